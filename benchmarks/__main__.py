@@ -131,9 +131,11 @@ if __name__ == "__main__":
         "simulation",
         "ik",
         "jax",
+        "second_order",
         "torch",
         "cuda",
         "clusters",
+        "crowds",
         "arguments",
     ):
         sys.exit(other(sys.argv[1], sys.argv[2:]))

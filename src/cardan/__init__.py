@@ -76,6 +76,10 @@ from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.derivatives import inverse_dynamics_derivatives
 from cardan._dynamics.algorithms.energy import kinetic_energy, potential_energy
 from cardan._dynamics.algorithms.forward_derivatives import forward_dynamics_derivatives
+from cardan._dynamics.algorithms.forward_second_derivatives import (
+    forward_dynamics_expansion,
+    forward_dynamics_hessian,
+)
 from cardan._dynamics.algorithms.imu import imu
 from cardan._dynamics.algorithms.jacobians import jacobian, jacobian_derivative
 from cardan._dynamics.algorithms.kinematics import (
@@ -93,6 +97,7 @@ from cardan._dynamics.algorithms.maximal import eval_fk, eval_ik
 from cardan._dynamics.algorithms.passive import passive_forces
 from cardan._dynamics.algorithms.regressor import kinetic_energy_regressor, potential_energy_regressor, torque_regressor
 from cardan._dynamics.algorithms.rnea import bias_forces, gravity_forces, inverse_dynamics
+from cardan._dynamics.algorithms.second_derivatives import inverse_dynamics_hessian
 from cardan._dynamics.algorithms.transmitted import joint_wrenches
 from cardan._dynamics.call.function import Function, function
 from cardan._dynamics.functions.assembly import assemble, loop_rank, mobility, project_velocity
@@ -104,8 +109,11 @@ from cardan._dynamics.functions.derivatives import (
     vector_jacobian_product,
 )
 from cardan._dynamics.functions.named_derivatives import (
+    centroidal_momentum_hessian,
     frame_acceleration_derivatives,
+    frame_acceleration_hessian,
     frame_velocity_derivatives,
+    frame_velocity_hessian,
     integrate_derivatives,
     integrate_transport,
 )
@@ -202,6 +210,9 @@ __all__ = [  # noqa: RUF022 -- by subject
     "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "derivative", "gradient", "hessian",
     "jacobian_vector_product", "vector_jacobian_product", "integrate_derivatives", "difference_derivatives",
     "integrate_transport", "frame_velocity_derivatives", "frame_acceleration_derivatives", "packed_indices",
+    # second derivatives, weighed and summed
+    "inverse_dynamics_hessian", "forward_dynamics_hessian", "forward_dynamics_expansion", "frame_velocity_hessian",
+    "frame_acceleration_hessian", "centroidal_momentum_hessian",
     # one's own functions, and the scalar functions they are made of
     "Function", "function", "clear_memory", "num_threads", "set_num_threads",
     "scalar", "absolute", "acos", "asin", "atan2", "clip", "cos", "cosh", "exp", "expm1", "floor", "log", "log1p",

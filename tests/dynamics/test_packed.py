@@ -12,6 +12,8 @@ FUNCTIONS = (
     (cardan.mass_matrix_inverse, 1),
     (cardan.inverse_dynamics_derivatives, 3),
     (cardan.forward_dynamics_derivatives, 3),
+    (cardan.inverse_dynamics_hessian, 4),
+    (cardan.forward_dynamics_hessian, 4),
 )
 each_function = pytest.mark.parametrize(("of", "count"), FUNCTIONS, ids=lambda x: getattr(x, "name", ""))
 
@@ -40,7 +42,7 @@ def parts(results):
 @pytest.mark.parametrize("make", [mimicking, two_trees])
 def test_nothing_is_left_out(of, count, make, quick_target):
     model = make()
-    args = random_state(model, 0, shape=(2,))[:count]
+    args = (*random_state(model, 0, shape=(2,)), np.ones((2, model.nv)))[:count]
     full, packed = parts(of(model, *args)), parts(of(model, *args, packed=True))
     for matrix, values, places in zip(full, packed, parts(cardan.packed_indices(of, model)), strict=True):
         np.testing.assert_array_equal(values, matrix[..., places.rows, places.columns])
@@ -51,7 +53,7 @@ def test_nothing_is_left_out(of, count, make, quick_target):
         np.testing.assert_array_equal(rebuilt, matrix)
 
 
-SIZES = ((63,), (64,), (111, 111, 63), (113, 113, 64))
+SIZES = ((63,), (64,), (111, 111, 63), (113, 113, 64), (63, 111, 63, 111), (64, 113, 63, 113))
 
 
 @pytest.mark.parametrize(("of", "sizes"), [(of, sizes) for (of, _), sizes in zip(FUNCTIONS, SIZES, strict=True)])

@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -159,21 +160,54 @@ def test_impulses_are_part_of_the_state(tmp_path):
     assert pickle.loads(pickle.dumps(solver)).step(state, steps=40) == after
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_stepper_takes_the_same_steps(dtype):
+    world = scene(9, "ball", robot=True)
+    solver, state, control = Featherstone(world, DT), moved(world.state(dtype=dtype)), world.control(dtype=dtype)
+    control.effort[0, -1] = 0.3
+    state = solver.step(state, control, steps=20)
+    advance, expected = solver.stepper(state, control, steps=2), state
+    for k in range(21):
+        control.position[0, -1] = 0.1 * k
+        expected = solver.step(expected, control, steps=2)
+        advance()
+        if k == 10:
+            advance.q[2] += 1.0
+            expected.q[0, 2] += 1.0
+    assert advance.state == expected
+
+
+def test_impulses_of_some_worlds():
+    """A row may be taken twice, in any order; what worlds that begin anew had is dropped."""
+    world = scene(9, "ball")
+    solver = Featherstone(world, DT)
+    state = solver.step(moved(world.state(worlds=4)), steps=60)
+    after = solver.step(state, steps=5)
+    for rows in ([2, 0, 2], [3], [], slice(None, None, -1)):
+        assert solver.step(state[rows], steps=5) == after[rows]
+    assert solver.contact_forces(state[[]]).force.shape == (0, 0, 3)
+    mask = np.array([True, False, False, True])
+    left = state.kept_impulses.without(mask)
+    state.kept_impulses = left
+    assert state[[1, 2]] == solver.step(moved(world.state(worlds=4)), steps=60)[[1, 2]]
+    assert not len(state[[0, 3]].kept_impulses.key)
+
+
 def test_lists_grow_when_they_are_too_short():
     """Forty boxes fall on one another: more contacts than there was room for, and none is dropped."""
     world = scene(40, "box", spacing=0.19)
     solver = Featherstone(world, DT)
     state = solver.step(world.state(), steps=2)
-    engine = solver._by_tables._engines[0, 1, False]
+    (engine,) = solver._by_tables._idle[0, 1, False]
     for name in ("near_most", "contact_most", "patch_most", "block_most", "triple_most", "side_most"):
         assert getattr(engine.c, name) >= 64
     small = Featherstone(world, DT)._by_tables
-    tight = small.engine(0, 1, False)
-    for lacking in list(tight._room):
-        give, name = tight._room[lacking]
-        setattr(tight.c, name, 3)
-        give(3)
     given = {"q": world.state().q, "v": world.state().v, "position": world.targets[None], "count": np.zeros(1)}
+    with small.engine(0, given, None) as tight:
+        for lacking in list(tight._room):
+            give, name = tight._room[lacking]
+            setattr(tight.c, name, 3)
+            give(3)
     found = small.step(given, None, 2)
     np.testing.assert_array_equal(found.arrays["q"], state.q)
 
@@ -322,3 +356,117 @@ def test_planes_that_lean_bear_too():
     x = state.q.reshape(-1, 7)[:, :3]
     assert np.abs(x[:, :2]).max() < 0.21
     assert x[:, 2].min() > 0.095
+
+
+def test_replicated_robots_are_those_added_one_by_one():
+    robot = cardan.robots.quadruped()
+    b = cardan.WorldBuilder()
+    b.add_ground()
+    held = b.q
+    assert b.replicate(robot, 3, 1.5, "r", base="floating") == ("r0_quadruped", "r1_quadruped", "r2_quadruped")
+    starts = b.finalize().initial.reshape(3, -1)
+    own = robot.world("floating", ground=True).initial
+    np.testing.assert_allclose(starts[:, :2], [[-0.75, -0.75], [0.75, -0.75], [-0.75, 0.75]])
+    np.testing.assert_allclose(starts[:, 2:], np.broadcast_to(own[2:], (3, len(own) - 2)), atol=1e-15)
+    b.add_body("s2_trunk")
+    with pytest.raises(cardan.errors.DuplicateNameError, match="s2_trunk"):
+        b.replicate(robot, 4, prefix="s", base="floating")
+    assert [*b.finalize().articulations] == ["r0_quadruped", "r1_quadruped", "r2_quadruped", "s2_trunk"]
+    assert b.q is held
+
+
+@pytest.mark.parametrize("number", [0, -1, 1.5, True, "3", np.nan])
+def test_only_whole_numbers_of_robots(number):
+    with pytest.raises(cardan.errors.ParameterError, match="whole number"):
+        cardan.WorldBuilder().replicate(cardan.robots.quadruped(), number)
+
+
+def test_a_world_that_diverged_says_so_and_keeps_no_impulse_of_it():
+    world = scene(12, "ball")
+    solver = Featherstone(world, DT)
+    state = solver.step(world.state(worlds=2), steps=100)
+    control = world.control(worlds=2)
+    control.effort[0, 3] = np.nan
+    after = solver.step(state, control, steps=1)
+    assert after.diverged.tolist() == [True, False]
+    assert np.isnan(after.residual).tolist() == [True, False]
+    assert np.isfinite(after.kept_impulses.impulse).all()
+    assert np.isfinite(after.q).all()
+
+
+@pytest.mark.parametrize("limited", ["effort", "velocity", "lower"])
+def test_limits_of_loose_bodies(limited):
+    b = WorldBuilder()
+    b.add_ground()
+    for k in range(4):
+        b.add_link(f"b{k}")
+        b.add_shape(f"b{k}", Sphere(0.1))
+        bound = [-9.0, -9.0, 0.4, -9.0, -9.0, -9.0] if limited == "lower" else [1.0] * 6
+        b.add_joint(f"j{k}", FreeFlyer(), "world", f"b{k}", limits=cardan.Limits(**{limited: bound}))
+        b.add_articulation(f"a{k}", [f"j{k}"])
+        b.q[f"j{k}"] = [1.0 * k, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0]
+    world = b.finalize()
+    control = world.control()
+    control.effort[:] = 3.0
+    states = [Featherstone(world, DT, tables=tables).step(world.state(), control, steps=60) for tables in (True, False)]
+    np.testing.assert_allclose(states[0].v, states[1].v, atol=1e-9)
+
+
+def test_bodies_of_all_sizes_meet():
+    """A ball of a kilometre and one of a million kilometres lie beside balls of a millimetre."""
+    b = WorldBuilder(gravity=(0.0, 0.0, 0.0))
+    for k, r in enumerate((1e9, 1e3, 1e-3)):
+        b.add_body(f"a{k}", pose=SE3(translation=[0.0, 1e10 * k, 0.0]))
+        b.add_body(f"b{k}", pose=SE3(translation=[1.9 * r, 1e10 * k, 0.0]))
+        for name in "ab":
+            b.add_shape(f"{name}{k}", Sphere(r))
+    with pytest.warns(cardan.errors.StartWarning):
+        world = b.finalize(keep_overlapping=True)
+    found = Featherstone(world, DT, tables=True).contact_forces(world.state())
+    assert [world.pairs[k].name for k in found.pair] == ["b0/a0", "b1/a1", "b2/a2"]
+
+
+def test_wrenches_act_on_bodies_that_are_welded():
+    b = cardan.WorldBuilder()
+    for k in range(4):
+        b.add_body(f"box{k}", pose=SE3(translation=[1.0 * k, 0.0, 0.5]))
+        b.add_shape(f"box{k}", Box((0.2, 0.2, 0.2)))
+        b.add_link(f"ball{k}")
+        b.add_shape(f"ball{k}", Sphere(0.1))
+        b.add_joint(f"weld{k}", cardan.joints.Fixed(), f"box{k}", f"ball{k}", SE3(translation=[0.0, 0.3, 0.0]))
+    world = b.finalize(check_orphans=False)
+    control = world.control()
+    control.apply_force("ball0", (0.0, 0.0, 3.0))
+    control.apply_force("box1", (0.0, 1.0, 3.0))
+    by_tables, by_program = (
+        Featherstone(world, 0.002, tables=tables).step(world.state(), control, steps=50) for tables in (True, False)
+    )
+    np.testing.assert_allclose(by_tables.v, by_program.v, atol=1e-12)
+
+
+def test_one_solver_steps_on_several_threads_at_once():
+    world = scene(12, "ball")
+    solver = Featherstone(world, DT)
+    starts = [moved(world.state(), seed) for seed in range(4)]
+    alone = [solver.step(state, steps=300).q for state in starts]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda state: solver.step(state, steps=300).q, starts * 3))
+    assert all(np.array_equal(q, alone[k % 4]) for k, q in enumerate(together))
+
+
+def test_robots_move_as_one_program_moves_them():
+    """Robots of two links with dry friction and a stop that is met, thrown without gravity."""
+    b = WorldBuilder(gravity=(0.0, 0.0, 0.0))
+    for k in range(2):
+        b.add_link(f"a{k}", inertia=Inertia(1.0, (0.02, 0.01, 0.03), np.diag([0.02, 0.025, 0.03])))
+        b.add_link(f"b{k}", inertia=Inertia(1.0, (0.1, 0.05, 0.0), np.diag([0.02, 0.025, 0.03])))
+        b.add_joint(f"free{k}", FreeFlyer(), "world", f"a{k}")
+        limits = cardan.Limits([-1.0], [0.02])
+        hinge = Revolute((0, 1, 0)), f"a{k}", f"b{k}", SE3(translation=(0.1, 0.0, 0.0))
+        b.add_joint(f"hinge{k}", *hinge, friction=[0.2 + k], limits=limits)
+        b.add_shape(f"a{k}", Sphere(0.1), density=0.0)
+        b.add_articulation(f"r{k}", [f"free{k}", f"hinge{k}"])
+        b.q[f"free{k}"], b.v[f"free{k}"] = [2.0 * k, 0, 1, 0, 0, 0, 1], [0.1, 0.2, 0.3, 1.0, 2.0, 3.0]
+    world = b.finalize()
+    tables, program = (Featherstone(world, DT, tables=tables).step(world.state(), steps=60) for tables in (True, False))
+    np.testing.assert_allclose(tables.v, program.v, atol=1e-10)

@@ -22,7 +22,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import cardan
-from accuracy_answers import cardan_values, exact_values, nudged_values
+from accuracy_answers import cardan_values, exact_values, nudged_values, weighed
 from accuracy_pin import pin_values
 from accuracy_robots import KINDS, Robot, case_joints
 from extended import DIGITS
@@ -43,6 +43,8 @@ GROUPS = {
     "dT, dU": ("dT/dq", "dT/dv", "dU/dq", "d2U/dq2"),
     "dh, dh'": ("dh/dq", "dh'/dq", "dh'/dv"),
     "d2tau": ("d2tau/dq2", "d2tau/dqdv", "d2tau/dq2, recursion"),
+    "H tau": tuple(weighed("tau", "a")),
+    "H a": tuple(weighed("a", "tau")),
 }
 """The columns of the table, and the quantities each is the worst of."""
 

@@ -36,7 +36,9 @@ def values_at(robot, oracle, i, nudged=lambda x: x):
     def of(values):
         return tuple(map(nudged, exact(values)))
 
-    q, v, a, tau_given, u = (of(x[i]) for x in (robot.q, robot.v, robot.a, robot.tau, robot.direction))
+    q, v, a, tau_given, u, w = (
+        of(x[i]) for x in (robot.q, robot.v, robot.a, robot.tau, robot.direction, robot.weights)
+    )
     own_q, own_v = q[robot.own_q], v[robot.own_v]
     wrenches, alone = [of(w) for w in robot.wrenches[i]], JointOracle(robot.joint)
     values = {"X": alone.pose(own_q)[:3], "S": alone.subspace(own_q), "bias": alone.bias(own_q, own_v)}
@@ -65,8 +67,15 @@ def values_at(robot, oracle, i, nudged=lambda x: x):
     if i in robot.twice:
         by_q, values["d2tau/dqdv"] = oracle.second_derivatives(q, v, a, u)
         values["d2tau/dq2"] = values["d2tau/dq2, recursion"] = by_q
+        values |= zip(weighed("tau", "a"), oracle.inverse_dynamics_twice(q, v, a, w), strict=True)
+        values |= zip(weighed("a", "tau"), oracle.forward_dynamics_twice(q, v, tau_given, w), strict=True)
     oracle.forget()
     return {name: np.array(value, dtype=object) for name, value in values.items()}
+
+
+def weighed(of, by):
+    """What the second derivatives of weights . of are called."""
+    return [f"d2 w.{of}/{x}" for x in ("dq2", "dqdv", "dv2", f"dqd{by}")]
 
 
 @cardan.function
@@ -112,6 +121,8 @@ def compiled(target):
         "d2tau/dq2": along(d(cardan.inverse_dynamics, "q"), "q"),
         "d2tau/dqdv": along(d(cardan.inverse_dynamics, "q"), "v"),
         "recursion": along(cardan.inverse_dynamics_derivatives, "q"),
+        "twice": cardan.inverse_dynamics_hessian,
+        "forward, twice": cardan.forward_dynamics_hessian,
     }
     return {name: f.on(target) for name, f in functions.items()}
 
@@ -141,4 +152,6 @@ def cardan_values(robot, target=None):
     found["d2tau/dq2"] = f["d2tau/dq2"](model, q, v, a, direction=u)
     found["d2tau/dqdv"] = f["d2tau/dqdv"](model, q, v, a, direction=u)
     found["d2tau/dq2, recursion"] = f["recursion"](model, q, v, a, direction=u)["dq"]
+    found |= zip(weighed("tau", "a"), f["twice"](model, q, v, a, robot.weights), strict=True)
+    found |= zip(weighed("a", "tau"), f["forward, twice"](model, q, v, tau, robot.weights), strict=True)
     return found

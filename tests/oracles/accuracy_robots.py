@@ -129,6 +129,7 @@ class Robot:
         self.v, self.a, self.direction = rng.normal(size=(3, len(states), nv))
         mimic = isinstance(joint, Mimic)  # which reads the first joint's coordinates
         self.own_q, self.own_v = (slice(0, 1),) * 2 if mimic else (slice(1, -1),) * 2
+        self.weights = np.random.default_rng(11).normal(size=(len(states), nv))
         self.wrenches = rng.normal(size=(len(states), len(self.model.body_names), 6))
         self.tau = np.zeros((len(states), nv))
         self.twice = self._some_of_each(second)

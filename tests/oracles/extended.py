@@ -94,6 +94,11 @@ def times(v, t):
     return [t * e for e in v]
 
 
+def solved(M, b):
+    """M^-1 b."""
+    return np.array(list(mp.lu_solve(mp.matrix(M.tolist()), mp.matrix(list(b)))), dtype=object)
+
+
 def second_moments(inertia):
     """sum m [x; 1][x; 1]^T of a body: its inertia about the origin is tr(A) 1 - A for the upper block A."""
     m, c = mp.mpf(inertia.mass), exact(inertia.com)
@@ -248,6 +253,19 @@ class Oracle:
 
         return np.stack([difference(lambda s, j=j: f(moved(j, s))) for j in range(self.nv)], axis=-1)
 
+    def along_q_twice(self, f, q, h=COARSE):
+        """The Hessian of a number f(q): second differences along geodesics, polarised."""
+        n = self.nv
+
+        def bend(i, j):
+            u = [mp.mpf((k == i) + (k == j)) for k in range(n)]
+            ahead, here, behind = (f(self.integrate(q, times(u, t))) for t in (h, 0, -h))
+            return ((ahead - here) - (here - behind)) / h**2
+
+        square = [bend(i, i) / 4 for i in range(n)]
+        H = [[(bend(i, j) - square[i] - square[j]) / 2 if i != j else square[i] for j in range(n)] for i in range(n)]
+        return np.array(H, dtype=object).reshape(n, n)
+
     def inverse_dynamics_by_q(self, q, v, a, wrenches=None):
         return self.along_q(lambda moved: self.efforts(moved, v, a, wrenches), q)
 
@@ -261,6 +279,28 @@ class Oracle:
             lambda s: self.inverse_dynamics_by_q(q, tuple(x + s * y for x, y in zip(v, u, strict=True)), a)
         )
         return by_q, by_v
+
+    def inverse_dynamics_twice(self, q, v, a, weights):
+        """The second derivatives of weights . tau: by q twice, q and v, v twice, q and a."""
+        w = np.array(weights, dtype=object)
+        by_v = self.along_q(lambda x: w @ self.inverse_dynamics_by_v(x, v), q).T
+        by_v_twice = self.along_v(lambda x: w @ self.inverse_dynamics_by_v(q, x), v)
+        by_a = self.along_q(lambda x: w @ self.mass_matrix(x), q).T
+        return self.along_q_twice(lambda x: w @ self.efforts(x, v, a), q), by_v, by_v_twice, by_a
+
+    def accelerations(self, q, v, tau):
+        return solved(self.mass_matrix(q), np.array(tau, dtype=object) - self.bias_forces(q, v))
+
+    def forward_dynamics_twice(self, q, v, tau, weights):
+        """The second derivatives of weights . a: by q twice, q and v, v twice, q and tau."""
+        w = np.array(weights, dtype=object)
+
+        def by_v(x, y):
+            return self.along_v(lambda z: w @ self.accelerations(x, z, tau), y)
+
+        by_q = self.along_q_twice(lambda x: w @ self.accelerations(x, v, tau), q)
+        by_tau = self.along_q(lambda x: solved(self.mass_matrix(x), w), q).T
+        return by_q, self.along_q(lambda x: by_v(x, v), q).T, self.along_v(lambda y: by_v(q, y), v), by_tau
 
     def coriolis(self, q, v):
         """(C v, C + C^T): what any Coriolis matrix must have."""
@@ -297,17 +337,7 @@ class Oracle:
         return -sum(X.dot(self.gravity @ J) for X, J in zip(self.poses(q), self.J, strict=True))
 
     def potential_hessian(self, q):
-        """By polarisation of the second differences along straight lines."""
-        n = self.nv
-
-        def bend(i, j):
-            u = [mp.mpf((k == i) + (k == j)) for k in range(n)]
-            ahead, here, behind = (self.potential_energy(self.integrate(q, times(u, t))) for t in (FINE, 0, -FINE))
-            return ((ahead - here) - (here - behind)) / FINE**2
-
-        square = [bend(i, i) / 4 for i in range(n)]
-        H = [[(bend(i, j) - square[i] - square[j]) / 2 if i != j else square[i] for j in range(n)] for i in range(n)]
-        return np.array(H, dtype=object).reshape(n, n)
+        return self.along_q_twice(self.potential_energy, q, FINE)
 
     def momentum(self, q, v):
         """[linear; angular about the centre of mass], in world axes."""

@@ -58,7 +58,7 @@ def test_singular_states_are_singular():
 @pytest.mark.parametrize("name", CHOSEN)
 def test_dynamics_and_derivatives(name):
     result = measured(name, CASES[name], with_pin=False, regular=1, second=1, explained=False)
-    assert len(result["cardan"]) == 29
+    assert len(result["cardan"]) == 37
     assert {"regular", "near"} < set(result["kinds"])
     for what, kind, error in every_error(result):
         assert error < (USUAL if kind != "far" else EVEN_FAR), (what, kind)

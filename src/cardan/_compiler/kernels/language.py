@@ -40,10 +40,10 @@ def tail(array: Any, first: int) -> Any:
     return array[first:]
 
 
-def run(program: Any, rows: int) -> None:
-    """Run a program, or the one at an address, on the first rows of its arrays."""
+def run(program: Any, rows: int, first: int = 0) -> None:
+    """Run a program, or the one at an address, on so many rows of its arrays."""
     if rows > 0:
-        (PROGRAMS[program] if isinstance(program, int) else program)(rows)
+        (PROGRAMS[program] if isinstance(program, int) else program)(rows, first)
 
 
 def count_ones(bits: int) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,10 +32,12 @@ class Record:
     """
 
     fields: ClassVar[dict[str, Any]] = {}
+    places: ClassVar[dict[str, int]] = {}
 
     def __init_subclass__(cls) -> None:
         kinds = {k: v for k, v in vars(cls).items() if isinstance(v, (Scalar, ArrayType))}
         cls.fields = {**cls.fields, **kinds}
+        cls.places = {name: k for k, name in enumerate(cls.fields)}
         for name in kinds:
             delattr(cls, name)
 
@@ -51,9 +52,9 @@ class Record:
         if kind is None:
             raise AttributeError(name)
         if kind is INT:
-            return int(self.words[self._place(name)])
+            return int(self.words[self.places[name]])
         if kind is REAL:
-            return float(self.words[self._place(name)].view(np.float64))
+            return float(self.words[self.places[name]].view(np.float64))
         return self._held[name]
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -61,15 +62,12 @@ class Record:
         if kind is None:
             super().__setattr__(name, value)
         elif kind is INT:
-            self.words[self._place(name)] = value
+            self.words[self.places[name]] = value
         elif kind is REAL:
-            self.words.view(np.float64)[self._place(name)] = value
+            self.words.view(np.float64)[self.places[name]] = value
         else:
             self._held[name] = value
-            self.words[self._place(name)] = address_of(kind, value)
-
-    def _place(self, name: str) -> int:
-        return list(self.fields).index(name)
+            self.words[self.places[name]] = address_of(kind, value)
 
     def allocate(self, rows: int, *names: str) -> None:
         """Give arrays so many rows; what they held is lost."""
@@ -102,7 +100,7 @@ class RowProgram:
         self.runner = NativeProgram(Outline.of(program), lambda: program)
         self.code = self.runner.code(FLOAT64, 2**20, for_good=True)
         self.heap = aligned_empty((max(self.code.heap, 8),), np.uint8)
-        self.words = np.zeros(4, dtype=np.int64)
+        self.words = np.zeros(9, dtype=np.int64)  # read by `translate`
         self.words[0], self.words[3] = self.code.address, self.heap.ctypes.data
         self.address = int(self.words.ctypes.data)
         PROGRAMS[self.address] = self
@@ -112,10 +110,16 @@ class RowProgram:
         """Take other arrays."""
         self.inputs = [self._rows(a, arrays[a.name]) for a in self.program.inputs]
         self.outputs = [self._rows(a, arrays[a.name]) for a in self.program.outputs]
-        self._from = np.array([a.ctypes.data for a in self.inputs], dtype=np.int64)
-        places = ((a.ctypes.data, a.strides[0] // a.itemsize) for a in self.outputs)
-        self._to = np.array(list(chain.from_iterable(places)), dtype=np.int64)
-        self.words[1], self.words[2] = self._from.ctypes.data, self._to.ctypes.data
+        # Where inputs begin; where outputs do, each with how many numbers a row has. Behind the row of places the same
+        # has room from another row on: a stride moves by nothing.
+        places = [(a.ctypes.data, a.strides[0]) for a in self.inputs]
+        for a in self.outputs:
+            places += [(a.ctypes.data, a.strides[0]), (a.strides[0] // a.itemsize, 0)]
+        self._places = np.array([*zip(*places, strict=True), [0] * len(places)], dtype=np.int64)
+        own, sizes, moved = (row.ctypes.data for row in self._places)
+        outputs = 8 * len(self.inputs)
+        self.words[1], self.words[2] = own, own + outputs
+        self.words[4:9] = len(places), own, sizes, moved, moved + outputs
 
     def _rows(self, array: Array, given: np.ndarray) -> np.ndarray:
         flat = given.reshape(len(given), -1)
@@ -124,6 +128,7 @@ class RowProgram:
             raise ParameterError(f"rows of {array.name}", got=given.shape, expected=f"(rows, {array.size}), float64")
         return flat
 
-    def __call__(self, rows: int) -> None:
+    def __call__(self, rows: int, first: int = 0) -> None:
         """Run it from Python, as a kernel does."""
-        self.runner.write([a[:rows] for a in self.inputs], [a[:rows] for a in self.outputs], rows, FLOAT64, 1)
+        own = slice(first, first + rows)
+        self.runner.write([a[own] for a in self.inputs], [a[own] for a in self.outputs], rows, FLOAT64, 1)

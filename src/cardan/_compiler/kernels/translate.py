@@ -478,7 +478,7 @@ class Translator(CodeWriter):
         parts = enumerate(signature.returns)
         return [Value(kind, self.emit(f"extractvalue {signature.result} {found}, {k}")) for k, kind in parts]
 
-    def call_run(self, program: ast.expr, rows: ast.expr) -> list[Value]:
+    def call_run(self, program: ast.expr, rows: ast.expr, *first: ast.expr) -> list[Value]:
         found, count = self.value(program), self.number(rows, INT)
         pointer = self.emit(f"inttoptr i64 {found.name} to ptr") if found.kind is INT else found.name
         if found.kind not in (INT, PROGRAM):
@@ -487,10 +487,27 @@ class Translator(CodeWriter):
         yes, end = self.labels("run", "ran")
         self.line(f"br i1 {self.whole('icmp sgt', count, 0)}, label %{yes}, label %{end}")
         self.start(yes)
+        if first:
+            inputs, outputs = self.moved_on(pointer, self.number(first[0], INT))
         self.line(f"call void {entry}(ptr {inputs}, ptr {outputs}, i64 {count}, ptr {heap}, i64 1)")
         self.jump(end)
         self.start(end)
         return []
+
+    def moved_on(self, program: str, first: str) -> tuple[str, str]:
+        """Write where a program's arrays are from a row on, into its list for that; see `RowProgram`."""
+        count, places, bytes_of_row, moved, outputs = (
+            self.emit(f"load {kind}, ptr {self.at(program, k, 'i64')}")
+            for k, kind in ((4, "i64"), (5, "ptr"), (6, "ptr"), (7, "ptr"), (8, "ptr"))
+        )
+
+        def move(k: str) -> None:
+            place, size = (self.emit(f"load i64, ptr {self.at(array, k, 'i64')}") for array in (places, bytes_of_row))
+            there = self.whole("add", place, self.whole("mul", size, first))
+            self.line(f"store i64 {there}, ptr {self.at(moved, k, 'i64')}")
+
+        self.loop(0, count, 1, move)
+        return moved, outputs
 
     def call_scratch(self, *dims: ast.expr) -> Value:
         shape = tuple(int(self.number(d, INT)) for d in dims)

@@ -74,14 +74,26 @@ class Composite:
     def add(self, other: Composite) -> None:
         self.I, self.f, self.p, self.B = self.I + other.I, self.f + other.f, self.p + other.p, self.B + other.B
 
+    def gyroscopic(self, velocity: Motion) -> Force:
+        """Return 2 B^C v."""
+        b = velocity.angular * -2.0
+        return Force(self.p.cross(b), self.B @ b)
+
     def force(self, acceleration: Motion, velocity: Motion) -> Force:
         """Return I^C a + 2 B^C v."""
-        b = velocity.angular * -2.0
-        return self.I @ acceleration + Force(self.p.cross(b), self.B @ b)
+        return self.I @ acceleration + self.gyroscopic(velocity)
 
     def felt(self, s: Motion) -> tuple[Force, Vector3]:
         """Return I^C s and the angular part of 2 B^C^T s, whose linear part is 0: what s feels of `force`."""
         return self.I @ s, (self.B.transpose_apply(s.angular) - self.p.cross(s.linear)) * -2.0
+
+
+class Moved(NamedTuple):
+    """A node in the frame of its tree's first node: pose, velocity, acceleration."""
+
+    X: SE3
+    v: Motion
+    a: Motion
 
 
 class JointMotion(NamedTuple):
@@ -93,14 +105,7 @@ class JointMotion(NamedTuple):
     Psi_ddot: list[Motion]
     Upsilon_dot: list[Motion]
     S_by_q: list[list[Motion]]  # of each coordinate j, d_j S; empty where S is constant
-
-
-class _Moved(NamedTuple):
-    """A node in the frame of its tree's first node: pose, velocity, acceleration."""
-
-    X: SE3
-    v: Motion
-    a: Motion
+    p: Moved  # v_p and a_p, and the pose of the joint's own frame
 
 
 @public(result=InverseDynamicsDerivatives[Reals], simplified=True)
@@ -142,13 +147,13 @@ def outwards_in_one_frame(
     model: Model, q: Vector, v: Vector, a: Vector, external_forces: ArrayLike | None = None
 ) -> tuple[list[JointMotion], list[Composite]]:
     relative = relative_kinematics(model, q)
-    moved: list[_Moved] = []
+    moved: list[Moved] = []
     joints: list[JointMotion] = []
     bodies: list[Composite] = []
     for node in model.nodes:
         X = relative.X[node.index]
         if node.parent < 0:
-            p = _Moved(SE3.identity(), Motion.zero(), X.inverse_act(weightless(model)))
+            p = Moved(SE3.identity(), Motion.zero(), X.inverse_act(weightless(model)))
         else:
             p = moved[node.parent]._replace(X=moved[node.parent].X @ X)
         S = MotionSubspace(p.X @ column for column in relative.S[node.index])
@@ -156,7 +161,7 @@ def outwards_in_one_frame(
         v_i = p.v + S @ rates
         carried = MotionSubspace(p.v.cross(s) for s in S)  # and v_i x v_J = v_p x v_J, as v_J x v_J = 0
         a_i = p.a + S @ accelerations + p.X @ node.joint.bias(own, rates) + carried @ rates
-        moved.append(_Moved(p.X, v_i, a_i))
+        moved.append(Moved(p.X, v_i, a_i))
         joints.append(_joint(node, rates, S, carried, p, v_i, joint_rates(node.joint, own, rates, accelerations)))
         inertia = p.X @ node.inertia
         bodies.append(Composite(inertia, v_i, inertia @ a_i + v_i.cross(inertia @ v_i)))
@@ -171,7 +176,7 @@ def _joint(
     rates: Sequence[Scalar],
     S: MotionSubspace,
     carried: MotionSubspace,
-    p: _Moved,
+    p: Moved,
     v_i: Motion,
     own: JointRates | None,
 ) -> JointMotion:
@@ -179,15 +184,14 @@ def _joint(
     Upsilon_dot = [psi * 2.0 + _across(S, rates, j) for j, psi in enumerate(carried)]  # (v_p + v_j) x S_j
     if own is None:
         Psi_ddot = [p.a.cross(s) + p.v.cross(psi) for s, psi in zip(S, carried, strict=True)]
-        return JointMotion(node.v, list(S), list(carried), Psi_ddot, Upsilon_dot, [])
-    dS_v, dS_a, bias_v = ([p.X @ e for e in part] for part in (own.velocity_by_q, own.acceleration_by_q, own.bias_by_v))
+        return JointMotion(node.v, list(S), list(carried), Psi_ddot, Upsilon_dot, [], p)
+    dS, dS_v, dS_a, bias_v = own.in_frame(p.X)
     Psi_dot = [psi + d for psi, d in zip(carried, dS_v, strict=True)]
     Psi_ddot = [
         p.a.cross(s) + v_i.cross(d) + e + p.v.cross(psi) for s, d, e, psi in zip(S, dS_v, dS_a, Psi_dot, strict=True)
     ]
     Upsilon_dot = [upsilon + d for upsilon, d in zip(Upsilon_dot, bias_v, strict=True)]
-    dS = [[p.X @ s for s in columns] for columns in own.subspace_by_q]
-    return JointMotion(node.v, list(S), Psi_dot, Psi_ddot, Upsilon_dot, dS)
+    return JointMotion(node.v, list(S), Psi_dot, Psi_ddot, Upsilon_dot, dS, p)
 
 
 def _across(S: MotionSubspace, rates: Sequence[Scalar], j: int) -> Motion:

@@ -22,7 +22,9 @@ Which part of its line an element is on is decided at an estimate of force and a
     d* + dt v + dt^2 a + RIGID p
 
 which is the right one wherever (f, a) obeys the joint's own D a = f + rest, so that a single joint is decided exactly,
-and a light spring by its force, a hard stop by the impulse it takes (a primal-dual active set).
+and a light spring by its force, a hard stop by the impulse it takes (a primal-dual active set). f is right where it is
+what this test gives, and by dt / D times the rest velocities are wrong: f0 - w a itself would hide a force on the
+wrong part behind the RIGID rotor.
 
 Source: Baraff and Witkin, Large steps in cloth simulation (1998) for the implicit force; Hintermueller, Ito and
 Kunisch, The primal-dual active set strategy as a semismooth Newton method (2003), equation 2.4, for the decision.
@@ -70,19 +72,22 @@ class Element(NamedTuple):
 
     unit = 1.0
 
-    def error(self, held: Scalar, a: Scalar) -> Scalar:
-        return abs(held - self.at(a))
+    def _test(self, inertia: Scalar, f: Scalar, a: Scalar) -> Scalar:
+        inverse = 1.0 / (self.w + inertia)  # shares first: the products of small robots are below single precision
+        return (self.w * inverse) * f + (inertia * inverse) * (self.force - self.w * a)
+
+    def error(self, inertia: Scalar, held: Scalar, a: Scalar) -> Scalar:
+        """Return by how much a force is wrong at an acceleration."""
+        return abs(held - (self.at(a) if is_zero(self.w) else self._clipped(self._test(inertia, held, a))))
 
     def linear(self, inertia: Scalar, held: Scalar | None = None, a: Scalar = 0.0) -> Line:
         """Return the part of the line it is on at the estimate of its force (0 for None) and of a."""
-        f = 0.0 if held is None else held
         if self.is_line:
             return Line(self.force, self.w)
         # the force does not answer to a: its part of the line is known without an estimate
         if is_zero(self.w):
             return Line(self._clipped(self.force), 0.0)
-        inverse = 1.0 / (self.w + inertia)  # shares first: the products of small robots are below single precision
-        test = (self.w * inverse) * f + (inertia * inverse) * (self.force - self.w * a)
+        test = self._test(inertia, 0.0 if held is None else held, a)
         force, w = self.force, self.w
         for end, beyond in ((self.low, test <= self.low), (self.high, test >= self.high)):
             if not _is_open(end):
@@ -115,8 +120,14 @@ class Stops(NamedTuple):
         below = 0.0 if self.below is None else maximum(self.below - self.square * a, 0.0)
         return above - below
 
-    def error(self, held: Scalar, a: Scalar) -> Scalar:
-        return abs(held - self.at(a))
+    def error(self, inertia: Scalar, held: Scalar, a: Scalar) -> Scalar:
+        """Return by how much p is wrong at an acceleration."""
+        right, share = 0.0, 1.0 / (1.0 + RIGID)
+        for ahead, sign in ((self.above, 1.0), (self.below, -1.0)):
+            if ahead is not None:
+                test = share * (ahead + sign * self.square * a) + (RIGID * share * sign) * held
+                right = right + sign * maximum(test, 0.0)
+        return abs(held - right)
 
     def linear(self, inertia: Scalar, held: Scalar | None = None, a: Scalar = 0.0) -> Stopped:
         """Return the part of the line it is on at the estimate of p (0 for None) and of a."""
@@ -283,14 +294,15 @@ class JointForces:
     def residual(self, held: Vector, a: Vector) -> Scalar:
         """Return by how much velocities are wrong, at most, for forces that are not their elements' [rad/s, m/s].
 
-        That is dt |f - clip(f0 - w a)| / (D + w).
+        That is dt |f - clip(test)| / D.
         """
         worst: Scalar = 0.0
         for (j, element), own in zip(self, held, strict=True):
-            if not element.is_line:
-                inertia = self.inertias[j] + element.w
-                felt = element.unit * (self.dt * (0.0 if is_zero(inertia) else 1.0 / inertia))
-                worst = maximum(worst, element.error(own, a[j]) * felt)
+            D = self.inertias[j]
+            inertia = element.w if is_zero(D) else D
+            if not (element.is_line or is_zero(inertia)):
+                felt = element.unit * (self.dt / inertia)
+                worst = maximum(worst, element.error(D, own, a[j]) * felt)
         return worst
 
 

@@ -49,6 +49,18 @@ def forward_dynamics_derivatives_entries(model: Model) -> tuple[Entries, Entries
     return _places(full), _places(full), _lower(full)
 
 
+def inverse_dynamics_hessian_entries(model: Model) -> tuple[Entries, Entries, Entries, Entries]:
+    """Return the places of each second derivative of the efforts, weighed: along branches."""
+    full = _of_branches(model)
+    return _lower(full), _places(full), _lower(full), _places(full)
+
+
+def forward_dynamics_hessian_entries(model: Model) -> tuple[Entries, Entries, Entries, Entries]:
+    """Return the places of each second derivative of the accelerations, weighed: by trees, by v twice by branches."""
+    full = _of_trees(model)
+    return _lower(full), _places(full), _lower(_of_branches(model)), _places(full)
+
+
 def packed_matrices(matrices: Matrices, places: Sequence[Entries]) -> Matrices:
     """Return a named tuple of matrices with the entries of each at its places."""
     return type(matrices)(*(own.of(matrix) for own, matrix in zip(places, matrices, strict=True)))

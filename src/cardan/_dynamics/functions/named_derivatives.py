@@ -1,4 +1,4 @@
-"""Derivatives that have names of their own, beside those of the dynamics: of moving, and of frames' motions."""
+"""Derivatives that have names of their own, beside those of the dynamics: of moving, of frames, of momentum."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 import numpy as np
 
 from cardan._algebra.errors import ParameterError, ShapeError
+from cardan._dynamics.algorithms.centroidal import centroidal_momentum
 from cardan._dynamics.algorithms.configuration import integrate
 from cardan._dynamics.algorithms.kinematics import FrameName, Frames, frame_acceleration, frame_velocity
 from cardan._dynamics.call.arguments import broadcast, is_symbolic, numeric_array
+from cardan._dynamics.call.function import function
 from cardan._dynamics.call.public import ArrayLike, Reals, public
-from cardan._dynamics.functions.derivatives import derivative
+from cardan._dynamics.functions.derivatives import derivative, hessian
 from cardan._robot.model import Model
 
 Matrix = TypeVar("Matrix")
@@ -56,9 +58,61 @@ class FrameAccelerationDerivatives(NamedTuple, Generic[Matrix]):
     da: Matrix
 
 
+class VelocityHessian(NamedTuple, Generic[Matrix]):
+    """Second derivatives of weights . a quantity linear in v [its units, by those of two arguments]; 0 by v twice.
+
+    Attributes:
+        dq_dq: by the configuration twice, along geodesics, shape (..., nv, nv), symmetric.
+        dq_dv: by the configuration (rows) and the velocity, shape (..., nv, nv).
+    """
+
+    dq_dq: Matrix
+    dq_dv: Matrix
+
+
+class FrameAccelerationHessian(NamedTuple, Generic[Matrix]):
+    """Second derivatives of weights . a frame's acceleration [m/s^2, rad/s^2]; 0 by v and a, and by a twice.
+
+    Attributes:
+        dq_dq: by the configuration twice, along geodesics, shape (..., nv, nv), symmetric.
+        dq_dv: by the configuration (rows) and the velocity, shape (..., nv, nv).
+        dv_dv: by the velocity twice, shape (..., nv, nv), symmetric.
+        dq_da: by the configuration (rows) and the acceleration, shape (..., nv, nv).
+    """
+
+    dq_dq: Matrix
+    dq_dv: Matrix
+    dv_dv: Matrix
+    dq_da: Matrix
+
+
+@function(shapes={"weights": (6,)}, returns=())
+def _weighed_velocity(
+    model: Model, q: Any, v: Any, weights: Any, frame: str, at: str, expressed_in: str, relative_to: str
+) -> Any:
+    return weights @ frame_velocity(model, q, v, frame, at=at, expressed_in=expressed_in, relative_to=relative_to)
+
+
+@function(shapes={"weights": (6,)}, returns=())
+def _weighed_acceleration(
+    model: Model, q: Any, v: Any, a: Any, weights: Any, frame: str, at: str, expressed_in: str, relative_to: str
+) -> Any:
+    return weights @ frame_acceleration(
+        model, q, v, a, frame, at=at, expressed_in=expressed_in, relative_to=relative_to
+    )
+
+
+@function(shapes={"weights": (6,)}, returns=())
+def _weighed_momentum(model: Model, q: Any, v: Any, weights: Any) -> Any:
+    return weights @ centroidal_momentum(model, q, v)
+
+
 _of_integrate = derivative(integrate, ("q", "v"), tangent=True)
 _of_velocity = derivative(frame_velocity, ("q", "v"))
 _of_acceleration = derivative(frame_acceleration, ("q", "v", "a"))
+_twice_of_velocity = hessian(_weighed_velocity, ("q", "v"))
+_twice_of_acceleration = hessian(_weighed_acceleration, ("q", "v", "a"))
+_twice_of_momentum = hessian(_weighed_momentum, ("q", "v"))
 
 
 @public(result=IntegrateDerivatives[Reals])
@@ -186,3 +240,82 @@ def frame_acceleration_derivatives(
     """
     by = _of_acceleration(model, q, v, a, frame, at=at, expressed_in=expressed_in, relative_to=relative_to)
     return FrameAccelerationDerivatives(*by)
+
+
+@public(result=VelocityHessian[Reals], shapes={"weights": (6,)})
+def frame_velocity_hessian(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    weights: ArrayLike,
+    frame: FrameName,
+    *,
+    at: FrameName = "frame",
+    expressed_in: FrameName = "world",
+    relative_to: str = "world",
+) -> VelocityHessian[Reals]:
+    """Return the second derivatives of weights . `frame_velocity` by q and v.
+
+    Args:
+        weights: what the six components are weighed with before they are summed [-], shape (..., 6).
+        frame: name of a body or frame, or its index in `model.frame_names`.
+
+    Examples:
+        >>> H = cardan.frame_velocity_hessian(arm, q, v, np.eye(6)[2], "tool")
+        >>> up = cardan.derivative(cardan.jacobian, "q")(arm, q, "tool")[2]  # how the row of J changes
+        >>> bool(np.allclose(H.dq_dv, up.T))
+        True
+
+    Source: differentiation of the program of `frame_velocity`.
+    """
+    H = _twice_of_velocity(model, q, v, weights, frame, at=at, expressed_in=expressed_in, relative_to=relative_to)
+    return VelocityHessian(*H.dq)
+
+
+@public(result=FrameAccelerationHessian[Reals], shapes={"weights": (6,)})
+def frame_acceleration_hessian(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    weights: ArrayLike,
+    frame: FrameName,
+    *,
+    at: FrameName = "frame",
+    expressed_in: FrameName = "world",
+    relative_to: str = "world",
+) -> FrameAccelerationHessian[Reals]:
+    """Return the second derivatives of weights . `frame_acceleration` by q, v and a.
+
+    Args:
+        weights: what the six components are weighed with before they are summed [-], shape (..., 6).
+        frame: name of a body or frame, or its index in `model.frame_names`.
+
+    Examples:
+        >>> H = cardan.frame_acceleration_hessian(arm, q, v, a, np.eye(6)[2], "tool")
+        >>> H.dq_dq.shape, bool(np.allclose(H.dv_dv, H.dv_dv.T))
+        ((7, 7), True)
+
+    Source: differentiation of the program of `frame_acceleration`.
+    """
+    options = {"at": at, "expressed_in": expressed_in, "relative_to": relative_to}
+    H = _twice_of_acceleration(model, q, v, a, weights, frame, **options)
+    return FrameAccelerationHessian(H.dq.dq, H.dq.dv, H.dv.dv, H.dq.da)
+
+
+@public(result=VelocityHessian[Reals], shapes={"weights": (6,)})
+def centroidal_momentum_hessian(model: Model, q: ArrayLike, v: ArrayLike, weights: ArrayLike) -> VelocityHessian[Reals]:
+    """Return the second derivatives of weights . `centroidal_momentum` by q and v.
+
+    Args:
+        weights: what the six components are weighed with before they are summed [-], shape (..., 6).
+
+    Examples:
+        >>> H = cardan.centroidal_momentum_hessian(arm, q, v, np.eye(6)[2])
+        >>> A_by_q = cardan.derivative(cardan.centroidal_momentum_matrix, "q")(arm, q)
+        >>> bool(np.allclose(H.dq_dv, A_by_q[2].T))
+        True
+
+    Source: differentiation of the program of `centroidal_momentum`.
+    """
+    return VelocityHessian(*_twice_of_momentum(model, q, v, weights).dq)

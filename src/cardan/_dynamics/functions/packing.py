@@ -12,12 +12,16 @@ from cardan._dynamics.algorithms.derivatives import InverseDynamicsDerivatives, 
 from cardan._dynamics.algorithms.entries import (
     Entries,
     forward_dynamics_derivatives_entries,
+    forward_dynamics_hessian_entries,
     inverse_dynamics_derivatives_entries,
+    inverse_dynamics_hessian_entries,
     mass_matrix_entries,
     mass_matrix_inverse_entries,
 )
 from cardan._dynamics.algorithms.forward_derivatives import ForwardDynamicsDerivatives, forward_dynamics_derivatives
+from cardan._dynamics.algorithms.forward_second_derivatives import ForwardDynamicsHessian, forward_dynamics_hessian
 from cardan._dynamics.algorithms.mass_inverse import mass_matrix_inverse
+from cardan._dynamics.algorithms.second_derivatives import InverseDynamicsHessian, inverse_dynamics_hessian
 from cardan._dynamics.call.function import Function
 from cardan._robot.model import Model
 
@@ -26,6 +30,8 @@ ENTRIES = {
     mass_matrix_inverse.made_from: (mass_matrix_inverse_entries, None),
     inverse_dynamics_derivatives.made_from: (inverse_dynamics_derivatives_entries, InverseDynamicsDerivatives),
     forward_dynamics_derivatives.made_from: (forward_dynamics_derivatives_entries, ForwardDynamicsDerivatives),
+    inverse_dynamics_hessian.made_from: (inverse_dynamics_hessian_entries, InverseDynamicsHessian),
+    forward_dynamics_hessian.made_from: (forward_dynamics_hessian_entries, ForwardDynamicsHessian),
 }
 
 
@@ -35,7 +41,8 @@ def packed_indices(of: Function[Any, Any], model: Model) -> Any:
     Of symmetric matrices these are in the lower triangle. They go row by row, as in compressed sparse rows.
 
     Args:
-        of: `mass_matrix`, `mass_matrix_inverse`, `inverse_dynamics_derivatives` or `forward_dynamics_derivatives`.
+        of: `mass_matrix`, `mass_matrix_inverse`, `inverse_dynamics_derivatives`, `forward_dynamics_derivatives`,
+            `inverse_dynamics_hessian` or `forward_dynamics_hessian`.
         model: the robot.
 
     Returns:

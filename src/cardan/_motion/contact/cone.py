@@ -136,7 +136,7 @@ class Cone:
         R_n, R_t = maximum(self.R_n, SINGLE * self.inverse_mass), SOFT * self.inverse_mass
         along = 1.0 / R_n
         y = Impulse((self.wanted - self.normal.dot(twist.linear)) * along, _against(self.slip(twist)) * (1.0 / R_t))
-        return self._project(y, self.friction * R_t * along)
+        return self.project(y, self.friction * R_t * along)
 
     def part(self, z: Impulse) -> Part:
         mu = self.friction
@@ -155,7 +155,7 @@ class Cone:
 
     def squared_error(self, g: Impulse, z: Impulse) -> Scalar:
         """Return the square of by how much velocities are wrong: w |g - projection of z| [m/s]."""
-        right = self._project(z, self.friction)
+        right = self.project(z, self.friction)
         normal, slip = g.normal - right.normal, g.slip - right.slip
         return (self.inverse_mass * self.inverse_mass) * (normal * normal + _squared(slip))
 
@@ -165,12 +165,12 @@ class Cone:
         z_n = g.normal * (1.0 - self.R_n * per_mass) + (self.wanted - self.normal.dot(twist.linear)) * per_mass
         return Impulse(z_n, g.slip * (1.0 - self.R_t * per_mass) + _against(self.slip(twist)) * per_mass)
 
-    def _project(self, y: Impulse, m: Scalar) -> Impulse:
-        """Return the projection on the cone, in a norm in which m is mu R_t / R_n."""
+    def project(self, y: Impulse, m: Scalar, share: Scalar | None = None) -> Impulse:
+        """Return the projection on the cone, in a norm in which m is mu R_t / R_n; `share` is 1 / (1 + mu m)."""
         if not self.has_friction:
             return Impulse(maximum(y.normal, 0.0), Force.zero())
         mu, size = self.friction, self._size(y)
-        slides = maximum((y.normal + m * size) * (1.0 / (1.0 + mu * m)), 0.0)
+        slides = maximum((y.normal + m * size) * (1.0 / (1.0 + mu * m) if share is None else share), 0.0)
         sticks = size <= mu * y.normal
         return Impulse(where(sticks, y.normal, slides), y.slip * where(sticks, 1.0, mu * slides / size))
 

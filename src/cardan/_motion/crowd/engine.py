@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,8 @@ from cardan._motion.crowd.kept import KeptImpulses
 from cardan._motion.crowd.layout import Layout, Scene, lower_half, starts_of
 from cardan._motion.crowd.sparse import CROWDED
 from cardan._motion.crowd.step import take_steps
+from cardan._motion.crowd.sweep_rows import meeting_program, visit_program
+from cardan._motion.crowd.sweeps import ALONE
 from cardan._motion.crowd.tables import BLOCKS, CONTACTS, NEAR, ORDER, PATCHES, PROGRAM, SIDES, TRIPLES, Crowd
 from cardan._motion.crowd.tree_rows import TreeRows
 
@@ -63,7 +65,8 @@ class Engine:
         c.allocate(len(c.w_source), "wrenches", "wrench_rows")
         c.allocate(layout.first_vector[-1], "force", "free", "line", "armature", "before", "change", "a_blocks")
         c.allocate(layout.first_matrix[-1], "mass")
-        c.allocate(c.trees, "tree_sound", "tree_error", "body_centre", "body_inverse", "body_change")
+        c.allocate(c.trees, "tree_sound", "tree_error")
+        c.allocate(c.trees + 1, "body", "body_change", "colours_of")
         for name in ("effort", "position", "velocity", "wrenches", "line", "armature", "before", "tree_error", "free"):
             getattr(c, name)[...] = 0.0
         rows = c.kind_rows.tolist()
@@ -120,7 +123,10 @@ class Engine:
         c = self.c
         shapes, trees, vectors = c.shapes * self.worlds, c.trees, self.layout.first_vector[-1]
         alone = trees // max(self.worlds, 1)
-        c.allocate(shapes, "shape_pose", "ball", "further", "reach")
+        c.allocate(shapes, "shape_pose", "ball", "further", "reach", "listed_ball", "listed_reach", "listed_radius")
+        c.allocate(self.worlds, "listed_count")
+        c.pair_kinds = len(self.pairs)
+        c.allocate(c.pair_kinds + 1, "kind_first")
         c.allocate(c.shapes, "level", "cell", "following")
         c.allocate(LEVELS, "used", "width")
         size = 1 << max(2 * c.shapes - 1, 1).bit_length()
@@ -129,6 +135,7 @@ class Engine:
         c.allocate(trees + 2, "parent", "island_of", "members", "member_of", "tree_column")
         c.allocate(trees + 2, "island_trees", "island_patches", "island_vector", "island_block", "island_triple")
         c.allocate(trees + 2, "island_going", "island_count", "island_swept", "island_residual")
+        c.allocate(trees + 2, "island_within", "island_worst", "island_early")
         c.allocate(alone + 1, "neighbours", "degree", "order", "place", "sizes", "columns")
         c.allocate(alone + 1, "list_after", "list_before", "seen")
         c.allocate(CROWDED + 1, "later", "list_head")
@@ -138,7 +145,7 @@ class Engine:
         c.wrench[...] = c.good[...] = 0.0
         c.kept = 0
         self._pair_programs: dict[int, RowProgram] = {}
-        self._contact_programs: list[RowProgram] = []
+        self._contact_programs: list[tuple[RowProgram, Mapping[str, str]]] = []
         c.pair_program = np.zeros(len(self.pairs) + 1, np.int64)
         self._room: dict[int, tuple[Callable[[int], None], str]] = {
             NEAR: (self._room_for_pairs, "near_most"),
@@ -154,7 +161,9 @@ class Engine:
 
     def _room_for_pairs(self, most: int) -> None:
         c, points, sizes = self.c, int(self.c.pair_points.max(initial=1)), self.c.pair_sizes.max(axis=0, initial=1)
-        c.allocate(most, "near", "keys", "spare", "X_a", "X_b", "local", "w", "centre")
+        c.allocate(most, "near", "keys", "spare", "listed", "X_a", "X_b", "local", "w", "centre")
+        c.listed_most = most // self.worlds
+        c.listed_count[...] = -1
         c.allocate(most * int(sizes[0]), "size_a")
         c.allocate(most * int(sizes[1]), "size_b")
         c.allocate(most * points, "gap")
@@ -180,7 +189,13 @@ class Engine:
         c.allocate(most, "found_key", "found_feature", "found_gap", "found_point", "found_normal", "found_turning")
         c.allocate(most, "found_impulse", "kept_key", "kept_feature", "kept_impulse")
         c.allocate(most, "row_a", "row_b", "row_gap", "row_point", "row_normal", "row_turning", "row_centres")
-        c.allocate(most, "row_surface", "row_weight", "law", "answer", "row_change", "error", "sweep")
+        c.allocate(most, "row_surface", "row_weight", "law", "answer", "row_change", "error")
+        c.allocate(most + ALONE + 2, "colour_first")
+        c.allocate(
+            most, "colour", "place_of", "met_trees", "met_island", "met_node", "met_point", "met_law", "met_ahead"
+        )
+        c.allocate(most, "met_a", "met_b", "met", "met_twist_a", "met_twist_b", "met_after_a", "met_after_b")
+        c.allocate(most, "met_impulse", "met_impulse_after", "met_error")
         c.allocate(most * size, "test", "after", "impulse")
         c.allocate(most * self.contacts.twist, "ahead")
         if kept is not None:
@@ -188,13 +203,22 @@ class Engine:
         names = {name: f"row_{name}" for name in ("a", "b", "gap", "point", "normal", "turning", "centres", "surface")}
         names |= {"inverse_mass": "row_weight", "change": "row_change"}
         names |= {name: name for name in ("law", "ahead", "test", "answer", "after", "impulse", "error")}
-        arrays = {name: getattr(c, own).reshape(most, -1) for name, own in names.items()}
+        met = {name: f"met_{name}" for name in ("node", "point", "law", "ahead", "twist_a", "twist_b")}
+        met |= {"body_a": "met_a", "body_b": "met_b", "row": "met", "after_a": "met_after_a", "after_b": "met_after_b"}
+        met |= {"g": "met_impulse", "g_after": "met_impulse_after", "wrong": "met_error"}
         if not self._contact_programs:
-            made = (self.contacts.begin(), self.contacts.response(), self.contacts.reaction())
-            self._contact_programs = [RowProgram(program, arrays) for program in made]
-            c.begin, c.response, c.reaction = (program.address for program in self._contact_programs)
-        for program in self._contact_programs:
-            program.place(arrays)
+            made = {"begin": self.contacts.begin(), "response": self.contacts.response()}
+            made |= {"reaction": self.contacts.reaction()}
+            made |= {"meet": meeting_program(), "visit": visit_program()} if self.contacts.twist == 3 else {}
+            for name, program in made.items():
+                own = met if name in ("meet", "visit") else names
+                self._contact_programs.append((RowProgram(program, self._contact_arrays(own)), own))
+                setattr(c, name, self._contact_programs[-1][0].address)
+        for program, own in self._contact_programs:
+            program.place(self._contact_arrays(own))
+
+    def _contact_arrays(self, names: Mapping[str, str]) -> dict[str, np.ndarray]:
+        return {name: getattr(self.c, own).reshape(self.c.contact_most, -1) for name, own in names.items()}
 
     def _room_for_patches(self, most: int) -> None:
         names = ("found_shapes", "found_first", "found_count", "patch_order", "patch_first", "patch_count")

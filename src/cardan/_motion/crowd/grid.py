@@ -17,6 +17,8 @@ from cardan._compiler.kernels import F64, I32, I64, INT, TRUTH, floor, kernel
 FINEST = 2.0**-20
 """How long the cells of the finest grid are [m]."""
 LEVELS = 48
+BOUNDLESS = 1e300
+"""How long the cells of the coarsest grid are [m]: what is larger than all others is near everything."""
 
 
 @kernel(radius=F64[:], n=INT, level=I32[:], used=I32[:], width=F64[:], returns=INT)
@@ -39,7 +41,7 @@ def find_levels(radius, n, level, used, width):
     for k in range(LEVELS):
         if used[k] == 1:
             used[count] = k
-            width[count] = size
+            width[count] = size if k < LEVELS - 1 else BOUNDLESS
             count += 1
         size *= 2.0
     for k in range(count // 2):

@@ -14,8 +14,8 @@ from cardan._motion.crowd.tables import BLOCKS, TRIPLES, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
-COSTLY = 70_000
-"""Products of blocks, 30 million operations, from which on a factor takes longer than sweeps."""
+COSTLY = 1_000_000
+"""Products of blocks, 430 million operations, from which on a factor takes longer than sweeps of boxes."""
 
 
 @kernel(c=Crowd, t=INT, returns=INT)

@@ -24,13 +24,29 @@ class KeptImpulses:
 
     def of_worlds(self, chosen: np.ndarray) -> KeptImpulses:
         """Return those of some of the worlds, which become worlds 0, 1, ..."""
-        world = ((self.key >> BITS) & MASK) // max(self.shapes, 1)
-        found = []
-        for new, old in enumerate(chosen.tolist()):
-            own = world == old
-            part = KeptImpulses(self.key[own], self.feature[own], self.impulse[own], self.shapes)
-            found.append(part.moved(new - old))
-        return KeptImpulses.together(found) if found else NOTHING
+        world = self._world
+        order = np.argsort(world, kind="stable")
+        count = np.bincount(world, minlength=int(chosen.max(initial=-1)) + 1)
+        first, count = (np.cumsum(count) - count)[chosen], count[chosen]
+        within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        own, shift = order[np.repeat(first, count) + within], np.repeat(np.arange(len(chosen)) - chosen, count)
+        return self._of(own, shift)
+
+    def without(self, left_out: np.ndarray) -> KeptImpulses:
+        """Return those of the worlds that a mask does not name."""
+        own = np.flatnonzero(~left_out[self._world])
+        return self._of(own, 0)
+
+    @property
+    def _world(self) -> np.ndarray:
+        return ((self.key >> BITS) & MASK) // max(self.shapes, 1)
+
+    def _of(self, own: np.ndarray, worlds: Any) -> KeptImpulses:
+        """Return some of them, in order, of worlds with higher numbers."""
+        shift = worlds * self.shapes
+        key, feature, impulse = self.key[own] + ((shift << BITS) + shift), self.feature[own], self.impulse[own]
+        order = np.lexsort((feature, key))
+        return KeptImpulses(key[order], feature[order], impulse[order], self.shapes)
 
     def moved(self, worlds: int) -> KeptImpulses:
         """Return the same of worlds with higher numbers."""

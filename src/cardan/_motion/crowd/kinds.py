@@ -11,10 +11,11 @@ import numpy as np
 from cardan._algebra.spatial import SE3, Inertia
 from cardan._robot.joints import FreeFlyer, Mimic
 from cardan._robot.joints.derivation.programs import replaced
-from cardan._robot.model import Body, Connection, Model
+from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
 from cardan._robot.model.layout import Node
 
-FORCES = ("armature", "damping", "friction", "drive_stiffness", "drive_damping", "spring_stiffness")
+FREE = Connection("free", FreeFlyer(), WORLD, "body")
+"""What holds a loose body: nothing limits, drives or slows it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,19 +27,12 @@ class Tree:
     q: tuple[int, ...]
     v: tuple[int, ...]
 
-    @property
-    def is_loose(self) -> bool:
-        """Whether it is a body alone that nothing holds or drives, whose coordinates are its pose in the world."""
-        (node, *others) = self.nodes
-        is_free = type(node.joint) is FreeFlyer and node.placement == SE3.identity()
-        return not others and is_free and not any(any(getattr(node, name)) for name in FORCES)
-
 
 @dataclass(eq=False)
 class Kind:
     """Trees that share programs."""
 
-    model: Model  # of each of them
+    model: Model  # of each of them; where its frames are, the attachments of its bodies say
     kinematic: tuple[str, ...]  # joints of that model which move as they are told
     trees: list[Tree] = field(default_factory=list)
     numbers: list[list[float]] = field(default_factory=list)  # what its model is given, of each tree
@@ -75,24 +69,29 @@ def kinds_of(model: Model, kinematic: Sequence[str]) -> list[Kind]:
     children = {c.child: c for c in model.connections}
     for tree in trees_of(model):
         told = [node.name for node in tree.nodes if node.name in kinematic]
-        if tree.is_loose and not told:
+        if is_loose(model, tree, children) and not told:
             key, own, names, numbers = "loose", loose, (), [float(e) for e in tree.nodes[0].inertia.parameters()]
         else:
             own, names = _model_of(model, tree, children, told)
             key, numbers = (own, names), []
-        kind = found.setdefault(key, Kind(own, names))
+        kind = found.setdefault(key, Kind(simplified_tree(own), names))  # as a robot alone has it
         kind.trees.append(tree)
         kind.numbers.append(numbers)
     return list(found.values())
 
 
+def is_loose(model: Model, tree: Tree, children: dict[str, Connection]) -> bool:
+    """Return whether a tree is a body alone, as `FREE` holds it, with its pose in the world as coordinates."""
+    body = model.bodies[tree.bodies[0]].name
+    if len(tree.nodes) + len(tree.bodies) > 2 or tree.nodes[0].placement != SE3.identity():
+        return False
+    return replaced(children[body], name=FREE.name, parent=FREE.parent, child=FREE.child) == FREE
+
+
 def _loose_model(model: Model) -> Model:
     """Return the model of a body that moves freely, whose inertia it is given."""
-    body, free = (
-        Body("body", Inertia(1.0, (0.0, 0.0, 0.0), np.eye(3))),
-        Connection("free", FreeFlyer(), "world", "body"),
-    )
-    return Model("body", (body,), (free,), gravity=model.gravity).with_inputs("inertial_parameters")
+    body = Body(FREE.child, Inertia(1.0, (0.0, 0.0, 0.0), np.eye(3)))
+    return Model("body", (body,), (FREE,), gravity=model.gravity).with_inputs("inertial_parameters")
 
 
 def _model_of(

@@ -50,6 +50,12 @@ class Layout:
             for i, tree in enumerate(kind.trees)
             for n, node in enumerate(tree.nodes)
         }
+        self.poses = {  # of bodies, in the frames of nodes
+            scene.model.bodies[k].name: kind.model.attachments[body.name].pose
+            for kind in self.kinds
+            for tree in kind.trees
+            for k, body in zip(tree.bodies, kind.model.bodies, strict=True)
+        }
         touching: dict[int, set[int]] = {}
         for shape in scene.shapes:
             at = scene.model.attachments[shape.body].node
@@ -170,7 +176,7 @@ class Layout:
         """Return where a shape is, and what is felt of it."""
         model, geometry = self.scene.model, shape.geometry
         at = model.attachments[shape.body]
-        X = at.pose @ shape.pose
+        X = self.poses.get(shape.body, at.pose) @ shape.pose
         if isinstance(geometry, Sphere):  # how it is turned does not matter
             X = SE3(None, X.translation)
         endless = ENDLESS.get(type(geometry), 0)

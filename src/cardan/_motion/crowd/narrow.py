@@ -1,6 +1,8 @@
 """Which shapes touch in a step, or may: balls by grids, then pairs of each kind by its program.
 
-Contacts are in the order of their keys: the kind of pair, then the numbers of both shapes. So their order is that of
+Pairs are listed with some room, and each step takes those of the list that are near. So the list is made anew only when
+something has moved through that room; what a step finds does not hang on when that was. Contacts are in the order of
+their keys: the kind of pair, then the numbers of both shapes. So their order is that of
 no hash, and the same whoever else is there.
 
 Source: Ericson, Real-Time Collision Detection (2005), chapters 2 and 7.
@@ -9,12 +11,13 @@ Source: Ericson, Real-Time Collision Detection (2005), chapters 2 and 7.
 from __future__ import annotations
 
 from cardan._compiler.kernels import F64, I64, INT, REAL, TRUTH, fma, kernel, run, sqrt, tail
-from cardan._motion.crowd.grid import find_levels, find_near, sort
+from cardan._motion.crowd.grid import do_meet, find_levels, find_near, sort
 from cardan._motion.crowd.tables import CONTACTS, NEAR, PATCHES, PROGRAM, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
 SKIN, AHEAD = 0.02, 2.0  # as of `contact/touching.py`
+SLACK = 0.1  # of its size a shape moves before pairs are listed again
 BITS = 26  # of the number of a shape in a key
 MASK = (1 << BITS) - 1
 
@@ -86,27 +89,6 @@ def may_touch(c, i, j):
     return not contains(c.apart, c.apart_count, key)
 
 
-@kernel(c=Crowd, i=INT, j=INT, count=INT, returns=INT)
-def add_pair(c, i, j, count):
-    """Add the key of two shapes that may touch: of both the one on the later node comes first."""
-    if not may_touch(c, i, j):
-        return count
-    if c.shape_endless[i] + c.shape_endless[j] == 0 and not are_boxes_near(c, i, j):
-        return count
-    a = i
-    b = j
-    if c.shape_order[i] < c.shape_order[j]:
-        a = j
-        b = i
-    row = c.shape_kind[a] * c.shape_kinds + c.shape_kind[b]
-    kind = c.pair_kind[row, 1] if c.shape_node[b] == c.nodes else c.pair_kind[row, 0]
-    if count == c.near_most:
-        c.lacking = NEAR
-        return count
-    c.keys[count] = (kind << 2 * BITS) | (a << BITS) | b
-    return count + 1
-
-
 @kernel(c=Crowd, a=INT, b=INT, returns=TRUTH)
 def is_near_ground(c, a, b):
     """Return whether the box about a shape comes near a half space; near any other ground, always."""
@@ -142,31 +124,125 @@ def are_boxes_near(c, a, b):
     return True
 
 
+@kernel(c=Crowd, a=INT, b=INT, returns=TRUTH)
+def are_near(c, a, b):
+    if c.shape_endless[b] != 0:
+        return is_near_ground(c, a, b)
+    if c.shape_endless[a] != 0:
+        return is_near_ground(c, b, a)
+    return do_meet(c.ball, c.reach, a, b) and are_boxes_near(c, a, b)
+
+
+# --- lists of pairs, with room for what moves a little ----------------------------------------------------------------
+
+
+@kernel(c=Crowd, world=INT, returns=TRUTH)
+def has_moved(c, world):
+    """Return whether a shape of a world has moved so far since pairs were listed that others may be near."""
+    if c.listed_count[world] < 0:
+        return True
+    for s in range(world * c.shapes, (world + 1) * c.shapes):
+        if c.shape_endless[s] == 0:
+            total = 0.0
+            for k in range(3):
+                d = c.ball[s, k] - c.listed_ball[s, k]
+                total += d * d
+            slack = SLACK * c.shape_extent[s] + c.listed_reach[s] - c.reach[s]
+            if not (slack >= 0.0 and total <= slack * slack):
+                return True
+    return False
+
+
+@kernel(c=Crowd, i=INT, j=INT, at=INT, count=INT, returns=INT)
+def list_pair(c, i, j, at, count):
+    """List the key of two shapes that may touch: of both the one on the later node comes first."""
+    if not may_touch(c, i, j):
+        return count
+    a = i
+    b = j
+    if c.shape_order[i] < c.shape_order[j]:
+        a = j
+        b = i
+    row = c.shape_kind[a] * c.shape_kinds + c.shape_kind[b]
+    kind = c.pair_kind[row, 1] if c.shape_node[b] == c.nodes else c.pair_kind[row, 0]
+    if count >= c.listed_most:
+        c.lacking = NEAR
+        return count
+    c.listed[at + count] = (kind << 2 * BITS) | (a << BITS) | b
+    return count + 1
+
+
+@kernel(c=Crowd, s=INT, b=INT, returns=TRUTH)
+def may_come_near(c, s, b):
+    """Return whether a shape may come near a ground before it has moved far; not one far above a half space at rest."""
+    if c.shape_endless[b] != 1 or c.shape_node[b] != c.nodes:
+        return True
+    plane = c.shape_pose[b]
+    height = 0.0
+    for k in range(3):
+        height += plane[3 * k + 2] * (c.ball[s, k] - plane[9 + k])
+    return not height > c.listed_radius[s] + c.further[b]
+
+
+@kernel(c=Crowd, world=INT)
+def list_pairs(c, world):
+    """List the pairs of a world that are near or may soon be, in the order of their keys."""
+    n = c.shapes
+    first = world * n
+    at = world * c.listed_most
+    for s in range(first, first + n):
+        for k in range(3):
+            c.listed_ball[s, k] = c.ball[s, k]
+        c.listed_reach[s] = c.reach[s]
+        c.listed_radius[s] = c.reach[s] + SLACK * c.shape_extent[s] if c.shape_endless[s] == 0 else -1.0
+    radius = tail(c.listed_radius, first)
+    grids = find_levels(radius, n, c.level, c.used, c.width)
+    found = find_near(
+        tail(c.ball, first), radius, n, c.level, c.used, c.width, grids, c.cell, c.head, c.following, c.hash_mask,
+        c.near, c.near_most,
+    )  # fmt: skip
+    if found < 0:
+        c.lacking = NEAR
+        return
+    count = 0
+    for k in range(found):
+        count = list_pair(c, first + c.near[k, 0], first + c.near[k, 1], at, count)
+    for g in range(c.grounds):
+        b = first + c.ground[g]
+        for s in range(first, first + n):
+            if c.shape_endless[s] == 0 and may_come_near(c, s, b):
+                count = list_pair(c, s, b, at, count)
+    sort(tail(c.listed, at), c.spare, count)
+    c.listed_count[world] = count if c.lacking == 0 else -1
+
+
 @kernel(c=Crowd, returns=INT)
 def find_pairs(c):
-    """Find the keys of all pairs that may meet, in order; return how many there are."""
-    count = 0
-    n = c.shapes
+    """Find the keys of all pairs that are near, in order; return how many there are."""
     for world in range(c.worlds):
-        first = world * n
-        radius = tail(c.reach, first)
-        centre = tail(c.ball, first)
-        grids = find_levels(radius, n, c.level, c.used, c.width)
-        found = find_near(
-            centre, radius, n, c.level, c.used, c.width, grids, c.cell, c.head, c.following, c.hash_mask, c.near,
-            c.near_most,
-        )  # fmt: skip
-        if found < 0:
-            c.lacking = NEAR
-            return 0
-        for k in range(found):
-            count = add_pair(c, first + c.near[k, 0], first + c.near[k, 1], count)
-        for g in range(c.grounds):
-            b = first + c.ground[g]
-            for s in range(n):
-                if c.shape_endless[first + s] == 0 and is_near_ground(c, first + s, b):
-                    count = add_pair(c, first + s, b, count)
-    sort(c.keys, c.spare, count)
+        if has_moved(c, world):
+            list_pairs(c, world)
+            if c.lacking != 0:
+                return 0
+    count = 0
+    for k in range(c.pair_kinds + 1):
+        c.kind_first[k] = 0
+    for world in range(c.worlds):
+        for k in range(world * c.listed_most, world * c.listed_most + c.listed_count[world]):
+            key = c.listed[k]
+            if are_near(c, (key >> BITS) & MASK, key & MASK):
+                if count == c.near_most:
+                    c.lacking = NEAR
+                    return 0
+                c.spare[count] = key
+                count += 1
+                c.kind_first[(key >> 2 * BITS) + 1] += 1
+    for k in range(c.pair_kinds):
+        c.kind_first[k + 1] += c.kind_first[k]
+    for k in range(count):  # worlds are listed one after the other: kinds of all together come first
+        kind = c.spare[k] >> 2 * BITS
+        c.keys[c.kind_first[kind]] = c.spare[k]
+        c.kind_first[kind] += 1
     return count
 
 
@@ -267,7 +343,9 @@ def keep_impulses(c):
     for k in range(c.contacts):
         c.kept_key[k] = c.found_key[k]
         c.kept_feature[k] = c.found_feature[k]
-        copy_three(c.kept_impulse[k], c.found_impulse[k])
+        for e in range(3):
+            x = c.found_impulse[k, e]
+            c.kept_impulse[k, e] = x if x - x == 0.0 else 0.0  # of an island that diverged
 
 
 @kernel(c=Crowd)

@@ -12,7 +12,9 @@ the same whoever is beside it. A step that lacks room in a list changes nothing 
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import INT, TRUTH, kernel, run
+import math
+
+from cardan._compiler.kernels import INT, kernel, run
 from cardan._motion.crowd.islands import (
     COSTLY,
     find_islands,
@@ -24,15 +26,15 @@ from cardan._motion.crowd.islands import (
 )
 from cardan._motion.crowd.narrow import find_contacts, keep_impulses, place_shapes
 from cardan._motion.crowd.newton import fill_contacts, find_sides, iterate
-from cardan._motion.crowd.sweeps import accelerate_body, begin_sweeps, keep_sweep, sweep_island
+from cardan._motion.crowd.sweeps import SWEEPING, sweep
 from cardan._motion.crowd.tables import ORDER, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
-FIRST_SWEEPS = 24
-"""With which an island of balls begins: more take longer than the factor that may follow."""
-MOST_SWEEPS = 100
-SWEPT = 1e-3
+UNKNOWN = math.nan
+HEAPED = 300
+"""Trees of a heap of balls from which on it is right after sweeps to `NEARLY`."""
+NEARLY = 1e-3
 """By how much velocities may be wrong after sweeps that no factor follows [m/s]."""
 
 
@@ -54,50 +56,34 @@ def start_trees(c):
         run(c.start[k], c.kind_rows[k])
 
 
-@kernel(c=Crowd, i=INT)
-def sweep_bodies(c, i):
-    """Take what sweeps found of an island as its accelerations and impulses."""
-    for m in range(c.island_trees[i], c.island_trees[i + 1]):
-        accelerate_body(c, c.members[m])
-    keep_sweep(c, i)
-
-
-@kernel(c=Crowd, i=INT, returns=TRUTH)
-def is_swept(c, i):
-    """Sweep an island where that is enough, and return whether it was; else find the order of its matrix."""
-    c.island_count[i] = 0
-    if not may_be_swept(c, i):
-        if not order_island(c, i, 1 << 40):
-            c.lacking = ORDER
-        return False
-    if is_heap(c, i):
-        begin_sweeps(c, i)
-        if sweep_island(c, i, FIRST_SWEEPS, c.tolerance):
-            return True
-    if order_island(c, i, COSTLY):
-        return False
-    if c.island_count[i] == 0:
-        begin_sweeps(c, i)
-    sweep_island(c, i, MOST_SWEEPS, SWEPT)
-    return True
+@kernel(c=Crowd)
+def sweep_heaps(c):
+    """Sweep heaps of balls: small ones to the end, if that is soon."""
+    for i in range(c.islands):
+        c.island_swept[i] = SWEEPING if is_heap(c, i) and may_be_swept(c, i) else 0
+        c.island_within[i] = c.tolerance if c.island_trees[i + 1] - c.island_trees[i] <= HEAPED else NEARLY
+    sweep(c)
 
 
 @kernel(c=Crowd)
-def begin_islands(c):
-    """Sweep where that is enough, and lay out the matrices of all other islands."""
+def lay_out_islands(c):
+    """Lay out the matrices of islands that are not swept; those of loose bodies with costly factors are swept, too."""
     sides = 0
     c.island_vector[0] = 0
     c.island_block[0] = 0
     c.island_triple[0] = 0
     for i in range(c.islands):
-        c.island_swept[i] = int(is_swept(c, i))
-        c.island_going[i] = 1 - c.island_swept[i]
-        if c.lacking != 0:
-            return
-        if c.island_swept[i] == 1:
-            sweep_bodies(c, i)
+        c.island_going[i] = 0
+        if c.island_swept[i] == 0 and not order_island(c, i, COSTLY if may_be_swept(c, i) else 1 << 40):
+            if not may_be_swept(c, i):
+                c.lacking = ORDER
+                return
+            c.island_swept[i] = SWEEPING
+            c.island_within[i] = NEARLY
+        if c.island_swept[i] != 0:
             leave_out_island(c, i)
             continue
+        c.island_going[i] = 1
         c.island_count[i] = 0
         lay_out_island(c, i)
         for n in range(c.island_patches[i], c.island_patches[i + 1]):
@@ -105,6 +91,14 @@ def begin_islands(c):
                 sides = find_sides(c, n, sides)
         if c.lacking != 0:
             return
+
+
+@kernel(c=Crowd)
+def begin_islands(c):
+    sweep_heaps(c)
+    lay_out_islands(c)
+    if c.lacking == 0:
+        sweep(c)
 
 
 @kernel(c=Crowd)
@@ -132,10 +126,11 @@ def judge_worlds(c):
         c.world_sound[w] = 1
     for i in range(c.islands):
         w = c.tree_world[c.members[c.island_trees[i]]]
-        c.residual[w] = c.island_residual[i] if not c.island_residual[i] <= c.residual[w] else c.residual[w]
+        c.residual[w] = c.island_residual[i] if c.island_residual[i] > c.residual[w] else c.residual[w]
     for t in range(c.trees):
         if c.tree_sound[t] == 0.0:
             c.world_sound[c.tree_world[t]] = 0
+            c.residual[c.tree_world[t]] = UNKNOWN
     for w in range(c.worlds):
         c.good[w] += float(c.world_sound[w])
 

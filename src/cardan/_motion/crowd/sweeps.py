@@ -1,43 +1,40 @@
-"""Contacts of many loose bodies by sweeps: block Gauss-Seidel on the impulses, begun with those of the step before.
+"""Contacts of loose bodies by sweeps, begun with the impulses of the step before; what one does is in `sweep_rows`.
 
-The law is that of `contact/cone.py`. With A = J M^-1 J^T of one contact and D not less than it, along the normal and
-across, a visit replaces its impulse g by the one that minimises the dual with D in place of A:
+A sweep visits all contacts once. Contacts of one colour have no body in common, so they are visited at once, a lane
+each. A contact gets the first colour that none before it has on either of its bodies. Islands are swept side by side,
+and each has its own end: what others do changes none of its bits.
 
-    g' = projection of  y = (D + R)^-1 (D g - u + v*)  on the cone, in the norm of D + R
-    u  = u_0 + J (dt a + M^-1 J^T g),  a without contact;  what both bodies feel of g' - g is added at once
+A sweep costs little and moves far in a heap of balls. In a tall stack the load creeps down by one box a sweep, which is
+why stacks are solved by a factor.
 
-Everything is along the axes of the world, a body's twist at its centre of mass. A sweep visits all contacts of an
-island in order. It costs little and moves far in a heap of balls; in a tall stack the load creeps down by one box a
-sweep, which is why stacks are solved by a factor.
-
-Source: Jourdan, Alart and Jean, A Gauss-Seidel like algorithm to solve frictional contact problems (1998).
-Cost: 130 operations a visit.
+Source: Ericson, Real-Time Collision Detection (2005), does not treat colours; Fratarcangeli and others, Vivace: a
+practical Gauss-Seidel method for stable soft body dynamics (2016), does.
 """
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, INT, REAL, TRUTH, kernel, sqrt
+from cardan._compiler.kernels import F64, INT, REAL, kernel, lowest_one, run, sqrt
+from cardan._motion.crowd.narrow import copy_three
 from cardan._motion.crowd.tables import Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
-# The columns of a contact's row: levers from both centres of mass, normal, u_0, v*, mu, R_n, R_t, w, D_n, D_t, g.
-LEVER_A, LEVER_B, NORMAL, FREE = 0, 3, 6, 9
-WANTED, FRICTION, R_N, R_T, WEIGHT, D_N, D_T, IMPULSE = 12, 13, 14, 15, 16, 17, 18, 19
-TINY = 1e-300
+FEW_SWEEPS = 24
+"""Sweeps that an island of balls begins with, and one more for each two of its trees: more take longer than factors."""
+MOST_SWEEPS = 100
+EARLY, LATER = 4, 8
+"""After so many sweeps their rate tells where they end."""
+ALONE = 63  # colours from which on each has one contact
+SWEEPING, FOUND, SWEPT = 1, 2, 3  # of an island: it is being swept, its velocities are right, its forces are kept
 
 
-@kernel(R=F64[24], v=F64[3], found=F64[24], at=INT)
-def turn(R, v, found, at):
-    """found[at:] = R v for the rotation of a node row."""
-    for i in range(3):
-        found[at + i] = R[3 * i] * v[0] + R[3 * i + 1] * v[1] + R[3 * i + 2] * v[2]
+# --- bodies -----------------------------------------------------------------------------------------------------------
 
 
-@kernel(node=F64[24], J=F64[6], found=F64[6])
+@kernel(node=F64[24], J=F64[6], found=F64[10])
 def turn_symmetric(node, J, found):
-    """Find R J R^T, all symmetric matrices as xx, xy, xz, yy, yz, zz."""
-    m = 0
+    """Put R J R^T behind the first four numbers; symmetric matrices are xx, xy, xz, yy, yz, zz."""
+    m = 4
     for i in range(3):
         a = node[3 * i]
         b = node[3 * i + 1]
@@ -56,8 +53,9 @@ def begin_body(c, t):
     node = c.node[c.tree_node[t]]
     for i in range(3):
         own = node[3 * i] * c.tree_com[t, 0] + node[3 * i + 1] * c.tree_com[t, 1] + node[3 * i + 2] * c.tree_com[t, 2]
-        c.body_centre[t, i] = node[9 + i] + own
-    turn_symmetric(node, c.tree_inverse[t], c.body_inverse[t])
+        c.body[t, i] = node[9 + i] + own
+    c.body[t, 3] = c.tree_inverse_mass[t]
+    turn_symmetric(node, c.tree_inverse[t], c.body[t])
     b = c.tree_first[t]
     u = c.free[b, 3]
     v = c.free[b, 4]
@@ -65,189 +63,41 @@ def begin_body(c, t):
     x = c.free[b, 0] + v * c.tree_com[t, 2] - w * c.tree_com[t, 1]
     y = c.free[b, 1] + w * c.tree_com[t, 0] - u * c.tree_com[t, 2]
     z = c.free[b, 2] + u * c.tree_com[t, 1] - v * c.tree_com[t, 0]
+    c.body_change[t] = 0.0
     for i in range(3):
         c.body_change[t, i] = c.dt * (node[3 * i] * x + node[3 * i + 1] * y + node[3 * i + 2] * z)
         c.body_change[t, 3 + i] = c.dt * (node[3 * i] * u + node[3 * i + 1] * v + node[3 * i + 2] * w)
-
-
-@kernel(c=Crowd, row=F64[24], t=INT, lever=INT, sign=REAL, dx=REAL, dy=REAL, dz=REAL)
-def push(c, row, t, lever, sign, dx, dy, dz):
-    """Change a body's velocity by an impulse at a lever."""
-    m = sign * c.tree_inverse_mass[t]
-    c.body_change[t, 0] += m * dx
-    c.body_change[t, 1] += m * dy
-    c.body_change[t, 2] += m * dz
-    x = sign * (row[lever + 1] * dz - row[lever + 2] * dy)
-    y = sign * (row[lever + 2] * dx - row[lever] * dz)
-    z = sign * (row[lever] * dy - row[lever + 1] * dx)
-    J = c.body_inverse[t]
-    c.body_change[t, 3] += J[0] * x + J[1] * y + J[2] * z
-    c.body_change[t, 4] += J[1] * x + J[3] * y + J[4] * z
-    c.body_change[t, 5] += J[2] * x + J[4] * y + J[5] * z
-
-
-@kernel(c=Crowd, row=F64[24], t=INT, lever=INT, x=REAL, y=REAL, z=REAL, returns=(REAL, REAL, REAL))
-def answer_of(c, row, t, lever, x, y, z):
-    """Return the velocity at a lever that an impulse there makes: A (x, y, z)."""
-    m = c.tree_inverse_mass[t]
-    u = row[lever + 1] * z - row[lever + 2] * y
-    v = row[lever + 2] * x - row[lever] * z
-    w = row[lever] * y - row[lever + 1] * x
-    J = c.body_inverse[t]
-    a = J[0] * u + J[1] * v + J[2] * w
-    b = J[1] * u + J[3] * v + J[4] * w
-    d = J[2] * u + J[4] * v + J[5] * w
-    return (
-        m * x + b * row[lever + 2] - d * row[lever + 1],
-        m * y + d * row[lever] - a * row[lever + 2],
-        m * z + a * row[lever + 1] - b * row[lever],
-    )
-
-
-@kernel(c=Crowd, row=F64[24], a=INT, b=INT, x=REAL, y=REAL, z=REAL, returns=(REAL, REAL, REAL))
-def felt(c, row, a, b, x, y, z):
-    """Return the relative velocity of two bodies, of which the second may be the world, that an impulse makes."""
-    u, v, w = answer_of(c, row, a, LEVER_A, x, y, z)
-    if b >= 0:
-        p, q, r = answer_of(c, row, b, LEVER_B, x, y, z)
-        u += p
-        v += q
-        w += r
-    return u, v, w
-
-
-@kernel(c=Crowd, row=F64[24], a=INT, b=INT)
-def bound_answer(c, row, a, b):
-    """Find D: along the normal and across, not less than A in any direction."""
-    x = row[NORMAL]
-    y = row[NORMAL + 1]
-    z = row[NORMAL + 2]
-    s = 1.0 if z >= 0.0 else -1.0  # two directions across: Duff et al., Building an orthonormal basis, revisited (2017)
-    k = -1.0 / (s + z)
-    m = x * y * k
-    tx = 1.0 + s * x * x * k
-    ty = s * m
-    tz = -s * x
-    px = m
-    py = s + y * y * k
-    pz = -y
-    u, v, w = felt(c, row, a, b, x, y, z)
-    nn = abs(x * u + y * v + z * w)
-    nt = abs(tx * u + ty * v + tz * w)
-    n_p = abs(px * u + py * v + pz * w)
-    u, v, w = felt(c, row, a, b, tx, ty, tz)
-    tt = abs(tx * u + ty * v + tz * w)
-    tp = abs(px * u + py * v + pz * w)
-    u, v, w = felt(c, row, a, b, px, py, pz)
-    pp = abs(px * u + py * v + pz * w)
-    row[D_N] = nn + nt + n_p
-    row[D_T] = max(tt + tp + nt, pp + tp + n_p)
-
-
-@kernel(c=Crowd, n=INT)
-def begin_patch(c, n):
-    """Fill the rows of the contacts of a patch, and apply the impulses to begin with."""
-    p = c.patch_order[n]
-    node = c.node[c.shape_node[c.found_shapes[p, 0]]]
-    a = c.patch_trees[n, 0]
-    b = c.patch_trees[n, 1]
-    for m in range(c.patch_count[n]):
-        k = c.patch_first[n] + m
-        row = c.sweep[k]
-        turn(node, c.row_point[k], row, LEVER_A)
-        turn(node, c.row_normal[k], row, NORMAL)
-        for e in range(3):
-            row[LEVER_A + e] += node[9 + e]
-            row[LEVER_B + e] = row[LEVER_A + e] - c.body_centre[b, e] if b >= 0 else 0.0
-            row[LEVER_A + e] -= c.body_centre[a, e]
-            row[FREE + e] = (
-                node[3 * e] * c.ahead[3 * k]
-                + node[3 * e + 1] * c.ahead[3 * k + 1]
-                + node[3 * e + 2] * c.ahead[3 * k + 2]
-            )
-        row[FRICTION] = c.law[k, 6]
-        row[WEIGHT] = c.law[k, 7]
-        row[R_N] = c.law[k, 8]
-        row[R_T] = c.law[k, 9]
-        row[WANTED] = c.law[k, 10]
-        bound_answer(c, row, a, b)
-        x = c.found_impulse[c.found_first[p] + m, 0]
-        y = c.found_impulse[c.found_first[p] + m, 1]
-        z = c.found_impulse[c.found_first[p] + m, 2]
-        row[IMPULSE] = x
-        row[IMPULSE + 1] = y
-        row[IMPULSE + 2] = z
-        push(c, row, a, LEVER_A, 1.0, x, y, z)
-        if b >= 0:
-            push(c, row, b, LEVER_B, -1.0, x, y, z)
-
-
-@kernel(c=Crowd, row=F64[24], a=INT, b=INT, returns=REAL)
-def visit(c, row, a, b):
-    """Replace the impulse of a contact; return the square of by how much its velocity was wrong [m^2/s^2]."""
-    V = c.body_change[a]
-    u = row[FREE] + V[0] + V[4] * row[LEVER_A + 2] - V[5] * row[LEVER_A + 1]
-    v = row[FREE + 1] + V[1] + V[5] * row[LEVER_A] - V[3] * row[LEVER_A + 2]
-    w = row[FREE + 2] + V[2] + V[3] * row[LEVER_A + 1] - V[4] * row[LEVER_A]
-    if b >= 0:
-        U = c.body_change[b]
-        u -= U[0] + U[4] * row[LEVER_B + 2] - U[5] * row[LEVER_B + 1]
-        v -= U[1] + U[5] * row[LEVER_B] - U[3] * row[LEVER_B + 2]
-        w -= U[2] + U[3] * row[LEVER_B + 1] - U[4] * row[LEVER_B]
-    x = row[NORMAL]
-    y = row[NORMAL + 1]
-    z = row[NORMAL + 2]
-    D_n = row[D_N]
-    D_t = row[D_T]
-    E_n = D_n + row[R_N]
-    E_t = D_t + row[R_T]
-    u_n = x * u + y * v + z * w
-    g_n = x * row[IMPULSE] + y * row[IMPULSE + 1] + z * row[IMPULSE + 2]
-    y_n = (D_n * g_n - u_n + row[WANTED]) / E_n
-    yx = (D_t * (row[IMPULSE] - x * g_n) - (u - x * u_n)) / E_t
-    yy = (D_t * (row[IMPULSE + 1] - y * g_n) - (v - y * u_n)) / E_t
-    yz = (D_t * (row[IMPULSE + 2] - z * g_n) - (w - z * u_n)) / E_t
-    size = sqrt(yx * yx + yy * yy + yz * yz)
-    mu = row[FRICTION]
-    share = 1.0
-    if size > mu * y_n:
-        m = mu * E_t / E_n
-        y_n = max((y_n + m * size) / (1.0 + mu * m), 0.0)
-        share = mu * y_n / (size + TINY)
-    dx = x * y_n + share * yx - row[IMPULSE]
-    dy = y * y_n + share * yy - row[IMPULSE + 1]
-    dz = z * y_n + share * yz - row[IMPULSE + 2]
-    row[IMPULSE] += dx
-    row[IMPULSE + 1] += dy
-    row[IMPULSE + 2] += dz
-    push(c, row, a, LEVER_A, 1.0, dx, dy, dz)
-    if b >= 0:
-        push(c, row, b, LEVER_B, -1.0, dx, dy, dz)
-    return (dx * dx + dy * dy + dz * dz) * row[WEIGHT] * row[WEIGHT]
-
-
-@kernel(c=Crowd, i=INT, returns=REAL)
-def sweep_once(c, i):
-    """Visit all contacts of an island; return the square of the largest error."""
-    worst = 0.0
-    for n in range(c.island_patches[i], c.island_patches[i + 1]):
-        for k in range(c.patch_first[n], c.patch_first[n] + c.patch_count[n]):
-            error = visit(c, c.sweep[k], c.patch_trees[n, 0], c.patch_trees[n, 1])
-            worst = error if error > worst or error != error else worst
-    return worst
+    c.colours_of[t] = 0
 
 
 @kernel(c=Crowd, t=INT)
 def accelerate_body(c, t):
     """Find a body's acceleration, in its own axes at its origin."""
     node = c.node[c.tree_node[t]]
-    V = c.body_change[t]
-    u = node[0] * V[3] + node[3] * V[4] + node[6] * V[5]
-    v = node[1] * V[3] + node[4] * V[4] + node[7] * V[5]
-    w = node[2] * V[3] + node[5] * V[4] + node[8] * V[5]
-    x = node[0] * V[0] + node[3] * V[1] + node[6] * V[2] - (v * c.tree_com[t, 2] - w * c.tree_com[t, 1])
-    y = node[1] * V[0] + node[4] * V[1] + node[7] * V[2] - (w * c.tree_com[t, 0] - u * c.tree_com[t, 2])
-    z = node[2] * V[0] + node[5] * V[1] + node[8] * V[2] - (u * c.tree_com[t, 1] - v * c.tree_com[t, 0])
+    p = c.body_change[t, 3]
+    q = c.body_change[t, 4]
+    r = c.body_change[t, 5]
+    u = node[0] * p + node[3] * q + node[6] * r
+    v = node[1] * p + node[4] * q + node[7] * r
+    w = node[2] * p + node[5] * q + node[8] * r
+    x = (
+        node[0] * c.body_change[t, 0]
+        + node[3] * c.body_change[t, 1]
+        + node[6] * c.body_change[t, 2]
+        - (v * c.tree_com[t, 2] - w * c.tree_com[t, 1])
+    )
+    y = (
+        node[1] * c.body_change[t, 0]
+        + node[4] * c.body_change[t, 1]
+        + node[7] * c.body_change[t, 2]
+        - (w * c.tree_com[t, 0] - u * c.tree_com[t, 2])
+    )
+    z = (
+        node[2] * c.body_change[t, 0]
+        + node[5] * c.body_change[t, 1]
+        + node[8] * c.body_change[t, 2]
+        - (u * c.tree_com[t, 1] - v * c.tree_com[t, 0])
+    )
     rate = 1.0 / c.dt
     b = c.tree_first[t]
     c.change[b, 0] = rate * x
@@ -260,32 +110,209 @@ def accelerate_body(c, t):
     c.change[b, 7] = 0.0
 
 
-@kernel(c=Crowd, i=INT)
-def begin_sweeps(c, i):
-    """Fill the rows of an island's contacts, with the impulses of the step before."""
-    for m in range(c.island_trees[i], c.island_trees[i + 1]):
-        begin_body(c, c.members[m])
-    for n in range(c.island_patches[i], c.island_patches[i + 1]):
-        begin_patch(c, n)
+# --- contacts, colour by colour ---------------------------------------------------------------------------------------
 
 
-@kernel(c=Crowd, i=INT, most=INT, tolerance=REAL, returns=TRUTH)
-def sweep_island(c, i, most, tolerance):
-    """Sweep until velocities are right to a tolerance [m/s], or so often in all; return whether they are."""
-    while c.island_count[i] < most:
-        worst = sweep_once(c, i)
-        c.island_residual[i] = sqrt(worst)
-        c.island_count[i] += 1
-        if worst <= tolerance * tolerance:
-            return True
-    return c.island_count[i] > 0 and c.island_residual[i] <= tolerance
+@kernel(c=Crowd, k=INT, a=INT, b=INT)
+def colour_contact(c, k, a, b):
+    """Give a contact a colour. A body that has all others has its further contacts one by one."""
+    taken = c.colours_of[a]
+    if b >= 0:
+        taken |= c.colours_of[b]
+    colour = lowest_one(taken ^ -1)
+    if colour >= ALONE:
+        colour = max(c.colours, ALONE)
+    else:
+        c.colours_of[a] |= 1 << colour
+        if b >= 0:
+            c.colours_of[b] |= 1 << colour
+    c.colour[k] = colour
+    while c.colours <= colour:
+        c.colours += 1
+        c.colour_first[c.colours] = 0
+    c.colour_first[colour + 1] += 1
+
+
+@kernel(c=Crowd)
+def colour_contacts(c):
+    """Give each contact of the islands to be swept its place among those of its colour."""
+    c.colours = 0
+    for i in range(c.islands):
+        if c.island_swept[i] == SWEEPING:
+            for n in range(c.island_patches[i], c.island_patches[i + 1]):
+                for m in range(c.patch_count[n]):
+                    colour_contact(c, c.patch_first[n] + m, c.patch_trees[n, 0], c.patch_trees[n, 1])
+    c.colour_first[0] = 0
+    for k in range(c.colours):
+        c.colour_first[k + 1] += c.colour_first[k]
+    for i in range(c.islands):
+        if c.island_swept[i] == SWEEPING:
+            for n in range(c.island_patches[i], c.island_patches[i + 1]):
+                for m in range(c.patch_count[n]):
+                    k = c.patch_first[n] + m
+                    c.place_of[k] = c.colour_first[c.colour[k]]
+                    c.colour_first[c.colour[k]] += 1
+    for k in range(c.colours):
+        c.colour_first[c.colours - k] = c.colour_first[c.colours - k - 1]
+    c.colour_first[0] = 0
+
+
+@kernel(to=F64[10], source=F64[10])
+def copy_body(to, source):
+    for e in range(10):
+        to[e] = source[e]
+
+
+@kernel(c=Crowd, i=INT, n=INT)
+def gather_patch(c, i, n):
+    """Fill in what its program is given of each contact of a patch."""
+    p = c.patch_order[n]
+    a = c.patch_trees[n, 0]
+    b = c.patch_trees[n, 1] if c.patch_trees[n, 1] >= 0 else c.trees
+    node = c.node[c.shape_node[c.found_shapes[p, 0]]]
+    for m in range(c.patch_count[n]):
+        k = c.patch_first[n] + m
+        s = c.place_of[k]
+        for e in range(12):
+            c.met_node[s, e] = node[e]
+        copy_three(c.met_point[s], c.row_point[k])
+        for e in range(13):
+            c.met_law[s, e] = c.law[k, e]
+        for e in range(3):
+            c.met_ahead[s, e] = c.ahead[3 * k + e]
+        copy_body(c.met_a[s], c.body[a])
+        copy_body(c.met_b[s], c.body[b])
+        copy_three(c.met_impulse[s], c.found_impulse[c.found_first[p] + m])
+        c.met_trees[s, 0] = a
+        c.met_trees[s, 1] = b
+        c.met_island[s] = i
+
+
+@kernel(c=Crowd, s=INT, t=INT, end=INT, sign=REAL)
+def push(c, s, t, end, sign):
+    """Change the twist of a body at a contact by its impulse; `end` is where the row has the body."""
+    row = c.met[s]
+    dx = sign * c.met_impulse[s, 0]
+    dy = sign * c.met_impulse[s, 1]
+    dz = sign * c.met_impulse[s, 2]
+    x = row[end + 1] * dz - row[end + 2] * dy
+    y = row[end + 2] * dx - row[end] * dz
+    z = row[end] * dy - row[end + 1] * dx
+    m = row[end + 3]
+    c.body_change[t, 0] += m * dx
+    c.body_change[t, 1] += m * dy
+    c.body_change[t, 2] += m * dz
+    c.body_change[t, 3] += row[end + 4] * x + row[end + 5] * y + row[end + 6] * z
+    c.body_change[t, 4] += row[end + 5] * x + row[end + 7] * y + row[end + 8] * z
+    c.body_change[t, 5] += row[end + 6] * x + row[end + 8] * y + row[end + 9] * z
+
+
+@kernel(c=Crowd)
+def begin_sweeps(c):
+    """Fill the rows of all contacts that are swept, and begin with the impulses of the step before."""
+    for e in range(10):
+        c.body[c.trees, e] = 0.0
+    c.body_change[c.trees] = 0.0
+    for i in range(c.islands):
+        if c.island_swept[i] == SWEEPING:
+            c.island_count[i] = 0
+            for m in range(c.island_trees[i], c.island_trees[i + 1]):
+                begin_body(c, c.members[m])
+    colour_contacts(c)
+    for i in range(c.islands):
+        if c.island_swept[i] == SWEEPING:
+            for n in range(c.island_patches[i], c.island_patches[i + 1]):
+                gather_patch(c, i, n)
+    total = c.colour_first[c.colours]
+    run(c.meet, total)
+    for s in range(total):
+        push(c, s, c.met_trees[s, 0], 0, 1.0)
+        if c.met_trees[s, 1] < c.trees:
+            push(c, s, c.met_trees[s, 1], 10, -1.0)
+
+
+# --- sweeps -----------------------------------------------------------------------------------------------------------
+
+
+@kernel(c=Crowd, first=INT, last=INT)
+def visit_colour(c, first, last):
+    for s in range(first, last):
+        c.met_twist_a[s] = c.body_change[c.met_trees[s, 0]]
+        c.met_twist_b[s] = c.body_change[c.met_trees[s, 1]]
+    run(c.visit, last - first, first)
+    for s in range(first, last):
+        i = c.met_island[s]
+        if c.island_swept[i] == SWEEPING:
+            c.body_change[c.met_trees[s, 0]] = c.met_after_a[s]
+            if c.met_trees[s, 1] < c.trees:
+                c.body_change[c.met_trees[s, 1]] = c.met_after_b[s]
+            copy_three(c.met_impulse[s], c.met_impulse_after[s])
+            error = c.met_error[s]
+            c.island_worst[i] = error if not error <= c.island_worst[i] else c.island_worst[i]
+
+
+@kernel(c=Crowd, i=INT, returns=INT)
+def most_sweeps(c, i):
+    """Return how many sweeps an island has at most: few where a factor may follow, and fewer where its rate is slow."""
+    if c.island_within[i] > c.tolerance:
+        return MOST_SWEEPS
+    most = FEW_SWEEPS + (c.island_trees[i + 1] - c.island_trees[i]) // 2
+    if c.island_count[i] == LATER:
+        end = c.island_worst[i]
+        rate = end / c.island_early[i]
+        for _ in range((most - LATER) // (LATER - EARLY)):
+            end *= rate
+        if not end <= c.island_within[i] * c.island_within[i]:
+            return LATER
+    return most
+
+
+@kernel(c=Crowd, i=INT, returns=INT)
+def end_sweep(c, i):
+    """Note how far an island is; return 1 if it goes on."""
+    worst = c.island_worst[i]
+    c.island_residual[i] = sqrt(worst)
+    c.island_count[i] += 1
+    if c.island_count[i] == EARLY:
+        c.island_early[i] = worst
+    is_right = worst <= c.island_within[i] * c.island_within[i]
+    if not is_right and c.island_count[i] < most_sweeps(c, i):
+        return 1
+    c.island_swept[i] = FOUND if is_right or c.island_within[i] > c.tolerance else 0
+    return 0
 
 
 @kernel(c=Crowd, i=INT)
 def keep_sweep(c, i):
-    """Note the impulses of an island."""
+    """Take what sweeps found of an island as its accelerations and impulses."""
+    for m in range(c.island_trees[i], c.island_trees[i + 1]):
+        accelerate_body(c, c.members[m])
     for n in range(c.island_patches[i], c.island_patches[i + 1]):
         p = c.patch_order[n]
         for m in range(c.patch_count[n]):
-            for e in range(3):
-                c.found_impulse[c.found_first[p] + m, e] = c.sweep[c.patch_first[n] + m, IMPULSE + e]
+            s = c.place_of[c.patch_first[n] + m]
+            copy_three(c.found_impulse[c.found_first[p] + m], c.met_impulse[s])
+
+
+@kernel(c=Crowd)
+def sweep(c):
+    """Sweep islands side by side, each until its velocities are right to `island_within` [m/s], or so often."""
+    going = 0
+    for i in range(c.islands):
+        going += int(c.island_swept[i] == SWEEPING)
+    if going == 0:
+        return
+    begin_sweeps(c)
+    while going > 0:
+        for i in range(c.islands):
+            c.island_worst[i] = 0.0
+        for k in range(c.colours):
+            visit_colour(c, c.colour_first[k], c.colour_first[k + 1])
+        going = 0
+        for i in range(c.islands):
+            if c.island_swept[i] == SWEEPING:
+                going += end_sweep(c, i)
+    for i in range(c.islands):
+        if c.island_swept[i] == FOUND:
+            keep_sweep(c, i)
+            c.island_swept[i] = SWEPT

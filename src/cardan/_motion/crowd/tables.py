@@ -128,6 +128,15 @@ class Crowd(Record):
     near_most = INT
     keys = I64[:]
     spare = I64[:]
+    # --- lists of pairs: each world's own, with room for so many ---
+    listed = I64[:]
+    listed_most = INT
+    listed_count = I32[:]  # -1 of a world without a list
+    listed_ball = F64[:, 3]  # as they were then
+    listed_reach = F64[:]
+    listed_radius = F64[:]  # with room to move
+    kind_first = I32[:]
+    pair_kinds = INT
     # --- pairs of shapes, of one kind at a time ---
     pair_kind = I32[:, 2]  # of two kinds of shapes that move, and with the second one fixed; -1 for none
     pair_program = I64[:]
@@ -234,11 +243,35 @@ class Crowd(Record):
     begin = INT  # programs
     response = INT
     reaction = INT
-    # --- sweeps ---
-    sweep = F64[:, 24]
-    body_centre = F64[:, 3]
-    body_inverse = F64[:, 6]
-    body_change = F64[:, 6]
+    # --- sweeps; the row of bodies behind the last is the world ---
+    island_within = F64[:]  # by how much velocities may be wrong [m/s]
+    island_worst = F64[:]  # the squares of the errors of this sweep, and of an early one
+    island_early = F64[:]
+    body = F64[:, 10]
+    body_change = LANES[:]
+    colours_of = I64[:]  # of a body's contacts so far: a bit for each
+    colour = I32[:]  # of a contact
+    place_of = I32[:]  # of a contact in the order of colours
+    colours = INT
+    colour_first = I32[:]
+    met_trees = I32[:, 2]
+    met_island = I32[:]
+    met_node = F64[:, 24]
+    met_point = F64[:, 3]
+    met_law = F64[:, 13]
+    met_ahead = F64[:, 3]
+    met_a = F64[:, 10]
+    met_b = F64[:, 10]
+    met = F64[:, 35]
+    met_twist_a = LANES[:]
+    met_twist_b = LANES[:]
+    met_after_a = LANES[:]
+    met_after_b = LANES[:]
+    met_impulse = F64[:, 3]
+    met_impulse_after = F64[:, 3]
+    met_error = F64[:]
+    meet = INT  # programs
+    visit = INT
     # --- why a step was not made: the list that is too short, or the kind of pair without a program yet ---
     lacking = INT
     wanted = INT

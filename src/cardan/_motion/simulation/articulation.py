@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -56,14 +56,32 @@ class Articulation:
         return self.v_slice.stop - self.v_slice.start
 
 
-def articulation(model: Model, name: str, joints: Sequence[str]) -> Articulation:
-    """Return some joints of a model as an articulation; those of them that close loops have no coordinates."""
-    chosen = set(joints)
-    own = [c for c in model.connections if c.name in chosen]
-    moving = [c.name for c in model.connections if c.joint.nv]
-    at = [k for k, joint in enumerate(moving) if joint in chosen]
-    between = [joint for joint in moving[at[0] : at[-1]] if joint not in chosen] if at else []
-    if not own or between:
+def articulations(model: Model, named: Mapping[str, Sequence[str]]) -> dict[str, Articulation]:
+    """Return the articulations of a model by name, of the joints of each; those that close loops have no coordinates.
+
+    They are in document order, as states have their coordinates, and not in the order in which they were named.
+    """
+    place = {c.name: k for k, c in enumerate(model.connections)}
+    moving = {joint: k for k, joint in enumerate(c.name for c in model.connections if c.joint.nv)}
+    body = {name: k for k, name in enumerate(model.body_names)}
+    found = [_articulation(model, name, joints, place, moving, body) for name, joints in named.items()]
+    return {a.name: a for a in sorted(found, key=lambda a: place[a.joints[0]])}
+
+
+def _articulation(
+    model: Model,
+    name: str,
+    joints: Sequence[str],
+    place: Mapping[str, int],
+    moving: Mapping[str, int],
+    body: Mapping[str, int],
+) -> Articulation:
+    """Return one; the mappings say which in the model each joint, each that moves and each body is."""
+    own = [model.connections[k] for k in sorted({place[joint] for joint in joints if joint in place})]
+    at = sorted(moving[c.name] for c in own if c.name in moving)
+    if not own or (at and at[-1] - at[0] >= len(at)):
+        chosen = {c.name for c in own}
+        between = [joint for joint in list(moving)[at[0] : at[-1]] if joint not in chosen] if at else []
         what = f"joints {between[:6]} stand between its own" if own else "has no joint"
         raise MechanismError(f"articulation {name!r}: {what}; add the joints of an articulation one after the other.")
     bodies = {c.child for c in own}
@@ -79,8 +97,8 @@ def articulation(model: Model, name: str, joints: Sequence[str]) -> Articulation
     return Articulation(
         name=name,
         joints=tuple(c.name for c in own),
-        bodies=tuple(b.name for b in model.bodies if b.name in bodies),
-        links=tuple(link for link in model.link_names if link in bodies),
+        bodies=tuple(sorted(bodies, key=body.__getitem__)),
+        links=tuple(c.child for c in own if c.joint.nv),
         root=on_world[0].child,
         q_slice=slice(q[0].start, q[-1].stop),
         v_slice=slice(v[0].start, v[-1].stop),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import Explained, MechanismError, ParameterError, ShapeError, check_known, check_new
 from cardan._algebra.spatial import SE3, Inertia, checked_pose, log_se3
-from cardan._motion.simulation.articulation import Articulation, articulation
+from cardan._motion.simulation.articulation import Articulation, articulations
 from cardan._motion.simulation.cutting import closed_at, cut_bodies, still_closing
 from cardan._motion.simulation.pairs import Disabled, contact_pairs
 from cardan._motion.simulation.solids import with_solids
@@ -90,11 +92,13 @@ class WorldBuilder(Explained):
         self._locked: set[str] = set()
         self._poses: dict[str, SE3] = {}
         self._articulations: dict[str, tuple[str, ...]] = {}
+        self._held: dict[str, str] = {}  # the articulation of each joint that is in one
         self._apart: set[tuple[str, str]] = set()
         self._together: set[tuple[str, str]] = set()
         self._colliding: set[str] = set()
         self._starts: dict[str, Any] = {}
         self._loose: set[str] = set()  # joints that move freely, and which nobody put anywhere
+        self._above: dict[str, np.ndarray] = {}  # coordinates of some of these, of which the height does not count
 
     def add_link(self, name: str, pose: Any = None, inertia: Inertia | None = None, lock_inertia: bool = False) -> str:
         """Add a body that joints will hold.
@@ -121,7 +125,7 @@ class WorldBuilder(Explained):
             Its name.
         """
         joint, own = f"{name}_free", self._mechanism
-        check_new("joint", joint, {c.name for c in own.joints}, f"world {own.name!r} (give prefix=...)")
+        check_new("joint", joint, own._joints, f"world {own.name!r} (give prefix=...)")
         self._check_new_articulation(name)
         self.add_link(name, pose, inertia, lock_inertia)
         self.add_joint(joint, FreeFlyer(), WORLD, name)
@@ -164,10 +168,10 @@ class WorldBuilder(Explained):
         adds = link != WORLD and link not in self._locked
         inertia = shape.inertia(density) if adds else None  # first: it refuses what has no volume
         self._mechanism.add_shape(shape)
-        for body in self._mechanism.bodies:
-            if body.name == link and inertia is not None:
-                total = inertia if body.inertia is None else body.inertia + inertia
-                self._mechanism._exchange(replace(body, inertia=total))
+        if inertia is not None:
+            body = self._mechanism._bodies[link]
+            total = inertia if body.inertia is None else body.inertia + inertia
+            self._mechanism._exchange(replace(body, inertia=total))
         return shape
 
     def add_ground(self, material: Material | None = None, pose: Any = None, name: str = "ground") -> Shape:
@@ -226,16 +230,15 @@ class WorldBuilder(Explained):
             ParameterError: if there is no joint.
         """
         self._check_new_articulation(name)
-        known = {c.name for c in self._mechanism.joints}
-        held = {joint: other for other, its in self._articulations.items() for joint in its}
         if isinstance(joints, str) or not list(joints):
             raise ParameterError(f"joints of articulation {name!r}", got=joints, expected="a list of names of joints")
         for joint in joints:
-            check_known("joint", joint, known, f"articulation {name!r}")
-            if joint in held:
-                message = f"joint {joint!r} is in articulation {held[joint]!r}; it cannot be in {name!r}, too."
+            check_known("joint", joint, self._mechanism._joints, f"articulation {name!r}")
+            if joint in self._held:
+                message = f"joint {joint!r} is in articulation {self._held[joint]!r}; it cannot be in {name!r}, too."
                 raise MechanismError(message)
         self._articulations[name] = tuple(dict.fromkeys(joints))
+        self._held |= dict.fromkeys(joints, name)
         self._colliding |= {name} if self_collision else set()
         return name
 
@@ -249,13 +252,14 @@ class WorldBuilder(Explained):
         name: str | None = None,
         self_collision: bool = False,
         disabled: Disabled = (),
+        stand: bool | None = None,
     ) -> tuple[str, ...]:
         """Add all of a mechanism (`Mechanism.append`), with an articulation for each connected part.
 
         Args:
             mechanism: what to add; later changes of it do not matter.
             prefix: goes before all its names.
-            pose: where its world is in this one. Without it what floats stands on level ground, if there is any.
+            pose: where its world is in this one.
             base: by what its parts that hang on no joint of their own are attached to the world, as for
                 `Mechanism.model`: `"fixed"`, `"floating"` or any joint.
             name: name of its articulation; by default prefix and the mechanism's name. Where there are several, the
@@ -265,6 +269,7 @@ class WorldBuilder(Explained):
             disabled: pairs of its links that may not touch nevertheless, beside its own `disabled_contacts`, as
                 `cardan.formats.disabled_contacts` reads them from an SRDF file; what it has no such link for is left
                 aside.
+            stand: whether what floats by that base is put on level ground, if there is any; by default without a pose.
 
         Returns:
             The names of its articulations.
@@ -284,15 +289,75 @@ class WorldBuilder(Explained):
         self._mechanism = both  # from here on nothing is refused
         own = {prefix + c.name for c in mechanism.joints}
         bases = [c for joints in trees for c in joints if c.name not in own and moves_freely(c.joint)]
-        self._loose |= {c.name for c in bases if pose is None}
-        self.q |= {} if pose is None else _put_in_world(both, bases)
+        stands = pose is None if stand is None else stand
+        self._loose |= {c.name for c in bases if stands}
+        places = self._above if stands else self.q
+        places |= {} if pose is None else _put_in_world(both, bases)
         said = said_start(mechanism.annotations.configurations)
         self._starts |= {prefix + joint: coordinates for joint, coordinates in said.items()}
-        self._articulations |= {n: tuple(c.name for c in joints) for n, joints in zip(names, trees, strict=True)}
+        for n, joints in zip(names, trees, strict=True):
+            self._articulations[n] = tuple(c.name for c in joints)
+            self._held |= dict.fromkeys(self._articulations[n], n)
         self._colliding |= set(names) if self_collision else set()
         new = {WORLD: WORLD} | {b.name: prefix + b.name for b in mechanism.bodies}
         self._apart |= {(new[a], new[b]) for a, b in disabled if a in new and b in new}
         return tuple(names)
+
+    def replicate(
+        self, mechanism: Mechanism, count: int, spacing: float = 2.0, prefix: str = "", **how: Any
+    ) -> tuple[str, ...]:
+        """Add a mechanism many times, on a square grid about the origin that is filled row by row.
+
+        Robots of one kind share their programs in a step, whatever their number.
+
+        Args:
+            mechanism: what to add.
+            count: how often.
+            spacing: from one to the next, along x and along y [m].
+            prefix: goes before the names of all, before the number of each: link `foot` becomes `0_foot`, `1_foot`, ...
+            how: as for `add`, but for the pose; what floats stands on level ground.
+
+        Returns:
+            The names of the articulations.
+
+        Raises:
+            ParameterError: for a count or a spacing that is none.
+            MechanismError: as `add`.
+
+        Examples:
+            >>> b = cardan.WorldBuilder()
+            >>> ground = b.add_ground()
+            >>> b.replicate(cardan.robots.quadruped(), 3, spacing=1.5, base="floating")
+            ('0_quadruped', '1_quadruped', '2_quadruped')
+            >>> b.finalize().initial.reshape(3, -1)[:, :2].tolist()
+            [[-0.75, -0.75], [0.75, -0.75], [-0.75, 0.75]]
+
+        Peers: Newton `ModelBuilder.replicate`, of whose worlds each has one; here they are in one world, and meet.
+        """
+        count, spacing = whole("count", count, 1), positive("spacing", spacing, "m")
+        side = math.isqrt(count - 1) + 1
+        places = [[spacing * (at - 0.5 * (side - 1)) for at in (k % side, k // side)] for k in range(count)]
+        poses, before = [SE3(translation=(*place, 0.0)) for place in places], self._contents()
+        how.setdefault("stand", True)
+        try:
+            added = [self.add(mechanism, f"{prefix}{k}_", pose, **how) for k, pose in enumerate(poses)]
+        except Exception:
+            self._restore(before)  # a name is taken: nothing is added
+            raise
+        return tuple(name for names in added for name in names)
+
+    def _contents(self) -> dict[str, Any]:
+        """Return what is in it: collections as copies; its mechanism is exchanged, not changed, by `add`."""
+        return {name: own.copy() if isinstance(own, (dict, set)) else own for name, own in vars(self).items()}
+
+    def _restore(self, contents: Mapping[str, Any]) -> None:
+        for name, own in contents.items():
+            held = vars(self)[name]
+            if isinstance(held, (dict, set)):  # users may hold `q`, too
+                held.clear()
+                held.update(own)
+            else:
+                vars(self)[name] = own
 
     def disable_contact(self, a: str, b: str) -> None:
         """Let the shapes of two bodies pass through one another."""
@@ -356,6 +421,7 @@ class WorldBuilder(Explained):
             inertias, state["_mechanism"] = state.pop("_inertia"), state.pop("_parts")
             for body in state["_mechanism"].bodies:
                 state["_mechanism"]._exchange(replace(body, inertia=inertias[body.name]))
+        state.setdefault("_held", {joint: name for name, its in state["_articulations"].items() for joint in its})
         vars(self).update(state)
 
     def __repr__(self) -> str:
@@ -412,14 +478,14 @@ def _put_in_world(mechanism: Mechanism, bases: Sequence[Connection]) -> dict[str
 
 def _orphans(b: WorldBuilder, may_be: bool) -> tuple[str, ...]:
     """Return the joints in no articulation, or raise for them; raise for a world in which nothing could move."""
-    own, held = b._mechanism, {joint for joints in b._articulations.values() for joint in joints}
+    own = b._mechanism
     if not own.bodies:
         has = "shapes on the world alone" if own.shapes else "nothing in it"
         raise MechanismError(
             f"world {own.name!r} has {has}, expected at least one link: nothing could move. Add one with add_body, "
             "add_link or add(mechanism)."
         )
-    orphans = tuple(c.name for c in own.joints if c.name not in held)
+    orphans = tuple(c.name for c in own.joints if c.name not in b._held)
     if orphans and not may_be:
         shown = ", ".join(map(repr, orphans[:12])) + (", ..." if len(orphans) > 12 else "")
         raise MechanismError(
@@ -436,17 +502,15 @@ def _make_world(
     mechanism, added = _with_free_joints(with_solids(b._mechanism), b.gravity)
     mechanism = cut_bodies(mechanism, closing)
     model = mechanism.model(gravity=b.gravity, closing=still_closing(mechanism, closing))
-    articulations = []
-    for name, joints in b._articulations.items():
-        bodies = {body for c in mechanism.joints if c.name in set(joints) for body in (c.parent, c.child)}
-        bases = [c.name for anchor, c in added.items() if anchor in bodies]
-        articulations.append(articulation(model, name, (*joints, *bases)))
-    # In document order, as states have their coordinates, and not in the order in which they were named.
-    ordered = {a.name: a for a in sorted(articulations, key=lambda a: model.joint_names.index(a.joints[0]))}
+    whole, own = dict(b._articulations), {c.name: c for c in mechanism.joints}
+    for name, joints in b._articulations.items() if added else ():
+        bodies = {body for joint in joints if joint in own for body in (own[joint].parent, own[joint].child)}
+        whole[name] = (*joints, *(c.name for anchor, c in added.items() if anchor in bodies))
+    ordered = articulations(model, whole)
     starts = {joint: own for joint, own in b._starts.items() if joint in model.slices}
-    given = _coordinates(model, starts | b.q, "q")
+    given = _coordinates(model, b._above | starts | b.q, "q")
     rest = closed_at(model, rest_configuration(model, b._poses, given).tolist())
-    loose = b._loose.union(c.name for c in added.values()).difference(given)
+    loose = b._loose.union(c.name for c in added.values()).difference(starts, b.q)
     free = [a for a in ordered.values() if loose.intersection(a.joints) and b._poses.keys().isdisjoint(a.bodies)]
     families = {body: name for name, a in ordered.items() if name not in b._colliding for body in a.bodies}
     apart = b._apart.union(mechanism.disabled_contacts)

@@ -203,18 +203,21 @@ class PairList(Sequence["ContactPair"]):
         return [self.pair(*both) for both in found.values()]
 
     def near(self, pose_of: Callable[[str], np.ndarray]) -> list[ContactPair]:
-        """Return the pairs the balls about which meet, and those of what has no end.
+        """Return the pairs the balls about which meet, and those of what has no end; a half space is below its plane.
 
         Args:
             pose_of: where a body is: homogeneous matrices X_world_body, shape (4, 4).
         """
         balls = [_ball(solid.shape, pose_of) for solid in self.rules.solids]
-        centre, radius = (np.array(part) for part in zip(*balls, strict=True)) if balls else (np.empty((0, 3)), [])
+        centre, radius, normal = (np.array(part) for part in zip(*balls, strict=True)) if balls else [np.empty(0)] * 3
         found = []
         for i in range(len(balls)):
             later = np.array(self.rules.later(i), dtype=int)
-            distance = np.linalg.norm(centre[later] - centre[i], axis=1)
-            found += [self.pair(i, j) for j in later[distance <= radius[later] + radius[i]].tolist()]
+            way = centre[later] - centre[i]
+            meets = np.einsum("ij,ij->i", way, way) <= (radius[later] + radius[i]) ** 2
+            meets &= (way @ normal[i] <= radius[later]) | (radius[later] == math.inf)
+            meets &= (np.einsum("ij,ij->i", -way, normal[later]) <= radius[i]) | (radius[i] == math.inf)
+            found += [self.pair(i, j) for j in later[meets].tolist()]
         return found
 
     def __len__(self) -> int:
@@ -246,13 +249,16 @@ class PairList(Sequence["ContactPair"]):
         return repr(self._all) if count <= SHOWN else f"<{count} pairs of shapes>"
 
 
-def _ball(shape: Shape, pose_of: Callable[[str], np.ndarray]) -> tuple[np.ndarray, float]:
-    """Return the middle and the radius of a ball about a shape in the world [m], infinite if it has no end."""
+def _ball(shape: Shape, pose_of: Callable[[str], np.ndarray]) -> tuple[np.ndarray, float, np.ndarray]:
+    """Return the middle and the radius of a ball about a shape in the world [m], infinite if it has no end.
+
+    The third is the normal of a half space, whose middle is on its plane; of others it is 0.
+    """
     X = pose_of(shape.body) @ shape.pose.matrix().astype(float)
     if type(shape.geometry) not in (*HALF, Hull):
-        return X[:3, 3], math.inf
+        return X[:3, 3], math.inf, X[:3, 2] if isinstance(shape.geometry, Plane) else np.zeros(3)
     middle, half = (np.array([*map(float, part)]) for part in box_about(shape.geometry))
-    return X[:3, :3] @ middle + X[:3, 3], float(np.linalg.norm(half))
+    return X[:3, :3] @ middle + X[:3, 3], float(np.linalg.norm(half)), np.zeros(3)
 
 
 class Pairs(NamedTuple):
@@ -374,19 +380,45 @@ def bearing(model: Model, rules: Rules) -> list[float]:
 
     def first(root: int) -> int:
         while heap[root] != root:
+            heap[root] = heap[heap[root]]
             root = heap[root]
         return root
 
-    own = np.array([solid.root for solid in rules.solids], dtype=int)
-    for i, solid in enumerate(rules.solids):
-        if solid.root != WORLD_NODE:
-            for root in set(own[rules.partners(i)].tolist()) - {WORLD_NODE}:
-                one, other = sorted((first(solid.root), first(root)))
-                heap[other] = one
+    for trees in _may_meet(rules):
+        for root in trees[1:]:
+            one, other = sorted((first(trees[0]), first(root)))
+            heap[other] = one
     total: dict[int, float] = {}
     for root, mass in masses.items():
         total[first(root)] = total.get(first(root), 0.0) + mass
-    return [LIGHT if r == WORLD_NODE else max(total[first(r)] / TIME**2, LIGHT) for r in own.tolist()]
+    own = [solid.root for solid in rules.solids]
+    return [LIGHT if r == WORLD_NODE else max(total[first(r)] / TIME**2, LIGHT) for r in own]
+
+
+def _may_meet(rules: Rules) -> Iterator[list[int]]:
+    """Yield lists of trees that may touch one another, directly or through others.
+
+    Shapes of one group and mask are alike to others, unless single pairs of them are told apart: those are looked at
+    one by one.
+    """
+    family = rules.families
+    apart = (pair for pair in rules.apart if family[pair[0]] < 0 or family[pair[0]] != family[pair[1]])
+    alone = {k for pair in (*apart, *rules.together) for k in pair}
+    alike: dict[tuple[int, int], set[tuple[int, int]]] = {}  # trees, each with its family, by group and mask
+    for k, solid in enumerate(rules.solids):
+        if solid.root == WORLD_NODE:
+            continue
+        if k in alone:
+            others = {rules.solids[j].root for j in rules.partners(k).tolist()} - {WORLD_NODE}
+            yield [solid.root, *sorted(others)]
+        else:
+            alike.setdefault((solid.shape.group, solid.shape.mask), set()).add((solid.root, family[k]))
+    for (group, mask), one in alike.items():
+        for (other_group, other_mask), other in alike.items():
+            both = sorted(one | other)
+            differ = len({(of, root if of < 0 else -1) for root, of in both}) > 1
+            if group & other_mask and other_group & mask and differ:
+                yield [root for root, _ in both]
 
 
 def roots_of(model: Model) -> list[int]:

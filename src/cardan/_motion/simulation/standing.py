@@ -203,17 +203,28 @@ def _poses_of(world: WorldContents, q: np.ndarray, constants: Mapping[str, np.nd
 def stood(model: Model, pairs: Sequence[ContactPair], q: np.ndarray, loose: Sequence[Articulation]) -> np.ndarray:
     """Return a configuration (nq,) in which some articulations that float stand on level ground; read-only."""
     q, bodies = q.copy(), {body for a in loose for body in a.bodies}
-    found, unread = heights(model, [pair for pair in on_grounds(pairs) if pair.a in bodies], _poses_at(model, q))
-    _warn_of_unread(model.name, unread)
-    _lift(model, q, loose, found, lambda c: c.parent_pose)
+    if bodies:
+        found, unread = heights(model, [pair for pair in on_grounds(pairs) if pair.a in bodies], _poses_at(model, q))
+        _warn_of_unread(model.name, unread)
+        _lift(model, q, loose, found, lambda c: c.parent_pose)
     q.setflags(write=False)
     return q
 
 
 def _poses_at(model: Model, q: np.ndarray) -> PoseOf:
     """Return where bodies are in one configuration, without compiling anything."""
-    kinematics = Kinematics(model, q.tolist())
-    return lambda body: kinematics.pose(body).matrix().astype(float)
+    return _poses_in(Kinematics(model, q.tolist()))
+
+
+def _poses_in(kinematics: Kinematics) -> PoseOf:
+    found: dict[str, np.ndarray] = {}
+
+    def pose_of(body: str) -> np.ndarray:
+        if body not in found:
+            found[body] = kinematics.pose(body).matrix().astype(float)
+        return found[body]
+
+    return pose_of
 
 
 def warn_of_start(world: WorldContents) -> None:
@@ -233,7 +244,7 @@ def warn_of_start(world: WorldContents) -> None:
         warnings.warn(StartWarning(message, falling), stacklevel=levels_inside())
     loose = {body for a in floating for body in a.bodies}
     kinematics = Kinematics(model, world.initial.tolist())
-    pose_of = _poses_at(model, world.initial)
+    pose_of = _poses_in(kinematics)
     known = [pair for pair in near(world.pairs, pose_of) if pair.a in loose or not isinstance(pair.shape_a, Mesh)]
     on_planes = [pair for pair in known if isinstance(pair.shape_b, Plane)]  # of terrains `depth` knows more
     above = {h.pair.name: -float(h.gap) for h in heights(model, on_planes, pose_of)[0]}

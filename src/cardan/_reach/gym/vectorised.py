@@ -157,6 +157,8 @@ class VectorisedWorlds(VectorEnv):
         fresh = self.task.solver.world.state(len(numbers), self.state.dtype, start.q, start.v)
         for name in SAVED:
             getattr(self.state, name)[rows] = getattr(fresh, name)
+        if self.state.kept_impulses is not None:
+            self.state.kept_impulses = self.state.kept_impulses.without(rows)
         if self._goal.shape[1:] != start.goal.shape[1:]:
             self._goal = np.zeros((self.num_envs, *start.goal.shape[1:]))
         self._goal[rows] = start.goal

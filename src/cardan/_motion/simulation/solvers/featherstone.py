@@ -26,12 +26,13 @@ from cardan._motion.simulation.solvers.solver import (
     SHARED,
     YES,
     CompiledSolver,
+    Stepper,
     checked_steps,
     control_names,
     left_out,
 )
 from cardan._motion.simulation.solvers.step_function import Settings, StepInputs, state_after, step_function
-from cardan._motion.simulation.solvers.table_steps import TableSteps, has_many, what_is_no_row
+from cardan._motion.simulation.solvers.table_steps import TableStepper, TableSteps, has_many, what_is_no_row
 from cardan._motion.simulation.state import FOUND, State, clock_of, next_state
 from cardan._motion.simulation.world import World
 from cardan._robot.geometry.touching import ContactForces
@@ -141,6 +142,14 @@ class Featherstone(CompiledSolver):
         after = next_state(state, [found[name] for name in FOUND], clock.after(count, found["count"]), out)
         after.kept_impulses = kept
         return after
+
+    @cached_property
+    def _inputs(self) -> tuple[str, ...]:
+        return () if self.tables else super()._inputs
+
+    def _taking(self, count: int, asked: tuple[str, ...]) -> tuple[type[Stepper], Any]:
+        """See `CompiledSolver._taking`."""
+        return (TableStepper, self._by_tables.run(asked, count)) if self.tables else super()._taking(count, asked)
 
     def _given(self, state: State, control: Control | None) -> dict[str, np.ndarray]:
         asked = dict(zip(control_names(control), self._read_control(state, control), strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Literal, NamedTuple, NoReturn
+from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
@@ -273,6 +273,15 @@ class Solver(ABC):
         return f"<{type(self).__name__} of {self.world.name!r}, dt={self.dt:g} s>"
 
 
+class PackedRun(Protocol):
+    """Takes steps of q, v, count and what is asked for; results are side by side in one row, at `places`."""
+
+    @property
+    def places(self) -> Mapping[str, Any]: ...
+
+    def __call__(self, *arrays: Any, out: np.ndarray | None = None) -> np.ndarray: ...
+
+
 class Stepper:
     """Takes steps of one world, again and again. Made by a solver's `stepper`.
 
@@ -291,8 +300,8 @@ class Stepper:
 
     __slots__ = ("_clock", "_found", "_given", "_next", "_row", "_run", "_state", "_steps", "_taken")
 
-    def __init__(self, run: Bound, state: State, clock: Clock, asked: Sequence[np.ndarray], steps: int) -> None:
-        # `run` takes q, v, count and `asked`, packed in one row of results; the state is nobody else's.
+    def __init__(self, run: PackedRun, state: State, clock: Clock, asked: Sequence[np.ndarray], steps: int) -> None:
+        # The state is nobody else's.
         self._run, self._state, self._clock, self._steps, self._taken = run, state, clock, steps, 0
         own = [array[0] for array in asked]
         self._row = run(state.q[0], state.v[0], clock.good[0], *own)  # of a first step: compiled, and checked
@@ -396,10 +405,14 @@ class CompiledSolver(Solver):
             control.hold()  # an array added later would not be among those the bound call reads
         if len(state) != 1:
             raise ParameterError("state", got=f"{len(state)} worlds", expected="one world; `step` takes several")
-        run = self._bound(count, control_names(control), packed=True)
+        kind, run = self._taking(count, control_names(control))
         state = state.copy()  # the stepper writes into its arrays
         asked += tuple(state.constants[name] for name in self._inputs)
-        return Stepper(run, state, clock_of(state, self.dt / self.substeps), asked, count)
+        return kind(run, state, clock_of(state, self.dt / self.substeps), asked, count)
+
+    def _taking(self, count: int, asked: tuple[str, ...]) -> tuple[type[Stepper], Any]:
+        """Return a kind of stepper and what it runs, packed."""
+        return Stepper, self._bound(count, asked, packed=True)
 
     @cached_property
     @abstractmethod

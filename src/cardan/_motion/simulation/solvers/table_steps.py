@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +16,8 @@ from cardan._motion.crowd.engine import Engine
 from cardan._motion.crowd.kept import NOTHING, KeptImpulses
 from cardan._motion.crowd.layout import Scene
 from cardan._motion.simulation.pairs import PairList
+from cardan._motion.simulation.solvers.solver import Stepper
+from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world import World
 from cardan._robot.geometry.touching import ContactForces
 
@@ -69,18 +73,28 @@ class TableSteps:
             pairs.stiffness,
             world.kinematic,
         )
-        self._engines: dict[tuple[int, int, bool], Engine] = {}
+        self._idle: dict[tuple[int, int, bool], list[Engine]] = {}  # nobody steps by them now
 
     def __reduce__(self) -> Any:
         return TableSteps, (self.world, self.dt, self.limits, self.iterations)
 
-    def engine(self, part: int, worlds: int, pushed: bool) -> Engine:
-        """Return what steps so many worlds, of the part of a batch with a number."""
-        key = part, worlds, pushed
-        if key not in self._engines:
-            made = {} if self.iterations is None else {"most": self.iterations}
-            self._engines[key] = Engine(self.scene, self.dt, worlds, limits=self.limits, pushed=pushed, **made)
-        return self._engines[key]
+    @contextmanager
+    def engine(self, part: int, given: Mapping[str, np.ndarray], kept: KeptImpulses | None) -> Iterator[Engine]:
+        """Lend what steps worlds, of the part of a batch with a number: to nobody else meanwhile."""
+        worlds, pushed = len(given["q"]), "wrenches" in given
+        idle = self._idle.setdefault((part, worlds, pushed), [])
+        try:
+            engine = idle.pop()
+        except IndexError:  # a new one, or those there are step for other threads
+            engine = self._made(worlds, pushed)
+        _load(engine, given)
+        _recall(engine, kept)
+        yield engine
+        idle.append(engine)  # not after an error
+
+    def _made(self, worlds: int, pushed: bool) -> Engine:
+        made = {} if self.iterations is None else {"most": self.iterations}
+        return Engine(self.scene, self.dt, worlds, limits=self.limits, pushed=pushed, **made)
 
     def step(self, given: Mapping[str, np.ndarray], kept: KeptImpulses | None, steps: int) -> Stepped:
         """Return what comes of steps from arrays of a state and a control, each of all worlds."""
@@ -91,6 +105,8 @@ class TableSteps:
         found = {name: np.empty_like(given[of]) for name, of in (("q", "q"), ("v", "v"), ("warm", "v"))}
         found |= {"residual": np.empty(W, given["q"].dtype), "count": np.empty(W, given["q"].dtype)}
         memories: list[KeptImpulses] = [NOTHING] * count
+        if not W:
+            return Stepped(found, NOTHING if kept is None else kept)
 
         def run(start: int, stop: int) -> None:
             for k in range(start, stop):
@@ -101,6 +117,11 @@ class TableSteps:
         split(count, 1 << 40 if count > 1 else 0, 1, count, run)
         return Stepped(found, _joined(memories, ends))
 
+    def run(self, asked: tuple[str, ...], steps: int) -> TableRun:
+        """Return what a stepper of one world runs."""
+        pushed = "wrenches" in asked
+        return TableRun(self, self._made(1, pushed), ("q", "v", "count", *asked), steps)
+
     def _step_part(
         self,
         part: int,
@@ -110,34 +131,22 @@ class TableSteps:
         own: slice,
         found: dict[str, np.ndarray],
     ) -> KeptImpulses:
-        engine = self.engine(part, len(given["q"]), "wrenches" in given)
-        self._load(engine, given, kept)
-        engine.step(steps)
-        c = engine.c
-        for name, array in (("q", c.q), ("v", c.v), ("warm", c.a), ("residual", c.residual), ("count", c.good)):
-            found[name][own] = array.reshape(found[name][own].shape)
-        return engine.kept()
-
-    def _load(self, engine: Engine, given: Mapping[str, np.ndarray], kept: KeptImpulses | None) -> None:
-        c = engine.c
-        for name in ("q", "v", "effort", "position", "velocity", "wrenches"):
-            if name in given:
-                getattr(c, name)[...] = given[name].ravel()
-            elif name != "wrenches":
-                getattr(c, name)[...] = 0.0
-        c.good[...] = given["count"]
-        if kept is None or kept.shapes != c.shapes:
-            kept = NOTHING
-        engine.recall(kept)
+        with self.engine(part, given, kept) as engine:
+            engine.step(steps)
+            for name, array in _results(engine).items():
+                found[name][own] = array.reshape(found[name][own].shape)
+            return engine.kept()
 
     def forces(self, given: Mapping[str, np.ndarray], kept: KeptImpulses | None) -> ContactForces:
         """Return the forces at the contacts in the step that follows: of those that touch in any world."""
         W, dtype = len(given["q"]), given["q"].dtype
-        engine = self.engine(0, W, "wrenches" in given)
-        self._load(engine, given, kept)
-        engine.step(1)
-        touching = engine.touching()
-        world, shapes = touching.shapes // engine.c.shapes, touching.shapes % engine.c.shapes
+        if not W:
+            none = np.zeros((0, 0, 3), dtype)
+            return ContactForces(none, none.copy(), none.copy(), np.zeros(0, int))
+        with self.engine(0, given, kept) as engine:
+            engine.step(1)
+            touching, each = engine.touching(), engine.c.shapes
+        world, shapes = touching.shapes // each, touching.shapes % each
         rules: Any = getattr(self.world.pairs, "rules", ())
         pairs = {both: n for n, both in enumerate(rules)}
         own = [pairs[min(i, j), max(i, j)] for i, j in shapes.tolist()]
@@ -147,6 +156,63 @@ class TableSteps:
         force, torque, point = (np.zeros((W, len(columns), 3), dtype) for _ in range(3))
         force[at], torque[at], point[at] = touching.force, touching.torque, touching.point
         return ContactForces(force, torque, point, np.array([pair for pair, _ in columns], dtype=int))
+
+
+class TableRun:
+    """Takes steps of one world again and again; impulses go from one call to the next."""
+
+    def __init__(self, own: TableSteps, engine: Engine, names: tuple[str, ...], steps: int) -> None:
+        self.engine, self._names, self._steps, self._lock = engine, names, steps, Lock()
+        self._held = own  # what its programs are of
+        self._results = _results(engine)
+        ends = np.cumsum([len(array) for array in self._results.values()]).tolist()
+        self.places: Mapping[str, Any] = {
+            name: (..., slice(*at)) for name, at in zip(self._results, pairwise([0, *ends]), strict=True)
+        }
+
+    def __call__(self, *arrays: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        """Return results side by side in one row."""
+        with self._lock:  # tables that two threads write into would be worse than wrong
+            _load(self.engine, dict(zip(self._names, arrays, strict=True)))
+            self.engine.step(self._steps)
+            return np.concatenate([*self._results.values()], out=out, dtype=arrays[0].dtype if out is None else None)
+
+
+class TableStepper(Stepper):
+    """See `Stepper`; its steps go by tables."""
+
+    __slots__ = ("_engine",)
+
+    def __init__(self, run: TableRun, state: State, clock: Any, asked: Sequence[np.ndarray], steps: int) -> None:
+        super().__init__(run, state, clock, asked, steps)
+        self._engine = run.engine
+        _recall(run.engine, state.kept_impulses)
+
+    @property
+    def state(self) -> State:
+        """See `Stepper.state`."""
+        found = super().state
+        found.kept_impulses = self._engine.kept()
+        return found
+
+
+def _load(engine: Engine, given: Mapping[str, np.ndarray]) -> None:
+    c = engine.c
+    for name in ("q", "v", "effort", "position", "velocity", "wrenches"):
+        if name in given:
+            getattr(c, name)[...] = given[name].ravel()
+        elif name != "wrenches":
+            getattr(c, name)[...] = 0.0
+    c.good[...] = given["count"]
+
+
+def _recall(engine: Engine, kept: KeptImpulses | None) -> None:
+    engine.recall(NOTHING if kept is None or kept.shapes != engine.c.shapes else kept)
+
+
+def _results(engine: Engine) -> dict[str, np.ndarray]:
+    c = engine.c
+    return {"q": c.q, "v": c.v, "warm": c.a, "residual": c.residual, "count": c.good}
 
 
 def _joined(memories: list[KeptImpulses], ends: list[int]) -> KeptImpulses:

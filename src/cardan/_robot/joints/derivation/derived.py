@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from cardan._algebra.errors import JointError, TraceError
 from cardan._algebra.scalar import absolute, is_zero
-from cardan._algebra.spatial import Matrix3, Motion, Scalar, Vector3
+from cardan._algebra.spatial import SE3, Matrix3, Motion, Scalar, Vector3
 from cardan._algebra.spatial.composition import History, listening
 from cardan._algebra.spatial.rotations import right_jacobian
 from cardan._compiler.program import Array, Graph, Op, Program
@@ -233,6 +233,11 @@ class JointRates(NamedTuple):
     acceleration_by_q: list[Motion]  # d_j (S a + bias)
     bias_by_v: list[Motion]  # d bias / d v_j
 
+    def in_frame(self, X: SE3) -> JointRates:
+        """Return the same in another frame's coordinates; X is the pose of the child in that."""
+        subspace = [[X @ s for s in columns] for columns in self.subspace_by_q]
+        return JointRates(subspace, *([X @ e for e in part] for part in self[1:]))
+
 
 def joint_rates(joint: Any, q: Scalars, v: Scalars, a: Scalars) -> JointRates | None:
     """Return the derivatives of the joint's motion; None where S is constant, so that all of them vanish."""
@@ -240,10 +245,31 @@ def joint_rates(joint: Any, q: Scalars, v: Scalars, a: Scalars) -> JointRates | 
     program = rates_program(template)
     if all(i.op is Op.CONST and i.value == 0.0 for i in program.instructions):
         return None  # by the program and not by the class: whoever wrote the joint, no operation is spent on it
-    motions, nv = _motions(program, [*parameters, *q, *v, *a]), joint.nv
-    subspace = [motions[nv * j : nv * (j + 1)] for j in range(nv)]
-    velocity, acceleration, bias = (motions[nv * nv + k * nv : nv * nv + (k + 1) * nv] for k in range(3))
-    return JointRates(subspace, velocity, acceleration, bias)
+    return _rates(_motions(program, [*parameters, *q, *v, *a]), joint.nv)
+
+
+def joint_rates_by_q(joint: Any, q: Scalars, v: Scalars, a: Scalars) -> list[JointRates]:
+    """Return, for each tangent direction k of the joint, how all of `joint_rates` changes along it."""
+    template, parameters = open_slots(joint)
+    motions, nv = _motions(_rates_by_q_program(template), [*parameters, *q, *v, *a]), joint.nv
+    return [_rates(own, nv) for own in split(motions, *[len(motions) // nv] * nv)[:nv]]
+
+
+def _rates(motions: Sequence[Motion], nv: int) -> JointRates:
+    subspace, velocity, acceleration, bias, _ = split(motions, nv * nv, nv, nv, nv)
+    return JointRates(split(subspace, *[nv] * nv)[:nv], velocity, acceleration, bias)
+
+
+@keep_by_joint("transform", "motion_subspace", "bias")
+def _rates_by_q_program(template: Any) -> Program:
+    """Return the program of how the joint's rates change along each direction, of q, v and a."""
+    rates, graph = rates_program(template), Graph()
+    symbols = graph.symbols(rates.inputs)
+    joint, first, (q,) = split_inputs(template, symbols, template.nq)
+    found = pushforward(rates, replay(rates, symbols), directions(joint, q, first))
+    results = [found[r].get(k, 0.0) for k in range(template.nv) for r in rates.results]
+    outputs = [Array("rates_by_q", (len(results),))]
+    return merge_identities(assemble("rates_by_q", graph, rates.inputs, outputs, results))
 
 
 @keep_by_joint("transform", "motion_subspace", "bias")

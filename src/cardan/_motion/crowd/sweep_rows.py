@@ -1,0 +1,135 @@
+"""Contacts of loose bodies as sweeps see them: block Gauss-Seidel on their impulses, a lane for each contact.
+
+With A = J M^-1 J^T of one contact and D not less than it, along the normal and across, a visit replaces its impulse g
+by the one that minimises the dual with D in place of A, and adds what the bodies feel of the change to their twists:
+
+    g' = projection of  y = (D + R)^-1 (D g - u + v*)  on the cone, in the norm of D + R
+    V  = V + M^-1 J^T (g' - g),        u = u_0 + J V
+
+Everything is along the axes of the world, a body's twist at its centre of mass. The law is that of `contact/cone.py`.
+
+Source: Jourdan, Alart and Jean, A Gauss-Seidel like algorithm to solve frictional contact problems (1998).
+Cost: 250 operations to begin, 150 a visit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from cardan._algebra.scalar import absolute, maximum, where
+from cardan._algebra.spatial import Motion, Scalar, Symmetric3, Vector3
+from cardan._compiler.program import Program
+from cardan._motion.contact.cone import Cone, Impulse
+from cardan._motion.crowd.rows import LANES, pose_of, row_program
+
+BODY = 10  # numbers of a body: its centre of mass, 1 / m, its inverse inertia about that; 0 where it is the world
+ROW = 35
+IMPULSE = 3
+
+
+class End(NamedTuple):
+    """A body at a contact."""
+
+    lever: Vector3  # from its centre of mass
+    inverse_mass: Scalar
+    inverse_inertia: Symmetric3
+
+    def velocity(self, V: Motion) -> Vector3:
+        return V.linear + V.angular.cross(self.lever)
+
+    def answer(self, g: Vector3) -> Motion:
+        """Return M^-1 J^T g."""
+        return Motion(g * self.inverse_mass, self.inverse_inertia @ self.lever.cross(g))
+
+    def answer_here(self, g: Vector3) -> Vector3:
+        return self.velocity(self.answer(g))
+
+
+class Meeting(NamedTuple):
+    """A contact of two bodies."""
+
+    a: End
+    b: End
+    ahead: Vector3  # u_0
+    law: Cone
+    D: tuple[Scalar, Scalar]  # along the normal and across
+    per: tuple[Scalar, Scalar]  # (D + R)^-1
+    m: Scalar  # mu E_t / E_n of E = D + R: what a projection takes
+    share: Scalar  # 1 / (1 + mu m)
+
+    @staticmethod
+    def of(row: Sequence[Any]) -> Meeting:
+        a, b = (End(Vector3(*row[k : k + 3]), row[k + 3], Symmetric3(row[k + 4 : k + 10])) for k in (0, 10))
+        law = Cone(Vector3(*row[23:26]), row[26], row[27], 0.0, 0.0, row[28])
+        along, across = row[29:31], row[31:33]
+        return Meeting(a, b, Vector3(*row[20:23]), law, (*along,), (*across,), row[33], row[34])
+
+    @staticmethod
+    def between(a: End, b: End, ahead: Vector3, law: Cone) -> Meeting:
+        """Return the contact of two bodies, with D of the absolute values of A's rows."""
+        axes = law.normal, *_across(law.normal)
+        answers = [a.answer_here(e) + b.answer_here(e) for e in axes]
+        rows = [[absolute(e.dot(answer)) for answer in answers] for e in axes]
+        totals = [row[0] + row[1] + row[2] for row in rows]
+        D = totals[0], maximum(totals[1], totals[2])
+        E_n, E_t = D[0] + law.R_n, D[1] + law.R_t
+        m = law.friction * E_t / E_n
+        return Meeting(a, b, ahead, law, D, (1.0 / E_n, 1.0 / E_t), m, 1.0 / (1.0 + law.friction * m))
+
+    @property
+    def numbers(self) -> list[Any]:
+        law, ends = self.law, [e for end in self[:2] for e in (*end.lever, end.inverse_mass, *end.inverse_inertia)]
+        cone = [*law.normal, law.friction, law.inverse_mass, law.wanted]
+        return [*ends, *self.ahead, *cone, *self.D, *self.per, self.m, self.share]
+
+    def visit(self, Va: Motion, Vb: Motion, g: Vector3) -> Vector3:
+        """Return what the impulse becomes."""
+        law, (D_n, D_t), (per_n, per_t) = self.law, self.D, self.per
+        u = law.components(self.ahead + self.a.velocity(Va) - self.b.velocity(Vb))
+        before = law.components(g)
+        normal = (D_n * before.normal - u.normal + law.wanted) * per_n
+        y = Impulse(normal, (before.slip * D_t - u.slip) * per_t)
+        return law.wrench(law.project(y, self.m, self.share)).linear
+
+
+def _across(n: Vector3) -> tuple[Vector3, Vector3]:
+    """Return two directions that are orthogonal to one and to each other.
+
+    Source: Duff et al., Building an orthonormal basis, revisited (2017).
+    """
+    x, y, z = n
+    s = where(z < 0.0, -1.0, 1.0)
+    k = -1.0 / (s + z)
+    return Vector3(1.0 + s * x * x * k, s * x * y * k, -s * x), Vector3(x * y * k, s + y * y * k, -y)
+
+
+def meeting_program() -> Program:
+    """Return the program of what sweeps know of a contact: `row` from its node, its law, and both bodies."""
+
+    def begin(node: Any, point: Any, law: Any, ahead: Any, body_a: Any, body_b: Any) -> dict[str, Any]:
+        X = pose_of(node[:12])
+        at, n = X @ Vector3(*point), X.rotation @ Vector3(*law[:3])
+        cone = Cone(n, *law[6:11])
+        a, b = (End(at - Vector3(*body[:3]), body[3], Symmetric3(body[4:])) for body in (body_a, body_b))
+        return {"row": Meeting.between(a, b, X.rotation @ Vector3(*ahead), cone).numbers}
+
+    columns = {"node": 24, "point": 3, "law": 13, "ahead": 3, "body_a": BODY, "body_b": BODY}
+    return row_program("meeting", columns, begin)
+
+
+def visit_program() -> Program:
+    """Return the program of a visit: the twists of both bodies, the impulse, the square of its error [m^2/s^2]."""
+
+    def visit(row: Any, twist_a: Any, twist_b: Any, g: Any) -> dict[str, Any]:
+        meeting = Meeting.of(row)
+        Va, Vb = (Motion(tuple(V[:3]), tuple(V[3:6])) for V in (twist_a, twist_b))
+        found = meeting.visit(Va, Vb, Vector3(*g))
+        change = found - Vector3(*g)
+        after = Va + meeting.a.answer(change), Vb - meeting.b.answer(change)
+        error = change.norm_squared() * (meeting.law.inverse_mass * meeting.law.inverse_mass)
+        padding = [0.0] * (LANES - 6)
+        twists = ([*V.scalars(), *padding] for V in after)
+        return {**dict(zip(("after_a", "after_b"), twists, strict=True)), "g_after": list(found), "wrong": [error]}
+
+    return row_program("visit", {"row": ROW, "twist_a": LANES, "twist_b": LANES, "g": IMPULSE}, visit)
