@@ -87,7 +87,7 @@ def mechanism_of(name: str) -> Any:
     m = cardan.Mechanism(name)
     for k in range(n):
         m.add_body(f"b{k}", cardan.Inertia(mass=1.0, com=rng.normal(size=3) / 20, inertia=np.eye(3) / 50))
-        parent = f"b{rng.integers(k)}" if k else m.root
+        parent = f"b{rng.integers(k)}" if k else "world"
         pose = cardan.SE3(translation=rng.normal(size=3) / 10)
         m.add_joint(f"j{k}", cardan.joints.Revolute([0, 0, 1]), parent, f"b{k}", pose)
     return m

@@ -96,9 +96,7 @@ class Written(Nodes):
             found.append(body(node, found[node.parent] if node.parent >= 0 else world))
         return found
 
-    def inwards(
-        self, own: Sequence[Given], body: Callable[[Node, Given], tuple[T, Callable[[], Given]]]
-    ) -> list[T]:
+    def inwards(self, own: Sequence[Given], body: Callable[[Node, Given], tuple[T, Callable[[], Given]]]) -> list[T]:
         total: list[Any] = list(own)
         found: list[Any] = [None] * len(total)
         for node in reversed(self.model.nodes):
