@@ -132,10 +132,14 @@ if __name__ == "__main__":
         "ik",
         "jax",
         "second_order",
+        "casadi_solver",
+        "optimal",
         "torch",
         "cuda",
         "clusters",
+        "clearance",
         "crowds",
+        "standing",
         "arguments",
     ):
         sys.exit(other(sys.argv[1], sys.argv[2:]))

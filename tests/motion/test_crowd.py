@@ -47,7 +47,9 @@ def moved(state, seed=1):
     return state
 
 
-@pytest.mark.parametrize("kind", [pytest.param("box", marks=pytest.mark.full), "ball", "capsule", "mixed"])
+@pytest.mark.parametrize(
+    "kind", [*(pytest.param(k, marks=pytest.mark.full) for k in ("box", "ball", "capsule")), "mixed"]
+)
 def test_the_law_is_that_of_one_program(kind):
     """Step by step from the same state: velocities agree to what is allowed after the first iterations."""
     world = scene(4, kind, robot=kind == "mixed")
@@ -57,11 +59,12 @@ def test_the_law_is_that_of_one_program(kind):
     state = moved(world.state())
     for _ in range(60):
         a, b = tables.step(state), program.step(state)
-        np.testing.assert_allclose(a.v, b.v, atol=3e-4)
+        np.testing.assert_allclose(a.v, b.v, atol=2e-3)  # twice CONVERGED: they go on by ways of their own
         assert a.residual[0] <= 1e-3
         state = b
 
 
+@pytest.mark.full
 def test_surfaces_with_all_they_have():
     """Restitution, own stiffness and dissipation, torsional and rolling friction."""
     rubber = Material(friction=0.7, restitution=0.4, stiffness=2e4, dissipation=3.0, torsional=0.01, rolling=0.002)
@@ -75,6 +78,7 @@ def test_surfaces_with_all_they_have():
             state = b
 
 
+@pytest.mark.full
 def test_controls_reach_robots_and_bodies():
     world = scene(4, "box", robot=True)
     tables, program = Featherstone(world, DT), Featherstone(world, DT, tables=False)
@@ -270,6 +274,7 @@ def test_single_precision_is_taken_and_given():
     np.testing.assert_allclose(state.q, solver.step(world.state(worlds=2), steps=50).q, atol=1e-5)
 
 
+@pytest.mark.full
 def test_which_pairs_may_touch():
     """Groups, masks, families, disabled pairs and chosen ones hold in tables as in one program."""
     b = WorldBuilder()
@@ -394,6 +399,7 @@ def test_a_world_that_diverged_says_so_and_keeps_no_impulse_of_it():
     assert np.isfinite(after.q).all()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("limited", ["effort", "velocity", "lower"])
 def test_limits_of_loose_bodies(limited):
     b = WorldBuilder()
@@ -426,6 +432,7 @@ def test_bodies_of_all_sizes_meet():
     assert [world.pairs[k].name for k in found.pair] == ["b0/a0", "b1/a1", "b2/a2"]
 
 
+@pytest.mark.full
 def test_wrenches_act_on_bodies_that_are_welded():
     b = cardan.WorldBuilder()
     for k in range(4):
@@ -470,3 +477,97 @@ def test_robots_move_as_one_program_moves_them():
     world = b.finalize()
     tables, program = (Featherstone(world, DT, tables=tables).step(world.state(), steps=60) for tables in (True, False))
     np.testing.assert_allclose(tables.v, program.v, atol=1e-10)
+
+
+def robots(places):
+    """Robots of two links with a drive above ground, each at a place along x."""
+    b = WorldBuilder()
+    surface = Material(stiffness=1e5)  # its default follows all the mass there is
+    b.add_ground(surface)
+    for k, x in enumerate(places):
+        b.add_link(f"a{k}", inertia=Inertia(1.0, (0.02, 0.01, 0.03), np.diag([0.02, 0.025, 0.03])))
+        b.add_link(f"b{k}", inertia=Inertia(1.0, (0.1, 0.05, 0.0), np.diag([0.02, 0.025, 0.03])))
+        b.add_joint(f"free{k}", FreeFlyer(), "world", f"a{k}")
+        hinge = Revolute((0, 1, 0)), f"a{k}", f"b{k}", SE3(translation=(0.1, 0.0, 0.0))
+        b.add_joint(f"hinge{k}", *hinge, friction=[0.2], drive=Drive(20.0, 1.0))
+        b.add_shape(f"a{k}", Sphere(0.1), density=0.0, material=surface)
+        arm = Capsule(0.04, 0.2), SE3(translation=(0.1, 0.0, 0.0))
+        b.add_shape(f"b{k}", *arm, density=0.0, material=surface)
+        b.add_articulation(f"r{k}", [f"free{k}", f"hinge{k}"])
+        b.q[f"free{k}"], b.v[f"free{k}"] = [x, 0, 0.15, 0, 0, 0, 1], [0.1 * k, 0.2, 0.3, 1.0, 2.0, 3.0]
+    return b.finalize()
+
+
+def test_a_robot_that_meets_no_other_moves_as_in_a_world_of_its_own():
+    many = robots([3.0 * k for k in range(5)])
+    with_neighbours = robots([3.0 * k for k in range(5)] + [0.25, 12.2])
+    solver, beside = Featherstone(many, DT), Featherstone(with_neighbours, DT)
+    after, others = solver.step(many.state(), steps=300), beside.step(with_neighbours.state(), steps=300)
+    for k in range(5):
+        one = robots([3.0 * k])
+        start = one.state()
+        start.v = many.state().v.reshape(5, -1)[k]
+        alone = Featherstone(one, DT).step(start, steps=300)
+        np.testing.assert_allclose(after.q.reshape(5, -1)[k], alone.q[0], atol=1e-9)
+    np.testing.assert_array_equal(others.q.reshape(7, -1)[1:4], after.q.reshape(5, -1)[1:4])  # they met nobody
+    weight = solver.contact_forces(solver.step(after, steps=800)).force[0, :, 2].sum()
+    assert weight == pytest.approx(9.81 * many.model.mass, rel=1e-4)
+
+
+@pytest.mark.full
+def test_robots_are_pushed_apart_and_then_alone():
+    """Two that meet are an island, and part; what happens to each is that of one program."""
+    world = robots([0.0, 0.22, 3.0, 6.0])
+    tables, program = (Featherstone(world, DT, tables=tables) for tables in (True, False))
+    state = world.state()
+    for _ in range(10):
+        after, expected = tables.step(state, steps=5), program.step(state, steps=5)
+        np.testing.assert_allclose(after.v, expected.v, atol=1e-3)
+        state = expected
+
+
+def test_steps_in_single_precision_are_the_same_however_many_a_call_takes():
+    world = scene(9, "mixed")
+    solver = Featherstone(world, DT)
+    start = moved(world.state(dtype=np.float32))
+    state = start
+    for _ in range(20):
+        state = solver.step(state)
+    np.testing.assert_array_equal(solver.step(start, steps=20).q, state.q)
+
+
+@pytest.mark.full
+def test_bodies_that_move_as_told_are_felt_as_in_one_program():
+    b = WorldBuilder()
+    b.add_ground()
+    for k in range(4):
+        b.add_body(f"b{k}", pose=SE3(translation=(0.02 * k, 0.0, 0.1 + 0.19 * k)))
+        b.add_shape(f"b{k}", Box((0.2, 0.2, 0.2)))
+    world = b.finalize(keep_overlapping=True).with_kinematic("b0_free")
+    control = world.control()
+    control.velocity[:, :3] = 0.1
+    states = [Featherstone(world, DT, tables=tables).step(world.state(), control, steps=20) for tables in (True, False)]
+    np.testing.assert_allclose(states[0].v, states[1].v, atol=1e-4)
+
+
+@pytest.mark.full
+def test_grounds_that_move_and_meet_no_other():
+    b = WorldBuilder()
+    b.add_link("lift", inertia=Inertia(1.0, (0, 0, 0), np.eye(3)))
+    b.add_joint("rail", cardan.joints.Prismatic((0, 0, 1)), "world", "lift", drive=Drive(1e5, 1e3))
+    b.add_shape("lift", Plane(), density=0.0)
+    b.add_articulation("lift", ["rail"])
+    for k in range(4):
+        b.add_body(f"ball{k}", pose=SE3(translation=(0.5 * k, 0.0, 0.1)))
+        b.add_shape(f"ball{k}", Sphere(0.1))
+    world = b.finalize()
+    states = [Featherstone(world, DT, tables=tables).step(world.state(), steps=50) for tables in (True, False)]
+    np.testing.assert_allclose(states[0].v, states[1].v, atol=1e-4)
+
+
+@pytest.mark.full
+def test_few_tables_are_kept_for_numbers_of_worlds():
+    solver, world = Featherstone(scene(4, "ball"), DT), scene(4, "ball")
+    for count in range(1, 30):
+        solver.step(world.state(worlds=count))
+    assert sum(map(len, solver._by_tables._idle.values())) <= 16

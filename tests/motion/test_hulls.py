@@ -209,8 +209,11 @@ def test_a_joint_that_moves_nothing_is_refused_with_contacts_too():
     m = block(Sphere(0.1))
     m.add_body("vane")
     m.add_joint("pivot", cardan.joints.Revolute((0, 0, 1)), "link", "vane")
+    b = cardan.WorldBuilder()
+    b.add(m, base="floating")
+    b.add_ground()
     with pytest.raises(MechanismError, match="pivot"):
-        cardan.solvers.Featherstone(m.world("floating", ground=True), dt=0.002)
+        cardan.solvers.Featherstone(b.finalize(), dt=0.002)
 
 
 def test_a_hull_is_kept_on_disk_until_the_file_changes(tmp_path, monkeypatch):
@@ -345,6 +348,7 @@ def standing(tmp_path):
         pytest.param(np.zeros((4, 3, 3)), 1, id="one place"),
         pytest.param(CUBE * [1.0, 0.0, 0.0], 2, id="a line"),
         pytest.param(1e6 * CUBE, 8, id="giant"),
+        pytest.param(1e-9 * CUBE, 8, id="tiny"),
     ],
 )
 def test_what_a_file_holds_of_a_surface_stands(standing, triangles, vertices):
@@ -358,6 +362,7 @@ def test_what_a_file_holds_of_a_surface_stands(standing, triangles, vertices):
     [
         pytest.param(with_one(np.nan), "stl", "1 vertices that are not finite", id="nan"),
         pytest.param(with_one(np.inf), "stl", "1 vertices that are not finite", id="infinite"),
+        pytest.param(1e20 * CUBE, "stl", "36 vertices that are not finite, or beyond 1e.15", id="beyond all measure"),
         pytest.param(CUBE[:0], "stl", "no triangle", id="empty"),
         pytest.param(CUBE, "xyzw", "not supported", id="of unknown kind"),
     ],
@@ -367,6 +372,32 @@ def test_a_mesh_without_a_surface_is_named(standing, triangles, ending, said):
         world = standing(triangles, ending)
     with pytest.raises(UnsupportedError, match=said):
         cardan.solvers.Featherstone(world, dt=2e-3)
+
+
+@pytest.mark.parametrize("sides", [(0.5, 0.3, 0.2), (0.5, 0.3, 0.0)])
+def test_some_points_stand_for_many(sides, monkeypatch):
+    """Of an ellipsoid, or an ellipse: their hull is as good as that of all, and its error is that of all."""
+    points = rng.normal(size=(6000, 3))
+    points = points / np.linalg.norm(points, axis=1, keepdims=True) * sides
+    every = hull_of_points(points)
+    monkeypatch.setattr(hulls, "MANY", 1000)
+    some = hull_of_points(points)
+    assert {tuple(x) for x in some.vertices} <= {tuple(x) for x in points}
+    assert every.error <= 1.001 * some.error < 1.2 * every.error + 1e-4
+    planes = hulls.planes_of_hull(some.vertices)
+    if len(planes):
+        outside = (points @ planes[:, :3].T + planes[:, 3]).max()
+        assert some.error == pytest.approx(outside, rel=1e-9)
+
+
+def test_a_cone_stands_on_its_base():
+    cone = Hull.cone(0.1, 0.3)
+    assert cone.volume == pytest.approx(np.pi * 0.1**2 * 0.1, rel=0.01)
+    assert cone.error == pytest.approx(0.1 * (1.0 - np.cos(np.pi / 32)))
+    world = block(cone).world("floating", ground=True)
+    after = cardan.solvers.Featherstone(world, dt=2e-3).step(world.state(), steps=250)
+    np.testing.assert_allclose(after.poses[0, 0, 2], 0.15, atol=1e-3)
+    assert abs(after.v).max() < 1e-6
 
 
 @pytest.mark.full

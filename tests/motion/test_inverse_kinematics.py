@@ -102,6 +102,7 @@ def test_a_robot_of_any_size_takes_the_same_steps(arm, poses, scale):
     assert found.iterations.mean() < 40.0
 
 
+@pytest.mark.full
 def test_every_joint(quick_target):
     """A chain of all joints there are, a mimic among them, of which a pose and a whole configuration are asked."""
     model = random_mechanism(7, chain=True).model()

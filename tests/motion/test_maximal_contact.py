@@ -43,6 +43,7 @@ def two_spheres(restitution):
 # --- statics ---
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shape", SHAPES)
 @rigid
 def test_what_rests_does_not_sink_in_five_seconds(make, shape):

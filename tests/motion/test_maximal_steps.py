@@ -92,6 +92,7 @@ def pair(joint, seed=0):
 # --- against generalised coordinates ---
 
 
+@pytest.mark.full
 @every_joint
 def test_every_joint_moves_as_in_generalised_coordinates_to_the_order_of_the_step(method, joint):
     model, rng = pair(joint), np.random.default_rng(5)

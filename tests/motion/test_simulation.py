@@ -198,6 +198,7 @@ def test_momentum_errors_of_a_floating_robot_fall_with_the_order(solver):
 DISC = np.diag([0.01, 0.01, 0.02])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("dt", [2e-3, 1e-2])
 @pytest.mark.parametrize(
     "joint", [FreeFlyer(), FloatingMRP(), Spherical(), SphericalZYX()], ids=lambda j: type(j).__name__

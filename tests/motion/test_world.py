@@ -679,7 +679,10 @@ def test_a_mesh_stands_on_its_lowest_vertex(tmp_path):
 
 
 def test_a_mesh_that_cannot_be_read_is_said():
-    with pytest.warns(StartWarning, match=r"stands without wedge/ground: mesh 'wedge.obj': got None") as said:
+    with pytest.warns(
+        StartWarning,
+        match=r"stands without wedge/ground: mesh 'wedge.obj': got .no file that was found, or one outside",
+    ) as said:
         world = of_mesh(None).world(base="floating", ground=True)
     assert len(said) == 1
     np.testing.assert_array_equal(world.initial, world.model.neutral())

@@ -43,6 +43,18 @@ def boxes(*masks, **surface):
     return b.finalize()
 
 
+def test_the_drive_of_one_joint_of_several_in_a_row_is_found():
+    """A joint `a+b` of a file is two there; it was looked for by the name ''."""
+    m = cardan.Mechanism("pair")
+    m.add_body("b", cardan.Inertia(1.0, (0, 0, 0.1), np.diag([0.1, 0.1, 0.05])))
+    m.add_joint("yaw+pitch", J.Universal(), "world", "b", drive=Drive([0.0, 50.0], [0.0, 5.0]))
+    world = m.world(gravity=(0, 0, 0))
+    control = world.control()
+    control.position[:] = [0.3, 0.4]
+    after = cardan.solvers.MuJoCo(world, 0.002).step(world.state(), control, steps=2000)
+    np.testing.assert_allclose(after.q, [[0.0, 0.4]], atol=1e-3)
+
+
 def test_steps_are_mujocos_own():
     drives = [Drive(100.0, 5.0), Drive(0.0, 2.0), Drive(30.0)]
     world = arm(J.Revolute((0, 1, 0)), J.Prismatic(), J.Revolute(), drives=drives, damping=[0.1])

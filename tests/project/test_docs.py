@@ -25,7 +25,7 @@ PAGES = {
     "faq.md": (),
     "control-loop.md": (),
     "rl.md": (),
-    "optimisation.md": ("scipy",),
+    "optimisation.md": ("scipy", "casadi"),
     "deployment.md": (),
     "new-algorithm.md": (),
     "new-format.md": (),

@@ -29,11 +29,13 @@ ROOMS = ("cardan", "cardan.spatial.rotations", "cardan.simulation", "cardan.coor
 ROOMS += ("cardan.description", "cardan.verification", "cardan.formats", "cardan.interop", "cardan.gym")
 ROOMS += (
     "cardan.interop.torch",
+    "cardan.interop.casadi",
     "cardan.distributed",
     "cardan.generation",
     "cardan.tasks",
     "cardan.trajectories",
     "cardan.identification",
+    "cardan.optimal",
     "cardan.viewer",
     "cardan.pictures",
 )

@@ -22,7 +22,7 @@ from cardan._reach.formats.json.records import GEOMETRIES
 from cardan._reach.formats.json.values import SHIPPED
 from cardan._robot.geometry.shapes import Geometry
 from cardan._robot.model import Annotations, Body, Connection, Frame
-from cardan._robot.records import Configuration
+from cardan._robot.records import Configuration, ContactSurface, Material
 from cardan.description import Shape, Sphere
 from cardan.errors import DescriptionError, ParameterError
 from cardan.joints import CATALOGUE, Composite, CoordinateFunction, Mimic, Revolute, reverse
@@ -155,8 +155,9 @@ def test_a_mechanism_with_everything_comes_back():
     back = there_and_back(m)
     assert bits(back) == bits(m)
     assert back == m
-    lists = ["bodies", "joints", "frames", "shapes", "actuators", "groups", "configurations", "disabled_contacts"]
-    assert list(strictly(cardan.to_json(m))) == ["cardan", "schema", "name", "gravity", *lists]
+    lists = ["bodies", "joints", "frames", "shapes", "actuators", "groups", "configurations"]
+    contacts = ["contact_surfaces", "disabled_contacts"]
+    assert list(strictly(cardan.to_json(m))) == ["cardan", "schema", "name", "gravity", *lists, *contacts]
 
 
 def test_what_a_robot_is_made_of_is_what_is_written():
@@ -164,6 +165,7 @@ def test_what_a_robot_is_made_of_is_what_is_written():
     schema = json.loads((Path(cardan.__file__).parent / "_reach/formats/json/robot.schema.json").read_text())
     kinds = {Body: "body", Connection: "connection", Frame: "frame", Shape: "shape", Limits: "limits"}
     kinds |= {Actuator: "actuator", Group: "group", Configuration: "configuration"}
+    kinds |= {ContactSurface: "contact_surface", Material: "material"}
     for kind, name in kinds.items():
         assert {f.name for f in dataclasses.fields(kind)} == schema["$defs"][name]["properties"].keys()
     lists = {f.name for f in dataclasses.fields(Annotations)}

@@ -276,7 +276,14 @@ REMARKS = [
     (('<body><joint type="free" stiffness="1"/><geom size="1"/></body>',), "the spring of a free joint"),
     (("", "", '<tendon><fixed name="t" stiffness="1"><joint joint="j" coef="1"/></fixed></tendon>'), "tendon 't' is"),
     (("", "", '<equality><connect name="e" body1="a" anchor="0 0 0" active="false"/></equality>'), "'e' is not active"),
-    (("", "", '<contact><pair geom1="g" geom2="g"/></contact>'), "pairs of geoms with contact parameters of their own"),
+    (
+        (
+            '<geom name="floor" type="plane" size="1 1 1"/>',
+            "",
+            '<contact><pair geom1="g" geom2="floor" friction="1 2"/></contact>',
+        ),
+        "to slide is 1 and 2, along axes that MuJoCo chooses; it is the smaller",
+    ),
     (
         ("", "", '<actuator><motor name="m" joint="j" armature="1"/><muscle name="n" joint="j"/></actuator>'),
         "'n' has no",

@@ -16,7 +16,7 @@ import cardan.formats
 from cardan._reach.formats.load import describe
 from cardan._reach.formats.reading import Options
 from cardan._robot.records import Material
-from cardan.description import Box, Capsule, Ellipsoid, Mesh, Plane
+from cardan.description import Box, Capsule, Ellipsoid, Hull, Mesh, Plane
 from cardan.errors import DescriptionError, DescriptionWarning
 from cardan.joints import Fixed, FreeFlyer, Helical, Mimic, Prismatic, Revolute, Spherical, UnboundedRevolute, Universal
 from cardan.spatial import SE3
@@ -228,6 +228,8 @@ def test_automatic_inertia_is_that_of_the_collision_shapes():
     cone = 1.0 / 3.0 * math.pi * 0.2**2 * 0.5 * 300
     box, capsule = Box((0.2, 0.3, 0.4)).inertia(300.0), Capsule(0.1, 0.4).inertia(900.0)
     assert a.inertia.mass == pytest.approx(box.mass + capsule.mass + cone, rel=1e-14)
+    (shape,) = (s for s in read(TEXTS["automatic_inertia"]).shapes if isinstance(s.geometry, Hull))
+    assert shape.geometry == Hull.cone(0.2, 0.5)  # as what it is met
     assert close(b.inertia.parameters(), Ellipsoid((0.1, 0.2, 0.3)).inertia_of_mass(7.0).parameters())
 
 

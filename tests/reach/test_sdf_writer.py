@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from cardan._reach.cli.main import main
 from cardan._reach.formats.sdf.writer import write_sdf
 from cardan._robot.records import EARTH_GRAVITY, Drive, Material, Spring
 from cardan._robot.shipped import ROBOTS
-from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mechanism, Mesh, Plane, Shape, Sphere
+from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Hull, Mechanism, Mesh, Plane, Shape, Sphere
 from cardan.errors import CardanError, DescriptionWarning, UnsupportedError
 from cardan.formats.sdf import write
 from cardan.joints import (
@@ -349,6 +350,11 @@ def test_sdf_comes_back(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DescriptionWarning)
         m = cardan.load_mechanism(TEXTS[name].encode())
+    if any(isinstance(shape.geometry, Hull) for shape in m.shapes):  # a cone, as what it is met
+        with pytest.raises(UnsupportedError, match="Hull"):
+            write(m)
+        kept = tuple(shape for shape in m.shapes if not isinstance(shape.geometry, Hull))
+        m = m.with_annotations(replace(m.annotations, shapes=kept)).mechanism
     b = again(m)
     assert moves_alike(m, b)
 

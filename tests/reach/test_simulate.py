@@ -211,6 +211,44 @@ def test_json_says_what_was_done(capsys, tmp_path):
     assert found["energy_first"] == pytest.approx(found["energy_last"])
 
 
+def test_without_a_file_it_says_what_became_of_the_robot(capsys, ball, tmp_path):
+    status, text, err = simulate(capsys, ball, "--base", "floating", "--seconds", 0.1)
+    assert (status, err) == (0, "")
+    assert "mean height of the centre of mass 0.1 m at first, 0.09" in text
+    assert "deepest in the ground at last 0." in text
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["ball.urdf"]
+    found = json.loads(simulate(capsys, ball, "--base", "floating", "--seconds", 0.1, "--json")[1])
+    assert found["output"] is None
+    assert 0.0 < found["depth_last"] < 1e-3
+    assert found["height_last"] == pytest.approx(0.1 - found["depth_last"])
+    assert json.loads(simulate(capsys, ball, "--seconds", 0.1, "--json")[1])["depth_last"] is None
+
+
+def test_a_base_that_is_fixed_for_want_of_a_word_is_said(capsys, ball):
+    said = "ball is fixed on the world; --base floating lets it stand on the ground"
+    assert said in simulate(capsys, ball, "--seconds", 0.01)[1]
+    assert said not in simulate(capsys, ball, "--seconds", 0.01, "--base", "fixed")[1]
+    assert said not in simulate(capsys, ball, "--seconds", 0.01, "--base", "floating")[1]
+
+
+def test_what_floats_by_its_description_gets_ground_if_there_is_none(capsys, tmp_path):
+    m = cardan.load_mechanism(BALL)
+    m.add_joint("free", cardan.joints.FreeFlyer(), "world", "ball", cardan.SE3(translation=[0.0, 0.0, 0.2]))
+    cardan.save(m, tmp_path / "ball.json")
+    words = (tmp_path / "ball.json", "--seconds", 1, "--json")
+    assert json.loads(simulate(capsys, *words)[1])["height_last"] == pytest.approx(0.1, abs=1e-3)
+    assert json.loads(simulate(capsys, *words, "--no-ground")[1])["height_last"] < -4.0
+    m.add_shape(cardan.description.Shape("world", "collision", cardan.description.Plane()))
+    cardan.save(m, tmp_path / "ball.json")
+    assert json.loads(simulate(capsys, *words)[1])["height_last"] == pytest.approx(0.1, abs=1e-3)
+
+
+def test_a_film_is_drawn(capsys, ball, tmp_path):
+    pytest.importorskip("matplotlib")
+    simulate(capsys, ball, "--base", "floating", "--seconds", 0.1, "--film", tmp_path / "ball.gif")
+    assert (tmp_path / "ball.gif").read_bytes().startswith(b"GIF8")
+
+
 def test_a_picture_is_drawn(capsys, tmp_path):
     pytest.importorskip("matplotlib")
     words = ("--worlds", 3, "--seed", 0, "--seconds", 0.1)
@@ -240,6 +278,7 @@ def test_a_picture_is_drawn(capsys, tmp_path):
         (("--integrator", "rk4", "--solver", "xpbd"), "another solver than xpbd"),
         (("--contact", "convex", "--solver", "variational"), "another solver than variational"),
         (("--base", "floating", "--plot", "p.xyz"), "picture to write: got"),
+        (("--film", "p.xyz"), "film to write: got 'p.xyz', expected a name in .mp4, .gif, .html"),
     ],
 )
 def test_what_is_asked_wrongly_is_said_and_nothing_is_written(capsys, tmp_path, monkeypatch, words, said):

@@ -460,6 +460,7 @@ def test_one_robot_of_several_by_path_or_name() -> None:
         ("Sphere", "double radius = 2", shapes.Ellipsoid((4, 2, 6))),
         ("Cylinder", 'double radius = 1\ndouble height = 3\nuniform token axis = "X"', shapes.Cylinder(3, 6)),
         ("Capsule", 'double radius = 1\ndouble height = 3\nuniform token axis = "Z"', shapes.Capsule(2, 9)),
+        ("Cone", 'double radius = 1\ndouble height = 3\nuniform token axis = "Z"', shapes.Hull.cone(2, 9)),
     ],
 )
 def test_geometries_are_scaled(kind: str, content: str, expected: shapes.Geometry) -> None:

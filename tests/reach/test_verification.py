@@ -43,6 +43,7 @@ def fits_in_a_hundred_columns(certificate):
     return max(map(len, str(certificate).splitlines())) <= 100
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("joint", represented(CATALOGUE, by=lambda joint: named(joint) in ALWAYS), ids=named)
 def test_every_joint_that_ships_passes(joint, samples):
     certificate = cardan.verify_joint(joint, samples)

@@ -542,6 +542,31 @@ def test_contacts_of_a_state_are_those_that_touch():
         view.update(state)
 
 
+def test_nearest_points_are_lines_between_shapes():
+    body = cardan.WorldBuilder()
+    body.add_body("body")
+    body.add_shape("body", Sphere(0.5), density=100.0)
+    model = body.finalize().model
+    q = np.zeros((2, 7))
+    q[:, 6], q[1, 0] = 1.0, 0.7
+    around = [(Sphere(0.5), cardan.SE3(translation=place)) for place in ((2.0, 0.0, 0.0), (0.0, 9.0, 0.0))]
+    found = cardan.clearance(model, q, pairs=[], obstacles=around)
+    with cardan.show(model, q, spacing=4.0) as view, Page(view) as page:
+        view.nearest_points(found, within=2.0)
+        page.until(lambda: "/nearest/apart/lines" in page.nodes)
+        ends = page.nodes["/nearest/apart/lines"]["points"].reshape(-1, 2, 3) - view.robot().offsets[:, None]
+        assert np.allclose(ends[..., 0], [[0.5, 1.5], [1.2, 1.5]])
+        assert np.allclose(ends[..., 1:], 0.0)
+        q[:, 0] = 1.5
+        view.nearest_points(cardan.clearance(model, q, pairs=[], obstacles=around[:1]))
+        page.until(lambda: "/nearest/deep/points" in page.nodes)
+        assert page.until(lambda: "/nearest/apart/lines" not in page.nodes)
+        with pytest.raises(cardan.errors.ParameterError, match=r"what cardan\.clearance returns"):
+            view.nearest_points(found.distance)
+        with pytest.raises(cardan.errors.ParameterError, match="a distance"):
+            view.nearest_points(found, within=np.nan)
+
+
 # --- opening, closing, errors -------------------------------------------------------------------------------------
 
 

@@ -53,6 +53,7 @@ def test_it_runs_in_every_algorithm(quick_target):
         if isinstance(function, cardan.Function) and "frame" not in function.parameters.parameters:
             states = {"q": q, "v": v, "a": a, "tau": tau, "q0": q, "q1": q, "qdot": 0.0 * q, "u": 0.5}
             states |= cardan.eval_fk(model, q, v)._asdict()
+            states["weights"] = np.ones(6) if "momentum" in name else a
             result = function(model, **{n: states[n] for n in function.parameters.parameters if n in states})
             results = result if isinstance(result, tuple) else (result,)
             assert all(np.isfinite(array).all() for array in results), function.name

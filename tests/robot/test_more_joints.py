@@ -540,6 +540,7 @@ def test_every_algorithm_runs_with_it(joint, base, quick_target):
         np.testing.assert_allclose(half, tau, atol=2e-4 * np.abs(tau).max())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("joint", MORE, ids=lambda j: type(j).__name__)
 def test_its_energy_is_balanced(joint):
     """dE/dt = tau . v along the motion."""

@@ -577,6 +577,17 @@ class SizeWarning(_Warning):
         )
 
 
+class CallbackWarning(_Warning):
+    """There is no C compiler, so that a `function` for CasADi runs behind Python (`interop.casadi.wrap`)."""
+
+    def __init__(self, function: str) -> None:
+        self.function = function
+        super().__init__(
+            f"{function} is a callback to native code, without a C compiler: each call takes some 20 us more. "
+            "Install gcc or clang, or name one by compiler= or CC."
+        )
+
+
 class StartWarning(_Warning):
     """A world begins where nobody would put it; `things` are the pairs, articulations or shapes it is about."""
 

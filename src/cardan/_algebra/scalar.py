@@ -102,9 +102,11 @@ _FLOAT |= {
     "remainder": _float_by(np.remainder),
     "floor_divide": _float_by(np.floor_divide),
     "hypot": math.hypot,
+    "held": lambda x, tangent: x,
 }
 _ARITY = dict.fromkeys(_FLOAT, 1) | dict.fromkeys(
-    ("atan2", "minimum", "maximum", "logical_and", "logical_or", "power", "remainder", "floor_divide", "hypot"), 2
+    ("atan2", "minimum", "maximum", "logical_and", "logical_or", "power", "remainder", "floor_divide", "hypot", "held"),
+    2,
 )
 _ARITY["where"] = 3
 
@@ -134,6 +136,7 @@ _DERIVED: Backend = {
     "remainder": lambda x, y: x - y * floor(x / y),
     "floor_divide": lambda x, y: floor(x / y),
     "hypot": lambda x, y: sqrt(x * x + y * y),
+    "held": lambda x, tangent: x,
 }
 
 
@@ -145,6 +148,7 @@ def _named(module: Any, names: Mapping[str, str] = MappingProxyType({})) -> Back
 
 _ARC = {"asin": "arcsin", "acos": "arccos", "atan2": "arctan2"}
 _NUMPY: Backend = _named(np, _ARC) | {"where": lambda condition, a, b: np.where(condition, a, b)[()]}
+_NUMPY |= {"held": lambda x, tangent: x}
 
 
 def _numpy_object(name: str) -> Callable[..., Any]:
@@ -392,6 +396,14 @@ def absolute(x: Any) -> Any:
 def floor(x: Any) -> Any:
     """Return the largest integer not above x."""
     return _backend((x,))["floor"](x)
+
+
+def held(x: Any, tangent: Any = 0.0) -> Any:
+    """Return x, with the derivative of something else that is known to be as large, or with none.
+
+    It is JAX's `stop_gradient` and `custom_jvp`. Programs of cardan heed it. To other libraries' symbols it is x.
+    """
+    return _backend((x, tangent))["held"](x, tangent)
 
 
 def sign(x: Any) -> Any:

@@ -316,6 +316,39 @@ class Material(ByFields):
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ContactSurface(ByFields):
+    """What the contact of two bodies' shapes feels, in place of what their surfaces combine to.
+
+    Args:
+        a, b: names of bodies; `"world"` may be one.
+        material: of the contact.
+        shapes: names of one shape on each; `""` stands for all of a body.
+        margin: how far apart they feel one another [m]; None for the sum of both shapes'.
+
+    Examples:
+        >>> cardan.ContactSurface("pad", "world", cardan.Material(friction=1.2)).shapes
+        ('', '')
+    """
+
+    a: str
+    b: str
+    material: Material = field(default_factory=Material)
+    shapes: Sequence[str] = ("", "")
+    margin: float | None = None
+
+    def __post_init__(self) -> None:
+        what = f"contact of {self.a!r} and {self.b!r}"
+        if not isinstance(self.material, Material):
+            raise ParameterError(f"material of the {what}", got=self.material, expected="a cardan.Material")
+        shapes = (self.shapes,) if isinstance(self.shapes, str) else tuple(self.shapes)
+        if len(shapes) != 2 or not all(isinstance(name, str) for name in shapes):
+            raise ParameterError(f"shapes of the {what}", got=self.shapes, expected="two names, or '' for all")
+        object.__setattr__(self, "shapes", shapes)
+        if self.margin is not None:
+            object.__setattr__(self, "margin", _non_negative(f"margin of the {what}", (self.margin,), 1)[0])
+
+
 def _mean(a: float | None, b: float | None, share: float) -> float | None:
     """Return the mean with a share of b; where one is not given, the other."""
     if a is None or b is None:

@@ -1,4 +1,4 @@
-"""Robots and their functions in other programs: whole in MuJoCo, as functions in JAX and PyTorch (`interop.torch`)."""
+"""Robots and their functions in other programs: whole in MuJoCo, as functions in JAX, PyTorch and CasADi."""
 
 from typing import TYPE_CHECKING
 
@@ -6,8 +6,9 @@ from cardan._algebra.lazy import show_folder as _show
 
 if TYPE_CHECKING:
     from cardan._reach.interop import *
+    from cardan.interop import casadi as casadi
     from cardan.interop import cuda as cuda
     from cardan.interop import jax as jax
     from cardan.interop import torch as torch
 
-_show(__name__, "cardan._reach.interop", "jax torch cuda")
+_show(__name__, "cardan._reach.interop", "jax torch cuda casadi")

@@ -160,6 +160,7 @@ def test_random_programs_that_skip(monkeypatch, seed, loops):
     assert_same(run(program, given), evaluated(never_skipped(program), "llvm", given))
 
 
+@needs_compiler
 @pytest.mark.parametrize("seed", represented(range(6), by=[0, 1, 5].count))
 def test_teams_in_loops(monkeypatch, seed):
     """Loops within loops too; what they pick and keep is left to single threads."""

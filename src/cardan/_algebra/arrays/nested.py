@@ -26,7 +26,7 @@ def entries_of(value: Any) -> Iterator[Any]:
             yield from entries_of(part)
     elif hasattr(type(value), "__parts__"):
         yield from entries_of(value.__parts__())
-    elif value is not None:
+    else:
         yield value
 
 
@@ -40,4 +40,4 @@ def rebuilt(template: Any, entries: Iterator[Any]) -> Any:
         return tuple.__new__(type(template), [rebuilt(part, entries) for part in template])
     if hasattr(type(template), "__parts__"):
         return type(template).__of_parts__(rebuilt(template.__parts__(), entries))
-    return template if template is None else next(entries)
+    return next(entries)

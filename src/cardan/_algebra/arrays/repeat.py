@@ -228,6 +228,15 @@ def each(body: Callable[..., Any], *items: Iterable[Any]) -> list[Any]:
         >>> cardan.each(lambda x, y: x * y, [1.0, 2.0], [3.0, 4.0])
         [3.0, 8.0]
     """
+    return _each(body, items, always=False)
+
+
+def in_loop(body: Callable[..., Any], *items: Iterable[Any]) -> list[Any]:
+    """Return what `each` does, always by a loop: of what is done so seldom that a short program counts for more."""
+    return _each(body, items, always=True)
+
+
+def _each(body: Callable[..., Any], items: Sequence[Iterable[Any]], always: bool) -> list[Any]:
     columns = [_listed(sequence) for sequence in items]
     if len({len(column) for column in columns}) != 1:
         expected = "one length for all sequences"
@@ -246,7 +255,7 @@ def each(body: Callable[..., Any], *items: Iterable[Any]) -> list[Any]:
         if tracer is None or len(left) == 1:
             done.append(body(*rows[len(done)]))
         else:
-            done += _mapped(tracer, body, rows[0], left)
+            done += _mapped(tracer, body, rows[0], left, always)
     return done
 
 
@@ -258,7 +267,7 @@ def _listed(sequence: Any) -> list[Any]:
         raise ParameterError("what cardan.each is given", got=sequence, expected=expected) from None
 
 
-def _mapped(tracer: Any, body: Callable[..., Any], template: Any, rows: Sequence[list[Any]]) -> list[Any]:
+def _mapped(tracer: Any, body: Callable[..., Any], template: Any, rows: Sequence[list[Any]], always: bool) -> list[Any]:
     """Return what a body makes of rows of entries, each in the form of what it made of the first."""
     forms: list[Any] = []
 
@@ -266,7 +275,7 @@ def _mapped(tracer: Any, body: Callable[..., Any], template: Any, rows: Sequence
         forms.append(body(*rebuilt(template, iter(entries))))
         return list(entries_of(forms[-1]))
 
-    results = tracer.__mapped__(once, rows)
+    results = tracer.__mapped__(once, rows, always)
     return [rebuilt(forms[-1], iter(entries)) for entries in results]
 
 

@@ -29,9 +29,8 @@ from cardan._algebra import scalar
 from cardan._algebra.errors import ParameterError, UnknownNameError
 from cardan._compiler.program.expr import Condition, Expr, Graph
 from cardan._compiler.program.instructions import Instructions
-from cardan._compiler.program.ops import SPEC, Op, ValueType
-from cardan._compiler.program.passes import with_derived_passes
-from cardan._compiler.program.program import Array, Program, places_by_name
+from cardan._compiler.program.ops import SPEC, STILL, TRUTHS, WRITES, Op, ValueType
+from cardan._compiler.program.program import Array, Program, Region, named, places_by_name
 from cardan._compiler.program.replay import replay, straight
 from cardan._compiler.program.trace import assemble
 
@@ -58,9 +57,8 @@ PARTIALS: dict[Op, Callable[..., tuple[Any, ...]]] = {
     Op.EXPM1: lambda a, z: (z + 1.0,),
     Op.LOG1P: lambda a, z: (1.0 / (1.0 + a),),
     Op.ABS: lambda a, z: (scalar.sign(a),),
-    Op.SIGN: lambda a, z: (0.0,),
-    Op.FLOOR: lambda a, z: (0.0,),
-    Op.CELL: lambda a, z: (0.0,),
+    Op.HELD: lambda a, b, z: (0.0, 1.0),
+    **dict.fromkeys(STILL - TRUTHS, lambda a, z: (0.0,)),
 }
 """Local derivatives. A choice (`_choice`) has none: it chooses among its operands' derivatives."""
 
@@ -95,17 +93,69 @@ def _choice(op: Op, args: Sequence[int], values: Sequence[Any]) -> _Choice | Non
     return None
 
 
+def moving(program: Program) -> bytearray:
+    """Return a flag for each instruction: whether results have derivatives by inputs that hang on its own."""
+    ops = program.instructions.ops
+    operands = [
+        own[1:] if op is Op.HELD else () if op in STILL else own
+        for op, own in zip(ops, program.instructions.args, strict=True)
+    ]
+    for region in program.regions:
+        for k, after in region.carried:
+            operands[k] = (*operands[k], after)
+    given = set(program.instructions.places(Op.INPUT))
+    for entries, column in zip(named(program), program.columns, strict=True):
+        writes = [k for k in entries if ops[k] in WRITES]
+        for k, other in (
+            *zip(writes, writes[-1:] + writes, strict=False),
+            *((k, w) for k in entries for w in writes[-1:]),
+        ):
+            operands[k] = (*operands[k], other)  # what is in a column hangs on all that is put there
+        given.update(entries if column.start is not None else ())
+    from_inputs, to_results = bytearray(len(ops)), bytearray(len(ops))
+    for r in program.results:
+        to_results[r] = 1
+    known = -1
+    while known < (known := sum(from_inputs) + sum(to_results)):  # again where something is carried backwards
+        for k in range(len(ops)):
+            from_inputs[k] = k in given or any(from_inputs[a] for a in operands[k])
+        for k in range(len(ops) - 1, -1, -1):
+            if to_results[k]:
+                for a in operands[k]:
+                    to_results[a] = 1
+    return bytearray(a & b for a, b in zip(from_inputs, to_results, strict=True))
+
+
+def still_regions(program: Program) -> list[Region]:
+    """Return the regions in which nothing has a derivative, with those within them: they need not be written out."""
+    flags, ops = moving(program) if program.regions else b"", program.instructions.ops
+    moves = accumulate((bool(flag) and ops[k] is not Op.INPUT for k, flag in enumerate(flags)), initial=0)
+    before = list(moves)  # how many of the instructions before each have one
+
+    def is_still(region: Region) -> bool:
+        heads = all(ops[k] is Op.CARRIED for k, _ in region.carried)
+        return heads and before[region.stop] == before[region.start]
+
+    return [region for region in program.regions if is_still(region)]
+
+
 def pushforward(program: Program, values: Sequence[Any], seeds: Mapping[int, Derivatives]) -> list[Derivatives]:
     """Return the derivatives of each instruction; `seeds` are those of the flattened inputs by position."""
     found: list[Derivatives] = []
     guards: list[Guards] = []
     conditions: dict[int, Condition] = {}
+    flags = moving(program) if program.regions or program.instructions.count_of(Op.HELD) else None
     for k, (op, args, number) in enumerate(program.instructions):
         own: Derivatives = {}
         hang: Guards = {}
         if op is Op.INPUT:
             own = dict(seeds.get(int(number), {}))
-        elif op is Op.CONST or SPEC[op].result is ValueType.BOOL or not any(found[a] for a in args):
+        elif (
+            (flags and not flags[k])
+            or not any(found[a] for a in args)
+            or op is Op.CONST
+            or SPEC[op].result is ValueType.BOOL
+        ):
             pass
         elif choice := _choice(op, args, values):
             own = _chosen(choice.condition, found[choice.first], found[choice.second])
@@ -161,9 +211,7 @@ def pullback(program: Program, values: Sequence[Any], seeds: Mapping[int, Deriva
 
     By number of an instruction, `seeds` holds the derivatives by it that are there to begin with: 1 for a result.
     """
-    instructions, active = list(program.instructions), list[bool]()  # active: what depends on an input
-    for op, args, _ in instructions:
-        active.append(op is Op.INPUT or any(active[a] for a in args))
+    instructions, active = list(program.instructions), moving(program)
     found: list[Guarded] = [{(): dict(seeds[k])} if seeds.get(k) else {} for k in range(len(instructions))]
     conditions: dict[int, Condition] = {}
     for k in range(len(instructions) - 1, -1, -1):
@@ -277,14 +325,14 @@ class _Open:
     """A program replayed in a new graph, so that more can be written behind it."""
 
     def __init__(self, program: Program, further: Sequence[Array] = ()) -> None:
-        self.program, self.inputs, self.graph = (
-            straight(with_derived_passes(program)),
-            (*program.inputs, *further),
-            Graph(),
-        )
+        self.program, self.inputs = straight(program, still_regions(program)), (*program.inputs, *further)
+        order = max(0, (program.order or 0) - 1)
+        is_last = program.order is not None and order == 0
+        self.graph = Graph(regions=bool(self.program.regions), order=order, is_last=is_last)
+        self.graph.implicit = program.order is not None
         symbols, self.places = self.graph.symbols(self.inputs), places_by_name(self.inputs)
         self.symbols = {name: symbols[place] for name, place in self.places.items()}
-        self.values = replay(self.program, symbols)
+        self.values = replay(self.program, symbols, self.program.regions)
 
     def seeds(self, tangent: Tangent) -> dict[int, Derivatives]:
         """Return the derivative of each entry of an input along each direction, by position in the flattened inputs."""
@@ -483,11 +531,11 @@ def rate_along(function: Callable[[list[Any]], Sequence[Any]], x: Sequence[Any],
     graph = next((e.graph for e in (*x, *x_dot) if type(e) is Expr), None) or Graph()
     start, regions = len(graph.instructions), graph.regions
     places = [-1 - start - k for k in range(len(x))]  # of inputs that no other has, and no result will
-    graph.regions = None  # what is differentiated here is written out
+    graph.regions, graph.order = None, graph.order + 1  # what is differentiated here is written out
     try:
         results = tuple(graph.result(e) for e in function([graph.input(place) for place in places]))
     finally:
-        graph.regions = regions
+        graph.regions, graph.order = regions, graph.order - 1
     tables = tuple(graph.tables)
     program = Program("rate", (), Instructions(graph.instructions), (), results, tables=tables)
     own, values = dict(zip(places, x, strict=True)), []

@@ -32,7 +32,7 @@ class _Cells:
     def run(self, within: Region | None = None) -> None:
         for part in self.parts[within]:
             if isinstance(part, Region):
-                for number in part.numbers(*(self.known[a] for a in part.span or ())):
+                for number in part.numbers() if part.flag is None or self.known[part.flag] else ():
                     self.empty(part)
                     self.number = number
                     self.known |= dict.fromkeys(self.passes(part), number)
@@ -62,8 +62,6 @@ class _Cells:
         op, args, value = self.ops[k], self.args[k], self.values[k]
         if op is Op.AT:
             return int(value)
-        if op is Op.PLUS:
-            return self.known[args[0]] + self.known[args[1]]
         table, row = self.program.tables[int(value)], self.known[args[0]]
         if not 0 <= row < len(table):
             raise ProgramError(f"%{k}: there is no row {row} in table {value:g}")

@@ -19,7 +19,7 @@ import numpy as np
 from cardan._algebra import scalar
 from cardan._algebra.arrays.cell import Table
 from cardan._algebra.arrays.symbolic import BINARY, UNARY, apply_function, by_numpy
-from cardan._algebra.errors import TraceError, users_line
+from cardan._algebra.errors import ProgramError, TraceError, users_line
 from cardan._compiler.program.careful import floor_divide, hypot, remainder
 from cardan._compiler.program.no_number import no_branch, no_number
 from cardan._compiler.program.ops import ALWAYS_THERE, COMMUTATIVE, FREE, SPEC, WRITES, Op, ValueType
@@ -46,9 +46,25 @@ class Graph:
     change of sign, or done before.
     """
 
-    __slots__ = ("columns", "folded", "instructions", "put", "regions", "shared", "signs", "table", "tables")
+    __slots__ = (
+        "columns",
+        "folded",
+        "implicit",
+        "instructions",
+        "is_last",
+        "order",
+        "put",
+        "regions",
+        "shared",
+        "signs",
+        "table",
+        "tables",
+    )
 
-    def __init__(self, *, regions: bool = False) -> None:
+    def __init__(self, *, regions: bool = False, order: int = 0, is_last: bool = False) -> None:
+        self.order = order  # how often what is traced will be differentiated
+        self.implicit = False  # whether solutions have derivatives of their own in it (`arrays/implicit_function`)
+        self.is_last = is_last  # whether no derivative is taken any more: then what is held is what it is
         self.instructions: list[tuple[Op, tuple[int, ...], float]] = []
         self.regions: list[Region] | None = [] if regions else None  # None: passes are written out
         self.table: dict[Any, int] = {}
@@ -119,6 +135,25 @@ class Graph:
         self.columns.append(Column(rows, None if table is None else self.table_number(table), start))
         return len(self.columns) - 1
 
+    def column_of(self, values: Sequence[Any]) -> int:
+        """Return a column of several values: of numbers, if all are known; otherwise they are put in it here."""
+        own = [self.result(e) for e in values]
+        found = [self.instructions[k] for k in own]
+        if all(op is Op.CONST for op, _, _ in found):
+            return self.new_column(len(found), Table([number for _, _, number in found]))
+        column = self.new_column(len(found))
+        for row, k in enumerate(own):
+            self.put_in(column, self.at(row), Expr(self, k))
+        return column
+
+    def first_of_inputs(self, values: Sequence[Any]) -> int | None:
+        """Return which input the first of several values is, if the others are those that follow it; None if not."""
+        entries = [e for e in values if type(e) is Expr and not e.negative]
+        found = [self.instructions[e.index] for e in entries]
+        first = int(found[0][2]) if found else 0
+        in_order = [(Op.INPUT, (), float(first + n)) for n in range(len(values))]
+        return first if found == in_order else None
+
     def entry(self, column: int, row: int) -> Expr:
         """Return what is in a column at a row: what was put there, if that is known here."""
         known = self.put.get((column, row))
@@ -149,14 +184,9 @@ class Graph:
         start = len(self.instructions)
         return start, self.add(Op.PASS, (), float(start))
 
-    def closed(self, start: int, passes: int, carried: tuple[tuple[int, int], ...] = (), **more: Any) -> None:
-        """Close a region; `more` are further fields of it. If it may have no pass, what is in it is forgotten."""
-        region = Region(start, len(self.instructions), passes, carried, **more)
-        if self.regions is None:
-            raise AssertionError("a region in a graph without any")
-        self.regions.append(region)
-        if region.span is not None:
-            self._forget(start, ())
+    def closed(self, start: int, passes: int, **more: Any) -> None:
+        """Close the region that begins there; `more` are further fields of it."""
+        self.close(Region(start, len(self.instructions), passes, (), **more))
 
     def repeated(self, count: int, body: Pass, entries: list[Any], derived: int | None) -> list[Any]:
         if self.regions is None:
@@ -171,7 +201,7 @@ class Graph:
         # A condition from outside is the same in all passes: then none is the last.
         going = condition.index if type(condition) is Condition and condition.index >= start else None
         carried = tuple(zip(heads, after, strict=True))
-        self.regions.append(Region(start, len(self.instructions), count, carried, going, derived))
+        self.close(Region(start, len(self.instructions), count, carried, going, derived))
         return [Expr(self, k) for k in after]
 
     def skipped(self, condition: Condition, body: Callable[[], list[Any]], otherwise: list[Any]) -> list[Any]:
@@ -180,8 +210,7 @@ class Graph:
         found = body()
         if self.regions is not None and self._is_worth_skipping(start, len(found)):
             found = [e if isinstance(e, Number) else Expr(self, self.result(e)) for e in found]  # signs are within, too
-            self.regions.append(Region(start, len(self.instructions), 1, (), condition.index))
-            self._forget(start)
+            self.close(Region(start, len(self.instructions), 1, (), condition.index))
         return [_select(condition, a, b) for a, b in zip(found, otherwise, strict=True)]
 
     def _is_worth_skipping(self, start: int, given: int) -> bool:
@@ -193,26 +222,39 @@ class Graph:
                     times[k] *= region.passes
         return sum(times.values()) >= WORTH_SKIPPING + given
 
-    def _forget(self, start: int, stays: Container[Op] = ALWAYS_THERE) -> None:
-        """Forget the operations since then: who asks for one again cannot have what may be skipped."""
+    def close(self, region: Region) -> None:
+        """Note a region, the last instructions of which were just written.
+
+        Operations of one that may be left out are forgotten: who asks for one again cannot have it from there. So are
+        all where derivatives follow: a loop that has none must not get one by what is shared with it.
+        """
+        if self.regions is None:
+            raise ProgramError("a graph without regions cannot have one")
+        self.regions.append(region)
+        if region.may_be_left_out or self.order:
+            self._forget(region.start, ALWAYS_THERE if region.flag is None else ())
+
+    def _forget(self, start: int, stays: Container[Op]) -> None:
         for k, instruction in enumerate(self.instructions[start:], start):
             if instruction[0] not in stays and self.table.get(instruction) == k:
                 del self.table[instruction]
         self.put = {cell: value for cell, value in self.put.items() if value.index < start}
 
-    def mapped(self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]]) -> list[list[Any]]:
-        """Return what a body makes of each of several rows of entries, by a region if that is worth it."""
+    def mapped(
+        self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]], always: bool = False
+    ) -> list[list[Any]]:
+        """Return what a body makes of each of several rows of entries, by a region if that is worth it, or always."""
         if self.regions is None or len(rows) == 1:
             return [body(row) for row in rows]
         columns = list(zip(*rows, strict=True))
         choices = [self._choices(column) for column in columns]
-        places = [None if own is None else self._column_of(own) for own in choices]
+        places = [None if own is None else self.column_of([Expr(self, e.index) for e in own]) for own in choices]
         start, number = self.opened()
         given = zip(columns, choices, places, strict=True)
         found = body([c[0] if own is None else self._picked(own, place, number) for c, own, place in given])
         changing = self._changing(start)
         results = {self.lift(e).index for e in found if type(e) in (Expr, Condition)} & changing
-        if not self._is_worth_it(start, number, changing, results):  # what was traced is dead then
+        if not (always or self._is_worth_it(start, number, changing, results)):  # what was traced is dead then
             return [body(row) for row in rows]
         kept = {k: self.new_column(len(rows)) for k in sorted(results)}
         for k, column in kept.items():
@@ -233,16 +275,6 @@ class Graph:
         if all(e.negative for e in lifted):
             return tuple(lifted)
         return tuple(Expr(self, self.result(e)) for e in lifted)
-
-    def _column_of(self, choices: Sequence[Expr]) -> int:
-        """Return a column of several values: of numbers, if all are known; otherwise they are put in it here."""
-        found = [self.instructions[e.index] for e in choices]
-        if all(op is Op.CONST for op, _, _ in found):
-            return self.new_column(len(found), Table([number for _, _, number in found]))
-        column = self.new_column(len(found))
-        for row, value in enumerate(choices):
-            self.put_in(column, self.at(row), Expr(self, value.index))
-        return column
 
     def _picked(self, choices: tuple[Expr, ...], column: Any, number: int) -> Expr:
         """Return what is another of several values, which are in a column, in each pass of a region."""
@@ -289,8 +321,15 @@ class Expr:
     def __repeated__(self, count: int, body: Pass, entries: list[Any], derived: int | None) -> list[Any]:
         return self.graph.repeated(count, body, entries, derived)
 
-    def __mapped__(self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]]) -> list[list[Any]]:
-        return self.graph.mapped(body, rows)
+    def __implicit__(self) -> int:
+        """Return how often derivatives will be taken of a solution that has its own."""
+        self.graph.implicit = True
+        return self.graph.order
+
+    def __mapped__(
+        self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]], always: bool
+    ) -> list[list[Any]]:
+        return self.graph.mapped(body, rows, always)
 
     def __cell__(self, table: Table) -> Expr:
         graph = self.graph
@@ -531,6 +570,11 @@ def _select(condition: Any, a: Any, b: Any) -> Any:
     return _apply(Op.SELECT, condition, a, b)
 
 
+def _held(x: Any, tangent: Any) -> Any:
+    known = x if type(x) is Expr else tangent
+    return x if known.graph.is_last else _apply(Op.HELD, x, tangent)
+
+
 def _connective(op: Op, decisive: bool) -> Callable[[Any, Any], Any]:
     """Return a function of two conditions, which one of them decides if it is known to be so."""
 
@@ -556,6 +600,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "cos": _symmetric(Op.COS, odd=False),
     "absolute": _symmetric(Op.ABS, odd=False),
     **{op.value: _any(op) for op in (Op.ACOS, Op.ATAN2, Op.SQRT, Op.EXP, Op.LOG, Op.EXPM1, Op.LOG1P, Op.FLOOR)},
+    "held": _held,
     "minimum": _any(Op.MIN),
     "maximum": _any(Op.MAX),
     "where": _select,

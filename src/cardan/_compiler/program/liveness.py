@@ -54,8 +54,6 @@ def last_readers(
         for pair in region.carried:
             for a in pair:
                 needed(a, end)
-        if region.count is not None:
-            needed(region.count, end)
         if region.going is not None:
             needed(region.going, start if region.may_be_skipped else end)
         for k in region.instructions:
@@ -64,8 +62,7 @@ def last_readers(
                     needed(a, end)
         # What those within carry on is wanted in each pass of this one, too.
         for inner in takewhile(lambda r, stop=region.stop: r.start < stop, islice(regions, number + 1, None)):
-            outside = [after for _, after in inner.carried]
-            outside += [k for k in (inner.going, inner.count) if k is not None]
+            outside = [after for _, after in inner.carried] + [k for k in (inner.going,) if k is not None]
             for a in (a for a in outside if a < region.start):
                 needed(a, end)
     return last

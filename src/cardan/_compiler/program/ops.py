@@ -67,11 +67,13 @@ class Op(Enum):
     PASS = "pass"  # the number of the pass that runs, of the innermost region around
     AT = "at"  # the number of a row that is known
     LINK = "link"  # the row that a table of row numbers names at row a
-    PLUS = "plus"  # the row number a + b
     ENTRY = "entry"  # what is in a column at row a
     PUT = "put"  # puts b in a column at row a, where nothing was before
-    ADDED = "added"  # adds b to what is in a column at row a, in the order of evaluation; at first, to 0 or what was put
+    ADDED = (
+        "added"  # adds b to what is in a column at row a, in the order of evaluation; at first, to 0 or what was put
+    )
     CELL = "cell"  # the number of a table at floor(a), clipped to its ends; the first for NaN
+    HELD = "held"  # a, with the derivative of b
 
 
 class Spec(NamedTuple):
@@ -132,11 +134,11 @@ SPEC: dict[Op, Spec] = {
     Op.PASS: Spec((), _I, int, int, ""),
     Op.AT: Spec((), _I, int, int, ""),
     Op.LINK: Spec((_I,), _I, Table.row, Table.row, ""),
-    Op.PLUS: Spec((_I, _I), _I, operator.add, operator.add, ""),
     Op.ENTRY: Spec((_I,), _R, float, float, ""),
     Op.PUT: Spec((_I, _R), _NOTHING, float, float, ""),
     Op.ADDED: Spec((_I, _R), _NOTHING, float, float, ""),
     Op.CELL: Spec((_R,), _R, cell, Table.at, "{1}[{0} > 0 ? {0} < {2} ? (long){0} : {2} : 0]"),
+    Op.HELD: Spec((_R, _R), _R, scalar.held, lambda a, b: a, "{0}"),
 }
 
 ROWS = frozenset(op for op, spec in SPEC.items() if spec.result is ValueType.ROW)  # what gives the number of a row
@@ -146,4 +148,5 @@ ALWAYS_THERE = ROWS | {Op.INPUT, Op.CONST}  # what is the same where a region is
 LEAVES = ROWS | {Op.INPUT, Op.CONST, Op.CARRIED, Op.ENTRY}  # what is there without an operation
 FREE = LEAVES | {Op.PUT}  # what computes nothing
 TRUTHS = frozenset(op for op, spec in SPEC.items() if spec.result is ValueType.BOOL)  # what gives a truth value
-COMMUTATIVE = frozenset({Op.ADD, Op.MUL, Op.PLUS, Op.MIN, Op.MAX, Op.EQ, Op.AND, Op.OR})
+STILL = TRUTHS | {Op.SIGN, Op.FLOOR, Op.CELL}  # what has no derivative, whatever its operands have
+COMMUTATIVE = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.EQ, Op.AND, Op.OR})

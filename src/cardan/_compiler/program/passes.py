@@ -57,7 +57,7 @@ def needed_for(program: Program, results: Sequence[int]) -> bytearray:
                 if k in entries:
                     waiting += [a for a in stores[int(values[k])] if not needed[a]]
                     stores[int(values[k])] = []
-        waiting += [a for region in _running(program, needed) for a in region.needs if not needed[a]]
+        waiting += [r.flag for r in _running(program, needed) if r.flag is not None and not needed[r.flag]]
     return needed
 
 
@@ -90,8 +90,7 @@ def _regions(program: Program, needed: bytearray, number: list[int]) -> tuple[Re
                     stop=start + sum(needed[region.start : region.stop]),
                     carried=tuple((number[k], number[after]) for k, after in region.carried if needed[k]),
                     going=going,
-                    span=None if region.span is None else (number[region.span[0]], number[region.span[1]]),
-                    count=None if region.count is None else number[region.count],
+                    flag=None if region.flag is None else number[region.flag],
                 )
             )
     return tuple(dict.fromkeys(found))  # what is skipped twice on one condition is skipped once
@@ -117,23 +116,20 @@ def _without_unread(program: Program) -> Program:
     )
 
 
-def with_derived_passes(program: Program) -> Program:
-    """Return the program in which iterations make the passes that have derivatives, all of them, and no other."""
-    iterations = [region for region in program.regions if region.derived is not None]
-    if not iterations:
+def without_tangents(program: Program) -> Program:
+    """Return the program that computes the same, without what only derivatives are made of."""
+    ops, args, values = program.instructions.ops, program.instructions.args, program.instructions.values
+    if Op.HELD not in ops:
         return program
-    heads = {after: k for region in iterations for k, after in region.carried}
-    instead, found = list(range(len(program.instructions))), []
-    for k, (op, args, value) in enumerate(program.instructions):
-        stays = op is Op.SELECT and heads.get(k) == args[2]  # where a state does not go on
-        instead[k] = instead[args[1]] if stays else k
-        found.append(Instruction(op, tuple([instead[a] for a in args]), value))
-    regions = [
-        r if r.derived is None else r._replace(passes=r.derived, going=None, derived=None) for r in program.regions
-    ]
-    regions = [r._replace(carried=tuple((k, instead[after]) for k, after in r.carried)) for r in regions]
+    instead, found = list(range(len(ops))), []
+    for k, op in enumerate(ops):
+        own = tuple([instead[a] for a in args[k]])
+        found.append(Instruction(op, own, values[k]))
+        if op is Op.HELD:
+            instead[k] = own[0]
+    carried = [r._replace(carried=tuple([(k, instead[after]) for k, after in r.carried])) for r in program.regions]
     results = tuple([instead[r] for r in program.results])
-    return remove_dead_code(replace(program, instructions=Instructions(found), regions=tuple(regions), results=results))
+    return remove_dead_code(replace(program, instructions=Instructions(found), regions=tuple(carried), results=results))
 
 
 PASSES: tuple[Callable[[Program], Program], ...] = (remove_dead_code,)

@@ -29,7 +29,8 @@ from cardan._compiler.program.ops import ENTRIES, FREE, ROWS, Op
 
 SUMS = frozenset({Op.ADD, Op.SUB, Op.ADDED})
 CHOICES = frozenset({Op.NEG, Op.ABS, Op.SIGN, Op.MIN, Op.MAX, Op.LT, Op.LE, Op.EQ, Op.AND, Op.OR, Op.NOT, Op.SELECT})
-"""What compares, chooses, or turns a sign: no arithmetic."""
+CHOICES |= {Op.HELD}
+"""What compares, chooses, turns a sign or is there anyway: no arithmetic."""
 KINDS = {Op.MUL: "multiplications", Op.DIV: "divisions", Op.SQRT: "square roots"}
 KINDS |= dict.fromkeys(SUMS, "additions") | dict.fromkeys(CHOICES, "comparisons and signs")
 
@@ -74,7 +75,7 @@ class Region(NamedTuple):
 
     start: int  # number of its first instruction
     stop: int  # number of the first one behind it
-    passes: int  # how often it is run; with a span or a count, at most
+    passes: int  # how often it is run
     # pairs (k, after) of instructions: from the second pass on, k has the value `after` had one pass before
     carried: tuple[tuple[int, int], ...]
     # The number of a condition, or None. One from before the region: where it holds for no state, nothing needs to be
@@ -84,10 +85,7 @@ class Region(NamedTuple):
     # Of an iteration that goes on where it has not converged: so many passes differentiation makes, all of them.
     derived: int | None = None
     backwards: bool | None = None  # whether passes are numbered from the last to the first
-    # Row numbers from outside: passes have the numbers from one on, up to before the other. There may be none.
-    span: tuple[int, int] | None = None
-    # The number of passes for a state, a real number from outside, at least 1; a state keeps what its last one left.
-    count: int | None = None
+    flag: int | None = None  # a row number from outside: where it is 0, there is no pass
 
     def __repr__(self) -> str:  # what says nothing is in no digest
         fields = [f"{name}={value!r}" for name, value in self._asdict().items() if value is not None]
@@ -108,17 +106,11 @@ class Region(NamedTuple):
     @property
     def may_be_left_out(self) -> bool:
         """Whether there may be no pass, so that what is computed in it may be missing behind it."""
-        return self.may_be_skipped or self.span is not None
+        return self.may_be_skipped or self.flag is not None
 
-    @property
-    def needs(self) -> tuple[int, ...]:
-        """The instructions from outside that say how it is run, but for its condition."""
-        return (*(self.span or ()), *(() if self.count is None else (self.count,)))
-
-    def numbers(self, first: int = 0, stop: int | None = None) -> range:
-        """Return the numbers of the passes in order: those from a first one on, up to before another."""
-        found = range(first, self.passes if stop is None else stop)
-        return found[::-1] if self.backwards else found
+    def numbers(self) -> range:
+        """Return the numbers of the passes in order."""
+        return range(self.passes)[::-1] if self.backwards else range(self.passes)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -134,6 +126,9 @@ class Program(ByFields):
     # what tracing and the passes did: a name and a number of operations each. (Not part of what it is.)
     history: tuple[tuple[str, int], ...] = field(default=(), compare=False)
     tables: tuple[Table, ...] = ()  # numbers that are known, which CELL and LINK instructions and columns read
+    # How often it may be differentiated, if solutions have derivatives of their own in it; None for as often as wanted.
+    # (Not part of what it is.)
+    order: int | None = field(default=None, compare=False)
     columns: tuple[Column, ...] = ()
 
     def __post_init__(self) -> None:
@@ -141,9 +136,8 @@ class Program(ByFields):
             object.__setattr__(self, "instructions", Instructions(self.instructions))
 
     def __setstate__(self, state: list[Any]) -> None:
-        for own, value in zip(
-            fields(self), (*state, (), ()), strict=False
-        ):  # earlier pickles have no tables or columns
+        earlier = (*state, *((), None, ())[len(state) - len(fields(self)) :])  # without tables, an order, or columns
+        for own, value in zip(fields(self), earlier, strict=False):
             object.__setattr__(self, own.name, value)
 
     def operation_counts(self) -> Counter[str]:
@@ -161,7 +155,7 @@ class Program(ByFields):
     @property
     def usual_work(self) -> int:
         """Number of operations done for most states: few iterations go on. By it a batch is split over threads."""
-        regions = tuple([r if r.derived is None else r._replace(passes=r.derived) for r in self.regions])
+        regions = tuple([r._replace(passes=_usual_passes(r)) for r in self.regions])
         return replace(self, regions=regions).work
 
     @property
@@ -176,7 +170,7 @@ class Program(ByFields):
         yield from self.results
         for region in self.regions:
             yield from (after for _, after in region.carried)
-            yield from region.needs
+            yield from () if region.flag is None else (region.flag,)
 
     def __str__(self) -> str:
         inputs, outputs = ", ".join(map(str, self.inputs)), ", ".join(map(str, self.outputs))
@@ -185,6 +179,13 @@ class Program(ByFields):
         tables = [f"  table {n}: {len(table)} numbers" for n, table in enumerate(self.tables)]
         tables += [f"  column {n}: {column}" for n, column in enumerate(self.columns)]
         return "\n".join([f"program {self.name}({inputs}) -> {outputs}", *tables, *lines, *results])
+
+
+USUAL = 8  # passes of a search that ends where it has found something
+
+
+def _usual_passes(region: Region) -> int:
+    return region.derived or (min(region.passes, USUAL) if region.may_end_early else region.passes)
 
 
 def work_counts(program: Program) -> Counter[Op]:
@@ -276,17 +277,23 @@ def passes(program: Program) -> list[tuple[range, int]]:
     return [(part, math.prod(r.passes for r in around(part.start))) for part in stretches(program)]
 
 
+def named(program: Program) -> list[list[int]]:
+    """Return the instructions that name each column, in order."""
+    found: list[list[int]] = [[] for _ in program.columns]
+    for k in sorted(k for op in ENTRIES for k in program.instructions.places(op)):
+        found[int(program.instructions.values[k])].append(k)
+    return found
+
+
 def homes_of(program: Program) -> dict[int, Region | None]:
     """Return the region that each column lives in, whose passes begin with it empty; None for the program itself."""
-    nesting, rows = Nesting(program.regions), _passes_named(program)
-    args, values = program.instructions.args, program.instructions.values
-    paths: dict[int, list[Region]] = {}
-    for op in ENTRIES:
-        for k in program.instructions.places(op):
-            own = list(takewhile(lambda region, k=k: region.start not in rows[args[k][0]], nesting.path(k)))
-            known = paths.setdefault(int(values[k]), own)
-            paths[int(values[k])] = [a for a, b in zip(known, own, strict=False) if a == b]
-    return {column: path[-1] if path else None for column, path in paths.items()}
+    nesting, rows, args = Nesting(program.regions), _passes_named(program), program.instructions.args
+    homes: dict[int, Region | None] = {}
+    for column, entries in enumerate(named(program)):
+        paths = [list(takewhile(lambda r, k=k: r.start not in rows[args[k][0]], nesting.path(k))) for k in entries]
+        shared = [own[0] for own in zip(*paths, strict=False) if len(set(own)) == 1]
+        homes[column] = shared[-1] if shared else None
+    return homes
 
 
 def _passes_named(program: Program) -> dict[int, set[int]]:
@@ -328,8 +335,8 @@ def _phase_lines(
         else:
             skipped = f" if %{part.going} is true" if part.may_be_skipped else ""
             ended = f", while %{part.going} is true" if part.may_end_early else ""
-            ended += ", backwards" * bool(part.backwards) + f", %{part.count} of them" * (part.count is not None)
-            ended += f", from %{part.span[0]} to %{part.span[1]}" if part.span else ""
+            ended += ", backwards" * bool(part.backwards)
+            ended += "" if part.flag is None else f", if %{part.flag} is not 0"
             yield f"  {part.passes} times{ended}{skipped} {{"
             yield from _phase_lines(program, parts, part, names)
             on = " and on with " + ", ".join(f"%{k} <- %{after}" for k, after in part.carried)

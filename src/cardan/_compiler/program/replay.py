@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import repeat
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan._algebra.errors import ParameterError
-from cardan._compiler.program.expr import Graph
-from cardan._compiler.program.ops import LEAVES, ROWS, SPEC, WRITES, Op
-from cardan._compiler.program.program import Nesting, Program, Region, homes_of, phases, places_by_name
+from cardan._compiler.program.expr import Condition, Expr, Graph
+from cardan._compiler.program.ops import ALWAYS_THERE, LEAVES, ROWS, SPEC, WRITES, Op
+from cardan._compiler.program.program import Nesting, Program, Region, homes_of, named, phases, places_by_name
 from cardan._compiler.program.trace import assemble
 
 LONGEST = 200_000
@@ -38,8 +38,6 @@ class Walk:
             own[k] = partial(own[k], program.tables[int(self.values[k])])
         self.steps: list[WalkStep] = list(zip(own, program.instructions.args, freed, strict=False))
         self.parts = phases(program)
-        self.before: Any = functions[Op.LT]
-        self.chosen: Any = functions[Op.SELECT]
         self.passes: dict[Region, list[int]] = {region: [] for region in program.regions}
         nesting = Nesting(program.regions)
         for k in program.instructions.places(Op.PASS):
@@ -49,29 +47,56 @@ class Walk:
             self.homes.setdefault(home, []).append(column)
 
     def run(
-        self, inputs: Sequence[Any], number: Callable[[float], Any] = float, carried: Callable[[Any], Any] = lambda x: x
+        self,
+        inputs: Sequence[Any],
+        number: Callable[[float], Any] = float,
+        carried: Callable[[Any], Any] = lambda x: x,
+        loops: Container[Region] = (),
+        in_place: bool = True,
     ) -> list[Any]:
         """Return the value of each instruction, in regions that of the last pass; None for what was freed.
 
-        `number` makes scalars of numbers, and `carried` of a value what the next pass is given.
+        `number` makes scalars of numbers, and `carried` of a value what the next pass is given. Of symbols of a graph,
+        `loops` are regions of it again, and are not written out; they read inputs `in_place`, or where they are put.
         """
-        return _Run(self, inputs, number, carried).values_found()
+        return _Run(self, inputs, number, carried, loops, in_place).values_found()
+
+
+class _RowOf(NamedTuple):
+    index: int  # the instruction of a graph that gives the number of a row
 
 
 class _Run:
     """One run of a program."""
 
     def __init__(
-        self, walk: Walk, inputs: Sequence[Any], number: Callable[[float], Any], carried: Callable[[Any], Any]
+        self,
+        walk: Walk,
+        inputs: Sequence[Any],
+        number: Callable[[float], Any],
+        carried: Callable[[Any], Any],
+        loops: Container[Region],
+        in_place: bool,
     ) -> None:
-        self.walk, self.inputs, self.number, self.carried = walk, inputs, number, carried
+        self.walk, self.inputs, self.number, self.carried, self.loops = walk, inputs, number, carried, loops
+        self.in_place = in_place
         self.values: list[Any] = [None] * len(walk.steps)
         self.given: dict[int, Any] = {}
         self.columns: dict[int, dict[int, Any]] = {}  # of those that the program writes, what is in which row
+        own = [region for region in walk.program.regions if region in loops]
+        inside = {k for region in own for k in region.instructions}
+        self.in_loops = {
+            c for c, entries in enumerate(named(walk.program) if own else ()) if inside.intersection(entries)
+        }
+        self.traced: dict[int, int] = {}  # the columns of a graph that stand for these
 
     def values_found(self) -> list[Any]:
         self.phase(None)
         return self.values
+
+    @property
+    def graph(self) -> Graph:
+        return next(e.graph for e in self.inputs if type(e) is Expr)
 
     def leaf(self, k: int, args: tuple[int, ...]) -> Any:
         op, value, values = self.walk.ops[k], self.walk.values[k], self.values
@@ -84,22 +109,39 @@ class _Run:
         if op is Op.CARRIED:
             return values[args[0]]
         if op in ROWS:
-            table = (self.walk.program.tables[int(value)],) if op is Op.LINK else ()
-            return int(value) if op is Op.AT else SPEC[op].evaluate(*table, *(values[a] for a in args))
+            return self.row(op, value, [values[a] for a in args])
+        if int(value) in self.traced:
+            return self.traced_cell(op, self.traced[int(value)], *(values[a] for a in args))
         return self.cell(op, int(value), *(values[a] for a in args))
+
+    def row(self, op: Op, value: float, rows: Sequence[Any]) -> Any:
+        if any(type(row) is _RowOf for row in rows):
+            number = float(self.graph.table_number(self.walk.program.tables[int(value)])) if op is Op.LINK else 0.0
+            return _RowOf(self.graph.add(op, tuple(map(self.index, rows)), number))
+        table = (self.walk.program.tables[int(value)],) if op is Op.LINK else ()
+        return int(value) if op is Op.AT else SPEC[op].evaluate(*table, *rows)
+
+    def index(self, row: Any) -> int:
+        return row.index if type(row) is _RowOf else self.graph.at(row)
 
     def cell(self, op: Op, number: int, row: int, value: Any = None) -> Any:
         column = self.walk.program.columns[number]
-        if column.table is not None:
-            return self.number(float(self.walk.program.tables[column.table].numbers[row]))
         if column.start is not None:
             return self.inputs[column.start + row]
+        if column.table is not None:
+            return self.number(float(self.walk.program.tables[column.table].numbers[row]))
         rows = self.columns[number]
         if op is Op.PUT:
             rows[row] = self.carried(value)
         elif op is Op.ADDED:
             rows[row] = rows.get(row, self.number(0.0)) + value
         return rows.get(row, self.number(0.0))
+
+    def traced_cell(self, op: Op, column: int, row: Any, value: Any = None) -> Any:
+        if op is Op.ENTRY:
+            return self.graph.entry(column, self.index(row))
+        write = self.graph.put_in if op is Op.PUT else self.graph.add_to
+        return write(column, self.index(row), value)
 
     def straight(self, part: range) -> None:
         values = self.values
@@ -115,53 +157,99 @@ class _Run:
                 values[a] = None  # frees its memory
 
     def phase(self, within: Region | None) -> None:
-        self.columns |= {column: {} for column in self.walk.homes.get(within, ())}
+        for column in self.walk.homes.get(within, ()):
+            self.columns[column] = {}
+            if column in self.in_loops:
+                self.traced[column] = self.column(column)
         for part in self.walk.parts[within]:
             if isinstance(part, range):
                 self.straight(part)
+            elif part in self.loops:
+                self.loop(part)
+            elif part.may_be_skipped and self.holds_nowhere(part.going):
+                self.skip(part)
             else:
                 self.region(part)
 
+    def column(self, number: int) -> int:
+        """Return a column of the graph for one of the program."""
+        graph, column = self.graph, self.walk.program.columns[number]
+        if column.is_inner:
+            return graph.new_column(column.rows)
+        values = [self.cell(Op.ENTRY, number, row) for row in range(column.rows)]
+        start = graph.first_of_inputs(values) if self.in_place else None
+        return graph.column_of(values) if start is None else graph.new_column(column.rows, start=start)
+
+    def holds_nowhere(self, going: int | None) -> bool:
+        """Return whether a condition of numbers holds for no state; of symbols nobody knows."""
+        condition = None if going is None else self.values[going]
+        return isinstance(condition, (bool, np.bool_, np.ndarray)) and not np.any(condition)
+
+    def skip(self, part: Region) -> None:
+        """Leave numbers that nobody chooses, but what goes by no number is there."""
+        for k in part.instructions:
+            is_there = self.walk.ops[k] in ALWAYS_THERE
+            self.values[k] = self.leaf(k, self.walk.steps[k][1]) if is_there else 0.0
+
     def region(self, region: Region) -> None:
         values, given = self.values, self.given
-        left = dict[int, Any]()  # behind each pass, what is carried on, and is there in the end
-        for n, number in enumerate(region.numbers(*(values[a] for a in region.span or ()))):
+        for number in region.numbers() if region.flag is None or values[region.flag] else ():
             given.update(dict.fromkeys(self.walk.passes[region], number))
             self.phase(region)
-            found = {after: self.carried(values[after]) for _, after in region.carried}
-            if region.count is not None and n:
-                runs = self.walk.before(self.number(float(n)), values[region.count])
-                if not _holds_for_any(runs):
-                    break
-                found = {after: self.walk.chosen(runs, value, left[after]) for after, value in found.items()}
-            left = found
-            given.update({k: left[after] for k, after in region.carried})
-        if region.count is not None:
-            for after, value in left.items():
-                values[after] = value
+            given.update({k: self.carried(values[after]) for k, after in region.carried})
+            if region.may_end_early and self.holds_nowhere(region.going):
+                break
         for k, _ in region.carried:
             del given[k]
 
-
-def _holds_for_any(condition: Any) -> bool:
-    known = isinstance(condition, (bool, np.bool_)) or (isinstance(condition, np.ndarray) and condition.dtype == bool)
-    return not known or bool(np.any(condition))
+    def loop(self, region: Region) -> None:
+        """Make a region of the graph of a region."""
+        values, graph, steps = self.values, self.graph, self.walk.steps
+        own = [k for k, _ in region.carried]
+        begin = [values[steps[k][1][0]] if steps[k][1] else self.inputs[int(self.walk.values[k])] for k in own]
+        first = list(map(graph.result, begin))  # of what is carried to an input, that
+        flag = None if region.flag is None else self.index(values[region.flag])
+        start, number = graph.opened()
+        heads = [graph.add(Op.CARRIED, (a,), float(start + n)) for n, a in enumerate(first)]
+        self.given.update({k: Expr(graph, head) for k, head in zip(own, heads, strict=True)})
+        self.given.update(dict.fromkeys(self.walk.passes[region], _RowOf(number)))
+        self.phase(region)
+        for k in region.instructions:
+            if type(values[k]) is Expr:
+                values[k] = Expr(graph, graph.result(values[k]))  # signs are within, too
+        after = [graph.result(values[a]) for _, a in region.carried]
+        condition = None if region.going is None else values[region.going]
+        going = condition.index if type(condition) is Condition else None
+        if going is not None and going < start and region.may_end_early:
+            going = None  # it is the same in all passes
+        carried = tuple(zip(heads, after, strict=True))
+        stop = len(graph.instructions)
+        graph.close(region._replace(start=start, stop=stop, carried=carried, going=going, flag=flag))
+        for k in own:
+            del self.given[k]
 
 
 WITHOUT = LEAVES | WRITES  # what is there, or is put somewhere, without a function of numbers
 _EVALUATE: Functions = {op: None if op in WITHOUT else spec.evaluate for op, spec in SPEC.items()}
 
 
-def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
-    """Return the value of each instruction, in regions that of the last pass, from a scalar for each input's entry."""
-    return Walk(program, _EVALUATE).run(inputs)
+def replay(program: Program, inputs: Sequence[Any], loops: Container[Region] = ()) -> list[Any]:
+    """Return the value of each instruction, in regions that of the last pass, from a scalar for each input's entry.
+
+    If the scalars are symbols of a graph, `loops` become regions of it; the others are written out.
+    """
+    return Walk(program, _EVALUATE).run(inputs, loops=loops)
 
 
-def straight(program: Program) -> Program:
-    """Return the program with every pass of its regions written out; ParameterError beyond `LONGEST` operations."""
-    if not program.regions:
+def straight(program: Program, loops: Sequence[Region] = ()) -> Program:
+    """Return the program with every pass of its regions written out, but for those of some that stay as `loops`.
+
+    ParameterError beyond `LONGEST` operations.
+    """
+    if len(loops) == len(program.regions):
         return program
-    if program.work > LONGEST:
+    once = tuple([r._replace(passes=1) if r in loops else r for r in program.regions])
+    if replace(program, regions=once).work > LONGEST:
         raise ParameterError(
             f"passes of {program.name} written out, to differentiate it or within another function",
             got=f"{program.work} operations",
@@ -169,8 +257,9 @@ def straight(program: Program) -> Program:
             hint="Differentiate one pass, and chain the derivatives from pass to pass: forward, dx <- (dy/dx) dx; in "
             "reverse, from the last to the first, with the states in between kept. Or repeat it less often.",
         )
-    graph = Graph()
-    values = replay(program, graph.symbols(program.inputs))
+    graph = Graph(regions=bool(loops), order=program.order or 0)
+    graph.implicit = program.order is not None
+    values = replay(program, graph.symbols(program.inputs), loops)
     return assemble(program.name, graph, program.inputs, program.outputs, [values[r] for r in program.results])
 
 
@@ -180,6 +269,8 @@ def repeated(program: Program, count: int, carried: Mapping[str, str]) -> Progra
     The instructions stay as they are, so that the passes do what as many calls of the program do, to the last bit.
     `carried` names inputs, and the outputs of the same size that take their place in the next pass.
     """
+    if any(column.start is not None for column in program.columns):
+        return repeated(_with_inputs_put(program), count, carried)
     instructions = program.instructions
     number = {int(instructions[k].value): k for k in instructions.places(Op.INPUT)}
     inputs, outputs = places_by_name(program.inputs), places_by_name(program.outputs)
@@ -194,6 +285,13 @@ def repeated(program: Program, count: int, carried: Mapping[str, str]) -> Progra
     if not pairs:
         return replace(program, regions=inside)
     return replace(program, regions=(Region(0, len(program.instructions), count, pairs), *inside))
+
+
+def _with_inputs_put(program: Program) -> Program:
+    """Return a program in which no column is of inputs, for these will be others in each pass."""
+    graph = Graph(regions=True)
+    values = Walk(program, _EVALUATE).run(graph.symbols(program.inputs), loops=program.regions, in_place=False)
+    return assemble(program.name, graph, program.inputs, program.outputs, [values[r] for r in program.results])
 
 
 def whole(program: Program) -> Region | None:

@@ -62,7 +62,10 @@ def _verify_regions(program: Program, kinds: list[ValueType]) -> None:
                 raise ProgramError(f"%{k} <- %{after} is not within region {region[:3]}")
             if program.instructions[k].op not in heads:
                 raise ProgramError(f"region {region[:3]} cannot carry anything to %{k}")
-        _verify_needs(region, kinds)
+        if region.flag is not None and not (0 <= region.flag < region.start and kinds[region.flag] is ValueType.ROW):
+            raise ProgramError(f"%{region.flag}, by which region {region[:3]} is run, is no row number from before it")
+        if region.flag is not None and region.carried:
+            raise ProgramError(f"region {region[:3]} may have no pass, but carries something")
         around.append(region)
     around_of = Nesting(program.regions).around
     lost = [k for k in program.instructions.places(Op.PASS) if next(around_of(k), None) is None]
@@ -72,16 +75,6 @@ def _verify_regions(program: Program, kinds: list[ValueType]) -> None:
     carried = set(program.instructions.places(Op.CARRIED))
     if len(heads) != len(set(heads)) or not carried <= set(heads):
         raise ProgramError("something is carried twice, or waits for what no region carries")
-
-
-def _verify_needs(region: Region, kinds: list[ValueType]) -> None:
-    """Check what says how often a region is run, and that no state looks at what others leave."""
-    expected = [ValueType.ROW] * (2 if region.span else 0) + [ValueType.REAL] * (region.count is not None)
-    found = [kinds[a] if 0 <= a < region.start else None for a in region.needs]
-    if found != expected:
-        raise ProgramError(f"region {region[:3]} is run as %{region.needs} say, which come too late or are no numbers")
-    if region.span and region.carried:
-        raise ProgramError(f"region {region[:3]} may have no pass, but carries something")
 
 
 def _verify_going(program: Program, kinds: list[ValueType]) -> None:

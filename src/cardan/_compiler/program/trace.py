@@ -29,14 +29,21 @@ from cardan._compiler.program.rules import leaked
 
 
 def trace(
-    name: str, function: Callable[..., Mapping[str, np.ndarray]], inputs: Sequence[Array], *, regions: bool = False
+    name: str,
+    function: Callable[..., Mapping[str, np.ndarray]],
+    inputs: Sequence[Array],
+    *,
+    regions: bool = False,
+    order: int = 0,
 ) -> Program:
     """Return the program of a function; TraceError if it branches on a symbol or returns what is not a scalar.
 
     It takes an array of symbols (dtype object) for each input, and returns arrays of symbols or numbers by name. With
-    `regions`, `cardan.repeat` makes regions; else it writes the passes out.
+    `regions`, `cardan.repeat` makes regions; else it writes the passes out. `order` is how often it will be
+    differentiated (`cardan.implicit`).
     """
-    graph = Graph(regions=regions) if _counter.get() is None else LocatedGraph(regions=regions)
+    kind = Graph if _counter.get() is None else LocatedGraph
+    graph = kind(regions=regions, order=order)
     entries, places = graph.symbols(inputs), places_of(inputs)
     symbols = [symbolic(entries[place], a.shape) for a, place in zip(inputs, places, strict=True)]
     try:
@@ -76,7 +83,8 @@ def _program(
     for apply in PASSES:
         program = apply(program)
         history.append((apply.__name__, program.operations))
-    return replace(program, history=tuple(history))
+    order = graph.order if graph.implicit else None
+    return replace(program, history=tuple(history), order=order)
 
 
 def _result(graph: Graph, name: str, key: str, entry: Any) -> int:
@@ -100,8 +108,8 @@ class LocatedGraph(Graph):
 
     __slots__ = ("lines",)
 
-    def __init__(self, *, regions: bool = False) -> None:
-        super().__init__(regions=regions)
+    def __init__(self, *, regions: bool = False, order: int = 0) -> None:
+        super().__init__(regions=regions, order=order)
         self.lines: list[Line] = []
 
     def back_to(self, mark: tuple[int, int]) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from cardan._algebra.errors import TargetError, UnknownNameError
 from cardan._algebra.lazy import later, plugin, registered
+from cardan._compiler.program.passes import without_tangents
 from cardan._compiler.program.program import Program
 from cardan._compiler.targets.numpy import NumpyProgram
 from cardan._compiler.targets.numpy import evaluate as evaluate
@@ -34,7 +35,7 @@ TARGETS: dict[str, Target] = {
     "llvm": Target(
         later(f"{__name__}.llvm.compiler:host_text"), later(f"{__name__}.llvm.target:NativeProgram"), keeps=True
     ),
-    "numpy": Target(load=lambda outline, program: NumpyProgram(program())),
+    "numpy": Target(load=lambda outline, program: NumpyProgram(without_tangents(program()))),
 }
 """Targets by name; a new one is one file and one line here, or an entry point of another package."""
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from cardan._algebra.errors import ParameterError, visible
 from cardan._compiler.program.ops import SPEC, Op
+from cardan._compiler.program.passes import without_tangents
 from cardan._compiler.program.program import Array, Program, work_by_kind
 from cardan._compiler.targets.c_family import (
     Dialect,
@@ -123,7 +124,7 @@ def c_function(program: Program, name: str, *, single: bool = False, gives_works
     of `check_name`.
     """
     check_name(name)
-    program = _renamed(program, name)
+    program = _renamed(without_tangents(program), name)
     real = "float" if single else "double"
     writer = _CWriter(program, name, single)
     parts, body = writer.written()

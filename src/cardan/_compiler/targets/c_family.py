@@ -83,8 +83,9 @@ class ProgramParts:
                 lines += calls[first : last + 1]
             else:
                 own = self._region(calls, part)
-                if part.may_be_skipped:
-                    own = [f"if ({self._holds(part)}) {{", *(f"    {line}" for line in own), "}"]
+                if part.may_be_left_out:
+                    runs = self._holds(part) if part.flag is None else self.row(part.flag)
+                    own = [f"if ({runs}) {{", *(f"    {line}" for line in own), "}"]
                 lines += own
         return lines
 
@@ -97,15 +98,12 @@ class ProgramParts:
         number = self.program.regions.index(region)
         k, n = f"k{number}_", f"n{number}_"
         first = [f"{self.place(head)} = {self._first(head)};" for head, _ in region.carried]
-        start, stop = [self.row(a) for a in region.span] if region.span else ["0", ""]
-        stop = stop or self.dialect.how_often(self.program, region)
-        body = [f"{k} = {f'{start} + {stop} - 1 - {n}' if region.backwards else n};", f"(void){k};"]
-        if region.count is not None:
-            body += [f"if ({n} > 0 && !({n} < {self.value(region.count, -1)}))", "    break;"]
+        stop = self.dialect.how_often(self.program, region)
+        body = [f"{k} = {f'{stop} - 1 - {n}' if region.backwards else n};", f"(void){k};"]
         body += [*self._carry(n, region), *self.run(calls, region)]
         if region.may_end_early:
             body += [f"if (!({self._holds(region)}))", "    break;"]
-        own = ["{", f"    long {k}, {n};", f"    for ({n} = {start}; {n} < {stop}; ++{n}) {{"]
+        own = ["{", f"    long {k}, {n};", f"    for ({n} = 0; {n} < {stop}; ++{n}) {{"]
         return [*first, *own, *(f"        {line}" for line in body), "    }", "}"]
 
     def _empty(self, inside: Region | None) -> list[str]:
@@ -166,10 +164,7 @@ class ProgramParts:
         op, args, value = self.instructions[k]
         if op is Op.PASS:
             return f"k{self.program.regions.index(next(self.nesting.around(k)))}_"
-        rows = [self.row(a) for a in args]
-        if op is Op.LINK:
-            return f"{self.dialect.links}{int(value)}[{rows[0]}]"
-        return f"{int(value)}" if op is Op.AT else f"({rows[0]} + {rows[1]})"
+        return f"{int(value)}" if op is Op.AT else f"{self.dialect.links}{int(value)}[{self.row(args[0])}]"
 
     def entry(self, k: int) -> str:
         """Return how the entry is written that an instruction names."""

@@ -48,8 +48,9 @@ def _digest(program: Program) -> str:
         regions = (regions[0]._replace(passes=1), *regions[1:])
     layout = (*layout, regions) if regions else layout
     layout = (*layout, program.tables) if program.tables else layout
-    # What no program without tables has is in none of their digests.
-    digest = hashlib.sha256(repr(([op.value for op in Op if program.tables or op is not Op.CELL], layout)).encode())
+    # What came later is in no digest of a program without it.
+    later = [op for op in (Op.CELL, Op.HELD) if not program.instructions.count_of(op)]
+    digest = hashlib.sha256(repr(([op.value for op in Op if op not in later], layout)).encode())
     codes, ends, operands, values = program.instructions.columns()
     digest.update(codes)
     digest.update(np.insert(operands.astype(np.int64), ends, -1).tobytes())

@@ -173,7 +173,7 @@ def _joint_inertia(node: Node, S: MotionSubspace, U: Sequence[Force], rotors: Se
     try:
         return Factor(D)
     except SingularError:
-        raise _singular(node) from None
+        raise singular(node) from None
 
 
 def _check_inertia(node: Node, D: Rows) -> None:
@@ -184,10 +184,11 @@ def _check_inertia(node: Node, D: Rows) -> None:
 def check_moves(D: Vector, node: Node) -> None:
     """Raise `MechanismError` for a joint along which there is no inertia, of those D [kg, kg m^2]."""
     if any(map(is_zero, D)):
-        raise _singular(node)
+        raise singular(node)
 
 
-def _singular(node: Node) -> MechanismError:
+def singular(node: Node) -> MechanismError:
+    """Return the error of a joint that moves nothing that has inertia."""
     return MechanismError(
         f"joint {node.name!r} moves nothing that has inertia, in one direction at least, so its acceleration is not "
         "determined; give the bodies it carries mass and inertia, or the joint an armature, or lock the joint."
@@ -205,7 +206,7 @@ def factored(model: Model, M: Rows) -> Factor:
     try:
         return Factor(M)
     except SingularError as error:
-        raise _singular(next(node for node in model.nodes if error.row in node.v)) from None
+        raise singular(next(node for node in model.nodes if error.row in node.v)) from None
 
 
 def _times_inverse(U: Sequence[Force], D: Factor) -> list[Force]:

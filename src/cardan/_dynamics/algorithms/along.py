@@ -24,7 +24,6 @@ from cardan._algebra.arrays.cell import Table
 from cardan._algebra.arrays.nested import entries_of, rebuilt
 from cardan._algebra.spatial import SE3, Force
 from cardan._compiler.program.expr import Expr, Graph
-from cardan._compiler.program.ops import Op
 from cardan._robot.model import Model, Node
 
 T = TypeVar("T")
@@ -156,7 +155,7 @@ class RowIndex(NamedTuple):
     node: RowNode | None = None
 
 
-class Unprepared(Exception):
+class UnpreparedError(Exception):
     """What a loop reads must be put in a column before it begins."""
 
     def __init__(self, prepare: Callable[[], None]) -> None:
@@ -184,30 +183,19 @@ class Columns:
             numbers = [float(e) for e in values]
             same = all(repr(e) == repr(numbers[0]) for e in numbers)
             return numbers[0] if same else _Number(graph.new_column(len(numbers), Table(numbers)))
-        places = [_position(e) for e in values]
-        if places[0] is not None and places == list(range(places[0], places[0] + len(places))):
-            return _Number(graph.new_column(len(places), start=places[0]))
+        start = graph.first_of_inputs(values)
+        if start is not None:
+            return _Number(graph.new_column(len(values), start=start))
         if type(first) is Expr and all(type(e) is Expr and _same(e, first) for e in values):
             return first
-        raise Unprepared(lambda: self._put(values))
+        raise UnpreparedError(lambda: self._put(values))
 
     def _put(self, values: Sequence[Any]) -> None:
-        column = self.graph.new_column(len(values))
-        for k, value in enumerate(values):
-            self.graph.put_in(column, self.graph.at(k), value)
-        self.known[id(values)] = values, _Number(column)
+        self.known[id(values)] = values, _Number(self.graph.column_of(values))
 
 
 class _Number(NamedTuple):
     number: int  # of a column
-
-
-def _position(value: Any) -> int | None:
-    """Return which of the flattened inputs a value is."""
-    if type(value) is not Expr or value.negative:
-        return None
-    op, _, number = value.graph.instructions[value.index]
-    return int(number) if op is Op.INPUT else None
 
 
 def _same(a: Expr, b: Expr) -> bool:
@@ -333,7 +321,8 @@ class NodeRows(Nodes):
         """Trace loops as one: again, if it shows that more varies from row to row than was known."""
         while loops:
             mark = self.prepared(lambda: self._pass(loops))
-            if all([loop.is_settled() for loop in loops]):
+            known = [loop.is_settled() for loop in loops]
+            if all(known):
                 break
             self.graph.back_to(mark)
 
@@ -343,7 +332,7 @@ class NodeRows(Nodes):
             mark = self.graph.mark()
             try:
                 write()
-            except Unprepared as missing:
+            except UnpreparedError as missing:
                 self.graph.back_to(mark)
                 missing.prepare()
             else:
@@ -354,14 +343,14 @@ class NodeRows(Nodes):
         for loop in loops:
             loop.begin()
         start, row = graph.opened()
-        none, flags = graph.at(0), [graph.link(table, row) for table in self.flags] if len(self.kinds) > 1 else []
+        flags = [graph.link(table, row) for table in self.flags] if len(self.kinds) > 1 else []
         for kind in range(len(self.kinds)):
             inner = len(graph.instructions)
             node = RowNode(self, kind, row)
             for loop in loops:
                 loop.at(node)
             if flags:
-                graph.closed(inner, 1, span=(none, flags[kind]))
+                graph.closed(inner, 1, flag=flags[kind])
             for loop in loops:
                 loop.rows.here = None
         graph.closed(start, len(self.model.nodes), backwards=backwards or None)
@@ -456,6 +445,7 @@ class _Loop(ABC):
 
     def begin(self) -> None:
         """Write what there is before the loop."""
+        return
 
     @abstractmethod
     def at(self, node: RowNode) -> None:

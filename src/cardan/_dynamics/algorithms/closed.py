@@ -1,75 +1,144 @@
-"""A tree and its closing joints at a configuration, factored: M = L^T D L, K, G = K M^-1 K^T = Y D^-1 Y^T.
+"""A tree with its loops at a configuration: M, K, and what solves M a = b + K^T l, K a + k = 0.
 
-The l that closes the loops, K M^-1 (tau + K^T l) = -k, comes in proximal steps (`proximal`),
-
-    y = L^-T tau,        l += dl,   y += Y^T dl,        dl = (G + N)^-1 (-k - Y D^-1 y)
-
-each from the accelerations that y makes, not from G l: what a light body feels is a small difference of large forces,
-which l cannot hold and y does. So a constraint is kept to the last digits, whatever the ratio of the masses, if only
-(G + N)^-1 is right to one.
-
-Where constraints depend on one another (planar loops, overconstrained ones, a rod too many) G is singular. Of all l the
-smallest is found, in a metric R that is block diagonal: for each joint w_f on forces, w_m on moments. A weight tells
-what depends from what is merely heavy, so it is a geometric gain over the mean inertia of the coordinates that move the
-joint, which is that of the heaviest: light bodies add to G, never to R. Neither units nor the choice of T matter.
-
-Source: Featherstone (2008), section 8.5, for the sparse G; the metric and the steps in y are made here.
-Cost: the tree's O(n d), O(nc d) for G and a step, O(nc^3 / 6) for its factors; loops that share no joint stay apart.
+That is the equation in the free coordinates (`embedding`) where a choice of them was found for the model, and they
+determine the others there. Elsewhere, and without a choice, it is the general solution (`proximal_loops`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import cached_property
+from typing import TypeVar
 
-from cardan._algebra.scalar import is_zero, where
+from cardan._algebra.arrays.implicit_function import all_held, derivatives_taken, implicit
+from cardan._algebra.arrays.repeat import when
+from cardan._algebra.scalar import held, is_zero, where
 from cardan._algebra.spatial import Force, Scalar
 from cardan._dynamics.algorithms.aba import factored
 from cardan._dynamics.algorithms.crba import mass_matrix
+from cardan._dynamics.algorithms.dependent import Block, dependence
+from cardan._dynamics.algorithms.embedding import SINGULAR, SINGULAR_IN_SINGLE, Embedded
 from cardan._dynamics.algorithms.linear import Rows, dot
 from cardan._dynamics.algorithms.loops import Loop, loops
-from cardan._dynamics.algorithms.proximal import STEPS, proximal_factor, regularization
+from cardan._dynamics.algorithms.proximal import is_double, regularization
+from cardan._dynamics.algorithms.proximal_loops import General, Solved, metric_of, over
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
 from cardan._robot.model import Model
 
-SHARE = 0.01  # of the weight on forces for moments and back, at the length of bodies: where one alone is not felt
-
-
-class Closing(NamedTuple):
-    """What closes the loops: the multipliers l, and y = L^-T (tau + K^T l)."""
-
-    multipliers: list[Scalar]
-    inwards: list[Scalar]
+T = TypeVar("T")
 
 
 class Closed:
-    """A tree with its loops, at a configuration: M = L^T D L, K and G, factored.
+    """A tree with its loops, at a configuration: M, K, and what solves with them.
 
     Loops whose frames no joint moves against each other take no part. M is what the joints feel; the mass matrix by
     default.
     """
 
     def __init__(self, model: Model, q: Vector, M: Rows | None = None) -> None:
-        self.model, self.relative = model, relative_kinematics(model, q)
+        self.model, self.relative, self.q = model, relative_kinematics(model, q), q
         self.M = mass_matrix.kernel(model, q) if M is None else M
-        self.mass = factored(model, self.M)
-        self.loops = loops(model, self.relative)
+        self.choice = dependence(model)
+        self.loops = loops(model, self.relative, self.choice and self.choice.along_nodes)
         self.moving = [loop for loop in self.loops if loop.T and loop.moves]
         self.K = [row for loop in self.moving for row in loop.K]
-        self.Y = [self.mass.inwards(row) for row in self.K]
-        self.Z = [self.mass.scaled(row) for row in self.Y]
-        # each pair once, so that G is symmetric to the last digit
-        G = [[dot(self.Y[max(i, j)], self.Z[min(i, j)]) for j in range(len(self.K))] for i in range(len(self.K))]
         self.length_squared = length_squared(model)
+
+    @cached_property
+    def embedded(self) -> Embedded | None:
+        """The equation of motion in the free coordinates, if there is a choice of them."""
+        return self.embedding(self.M)
+
+    def embedding(self, M: Rows) -> Embedded | None:
+        """Return an equation M a = b + K^T l in the free coordinates, if there is a choice of them."""
+        if self.choice is None:
+            return None
+        place = [i for loop in self.loops for i in (self._places(loop) or [-1] * len(loop.T))]
+        blocks = [
+            Block([place[i] for i in b.rows], b.columns, [place[i] for i in b.others]) for b in self.choice.blocks
+        ]
+        tolerance = where(is_double(self.q), SINGULAR, SINGULAR_IN_SINGLE)
+        return Embedded(M, self.K, blocks, self.metric, tolerance)
+
+    def general(self) -> General:
+        """Return what solves in every configuration."""
+        exceptional = self.embedded is not None
+        return General(self.model, self.M, self.K, self.metric(), regularization(self.q), exceptional)
+
+    @property
+    def direct(self) -> Embedded | General:
+        """What solves in the configurations that are no exception."""
+        return self.embedded or self.general()
+
+    def by_either(self, solution: Callable[[Embedded | General], T]) -> T:
+        """Return what is made of the embedded equation, where that is singular of the general one."""
+        if self.embedded is None:
+            return solution(self.general())
+        return when(self.embedded.is_singular, lambda: solution(self.general()), solution(self.embedded))
+
+    def solve(self, b: Vector, k: Vector | None = None) -> Solved:
+        """Return a and l with M a = b + K^T l and K a + k = 0; k = 0 by default."""
+        return self.by_either(lambda solver: solver.solve(b, k))
+
+    def with_derivatives(
+        self, found: Solved, lacking: Callable[[Vector], list[Scalar]], opening: Callable[[Vector], list[Scalar]]
+    ) -> Solved:
+        """Return a solution with the derivatives of what it solves (`arrays/implicit_function`).
+
+        `lacking` returns M a - b, `opening` K a + k. Without a choice of free coordinates it is differentiated as it is
+        found: of rows that depend on one another, only so the multipliers stay the smallest.
+        """
+        if self.embedded is None:
+            return found
+        return self.differentiated(self.embedded, found, lacking, opening)
+
+    def differentiated(
+        self,
+        by: Embedded,
+        found: Solved,
+        lacking: Callable[[Vector], list[Scalar]],
+        opening: Callable[[Vector], list[Scalar]],
+    ) -> Solved:
+        """Return a solution of an embedded equation with the derivatives of what it solves."""
+        if not derivatives_taken(found):
+            return found
+        solver, n = by.held(), self.model.nv
+
+        def residual(x: Vector) -> list[Scalar]:
+            held_by = self.efforts(x[n:])
+            return [*(e - own for e, own in zip(lacking(x[:n]), held_by, strict=True)), *opening(x[:n])]
+
+        def solve(_: Vector, r: Vector) -> list[Scalar]:
+            a, multipliers = solver.solve(r[:n], [-e for e in r[n:]])
+            return [*a, *multipliers]
+
+        x = implicit([*found.a, *found.multipliers], residual, solve)
+        a, multipliers = x[:n], x[n:]
+        if not by.all_alone:
+            own = by.multipliers(lacking(a))
+            multipliers = [held(e, other) for e, other in zip(found.multipliers, own, strict=True)]
+        return Solved(a, multipliers)
+
+    def _places(self, loop: Loop) -> list[int]:
+        """Return where a loop's rows are in K; none of a loop that takes no part."""
+        start = 0
+        for other in self.moving:
+            if other is loop:
+                return list(range(start, start + len(loop.T)))
+            start += len(other.T)
+        return []
+
+    def metric(self) -> Rows:
+        """Return R. It is not kept: what is traced within a body that may be skipped must not be used outside."""
         R: Rows = [[0.0] * len(self.K) for _ in self.K]
-        extents, start = self._extents(), 0
+        extents, start = self.extents(), 0
         for loop in self.moving:
-            for i, weights in enumerate(_metric(loop, self.M, extents, self.length_squared), start):
+            for i, weights in enumerate(metric_of(loop, self.M, extents, self.length_squared), start):
                 R[i][start : start + len(weights)] = weights
             start += len(loop.T)
-        self.solver = proximal_factor(G, R, regularization(q))
+        return R
 
-    def _extents(self) -> list[Scalar]:
+    def extents(self) -> list[Scalar]:
         """Return |S_j|^2 of every coordinate: 1 for a slide, for a hinge the square of the bodies' length."""
         extents: list[Scalar] = [0.0] * self.model.nv
         for node in self.model.nodes:
@@ -80,104 +149,47 @@ class Closed:
 
     def drive_weights(self) -> list[Scalar]:
         """Return 1 / |S_j|^2 over a mean mass: what makes the efforts of slides and hinges comparable."""
-        extents = self._extents()
-        shares = [_over(1.0, e) for e in extents]
+        extents = self.extents()
+        shares = [over(1.0, e) for e in extents]
         mass = sum((self.M[j][j] * share for j, share in enumerate(shares)), 0.0)
         # a coordinate that moves nothing has extent 0: 1 in its place keeps both branches finite, and derivatives alive
         return [float(self.model.nv) / (mass * where(e > 0.0, e, 1.0)) for e in extents]
 
-    def bias(self, q: Vector, v: Vector, rate: float = 0.0, stiffness: float = 0.0) -> list[Scalar]:
-        """Return k, with terms that close an open loop: rate K v [1/s] and stiffness r [1/s^2]."""
-        k = [e for loop in self.moving for e in loop.bias(q, v)]
-        # nothing is added: the program is that of loops without stabilization
-        if rate == stiffness == 0.0:
-            return k
-        r = [e for loop in self.moving for e in loop.residual]
-        return [e + rate * dot(row, v) + stiffness * gap for e, row, gap in zip(k, self.K, r, strict=True)]
-
-    def close(self, inwards: Vector, k: Vector | None = None) -> Closing:
-        """Return the l with K M^-1 (tau + K^T l) = -k, of L^-T tau; k = 0 by default."""
-        wanted = [0.0] * len(self.K) if k is None else [-e for e in k]
-        y: list[Scalar] = list(inwards)
-        multipliers: list[Scalar] = [0.0] * len(self.K)
-        for _ in range(STEPS):
-            step = self.solver.solve([e - dot(row, y) for e, row in zip(wanted, self.Z, strict=True)])
-            multipliers = [e + d for e, d in zip(multipliers, step, strict=True)]
-            for row, amount in zip(self.Y, step, strict=True):
-                y = [e + amount * other for e, other in zip(y, row, strict=True)]
-        return Closing(multipliers, y)
+    def opening(
+        self, q: Vector, v: Vector, a: Vector | None = None, rate: float = 0.0, stiffness: float = 0.0
+    ) -> list[Scalar]:
+        """Return K a + k, k by default, with terms that close an open loop: rate K v [1/s] and stiffness r [1/s^2]."""
+        return [e for loop in self.moving for e in loop.opening(q, v, a, rate, stiffness)]
 
     def efforts(self, multipliers: Vector) -> list[Scalar]:
         """Return K^T l."""
-        return [dot(column, multipliers) for column in zip(*self.K, strict=True)] or [0.0] * self.model.nv
-
-    def accelerations(self, inwards: Vector) -> list[Scalar]:
-        """Return M^-1 tau, of L^-T tau."""
-        return self.mass.outwards(self.mass.scaled(inwards))
-
-    def response(self, tau: Vector) -> list[Scalar]:
-        """Return the accelerations that the closed mechanism adds for efforts: M^-1 (tau - K^T G^+ K M^-1 tau)."""
-        return self.accelerations(self.close(self.mass.inwards(tau)).inwards)
-
-    def by_joint(self, rows: Sequence[Scalar]) -> list[Sequence[Scalar]]:
-        """Return what belongs to each closing joint, nothing for one that takes no part."""
-        found: list[Sequence[Scalar]] = []
-        start = 0
-        for loop in self.loops:
-            size = len(loop.T) if loop in self.moving else 0
-            found.append(rows[start : start + size])
-            start += size
+        found: list[Scalar] = [0.0] * self.model.nv
+        for loop in self.moving:
+            for j, e in loop.efforts([multipliers[i] for i in self._places(loop)]):
+                found[j] = found[j] + e
         return found
 
-    def wrenches(self, multipliers: Sequence[Scalar]) -> list[Force]:
-        parts = zip(self.loops, self.by_joint(multipliers), strict=True)
-        return [loop.wrench(part) if part else Force.zero() for loop, part in parts]
+    def wrenches(self, multipliers: Vector) -> list[Force]:
+        """Return the wrench of each closing joint on its child, in its child frame."""
+        rows = ([multipliers[i] for i in self._places(loop)] for loop in self.loops)
+        return [loop.wrench(own) if own else Force.zero() for loop, own in zip(self.loops, rows, strict=True)]
 
     def residual(self, a: Vector, k: Vector) -> list[Scalar]:
-        """Return K a + k of all rows of `loop_jacobian`, 0 for loops that take no part."""
-        rest = self.by_joint([dot(row, a) + e for row, e in zip(self.K, k, strict=True)])
-        parts = zip(self.loops, rest, strict=True)
-        return [e for loop, part in parts for e in (part or [0.0] * len(loop.T))]
+        """Return K a + k of all rows of `loop_jacobian`, 0 for loops that take no part.
 
-
-def _metric(loop: Loop, M: Rows, extents: Sequence[Scalar], square: Scalar) -> Rows:
-    """Return w_f T_f^T T_f + w_m T_m^T T_m of a joint; `square` is that of the bodies' length."""
-    F = [[a.linear.dot(b.linear) for b in loop.T] for a in loop.T]
-    Q = [[a.angular.dot(b.angular) for b in loop.T] for a in loop.T]
-    f, m = (_gain(loop, P, M, extents) for P in (F, Q))
-    w_f, w_m = f + SHARE * (m * square), m + SHARE * (f / square)
-    return [[w_f * a + w_m * b for a, b in zip(*rows, strict=True)] for rows in zip(F, Q, strict=True)]
-
-
-def _gain(loop: Loop, P: Rows, M: Rows, extents: Sequence[Scalar]) -> Scalar:
-    """Return the mean inverse inertia along the forces, or moments, of P.
-
-    It is the sum of K_j^T P K_j / |S_j|^2 over that of M_jj / |S_j|^2.
-    """
-    directions = sum((row[i] for i, row in enumerate(P)), 0.0)
-    if is_zero(directions):
-        return 0.0
-    gain = inertia = 0.0
-    for j, column in enumerate(zip(*loop.K, strict=True)):
-        # a coordinate beside the loop: its inertia says nothing of what the loop carries
-        if all(is_zero(e) for e in column):
-            continue
-        squared = sum((e * dot(row, column) for e, row in zip(column, P, strict=True)), 0.0)
-        gain, inertia = gain + _over(squared, extents[j]), inertia + _over(M[j][j], extents[j])
-    # loops that resist no direction of P have a gain of 0 / 0, which must not reach derivatives
-    return gain / (inertia * where(directions > 0.0, directions, 1.0))
-
-
-def _over(a: Scalar, b: Scalar) -> Scalar:
-    """Return a / b; 0 where b is 0."""
-    # the inner where: a / 0 in the branch that is not taken would make its derivative NaN
-    return where(b > 0.0, a / where(b > 0.0, b, 1.0), 0.0)
+        Its derivatives are 0, as it is where it has a meaning.
+        """
+        rest = all_held([dot(row, a) + e for row, e in zip(self.K, k, strict=True)])
+        rows = ([rest[i] for i in self._places(loop)] for loop in self.loops)
+        parts = zip(self.loops, rows, strict=True)
+        return [e for loop, own in parts for e in (loop.rows(own) if own else [0.0] * len(loop.T))]
 
 
 def inverse(model: Model, q: Vector, A: Rows) -> Callable[[Vector], list[Scalar]]:
     """Return what efforts change accelerations by, impulses velocities, loops closed, A being what the joints feel."""
     if any(c.joint.num_constraints for c in model.closures):
-        return Closed(model, q, A).response
+        closed = Closed(model, q, A)
+        return lambda tau: closed.solve(tau).a
     return factored(model, A).solve
 
 
@@ -187,5 +199,5 @@ def length_squared(model: Model) -> Scalar:
     mass = sum((b.mass for b in bodies), 0.0)
     gyration = 0.0
     for m, h, J in bodies:
-        gyration = gyration + (0.5 * (J[0] + J[3] + J[5]) - _over(h.norm_squared(), m))
-    return where(gyration > 0.0, 10.0 * _over(gyration, mass), 1.0)
+        gyration = gyration + (0.5 * (J[0] + J[3] + J[5]) - over(h.norm_squared(), m))
+    return where(gyration > 0.0, 10.0 * over(gyration, mass), 1.0)

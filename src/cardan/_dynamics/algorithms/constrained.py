@@ -21,17 +21,23 @@ from collections.abc import Sequence
 from numbers import Real
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from cardan._algebra.errors import ParameterError
+from cardan._algebra.errors import MechanismError, ParameterError
 from cardan._algebra.manifolds.manifold import identity_rows
+from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import Force, Scalar
 from cardan._dynamics.algorithms.closed import Closed
+from cardan._dynamics.algorithms.embedding import Embedded
+from cardan._dynamics.algorithms.implicit import Snapshot, unbalanced
+from cardan._dynamics.algorithms.linear import SingularError
 from cardan._dynamics.algorithms.loops import joint_coordinates, with_loops
 from cardan._dynamics.algorithms.proximal import SHARING, proximal, regularization
-from cardan._dynamics.algorithms.rnea import bias_forces, inverse_dynamics
+from cardan._dynamics.algorithms.proximal_loops import General
+from cardan._dynamics.algorithms.rnea import bias_forces, inverse_dynamics, node_forces
 from cardan._dynamics.call.public import ArrayLike, Reals, public
 from cardan._robot.model import Model
 
 # scalars and wrenches here; arrays from the compiled functions
+DERIVATIVES = "constrained_inverse_dynamics_derivatives"
 Coordinates = TypeVar("Coordinates")
 Wrenches = TypeVar("Wrenches")
 
@@ -110,9 +116,14 @@ def constrained_forward_dynamics(
     rate = _checked_rate(stabilization)
     closed = Closed(model, q)
     bias = bias_forces.kernel(model, q, v, external_forces)
-    k = closed.bias(q, v, 2.0 * rate, rate * rate)
-    multipliers, inwards = closed.close(closed.mass.inwards([t - b for t, b in zip(tau, bias, strict=True)]), k)
-    a = closed.accelerations(inwards)
+    k = closed.opening(q, v, None, 2.0 * rate, rate * rate)
+    found = closed.solve([t - b for t, b in zip(tau, bias, strict=True)], k)
+    moment, forces = Snapshot(model, q, v), node_forces(model, external_forces)
+    a, multipliers = closed.with_derivatives(
+        found,
+        lambda a: unbalanced(moment, a, forces, tau),
+        lambda a: closed.opening(q, v, a, 2.0 * rate, rate * rate),
+    )
     return ConstrainedDynamics(a, closed.wrenches(multipliers), closed.residual(a, k))
 
 
@@ -152,21 +163,72 @@ def constrained_inverse_dynamics(
     chosen = range(model.nv) if actuated is None else joint_coordinates(model, actuated)
     closed = Closed(model, q)
     tree = inverse_dynamics.kernel(model, q, v, a, external_forces)
-    units = identity_rows(model.nv)
-    columns = {i: closed.response(units[i]) for i in chosen}
-    # each pair once: the factorisation reads one triangle, the residual of a step both
-    L = [[columns[max(i, j)][min(i, j)] for j in chosen] for i in chosen]
-    wanted = closed.response(tree)
     weights = closed.drive_weights()
-    R = [[weights[i] if i == j else 0.0 for j in chosen] for i in chosen]
-    found = proximal(L, R, [wanted[i] for i in chosen], regularization(q, SHARING))
-    own = dict(zip(chosen, found, strict=True))
-    efforts = [own.get(i, 0.0) for i in range(model.nv)]
-    lacking = [t - e for t, e in zip(tree, efforts, strict=True)]
-    # `close` finds the l' with K M^-1 (lacking + K^T l') = 0, and lacking = K^T l + unbalanced: l = -l'
-    multipliers = [-e for e in closed.close(closed.mass.inwards(lacking)).multipliers]
-    unbalanced = [e - carried for e, carried in zip(lacking, closed.efforts(multipliers), strict=True)]
+    units = identity_rows(model.nv)
+
+    def found(solver: Embedded | General) -> ConstrainedEfforts[list[Scalar], list[Scalar]]:
+        columns = {i: solver.solve(units[i]).a for i in chosen}
+        # each pair once: the factorisation reads one triangle, the residual of a step both
+        L = [[columns[max(i, j)][min(i, j)] for j in chosen] for i in chosen]
+        wanted = solver.solve(tree).a
+        R = [[weights[i] if i == j else 0.0 for j in chosen] for i in chosen]
+        own = dict(zip(chosen, proximal(L, R, [wanted[i] for i in chosen], regularization(q, SHARING)), strict=True))
+        efforts = [own.get(i, 0.0) for i in range(model.nv)]
+        lacking = [t - e for t, e in zip(tree, efforts, strict=True)]
+        # l' has K M^-1 (lacking + K^T l') = 0, and lacking = K^T l + unbalanced: l = -l'
+        multipliers = [-e for e in solver.solve(lacking).multipliers]
+        unbalanced = [e - carried for e, carried in zip(lacking, closed.efforts(multipliers), strict=True)]
+        return ConstrainedEfforts(efforts, multipliers, unbalanced)
+
+    efforts, multipliers, unbalanced = closed.by_either(found)
     return ConstrainedEfforts(efforts, closed.wrenches(multipliers), unbalanced)
+
+
+def sufficient_efforts(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    external_forces: ArrayLike | None = None,
+    *,
+    actuated: Sequence[str] | None = None,
+) -> ConstrainedEfforts[list[Scalar], list[Force]]:
+    """Return the efforts of drives that can make every motion, as `constrained_inverse_dynamics`, to differentiate.
+
+    They are W E^T z of the z with E W E^T z + K^T l = M a + h, K z = 0: the least in sum tau_i^2 / W_i, W = |S_i|^2.
+    """
+    with_loops(model, DERIVATIVES)
+    chosen = range(model.nv) if actuated is None else joint_coordinates(model, actuated)
+    closed = Closed(model, q)
+    W = [e if i in chosen else 0.0 for i, e in enumerate(closed.extents())]
+    embedded = _embedding_of_drives(closed, W, actuated)
+    tree = inverse_dynamics.kernel(model, q, v, a, external_forces)
+    still: list[Scalar] = [0.0] * model.nv
+    z, multipliers = closed.differentiated(
+        embedded,
+        embedded.solve(tree),
+        lambda z: [w * e - t for w, e, t in zip(W, z, tree, strict=True)],
+        lambda z: closed.opening(q, still, z),
+    )
+    wrenches = closed.wrenches([-e for e in multipliers])
+    return ConstrainedEfforts([w * e for w, e in zip(W, z, strict=True)], wrenches, still)
+
+
+def _embedding_of_drives(closed: Closed, W: Sequence[Scalar], actuated: Sequence[str] | None) -> Embedded:
+    """Return the equation E W E^T z + K^T l = b; an error where the drives cannot make all motions."""
+    expected = "joints that move every freedom of the mechanism: these cannot make all motions"
+    try:
+        embedded = closed.embedding([[w if i == j else 0.0 for j in range(len(W))] for i, w in enumerate(W)])
+    except SingularError:
+        raise ParameterError(f"{DERIVATIVES}: actuated", got=actuated, expected=expected) from None
+    if embedded is None:
+        raise MechanismError(
+            f"{DERIVATIVES}: loops of model {closed.model.name!r} depend on one another where they are closed, so that "
+            "no coordinates follow from others; use cardan.derivative(cardan.constrained_inverse_dynamics, ...)."
+        )
+    if sum(not is_zero(w) for w in W) < len(embedded.free):
+        raise ParameterError(f"{DERIVATIVES}: actuated", got=actuated, expected=expected)
+    return embedded
 
 
 def _checked_rate(rate: Any) -> float:

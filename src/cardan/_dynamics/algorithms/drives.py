@@ -41,9 +41,11 @@ from cardan._algebra.spatial import Force, Scalar
 from cardan._dynamics.algorithms.applied import applied_efforts
 from cardan._dynamics.algorithms.crba import composite_inertias
 from cardan._dynamics.algorithms.passive import has_spring, to_rest
+from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
+from cardan._robot.joints import Mimic
 from cardan._robot.joints.derivation.derived import linearised_efforts
-from cardan._robot.model import Model
+from cardan._robot.model import Model, Node
 
 RIGID = 1e6  # by how many times the inertia that a joint feels friction that sticks, and a stop, is heavier than it
 RETURN = 0.5
@@ -72,13 +74,17 @@ class Element(NamedTuple):
 
     unit = 1.0
 
+    def effort(self, held: Scalar) -> Scalar:
+        return held
+
     def _test(self, inertia: Scalar, f: Scalar, a: Scalar) -> Scalar:
         inverse = 1.0 / (self.w + inertia)  # shares first: the products of small robots are below single precision
         return (self.w * inverse) * f + (inertia * inverse) * (self.force - self.w * a)
 
     def error(self, inertia: Scalar, held: Scalar, a: Scalar) -> Scalar:
         """Return by how much a force is wrong at an acceleration."""
-        return abs(held - (self.at(a) if is_zero(self.w) else self._clipped(self._test(inertia, held, a))))
+        right = self.at(a) if is_zero(self.w) else self._clipped(self._test(inertia, held, a))
+        return _beyond_rounding(held - right, self.force, self.w * a)
 
     def linear(self, inertia: Scalar, held: Scalar | None = None, a: Scalar = 0.0) -> Line:
         """Return the part of the line it is on at the estimate of its force (0 for None) and of a."""
@@ -114,6 +120,10 @@ class Stops(NamedTuple):
         """Force for each unit of an error of p."""
         return self.stiffness
 
+    def effort(self, held: Scalar) -> Scalar:
+        """Return the force of a p."""
+        return -self.stiffness * held
+
     def at(self, a: Scalar) -> Scalar:
         """Return p at an acceleration."""
         above = 0.0 if self.above is None else maximum(self.above + self.square * a, 0.0)
@@ -123,11 +133,13 @@ class Stops(NamedTuple):
     def error(self, inertia: Scalar, held: Scalar, a: Scalar) -> Scalar:
         """Return by how much p is wrong at an acceleration."""
         right, share = 0.0, 1.0 / (1.0 + RIGID)
+        terms = [self.square * a]
         for ahead, sign in ((self.above, 1.0), (self.below, -1.0)):
             if ahead is not None:
                 test = share * (ahead + sign * self.square * a) + (RIGID * share * sign) * held
                 right = right + sign * maximum(test, 0.0)
-        return abs(held - right)
+                terms.append(ahead)
+        return _beyond_rounding(held - right, *terms)
 
     def linear(self, inertia: Scalar, held: Scalar | None = None, a: Scalar = 0.0) -> Stopped:
         """Return the part of the line it is on at the estimate of p (0 for None) and of a."""
@@ -142,6 +154,12 @@ class Stops(NamedTuple):
                 start, w = where(passed, sign * ahead, start), where(passed, self.w, w)
                 square = where(passed, self.square, square)
         return Stopped(-self.stiffness * start, w, start, square)
+
+
+def _beyond_rounding(error: Scalar, *terms: Scalar) -> Scalar:
+    """Return by how much an error is beyond what rounding makes of a sum: of a rigid line in single precision, much."""
+    rounding = where(is_double([error]), 4e-16, 4e-7) * sum(abs(e) for e in terms)
+    return maximum(abs(error) - rounding, 0.0)
 
 
 def _coming_back(depth: Scalar, dt: float) -> Scalar:
@@ -314,3 +332,13 @@ def joint_inertias(model: Model) -> list[Scalar]:
         node.scatter(D, [s.dot(inertia @ s) for s in relative.S[node.index]])
         node.scatter(D, node.armature)
     return D
+
+
+def undetermined(model: Model) -> list[Node]:
+    """Return the joints that move nothing that has inertia, in one direction at least, and that nothing holds there."""
+    D, found = joint_inertias(model), []
+    for node in (node for node in model.nodes if not isinstance(node.joint, Mimic)):
+        holding = zip(node.damping, node.drive_stiffness, node.drive_damping, node.spring_stiffness, strict=True)
+        if any(is_zero(D[j] + sum(own)) for j, own in zip(node.v, holding, strict=True)):
+            found.append(node)
+    return found

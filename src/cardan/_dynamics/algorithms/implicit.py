@@ -16,9 +16,11 @@ Cost: that of `aba`, or of `closed`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from typing import Any, Protocol
 
+from cardan._algebra.arrays.implicit_function import all_held, derivatives_taken, implicit
 from cardan._algebra.spatial import SE3, ArticulatedInertia, Force, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.aba import (
     Accelerations,
@@ -30,6 +32,7 @@ from cardan._dynamics.algorithms.aba import (
 from cardan._dynamics.algorithms.closed import Closed
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.linear import Rows
+from cardan._dynamics.algorithms.proximal_loops import Solved
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.spin import BodyMotion, body_motions
 from cardan._dynamics.algorithms.tree import (
@@ -177,15 +180,74 @@ def joint_space(
     return A, b
 
 
+def unbalanced(moment: Snapshot, a: Vector, forces: NodeForces, tau: Vector) -> list[Scalar]:
+    """Return M a + h - J^T f - tau: efforts that are missing at accelerations a; `forces` as in `implicit_dynamics`."""
+    model = moment.model
+    f = [p + node.inertia @ dA for node, p, dA in zip(model.nodes, moment.p, moment.changes(a), strict=True)]
+    for i, force in forces:
+        f[i] = f[i] - force
+    found = [-e for e in tau]
+    for node in reversed(model.nodes):
+        i, rotors = node.index, zip(node.armature, node.velocity(a), strict=True)
+        own = [e + rotor * rate for e, (rotor, rate) in zip(moment.relative.S[i].T @ f[i], rotors, strict=True)]
+        node.scatter(found, own)
+        if node.parent >= 0:
+            f[node.parent] = f[node.parent] + moment.relative.X[i] @ f[i]
+    return found
+
+
+class Equation(Protocol):
+    """An equation of motion with forces that answer to the acceleration, and accelerations that solve it."""
+
+    @property
+    def a(self) -> Vector: ...
+    @property
+    def efforts(self) -> tuple[Vector, Vector]:
+        """Tau and W along v: efforts tau - W a."""
+        ...
+
+    @property
+    def H(self) -> Rows:
+        """The derivative of what it lacks by a: M + W + J^T Z J."""
+        ...
+
+    def forces(self, a: Vector) -> NodeForces:
+        """Return the wrenches on the nodes at accelerations a, in their frames at their origins."""
+        ...
+
+
+def accelerations_that_solve(equation: Equation, moment: Snapshot, dt: float | None) -> list[Scalar]:
+    """Return the accelerations of an equation with their derivatives (`arrays/implicit_function`)."""
+    tau, W = equation.efforts
+
+    def lacking(a: Vector) -> list[Scalar]:
+        return unbalanced(moment, a, equation.forces(a), [t - w * e for t, w, e in zip(tau, W, a, strict=True)])
+
+    model = moment.model
+    if not any(c.joint.num_constraints for c in model.closures):
+        return implicit(list(equation.a), lacking, lambda _, b: factored(model, equation.H).held().solve(b))
+    if not derivatives_taken(equation.a):
+        return list(equation.a)
+    closed, opening = _closed_in_step(moment, equation.H, dt)
+    # what the loops hold is what is lacking without them
+    held_by = closed.direct.solve([-e for e in all_held(lacking(equation.a))]).multipliers
+    return closed.with_derivatives(Solved(list(equation.a), held_by), lacking, opening).a
+
+
 def closed_solution(moment: Snapshot, A: Rows, b: Vector, dt: float | None) -> list[Scalar]:
     """Return the a with A a = b in which loops stay closed."""
-    model, q, v = moment.model, moment.q, moment.v
+    model = moment.model
     if not any(c.joint.num_constraints for c in model.closures):
         return factored(model, A).solve(b)
-    closed = Closed(model, q, A)
+    closed, opening = _closed_in_step(moment, A, dt)
+    return closed.solve(b, opening(None)).a
+
+
+def _closed_in_step(moment: Snapshot, A: Rows, dt: float | None) -> tuple[Closed, Callable[[Any], list[Scalar]]]:
+    """Return what solves with loops, and K a + k of accelerations, k of None, as the step wants them closed."""
+    closed = Closed(moment.model, moment.q, A)
     rate, gap = (0.0, 0.0) if dt is None else (1.0 / dt, CLOSING / dt**2)
-    k = closed.bias(q, v, rate, gap)
-    return closed.accelerations(closed.close(closed.mass.inwards(b), k).inwards)
+    return closed, lambda a: closed.opening(moment.q, moment.v, a, rate, gap)
 
 
 def add_impedance(A: Rows, columns: dict[int, Motion], Z: ArticulatedInertia) -> None:

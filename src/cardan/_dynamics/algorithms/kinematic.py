@@ -49,7 +49,7 @@ class KinematicJoints:
         for j in self.indices:
             self.v[j] = 0.0 if velocity is None else velocity[j]
             self.change[j] = (self.v[j] - v[j]) * (1.0 / dt)
-        self.model = _heavy(model, self.nodes) if self.nodes else model
+        self.model = heavy(model, self.nodes) if self.nodes else model
 
     def compensate(self, servo: DriveCommand) -> DriveCommand:
         """Return what drives are asked for, and what else rides on the joints feels of them: -M_rk a_k."""
@@ -84,7 +84,7 @@ class KinematicJoints:
         return q, v, a
 
 
-def _heavy(model: Model, chosen: Sequence[Node]) -> Model:
+def heavy(model: Model, chosen: Sequence[Node]) -> Model:
     """Return the model with a rotor W at some joints, and no other forces along them."""
     names, W = {node.name for node in chosen}, HEAVY * (1.0 + model.mass)
     nodes, connections = list(model.nodes), list(model.connections)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan._algebra.arrays.implicit_function import all_held
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import Force, Motion, Scalar
 
@@ -117,6 +118,10 @@ class Factor:
         made = object.__new__(cls)
         made.L, made.inverse_diagonal = parts
         return made
+
+    def held(self) -> Factor:
+        """Return the same factors with derivatives that count as 0."""
+        return all_held(self)
 
     def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
         """Return A^-1 b."""

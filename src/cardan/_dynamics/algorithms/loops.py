@@ -19,12 +19,13 @@ Cost: about 100 operations a joint of the loop.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from numbers import Real
 from typing import Any, NamedTuple
 
 from cardan._algebra.errors import DTypeError, MechanismError
 from cardan._algebra.scalar import is_zero
-from cardan._algebra.spatial import SE3, Force, Motion, MotionSubspace, Scalar
+from cardan._algebra.spatial import SE3, Force, Matrix3, Motion, MotionSubspace, Scalar
 from cardan._algebra.spatial.motion import sparse_complement
 from cardan._algebra.spatial.rotations import rotation_vector_from_matrix
 from cardan._dynamics.algorithms.linear import Rows, combined, coordinates
@@ -62,34 +63,56 @@ class Side(NamedTuple):
     frame: SE3  # the joint's frame in the last node, or in that of the fork if there is none
 
     def pose(self, relative: Relative) -> SE3:
-        """Return the pose of the joint's frame in the fork's node."""
-        X = self.frame
-        for node in reversed(self.nodes):
-            X = relative.X[node.index] @ X
+        """Return the pose of the last node in the fork's."""
+        X = SE3.identity()
+        for node in self.nodes:
+            X = X @ relative.X[node.index]
         return X
 
-    def motion(self, relative: Relative, q: Vector, v: Vector) -> tuple[Motion, Motion]:
-        """Return V and, without joint acceleration, A of the joint's frame relative to the fork, in its own axes."""
+    def motion(self, relative: Relative, q: Vector, v: Vector, a: Vector | None = None) -> tuple[Motion, Motion]:
+        """Return V and A of the last node relative to the fork, in its own axes; a = 0 by default."""
         V = A = Motion.zero()
         for node in self.nodes:
-            X, rates = relative.X[node.index], node.velocity(v)
-            joint = relative.S[node.index] @ rates
+            X, S, rates = relative.X[node.index], relative.S[node.index], node.velocity(v)
+            joint = S @ rates
             V = X.inverse_act(V) + joint
             A = X.inverse_act(A) + node.joint.bias(node.configuration(q), rates) + V.cross(joint)
-        return self.frame.inverse_act(V), self.frame.inverse_act(A)
+            A = A if a is None else A + S @ node.velocity(a)
+        return V, A
+
+    def efforts(self, relative: Relative, force: Force) -> Iterator[tuple[int, Scalar]]:
+        """Yield the efforts along v that a force on the last node, in its frame, asks of the joints between."""
+        for node in reversed(self.nodes):
+            yield from zip(node.v, relative.S[node.index].T @ force, strict=True)
+            force = relative.X[node.index] @ force
 
 
 class Loop:
-    """A closing joint at a configuration of the tree: its rows of the constraints, in the letters of the head."""
+    """A closing joint at a configuration of the tree: its rows of the constraints, in the letters of the head.
 
-    def __init__(self, model: Model, relative: Relative, closure: Connection) -> None:
-        self.model, self.relative, self.closure, self.joint = model, relative, closure, closure.joint
+    With `along_node` rows are along the axes of the node that the child frame is on, where frames of files are turned
+    against each other: the same constraints, in fewer operations.
+    """
+
+    def __init__(self, model: Model, relative: Relative, closure: Connection, along_node: bool = False) -> None:
+        self.relative, self.closure, self.joint = relative, closure, closure.joint
+        self.along_node = along_node
         self.parent, self.child = _sides(model, closure)
-        self.X = self.parent.pose(relative).inverse() @ self.child.pose(relative)
-        self.residual, self.T, self.q, self.S = joint_rows(self.joint, self.X)
+        # from the axes of the child frame to those of the rows
+        self.turn = self.child.frame.rotation if along_node else Matrix3.identity()
+        if along_node:
+            self.child = Side(self.child.nodes, SE3(None, self.child.frame.translation))
+        # the child frame, along the rows' axes, in the node that the parent frame is on; and in the parent frame
+        self.in_parent = self.parent.pose(relative).inverse() @ self.child.pose(relative) @ self.child.frame
+        self.X = self.parent.frame.inverse() @ self.in_parent @ SE3(self.turn)
+        self.q = self.joint.nearest_configuration(self.X)
+        self.S = MotionSubspace(_snapped(_turned(self.turn, s)) for s in self.joint.subspace(self.q))
+        self.T = sparse_complement(self.S)
+        e = _turned(self.turn, offset(self.X, self.joint.transform(self.q)))
+        self.residual = [wrench.dot(e) for wrench in self.T]
         # for each of the nv velocities, the twist V of the child frame relative to the parent frame
         columns = [Motion.zero()] * model.nv
-        for side, X_kc, sign in ((self.child, self.child.frame, 1.0), (self.parent, self.parent.frame @ self.X, -1.0)):
+        for side, X_kc, sign in ((self.child, self.child.frame, 1.0), (self.parent, self.in_parent, -1.0)):
             for node in reversed(side.nodes):
                 for i, s in zip(node.v, relative.S[node.index], strict=True):
                     columns[i] = columns[i] + X_kc.inverse_act(s) * sign
@@ -98,17 +121,40 @@ class Loop:
 
     def bias(self, q: Vector, v: Vector) -> list[Scalar]:
         """Return k."""
-        V_c, A_c = self.child.motion(self.relative, q, v)
-        V_p, A_p = self.parent.motion(self.relative, q, v)
-        V = V_c - self.X.inverse_act(V_p)
-        A = A_c - self.X.inverse_act(A_p) - V_c.cross(V)
+        return self.opening(q, v)
+
+    def opening(self, q: Vector, v: Vector, a: Vector | None = None, rate: float = 0.0, stiffness: float = 0.0) -> Any:
+        """Return K a + k, a = 0 by default, with terms that close an open loop: rate K v and stiffness r."""
+        V_c, A_c = (self.child.frame.inverse_act(motion) for motion in self.child.motion(self.relative, q, v, a))
+        V_p, A_p = (self.in_parent.inverse_act(motion) for motion in self.parent.motion(self.relative, q, v, a))
+        V = V_c - V_p
+        A = A_c - A_p - V_c.cross(V)
         # a joint whose S changes as it moves accelerates by its bias: that opens nothing
-        joint = self.joint.bias(self.q, coordinates(self.S, V))
-        return [wrench.dot(A - joint) for wrench in self.T]
+        if not self.joint.has_constant_motion_subspace:
+            A = A - self.joint.bias(self.q, coordinates(self.S, V))
+        A = A if rate == 0.0 else A + V * rate
+        gaps = [0.0] * len(self.T) if stiffness == 0.0 else [stiffness * gap for gap in self.residual]
+        return [wrench.dot(A) + gap for wrench, gap in zip(self.T, gaps, strict=True)]
+
+    def efforts(self, multipliers: Sequence[Scalar]) -> Iterator[tuple[int, Scalar]]:
+        """Yield K^T l, by the index in v: what the joint's wrenches ask of the joints of the loop."""
+        own = combined(self.T, multipliers)
+        yield from self.child.efforts(self.relative, self.child.frame @ own)
+        yield from self.parent.efforts(self.relative, self.in_parent @ -own)
 
     def wrench(self, multipliers: Sequence[Scalar]) -> Force:
         """Return T times multipliers: the wrench on the child, in the joint's child frame."""
-        return combined(self.T, multipliers)
+        own = combined(self.T, multipliers)
+        return Force(self.turn.transpose_apply(own.linear), self.turn.transpose_apply(own.angular))
+
+    def rows(self, found: Sequence[Scalar]) -> list[Scalar]:
+        """Return what stands in these rows in those of `loop_jacobian`: of a motion that T resists."""
+        if not self.along_node:
+            return list(found)
+        turned = combined(self.T, found)
+        motion = Motion(self.turn.transpose_apply(turned.linear), self.turn.transpose_apply(turned.angular))
+        plain = sparse_complement(self.joint.subspace(self.q))
+        return [wrench.dot(motion) for wrench in plain]
 
     @property
     def moves(self) -> bool:
@@ -116,9 +162,30 @@ class Loop:
         return any(not is_zero(e) for row in self.K for e in row)
 
 
-def loops(model: Model, relative: Relative) -> list[Loop]:
-    """Return the closing joints of a model, in the order of `Model.closures`, with their constraints."""
-    return [Loop(model, relative, closure) for closure in model.closures]
+SNAPPED = 1e-14  # what rounding leaves of an entry 0 or 1 of an axis
+
+
+def _turned(turn: Matrix3, motion: Motion) -> Motion:
+    return Motion(turn @ motion.linear, turn @ motion.angular)
+
+
+def _snapped(motion: Motion) -> Motion:
+    """Return a motion whose entries that are numbers near 0, 1 or -1 are these."""
+    near = [round(float(e)) if isinstance(e, Real) else e for e in motion.scalars()]
+    entries = [
+        float(n) if isinstance(e, Real) and abs(e - n) < SNAPPED else e
+        for e, n in zip(motion.scalars(), near, strict=True)
+    ]
+    return Motion(entries[:3], entries[3:])
+
+
+def loops(model: Model, relative: Relative, along_nodes: Sequence[bool] | None = None) -> list[Loop]:
+    """Return the closing joints of a model, in the order of `Model.closures`, with their constraints.
+
+    `along_nodes` says of each whether its rows are along the axes of the node that its child frame is on.
+    """
+    chosen = zip(model.closures, along_nodes or [False] * len(model.closures), strict=True)
+    return [Loop(model, relative, closure, along_node) for closure, along_node in chosen]
 
 
 @public

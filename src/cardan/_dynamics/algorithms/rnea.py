@@ -75,11 +75,11 @@ def _efforts(
     nodes = relative.nodes(model)
     tau = nodes.efforts()
 
-    def inward(node: Node, force: Force) -> tuple[None, Callable[[], Force]]:
+    def inward(node: Node, force: Force) -> tuple[tuple[()], Callable[[], Force]]:
         i = node.index
         borne = relative.S[i].T @ force
         tau.add(node, [e + r * x for e, r, x in zip(borne, node.armature, node.velocity(a), strict=True)])  # (5.11)
-        return None, lambda: relative.X[i] @ force  # (5.10)
+        return (), lambda: relative.X[i] @ force  # (5.10)
 
     nodes.inwards(nodes.less(f, external(model, external_forces)), inward)
     return tau.values()

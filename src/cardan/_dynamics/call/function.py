@@ -168,8 +168,10 @@ class Function(Generic[P, R]):
             self._sites.open(model, args, kwargs, compiled, self._call, self.threads)
         return compiled.returned(results)
 
-    def compiled(self, model: Model, names: tuple[str, ...], options: Options) -> Compiled:
-        """Return the program for the arrays and options given, made once.
+    def compiled(
+        self, model: Model, names: tuple[str, ...], options: Options, traced: Traced | None = None
+    ) -> Compiled:
+        """Return the program for the arrays and options given, made once; of what was `traced`, if that is known.
 
         It is looked up by the model, then by the content of the model, then on disk; else it is traced. A model with a
         user's code in it has no digest and shares no program: what that code reads may be something else by now.
@@ -186,13 +188,13 @@ class Function(Generic[P, R]):
         digest = model.digest
         found = self._shared.get((digest, key)) if digest else None
         if found is None:
-            found = self._made(model, options, key)
+            found = self._made(model, options, key, traced)
             if digest and not found.read_files:
                 # of several threads that made it at once all take one, whose machine code is loaded once
                 found = self._shared.setdefault((digest, key), found)
         return programs.setdefault(key, found)
 
-    def _made(self, model: Model, options: Options, key: Key) -> Compiled:
+    def _made(self, model: Model, options: Options, key: Key, known: Traced | None) -> Compiled:
         """Return the program with its machine code: as it was found on disk, or traced now.
 
         StaleProgramError comes later, if a program from the disk must be traced, and that gives another one: because a
@@ -203,7 +205,7 @@ class Function(Generic[P, R]):
         kept = store.load(name) if name else None
         if kept is None:
             read_before = reading.latest()
-            traced = replace(self.made_from.traced(model, names, options), key=name)
+            traced = replace(known or self.made_from.traced(model, names, options), key=name)
             outline, read_files = Outline.of(traced.program), reading.latest() != read_before
             if name and not read_files:
                 store.save(name, outline, traced.form)
@@ -213,7 +215,7 @@ class Function(Generic[P, R]):
         @functools.cache
         def trace() -> Traced:  # for a model that is alive now: whoever asks has one
             alive = first() or next(m for m, programs in self._cache.items() if programs.get(key) is compiled)
-            traced = self.made_from.traced(alive, names, options)
+            traced = known or self.made_from.traced(alive, names, options)
             if Outline.of(traced.program) != outline:
                 raise StaleProgramError(self.name)
             return replace(traced, key=name)
@@ -234,12 +236,25 @@ class Function(Generic[P, R]):
         """Return the function traced for a model: its program and the form of its results, which can be pickled."""
         return self.traced(model, *self.interface.required(model, options, optional))
 
-    def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
-        """Return the function traced for a model, the stage before compilation."""
-        compiled = self.compiled(model, names, options)
+    def traced(self, model: Model, names: tuple[str, ...], options: Options, order: int = 0) -> Traced:
+        """Return the function traced for a model, the stage before compilation.
+
+        Args:
+            model: the robot.
+            names: of the arrays that are given.
+            options: values of the options.
+            order: how many derivatives will be taken of it.
+        """
+        key, traced = (names, token(options), self.target or default_target()), None
+        if order and key not in self._cache.setdefault(model, {}):
+            traced = self.made_from.traced(model, names, options, order)
+            if traced.program.order is not None:  # what is only run is another program
+                return traced
+        compiled = self.compiled(model, names, options, traced)
         if compiled.read_files:  # so does the trace of what is made from it
             reading.note()
-        return compiled.traced
+        as_often = order == 0 or compiled.program.order is None
+        return compiled.traced if as_often else self.made_from.traced(model, names, options, order)
 
     def adopt(self, model: Model, traced: Traced, **options: Any) -> None:
         """Take what `trace` returned, in another process perhaps, for calls with a model: they do not trace it again.

@@ -114,9 +114,10 @@ class _Plain(OfProgram):
         shapes = {n: inner.shapes.get(n, ()) for n in own} | {a.name: a.shape for a in extra}
         self.signature = Signature(f"{of.name}_{way}_{'_'.join(wrt)}", parameters, shapes)
 
-    def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
+    def traced(self, model: Model, names: tuple[str, ...], options: Options, order: int = 0) -> Traced:
         extra = [a.name for a in self.extra]
-        inner = self.of.traced(model, self.of.interface.order(model, {*names} - {*extra}), self.options)
+        own = self.of.interface.order(model, {*names} - {*extra})
+        inner = self.of.traced(model, own, self.options, order + 1)
         with collection_paused():
             if self.way == "pushed":
                 found = autodiff.jacobian_vector_product(inner.program, self.wrt, extra)

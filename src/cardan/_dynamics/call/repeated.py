@@ -33,8 +33,8 @@ class Repeated(OfProgram):
         self.signature = Signature(f"{of.name}_repeated", inner.parameters, inner.declared, inner.fixed)
         self.returns = of.made_from.returns
 
-    def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
-        inner = self.of.traced(model, names, options)
+    def traced(self, model: Model, names: tuple[str, ...], options: Options, order: int = 0) -> Traced:
+        inner = self.of.traced(model, names, options, order)
         program = repeated(inner.program, self.count, self._carried(model, inner.program))
         return replace(inner, program=replace(program, name=self.signature.name), key=None)
 

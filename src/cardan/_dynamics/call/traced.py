@@ -31,6 +31,7 @@ from cardan._algebra.arrays import symbolic
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import FunctionReferenceError, ResultError
 from cardan._compiler.program import Array, Program, trace
+from cardan._compiler.program.expr import Expr
 from cardan._compiler.program.replay import replay, straight
 from cardan._compiler.runtime.memory import collection_paused
 from cardan._dynamics.call.arguments import Shape, core_shape
@@ -99,8 +100,11 @@ class Source(ABC):
     returns: Shape | None = None
 
     @abstractmethod
-    def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
-        """Return the program for a model, for arrays of these names, in this order, and these options."""
+    def traced(self, model: Model, names: tuple[str, ...], options: Options, order: int = 0) -> Traced:
+        """Return the program for a model, for arrays of these names, in this order, and these options.
+
+        `order` is how often it will be differentiated (`cardan.implicit`).
+        """
 
     @abstractmethod
     def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
@@ -128,7 +132,7 @@ class Traceable(Protocol):
     def interface(self) -> Signature: ...
     @property
     def made_from(self) -> Source: ...
-    def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced: ...
+    def traced(self, model: Model, names: tuple[str, ...], options: Options, order: int = 0) -> Traced: ...
     def compiled(self, model: Model, names: tuple[str, ...], options: Options) -> Any: ...
     def on(self, target: str | None = None) -> Any: ...
     def repeated(self, count: int, carry: Mapping[str, str] | None = None) -> Any: ...
@@ -138,13 +142,18 @@ class OfProgram(Source):
     """What a function is made from that transforms the program of another one."""
 
     def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
-        """Return the results by running the program on symbols, every pass of a region written out."""
+        """Return the results by running the program on symbols; its loops are loops there, where those are kept."""
         standing = stands_for(model)
         if standing is not None:
             model, arrays = standing.model, {**arrays, **standing.values}
-        traced = self.traced(model, self.signature.order(model, arrays), options)
-        program = straight(traced.program)
-        values = replay(program, [e for a in program.inputs for e in arrays[a.name].ravel().tolist()])
+        graph = next((e.graph for a in arrays.values() for e in a.ravel().tolist() if type(e) is Expr), None)
+        traced = self.traced(model, self.signature.order(model, arrays), options, graph.order if graph else 0)
+        if graph and traced.program.order is not None:
+            graph.implicit = True
+        entries = [e for a in traced.program.inputs for e in arrays[a.name].ravel().tolist()]
+        has_loops = graph is not None and graph.regions is not None
+        program = traced.program if has_loops else straight(traced.program)
+        values = replay(program, entries, program.regions)
         flat = iter([values[r] for r in program.results])
         return traced.form.rebuilt([bare(symbolic(islice(flat, a.size), a.shape)) for a in program.outputs])
 
@@ -161,7 +170,7 @@ class Kernel(Source):
     ) -> None:
         self.kernel, self.signature, self.returns, self.simplified = kernel, signature, returns, simplified
 
-    def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
+    def traced(self, model: Model, names: tuple[str, ...], options: Options, order: int = 0) -> Traced:
         started = time.perf_counter()
         forms: list[Form] = []
 
@@ -172,7 +181,7 @@ class Kernel(Source):
 
         cores = self.signature.cores(model)
         with collection_paused():
-            program = trace(self.signature.name, run, [Array(n, cores[n]) for n in names], regions=True)
+            program = trace(self.signature.name, run, [Array(n, cores[n]) for n in names], regions=True, order=order)
         tree = (costly_numbers(model), costly_numbers(simplified_tree(model))) if self.simplified else None
         return Traced(program, forms[0], time.perf_counter() - started, tree=tree)
 

@@ -279,11 +279,11 @@ class _Transformed(OfProgram):
         parameters = inspect.Signature([*inner.parameters.parameters.values(), *further])
         self.signature = Signature(name, parameters, {**inner.declared, **self.extra}, inner.fixed)
 
-    def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
+    def traced(self, model: Model, names: tuple[str, ...], options: Options, order: int = 0) -> Traced:
         for wrt in self.wrt:
             self._check_argument(model, wrt, names)
         # directions and weights are arguments of the derivative alone
-        inner = self.of.traced(model, tuple(n for n in names if n not in self.extra), options)
+        inner = self.of.traced(model, tuple(n for n in names if n not in self.extra), options, order + 1)
         # many small objects are made and all stay: the garbage collector would look for some to drop in vain
         with collection_paused():
             program = self.transform(model, inner.program, [_tangent(self.of, model, wrt) for wrt in self.wrt])

@@ -87,18 +87,11 @@ class Edges(NamedTuple):
 
 def box_box(a: Box, X_a: SE3, b: Box, X_b: SE3) -> list[Candidate]:
     """Return eight candidates."""
-    R = Matrix3(X_a.rotation.T @ X_b.rotation)
-    R_abs = Matrix3([[absolute(e) for e in row] for row in R])
-    A = OrientedBox(Vector3.zero(), (X, Y, Z), Vector3(*a.size) * 0.5)
-    x, y, z = R.columns()
-    B = OrientedBox(X_a.inverse_act(X_b.translation), (x, y, z), Vector3(*b.size) * 0.5)
-    of_a = _face_separations(B.centre, A.half, R_abs @ B.half)
-    of_b = _face_separations(R.transpose_apply(B.centre), B.half, R_abs.transpose_apply(A.half))
+    A, B, of_a, of_b, edges = _separations(a, X_a, b, X_b)
     on_b = _largest(of_b) > _largest(of_a)
     reference, other = _facing(_either(on_b, B, A), select(on_b, of_b, of_a)), _either(on_b, A, B)
     separation, n = where(on_b, _largest(of_b), _largest(of_a)), reference.axes[2]
     n = n * where(n.dot(other.centre - reference.centre) < 0.0, -1.0, 1.0)
-    edges = _best_edges(R, B.centre, R_abs, A.half, B.half)
     rectangle = Face(reference.centre + n * reference.half[2], *reference.axes[:2], reference.half[:2])
     incident = _incident_face(other, n, rectangle)
     corners = _corners(rectangle, incident)
@@ -108,6 +101,13 @@ def box_box(a: Box, X_a: SE3, b: Box, X_b: SE3) -> list[Candidate]:
     first, *more = _face_candidates(corners, rectangle, incident, n, on_b)
     more = [existing(logical_not(crossing), candidate) for candidate in more]
     return [_chosen(crossing, _edge_candidate(edges, A, B), first), *more]
+
+
+def box_separation(a: Box, X_a: SE3, b: Box, X_b: SE3) -> Scalar:
+    """Return the greatest separation along the 15 axes: the gap where boxes overlap, else their distance at most."""
+    *_, of_a, of_b, edges = _separations(a, X_a, b, X_b)
+    faces = maximum(_largest(of_a), _largest(of_b))
+    return where(edges.certain > faces, edges.separation, faces)
 
 
 def _chosen(condition: Any, one: Candidate, two: Candidate) -> Candidate:
@@ -132,6 +132,18 @@ def _facing(box: OrientedBox, merit: Sequence[Scalar]) -> OrientedBox:
 
 
 # --- separating axes ----------------------------------------------------------------------------------------------
+
+
+def _separations(a: Box, X_a: SE3, b: Box, X_b: SE3) -> tuple[OrientedBox, OrientedBox, Vector3, Vector3, Edges]:
+    """Return both boxes in the frame of A, their separations along both ones' normals, and the best of edges."""
+    R = Matrix3(X_a.rotation.T @ X_b.rotation)
+    R_abs = Matrix3([[absolute(e) for e in row] for row in R])
+    A = OrientedBox(Vector3.zero(), (X, Y, Z), Vector3(*a.size) * 0.5)
+    x, y, z = R.columns()
+    B = OrientedBox(X_a.inverse_act(X_b.translation), (x, y, z), Vector3(*b.size) * 0.5)
+    of_a = _face_separations(B.centre, A.half, R_abs @ B.half)
+    of_b = _face_separations(R.transpose_apply(B.centre), B.half, R_abs.transpose_apply(A.half))
+    return A, B, of_a, of_b, _best_edges(R, B.centre, R_abs, A.half, B.half)
 
 
 def _largest(three: Sequence[Scalar]) -> Scalar:

@@ -29,6 +29,7 @@ PARALLEL = 1e-12
 # Along a product of two axes, which is divided by their sine, it is that over the sine.
 ROUNDING = 1e-15, 5e-7
 
+ASKEW = Vector3(0.36, 0.48, 0.8)  # no edge of a box is across it: each corner of a face has its own side
 X, Y, Z = (Vector3(*row) for row in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))
 
 
@@ -67,9 +68,24 @@ def select(condition: Any, a: Sequence[Scalar], b: Sequence[Scalar]) -> Vector3:
     return Vector3(*(where(condition, x, y) for x, y in zip(a, b, strict=True)))
 
 
+def chosen(condition: Any, one: Any, other: Any) -> Any:
+    """Return one or the other, entry by entry of what has parts."""
+    if isinstance(one, (tuple, list)):
+        parts = [chosen(condition, *both) for both in zip(one, other, strict=True)]
+        return parts if isinstance(one, list) else tuple.__new__(type(one), parts)
+    return where(condition, one, other)
+
+
 def in_precision(x: Scalar, double: float, single: float) -> Scalar:
     """Return one of two numbers, for the precision the program runs in, which is seen in any x (`is_double`)."""
     return where(is_double((x,)), double, single)
+
+
+def across(n: Vector3) -> tuple[Vector3, Vector3]:
+    """Return two unit vectors across a unit vector and one another: n, u, v are right-handed."""
+    other = select(absolute(n.dot(ASKEW)) < 0.9, ASKEW, Vector3(ASKEW.z, ASKEW.x, -ASKEW.y))
+    _, v = length_and_direction(n.cross(other), Z)
+    return v.cross(n), v
 
 
 def length_and_direction(d: Vector3, otherwise: Vector3) -> tuple[Scalar, Vector3]:

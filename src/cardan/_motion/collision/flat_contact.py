@@ -31,7 +31,7 @@ from cardan._motion.collision.candidate import (
     FAR,
     Candidate,
     X,
-    Z,
+    across,
     length_and_direction,
     select,
 )
@@ -40,7 +40,6 @@ from cardan._motion.collision.support_points import support
 from cardan._robot.geometry.shapes import Capsule, Cylinder, Geometry
 
 TILT = 0.08  # [rad] between the normal and where corners of a face are looked for
-ASKEW = Vector3(0.36, 0.48, 0.8)  # no edge of a box is across it: each corner of a face has its own side
 MARGIN = 1e-6  # of the sizes: of two sides that coincide, that of A is inside, that of B is not
 NARROW = 1e-6  # sine between a feature's diagonals below which it is a line
 SLANTED = 0.9  # cosine to the normal below which a feature is no face of the contact
@@ -86,7 +85,7 @@ def flat_convex(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3) -> list[Candidate]
     # Counter-clockwise about n, both; A's is about -n.
     of_a = of_a._replace(points=tuple(p - n * radius_of(a) for p in reversed(of_a.points)))
     of_b = of_b._replace(points=tuple(X_ab @ p + n * radius_of(b) for p in of_b.points))
-    u, v = _across(n)
+    u, v = across(n)
     corners = _corners(_outline(of_a, n, u, v), _outline(of_b, n, u, v), of_a, of_b, n, MARGIN * size)
     if isinstance(a, LINES) and isinstance(b, LINES):
         both = logical_and(of_a.is_line, of_b.is_line)
@@ -94,13 +93,6 @@ def flat_convex(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3) -> list[Candidate]
         along = zip(_along(of_a, of_b, n, both), (first, second), strict=True)
         corners = [*(_chosen(both, *pair) for pair in along), *others]
     return _four(corners, deepest, u, v, MARGIN * size)
-
-
-def _across(d: Vector3) -> tuple[Vector3, Vector3]:
-    """Return two unit vectors across d and one another: d, u, v are right-handed."""
-    other = select(absolute(d.dot(ASKEW)) < 0.9, ASKEW, Vector3(ASKEW.z, ASKEW.x, -ASKEW.y))
-    _, v = length_and_direction(d.cross(other), Z)
-    return v.cross(d), v
 
 
 # --- features -------------------------------------------------------------------------------------------------------
@@ -113,7 +105,7 @@ def _feature(shape: Geometry, d: Vector3) -> Feature:
         return Feature((ends[0], ends[0], ends[1], ends[1]), absolute(d.z) < STANDING)
     if isinstance(shape, Cylinder):
         return _of_cylinder(shape, d)
-    u, v = _across(d)
+    u, v = across(d)
     tilted = [d + side * TILT for side in (u, v, -u, -v)]
     return Feature(tuple(each(lambda direction: support(shape, direction), tilted)), False)
 

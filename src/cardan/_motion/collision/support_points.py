@@ -1,4 +1,4 @@
-"""The farthest point of a convex shape along a direction, and what of the shape is a radius around its core.
+"""The farthest point of a convex shape along a direction d, how its surface is there, and its radius.
 
     sphere      core: its centre            radius r
     capsule     core: its axis              radius r
@@ -6,6 +6,14 @@
     cylinder    on the rim: r (d_x, d_y) / |(d_x, d_y)|, +- l / 2
     ellipsoid   D D d / |D d|, D = diag(radii)
     hull        the vertex of greatest d . x
+
+At its point p a curved surface bends, K = dp/dd, and others go on straight along some directions e:
+
+    capsule     e = z between the ends
+    box         e = x, y or z, which the point is between the faces of
+    cylinder    K = (rho / |(d_x, d_y)|) t t^T, t = (-d_y, d_x, 0) / |(d_x, d_y)|, rho the distance of p from the axis;
+                e = z on the side; e = x, y on a cap
+    ellipsoid   K = (D D - p p^T) / |D d|
 
 Source: Ericson, Real-Time Collision Detection (2005), section 9.5.2; van den Bergen, Collision Detection in Interactive
 3D Environments (2003), section 4.3.4.
@@ -16,13 +24,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
-from cardan._algebra.scalar import maximum, where
-from cardan._algebra.spatial import Scalar, Vector3
-from cardan._motion.collision.candidate import X, length_and_direction, select
+from cardan._algebra.scalar import absolute, logical_and, maximum, where
+from cardan._algebra.spatial import Matrix3, Scalar, Vector3
+from cardan._motion.collision.candidate import PARALLEL, X, Y, Z, in_precision, length_and_direction, select
 from cardan._motion.collision.row_hull import RowHull
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Sphere
+
+
+class Triangle(NamedTuple):
+    """A triangle by its corners, which may be symbols."""
+
+    a: Vector3
+    b: Vector3
+    c: Vector3
 
 
 def support(shape: Geometry, d: Vector3) -> Vector3:
@@ -65,7 +81,86 @@ SUPPORT_POINTS: dict[type, Callable[[Any, Vector3], Vector3]] = {
     Ellipsoid: _of_ellipsoid,
     Hull: farthest_of,
     RowHull: farthest_of,
+    Triangle: lambda shape, d: reduce(_farther, ((d.dot(x), x) for x in shape))[1],
 }
+
+
+# --- surfaces -------------------------------------------------------------------------------------------------------
+
+# A point that is not on a rim is of a cap or side whose normal is within this sine.
+ON_CAP = 1e-6, 1e-3
+ON_SIDE = 1e-3
+WITHIN = 1e-6, 1e-4  # of the sizes: how far from its rim a point of a side or cap is
+SHORT = 1e-9, 1e-4  # of its radius: a capsule of less length is a sphere, for where on its axis a point is is rounding
+
+
+def bend(shape: Geometry, d: Vector3, p: Vector3) -> Matrix3:
+    """Return K = dp/dd, of a unit vector d, at the point p that is farthest along d."""
+    return SURFACES[type(shape)].bend(shape, d, p)
+
+
+def goes_on(shape: Geometry, d: Vector3, p: Vector3) -> list[Vector3]:
+    """Return along what the surface is straight at its point p, across d; 0 if it is not."""
+    return SURFACES[type(shape)].goes_on(shape, d, p)
+
+
+class Surface(NamedTuple):
+    bend: Callable[[Any, Vector3, Vector3], Matrix3]
+    goes_on: Callable[[Any, Vector3, Vector3], list[Vector3]]
+
+
+def _bend_of_ellipsoid(shape: Ellipsoid, d: Vector3, p: Vector3) -> Matrix3:
+    D = Vector3(*shape.radii)
+    reach, direction = length_and_direction(d * D, Vector3.zero())
+    p = direction * D
+    inverse = 1.0 / where(reach > 0.0, reach, 1.0)
+    return (Matrix3.diagonal(*(D * D)) - p.outer(p)) * inverse
+
+
+def _bend_around_z(shape: Any, d: Vector3, p: Vector3) -> Matrix3:
+    out, (x, y, _) = length_and_direction(Vector3(d.x, d.y, 0.0), X)
+    rho, _ = length_and_direction(Vector3(p.x, p.y, 0.0), X)
+    t = Vector3(-y, x, 0.0)
+    return t.outer(t * (rho / where(out > PARALLEL, out, 1.0)))
+
+
+def _straight(shape: Any, d: Vector3, p: Vector3) -> Matrix3:
+    return Matrix3.zero()
+
+
+def _on_capsule(shape: Capsule, d: Vector3, p: Vector3) -> list[Vector3]:
+    is_long = shape.length > in_precision(p.z, *SHORT) * shape.radius
+    return [select(logical_and(is_long, _is_between(p.z, shape.length)), Z, Vector3.zero())]
+
+
+def _on_box(shape: Box, d: Vector3, p: Vector3) -> list[Vector3]:
+    sides = zip(p, shape.size, (X, Y, Z), strict=True)
+    return [select(_is_between(x, size), axis, Vector3.zero()) for x, size, axis in sides]
+
+
+def _is_between(x: Scalar, size: Scalar) -> Any:
+    return absolute(x) < (0.5 - 0.5 * in_precision(x, *WITHIN)) * size
+
+
+def _on_cylinder(shape: Cylinder, d: Vector3, p: Vector3) -> list[Vector3]:
+    out, _ = length_and_direction(Vector3(d.x, d.y, 0.0), X)
+    rho, _ = length_and_direction(Vector3(p.x, p.y, 0.0), X)
+    on_cap = logical_and(out < in_precision(rho, *ON_CAP), _is_between(rho, 2.0 * shape.radius))
+    on_side = logical_and(absolute(d.z) < ON_SIDE, _is_between(p.z, shape.length))
+    none = Vector3.zero()
+    return [select(on_cap, X, select(on_side, Z, none)), select(on_cap, Y, none)]
+
+
+SURFACES: dict[type, Surface] = {
+    Capsule: Surface(_straight, _on_capsule),
+    Box: Surface(_straight, _on_box),
+    Cylinder: Surface(_bend_around_z, _on_cylinder),
+    Ellipsoid: Surface(_bend_of_ellipsoid, lambda shape, d, p: []),
+}
+CURVED = frozenset({Cylinder, Ellipsoid})
+
+
+# --- sizes ----------------------------------------------------------------------------------------------------------
 
 
 def radius_of(shape: Geometry) -> Scalar:
@@ -77,6 +172,8 @@ def middle_of(shape: Geometry) -> Vector3:
     """Return a point within a shape's core: of a hull, the mean of its vertices."""
     if isinstance(shape, RowHull):
         return shape.middle
+    if isinstance(shape, Triangle):
+        return (shape.a + shape.b + shape.c) * (1.0 / 3.0)
     if not isinstance(shape, Hull):
         return Vector3.zero()
     return Vector3(*(sum(column) / len(shape.vertices) for column in zip(*shape.vertices, strict=True)))
@@ -86,6 +183,8 @@ def extent_of(shape: Geometry) -> Scalar:
     """Return about how large a shape's core is: what rounding is measured by."""
     if isinstance(shape, RowHull):
         return 0.5 * reduce(maximum, shape.high - shape.low)
+    if isinstance(shape, Triangle):
+        return 0.5 * reduce(maximum, (absolute(e) for side in (shape.b - shape.a, shape.c - shape.a) for e in side))
     if isinstance(shape, Hull):
         return 0.5 * max(max(column) - min(column) for column in zip(*shape.vertices, strict=True))
     if isinstance(shape, Box):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from itertools import repeat
 from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.repeat import each, when
@@ -69,9 +68,13 @@ PAIRS: dict[tuple[type, type], Page] = {
 }
 
 
+def has_page(a: type, b: type) -> bool:
+    return (a, b) in PAIRS or (b, a) in PAIRS
+
+
 def check_page(a: type, b: type) -> None:
     """Raise `UnsupportedError` if no page knows two types of shapes."""
-    if (a, b) not in PAIRS and (b, a) not in PAIRS:
+    if not has_page(a, b):
         known = ", ".join(f"{a.__name__}-{b.__name__}" for a, b in PAIRS)
         instead = f"the pairs there are, in either order: {known}. Put these in its place, leave the pair out, "
         instead += "or let MuJoCo find it: cardan.solvers.MuJoCo, cardan.interop.MujocoCollision"
@@ -128,21 +131,38 @@ def points_of(
     apart may have no candidate, which saves their page. `UnsupportedError` names shapes that no page knows. Another
     page than that of `PAIRS` is what `page_of` says, for shapes in the same order; it returns one candidate.
     """
+    ordered = [in_order(two) for two in pairs]
+    swapped = [is_other for _, is_other in ordered]
+    more = [own for own in (frames, reaches) if own]
+
+    def found(two: Two, is_swapped: bool, *more: Any) -> list[Candidate]:
+        X, reach = (*more, None, None)[:2] if frames else (None, *more, None)[:2]
+        return _candidates(two, is_swapped, page_of, X, reach)
+
+    return of_alike([two for two, _ in ordered], found, swapped, *more)
+
+
+def in_order(two: Two) -> tuple[Two, bool]:
+    """Return two shapes in the order of their page, and whether that is the other one; or raise as `check_page`."""
+    check_page(type(two.a), type(two.b))
+    return (two, False) if is_in_order(two) else (two.swapped, True)
+
+
+def of_alike(pairs: Sequence[Two], body: Callable[..., Any], marks: Sequence[Any], *more: Sequence[Any]) -> list[Any]:
+    """Return what `body(two, mark, ...)` makes of each of many pairs; ones that are alike, marks too, share a block.
+
+    A block is given sizes and the pose of B in A; this is all that a pair hangs on.
+    """
     alike: dict[Any, list[int]] = {}
-    ordered: list[Two] = []
-    for k, two in enumerate(pairs):
-        check_page(type(two.a), type(two.b))
-        swapped = not is_in_order(two)
-        ordered.append(two.swapped if swapped else two)
-        R, p = ordered[k].X_ab
+    relative = [two.X_ab for two in pairs]
+    for k, (two, (R, p)) in enumerate(zip(pairs, relative, strict=True)):
         # A program has no operations for entries known to be 0: pairs that differ in these are no block.
         zeros = tuple(is_zero(e) for e in (*R.entries(), *p))
-        alike.setdefault((kind_of(ordered[k].a), kind_of(ordered[k].b), swapped, zeros), []).append(k)
-    found: dict[int, list[Candidate]] = {}
-    for (_, _, swapped, _), members in alike.items():
-        own = [frames[k] for k in members] if frames else []
-        near = [reaches[k] for k in members] if reaches else []
-        found |= zip(members, _by_one_block([ordered[k] for k in members], swapped, page_of, own, near), strict=True)
+        alike.setdefault((kind_of(two.a), kind_of(two.b), marks[k], zeros), []).append(k)
+    found: dict[int, Any] = {}
+    for members in alike.values():
+        own = [[part[k] for k in members] for part in (relative, *more)]
+        found |= zip(members, _by_one_block([pairs[k] for k in members], body, marks[members[0]], *own), strict=True)
     return [found[k] for k in range(len(pairs))]
 
 
@@ -151,49 +171,42 @@ def is_in_order(two: Two) -> bool:
     return (type(two.a), type(two.b)) in PAIRS
 
 
-def _by_one_block(
-    alike: Sequence[Two],
-    swapped: bool,
-    page_of: Callable[[Two], Page] | None,
-    frames: Sequence[SE3],
-    reaches: Sequence[Scalar],
-) -> list[list[Candidate]]:
-    """Return the candidates of pairs that are alike, traced once if that is worth it (see `each`).
+def _by_one_block(alike: Sequence[Two], body: Callable[..., Any], mark: Any, *columns: Sequence[Any]) -> list[Any]:
+    """Return what a body makes of pairs that are alike, traced once if that is worth it (see `each`).
 
-    Shapes are in the order of their page; `swapped`: candidates are wanted the other way round. A block is given sizes
-    and the pose of B in A; this is all that a pair hangs on. A plane's page is short, and takes a row of a pose or two.
+    A plane's page is short, and takes a row of a pose or two.
     """
     first = alike[0]
-    kind_a, kind_b = type(first.a), type(first.b)
-    page, count = (page_of(first), 1) if page_of else (PAIRS[kind_a, kind_b], count_of(first.a, first.b))
-    if own_module(PAIRS[kind_a, kind_b].__module__) is None:  # somebody else's page, which no key of a program knows
-        reading.note()
+    if own_module(PAIRS[type(first.a), type(first.b)].__module__) is None:
+        reading.note()  # somebody else's page, which no key of a program knows
 
-    def wanted(two: Two, X_ab: SE3, X: SE3 | None, reach: Scalar | None) -> list[Candidate]:
-        def found() -> list[Candidate]:
-            if page is on_triangles and isinstance(two.b, TriangleMesh):
-                own = on_triangles(two.a, two.X_a, two.b, two.X_b, reach)
-            else:
-                own = page(*two)
-            if swapped:
-                own = [c.seen_from_b(X_ab.inverse()) for c in own]
-            return [Candidate(c.gap, X @ c.point, X.rotation @ c.normal) for c in own] if X else own
+    def block(sizes_a: Any, sizes_b: Any, X_ab: SE3, *more: Any) -> Any:
+        return body(Two(of_sizes(first.a, sizes_a), SE3(), of_sizes(first.b, sizes_b), X_ab), mark, *more)
 
-        if reach is None:
-            return found()
-        return when(may_meet(*two, reach), found, [Candidate(FAR, Vector3.zero(), Z)] * count)
-
-    def block(sizes_a: Any, sizes_b: Any, X_ab: SE3, *more: Any) -> list[Candidate]:
-        two = Two(of_sizes(first.a, sizes_a), SE3(), of_sizes(first.b, sizes_b), X_ab)
-        X, reach = (*more, None, None)[:2] if frames else (None, *more, None)[:2]
-        return wanted(two, X_ab, X, reach)
-
-    relative = [two.X_ab for two in alike]
-    if len(alike) == 1 or Plane in (kind_a, kind_b):
-        rows = zip(alike, relative, frames or repeat(None), reaches or repeat(None), strict=False)
-        return [wanted(*row) for row in rows]
+    if len(alike) == 1 or isinstance(first.b, Plane):
+        return [body(two, mark, *more) for two, _, *more in zip(alike, *columns, strict=True)]
     sizes = [[sizes_of(shape) for shape in side] for side in zip(*((two.a, two.b) for two in alike), strict=True)]
-    return each(block, *sizes, relative, *filter(len, (frames, reaches)))
+    return each(block, *sizes, *columns)
+
+
+def _candidates(
+    two: Two, swapped: bool, page_of: Callable[[Two], Page] | None, X: SE3 | None, reach: Scalar | None
+) -> list[Candidate]:
+    """Return the candidates of two shapes in the order of their page; `swapped`: wanted the other way round."""
+    page, count = (page_of(two), 1) if page_of else (PAIRS[type(two.a), type(two.b)], count_of(two.a, two.b))
+
+    def found() -> list[Candidate]:
+        if page is on_triangles and isinstance(two.b, TriangleMesh):
+            own = on_triangles(two.a, two.X_a, two.b, two.X_b, reach)
+        else:
+            own = page(*two)
+        if swapped:
+            own = [c.seen_from_b(two.X_ab.inverse()) for c in own]
+        return [Candidate(c.gap, X @ c.point, X.rotation @ c.normal) for c in own] if X else own
+
+    if reach is None:
+        return found()
+    return when(may_meet(*two, reach), found, [Candidate(FAR, Vector3.zero(), Z)] * count)
 
 
 def kind_of(shape: Geometry) -> Any:

@@ -1,7 +1,7 @@
 """Laws of contact, one textbook page each; all are solved by one signature."""
 
 from cardan._motion.contact.compliant import compliant
-from cardan._motion.contact.convex import Minimum, convex, minimum
+from cardan._motion.contact.convex import convex
 from cardan._motion.contact.point import WORLD, Contact
 from cardan._motion.contact.projected import projected
 from cardan._motion.contact.touching import contacts
@@ -10,4 +10,4 @@ from cardan._motion.contact.touching import contacts
 # passes it makes (None for its own number); it returns the accelerations of an implicit step as `Solved`.
 LAWS = {"convex": convex, "compliant": compliant, "hard": projected}
 
-__all__ = ["LAWS", "WORLD", "Contact", "Minimum", "compliant", "contacts", "convex", "minimum", "projected"]
+__all__ = ["LAWS", "WORLD", "Contact", "compliant", "contacts", "convex", "projected"]

@@ -10,8 +10,8 @@ rebound. That is g(v) = projection of y = R^-1 (v* - v) on the cone in the norm 
     apart     else                          g = 0
 
 with m = mu R_t / R_n. R_n = 1 / (k dt (dt + d)) is the spring k with the dissipation time d, by default
-SETTLING / sqrt(k w); both R have a floor, in parts of the inverse mass w that is felt, that makes a contact nearly
-rigid.
+SETTLING / sqrt(k w), or the depth over `RECOVERY` if that is longer; both R have a floor, in parts of the inverse mass
+w that is felt, that makes a contact nearly rigid.
 
 In Newton's method the part of the cone is decided at an estimate of both g and v, by the projection of
 
@@ -37,10 +37,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from cardan._algebra.scalar import is_zero, logical_and, maximum, sqrt, where
+from cardan._algebra.scalar import is_zero, logical_and, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Symmetric3, Vector3
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._motion.contact.point import Contact
@@ -57,6 +56,9 @@ SOFT = 1e-2
 SETTLING = 0.6
 # The dissipation time of such a contact, in steps: it recovers half of a depth in a step.
 DAMPED = 1.0
+# The speed [m/s] at which a depth is left, at most, where no dissipation is given: what begins in the ground, or is
+# deep in it after a blow, is not thrown. The spring bears what it bore.
+RECOVERY = 1.0
 IMPACT = 0.1  # the approach [m/s] from which bodies bounce; slower ones come to rest
 SMALL = 1e-12  # the slip [m/s] below which its direction is nothing but rounding
 
@@ -74,16 +76,8 @@ class Impulse(NamedTuple):
     normal: Scalar
     slip: Force
 
-    def towards(self, other: Impulse, share: Scalar) -> Impulse:
-        """Return what is a share of the way to another."""
-        if isinstance(share, float) and share == 1.0:
-            return other
-        normal, slip = other.normal - self.normal, other.slip - self.slip
-        return Impulse(self.normal + normal * share, self.slip + slip * share)
 
-
-@dataclass(frozen=True, slots=True)
-class Cone:
+class Cone(NamedTuple):
     """The law of one contact in a step."""
 
     normal: Vector3  # n
@@ -101,7 +95,7 @@ class Cone:
         rigid, R_t = w * where(double, DOUBLE, SINGLE), w * STICKING
         spring = 1.0 / (material.stiffness * dt * dt)
         if material.dissipation is None:
-            own = SETTLING / sqrt(material.stiffness * w)
+            own = maximum(SETTLING / sqrt(material.stiffness * w), contact.gap * (-1.0 / RECOVERY))
         else:
             own = material.dissipation * maximum(-contact.gap, 0.0)
         delay = maximum(own, where(rigid > spring, DAMPED * dt, 0.0))
@@ -111,7 +105,8 @@ class Cone:
         if not is_zero(material.restitution):
             hits, leaving = rebound(contact, dt)
             wanted = where(hits, maximum(wanted, leaving), wanted)
-            R_n = where(hits, R_t, R_n)  # a soft contact would add its own rebound
+            # A soft contact would add its own rebound, and take (1 + e) R_n / w of the speed.
+            R_n = where(hits, minimum(R_t, rigid), R_n)
         lengths = (_over(e, material.friction) for e in (material.torsional, material.rolling))
         return Cone(contact.normal, material.friction, w, R_n, R_t, wanted, *lengths)
 
@@ -132,8 +127,25 @@ class Cone:
         return w * self.rolling + self.normal * (self.normal.dot(w) * (self.torsional - self.rolling))
 
     def first(self, twist: Motion) -> Impulse:
-        """Return the impulse that a twist asks for, if the contact were soft: the projection of y."""
-        R_n, R_t = maximum(self.R_n, SINGLE * self.inverse_mass), SOFT * self.inverse_mass
+        """Return the impulse that a twist asks for, if the contact were soft."""
+        return self._asked(twist, maximum(self.R_n, SINGLE * self.inverse_mass), SOFT * self.inverse_mass)
+
+    def at(self, twist: Motion) -> Impulse:
+        """Return the impulse that a twist asks for, g(v)."""
+        return self._asked(twist, self.R_n, self.R_t)
+
+    def at_speeds(self, normal: Scalar, squared: Scalar) -> tuple[Scalar, Scalar]:
+        """Return g_n and |g_t| / |v_t| of the same, from the velocity along the normal and the square of the slip."""
+        y_n = (self.wanted - normal) * (1.0 / self.R_n)
+        if not self.has_friction:
+            return maximum(y_n, 0.0), 0.0
+        per_slip = 1.0 / self.R_t
+        size = sqrt(squared * (per_slip * per_slip) + (SMALL / self.inverse_mass) ** 2)
+        normal, share = self._shares(y_n, size, self.friction * self.R_t * (1.0 / self.R_n))
+        return normal, share * per_slip
+
+    def _asked(self, twist: Motion, R_n: Scalar, R_t: Scalar) -> Impulse:
+        """Return the projection of y."""
         along = 1.0 / R_n
         y = Impulse((self.wanted - self.normal.dot(twist.linear)) * along, _against(self.slip(twist)) * (1.0 / R_t))
         return self.project(y, self.friction * R_t * along)
@@ -169,10 +181,15 @@ class Cone:
         """Return the projection on the cone, in a norm in which m is mu R_t / R_n; `share` is 1 / (1 + mu m)."""
         if not self.has_friction:
             return Impulse(maximum(y.normal, 0.0), Force.zero())
-        mu, size = self.friction, self._size(y)
-        slides = maximum((y.normal + m * size) * (1.0 / (1.0 + mu * m) if share is None else share), 0.0)
-        sticks = size <= mu * y.normal
-        return Impulse(where(sticks, y.normal, slides), y.slip * where(sticks, 1.0, mu * slides / size))
+        normal, slips = self._shares(y.normal, self._size(y), m, share)
+        return Impulse(normal, y.slip * slips)
+
+    def _shares(self, normal: Scalar, size: Scalar, m: Scalar, share: Scalar | None = None) -> tuple[Scalar, Scalar]:
+        """Return the normal part of a projection, and the share of y_t that is in it, from y_n and |y_t|."""
+        mu = self.friction
+        slides = maximum((normal + m * size) * (1.0 / (1.0 + mu * m) if share is None else share), 0.0)
+        sticks = size <= mu * normal
+        return where(sticks, normal, slides), where(sticks, 1.0, mu * slides / size)
 
     def _size(self, y: Impulse) -> Scalar:
         """Return |y_t|, never 0."""

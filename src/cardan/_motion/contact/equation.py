@@ -30,7 +30,7 @@ from cardan._dynamics.algorithms.implicit import (
     implicit_dynamics,
     is_tree,
 )
-from cardan._dynamics.algorithms.linear import Rows, with_diagonal
+from cardan._dynamics.algorithms.linear import Rows, dot, with_diagonal
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector, depth, supports
 from cardan._motion.contact.point import Contact
@@ -61,11 +61,11 @@ class Patch(NamedTuple):
     """Contacts that answer together: a single one at its point, several of one pair at the origin of their node."""
 
     contacts: tuple[Contact, ...]
-    near: Any  # whether any of several may touch; of a single contact None: it is always looked at
+    nearness: Scalar | None  # as of `ContactsOfPair`; of a single contact None: it is always looked at
 
     @property
     def is_single(self) -> bool:
-        return self.near is None
+        return self.nearness is None
 
     @property
     def first(self) -> Contact:
@@ -82,9 +82,9 @@ class Patch(NamedTuple):
 
 def patches_of(contacts: Sequence[Contact]) -> list[Patch]:
     """Return contacts as patches, in order: those of a pair that may be far are one."""
-    alike = groupby(enumerate(contacts), key=lambda item: item[0] if item[1].near is None else -id(item[1].pair))
+    alike = groupby(enumerate(contacts), key=lambda item: item[0] if item[1].nearness is None else -id(item[1].pair))
     found = [tuple(contact for _, contact in group) for _, group in alike]
-    return [Patch(own, own[0].near) for own in found]
+    return [Patch(own, own[0].nearness) for own in found]
 
 
 def singles(contacts: Sequence[Contact]) -> list[Patch]:
@@ -111,9 +111,21 @@ class Equation(ABC):
     @abstractmethod
     def solve(self, efforts: Efforts, responses: Sequence[Response]) -> ContactChange: ...
 
+    @abstractmethod
+    def changes(self, a: Vector) -> list[Motion]:
+        """Return J a of the patches, where they answer."""
+
+    @abstractmethod
+    def quadratic(self, a: Vector) -> Scalar:
+        """Return a . M a."""
+
 
 class TreeEquation(Equation):
     """In the articulated bodies of a tree, of which some touch the world: contacts are in the axes of their nodes."""
+
+    def __init__(self, moment: Snapshot, patches: Sequence[Patch], dt: float) -> None:
+        super().__init__(moment, patches, dt)
+        _ = moment.p  # before the loops: what is first asked for in one that may be skipped is not there behind it
 
     def solve(self, efforts: Efforts, responses: Sequence[Response]) -> ContactChange:
         forces, impedances = [], []
@@ -121,9 +133,19 @@ class TreeEquation(Equation):
             forces.append((patch.first.a, patch.at_node(force)))
             impedances.append((patch.first.a, patch.at_node(Z)))
         found = implicit_dynamics(self.moment, *efforts, forces, impedances, self.dt)
-        changes = [found.dA[patch.first.a] for patch in self.patches]
-        at = zip(self.patches, changes, strict=True)
-        return ContactChange(found.a, [p.first.place.inverse_act(dA) if p.is_single else dA for p, dA in at])
+        return ContactChange(found.a, self._of_patches(found.dA))
+
+    def changes(self, a: Vector) -> list[Motion]:
+        return self._of_patches(self.moment.changes(a))
+
+    def quadratic(self, a: Vector) -> Scalar:
+        nodes = self.moment.model.nodes
+        bodies = sum((dA.dot(n.inertia @ dA) for n, dA in zip(nodes, self.moment.changes(a), strict=True)), 0.0)
+        return sum((x * a[j] * a[j] for n in nodes for j, x in zip(n.v, n.armature, strict=True)), bodies)
+
+    def _of_patches(self, of_nodes: Sequence[Motion]) -> list[Motion]:
+        at = ((patch, of_nodes[patch.first.a]) for patch in self.patches)
+        return [patch.first.place.inverse_act(dA) if patch.is_single else dA for patch, dA in at]
 
 
 class JointEquation(Equation):
@@ -164,8 +186,13 @@ class JointEquation(Equation):
         return first.first.node_columns, force, Z
 
     def change(self, a: Vector) -> ContactChange:
-        twists = (sum((column * a[j] for j, column in J.items()), Motion.zero()) for J in self.J)
-        return ContactChange(list(a), list(twists))
+        return ContactChange(list(a), self.changes(a))
+
+    def quadratic(self, a: Vector) -> Scalar:
+        return sum((x * y for x, y in zip(a, (dot(row, a) for row in self.M), strict=True)), 0.0)
+
+    def changes(self, a: Vector) -> list[Motion]:
+        return [sum((column * a[j] for j, column in J.items()), Motion.zero()) for J in self.J]
 
 
 def _by_nodes(patches: Sequence[Patch]) -> list[list[int]]:

@@ -17,6 +17,7 @@ Source: Featherstone (2008), section 2.8 and 11.2.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -46,7 +47,8 @@ class ContactsOfPair:
     centres: tuple[Vector3, Vector3]  # of both shapes, each in its node's frame
     extents: tuple[float, float]  # how far about its centre a shape reaches [m]
     lever_rate: LeverRate | None = None  # of a's shape on the world
-    near: Any = None  # of a pair with several candidates: whether any of them may touch
+    # of a pair with several candidates: by how much they are nearer than what need not be looked at [m]
+    nearness: Scalar | None = None
 
     @cached_property
     def inverse_mass(self) -> Scalar:
@@ -131,6 +133,15 @@ class Contact:
         w, n = self.moment.motions[self.a].spin.w, self.candidate.normal
         return self.in_axes(w.cross(self.pair.lever_rate(w, n, self.candidate.point - self.pair.centres[0])))
 
+    def change(self, dA: Sequence[Motion]) -> Motion:
+        """Return by what dV/dt changes with the accelerations dA of the nodes; in the axes of a's."""
+        return self.place.inverse_act(dA[self.a] if self.is_with_world else dA[self.a] - self.X_ab @ dA[self.b])
+
+    def on_nodes(self, force: Force) -> list[tuple[int, Force]]:
+        """Return a force at the point, in the axes of a's node, as both nodes feel it."""
+        own = self.place @ force
+        return [(self.a, own)] if self.is_with_world else [(self.a, own), (self.b, -(self.X_ab.inverse() @ own))]
+
     def columns(self) -> dict[int, Motion]:
         """Return the columns of the Jacobian of V that are not zero, by the index in v."""
         return {j: self.place.inverse_act(column) for j, column in self.node_columns.items()}
@@ -161,8 +172,8 @@ class Contact:
         return SE3(turn, place)
 
     @property
-    def near(self) -> Any:
-        return self.pair.near
+    def nearness(self) -> Scalar | None:
+        return self.pair.nearness
 
     @property
     def inverse_mass(self) -> Scalar:

@@ -32,7 +32,7 @@ from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.linear import Rows, dot, with_diagonal
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.stepping import Solved
-from cardan._motion.contact.cone import SMALL, STICKING, Cone, rebound, worst_error
+from cardan._motion.contact.cone import RECOVERY, SMALL, STICKING, Cone, rebound, worst_error
 from cardan._motion.contact.equation import JointEquation, Response, singles
 from cardan._motion.contact.point import Contact
 
@@ -45,7 +45,8 @@ ITERATIONS = 8
 DOUBLE, SINGLE = 1e-6, 1e-3
 # The difference of two eigenvalues, relative to their sum, that counts as 0: there its root has no derivative.
 ISOTROPIC = 1e-4
-# Which share of a depth a step opens: the whole of it would throw bodies that were put into one another.
+# Which share of a depth a step opens, and no faster than `RECOVERY`: bodies that were put into one another are not
+# thrown.
 RECOVERED = 0.1
 
 
@@ -95,7 +96,8 @@ class Point(NamedTuple):
     @staticmethod
     def of(contact: Contact, G: Matrix3, dt: float) -> Point:
         """Return a contact that closes its gap, opens a share of its depth, or bounces."""
-        wanted = where(contact.gap > 0.0, -contact.gap, -RECOVERED * contact.gap) * (1.0 / dt)
+        opening = minimum(-RECOVERED / dt * contact.gap, RECOVERY)
+        wanted = where(contact.gap > 0.0, -contact.gap * (1.0 / dt), opening)
         if not is_zero(contact.material.restitution):
             hits, leaving = rebound(contact, dt)
             wanted = where(hits, maximum(wanted, leaving), wanted)

@@ -110,8 +110,9 @@ def contacts(moment: Snapshot, pairs: Iterable[Pair], skipping: float | None = N
     candidates_of = points_of(placed, [a.X for a, _ in sides], reaches or None)
     for k, (pair, (a, b), candidates) in enumerate(zip(listed, sides, candidates_of, strict=True)):
         centres, extents = (a.centre, b.centre), (a.extent, b.extent)
-        near = reduce(minimum, (c.gap for c in candidates)) < reaches[k] if reaches and len(candidates) > 1 else None
-        shared = ContactsOfPair(moment.model, (a.node, b.node), centres, extents, lever_rate(a.shape, a.X), near)
+        least = reduce(minimum, (c.gap for c in candidates))
+        nearness = reaches[k] - least if reaches and len(candidates) > 1 else None
+        shared = ContactsOfPair(moment.model, (a.node, b.node), centres, extents, lever_rate(a.shape, a.X), nearness)
         for candidate in candidates:
             touching = candidate._replace(gap=candidate.gap - pair.margin)
             found.append(Contact(moment, shared, touching, pair.material))

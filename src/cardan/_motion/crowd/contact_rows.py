@@ -21,6 +21,7 @@ from cardan._motion.crowd.rows import NODE, NodeRow, row_program
 SURFACE = ("friction", "restitution", "stiffness", "dissipation", "torsional", "rolling")
 CONE = ("friction", "inverse_mass", "R_n", "R_t", "wanted", "torsional", "rolling")
 LAW = 6 + len(CONE)  # numbers of a law: normal, place, and those
+TORSIONAL = 6 + CONE.index("torsional")  # where the lengths of torsional and rolling friction are
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from cardan._motion.crowd.sparse import CROWDED
 from cardan._motion.crowd.step import take_steps
 from cardan._motion.crowd.sweep_rows import meeting_program, visit_program
 from cardan._motion.crowd.sweeps import ALONE
-from cardan._motion.crowd.tables import BLOCKS, CONTACTS, NEAR, ORDER, PATCHES, PROGRAM, SIDES, TRIPLES, Crowd
+from cardan._motion.crowd.tables import BLOCKS, CONTACTS, NEAR, ORDER, PATCHES, PROGRAM, SIDES, TREES, TRIPLES, Crowd
 from cardan._motion.crowd.tree_rows import TreeRows
 
 TOLERANCE = 1e-5
@@ -40,15 +40,26 @@ class Engine:
     """So many worlds of a scene as tables, with the programs that run over them."""
 
     def __init__(
-        self, scene: Scene, dt: float, worlds: int = 1, *, limits: bool = True, pushed: bool = False, most: int = MOST
+        self,
+        scene: Scene,
+        dt: float,
+        worlds: int = 1,
+        *,
+        limits: bool = True,
+        pushed: bool = False,
+        iterations: int | None = None,
     ) -> None:
         self.scene, self.dt, self.worlds = scene, dt, worlds
         self.layout = layout = Layout(scene, worlds)
-        self.c = c = Crowd(worlds=worlds, dt=dt, tolerance=TOLERANCE, most=most)
+        self.c = c = Crowd(worlds=worlds, dt=dt, tolerance=TOLERANCE, most=iterations or MOST)
         layout.fill_trees(c)
         layout.fill_nodes(c)
         c.numbers_w = len(c.w_source) if pushed else 0
-        self.trees = [TreeRows(k.model, k.touching, dt, limits, k.kinematic, pushed) for k in layout.kinds]
+        options = dt, limits
+        self.trees = [
+            TreeRows(k.model, k.touching, *options, k.kinematic, pushed, k.pairs or (), k.balls, iterations)
+            for k in layout.kinds
+        ]
         self._add_trees()
         self.pairs = layout.fill_shapes(c)
         self.contacts = ContactRows(dt, bool(np.any(c.surfaces[:, 4:])))
@@ -61,11 +72,12 @@ class Engine:
         c, layout = self.c, self.layout
         c.allocate(c.numbers_q, "q", "q_rows", "q_after")
         c.allocate(c.numbers_v, "v", "a", "effort", "position", "velocity")
-        c.allocate(c.numbers_v, "v_rows", "v_after", "effort_rows", "position_rows", "velocity_rows")
+        c.allocate(c.numbers_v, "v_rows", "v_after", "a_rows", "effort_rows", "position_rows", "velocity_rows")
         c.allocate(len(c.w_source), "wrenches", "wrench_rows")
-        c.allocate(layout.first_vector[-1], "force", "free", "line", "armature", "before", "change", "a_blocks")
+        c.allocate(layout.first_vector[-1], "force", "free", "line", "armature", "before", "change")
         c.allocate(layout.first_matrix[-1], "mass")
-        c.allocate(c.trees, "tree_sound", "tree_error")
+        c.allocate(layout.first_ball[-1], "listed_balls")
+        c.allocate(c.trees, "tree_sound", "tree_error", "tree_alone", "tree_coupled", "tree_residual", "tree_slack")
         c.allocate(c.trees + 1, "body", "body_change", "colours_of")
         for name in ("effort", "position", "velocity", "wrenches", "line", "armature", "before", "tree_error", "free"):
             getattr(c, name)[...] = 0.0
@@ -77,14 +89,23 @@ class Engine:
         c.tree_elements = np.repeat(elements, rows).astype(np.int32)
         c.tree_held = np.concatenate([start + size * np.arange(n) for n, size, start in own]).astype(np.int32)
         self._programs: list[RowProgram] = []
-        for name in ("start", "lines", "joint_reaction", "finish"):
+        for name in ("start", "lines", "joint_reaction", "finish", "placing", "moving", "alone"):
             setattr(c, name, np.zeros(c.kinds, np.int64))
-        for k, rows_of in enumerate(self.trees):
-            arrays = self._arrays_of(k, held[k])
-            c.start[k], c.finish[k] = (self._made(p, arrays) for p in (rows_of.start(), rows_of.finish()))
-            if rows_of.elements:
-                both = rows_of.lines(), rows_of.reaction()
-                c.lines[k], c.joint_reaction[k] = (self._made(p, arrays) for p in both)
+        self._tree_arrays = [self._arrays_of(k, first) for k, first in enumerate(held[:-1])]
+        for k, (rows_of, arrays) in enumerate(zip(self.trees, self._tree_arrays, strict=True)):
+            if rows_of.pairs:
+                made = rows_of.placing(), rows_of.moving(), rows_of.alone()
+                c.placing[k], c.moving[k], c.alone[k] = (self._made(p, arrays) for p in made)
+            else:
+                self._add_tree_programs(k)
+
+    def _add_tree_programs(self, k: int) -> None:
+        """Make what steps the trees of a kind that meet others: of robots not before one does."""
+        c, rows_of, arrays = self.c, self.trees[k], self._tree_arrays[k]
+        c.start[k], c.finish[k] = (self._made(p, arrays) for p in (rows_of.start(), rows_of.finish()))
+        if rows_of.elements:
+            both = rows_of.lines(), rows_of.reaction()
+            c.lines[k], c.joint_reaction[k] = (self._made(p, arrays) for p in both)
 
     def _made(self, program: Any, arrays: dict[str, np.ndarray]) -> int:
         self._programs.append(RowProgram(program, arrays))
@@ -95,19 +116,20 @@ class Engine:
         c, layout, rows_of = self.c, self.layout, self.trees[k]
         kind, model, n = layout.kinds[k], rows_of.model, int(c.kind_rows[k])
         blocks, touching = rows_of.blocks, len(kind.touching)
-        along_v = {"v": "v_rows", "v_after": "v_after"}
+        along_v = {"v": "v_rows", "v_after": "v_after", "a": "a_rows"}
         along_v |= {name: f"{name}_rows" for name in ("effort", "position", "velocity")}
         vectors = {name: name for name in ("force", "free", "line", "armature", "before", "change")}
         groups: list[tuple[int, int, dict[str, str]]] = [
             (layout.first_q[k], model.nq, {"q": "q_rows", "q_after": "q_after"}),
             (layout.first_v[k], model.nv, along_v),
-            (layout.first_vector[k], blocks, vectors | {"a": "a_blocks"}),
+            (layout.first_vector[k], blocks, vectors),
             (layout.first_matrix[k], lower_half(blocks), {"mass": "mass"}),
             (layout.first_node[k], touching, {"node": "node"}),
             (layout.first_jacobian[k], 0 if kind.is_loose else touching * blocks, {"jacobian": "jacobian"}),
             (layout.first_wrench[k], 6 * model.nbodies, {"wrenches": "wrench_rows"}),
+            (layout.first_ball[k], len(kind.balls), {"listed": "listed_balls"}),
             (held, rows_of.elements, {"held": "held", "held_after": "held_after"}),
-            (layout.first_tree[k], 1, {"sound": "tree_sound", "tree_error": "tree_error"}),
+            (layout.first_tree[k], 1, {name: f"tree_{name}" for name in ("sound", "error", "residual", "slack")}),
         ]
         found: dict[str, np.ndarray] = {}
         for start, size, arrays in groups:
@@ -124,7 +146,7 @@ class Engine:
         shapes, trees, vectors = c.shapes * self.worlds, c.trees, self.layout.first_vector[-1]
         alone = trees // max(self.worlds, 1)
         c.allocate(shapes, "shape_pose", "ball", "further", "reach", "listed_ball", "listed_reach", "listed_radius")
-        c.allocate(self.worlds, "listed_count")
+        c.allocate(self.worlds, "listed_count", "world_moved")
         c.pair_kinds = len(self.pairs)
         c.allocate(c.pair_kinds + 1, "kind_first")
         c.allocate(c.shapes, "level", "cell", "following")
@@ -209,7 +231,7 @@ class Engine:
         if not self._contact_programs:
             made = {"begin": self.contacts.begin(), "response": self.contacts.response()}
             made |= {"reaction": self.contacts.reaction()}
-            made |= {"meet": meeting_program(), "visit": visit_program()} if self.contacts.twist == 3 else {}
+            made |= {"meet": meeting_program(), "visit": visit_program()}
             for name, program in made.items():
                 own = met if name in ("meet", "visit") else names
                 self._contact_programs.append((RowProgram(program, self._contact_arrays(own)), own))
@@ -272,15 +294,21 @@ class Engine:
         force = c.found_impulse[: c.contacts] / self.dt
         return Touching(shapes, c.found_feature[: c.contacts].copy(), force, torque, point)
 
-    def step(self, steps: int) -> None:
-        """Take steps of all worlds, from what the tables hold to what they hold then."""
+    def step(self, steps: int, joined: bool = False) -> None:
+        """Take steps of all worlds, from what the tables hold to what they hold then.
+
+        If all is `joined`, contacts of robots that meet no other are listed as well.
+        """
         c, done = self.c, 0
+        c.joined = int(joined)
         while done < steps:
             done += take_steps(c, steps - done)
             if done == steps:
                 return
             if c.lacking == PROGRAM:
                 self._add_pair_program(c.wanted)
+            elif c.lacking == TREES:
+                self._add_tree_programs(c.wanted)
             elif c.lacking == ORDER:
                 raise UnsupportedError(
                     f"an island of robots and more than {CROWDED} bodies that touch one another",

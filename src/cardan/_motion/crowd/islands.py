@@ -9,6 +9,7 @@ Source: Tarjan, Efficiency of a good but not linear set union algorithm (1975).
 from __future__ import annotations
 
 from cardan._compiler.kernels import INT, TRUTH, kernel, tail
+from cardan._motion.crowd.contact_rows import TORSIONAL
 from cardan._motion.crowd.sparse import connect, eliminate, find_pattern, find_triples
 from cardan._motion.crowd.tables import BLOCKS, TRIPLES, Crowd
 
@@ -37,7 +38,7 @@ def unite_trees(c):
     """Find which trees touch one another, and which anything acts on at all (`island_of` 0)."""
     for t in range(c.trees):
         c.parent[t] = t
-        c.island_of[t] = 0 if c.tree_elements[t] > 0 else -1
+        c.island_of[t] = 0 if c.tree_elements[t] > 0 and c.tree_alone[t] == 0 else -1
     for p in range(c.patches):
         a = tree_of(c, c.found_shapes[p, 0])
         b = tree_of(c, c.found_shapes[p, 1])
@@ -96,9 +97,13 @@ def list_islands(c):
 @kernel(c=Crowd, i=INT, returns=TRUTH)
 def may_be_swept(c, i):
     """Return whether an island is of loose bodies alone, without moments at contacts."""
-    is_loose = c.twist_size == 3
+    is_loose = True
     for k in range(c.island_trees[i], c.island_trees[i + 1]):
         is_loose = is_loose and c.tree_loose[c.members[k]] == 1
+    if c.twist_size > 3:
+        for k in range(c.island_patches[i], c.island_patches[i + 1]):
+            for m in range(c.patch_first[k], c.patch_first[k] + c.patch_count[k]):
+                is_loose = is_loose and c.law[m, TORSIONAL] == 0.0 and c.law[m, TORSIONAL + 1] == 0.0
     return is_loose
 
 

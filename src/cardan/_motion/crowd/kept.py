@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan._motion.crowd.narrow import BITS, MASK
+from cardan._motion.crowd.tables import BITS, MASK
 
 NAMES = ("contact_key", "contact_feature", "contact_impulse", "contact_shapes")
 
@@ -21,6 +21,10 @@ class KeptImpulses:
     feature: np.ndarray  # which candidate of the pair: int32 (n,)
     impulse: np.ndarray  # on the first body, along the axes of the world [N s], (n, 3)
     shapes: int  # of one world
+
+    def __post_init__(self) -> None:
+        for array in (self.key, self.feature, self.impulse):  # copies of a state share them
+            array.setflags(write=False)
 
     def of_worlds(self, chosen: np.ndarray) -> KeptImpulses:
         """Return those of some of the worlds, which become worlds 0, 1, ..."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan._algebra.spatial import SE3, Inertia
+from cardan._motion.contact.touching import Pair
 from cardan._robot.joints import FreeFlyer, Mimic
 from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
@@ -28,6 +29,16 @@ class Tree:
     v: tuple[int, ...]
 
 
+class Ball(NamedTuple):
+    """A ball about a shape on a node of a tree, and how far it may move before pairs are listed again [m]."""
+
+    node: int
+    centre: tuple[float, ...]
+    extent: float
+    margin: float
+    slack: float = 0.0
+
+
 @dataclass(eq=False)
 class Kind:
     """Trees that share programs."""
@@ -37,6 +48,10 @@ class Kind:
     trees: list[Tree] = field(default_factory=list)
     numbers: list[list[float]] = field(default_factory=list)  # what its model is given, of each tree
     touching: tuple[int, ...] = ()  # its nodes that carry shapes
+    pairs: tuple[Pair, ...] | None = None  # what a tree alone may touch; None where no such program is made
+    balls: tuple[Ball, ...] = ()  # about its shapes
+    alike: Sequence[bool] = ()  # of each tree, whether it has just these
+    shapes: Sequence[Sequence[int]] = ()  # of each tree
 
     @property
     def is_loose(self) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -10,19 +11,27 @@ import numpy as np
 
 from cardan._algebra.spatial import SE3, Vector3
 from cardan._compiler.kernels import aligned_empty
-from cardan._motion.collision import check_page
+from cardan._dynamics.algorithms.kinematic import heavy
+from cardan._dynamics.algorithms.kinematics import Kinematics
+from cardan._motion.collision import has_page
 from cardan._motion.collision.bounds import radius_about
 from cardan._motion.collision.table import kind_of
 from cardan._motion.contact.point import inverse_mass_of
-from cardan._motion.crowd.kinds import Kind, kinds_of
-from cardan._motion.crowd.narrow import BITS
+from cardan._motion.contact.touching import Pair
+from cardan._motion.crowd.kinds import Ball, Kind, kinds_of
 from cardan._motion.crowd.rows import blocks_of, numbers_of, still_row
 from cardan._motion.crowd.shape_rows import ShapeKinds, ShapePair
-from cardan._motion.crowd.tables import Crowd
+from cardan._motion.crowd.tables import BITS, Crowd
 from cardan._robot.geometry.shapes import Geometry, HeightField, Plane, Shape, Sphere, TriangleMesh
 from cardan._robot.geometry.support import box_about
-from cardan._robot.model import Material, Model
+from cardan._robot.model import WORLD, Material, Model
 
+SLACK = 0.1
+"""How far a shape moves before pairs are listed again: of its size, or of that of a robot that may be alone."""
+SEVERAL = 4
+"""Robots of a kind from which on a lane for each that meets no other is quicker than an island."""
+MOST_MET = 128
+"""Pairs of shapes of such a robot: each is code."""
 ENDLESS = {Plane: 1, HeightField: 2, TriangleMesh: 2}
 
 
@@ -36,6 +45,8 @@ class Scene(NamedTuple):
     together: Sequence[tuple[int, int]]  # pairs that do although they are of one family
     stiffness: Sequence[float]  # of each shape's surface, where it has none of its own [N/m]
     kinematic: Sequence[str]
+    partners: Callable[[int], np.ndarray]  # the shapes that may touch one
+    pair: Callable[[int, int], Pair]  # two of them, the first on what moves
 
 
 class Layout:
@@ -63,7 +74,9 @@ class Layout:
                 touching.setdefault(self.owner[at][0], set()).add(self.owner[at][2])
         for k, kind in enumerate(self.kinds):
             kind.touching = tuple(sorted(touching.get(k, ())))
+        self._find_what_robots_meet()
         self.first_tree = starts_of(self.worlds * len(kind.trees) for kind in self.kinds)
+        self.first_ball = starts_of(self._rows(k) * len(k.balls) for k in self.kinds)
         self.first_vector = starts_of(self._rows(k) * blocks_of(k.model.nv) for k in self.kinds)
         self.first_matrix = starts_of(self._rows(k) * lower_half(blocks_of(k.model.nv)) for k in self.kinds)
         self.first_q = starts_of(self._rows(k) * k.model.nq for k in self.kinds)
@@ -80,6 +93,50 @@ class Layout:
 
     # --- trees and nodes ---
 
+    def _find_what_robots_meet(self) -> None:
+        """Find, of kinds of several robots, which pairs each has in itself and with what is fixed in the world."""
+        at = [self.scene.model.attachments[shape.body].node for shape in self.scene.shapes]
+        tree_of = np.array([self.owner[node][:2] if node >= 0 else (-1, -1) for node in at]).reshape(-1, 2)
+        for k, kind in enumerate(self.kinds):
+            if kind.is_loose or len(kind.trees) < SEVERAL:
+                continue
+            shapes = [np.flatnonzero((tree_of == (k, i)).all(axis=1)).tolist() for i in range(len(kind.trees))]
+            met = [self._met((k, i), own, tree_of) for i, own in enumerate(shapes)]
+            if 0 < len(met[0]) <= MOST_MET:
+                balls = [self._balls(kind, own) for own in shapes]
+                kind.pairs, kind.balls = met[0], balls[0]
+                kind.alike = [a == met[0] and b == balls[0] for a, b in zip(met, balls, strict=True)]
+                kind.shapes = shapes
+
+    def _balls(self, kind: Kind, shapes: Sequence[int]) -> tuple[Ball, ...]:
+        """Return the balls about shapes, each with room to move in: that of the robot as a whole."""
+        found = []
+        for i in shapes:
+            shape, at = self.scene.shapes[i], self.scene.model.attachments[self.scene.shapes[i].body]
+            centre, extent, _ = self._about(shape)
+            found.append(Ball(self.owner[at.node][2], tuple(map(float, centre)), extent, shape.margin))
+        poses = Kinematics(kind.model, kind.model.neutral().tolist()).poses
+        centres = [np.array([*map(float, poses[ball.node] @ Vector3(*ball.centre))]) for ball in found]
+        size = max(float(np.linalg.norm(centre - sum(centres) / len(centres))) for centre in centres)
+        return tuple(ball._replace(slack=SLACK * max(size, ball.extent)) for ball in found)
+
+    def _met(self, own: tuple[int, int], shapes: Sequence[int], tree_of: np.ndarray) -> tuple[Pair, ...]:
+        """Return the pairs of a tree that moves alone, by the names of bodies that its kind has."""
+        model, kind, tree = self.scene.model, self.kinds[own[0]], self.kinds[own[0]].trees[own[1]]
+        names = {model.bodies[k].name: b.name for k, b in zip(tree.bodies, kind.model.bodies, strict=True)}
+        found = []
+        for i in shapes:
+            partners = self.scene.partners(i)
+            is_fixed, is_own = tree_of[partners, 0] < 0, (tree_of[partners] == own).all(axis=1)
+            for j in partners[is_fixed | (is_own & (partners > i))].tolist():
+                pair: Any = self.scene.pair(i, j)
+                at = names.get(pair.b, WORLD)
+                pose = pair.pose_b if pair.b in names else model.attachments[pair.b].pose @ pair.pose_b
+                found.append(replace(pair, a=names[pair.a], b=at, pose_b=pose, name=""))
+                if len(found) > MOST_MET:
+                    return tuple(found)
+        return tuple(found)
+
     def fill_trees(self, c: Crowd) -> None:
         model, W = self.scene.model, self.worlds
         c.kinds, c.trees = len(self.kinds), self.first_tree[-1]
@@ -88,6 +145,7 @@ class Layout:
         c.w_source = self._sources_of_wrenches(model.nbodies)
         c.numbers_q, c.numbers_v = len(c.q_source), len(c.v_source)
         c.kind_rows = wholes(self._rows(kind) for kind in self.kinds)
+        c.kind_tree = wholes(self.first_tree[:-1])
         columns: dict[str, list[np.ndarray]] = {}
 
         def add(name: str, values: Any) -> None:
@@ -99,8 +157,7 @@ class Layout:
             add("tree_blocks", np.full(len(rows), blocks))
             add("tree_first", self.first_vector[k] + rows * blocks)
             add("tree_mass", self.first_matrix[k] + rows * lower_half(blocks))
-            add("tree_v", self.first_v[k] + rows * kind.model.nv)
-            add("tree_nv", np.full(len(rows), kind.model.nv))
+            add("tree_alike", np.resize(kind.alike or [False], len(rows)))
             add("tree_loose", np.full(len(rows), int(kind.is_loose)))
             add("tree_node", self.first_node[k] + rows if kind.is_loose and kind.touching else np.full(len(rows), -1))
             bodies = [tree.nodes[0].inertia for tree in kind.trees]
@@ -158,6 +215,7 @@ class Layout:
             own |= {f"shape_{key}": getattr(shape, key) for key in ("margin", "group", "mask")}
             sizes += shared.sizes(geometry)
             rows.append(own)
+            own["shape_slack"] = SLACK * own["shape_extent"]
         c.shapes = len(rows)
         for name in rows[0] if rows else ():
             own = np.array([row[name] for row in rows])
@@ -165,6 +223,7 @@ class Layout:
         node, step = [np.array([row[key] for row in rows]) for key in ("shape_node", "node_step")]
         c.shape_node = wholes((node + np.arange(W)[:, None] * step).ravel())
         c.shape_sizes = np.array([*sizes, 0.0])
+        self._fill_robots(c)
         c.ground = wholes(i for i, shape in enumerate(scene.shapes) if type(shape.geometry) in ENDLESS)
         c.grounds = len(c.ground)
         c.apart, c.together = keys_of(scene.apart), keys_of(scene.together)
@@ -172,16 +231,37 @@ class Layout:
         c.surfaces, c.surface_count = self._surfaces(list(materials)), len(materials)
         return self._pair_kinds(c, shared, [geometry for _, geometry in kinds.values()])
 
+    def _fill_robots(self, c: Crowd) -> None:
+        """Fill which shapes are on trees that may be alone, and how far these may move."""
+        c.shape_lane = np.zeros(len(c.shape_node), np.int32)
+        c.ball_shape = np.full(self.first_ball[-1], -1, np.int32)
+        firsts: list[int] = []
+        for kind, first in zip(self.kinds, self.first_ball[:-1], strict=True):
+            n = len(kind.balls)
+            for row in range(self._rows(kind)):
+                world, i = divmod(row, len(kind.trees))
+                firsts.append(first + row * n)
+                if n and kind.alike[i]:
+                    own = world * c.shapes + np.array(kind.shapes[i])
+                    c.ball_shape[firsts[-1] : firsts[-1] + n] = own
+                    c.shape_lane[own], c.shape_slack[own] = 1, [ball.slack for ball in kind.balls]
+        c.tree_ball = wholes([*firsts, self.first_ball[-1]])
+
+    def _pose_in_node(self, shape: Shape) -> SE3:
+        X = self.poses.get(shape.body, self.scene.model.attachments[shape.body].pose) @ shape.pose
+        return SE3(None, X.translation) if isinstance(shape.geometry, Sphere) else X  # its turn does not matter
+
+    def _about(self, shape: Shape) -> tuple[Vector3, float, Any]:
+        """Return the middle of a shape in its node, how far it reaches from there, and half the sides of its box."""
+        is_endless = type(shape.geometry) in ENDLESS
+        middle, half = (Vector3.zero(), None) if is_endless else box_about(shape.geometry)
+        return self._pose_in_node(shape) @ middle, float(radius_about(half)) if half is not None else 0.0, half
+
     def _placed(self, shape: Shape, weights: dict[Any, float]) -> dict[str, Any]:
         """Return where a shape is, and what is felt of it."""
-        model, geometry = self.scene.model, shape.geometry
-        at = model.attachments[shape.body]
-        X = self.poses.get(shape.body, at.pose) @ shape.pose
-        if isinstance(geometry, Sphere):  # how it is turned does not matter
-            X = SE3(None, X.translation)
-        endless = ENDLESS.get(type(geometry), 0)
-        middle, half = (Vector3.zero(), None) if endless else box_about(geometry)
-        centre, extent = X @ middle, float(radius_about(half)) if half is not None else 0.0
+        geometry, at = shape.geometry, self.scene.model.attachments[shape.body]
+        endless, X = ENDLESS.get(type(geometry), 0), self._pose_in_node(shape)
+        centre, extent, half = self._about(shape)
         found: dict[str, Any] = {"shape_order": at.node, "shape_local": [*map(float, numbers_of(X))]}
         found |= {"shape_centre": [*map(float, centre)], "shape_extent": extent, "shape_endless": endless}
         found["shape_half"] = [0.0] * 3 if half is None else [*map(float, half)]
@@ -192,6 +272,8 @@ class Layout:
         row, step = kind.touching.index(n), len(kind.trees) * len(kind.touching)
         found |= {"shape_node": self.first_node[k] + i * len(kind.touching) + row, "node_step": step}
         own = kind.model.filled_with({"inertial_parameters": kind.numbers[i]}) if kind.is_loose else kind.model
+        if kind.kinematic:
+            own = heavy(own, [node for node in own.nodes if node.name in kind.kinematic])
         key = k, n, tuple(kind.numbers[i]), tuple(found["shape_centre"]), extent
         if key not in weights:
             weights[key] = float(inverse_mass_of(own, n, centre, extent))
@@ -216,11 +298,10 @@ class Layout:
             for is_fixed, others in enumerate((moving, fixed)):
                 if i in moving and j in others:
                     key = shared.pair(kinds[i], kinds[j]), is_fixed
-                    if key not in known:
-                        check_page(type(kinds[i]), type(kinds[j]))
+                    if key not in known and has_page(type(kinds[i]), type(kinds[j])):
                         known[key] = len(found)
                         found.append(ShapePair(shared, kinds[i], kinds[j], bool(is_fixed)))
-                    table[i * n + j, is_fixed] = known[key]
+                    table[i * n + j, is_fixed] = known.get(key, -1)  # no two that may touch are without
         c.pair_kind = wholes(table)
         c.pair_points = wholes([pair.points for pair in found])
         c.pair_sizes = wholes(np.array([pair.sizes for pair in found]).reshape(-1, 2))

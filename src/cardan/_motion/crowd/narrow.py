@@ -11,15 +11,13 @@ Source: Ericson, Real-Time Collision Detection (2005), chapters 2 and 7.
 from __future__ import annotations
 
 from cardan._compiler.kernels import F64, I64, INT, REAL, TRUTH, fma, kernel, run, sqrt, tail
+from cardan._motion.crowd.alone import leave_alone, look_at_room, note_couples, run_where
 from cardan._motion.crowd.grid import do_meet, find_levels, find_near, sort
-from cardan._motion.crowd.tables import CONTACTS, NEAR, PATCHES, PROGRAM, Crowd
+from cardan._motion.crowd.tables import BITS, CONTACTS, MASK, NEAR, PATCHES, PROGRAM, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
 SKIN, AHEAD = 0.02, 2.0  # as of `contact/touching.py`
-SLACK = 0.1  # of its size a shape moves before pairs are listed again
-BITS = 26  # of the number of a shape in a key
-MASK = (1 << BITS) - 1
 
 
 @kernel(node=F64[24], local=F64[12], found=F64[12])
@@ -44,19 +42,39 @@ def speed_of(node, centre, extent):
     return sqrt(x * x + y * y + z * z) + extent * turning
 
 
+@kernel(c=Crowd, s=INT)
+def place(c, s):
+    """Find where a shape is, and the ball about what it may touch in this step."""
+    node = c.node[c.shape_node[s]]
+    centre = c.shape_centre[s]
+    place_shape(node, c.shape_local[s], c.shape_pose[s])
+    for i in range(3):
+        total = fma(node[3 * i], centre[0], node[9 + i])
+        total = fma(node[3 * i + 1], centre[1], total)
+        c.ball[s, i] = fma(node[3 * i + 2], centre[2], total)
+    extent = c.shape_extent[s]
+    c.further[s] = c.shape_margin[s] + SKIN * extent + AHEAD * c.dt * speed_of(node, centre, extent)
+    c.reach[s] = extent + c.further[s] if c.shape_endless[s] == 0 else -1.0
+
+
+@kernel(c=Crowd, first=INT, last=INT, lane=INT)
+def place_shapes(c, first, last, lane):
+    for s in range(first, last):
+        if c.shape_lane[s] == lane:
+            place(c, s)
+
+
 @kernel(c=Crowd)
-def place_shapes(c):
-    for s in range(c.shapes * c.worlds):
-        node = c.node[c.shape_node[s]]
-        centre = c.shape_centre[s]
-        place_shape(node, c.shape_local[s], c.shape_pose[s])
-        for i in range(3):
-            total = fma(node[3 * i], centre[0], node[9 + i])
-            total = fma(node[3 * i + 1], centre[1], total)
-            c.ball[s, i] = fma(node[3 * i + 2], centre[2], total)
-        extent = c.shape_extent[s]
-        c.further[s] = c.shape_margin[s] + SKIN * extent + AHEAD * c.dt * speed_of(node, centre, extent)
-        c.reach[s] = extent + c.further[s] if c.shape_endless[s] == 0 else -1.0
+def place_coupled(c):
+    """Place the shapes of robots that are listed with others."""
+    for k in range(c.kinds):
+        if c.placing[k] != 0:
+            run_where(c, c.tree_coupled, c.placing[k], k, 1)
+            for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
+                if c.tree_coupled[t] == 1:
+                    for n in range(c.tree_ball[t], c.tree_ball[t + 1]):
+                        if c.ball_shape[n] >= 0:
+                            place(c, c.ball_shape[n])
 
 
 # --- which pairs may touch --------------------------------------------------------------------------------------------
@@ -139,15 +157,15 @@ def are_near(c, a, b):
 @kernel(c=Crowd, world=INT, returns=TRUTH)
 def has_moved(c, world):
     """Return whether a shape of a world has moved so far since pairs were listed that others may be near."""
-    if c.listed_count[world] < 0:
+    if c.listed_count[world] < 0 or c.world_moved[world] == 1 or c.listed_joined != c.joined:
         return True
     for s in range(world * c.shapes, (world + 1) * c.shapes):
-        if c.shape_endless[s] == 0:
+        if c.shape_endless[s] == 0 and c.shape_lane[s] == 0:
             total = 0.0
             for k in range(3):
                 d = c.ball[s, k] - c.listed_ball[s, k]
                 total += d * d
-            slack = SLACK * c.shape_extent[s] + c.listed_reach[s] - c.reach[s]
+            slack = c.shape_slack[s] + c.listed_reach[s] - c.reach[s]
             if not (slack >= 0.0 and total <= slack * slack):
                 return True
     return False
@@ -194,7 +212,7 @@ def list_pairs(c, world):
         for k in range(3):
             c.listed_ball[s, k] = c.ball[s, k]
         c.listed_reach[s] = c.reach[s]
-        c.listed_radius[s] = c.reach[s] + SLACK * c.shape_extent[s] if c.shape_endless[s] == 0 else -1.0
+        c.listed_radius[s] = c.reach[s] + c.shape_slack[s] if c.shape_endless[s] == 0 else -1.0
     radius = tail(c.listed_radius, first)
     grids = find_levels(radius, n, c.level, c.used, c.width)
     found = find_near(
@@ -212,18 +230,39 @@ def list_pairs(c, world):
         for s in range(first, first + n):
             if c.shape_endless[s] == 0 and may_come_near(c, s, b):
                 count = list_pair(c, s, b, at, count)
+    count = note_couples(c, tail(c.listed, at), count, world)
     sort(tail(c.listed, at), c.spare, count)
     c.listed_count[world] = count if c.lacking == 0 else -1
+
+
+@kernel(c=Crowd)
+def list_where_needed(c):
+    """List the pairs of worlds in which something has moved through the room it had."""
+    place_shapes(c, 0, c.shapes * c.worlds, 0)
+    look_at_room(c)
+    moved = 0
+    for world in range(c.worlds):
+        c.world_moved[world] = 1 if has_moved(c, world) else 0
+        moved += c.world_moved[world]
+    if moved == 0:
+        return
+    for k in range(c.kinds):
+        if c.placing[k] != 0:
+            run(c.placing[k], c.kind_rows[k])
+    for world in range(c.worlds):
+        if c.world_moved[world] == 1 and c.lacking == 0:
+            place_shapes(c, world * c.shapes, (world + 1) * c.shapes, 1)
+            list_pairs(c, world)
+    c.listed_joined = c.joined
 
 
 @kernel(c=Crowd, returns=INT)
 def find_pairs(c):
     """Find the keys of all pairs that are near, in order; return how many there are."""
-    for world in range(c.worlds):
-        if has_moved(c, world):
-            list_pairs(c, world)
-            if c.lacking != 0:
-                return 0
+    list_where_needed(c)
+    if c.lacking != 0:
+        return 0
+    place_coupled(c)
     count = 0
     for k in range(c.pair_kinds + 1):
         c.kind_first[k] = 0
@@ -236,7 +275,9 @@ def find_pairs(c):
                     return 0
                 c.spare[count] = key
                 count += 1
-                c.kind_first[(key >> 2 * BITS) + 1] += 1
+    count = leave_alone(c, c.spare, count)
+    for k in range(count):
+        c.kind_first[(c.spare[k] >> 2 * BITS) + 1] += 1
     for k in range(c.pair_kinds):
         c.kind_first[k + 1] += c.kind_first[k]
     for k in range(count):  # worlds are listed one after the other: kinds of all together come first

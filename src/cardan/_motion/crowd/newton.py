@@ -12,6 +12,7 @@ Cost: an iteration takes 1300 operations for two loose bodies that touch, and th
 from __future__ import annotations
 
 from cardan._compiler.kernels import F64, I32, INT, LANES, REAL, TRUTH, fma, kernel, run, sqrt, tail
+from cardan._motion.crowd.alone import run_where
 from cardan._motion.crowd.narrow import copy_three
 from cardan._motion.crowd.sparse import factor, find_block, solve
 from cardan._motion.crowd.tables import SIDES, Crowd
@@ -337,9 +338,9 @@ def decide_again(c, i):
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
         t = c.members[m]
         for e in range(c.tree_held[t], c.tree_held[t] + c.tree_elements[t]):
-            c.held[e] = c.held_after[e]
-        for k in range(c.tree_blocks[t]):
-            c.before[c.tree_first[t] + k] = c.change[c.tree_first[t] + k]
+            c.held[e] = c.held_after[e] if share == 1.0 else c.held[e] + share * (c.held_after[e] - c.held[e])
+        for k in range(c.tree_first[t], c.tree_first[t] + c.tree_blocks[t]):
+            c.before[k] = c.change[k] if share == 1.0 else c.before[k] + share * (c.change[k] - c.before[k])
 
 
 @kernel(c=Crowd, i=INT)
@@ -369,7 +370,7 @@ def iterate(c):
         run(c.response, c.contacts)
         for k in range(c.kinds):
             if c.lines[k] != 0:
-                run(c.lines[k], c.kind_rows[k])
+                run_where(c, c.tree_alone, c.lines[k], k, 0)
         for i in range(c.islands):
             if c.island_going[i] == 1:
                 solve_island(c, i)
@@ -378,7 +379,7 @@ def iterate(c):
         run(c.reaction, c.contacts)
         for k in range(c.kinds):
             if c.lines[k] != 0:
-                run(c.joint_reaction[k], c.kind_rows[k])
+                run_where(c, c.tree_alone, c.joint_reaction[k], k, 0)
         going = 0
         for i in range(c.islands):
             if c.island_going[i] == 1:

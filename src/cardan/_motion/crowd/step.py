@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import math
 
-from cardan._compiler.kernels import INT, kernel, run
+from cardan._compiler.kernels import F64, I32, INT, kernel
+from cardan._motion.crowd.alone import run_where
 from cardan._motion.crowd.islands import (
     COSTLY,
     find_islands,
@@ -24,10 +25,10 @@ from cardan._motion.crowd.islands import (
     may_be_swept,
     order_island,
 )
-from cardan._motion.crowd.narrow import find_contacts, keep_impulses, place_shapes
+from cardan._motion.crowd.narrow import find_contacts, keep_impulses
 from cardan._motion.crowd.newton import fill_contacts, find_sides, iterate
 from cardan._motion.crowd.sweeps import SWEEPING, sweep
-from cardan._motion.crowd.tables import ORDER, Crowd
+from cardan._motion.crowd.tables import ORDER, TREES, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
@@ -38,22 +39,67 @@ NEARLY = 1e-3
 """By how much velocities may be wrong after sweeps that no factor follows [m/s]."""
 
 
+@kernel(rows=F64[:], source=I32[:], numbers=F64[:], n=INT)
+def gather(rows, source, numbers, n):
+    """Take numbers of the worlds as the trees have them."""
+    for e in range(n):
+        rows[e] = numbers[source[e]]
+
+
+@kernel(rows=F64[:], source=I32[:], numbers=F64[:], n=INT)
+def scatter(rows, source, numbers, n):
+    """Give numbers of the trees to the worlds."""
+    for e in range(n):
+        numbers[source[e]] = rows[e]
+
+
+@kernel(numbers=F64[:], n=INT)
+def round_to_single(numbers, n):
+    """Leave numbers the 24 bits that single precision has (Dekker 1971)."""
+    for e in range(n):
+        scaled = 536870913.0 * numbers[e]  # 2^29 + 1
+        numbers[e] = scaled - (scaled - numbers[e])
+
+
+@kernel(c=Crowd)
+def read_controls(c):
+    gather(c.effort_rows, c.v_source, c.effort, c.numbers_v)
+    gather(c.position_rows, c.v_source, c.position, c.numbers_v)
+    gather(c.velocity_rows, c.v_source, c.velocity, c.numbers_v)
+    gather(c.wrench_rows, c.w_source, c.wrenches, c.numbers_w)
+
+
 @kernel(c=Crowd)
 def start_trees(c):
-    for e in range(c.numbers_q):
-        c.q_rows[e] = c.q[c.q_source[e]]
-    for e in range(c.numbers_v):
-        c.v_rows[e] = c.v[c.v_source[e]]
-        c.effort_rows[e] = c.effort[c.v_source[e]]
-        c.position_rows[e] = c.position[c.v_source[e]]
-        c.velocity_rows[e] = c.velocity[c.v_source[e]]
-    for e in range(c.numbers_w):
-        c.wrench_rows[e] = c.wrenches[c.w_source[e]]
+    gather(c.q_rows, c.q_source, c.q, c.numbers_q)
+    gather(c.v_rows, c.v_source, c.v, c.numbers_v)
     for t in range(c.trees):
         for k in range(c.tree_first[t], c.tree_first[t] + c.tree_blocks[t]):
             c.before[k] = 0.0
+        c.tree_alone[t] = 0
     for k in range(c.kinds):
-        run(c.start[k], c.kind_rows[k])
+        if c.alone[k] == 0 or c.joined == 1:
+            start_kind(c, k)
+
+
+@kernel(c=Crowd, k=INT)
+def start_kind(c, k):
+    """Begin those trees of a kind that are not alone."""
+    if c.start[k] != 0:
+        run_where(c, c.tree_alone, c.start[k], k, 0)
+        return
+    for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
+        if c.tree_alone[t] == 0:
+            c.lacking = TREES
+            c.wanted = k
+
+
+@kernel(c=Crowd)
+def start_islands(c):
+    """Begin the trees that could have been alone, but are not."""
+    for k in range(c.kinds):
+        if c.alone[k] != 0 and c.joined == 0:
+            start_kind(c, k)
 
 
 @kernel(c=Crowd)
@@ -108,14 +154,15 @@ def finish_trees(c):
             for k in range(c.tree_first[t], c.tree_first[t] + c.tree_blocks[t]):
                 c.change[k] = c.free[k]
     for k in range(c.kinds):
-        run(c.finish[k], c.kind_rows[k])
-    for e in range(c.numbers_q):
-        c.q[c.q_source[e]] = c.q_after[e]
-    for e in range(c.numbers_v):
-        c.v[c.v_source[e]] = c.v_after[e]
-    for t in range(c.trees):
-        for e in range(c.tree_nv[t]):
-            c.a[c.v_source[c.tree_v[t] + e]] = c.a_blocks[c.tree_first[t] + e // 6, e % 6]
+        run_where(c, c.tree_alone, c.finish[k], k, 0)
+        if c.alone[k] != 0:
+            run_where(c, c.tree_alone, c.alone[k], k, 1)
+    if c.single == 1:  # so that steps are the same however many of them a call takes
+        round_to_single(c.q_after, c.numbers_q)
+        round_to_single(c.v_after, c.numbers_v)
+    scatter(c.q_after, c.q_source, c.q, c.numbers_q)
+    scatter(c.v_after, c.v_source, c.v, c.numbers_v)
+    scatter(c.a_rows, c.v_source, c.a, c.numbers_v)
 
 
 @kernel(c=Crowd)
@@ -128,9 +175,12 @@ def judge_worlds(c):
         w = c.tree_world[c.members[c.island_trees[i]]]
         c.residual[w] = c.island_residual[i] if c.island_residual[i] > c.residual[w] else c.residual[w]
     for t in range(c.trees):
+        w = c.tree_world[t]
+        if c.tree_alone[t] == 1 and c.tree_residual[t] > c.residual[w]:  # nothing is above what is unknown
+            c.residual[w] = c.tree_residual[t]
         if c.tree_sound[t] == 0.0:
-            c.world_sound[c.tree_world[t]] = 0
-            c.residual[c.tree_world[t]] = UNKNOWN
+            c.world_sound[w] = 0
+            c.residual[w] = UNKNOWN
     for w in range(c.worlds):
         c.good[w] += float(c.world_sound[w])
 
@@ -138,11 +188,16 @@ def judge_worlds(c):
 @kernel(c=Crowd, steps=INT, returns=INT)
 def take_steps(c, steps):
     """Take steps; return how many were taken: fewer if a list is too short."""
+    read_controls(c)
     for n in range(steps):
         c.lacking = 0
         start_trees(c)
-        place_shapes(c)
+        if c.lacking != 0:
+            return n
         find_contacts(c)
+        if c.lacking != 0:
+            return n
+        start_islands(c)
         if c.lacking != 0:
             return n
         find_islands(c)

@@ -21,7 +21,8 @@ from cardan._algebra.scalar import absolute, maximum, where
 from cardan._algebra.spatial import Motion, Scalar, Symmetric3, Vector3
 from cardan._compiler.program import Program
 from cardan._motion.contact.cone import Cone, Impulse
-from cardan._motion.crowd.rows import LANES, pose_of, row_program
+from cardan._motion.crowd.contact_rows import LAW
+from cardan._motion.crowd.rows import LANES, NODE, pose_of, row_program
 
 BODY = 10  # numbers of a body: its centre of mass, 1 / m, its inverse inertia about that; 0 where it is the world
 ROW = 35
@@ -114,7 +115,7 @@ def meeting_program() -> Program:
         a, b = (End(at - Vector3(*body[:3]), body[3], Symmetric3(body[4:])) for body in (body_a, body_b))
         return {"row": Meeting.between(a, b, X.rotation @ Vector3(*ahead), cone).numbers}
 
-    columns = {"node": 24, "point": 3, "law": 13, "ahead": 3, "body_a": BODY, "body_b": BODY}
+    columns = {"node": NODE, "point": 3, "law": LAW, "ahead": 3, "body_a": BODY, "body_b": BODY}
     return row_program("meeting", columns, begin)
 
 

@@ -7,8 +7,8 @@ and each has its own end: what others do changes none of its bits.
 A sweep costs little and moves far in a heap of balls. In a tall stack the load creeps down by one box a sweep, which is
 why stacks are solved by a factor.
 
-Source: Ericson, Real-Time Collision Detection (2005), does not treat colours; Fratarcangeli and others, Vivace: a
-practical Gauss-Seidel method for stable soft body dynamics (2016), does.
+Source: Fratarcangeli and others, Vivace: a practical Gauss-Seidel method for stable soft body dynamics (2016), for
+colours.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def gather_patch(c, i, n):
         for e in range(13):
             c.met_law[s, e] = c.law[k, e]
         for e in range(3):
-            c.met_ahead[s, e] = c.ahead[3 * k + e]
+            c.met_ahead[s, e] = c.ahead[c.twist_size * k + e]
         copy_body(c.met_a[s], c.body[a])
         copy_body(c.met_b[s], c.body[b])
         copy_three(c.met_impulse[s], c.found_impulse[c.found_first[p] + m])
@@ -292,6 +292,8 @@ def keep_sweep(c, i):
         for m in range(c.patch_count[n]):
             s = c.place_of[c.patch_first[n] + m]
             copy_three(c.found_impulse[c.found_first[p] + m], c.met_impulse[s])
+            for e in range(4, 1 + c.twist_size):  # moments, where other islands have them
+                c.impulse[(1 + c.twist_size) * (c.patch_first[n] + m) + e] = 0.0
 
 
 @kernel(c=Crowd)

@@ -10,6 +10,9 @@ from __future__ import annotations
 from cardan._compiler.kernels import F64, I32, I64, INT, LANES, REAL, Record
 from cardan._motion.crowd.sparse import CROWDED
 
+BITS = 26  # of the number of a shape in a key of a pair
+MASK = (1 << BITS) - 1
+
 
 class Crowd(Record):
     # --- sizes, and what a step is made with ---
@@ -25,6 +28,8 @@ class Crowd(Record):
     dt = REAL
     tolerance = REAL  # [m/s]
     most = INT  # iterations
+    single = INT  # whether states are kept in single precision
+    joined = INT  # whether no tree is stepped alone, so that all contacts are listed
     twist_size = INT
     # --- the state, as users have it; what drives it ---
     q = F64[:]
@@ -50,8 +55,14 @@ class Crowd(Record):
     wrench_rows = F64[:]
     q_after = F64[:]
     v_after = F64[:]
+    a_rows = F64[:]
     # --- kinds of trees: programs, and how many trees ---
     kind_rows = I32[:]
+    kind_tree = I32[:]  # its first tree
+    # of kinds whose trees may be stepped alone: node rows, how much room to move is left, a whole step; 0 of others
+    placing = I64[:]
+    moving = I64[:]
+    alone = I64[:]
     start = I64[:]
     lines = I64[:]  # 0 of a kind of which no force answers to the acceleration
     joint_reaction = I64[:]
@@ -61,8 +72,6 @@ class Crowd(Record):
     tree_blocks = I32[:]
     tree_first = I32[:]  # its first block among vectors
     tree_mass = I32[:]  # its first block among matrices
-    tree_v = I32[:]  # its first number among v_rows
-    tree_nv = I32[:]
     tree_held = I32[:]  # its first force that answers to the acceleration
     tree_elements = I32[:]
     tree_loose = I32[:]  # whether it is a body alone
@@ -70,6 +79,14 @@ class Crowd(Record):
     tree_com = F64[:, 3]
     tree_inverse_mass = F64[:]
     tree_inverse = F64[:, 6]  # of its inertia about that, in its own axes
+    tree_alike = I32[:]  # whether it may touch what its kind's program of a tree alone has
+    tree_coupled = I32[:]  # whether it is listed with a shape of another tree
+    tree_slack = F64[:]  # room its shapes have before pairs have to be listed again [m]
+    tree_ball = I32[:]  # its first ball below
+    ball_shape = I32[:]  # the shape it is about
+    listed_balls = F64[:, 4]  # where it was then, and how far it reached
+    tree_alone = I32[:]  # whether it is stepped by that, in this step
+    tree_residual = F64[:]  # of that [m/s]
     tree_sound = F64[:]
     tree_error = F64[:]
     mass = LANES[:, 6]
@@ -79,7 +96,6 @@ class Crowd(Record):
     armature = LANES[:]
     before = LANES[:]  # the last accelerations that were decided by
     change = LANES[:]  # those that are found
-    a_blocks = LANES[:]
     held = F64[:]
     held_after = F64[:]
     # --- nodes that carry shapes ---
@@ -105,6 +121,8 @@ class Crowd(Record):
     shape_weight = F64[:]  # the inverse mass that is felt there
     shape_sizes = F64[:]
     shape_first = I32[:]  # its first size
+    shape_lane = I32[:]  # whether its tree may be alone
+    shape_slack = F64[:]  # how far it may move before pairs are listed again [m]
     shape_pose = F64[:, 12]
     ball = F64[:, 3]
     further = F64[:]  # how far beyond a shape contact is looked for in this step
@@ -131,6 +149,8 @@ class Crowd(Record):
     # --- lists of pairs: each world's own, with room for so many ---
     listed = I64[:]
     listed_most = INT
+    listed_joined = INT  # whether those of trees alone are listed
+    world_moved = I32[:]
     listed_count = I32[:]  # -1 of a world without a list
     listed_ball = F64[:, 3]  # as they were then
     listed_reach = F64[:]
@@ -272,10 +292,10 @@ class Crowd(Record):
     met_error = F64[:]
     meet = INT  # programs
     visit = INT
-    # --- why a step was not made: the list that is too short, or the kind of pair without a program yet ---
+    # --- why a step was not made: the list that is too short, or the kind without a program yet ---
     lacking = INT
     wanted = INT
 
 
 # What may be lacking.
-NEAR, PATCHES, CONTACTS, BLOCKS, TRIPLES, SIDES, PROGRAM, ORDER = 1, 2, 3, 4, 5, 6, 7, 8
+NEAR, PATCHES, CONTACTS, BLOCKS, TRIPLES, SIDES, PROGRAM, ORDER, TREES = 1, 2, 3, 4, 5, 6, 7, 8, 9

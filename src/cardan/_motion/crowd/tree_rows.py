@@ -7,6 +7,7 @@ iteration as in `contact/convex.py`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan._algebra.scalar import is_zero, where
-from cardan._algebra.spatial import Force, Motion
+from cardan._algebra.scalar import is_zero, minimum, sqrt, where
+from cardan._algebra.spatial import Force, Motion, Vector3
 from cardan._compiler.program import Program
 from cardan._dynamics.algorithms import stepping
 from cardan._dynamics.algorithms.crba import mass_matrix
@@ -25,16 +26,27 @@ from cardan._dynamics.algorithms.health import is_sound
 from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
 from cardan._dynamics.algorithms.kinematic import KinematicJoints
 from cardan._dynamics.algorithms.rnea import bias_forces
+from cardan._motion.contact.convex import convex
+from cardan._motion.contact.touching import AHEAD, SKIN, Pair, contacts
+from cardan._motion.crowd.kinds import Ball
 from cardan._motion.crowd.rows import LANES, NodeRow, block_of, blocks_of, in_blocks, out_of_blocks, row_program
 from cardan._robot.model import Model
 
 
-class _Moment(NamedTuple):
+class _Start(NamedTuple):
     """A tree as a step begins."""
 
     joints: KinematicJoints
     state: Snapshot
-    forces: JointForces  # those that answer to the acceleration
+    forces: JointForces
+
+
+class _Moment(NamedTuple):
+    """The same, with forces apart that answer to the acceleration."""
+
+    joints: KinematicJoints
+    state: Snapshot
+    forces: JointForces  # those
     efforts: list[Any]  # all others
 
 
@@ -43,7 +55,8 @@ class TreeRows:
     """The programs of a kind of tree.
 
     `nodes` are those whose rows and Jacobians are asked for, `kinematic` the names of joints that move as they are
-    told, and `pushed` says whether wrenches act on bodies.
+    told, and `pushed` says whether wrenches act on bodies. `pairs` are what a tree that meets no other may touch,
+    `balls` those about its shapes.
     """
 
     model: Model
@@ -52,6 +65,9 @@ class TreeRows:
     limits: bool
     kinematic: tuple[str, ...] = ()
     pushed: bool = False
+    pairs: tuple[Pair, ...] = ()
+    balls: tuple[Ball, ...] = ()
+    iterations: int | None = None
 
     @property
     def blocks(self) -> int:
@@ -77,7 +93,7 @@ class TreeRows:
         row_program("count", self.columns, count)
         return sizes[0]
 
-    def _moment(self, q: Any, v: Any, effort: Any, position: Any, velocity: Any, **values: Any) -> _Moment:
+    def _start(self, q: Any, v: Any, effort: Any, position: Any, velocity: Any, **values: Any) -> _Start:
         wrenches = values.pop("wrenches", None)
         model = self.model.filled_with(values) if values else self.model
         joints = KinematicJoints(model, self.kinematic, list(q), list(v), list(velocity), self.dt)
@@ -87,6 +103,10 @@ class TreeRows:
         state = Snapshot(joints.model, list(q), list(joints.v))
         forces = JointForces(joints.model, state.q, state.v, command, self.dt, limits=self.limits)
         forces.add(gyroscopic_efforts(state, self.dt))
+        return _Start(joints, state, forces)
+
+    def _moment(self, **given: Any) -> _Moment:
+        joints, state, forces = self._start(**given)
         efforts = list(forces.efforts)
         for j, own in enumerate(forces.of_joints):
             efforts[j] = sum((e.at(0.0) for e in own if is_zero(e.w)), efforts[j])
@@ -109,7 +129,7 @@ class TreeRows:
             found: dict[str, Any] = {
                 "mass": [block_of(M, r, c, 1.0) for c in range(count) for r in range(c, count)],
                 "force": in_blocks([t - e for t, e in zip(efforts, h, strict=True)]),
-                "node": [NodeRow(state.poses[i], state.V[i], state.motions[i]).numbers for i in self.nodes],
+                "node": self._node_rows(state),
             }
             if self.elements:
                 return found | {"held": [e.at(0.0) for _, e in forces], "jacobian": self._jacobians(state)}
@@ -117,6 +137,45 @@ class TreeRows:
             return found if self.is_loose else found | {"jacobian": self._jacobians(state)}
 
         return row_program("start", self.columns, start)
+
+    def _node_rows(self, state: Snapshot) -> list[Any]:
+        return [NodeRow(state.poses[i], state.V[i], state.motions[i]).numbers for i in self.nodes]
+
+    def placing(self) -> Program:
+        """Return the program of its node rows alone."""
+
+        def placing(**given: Any) -> dict[str, Any]:
+            return {"node": self._node_rows(self._start(**given).state)}
+
+        return row_program("placing", self.columns, placing)
+
+    def moving(self) -> Program:
+        """Return the program of the room that is left to its shapes before pairs have to be listed again [m]."""
+
+        def moving(listed: Any, **given: Any) -> dict[str, Any]:
+            state = self._start(**given).state
+            slack: Any = math.inf
+            for ball, row in zip(self.balls, listed, strict=True):
+                centre, V = Vector3(*ball.centre), state.V[ball.node]
+                moved = state.poses[ball.node] @ centre - Vector3(*row[:3])
+                speed = sqrt((V.linear + V.angular.cross(centre)).norm_squared())
+                speed = speed + ball.extent * sqrt(V.angular.norm_squared())
+                reach = (1.0 + SKIN) * ball.extent + ball.margin + AHEAD * self.dt * speed
+                slack = minimum(slack, ball.slack + row[3] - reach - sqrt(moved.norm_squared()))
+            return {"slack": [slack]}
+
+        return row_program("moving", self.columns | {"listed": (len(self.balls), 4)}, moving)
+
+    def alone(self) -> Program:
+        """Return the program of a whole step of a tree that meets no other: that of a robot in a world of its own."""
+
+        def alone(q: Any, v: Any, **given: Any) -> dict[str, Any]:
+            joints, state, forces = self._start(q=q, v=v, **given)
+            solved = convex(state, forces, contacts(state, self.pairs, self.dt), self.dt, self.iterations)
+            after = self._after(joints, q, v, list(solved.found.a))
+            return after | {"residual": [solved.residual]}
+
+        return row_program("alone", self.columns, alone)
 
     @property
     def is_loose(self) -> bool:
@@ -149,7 +208,7 @@ class TreeRows:
             a = out_of_blocks(change, self.model.nv)
             lines = forces.linear(list(held), out_of_blocks(before, self.model.nv))
             on = forces.on(lines, a)
-            return {"held_after": on, "tree_error": [forces.residual(on, a)]}
+            return {"held_after": on, "error": [forces.residual(on, a)]}
 
         return row_program("joint_reaction", self.columns | self._decided | self._change, reaction)
 
@@ -165,14 +224,15 @@ class TreeRows:
         """Return the program of the state after a step with accelerations; `sound` is 1 if it is finite."""
 
         def finish(q: Any, v: Any, change: Any, **given: Any) -> dict[str, Any]:
-            joints = self._moment(q, v, **given).joints
-            a = out_of_blocks(change, self.model.nv)
-            q_after, v_after, a = joints.at_end(*stepping.implicit(joints.model, list(q), joints.v, a, self.dt), a)
-            sound = is_sound(q_after, v_after, a)
-            kept = [_chosen(sound, *both) for both in ((q_after, q), (v_after, v))]
-            return {"q_after": kept[0], "v_after": kept[1], "sound": [where(sound, 1.0, 0.0)], "a": in_blocks(a)}
+            return self._after(self._start(q=q, v=v, **given).joints, q, v, out_of_blocks(change, self.model.nv))
 
         return row_program("finish", self.columns | self._change, finish)
+
+    def _after(self, joints: KinematicJoints, q: Any, v: Any, a: list[Any]) -> dict[str, Any]:
+        q_after, v_after, a = joints.at_end(*stepping.implicit(joints.model, list(q), joints.v, a, self.dt), a)
+        sound = is_sound(q_after, v_after, a)
+        kept = [_chosen(sound, *both) for both in ((q_after, q), (v_after, v))]
+        return {"q_after": kept[0], "v_after": kept[1], "sound": [where(sound, 1.0, 0.0)], "a": a}
 
 
 def _chosen(sound: Any, new: Sequence[Any], old: Sequence[Any]) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,13 +11,24 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.checked_numbers import positive, whole
-from cardan._algebra.errors import Explained, MechanismError, ParameterError, ShapeError, check_known, check_new
+from cardan._algebra.errors import (
+    Explained,
+    MechanismError,
+    ParameterError,
+    ShapeError,
+    StartWarning,
+    check_known,
+    check_new,
+    first_of,
+    levels_inside,
+)
 from cardan._algebra.spatial import SE3, Inertia, checked_pose, log_se3
+from cardan._dynamics.algorithms.drives import undetermined
 from cardan._motion.simulation.articulation import Articulation, articulations
 from cardan._motion.simulation.cutting import closed_at, cut_bodies, still_closing
 from cardan._motion.simulation.pairs import Disabled, contact_pairs
 from cardan._motion.simulation.solids import with_solids
-from cardan._motion.simulation.standing import moves_freely, stood, warn_of_start
+from cardan._motion.simulation.standing import lifted_out, moves_freely, root_joint, stood, warn_of_start
 from cardan._motion.simulation.world import World
 from cardan._robot.description import Mechanism, Plane, Shape, editing
 from cardan._robot.geometry.shapes import ALL_BITS, Geometry
@@ -76,6 +88,7 @@ class WorldBuilder(Explained):
         >>> ball = builder.add_body("ball", pose=cardan.SE3(translation=(0.0, 0.0, 1.0)))
         >>> shape = builder.add_shape("ball", Sphere(0.1))  # 1000 kg/m^3
         >>> builder.disable_contact("cart", "world")
+        >>> builder.set_contact("cart", "arm/forearm_roll", cardan.Material(friction=0.1))
         >>> builder.enable_contact("arm/forearm_roll", "arm/wrist_pitch")
         >>> builder.finalize().model.nv
         14
@@ -99,6 +112,7 @@ class WorldBuilder(Explained):
         self._starts: dict[str, Any] = {}
         self._loose: set[str] = set()  # joints that move freely, and which nobody put anywhere
         self._above: dict[str, np.ndarray] = {}  # coordinates of some of these, of which the height does not count
+        self._lifts = False  # whether what a description puts in the ground shall stand on it
 
     def add_link(self, name: str, pose: Any = None, inertia: Inertia | None = None, lock_inertia: bool = False) -> str:
         """Add a body that joints will hold.
@@ -363,6 +377,17 @@ class WorldBuilder(Explained):
         """Let the shapes of two bodies pass through one another."""
         self._mechanism.disable_contact(a, b)
 
+    def set_contact(
+        self, a: str, b: str, material: Material, shapes: Sequence[str] = ("", ""), margin: float | None = None
+    ) -> None:
+        """Give the contact of two bodies a surface of its own; see `Mechanism.set_contact`.
+
+        Args:
+            shapes: names of one shape on each; `""` stands for all of a body.
+            margin: how far apart they feel one another [m]; None for the sum of both shapes'.
+        """
+        self._mechanism.set_contact(a, b, material, shapes, margin)
+
     def enable_contact(self, a: str, b: str) -> None:
         """Let the shapes of two bodies touch although a joint connects them, or they are of one robot.
 
@@ -422,7 +447,7 @@ class WorldBuilder(Explained):
             for body in state["_mechanism"].bodies:
                 state["_mechanism"]._exchange(replace(body, inertia=inertias[body.name]))
         state.setdefault("_held", {joint: name for name, its in state["_articulations"].items() for joint in its})
-        vars(self).update(state)
+        vars(self).update({"_lifts": False, "_above": {}} | state)
 
     def __repr__(self) -> str:
         own = self._mechanism
@@ -446,7 +471,26 @@ def world_of(
     b.add(mechanism, pose=pose, base=base, self_collision=self_collision, disabled=disabled)
     if ground:
         b.add_ground(ground if isinstance(ground, Material) else None)
-    return b.finalize(**options)
+        b._lifts = pose is None  # the description knew nothing of this ground
+    return _holding_weightless(b.finalize(**options))
+
+
+def _holding_weightless(world: World) -> World:
+    """Return the world in which joints stand still that move nothing that has inertia, as some of files do.
+
+    Warns:
+        StartWarning: of these.
+    """
+    still = [node.name for node in undetermined(world.model) if not node.joint.is_floating]
+    if not still:
+        return world
+    message = (
+        f"world {world.name!r}: joints {first_of(still)} move nothing that has inertia, and nothing holds them: they "
+        "stand still, or move as Control.velocity says (World.with_kinematic). Give the bodies that they carry mass "
+        "and inertia, or the joints drives, springs or damping."
+    )
+    warnings.warn(StartWarning(message, still), stacklevel=levels_inside())
+    return world.with_kinematic(still)
 
 
 def drive_all(mechanism: Mechanism, drive: Drive) -> Mechanism:
@@ -514,8 +558,15 @@ def _make_world(
     free = [a for a in ordered.values() if loose.intersection(a.joints) and b._poses.keys().isdisjoint(a.bodies)]
     families = {body: name for name, a in ordered.items() if name not in b._colliding for body in a.bodies}
     apart = b._apart.union(mechanism.disabled_contacts)
-    pairs = contact_pairs(model, mechanism.shapes, apart, rest.tolist(), keep_overlapping, families, b._together)
+    own = mechanism.contact_surfaces
+    kept = keep_overlapping
+    pairs = contact_pairs(model, mechanism.shapes, apart, rest.tolist(), kept, families, b._together, own)
     neutral = np.array(model.manifold.limit_coordinates(model.neutral().tolist()), dtype=float).reshape(model.nv)
+    initial = stood(model, pairs.touching, rest, free)
+    if b._lifts:
+        floating = [a for a in ordered.values() if moves_freely(root_joint(model, a).joint)]
+        others = [a for a in floating if a not in free and b.q.keys().isdisjoint(a.joints)]
+        initial = lifted_out(model, pairs.touching, initial, others)
     world = World(
         model=model,
         mechanism=mechanism,
@@ -523,7 +574,7 @@ def _make_world(
         pairs=pairs.touching,
         overlapping=pairs.overlapping,
         orphans=orphans,
-        initial=stood(model, pairs.touching, rest, free),
+        initial=initial,
         initial_velocity=_along_v(model, np.zeros(model.nv), b.v),
         targets=_along_v(model, neutral, b.targets),
     )

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from cardan._algebra.errors import ParameterError, UnsupportedError
+from cardan._algebra.errors import ParameterError
 from cardan._algebra.scalar import absolute, logical_and, where
-from cardan._algebra.spatial import SE3
+from cardan._algebra.spatial import SE3, Vector3
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.tree import Vector, supports
 from cardan._dynamics.call.function import Function, function
 from cardan._motion.collision import Two
-from cardan._motion.collision.convex import Witness
-from cardan._motion.collision.distance import are_apart, witnesses
+from cardan._motion.collision.all_apart import are_apart
+from cardan._motion.collision.distance import witnesses
+from cardan._motion.collision.pushes import push_of_obstacles, push_of_two
 from cardan._motion.simulation.articulation import Pattern
 from cardan._motion.simulation.collide import check_pages
 from cardan._motion.simulation.pairs import WORLD_NODE, ContactPair, contact_pairs, select_pairs
 from cardan._motion.simulation.solids import solids
 from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.description import Shape
-from cardan._robot.geometry.shapes import Geometry, Sphere, TriangleMesh
+from cardan._robot.geometry.shapes import Geometry, Sphere
 from cardan._robot.model import WORLD, Material, Model
 
 LARGEST = 1e30
@@ -69,10 +71,8 @@ def clearance(
 ) -> Clearance:
     """Return how far pairs of shapes are apart, with the nearest points.
 
-    Called on symbols, within a function of one's own, it is part of that function. Derivatives of the distance are then
-    right, except at kinks, where they are those of one of the sides. Nearest points and normals that are searched for
-    ride on their bodies there: of these, and of second derivatives, so much is missing. Each searched pair is
-    written out 24 times in such a derivative: `clearance_jacobian` is the short way.
+    Called on symbols, within a function of one's own, it is part of that function. Its derivatives are then right, and
+    second ones of the distance, too; at kinks they are those of one of the sides.
 
     Args:
         world: whose `pairs` are looked at; or a model, of which those of its own shapes are that may touch.
@@ -180,8 +180,17 @@ def is_free(
     return functions.apart(model_of(world), q, margin) > 0.5
 
 
+class Asked(NamedTuple):
+    """What was asked for last: to compare twenty obstacles takes longer than to look at them."""
+
+    chosen: Any
+    given: tuple[Any, ...]
+    functions: Functions
+
+
+LAST = "last"
 # By the world or model itself, so that functions live as long as it does.
-_FUNCTIONS: WeakKeyDictionary[Any, dict[Any, Functions]] = WeakKeyDictionary()
+_FUNCTIONS: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 
 
 def functions_of(world: Any, pattern: Any, obstacles: Any = None) -> Functions:
@@ -189,11 +198,31 @@ def functions_of(world: Any, pattern: Any, obstacles: Any = None) -> Functions:
     if not isinstance(world, (WorldContents, Model)):
         raise ParameterError("whose clearance", got=world, expected="a cardan.World or a cardan.Model")
     chosen = tuple(pattern) if isinstance(pattern, (list, set, frozenset)) else pattern
-    key = chosen, tuple(obstacles or ())
+    given = _several(obstacles)
     known = _FUNCTIONS.setdefault(world, {})
-    if key not in known:
-        known[key] = _made(world, chosen, key[1])
-    return known[key]
+    last = known.get(LAST)
+    if last and last.chosen == chosen and len(last.given) == len(given) and all(map(operator.is_, last.given, given)):
+        return last.functions
+    if not _is_hashable((chosen, given)):  # poses are arrays, which may change
+        key = chosen, tuple(_obstacle(k, each) for k, each in enumerate(given))
+        return known.get(key) or known.setdefault(key, _made(world, *key))
+    functions = known.get((chosen, given)) or known.setdefault((chosen, given), _made(world, chosen, given))
+    known[LAST] = Asked(chosen, given, functions)
+    return functions
+
+
+def _several(obstacles: Any) -> tuple[Any, ...]:
+    if isinstance(obstacles, (Shape, Geometry)) or not (obstacles is None or np.iterable(obstacles)):
+        raise ParameterError("obstacles", got=obstacles, expected="several of them: a list")
+    return () if obstacles is None else tuple(obstacles)
+
+
+def _is_hashable(key: Any) -> bool:
+    try:
+        hash(key)
+    except TypeError:
+        return False
+    return True
 
 
 def model_of(world: WorldContents | Model) -> Model:
@@ -211,10 +240,6 @@ def _made(world: WorldContents | Model, chosen: Any, obstacles: Sequence[Any]) -
     if not pairs and (obstacles or chosen is None):
         raise _nothing_to_meet(world, bool(obstacles))
     check_pages(pairs)
-    for pair in pairs:
-        if isinstance(pair.shape_b, TriangleMesh):  # it is looked at near the shape alone
-            instead = "hulls or boxes in its place, or leave the pair out: pairs="
-            raise UnsupportedError(f"pair {pair.name!r}: the distance from triangles", "cardan.clearance", instead)
     return Functions(pairs, *_functions(pairs))
 
 
@@ -222,7 +247,8 @@ def _own_pairs(world: WorldContents | Model) -> tuple[ContactPair, ...]:
     if isinstance(world, WorldContents):
         return tuple(world.pairs)
     shapes = solids(world.name, world.shapes)
-    return tuple(contact_pairs(world, shapes, world.disabled_contacts, world.start_configuration().tolist()).touching)
+    rest, own = world.start_configuration().tolist(), world.contact_surfaces
+    return tuple(contact_pairs(world, shapes, world.disabled_contacts, rest, surfaces=own).touching)
 
 
 def _with_obstacles(model: Model, shapes: Sequence[Shape], obstacles: Sequence[Any]) -> list[ContactPair]:
@@ -270,7 +296,7 @@ def _functions(pairs: tuple[ContactPair, ...]) -> tuple[Function[..., Any], ...]
     def clearance_jacobian(model: Model, q: Vector) -> Any:
         kinematics = Kinematics(model, q)
         found = witnesses(_placed(kinematics, pairs))
-        return [_row(kinematics, pair, witness) for pair, witness in zip(pairs, found, strict=True)]
+        return [_row(kinematics, p, w.n, w.on_a.cross(w.n)) for p, w in zip(pairs, found, strict=True)]
 
     @function(shapes={"margin": ()}, returns=())
     def is_free(model: Model, q: Vector, margin: Any) -> Any:
@@ -295,9 +321,43 @@ def _placed(kinematics: Kinematics, pairs: Sequence[ContactPair]) -> list[Two]:
     return [Two(p.shape_a, pose(p.a, p.shape_a, p.pose_a), p.shape_b, pose(p.b, p.shape_b, p.pose_b)) for p in pairs]
 
 
-def _row(kinematics: Kinematics, pair: ContactPair, witness: Witness) -> list[Any]:
+def pushes(model: Model, q: Vector, pairs: Sequence[ContactPair], reach: Any, band: float) -> list[Pushed]:
+    """Return how much too near shapes are: for each shape that moves a row for all it meets of the world.
+
+    Pairs of shapes that both move have a row each. The order is that in which the pairs come first.
+    """
+    kinematics, found = Kinematics(model, q), []
+    placed = _placed(kinematics, pairs)
+    for own in _together(pairs):
+        pair, twos = pairs[own[0]], [placed[k] for k in own]
+        push = push_of_obstacles(twos, reach, band) if pair.b == WORLD else push_of_two(twos[0], reach, band)
+        found.append(Pushed(push.error, [-e for e in _row(kinematics, pair, push.force, push.moment)]))
+    return found
+
+
+def rows_of_pairs(pairs: Sequence[ContactPair]) -> int:
+    """Return how many rows `pushes` returns."""
+    return len(_together(pairs))
+
+
+def _together(pairs: Sequence[ContactPair]) -> list[list[int]]:
+    """Return numbers of pairs: all of one shape and the world's, or one of two that move."""
+    found: dict[Any, list[int]] = {}
+    for k, pair in enumerate(pairs):
+        found.setdefault((pair.a, pair.shape_a, pair.pose_a) if pair.b == WORLD else k, []).append(k)
+    return list(found.values())
+
+
+class Pushed(NamedTuple):
+    """A row: how much too near shapes are [m], and how that changes by velocities."""
+
+    error: Any
+    row: list[Any]
+
+
+def _row(kinematics: Kinematics, pair: ContactPair, n: Vector3, moment: Vector3) -> list[Any]:
     """Return n . (J_a - J_b): joints that move both bodies are in neither, and p x n is that of both points."""
-    model, n, moment = kinematics.model, witness.n, witness.on_a.cross(witness.n)
+    model = kinematics.model
     row: list[Any] = [0.0] * model.nv
     above_a, above_b = (supports(model, model.attachment(body).node) for body in (pair.a, pair.b))
     for these, those, sign in ((above_a, above_b, 1.0), (above_b, above_a, -1.0)):

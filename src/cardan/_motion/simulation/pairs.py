@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from cardan._robot.description import Shape
 from cardan._robot.geometry.shapes import Geometry, HeightField, Hull, Plane, TriangleMesh
 from cardan._robot.geometry.support import HALF, box_about
 from cardan._robot.model import WORLD, Material, Model
+from cardan._robot.records import ContactSurface
 
 MANY = 200
 """Pairs, from which on a program is warned of: a step of a walking robot costs about as much as 100."""
@@ -53,9 +54,10 @@ class ContactPair:
         b: name of the body of the second shape, or `"world"`.
         shape_b: the second geometry.
         pose_b: X_b_shape.
-        material: of the contact, that of both surfaces combined; its stiffness is a number in the pairs of a world.
+        material: of the contact, that of both surfaces combined or its own (`Mechanism.set_contact`); its stiffness is
+            a number in the pairs of a world.
         name: the names of both shapes.
-        margin: how far apart they feel one another [m]: the sum of both shapes'.
+        margin: how far apart they feel one another [m]: the sum of both shapes', or the contact's own.
 
     Examples:
         >>> world = cardan.robots.quadruped().world("floating", ground=True)
@@ -99,6 +101,8 @@ class Rules:
     families: tuple[int, ...]  # those of one family do not touch one another, -1 for none
     apart: frozenset[tuple[int, int]]  # pairs of places, the lower one first, that do not
     together: frozenset[tuple[int, int]]  # and that do although they are of one family
+    # And what contact of some pairs feels, which touch whatever else keeps them apart
+    surfaces: Mapping[tuple[int, int], ContactSurface] = field(default_factory=dict)
 
     def partners(self, i: int) -> np.ndarray:
         """Return the places of all shapes that may touch one, in order."""
@@ -106,9 +110,10 @@ class Rules:
         found = (group & mask[i] != 0) & (mask & group[i] != 0)
         masked = found.copy()
         found &= (family < 0) | (family != family[i])
-        apart, together = self._exceptions
+        apart, together, own = self._exceptions
         found[apart.get(i, [])] = False
         found[together.get(i, [])] = masked[together.get(i, [])]
+        found[own.get(i, [])] = True
         return np.flatnonzero(found & (node != node[i]))
 
     def later(self, i: int) -> list[int]:
@@ -116,12 +121,28 @@ class Rules:
         found = self.partners(i)
         return found[found > i].tolist()
 
+    def numbers(self, pairs: np.ndarray) -> np.ndarray:
+        """Return where pairs of places (n, 2), the lower one first, come among all pairs."""
+        found = np.empty(len(pairs), dtype=int)
+        for i in np.unique(pairs[:, 0]).tolist():
+            own = pairs[:, 0] == i
+            found[own] = self._first[i] + np.searchsorted(self.later(i), pairs[own, 1])
+        return found
+
+    @cached_property
+    def _first(self) -> np.ndarray:
+        """The number of each place's first pair."""
+        return np.cumsum([0, *(len(self.later(i)) for i in range(len(self.solids)))])
+
     def without(self, gone: Iterable[tuple[int, int]]) -> Rules:
         left_out = frozenset(gone)
-        return replace(self, apart=self.apart | left_out, together=self.together - left_out)
+        surfaces = {both: own for both, own in self.surfaces.items() if both not in left_out}
+        return replace(self, apart=self.apart | left_out, together=self.together - left_out, surfaces=surfaces)
 
     def only(self, kept: Iterable[tuple[int, int]]) -> Rules:
-        return Rules(self.solids, (0,) * len(self.solids), frozenset(), frozenset(kept))
+        chosen = frozenset(kept)
+        surfaces = {both: own for both, own in self.surfaces.items() if both in chosen}
+        return Rules(self.solids, (0,) * len(self.solids), frozenset(), chosen, surfaces)
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         for i in range(len(self.solids)):
@@ -138,9 +159,9 @@ class Rules:
         return tuple(np.array(row, dtype=np.int64) for row in rows)
 
     @cached_property
-    def _exceptions(self) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
-        found: tuple[dict[int, list[int]], dict[int, list[int]]] = {}, {}
-        for listed, pairs in zip(found, (self.apart, self.together), strict=True):
+    def _exceptions(self) -> tuple[dict[int, list[int]], ...]:
+        found: tuple[dict[int, list[int]], ...] = {}, {}, {}
+        for listed, pairs in zip(found, (self.apart, self.together, self.surfaces), strict=True):
             for i, j in pairs:
                 listed.setdefault(i, []).append(j)
                 listed.setdefault(j, []).append(i)
@@ -166,10 +187,13 @@ class PairList(Sequence["ContactPair"]):
         # The world is node -1: so the first shape of a pair moves.
         a, b = (one, other) if one.node > other.node else (other, one)
         material = (a.shape.surface or Material()).combined(b.shape.surface or Material())
+        margin, own = a.shape.margin + b.shape.margin, self.rules.surfaces.get((i, j))
+        if own is not None:
+            material, margin = own.material, margin if own.margin is None else own.margin
         if material.stiffness is None:
             material = replace(material, stiffness=self.stiffness[i if a is one else j])
         first, second = ((s.shape.body, s.shape.geometry, s.shape.pose) for s in (a, b))
-        return ContactPair(*first, *second, material, f"{a.name}/{b.name}", a.shape.margin + b.shape.margin)
+        return ContactPair(*first, *second, material, f"{a.name}/{b.name}", margin)
 
     def selected(self, pattern: Pattern, where: str) -> PairList:
         """Return those that a pattern names; see `select_pairs`."""
@@ -242,7 +266,7 @@ class PairList(Sequence["ContactPair"]):
     @property
     def _content(self) -> tuple[Any, ...]:
         rules = self.rules
-        return rules.solids, rules.families, rules.apart, rules.together, self.stiffness
+        return rules.solids, rules.families, rules.apart, rules.together, rules.surfaces, self.stiffness
 
     def __repr__(self) -> str:
         count = len(self)
@@ -276,6 +300,7 @@ def contact_pairs(
     keep_overlapping: bool = False,
     families: Mapping[str, str] | None = None,
     enabled: Disabled = (),
+    surfaces: Iterable[ContactSurface] = (),
 ) -> Pairs:
     """Return the pairs of collision shapes that may touch.
 
@@ -293,6 +318,7 @@ def contact_pairs(
         families: bodies of one family do not touch one another: its name, by body.
         enabled: pairs of names of bodies, in either order, that may touch all the same: families, joints and `disabled`
             do not count for them.
+        surfaces: what contact of some shapes feels, which may touch whatever else keeps them apart.
 
     Raises:
         UnknownNameError: for a body that does not exist.
@@ -308,11 +334,13 @@ def contact_pairs(
     """
     for body in (body for pair in (*disabled, *enabled) for body in pair):
         check_known("body", body, (WORLD, *model.body_names), "disabled pairs")
-    rules = _rules(model, _solids(model, shapes), disabled, families or {}, enabled)
+    solids = _solids(model, shapes)
+    rules = _rules(model, solids, disabled, families or {}, enabled)
+    rules = replace(rules, surfaces=_surfaces(solids, surfaces))
     overlapping: dict[tuple[int, int], str] = {}
     if rest is not None and not keep_overlapping:
         kinematics, pairs = Kinematics(model, rest), PairList(rules, [LIGHT] * len(rules.solids))
-        for i, j in _suspects(model, rules):
+        for i, j in (both for both in _suspects(model, rules) if both not in rules.surfaces):
             pair = pairs.pair(i, j)
             if depth(kinematics, pair) > ROUNDING and (is_of_one_tree(model, pair) or not _can_part(kinematics, pair)):
                 overlapping[i, j] = pair.name
@@ -343,6 +371,20 @@ def _rules(
     numbers = {name: n for n, name in enumerate(dict.fromkeys(families.values()))}
     own = tuple(numbers[families[s.shape.body]] if s.shape.body in families else -1 for s in solids)
     return Rules(tuple(solids), own, frozenset(apart), frozenset(on))
+
+
+def _surfaces(solids: Sequence[_Solid], surfaces: Iterable[ContactSurface]) -> dict[tuple[int, int], ContactSurface]:
+    """Return surfaces of contacts by the places of their shapes, the lower one first."""
+
+    def places(body: str, name: str) -> list[int]:
+        own = [(k, solid.shape) for k, solid in enumerate(solids) if solid.shape.body == body]
+        return [k for k, shape in own if not name or shape.name == name]
+
+    found: dict[tuple[int, int], ContactSurface] = {}
+    for own in surfaces:
+        sides = (places(*side) for side in zip((own.a, own.b), own.shapes, strict=True))
+        found |= {(min(i, j), max(i, j)): own for i, j in product(*sides) if solids[i].node != solids[j].node}
+    return found
 
 
 def _suspects(model: Model, rules: Rules) -> Iterator[tuple[int, int]]:

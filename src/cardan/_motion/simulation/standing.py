@@ -211,6 +211,25 @@ def stood(model: Model, pairs: Sequence[ContactPair], q: np.ndarray, loose: Sequ
     return q
 
 
+def lifted_out(
+    model: Model, pairs: Sequence[ContactPair], q: np.ndarray, floating: Sequence[Articulation]
+) -> np.ndarray:
+    """Return a configuration (nq,) in which what would begin deep in level ground stands on it; read-only.
+
+    Warns:
+        StartWarning: of what is lifted.
+    """
+    found, _ = heights(model, on_grounds(pairs), _poses_at(model, q))
+    depths = {a.name: max((-float(h.gap) for h in found if h.pair.a in a.bodies), default=0.0) for a in floating}
+    deep = [a for a in floating if depths[a.name] > DEEP]
+    if not deep:
+        return q
+    shown = first_of([f"{a.name} by {depths[a.name]:.3g} m" for a in deep])
+    message = f"world {model.name!r}: {shown} would begin in the ground, where the description has it: it stands on it."
+    warnings.warn(StartWarning(message, [a.name for a in deep]), stacklevel=levels_inside())
+    return stood(model, pairs, q, deep)
+
+
 def _poses_at(model: Model, q: np.ndarray) -> PoseOf:
     """Return where bodies are in one configuration, without compiling anything."""
     return _poses_in(Kinematics(model, q.tolist()))
@@ -280,12 +299,16 @@ def _may_overlap(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) ->
 
 def warn_of_deep_state(state: State) -> None:
     """Warn of shapes that begin in a plane of the world, in the first `LOOKED_AT` worlds."""
-    world, q = state.world, state.q[:LOOKED_AT]
-    if len(q):
-        constants = {name: value[:LOOKED_AT] for name, value in state.model_constants.items()}
-        on_planes = [pair for pair in on_grounds(world.pairs) if isinstance(pair.shape_b, Plane)]
-        found, _ = heights(world.model, on_planes, _poses_of(world, q, constants))
-        _warn_of_depths(world.name, {h.pair.name: -float(h.gap.min()) for h in found})
+    if len(state):
+        _warn_of_depths(state.world.name, {h.pair.name: -float(h.gap.min()) for h in above_planes(state, LOOKED_AT)})
+
+
+def above_planes(state: State, worlds: int | None = None) -> list[Height]:
+    """Return how high shapes are above planes of the world, in the first so many worlds or in all."""
+    world, q = state.world, state.q[:worlds]
+    constants = {name: value[:worlds] for name, value in state.model_constants.items()}
+    on_planes = [pair for pair in on_grounds(world.pairs) if isinstance(pair.shape_b, Plane)]
+    return heights(world.model, on_planes, _poses_of(world, q, constants))[0]
 
 
 def _warn_of_depths(world: str, depths: Mapping[str, float]) -> None:
@@ -294,7 +317,7 @@ def _warn_of_depths(world: str, depths: Mapping[str, float]) -> None:
     if deep:
         deepest = first_of([f"{name} by {1e3 * depths[name]:.3g} mm" for name in deep])
         message = (
-            f"world {world!r} begins with shapes in one another: {deepest}. Contact throws them apart. Begin higher, "
+            f"world {world!r} begins with shapes in one another: {deepest}. Contact pushes them apart. Begin higher, "
             "by world.state(q=...) or pose=; cardan.simulation.stand(state) puts what floats on level ground."
         )
         warnings.warn(StartWarning(message, deep), stacklevel=levels_inside())
@@ -314,8 +337,8 @@ def move_root(state: State, a: Articulation, rows: np.ndarray, poses: np.ndarray
             "into the program. Make the world with movable_bases=True (WorldBuilder.finalize, Mechanism.world), which "
             "gives every world its own; what closes a loop on the world cannot be moved."
         )
-    J = c.joint.transform(tuple(state.q[rows, iq].T.astype(float)))
-    P = X @ frame_of(state, c, "child_pose", rows) @ J.inverse()
+    q: Any = state.q[rows, iq]  # what a checker infers of arrays here costs it minutes
+    P = X @ frame_of(state, c, "child_pose", rows) @ c.joint.transform(tuple(q.T.astype(float))).inverse()
     for name, joint in state.world.movable[a.name].items():
         beside = c.parent_pose.inverse() @ state.world.model.connection(joint).parent_pose
         state.constants[name][rows] = (P @ beside).matrix()

@@ -477,6 +477,7 @@ def next_state(state: State, found: Sequence[np.ndarray], clock: Clock, out: Sta
     for name, array in state._constants.items():
         out._constants[name][...] = array
     out._q[...], out._v[...], out._warm[...], out._residual[...] = found
+    out.kept_impulses = None
     # Arrays of time that somebody holds go on with the clock; others are made of it when they are read.
     out._clock = clock
     if out._time is not None:

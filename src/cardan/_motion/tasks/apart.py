@@ -1,4 +1,4 @@
-"""To keep shapes apart: one smooth row for each pair, so that no row appears or goes as another point comes nearest."""
+"""To keep shapes apart: smooth rows, of which none appears or goes as another point comes nearest."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 
 from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import ParameterError
-from cardan._algebra.scalar import maximum, minimum
 from cardan._motion.simulation.articulation import Pattern
-from cardan._motion.simulation.clearance import Functions, Obstacles, functions_of, model_of
+from cardan._motion.simulation.clearance import Obstacles, Pushed, functions_of, model_of, pushes, rows_of_pairs
 from cardan._motion.simulation.pairs import ContactPair
 from cardan._motion.simulation.world_contents import WorldContents
 from cardan._motion.tasks.task import Task
@@ -23,12 +22,13 @@ from cardan._robot.model import Model
 class KeepApart(Task):
     """Shapes are to be farther apart than a distance.
 
-    Error (P,), of each pair [m]: with x = target + band - d, how much the distance d is short,
+    Error (R,) [m], one row for each shape and all it may meet of the world, and one for each two shapes that move: with
+    x = target + band - d, how much a distance d is short, the sum over the row's pairs of
 
         0 where x < 0,        x^2 / (2 band) up to x = band,        x - band / 2 from there on
 
-    so that it begins smoothly, and pairs that are far apart move nothing. Where it converges, all are farther apart
-    than the target.
+    so that it begins smoothly, and pairs that are far apart move nothing and cost only their bounds. Where it
+    converges, all are farther apart than the target.
 
     Args:
         world: as for `cardan.clearance`; a world, or the model itself.
@@ -66,26 +66,21 @@ class KeepApart(Task):
         return ()
 
     def error(self, model: Model, q: Any, target: Any) -> Any:
-        return [_hinge(target + self.band - d, self.band) for d in self._functions(model).clearance(model, q).distance]
+        return [pushed.error for pushed in self._pushes(model, q, target)]
 
     def jacobian(self, model: Model, q: Any, target: Any) -> Any:
-        functions = self._functions(model)
-        distances, J = functions.clearance(model, q).distance, functions.jacobian(model, q)
-        slopes = [maximum(minimum((target + self.band - d) * (1.0 / self.band), 1.0), 0.0) for d in distances]
-        return [[-slope * e for e in row] for slope, row in zip(slopes, J, strict=True)]
+        return [pushed.row for pushed in self._pushes(model, q, target)]
 
     @property
     def lengths(self) -> Sequence[int]:
-        return range(len(functions_of(self.world, self.pairs).pairs))
+        return range(rows_of_pairs(self._chosen))
 
-    def _functions(self, model: Model) -> Functions:
+    @property
+    def _chosen(self) -> Sequence[ContactPair]:
+        return functions_of(self.world, self.pairs).pairs
+
+    def _pushes(self, model: Model, q: Any, target: Any) -> list[Pushed]:
         own = model_of(self.world)
         if model.joint_names != own.joint_names or model.nq != own.nq:
             raise ParameterError("KeepApart: world", got=self.world, expected=f"one of the robot {model.name!r}")
-        return functions_of(self.world, self.pairs)
-
-
-def _hinge(x: Any, band: float) -> Any:
-    """Return 0, a parabola, or a line of slope 1."""
-    bent = minimum(maximum(x, 0.0), band)
-    return bent * bent * (0.5 / band) + maximum(x - band, 0.0)
+        return pushes(model, q, self._chosen, target + self.band, self.band)

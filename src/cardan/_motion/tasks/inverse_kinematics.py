@@ -19,7 +19,7 @@ coordinate is not free where it is at its bound and the gradient J^T e pushes it
 its bound stops there.
 
 Source: More (1978); Fan and Yuan (2005) for mu; Kanzow, Yamashita and Fukushima (2004) for the bounds.
-Cost: a pass evaluates the errors twice and J once, and solves one system.
+Cost: a pass evaluates the errors and J once, and solves one system.
 """
 
 from __future__ import annotations
@@ -291,6 +291,7 @@ PASSES = 8  # of one call: rows that are done leave only after it, and each call
 DAMPING = 1e-2  # nu to begin with; it, FALL and GROWTH were chosen for most solutions in a time, of arm7 and the Panda
 FALL, GROWTH = 0.5, 4.0
 LEAST, MOST = 1e-12, 1e12  # of nu: what follows from it is a number in double precision, whatever the errors
+NOWHERE = 1e100  # the errors of no place
 # The least mu, relative to the matrix's trace: pivots of rows that depend on others stay above rounding errors.
 ROUNDING = 1e-13
 
@@ -323,22 +324,30 @@ class Problem:
     def errors(self, q: Sequence[Scalar]) -> list[Scalar]:
         return stacked_errors(self.tasks, self.model, _array(q), self.targets)
 
-    def weighted(self, q: Sequence[Scalar]) -> list[Scalar]:
-        return [w * x for w, x in zip(self.weights, self.errors(q), strict=True)]
+    def begin(self, q: Sequence[Scalar], nu: Scalar) -> tuple[Any, ...]:
+        """Return what the first pass is given: q to be looked at, which is better than what is nowhere."""
+        m, nv = len(self.weights), self.model.nv
+        return q, nu * (1.0 / FALL), NOWHERE * NOWHERE, q, [NOWHERE] * m, [[0.0] * nv for _ in range(m)]
 
-    def jacobian(self, q: Sequence[Scalar]) -> Rows:
-        rows = stacked_jacobian(self.tasks, self.model, _array(q), self.targets)
-        return [[w * x for x in row] for w, row in zip(self.weights, rows, strict=True)]
+    def descend(self, candidate: Sequence[Scalar], nu: Scalar, cost: Scalar, *best: Any) -> tuple[Any, ...]:
+        """Return where to look next, nu, and of the best place so far |e|^2, q, the errors and their Jacobian."""
+        errors = self.errors(candidate)
+        rows = stacked_jacobian(self.tasks, self.model, _array(candidate), self.targets)
+        new_cost = _square(self._weighted(errors))
+        better = new_cost < cost
+        q, errors, rows = _chosen(better, (list(candidate), errors, rows), best)
+        nu = where(better, maximum(nu * FALL, LEAST), minimum(nu * GROWTH, MOST))
+        cost = where(better, new_cost, cost)
+        return self._next(q, errors, rows, nu * cost), nu, cost, q, errors, rows
 
-    def descend(self, q: Sequence[Scalar], nu: Scalar) -> tuple[list[Scalar], Scalar]:
-        e, J = self.weighted(q), self.jacobian(q)
+    def _next(self, q: Sequence[Scalar], errors: Sequence[Scalar], rows: Rows, mu: Scalar) -> list[Scalar]:
+        e, J = self._weighted(errors), [[w * x for x in row] for w, row in zip(self.weights, rows, strict=True)]
         gradient = [dot([row[i] for row in J], e) for i in range(self.model.nv)]
-        cost, free = _square(e), freedoms(self.model.nv, q, gradient, self.bounds)
-        moved = self.model.manifold.integrate(q, step(J, e, nu * cost, gradient, free))
-        candidate = clipped(moved, self.bounds)
-        better = _square(self.weighted(candidate)) < cost
-        taken = [where(better, a, b) for a, b in zip(candidate, q, strict=True)]
-        return taken, where(better, maximum(nu * FALL, LEAST), minimum(nu * GROWTH, MOST))
+        free = freedoms(self.model.nv, q, gradient, self.bounds)
+        return clipped(self.model.manifold.integrate(q, step(J, e, mu, gradient, free)), self.bounds)
+
+    def _weighted(self, errors: Sequence[Scalar]) -> list[Scalar]:
+        return [w * x for w, x in zip(self.weights, errors, strict=True)]
 
 
 def step(J: Rows, e: Sequence[Scalar], mu: Scalar, gradient: Sequence[Scalar], free: Sequence[Scalar]) -> list[Scalar]:
@@ -369,12 +378,19 @@ def descent(structure: Structure, size: int, limits: bool) -> Function:
         model: Model, q: Any, damping: float, stiffness: float, targets: Any, weights: Any
     ) -> Descent:
         problem = Problem(tasks, model, targets, weights.tolist(), stiffness if limits else None)
-        found, nu = repeat(PASSES, problem.descend, clipped(q.tolist(), problem.bounds), damping)
-        errors = problem.errors(found)
+        begin = problem.begin(clipped(q.tolist(), problem.bounds), damping)
+        _, nu, cost, found, errors, _ = repeat(1 + PASSES, problem.descend, *begin)
         asked = [where(w > 0.0, e, 0.0) for w, e in zip(weights.tolist(), errors, strict=False)]
-        return Descent(_array(found), nu, _largest(asked), _largest(errors[size:]), _square(problem.weighted(found)))
+        return Descent(_array(found), nu, _largest(asked), _largest(errors[size:]), cost)
 
     return Function(inverse_kinematics_passes, {"targets": targets_shape(tasks), "weights": (size,)})
+
+
+def _chosen(condition: Any, one: Any, other: Any) -> Any:
+    """Return one or the other, entry by entry of nested lists."""
+    if isinstance(one, (list, tuple)):
+        return [_chosen(condition, *both) for both in zip(one, other, strict=True)]
+    return where(condition, one, other)
 
 
 def _array(entries: Sequence[Scalar]) -> np.ndarray:

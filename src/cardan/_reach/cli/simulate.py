@@ -1,4 +1,4 @@
-"""`cardan simulate FILE -o OUT.npz`: what a robot does, left alone or held by drives, in one world or many."""
+"""`cardan simulate FILE`: what a robot does, left alone or held by drives, in one world or many."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.lazy import registered
 from cardan._compiler.runtime.staging import write_whole
-from cardan._dynamics.algorithms.centroidal import center_of_mass_velocity
+from cardan._dynamics.algorithms.centroidal import center_of_mass, center_of_mass_velocity
 from cardan._dynamics.algorithms.configuration import limit_coordinates
 from cardan._dynamics.algorithms.energy import kinetic_energy, potential_energy
 from cardan._dynamics.functions.assembly import assemble
@@ -28,11 +28,13 @@ from cardan._motion.contact import LAWS
 from cardan._motion.simulation import Control, State, World, solvers
 from cardan._motion.simulation.builder import drive_all
 from cardan._motion.simulation.solvers import Solver, Trajectory
-from cardan._motion.simulation.standing import stand
+from cardan._motion.simulation.standing import GROUNDS, above_planes, moves_freely, stand
 from cardan._reach.cli.options import READING, add, check_output, harmless, locked, reading, tell
 from cardan._reach.formats import load_mechanism
+from cardan._reach.pictures.animation import ENDINGS, animate
 from cardan._reach.pictures.robot_plot import check_picture, picture_writer, pyplot_module
-from cardan._robot.model import Drive
+from cardan._robot.description import Mechanism, editing
+from cardan._robot.model import WORLD, Drive
 
 SOLVERS = {
     "featherstone": "Featherstone",
@@ -45,14 +47,16 @@ DT = 0.002  # s
 MOST = 2**31  # bytes of what is recorded
 DIVERGED = 3  # exit status
 SHOWN = 12  # diverged worlds
+FILMED = 20.0  # pictures a second
 
 
 def fill(parser: argparse.ArgumentParser) -> None:
     parser.epilog = f"Exit status {DIVERGED}: written, but worlds diverged; they are named on stderr."
     add(parser, "file", *READING, "--continuous", "--lock")
-    parser.add_argument("-o", "--output", required=True, metavar="OUT.npz", help="arrays to write")
+    parser.add_argument("-o", "--output", metavar="OUT.npz", help="arrays to write")
     parser.add_argument("--plot", metavar="OUT.png", help="picture of energies and forces to write")
-    add(parser, "--base")
+    parser.add_argument("--film", metavar="OUT.gif", help="film to write, of the first world: .gif, .mp4 or .html")
+    add(parser, "--base", default=None, help="how the root link is held (default: fixed)")
     parser.add_argument("--worlds", type=int, default=1, metavar="N", help="how many worlds (default: 1)")
     parser.add_argument("--seed", type=int, metavar="S", help="begin in random configurations, the base as it is")
     parser.add_argument("--seconds", type=float, default=5.0, metavar="T", help="how long (default: 5)")
@@ -80,20 +84,14 @@ def add_solver(parser: Any, flag: str, **options: Any) -> None:
     help = "only these may touch: names or patterns of pairs, shapes or bodies, as '*_foot'; may be given several times"
     parser.add_argument("--contacts", action="append", metavar="PATTERN", help=help)
     parser.add_argument("--no-limits", action="store_true", help="let joints pass their position limits")
-    help = "level ground at z = 0, on which a floating robot is put; by default where the base floats"
+    help = "level ground at z = 0, on which a floating robot is put; by default where something floats without one"
     parser.add_argument("--ground", action=argparse.BooleanOptionalAction, help=help)
     help = "hold all joints where they begin, by drives of these gains [N m/rad, N m s/rad]"
     parser.add_argument("--pd", type=float, nargs=2, metavar=("KP", "KD"), help=help)
 
 
 def run(args: argparse.Namespace) -> int:
-    # Before anything takes time: the files must be what they are named.
-    if Path(args.output).suffix.lower() != ".npz":
-        raise ParameterError("file to write", got=args.output, expected="a name that ends in .npz")
-    check_output(args, args.file)
-    if args.plot:
-        check_picture(args.plot)
-        check_output(args, args.file, output=args.plot)
+    _check_files(args)  # before anything takes time
     solver = solver_of(args)
     steps = checked_steps(args, solver.world)
     state = begun(args, solver.world)
@@ -104,8 +102,22 @@ def run(args: argparse.Namespace) -> int:
     taken = time.perf_counter() - started
     record = recorded(solver.world, found)
     _write(args, solver, record)
-    report(args, solver, record, steps, taken)
+    if args.film:
+        animate(solver.world, found, path=args.film, fps=FILMED)
+    report(args, solver, record, found, steps, taken)
     return tell_diverged(found.state)
+
+
+def _check_files(args: argparse.Namespace) -> None:
+    """Raise ParameterError unless the files to write are what they are named, and none is the one that is read."""
+    if args.output and Path(args.output).suffix.lower() != ".npz":
+        raise ParameterError("file to write", got=args.output, expected="a name that ends in .npz")
+    if args.plot:
+        check_picture(args.plot)
+    if args.film and Path(args.film).suffix.lower() not in ENDINGS:
+        raise ParameterError("film to write", got=args.film, expected=f"a name in {', '.join(ENDINGS)}")
+    for place in filter(None, (args.output, args.plot, args.film)):
+        check_output(args, args.file, output=place)
 
 
 @contextmanager
@@ -139,10 +151,21 @@ def world_of(args: argparse.Namespace) -> World:
     mechanism = locked(args, load_mechanism(args.file, **reading(args)))
     if args.pd:
         mechanism = drive_all(mechanism, Drive(*args.pd))
-    ground = args.base == "floating" if args.ground is None else args.ground
-    world = mechanism.world(args.base, ground=ground)
+    ground = _wants_ground(mechanism, args.base) if args.ground is None else args.ground
+    anchors = [body for body, _ in editing.loose(mechanism._parts())] if args.base is None else []
+    args.hints = [f"{body} is fixed on the world; --base floating lets it stand on the ground" for body in anchors]
+    world = mechanism.world(args.base or "fixed", ground=ground)
     pattern = [] if args.contact == "none" else args.contacts
     return world if pattern is None else world.with_contacts(pattern)
+
+
+def _wants_ground(mechanism: Mechanism, base: str | None) -> bool:
+    """Return whether something floats that weight pulls down, and the description brings no ground for it."""
+    floats = base == "floating" or any(c.parent == WORLD and moves_freely(c.joint) for c in mechanism.joints)
+    brings = any(
+        s.body == WORLD and s.role == "collision" and isinstance(s.geometry, GROUNDS) for s in mechanism.shapes
+    )
+    return floats and not brings and mechanism.gravity[2] < 0.0
 
 
 def checked_steps(args: argparse.Namespace, world: World) -> int:
@@ -187,7 +210,9 @@ def _write(args: argparse.Namespace, solver: Solver, record: Recorded) -> None:
     world = solver.world
     tables = {"joints": np.array(world.model.joint_names), "q_starts": world.q_starts, "v_starts": world.v_starts}
     arrays: dict[str, Any] = record._asdict() | tables
-    files: dict[Path, Any] = {Path(args.output): lambda stream: np.savez(stream, **arrays)}
+    files: dict[Path, Any] = {}
+    if args.output:
+        files[Path(args.output)] = lambda stream: np.savez(stream, **arrays)
     if args.plot:
         figure = simulation_figure(f"{world.name}, {type(solver).__name__}", record, weight(world))
         files[Path(args.plot)] = picture_writer(figure, args.plot)
@@ -198,28 +223,48 @@ def _write(args: argparse.Namespace, solver: Solver, record: Recorded) -> None:
         raise ParameterError("files to write", got=", ".join(map(str, files)), expected=expected) from None
 
 
-def report(args: argparse.Namespace, solver: Solver, record: Recorded, steps: int, taken: float) -> None:
+def report(
+    args: argparse.Namespace, solver: Solver, record: Recorded, found: Trajectory, steps: int, taken: float
+) -> None:
     """Print what was done, as text or JSON; the layout of the latter is stable."""
+    world = solver.world
     energy = (record.kinetic_energy + record.potential_energy)[[0, -1]]
+    height = center_of_mass(world.model, record.q[[0, -1]])[..., 2].mean(axis=-1)
+    speed, depth = float(np.abs(record.v[-1]).max(initial=0.0)), _depth(found.state)
     summary = {
-        "robot": solver.world.name,
+        "robot": world.name,
         "solver": type(solver).__name__,
-        **{name: getattr(args, name) for name in ("output", "plot", "worlds", "dt")},
+        **{name: getattr(args, name) for name in ("output", "plot", "film", "worlds", "dt")},
         "steps": steps,
         "records": len(record.time),
         "taken_s": taken,
+        "height_first": height[0],
+        "height_last": height[1],
+        "speed_last": speed,
+        "depth_last": depth,
         "energy_first": energy[0],
         "energy_last": energy[1],
         "largest_residual": record.residual.max(initial=0.0),
         "diverged": np.flatnonzero(record.diverged),
     }
     many = f"{args.worlds} worlds" if args.worlds > 1 else "1 world"
-    lines = (
-        f"{args.output}: {solver.world.name}, {many}, {steps} steps of {args.dt:g} s in {taken:.2f} s ({solver!r})",
+    written = f"{args.output}: " if args.output else ""
+    lines = [
+        f"{written}{world.name}, {many}, {steps} steps of {args.dt:g} s in {taken:.2f} s ({solver!r})",
+        f"mean height of the centre of mass {height[0]:.4g} m at first, {height[1]:.4g} m at last",
+        f"largest velocity at last {speed:.2g} m/s or rad/s",
         f"mean energy {energy[0].mean():.6g} J at first, {energy[1].mean():.6g} J at last",
         f"largest residual of a step {summary['largest_residual']:.2g}",
-    )
+    ]
+    lines += [] if depth is None else [f"deepest in the ground at last {1e3 * depth:.3f} mm"]
+    lines += args.hints
     tell(args, summary, "\n".join(lines))
+
+
+def _depth(state: State) -> float | None:
+    """Return how deep a shape is in a plane of the world, at most [m]; None if none may touch one."""
+    gaps = [float(height.gap.min()) for height in above_planes(state)]
+    return max(0.0, -min(gaps)) if gaps else None
 
 
 def tell_diverged(state: State) -> int:

@@ -98,7 +98,19 @@ def compare_records(
     for pair in sorted(mine ^ contacts[1], key=sorted):
         where = "a" if pair in mine else "b"
         found.append(Difference("record", " / ".join(sorted(pair)), f"this contact is disabled in {where} alone"))
+    surfaces = [{_contact(own): own for own in view.thing.contact_surfaces} for view in (a, b)]
+    called = {frozenset((pairs.get(x, x), y) for x, y in key): own for key, own in surfaces[0].items()}
+    for key in sorted(called.keys() | surfaces[1].keys(), key=sorted):
+        mine, theirs = called.get(key), surfaces[1].get(key)
+        if mine is None or theirs is None or (mine.material, mine.margin) != (theirs.material, theirs.margin):
+            name = " / ".join(body for body, _ in sorted(key))
+            found.append(Difference("record", name, "this contact has another surface of its own in a than in b"))
     return found
+
+
+def _contact(own: Any) -> frozenset[tuple[str, str]]:
+    """Return both sides of a contact: names of a body and of a shape on it."""
+    return frozenset(zip((own.a, own.b), own.shapes, strict=True))
 
 
 def _frames(

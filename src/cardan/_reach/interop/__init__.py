@@ -1,4 +1,4 @@
-"""Robots and their functions in other programs: whole in MuJoCo, as functions in JAX and PyTorch (`interop.torch`)."""
+"""Robots and their functions in other programs: whole in MuJoCo, as functions in JAX, PyTorch and CasADi."""
 
 from cardan._reach.interop import jax
 from cardan._reach.interop.mujoco_collision import MujocoCollision

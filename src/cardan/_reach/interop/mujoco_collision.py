@@ -11,7 +11,7 @@ import math
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +110,23 @@ def add_pairs(mj: Any, spec: Any, names: Sequence[str], shapes: Sequence[G.Shape
             raise UnsupportedError(what, LIBRARY, "add the shape to the body, at the pair's pose")
         geom1, geom2 = (geoms[end] for end in ends)
         spec.add_pair(geomname1=geom1, geomname2=geom2, condim=condim, friction=friction, margin=pair.margin)
+
+
+def add_surfaces(spec: Any, names: Sequence[str], shapes: Sequence[G.Shape], surfaces: Iterable[Any]) -> None:
+    """List contacts with a surface of their own; of several for one pair of shapes the last counts."""
+    solid = [(name, shape) for name, shape in zip(names, shapes, strict=True) if shape.role == "collision"]
+    found: dict[frozenset[str], tuple[G.Shape, G.Shape, Any]] = {}
+    for own in surfaces:
+        sides = zip((own.a, own.b), own.shapes, strict=True)
+        chosen = [[(n, s) for n, s in solid if s.body == body and called in ("", s.name)] for body, called in sides]
+        for (one, a), (other, b) in product(*chosen):
+            found[frozenset((one, other))] = a, b, own
+    for both, (a, b, own) in found.items():
+        one, other = sorted(both)
+        check_ends(f"{one}/{other}", a.geometry, b.geometry)
+        condim, friction = _friction(own.material, f"contact of {own.a!r} and {own.b!r}")
+        margin = a.margin + b.margin if own.margin is None else own.margin
+        spec.add_pair(geomname1=one, geomname2=other, condim=condim, friction=friction, margin=margin)
 
 
 def check_ends(name: str, a: G.Geometry, b: G.Geometry) -> None:

@@ -21,6 +21,7 @@ from cardan._motion.simulation.solvers.solver import SHARED, YES, Solver, checke
 from cardan._motion.simulation.state import State, clock_of, next_state
 from cardan._motion.simulation.world import World
 from cardan._reach.interop.mujoco_collision import places_of
+from cardan._reach.interop.mujoco_joints import step_names
 from cardan._reach.interop.mujoco_package import mujoco, mujoco_batch
 from cardan._reach.interop.mujoco_spec import to_mjspec
 from cardan._reach.interop.mujoco_state import MujocoState
@@ -326,14 +327,25 @@ class MuJoCo(Solver):
 
 
 def _servo(there: Any, model: Model, actuator: Any) -> DriveActuator:
-    name = actuator.name
-    joint, _, index = (name, "", "0") if name in model.slices else name.rpartition(":")
+    joint, index = _driven(model, actuator.name)
     c = model.connection(joint)
-    k = min(int(index), c.joint.nv - 1)  # a screw is driven at the second of the joints that emulate it
+    k = min(index, c.joint.nv - 1)  # a screw is driven at the second of the joints that emulate it
     space = c.joint.manifold
     is_angle = isinstance(space, UnitComplex) or (isinstance(space, SE2) and k == 2 and space.nq == 4)
     qpos = int(there.jnt_qposadr[there.actuator_trnid[actuator.id, 0]]) if is_angle else -1
     return DriveActuator(model.v_slice(joint).start + k, c.drive_stiffness[k], c.drive_damping[k], qpos)
+
+
+def _driven(model: Model, name: str) -> tuple[str, int]:
+    """Return which joint an actuator drives, and which of its coordinates."""
+    if name in model.slices:
+        return name, 0
+    for c in model.connections:
+        steps = step_names(c.name, c.joint.nv)
+        if name in steps:
+            return c.name, steps.index(name)
+    joint, _, index = name.rpartition(":")  # one of the joints that emulate it
+    return joint, int(index)
 
 
 def _sound(*parts: np.ndarray) -> np.ndarray:

@@ -14,7 +14,14 @@ import numpy as np
 from cardan._algebra.errors import DescriptionWarning, DTypeError, DuplicateNameError, MechanismError, UnsupportedError
 from cardan._algebra.spatial import SE3, Inertia, Matrix3
 from cardan._dynamics.coordinates import conventions
-from cardan._reach.interop.mujoco_collision import add_pairs, add_shapes, check_grounds, ends_of, set_groups
+from cardan._reach.interop.mujoco_collision import (
+    add_pairs,
+    add_shapes,
+    add_surfaces,
+    check_grounds,
+    ends_of,
+    set_groups,
+)
 from cardan._reach.interop.mujoco_joints import (
     LIBRARY,
     Chain,
@@ -246,6 +253,7 @@ def _add_shapes(writer: _Writer, robot: Any, shapes: Shapes) -> None:
     else:
         check_grounds(chosen, lambda body: writer.model.attachment(body).node)
         set_groups(writer.spec, names, chosen)
+        add_surfaces(writer.spec, names, chosen, writer.model.contact_surfaces)
 
 
 def _check_names(chains: dict[str, Chain]) -> None:

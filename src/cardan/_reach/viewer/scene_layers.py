@@ -276,6 +276,24 @@ class TouchingPoints:
         self._arrows = _renewed(self._arrows, "points", ends, forces)
 
 
+APART_COLOUR, DEEP_COLOUR = (70, 120, 230), (230, 60, 50)
+
+
+class NearestPoints:
+    def __init__(self, scene: Any, path: str) -> None:
+        self._scene, self._path = scene, path
+        self._shown: dict[str, tuple[Any, Any]] = {}
+
+    def draw(self, size: float, ends: np.ndarray, is_deep: np.ndarray) -> None:
+        for name, those, colour in (("apart", ~is_deep, APART_COLOUR), ("deep", is_deep, DEEP_COLOUR)):
+            lines, balls = self._shown.get(name, (None, None))
+            own, path = ends[those], f"{self._path}/{name}"
+            line = partial(self._scene.add_line_segments, f"{path}/lines", own, colour, thickness=0.3 * POINT * size)
+            both = partial(add_spheres, self._scene, f"{path}/points", 0.6 * POINT * size, own.reshape(-1, 3), colour)
+            lines = _renewed(lines, "points", own, line)
+            self._shown[name] = lines, _renewed(balls, "batched_positions", own.reshape(-1, 3), both)
+
+
 def _renewed(handle: Any, name: str, array: np.ndarray, make: Callable[[], Any]) -> Any:
     """Return what shows an array: moved where there are as many of them, so that nothing flickers; else made anew."""
     if handle is not None and len(getattr(handle, name)) == len(array):

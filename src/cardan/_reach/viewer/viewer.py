@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import getpass
+import math
 import os
 import time
 import webbrowser
@@ -23,9 +24,10 @@ from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import DTypeError, ParameterError, ShapeError, UnknownNameError
 from cardan._dynamics.call.arguments import check_finite, numeric_array
 from cardan._motion.simulation import World
+from cardan._motion.simulation.clearance import Clearance
 from cardan._motion.simulation.solvers import Trajectory
 from cardan._reach.viewer.playback import Playback, checked_path, checked_times
-from cardan._reach.viewer.scene_layers import TouchingPoints, checked_vectors, touching
+from cardan._reach.viewer.scene_layers import NearestPoints, TouchingPoints, checked_vectors, touching
 from cardan._reach.viewer.served_scene import ServedScene
 from cardan._reach.viewer.shown_robot import ShownRobot
 from cardan._robot.description import Mechanism
@@ -58,12 +60,14 @@ class Viewer:
         ParameterError: if the port is in use, or there is no such address here.
 
     Examples:
+        >>> dog = cardan.robots.quadruped().world("floating", ground=True)
         >>> with cardan.Viewer() as view:
         ...     shown = view.add(arm, q, name="left", frames=True)
         ...     view.update(q + 0.1)
         ...     view.drag("tool")
         ...     view.toggle(inertia=True)
         ...     view.contacts([[0.5, 0.0, 0.0]], forces=[[0.0, 0.0, 10.0]])
+        ...     view.nearest_points(cardan.clearance(dog, dog.initial), within=0.3)
         ...     playback = view.play(np.linspace(q, q + 0.1, 20), dt=0.05)
         ...     view.flush()
         ...     view.robot("left").model.name
@@ -82,6 +86,7 @@ class Viewer:
         self.robots: Mapping[str, ShownRobot] = MappingProxyType(self._robots)
         self.playback: Playback | None = None
         self._touching = TouchingPoints(self.server.scene, "/contacts")
+        self._nearest = NearestPoints(self.server.scene, "/nearest")
         self.closed: bool = False
         self._framed = False
         self._seen: list[tuple[np.ndarray, np.ndarray]] = []
@@ -314,9 +319,36 @@ class Viewer:
                 arrows = checked_vectors("forces", forces, array.shape).reshape(-1, 3)
                 largest = float(np.linalg.norm(arrows, axis=1).max(initial=0.0))
                 arrows = arrows * (ALOUD * self.size / max(largest, 1e-300) if scale is None else float(scale))
-        origins = next(iter(self._robots.values())).offsets if self._robots else np.zeros((1, 3))
-        placed = where + origins[np.minimum(worlds, len(origins) - 1)]
+        placed = where + self._origins(worlds)
         self._served.mailbox.post("contacts", lambda: self._touching.draw(self.size, placed, arrows))
+
+    def nearest_points(self, found: Clearance, *, within: float = math.inf) -> None:
+        """Draw where shapes are nearest, instead of what was drawn before; like `update`, this returns at once.
+
+        Each pair has its two points and the line between: blue where the shapes are apart, red where they overlap.
+
+        Args:
+            found: what `cardan.clearance` returns for one configuration, or for as many as there are worlds.
+            within: pairs that are farther apart [m] are left out.
+
+        Raises:
+            ParameterError: for something else than a `Clearance`, one of several axes, or a distance that is NaN.
+        """
+        if not isinstance(found, Clearance) or np.ndim(found.distance) > 2:
+            expected = "what cardan.clearance returns, its distance of shape (P,) or (worlds, P)"
+            raise ParameterError("viewer.nearest_points", got=found, expected=expected)
+        if math.isnan(within):
+            raise ParameterError("viewer.nearest_points: within", got=within, expected="a distance [m]")
+        distance, on_a, on_b, _ = (np.asarray(part, float) for part in found)
+        worlds = np.nonzero(np.atleast_2d(distance <= within))[0]
+        ends = np.stack([on_a, on_b], axis=-2)[distance <= within] + self._origins(worlds)[:, None]
+        is_deep = distance[distance <= within] < 0.0
+        self._served.mailbox.post("nearest points", lambda: self._nearest.draw(self.size, ends, is_deep))
+
+    def _origins(self, worlds: np.ndarray) -> np.ndarray:
+        """Return where the worlds of the first robot stand in the scene, shape (n, 3) [m]."""
+        origins = next(iter(self._robots.values())).offsets if self._robots else np.zeros((1, 3))
+        return origins[np.minimum(worlds, len(origins) - 1)]
 
     def flush(self, timeout: float = 30.0) -> None:
         """Wait until everything asked for before has been sent to the browsers.

@@ -147,7 +147,8 @@ def based(parts: Parts, base: Joint, prefix: str, name: str) -> Parts:
     """
     own, anchors = {c.name.removeprefix(prefix) for c in parts.joints}, [anchor for anchor, _ in loose(parts)]
     if not anchors and not isinstance(base, Fixed):
-        raise MechanismError(f"base={base!r}: every body of {name!r} already hangs on the world by its joints.")
+        reason = f"every body of {name!r} already hangs on the world by its joints: leave base out."
+        raise MechanismError(f"base={base!r}: {reason}")
     names = [base_name(anchor.removeprefix(prefix), own, plain=k == 0) for k, anchor in enumerate(anchors)]
     bases = [Connection(prefix + name, base, WORLD, anchor) for name, anchor in zip(names, anchors, strict=True)]
     together = components(parts._replace(joints=(*bases, *parts.joints)))

@@ -20,7 +20,16 @@ from cardan._robot.geometry.shapes import Shape
 from cardan._robot.joints import Fixed, FreeFlyer, Joint, Limits
 from cardan._robot.model import WORLD, Annotations, Body, Connection, Drive, Frame, Model
 from cardan._robot.model.annotations import check_coordinates, check_gears, kinds_of
-from cardan._robot.records import EARTH_GRAVITY, Actuator, Configuration, Group, Spring, checked_gravity
+from cardan._robot.records import (
+    EARTH_GRAVITY,
+    Actuator,
+    Configuration,
+    ContactSurface,
+    Group,
+    Material,
+    Spring,
+    checked_gravity,
+)
 from cardan._robot.registered import WORLDS, render
 
 FrameKind = Literal["operational", "sensor"]
@@ -119,6 +128,7 @@ class Mechanism(Explained):
         self._groups: dict[str, Group] = {}
         self._configurations: dict[str, Configuration] = {}
         self._disabled_contacts: dict[tuple[str, str], None] = {}
+        self._contact_surfaces: list[ContactSurface] = []
 
     @property
     def gravity(self) -> Vector3:
@@ -170,10 +180,15 @@ class Mechanism(Explained):
         return tuple(self._disabled_contacts)
 
     @property
+    def contact_surfaces(self) -> tuple[ContactSurface, ...]:
+        """What the contact of two bodies feels, in place of what their surfaces combine to."""
+        return tuple(self._contact_surfaces)
+
+    @property
     def annotations(self) -> Annotations:
         """All that is beside bodies, joints and frames, as one record, which models carry."""
         more = (self.shapes, self.actuators, tuple(self._groups.values()), tuple(self._configurations.values()))
-        return Annotations(*more, self.disabled_contacts)
+        return Annotations(*more, self.disabled_contacts, self.contact_surfaces)
 
     def add_body(self, name: str, inertia: Inertia | None = None) -> Body:
         """Add a rigid body and return its record.
@@ -344,6 +359,51 @@ class Mechanism(Explained):
         for body in (one, other):
             self._check_body(body, "disabled contact")
         self._disabled_contacts[one, other] = None
+
+    def set_contact(
+        self,
+        one: str,
+        other: str,
+        material: Material,
+        shapes: Sequence[str] = ("", ""),
+        margin: float | None = None,
+    ) -> ContactSurface:
+        """Give the contact of two bodies a surface of its own, in place of what their shapes' surfaces combine to.
+
+        They touch then, whatever else keeps them apart: masks, joints, `disable_contact`, one robot's shapes that do
+        not touch one another. Of several for one pair of shapes the last counts.
+
+        Args:
+            one: name of a body.
+            other: name of another.
+            material: of the contact.
+            shapes: names of one shape on each; `""` stands for all of a body.
+            margin: how far apart they feel one another [m]; None for the sum of both shapes'.
+
+        Returns:
+            The record.
+
+        Raises:
+            UnknownNameError: for a body, or a shape on it, that does not exist.
+            ParameterError: for one body with itself.
+
+        Examples:
+            >>> dog = cardan.robots.quadruped()
+            >>> dog.set_contact("trunk", "world", cardan.Material(friction=0.1)).material.friction
+            0.1
+
+        Peers: MJCF's `pair`.
+        """
+        own = ContactSurface(one, other, material, shapes, margin)
+        if one == other:
+            raise ParameterError("bodies of a contact", got=(one, other), expected="two bodies")
+        for body, shape in zip((one, other), own.shapes, strict=True):
+            self._check_body(body, "contact surface")
+            names = [s.name for s in self._shapes if s.body == body and s.role == "collision"]
+            if shape:
+                check_known("shape", shape, names, f"body {body!r}")
+        self._contact_surfaces.append(own)
+        return own
 
     def model(
         self,
@@ -572,7 +632,7 @@ class Mechanism(Explained):
         return self._edited(editing.with_hulls(self._parts(), vertices, error, concavity))
 
     def with_annotations(self, annotations: Annotations) -> Edited:
-        """Return the mechanism with other shapes, actuators, groups, configurations and disabled contacts.
+        """Return the mechanism with other shapes, actuators, groups, configurations and contacts.
 
         Raises:
             UnknownNameError, ShapeError, DuplicateNameError: for a body or joint that does not exist; for numbers that
@@ -614,6 +674,9 @@ class Mechanism(Explained):
         """
         return self._edited(editing.with_fixed_merged(self._parts(), keep))
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update({"_contact_surfaces": []} | state)  # which those pickled before do not have
+
     def _parts(self) -> editing.Parts:
         return editing.Parts(self.bodies, self.joints, self.frames, self.annotations)
 
@@ -631,6 +694,7 @@ class Mechanism(Explained):
         twin._hold("group", twin._groups, more.groups)
         twin._hold("configuration", twin._configurations, more.configurations)
         twin._shapes, twin._disabled_contacts = list(more.shapes), dict.fromkeys(more.disabled_contacts)
+        twin._contact_surfaces = list(more.contact_surfaces)
         return twin
 
     def _hold(self, kind: str, table: dict[str, Any], records: Iterable[Any]) -> None:

@@ -2,7 +2,8 @@
 
 The hull of all points is found by qhull. It is thinned by building it anew: begin with the extreme points along the
 axes, then add the vertex that is farthest outside, until none is farther than allowed or the vertices are used up. What
-is left outside is the error, a distance in metres: a thinned hull lies within the true one.
+is left outside is the error, a distance in metres: a thinned hull lies within the true one. Of many points, those that
+are farthest along some thousand directions stand for all; the error is that of all.
 
 Source: Barber, Dobkin and Huhdanpaa, The quickhull algorithm for convex hulls (1996), for the hull and the order.
 """
@@ -23,12 +24,14 @@ from cardan._compiler.runtime import disk_cache, reading
 from cardan._compiler.runtime.extras import package
 from cardan._robot.geometry import mesh
 from cardan._robot.geometry.decomposition import convex_parts
-from cardan._robot.geometry.mesh import surface_of_file
+from cardan._robot.geometry.mesh import HUGE, surface_of_file
 from cardan._robot.registered import mesh_reader
 
 VERTICES = 64  # the most a hull has by default: a step of a robot pays for each
 ERROR = 1e-3, 0.01  # what thinning may take away: 1 mm, and no more than 1 % of the size
 FLAT = 1e-9  # extent along an axis, in parts of the largest, below which points lie in a plane or on a line
+MANY, DIRECTIONS = 50_000, 2048  # points, of which those stand for all that are farthest along so many directions
+BLOCK = 16_384  # points that are looked at together, as often as it takes: 16 MB for each eight directions or planes
 KEPT = 256  # hulls of mesh files that a process keeps: about those of eight robots
 WHOLE = (".dae", ".glb", ".obj", ".off", ".ply", ".stl")  # files that have all of their surface in them
 
@@ -53,8 +56,9 @@ def hull_of_points(points: Any, most: int = VERTICES, error: float | None = None
         ParameterError: for points that are not finite, none, or fewer than 4 vertices.
     """
     x = np.unique(np.asarray(points, dtype=float).reshape(-1, 3), axis=0)
-    if not len(x) or not np.isfinite(x).all():
-        raise ParameterError("points of a hull", got=f"{len(x)} points", expected="at least one, finite numbers [m]")
+    if not len(x) or not (np.abs(x) < HUGE).all():
+        expected = f"at least one, finite numbers below {HUGE:g} m"
+        raise ParameterError("points of a hull", got=f"{len(x)} points", expected=expected)
     if most < 4:
         raise ParameterError("vertices of a hull", got=most, expected="at least 4")
     middle = x.mean(axis=0)
@@ -64,11 +68,40 @@ def hull_of_points(points: Any, most: int = VERTICES, error: float | None = None
         along = (x - middle) @ axes[0]
         return Thinned(x[np.unique([along.argmin(), along.argmax()])], 0.0)
     flat = (x - middle) @ axes[:rank].T  # in a plane, the hull is that of two coordinates
-    corners = np.unique(_qhull(flat).simplices) if rank == 3 else _qhull(flat).vertices
+    some = np.arange(len(flat)) if len(flat) <= MANY else _farthest(flat)
+    corners = some[np.unique(_qhull(flat[some]).simplices) if rank == 3 else _qhull(flat[some]).vertices]
     size = float(np.linalg.norm(np.ptp(flat, axis=0)))
     allowed = min(ERROR[0], ERROR[1] * size) if error is None else error
     kept, left = _thinned(flat[corners], most, allowed)
+    if len(some) < len(flat):
+        left = max(0.0, float(_outside(flat, flat[corners[kept]]).max()))
     return Thinned(x[corners[kept]], left)
+
+
+def _farthest(points: np.ndarray) -> np.ndarray:
+    """Return the numbers of the points that are farthest along one of some directions, evenly about a sphere or circle.
+
+    Source: Swinbank and Purser, Fibonacci grids (2006), for the sphere.
+    """
+    turn = np.pi * (3.0 - np.sqrt(5.0)) if points.shape[1] == 3 else 2.0 * np.pi / DIRECTIONS
+    k = np.arange(DIRECTIONS)
+    z = (2.0 * k + 1.0) / DIRECTIONS - 1.0
+    around = np.stack([np.cos(turn * k), np.sin(turn * k)])
+    d = (np.concatenate([around * np.sqrt(1.0 - z * z), z[None]]) if points.shape[1] == 3 else around).T
+    best, found = np.full(DIRECTIONS, -np.inf), np.zeros(DIRECTIONS, int)
+    for start in range(0, len(points), BLOCK):
+        along = d @ points[start : start + BLOCK].T
+        own = along.argmax(axis=1)
+        farther = along[k, own] > best
+        best[farther], found[farther] = along[k, own][farther], start + own[farther]
+    return np.unique(found)
+
+
+def _outside(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    """Return how far points are outside of a hull [m]; less than 0 within it."""
+    planes = _qhull(corners).equations
+    blocks = (points[start : start + BLOCK] for start in range(0, len(points), BLOCK))
+    return np.concatenate([(own @ planes[:, :-1].T + planes[:, -1]).max(axis=1) for own in blocks])
 
 
 def _qhull(points: np.ndarray) -> Any:
@@ -110,8 +143,7 @@ def _thinned(points: np.ndarray, most: int, allowed: float) -> tuple[np.ndarray,
     while len(kept) <= points.shape[1]:  # the extremes along the axes may be fewer than a simplex
         kept.append(_farthest_from_span(points, kept))
     while True:
-        planes = _qhull(points[kept]).equations
-        outside = (points @ planes[:, :-1].T + planes[:, -1]).max(axis=1)
+        outside = _outside(points, points[kept])
         outside[kept] = 0.0
         k = int(outside.argmax())
         if outside[k] <= allowed or len(kept) >= most:

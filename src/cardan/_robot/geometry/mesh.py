@@ -65,6 +65,10 @@ def integrals_of_triangles(triangles: np.ndarray, what: str = "mesh") -> Inertia
     return Inertia(at_mean.mass, mean + at_mean.com, at_mean.inertia_at_com)
 
 
+HUGE = 1e15
+"""[m] from which on a coordinate is a mistake: squares of sums of such are hardly numbers in single precision."""
+
+
 def surface_of_file(uri: str, path: str | None) -> Any:
     """Return the triangles of a file in metres, by trimesh: its `vertices` and `faces`.
 
@@ -73,8 +77,9 @@ def surface_of_file(uri: str, path: str | None) -> Any:
     reading.note()
     trimesh = package("trimesh", "reading a mesh", "mesh")
     if path is None or not Path(path).is_file():
-        hint = "The option package_dirs of cardan.load says where package:// leads."
-        raise ParameterError(f"mesh {uri!r}", got=path, expected="the path of a file that exists", hint=hint)
+        got = "no file that was found, or one outside of the description's folder" if path is None else path
+        hint = "package_dirs=[FOLDER] of cardan.load, or --package FOLDER, says where it is and allows it."
+        raise ParameterError(f"mesh {uri!r}", got=got, expected="the path of a file that exists", hint=hint)
     if reader := mesh_reader(path):
         points, triangles = reader(uri, path)
         return trimesh.Trimesh(points, triangles)
@@ -87,12 +92,15 @@ def surface_of_file(uri: str, path: str | None) -> Any:
         ) from None
     if len(getattr(surface, "faces", ())) == 0:
         raise ParameterError(f"mesh {uri!r}", got=f"no triangle in {path}", expected="a mesh file with a surface")
-    if bad := np.count_nonzero(~np.isfinite(np.asarray(surface.vertices)[np.unique(surface.faces)]).all(axis=1)):
-        raise ParameterError(
-            f"mesh {uri!r}", got=f"{bad} vertices that are not finite in {path}", expected="numbers [m]"
-        )
+    if bad := np.count_nonzero(~(np.abs(np.asarray(surface.vertices)[np.unique(surface.faces)]) < HUGE).all(axis=1)):
+        got = f"{bad} vertices that are not finite, or beyond {HUGE:g}, in {path}"
+        raise ParameterError(f"mesh {uri!r}", got=got, expected="numbers [m]")
     surface.apply_scale(metres(scene.units))
+    size = float(np.ptp(np.asarray(surface.vertices), axis=0).max())
+    unit = 2.0 ** -np.floor(np.log2(size)) if size > 0.0 else 1.0  # trimesh takes as one what is 1e-8 apart
+    surface.apply_scale(unit)
     surface.merge_vertices(merge_tex=True, merge_norm=True)  # a seam of its texture is no edge of the surface
+    surface.apply_scale(1.0 / unit)
     return surface
 
 

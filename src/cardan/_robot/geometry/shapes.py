@@ -331,6 +331,24 @@ class Hull(_Meshed):
         return Hull(found.vertices.tolist(), found.error)
 
     @staticmethod
+    def cone(radius: float, length: float, sides: int = 32) -> Hull:
+        """Return a cone as a hull of so many sides, its axis along z, its origin at half its height.
+
+        Args:
+            radius: of the base, at z = -length / 2 [m].
+            length: from the base to the tip [m].
+            sides: of the base, at least 3; what is rounder than that is the hull's `error`.
+
+        Examples:
+            >>> cardan.description.Hull.cone(0.1, 0.2)
+            Hull(33 vertices, error=0.000482)
+        """
+        r, h = (_not_negative(f"{what} of a cone", value) for what, value in (("radius", radius), ("length", length)))
+        turn = 2.0 * math.pi / sides
+        base = [(r * math.cos(turn * k), r * math.sin(turn * k), -0.5 * h) for k in range(sides)]
+        return Hull([*base, (0.0, 0.0, 0.5 * h)], r * (1.0 - math.cos(0.5 * turn)))
+
+    @staticmethod
     def parts(
         shape: Mesh, concavity: float = 0.05, vertices: int = VERTICES, error: float | None = None
     ) -> tuple[Hull, ...]:

@@ -1,20 +1,21 @@
 """What a description says beside bodies, joints and frames: it travels with them, and the dynamics never reads it.
 
-Shapes, actuators, groups, named configurations and pairs that do not touch are one record, so that every edit and every
-model carries all of them: what becomes of them follows from what becomes of the bodies and joints they name.
+Shapes, actuators, groups, named configurations, pairs that do not touch and surfaces of pairs are one record, so that
+every edit and every model carries all of them: what becomes of them follows from what becomes of the bodies and joints
+they name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import ParameterError, ShapeError, UnknownNameError, check_known, check_new
 from cardan._algebra.spatial import SE3
 from cardan._robot.joints import Joint, Mimic
-from cardan._robot.records import WORLD, Actuator, Configuration, Connection, Drive, Group
+from cardan._robot.records import WORLD, Actuator, Configuration, Connection, ContactSurface, Drive, Group
 
 if TYPE_CHECKING:
     from cardan._robot.geometry.shapes import Shape
@@ -24,13 +25,18 @@ Renaming = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Annotations(ByFields):
-    """Shapes, actuators, groups, named configurations and disabled contacts of bodies and joints."""
+    """Shapes, actuators, groups, named configurations and contacts of bodies and joints."""
 
     shapes: tuple[Shape, ...] = ()  # visual and collision shapes
     actuators: tuple[Actuator, ...] = ()  # what drives the joints
     groups: tuple[Group, ...] = ()  # of bodies and joints
     configurations: tuple[Configuration, ...] = ()  # coordinates by joint
     disabled_contacts: tuple[tuple[str, str], ...] = ()  # pairs of bodies whose shapes do not touch
+    contact_surfaces: tuple[ContactSurface, ...] = ()  # what contact of two bodies feels, which then touch
+
+    def __setstate__(self, state: list[Any]) -> None:
+        for own, value in zip(fields(self), (*state, ()), strict=False):  # those pickled before lack the last
+            object.__setattr__(self, own.name, value)
 
     def named(self) -> Iterator[tuple[str, str]]:
         """Yield the kind and name of everything that has one of its own."""
@@ -48,6 +54,7 @@ class Annotations(ByFields):
             *(("body", f"shape {s.name!r}", (s.body,)) for s in self.shapes),
             *(("body", f"group {g.name!r}", g.bodies) for g in self.groups),
             *(("body", "disabled contacts", pair) for pair in self.disabled_contacts),
+            *(("body", "contact surfaces", (own.a, own.b)) for own in self.contact_surfaces),
             *(("joint", f"actuator {a.name!r}", a.joints) for a in self.actuators),
             *(("joint", f"group {g.name!r}", g.joints) for g in self.groups),
         ):
@@ -70,6 +77,7 @@ class Annotations(ByFields):
                 for c in self.configurations
             ),
             tuple((new(a), new(b)) for a, b in self.disabled_contacts),
+            tuple(replace(own, a=new(own.a), b=new(own.b)) for own in self.contact_surfaces),
         )
 
     def joined(self, other: Annotations, where: str) -> Annotations:
@@ -87,6 +95,7 @@ class Annotations(ByFields):
             self.groups + other.groups,
             tuple(Configuration(name, own) for name, own in coordinates.items()),
             tuple(dict.fromkeys(self.disabled_contacts + other.disabled_contacts)),
+            self.contact_surfaces + other.contact_surfaces,
         )
 
     def without(
@@ -114,6 +123,7 @@ class Annotations(ByFields):
                 for c in self.configurations
             ),
             tuple(pair for pair in self.disabled_contacts if pair[0] not in bodies and pair[1] not in bodies),
+            tuple(own for own in self.contact_surfaces if own.a not in bodies and own.b not in bodies),
         )
 
     def widened(self, joint: str, nv: int, more: int) -> Annotations:
@@ -145,11 +155,13 @@ class Annotations(ByFields):
         there = lambda name: onto if name == body else name  # noqa: E731
         # Two pairs may become one, and a pair one body: both say nothing new.
         pairs = dict.fromkeys((there(a), there(b)) for a, b in self.disabled_contacts)
+        surfaces = [replace(own, a=there(own.a), b=there(own.b)) for own in self.contact_surfaces]
         return replace(
             self,
             shapes=tuple(replace(s, body=onto, pose=X @ s.pose) if s.body == body else s for s in self.shapes),
             groups=tuple(replace(g, bodies=tuple(dict.fromkeys(map(there, g.bodies)))) for g in self.groups),
             disabled_contacts=tuple(pair for pair in pairs if pair[0] != pair[1]),
+            contact_surfaces=tuple(own for own in surfaces if own.a != own.b),
         )
 
 

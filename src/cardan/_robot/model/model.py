@@ -20,7 +20,17 @@ from cardan._robot.model import layout
 from cardan._robot.model.annotations import Annotations, kinds_of
 from cardan._robot.model.inputs import Input
 from cardan._robot.model.layout import Attachment, Node, explain_word, layout_table
-from cardan._robot.records import EARTH_GRAVITY, WORLD, Actuator, Body, Connection, Frame, Group, checked_gravity
+from cardan._robot.records import (
+    EARTH_GRAVITY,
+    WORLD,
+    Actuator,
+    Body,
+    Connection,
+    ContactSurface,
+    Frame,
+    Group,
+    checked_gravity,
+)
 from cardan._robot.registered import render
 
 if TYPE_CHECKING:
@@ -253,6 +263,11 @@ class Model(Explained):
     def disabled_contacts(self) -> tuple[tuple[str, str], ...]:
         """Pairs of bodies whose shapes do not touch."""
         return self.annotations.disabled_contacts
+
+    @property
+    def contact_surfaces(self) -> tuple[ContactSurface, ...]:
+        """What the contact of two bodies feels, in place of what their surfaces combine to."""
+        return self.annotations.contact_surfaces
 
     @property
     def named_configurations(self) -> Mapping[str, np.ndarray]:

@@ -256,11 +256,7 @@ class EntryWriter:
             return str(next(number for own, number in self.passing if own is region))
         known = next((names[k] for names in self.row_names if k in names), None)
         if known is None:
-            rows = [self.row(a) for a in args]
-            if op is Op.PLUS:
-                known = w.whole("add nuw nsw", *rows)
-            else:
-                known = w.load("i64", w.at(f"@links{int(value)}", rows[0], "i64"), 8)
+            known = w.load("i64", w.at(f"@links{int(value)}", self.row(args[0]), "i64"), 8)
             self.row_names[-1][k] = known
         return known
 
@@ -273,11 +269,17 @@ class EntryWriter:
                     self.call(tiles, f"block{b}", rows=self.plan.block_pointers(b))
                 continue
             self.row_names.append({})
-            if part.may_be_skipped:
-                self.w.branch(self.any_lane(tiles, part), lambda p=part: self.run_region(tiles, p))
+            if part.may_be_skipped or part.flag is not None:
+                self.w.branch(self.is_run(tiles, part), lambda p=part: self.run_region(tiles, p))
             else:
                 self.run_region(tiles, part)
             self.row_names.pop()
+
+    def is_run(self, tiles: str, region: Region) -> str:
+        """Write whether a region that may be left out is run."""
+        if region.flag is None:
+            return self.any_lane(tiles, region)
+        return self.w.whole("icmp ne", self.row(region.flag), 0)
 
     def empty(self, tiles: str, within: Region | None) -> None:
         """Write zeros to the columns that are added to in a region, and live in it."""
@@ -340,9 +342,7 @@ class EntryWriter:
 
         for n, moves in enumerate(self.plan.entering(p)):
             self.call(tiles, f"enter{p}_{n}", rows=self.plan.pointers(a for a, _ in moves))
-        if region.span is not None:
-            w.loop_if_any(*(self.row(a) for a in region.span), 1, alone)
-        elif not region.carried:
+        if not region.carried:
             alone(0) if region.passes == 1 else w.loop(0, region.passes, 1, alone)
         elif region is whole(self.program):
             last = w.emit(f"add nsw i64 {PASSES}, -1")
@@ -357,12 +357,7 @@ class EntryWriter:
 
     def numbered(self, region: Region, number: int | str) -> int | str:
         """Write the number that a pass has, of a loop that counts upwards."""
-        if not region.backwards:
-            return number
-        if region.span is None:
-            return self.w.whole("sub nsw", region.passes - 1, number)
-        first, stop = (self.row(a) for a in region.span)
-        return self.w.whole("sub nsw", self.w.whole("add nsw", self.w.whole("add nsw", first, stop), -1), number)
+        return self.w.whole("sub nsw", region.passes - 1, number) if region.backwards else number
 
     def first_row(self, start: str, tile: str) -> str:
         return self.w.emit(f"add nuw nsw i64 {start}, {self.w.emit(f'mul nuw nsw i64 {tile}, {self.lanes.width}')}")

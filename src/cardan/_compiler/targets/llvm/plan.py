@@ -20,9 +20,16 @@ from cardan._compiler.program.liveness import (
     summed_columns,
 )
 from cardan._compiler.program.ops import ENTRIES, LEAVES, WRITES, Op
-from cardan._compiler.program.passes import Joined, joined_products
+from cardan._compiler.program.passes import Joined, joined_products, without_tangents
 from cardan._compiler.program.program import Array, Program, Region, stretches
-from cardan._compiler.targets.llvm.direct.allocation import CELL_PLACES, Allocation, Machine, RowCell, allocate
+from cardan._compiler.targets.llvm.direct.allocation import (
+    CELL_PLACES,
+    Allocation,
+    Machine,
+    PlacedStep,
+    RowCell,
+    allocate,
+)
 from cardan._compiler.targets.llvm.direct.lowering import HAS_STEPS, lower
 from cardan._compiler.targets.llvm.lanes import Lanes
 
@@ -115,6 +122,19 @@ class Plan:
         first = [move for move in moves if move[0] in heads]
         return [*([first] if first else []), *in_groups([move for move in moves if move[0] not in heads])]
 
+    def moved(self, moves: Sequence[Move]) -> Allocation:
+        """Return moves one after the other, as steps of the machine: of values that are in no place that is written."""
+        assert self.machine
+        numbers = {repr(self.numbers[k]): self.numbers[k] for k, _ in moves if self.joined.ops[k] is Op.CONST}
+        places = {text: self.machine.registers + n for n, text in enumerate(numbers)}
+        first = self.machine.registers + len(numbers)
+        steps: list[PlacedStep] = []
+        for k, slot in moves:
+            is_number = self.joined.ops[k] is Op.CONST
+            code, place = ("constant", places[repr(self.numbers[k])]) if is_number else ("load", first + self.place(k))
+            steps += [(code, 0, (place,)), ("store", first + slot, (0,))]
+        return Allocation(steps, list(numbers.values()), self.slots)
+
     def leaf_results(self) -> list[Sequence[Move]]:
         """Return what goes where at the end: results that no block computes."""
         own, ops = (Op.INPUT, Op.CARRIED, Op.ENTRY), self.joined.ops
@@ -142,6 +162,7 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     A crossing value's slot is free again after the last block that reads it. Behind them is room for what waits within
     the blocks that are written for a machine's own instructions, if one is given; LLVM writes the others.
     """
+    program = without_tangents(program)
     joined = joined_products(program)
     inputs = sum(a.size for a in program.inputs)
     copies: dict[int, list[int]] = {}

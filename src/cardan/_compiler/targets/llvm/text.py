@@ -10,11 +10,13 @@ of which the entry is told where it begins and how far apart its rows are. A pro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from cardan._compiler.program.ops import ENTRIES, TRUTHS, Op
 from cardan._compiler.program.passes import Fused
 from cardan._compiler.program.program import Program
+from cardan._compiler.targets.llvm.direct.allocation import Allocation
+from cardan._compiler.targets.llvm.direct.lowering import HAS_STEPS
 from cardan._compiler.targets.llvm.entry import (
     EntryWriter,
     constant_function,
@@ -234,14 +236,30 @@ class _Calls(_PlanWriter):
         w.loop(0, len(rows) * columns, columns, one)
 
 
-def _moving(name: str, moves: Sequence[Sequence[Move]], plan: Plan, lanes: Lanes) -> list[str]:
-    """Return a function for each group of values, which puts them in their places."""
+def _moving(
+    name: str, moves: Sequence[Sequence[Move]], plan: Plan, lanes: Lanes, written: Set[int] = frozenset()
+) -> list[str]:
+    """Return a function for each group of values, which puts them in their places.
+
+    Of a group with values that are written over here, all is read before any is written.
+    """
     texts = []
     for n, group in enumerate(moves):
+        sources = [source for source, _ in group]
+        if plan.machine and written.isdisjoint(sources) and not plan.pointers(sources):
+            texts.append(_assembly(f"{name}{n}", plan.moved(group), plan, lanes))
+            continue
         writer = _PlanWriter(plan, lanes)
         writer.move(group)
         texts.append(writer.written(f"{name}{n}"))
     return texts
+
+
+def _assembly(name: str, steps: Allocation, plan: Plan, lanes: Lanes, pointers: Sequence[RowPointer] = ()) -> str:
+    """Return a straight line as assembly, and as a function LLVM can call."""
+    assert plan.machine
+    text = "\\0A".join(plan.machine.text(name, plan.machine, lanes, steps))
+    return f'module asm "{text}"\ndeclare void @{name}(ptr{", ptr" * len(pointers)})'
 
 
 def _moves(plan: Plan, lanes: Lanes) -> list[str]:
@@ -249,7 +267,7 @@ def _moves(plan: Plan, lanes: Lanes) -> list[str]:
     texts = _moving("leaves", plan.leaf_results(), plan, lanes)
     for p, region in enumerate(plan.program.regions):
         texts += _moving(f"enter{p}_", plan.entering(p), plan, lanes)
-        texts += _moving(f"again{p}_", plan.carrying(region), plan, lanes)
+        texts += _moving(f"again{p}_", plan.carrying(region), plan, lanes, {k for k, _ in region.carried})
     return texts
 
 
@@ -257,11 +275,9 @@ def block_text(plan: Plan, lanes: Lanes, number: int) -> str:
     if plan.machine is None:
         return _Block(plan, lanes, number).text()
     if number in plan.direct:
-        name = f"block{number}"  # a straight line as assembly, and as a function LLVM can call
-        text = "\\0A".join(plan.machine.text(name, plan.machine, lanes, plan.direct[number]))
-        more = ", ptr" * len(plan.block_pointers(number))
-        return f'module asm "{text}"\ndeclare void @{name}(ptr{more})'
-    return _Calls(plan, lanes, number).text()
+        return _assembly(f"block{number}", plan.direct[number], plan, lanes, plan.block_pointers(number))
+    has_steps = any(plan.joined.ops[k] in HAS_STEPS for k in plan.blocks[number])
+    return (_Block if has_steps else _Calls)(plan, lanes, number).text()
 
 
 def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:

@@ -10,8 +10,8 @@ import numpy as np
 
 from cardan._algebra.errors import UnknownNameError, UnsupportedError, check_known
 from cardan._dynamics.algorithms import stepping
-from cardan._dynamics.algorithms.aba import check_moves
-from cardan._dynamics.algorithms.drives import JointForces, joint_inertias
+from cardan._dynamics.algorithms.aba import singular
+from cardan._dynamics.algorithms.drives import JointForces, undetermined
 from cardan._dynamics.algorithms.gyroscopic import gyroscopic_efforts
 from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
 from cardan._dynamics.algorithms.tree import Vector
@@ -169,10 +169,9 @@ class Featherstone(CompiledSolver):
     def _check_support(self) -> None:
         super()._check_support()
         # With contacts, the equation of motion has a solution even here, but it is rounding alone.
-        D = joint_inertias(self.world.model)
-        for node in self.world.model.nodes:
-            resists = zip(node.damping, node.drive_stiffness, node.drive_damping, node.spring_stiffness, strict=True)
-            check_moves([D[j] + sum(own) for j, own in zip(node.v, resists, strict=True)], node)
+        for node in undetermined(self.world.model):
+            if node.name not in self.world.kinematic:
+                raise singular(node)
         for pair in self.world.pairs if self.contact in LEFT_OUT else ():
             for key in LEFT_OUT[str(self.contact)]:
                 if getattr(pair.material, key) or f"contact_{key}" in self.world.contact_inputs:

@@ -21,6 +21,8 @@ from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world import World
 from cardan._robot.geometry.touching import ContactForces
 
+MOST_IDLE = 16
+"""Tables for so many numbers of worlds, and threads, that are kept for the next step."""
 FEW = 4
 """Trees that may touch one another, from which on tables are faster than one program, alone and in batches."""
 
@@ -28,6 +30,8 @@ FEW = 4
 def what_is_no_row(world: World) -> str | None:
     """Return what of a world cannot be rows of tables; None if all can."""
     model = world.model
+    if not (model.nv and isinstance(world.pairs, PairList) and world.pairs.rules.solids):
+        return "a world in which nothing moves, or nothing has a shape"
     if world.constants():
         return f"what is given for each world ({', '.join(world.constants())})"
     if any(c.joint.num_constraints for c in model.closures):
@@ -40,7 +44,10 @@ def what_is_no_row(world: World) -> str | None:
         root.append(node.index if node.parent < 0 else root[node.parent])
         if any(owner.setdefault(j, root[-1]) != root[-1] for j in node.v):
             return f"the mimic joint {node.name!r} of a joint of another tree"
-    return None if isinstance(world.pairs, PairList) else "a list of pairs that was made by hand"
+    if not isinstance(world.pairs, PairList):
+        return "a list of pairs that was made by hand"
+    own = next(iter(world.pairs.rules.surfaces.values()), None)
+    return None if own is None else f"the surface of its own of contact between {own.a!r} and {own.b!r}"
 
 
 def has_many(world: World) -> bool:
@@ -72,6 +79,8 @@ class TableSteps:
             list(rules.together),
             pairs.stiffness,
             world.kinematic,
+            rules.partners,
+            pairs.pair,
         )
         self._idle: dict[tuple[int, int, bool], list[Engine]] = {}  # nobody steps by them now
 
@@ -82,7 +91,8 @@ class TableSteps:
     def engine(self, part: int, given: Mapping[str, np.ndarray], kept: KeptImpulses | None) -> Iterator[Engine]:
         """Lend what steps worlds, of the part of a batch with a number: to nobody else meanwhile."""
         worlds, pushed = len(given["q"]), "wrenches" in given
-        idle = self._idle.setdefault((part, worlds, pushed), [])
+        key = part, worlds, pushed
+        idle = self._idle[key] = self._idle.pop(key, [])  # the last one in it is the last one used
         try:
             engine = idle.pop()
         except IndexError:  # a new one, or those there are step for other threads
@@ -91,10 +101,12 @@ class TableSteps:
         _recall(engine, kept)
         yield engine
         idle.append(engine)  # not after an error
+        while sum(map(len, self._idle.values())) > MOST_IDLE:  # the first that was made is let go
+            del self._idle[next(key for key, own in self._idle.items() if own)][0]
 
     def _made(self, worlds: int, pushed: bool) -> Engine:
-        made = {} if self.iterations is None else {"most": self.iterations}
-        return Engine(self.scene, self.dt, worlds, limits=self.limits, pushed=pushed, **made)
+        options: dict[str, Any] = {"limits": self.limits, "iterations": self.iterations}
+        return Engine(self.scene, self.dt, worlds, pushed=pushed, **options)
 
     def step(self, given: Mapping[str, np.ndarray], kept: KeptImpulses | None, steps: int) -> Stepped:
         """Return what comes of steps from arrays of a state and a control, each of all worlds."""
@@ -144,12 +156,11 @@ class TableSteps:
             none = np.zeros((0, 0, 3), dtype)
             return ContactForces(none, none.copy(), none.copy(), np.zeros(0, int))
         with self.engine(0, given, kept) as engine:
-            engine.step(1)
+            engine.step(1, joined=True)
             touching, each = engine.touching(), engine.c.shapes
         world, shapes = touching.shapes // each, touching.shapes % each
         rules: Any = getattr(self.world.pairs, "rules", ())
-        pairs = {both: n for n, both in enumerate(rules)}
-        own = [pairs[min(i, j), max(i, j)] for i, j in shapes.tolist()]
+        own = rules.numbers(np.sort(shapes, axis=1)).tolist()
         columns = sorted(set(zip(own, touching.feature.tolist(), strict=True)))
         column = {key: n for n, key in enumerate(columns)}
         at = world[:, 0], np.array([column[key] for key in zip(own, touching.feature.tolist(), strict=True)], dtype=int)
@@ -203,7 +214,7 @@ def _load(engine: Engine, given: Mapping[str, np.ndarray]) -> None:
             getattr(c, name)[...] = given[name].ravel()
         elif name != "wrenches":
             getattr(c, name)[...] = 0.0
-    c.good[...] = given["count"]
+    c.good[...], c.single = given["count"], int(given["q"].dtype == np.float32)
 
 
 def _recall(engine: Engine, kept: KeptImpulses | None) -> None:

@@ -28,7 +28,7 @@ from cardan._reach.formats.source import Source
 from cardan._robot.description import Mechanism, Mesh, Shape
 from cardan._robot.joints import Joint, Limits
 from cardan._robot.model import Annotations, Body, Connection, Frame, Model
-from cardan._robot.records import EARTH_GRAVITY, Actuator, Configuration, Group
+from cardan._robot.records import EARTH_GRAVITY, Actuator, Configuration, ContactSurface, Group
 
 SCHEMA = 1
 JsonSource = str | bytes | os.PathLike[str]
@@ -172,6 +172,7 @@ LISTS = {
     "actuators": (records.ACTUATOR, lambda e: f"actuator {e.name!r}"),
     "groups": (records.GROUP, lambda e: f"group {e.name!r}"),
     "configurations": (records.CONFIGURATION, lambda e: f"configuration {e.name!r}"),
+    "contact_surfaces": (records.CONTACT_SURFACE, lambda e: f"contact of {e.a!r} and {e.b!r}"),
     "closures": (records.CONNECTION, lambda e: f"joint {e.name!r}"),
     "inputs": (records.INPUT, lambda e: f"input {e.name!r}"),
 }
@@ -200,7 +201,13 @@ def _each(given: Fields, key: str, make: Callable[..., Any], trusted: bool, faul
     return made
 
 
-ANNOTATIONS = {"shapes": Shape, "actuators": Actuator, "groups": Group, "configurations": Configuration}
+ANNOTATIONS = {
+    "shapes": Shape,
+    "actuators": Actuator,
+    "groups": Group,
+    "configurations": Configuration,
+    "contact_surfaces": ContactSurface,
+}
 """The lists of `Annotations`, beside the pairs, and what makes a record of each."""
 
 
@@ -237,6 +244,7 @@ def _mechanism(value: Fields, trusted: bool, faults: _Faults) -> Mechanism:
         "actuators": lambda **keywords: m.add_actuator(Actuator(**keywords)),
         "groups": lambda **keywords: m.add_group(Group(**keywords)),
         "configurations": lambda name, coordinates=None: m.add_configuration(name, coordinates or {}),
+        "contact_surfaces": lambda a, b, **own: m.set_contact(a, b, **own),
     }
     for key, add in adding.items():
         _each(given, key, add, trusted, faults)

@@ -28,7 +28,7 @@ from cardan._robot.geometry.shapes import ALL_BITS
 from cardan._robot.joints import Limits
 from cardan._robot.model import Body, Connection, Drive, Frame, Material, Model
 from cardan._robot.model.inputs import Input
-from cardan._robot.records import Actuator, Configuration, Group, Spring
+from cardan._robot.records import Actuator, Configuration, ContactSurface, Group, Spring
 
 _SOLIDS = (Box, Sphere, Ellipsoid, Cylinder, Capsule, Mesh, Hull, Plane, HeightField, TriangleMesh)
 GEOMETRIES: dict[str, type[Any]] = {kind.__name__: kind for kind in _SOLIDS}
@@ -137,6 +137,11 @@ _COORDINATES = K.Kind(
 )
 CONFIGURATION = K.Record(Configuration, K.Field("name", K.TEXT), K.Field("coordinates", _COORDINATES, True))
 PAIR = K.listed(K.TEXT, 2, of="names of bodies")
+CONTACT_SURFACE = K.Record(
+    ContactSurface,
+    *(K.Field("a", K.TEXT), K.Field("b", K.TEXT), K.Field("material", MATERIAL)),
+    *(K.Field("shapes", NAMES, True, _unless("shapes", ("", ""))), K.Field("margin", K.NUMBER, True)),
+)
 INPUT = K.Record(
     Input,
     K.Field("name", K.TEXT),

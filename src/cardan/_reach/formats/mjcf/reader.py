@@ -59,9 +59,11 @@ def _read(r: MjcfReading) -> None:
     _read_frames(r)
     bits = _bits(r)
     geoms = {geom.id: geom for geom in r.there.spec.geoms}
+    paired = {int(e) for ends in (r.there.model.pair_geom1, r.there.model.pair_geom2) for e in ends}
     for number in range(r.there.model.ngeom):
         with r.report.blamed(r.place("geoms", number)):
-            _read_shape(r, geoms[number], bits)
+            _read_shape(r, geoms[number], bits, number in paired)
+    _read_pairs(r)
     read_actuators(r)
     _read_configurations(r)
     bodies = {r.name("BODY", k): name for k, name in enumerate(r.bodies)}
@@ -73,6 +75,34 @@ def _read(r: MjcfReading) -> None:
         nothing = not (r.mechanism.shapes or r.mechanism.frames)
         say = r.report.error if nothing else r.report.warn
         say(0, f"the <worldbody> holds no body{' and nothing else' if nothing else ', only what stands in the world'}")
+
+
+def _read_pairs(r: MjcfReading) -> None:
+    """Give contacts between two geoms, which touch by name, the surfaces that are said of them."""
+    m, places = r.there.model, {frozenset((p.geomname1, p.geomname2)): p.info for p in r.there.spec.pairs}
+    known = {(shape.body, shape.name) for shape in r.mechanism.shapes}
+    for k in range(m.npair):
+        geoms = int(m.pair_geom1[k]), int(m.pair_geom2[k])
+        names = [r.name("GEOM", number) for number in geoms]
+        bodies = [r.bodies[m.geom_bodyid[number]] for number in geoms]
+        place = r.there.text.place(places.get(frozenset(names), ""))
+        if bodies[0] == bodies[1] or not known.issuperset(zip(bodies, names, strict=True)):
+            r.report.warn(place, f"the pair {names[0]!r}, {names[1]!r} is left out: its geoms cannot touch here")
+            continue
+        with r.report.blamed(place):
+            material = _material_of_pair(r, place, int(m.pair_dim[k]), [float(e) for e in m.pair_friction[k]])
+            r.mechanism.set_contact(bodies[0], bodies[1], material, names, max(float(m.pair_margin[k]), 0.0))
+
+
+def _material_of_pair(r: MjcfReading, place: Any, condim: int, friction: Sequence[float]) -> Material:
+    """Return what contact of a pair feels; of two coefficients across one another the smaller, with a warning."""
+    sides = {"slide": friction[:2] if condim > 1 else (0.0, 0.0), "roll": friction[3:] if condim > 4 else (0.0, 0.0)}
+    for what, (one, other) in sides.items():
+        if one != other:
+            found = f"the friction of this pair to {what} is {one:g} and {other:g}, along axes that MuJoCo chooses"
+            r.report.warn(place, f"{found}; it is the smaller in all directions here")
+    spin = friction[2] if condim > 3 else 0.0
+    return Material(friction=min(sides["slide"]), torsional=spin, rolling=min(sides["roll"]))
 
 
 def _read_frames(r: MjcfReading) -> None:
@@ -158,6 +188,9 @@ PRIMITIVES: dict[str, Callable[[Any], Geometry]] = {  # what is made of the half
     "BOX": lambda size: S.Box([2.0 * half for half in size]),
 }
 
+NOTHING = 0, 0  # the bits of a geom that touches by pairs alone
+OWN_MESHES = ".msh"  # the ending of files that MuJoCo alone reads: where they touch they are hulls
+
 GREY = (0.5, 0.5, 0.5, 1.0)  # the colour of a geom that names none: then its material's counts
 
 
@@ -171,14 +204,14 @@ def _bits(r: MjcfReading) -> dict[Bits, Bits]:
     return groups_and_masks(solid, either_way)
 
 
-def _read_shape(r: MjcfReading, geom: Any, bits: dict[Bits, Bits]) -> None:
+def _read_shape(r: MjcfReading, geom: Any, bits: dict[Bits, Bits], is_paired: bool) -> None:
     m, number = r.there.model, geom.id
     shaped = _geometry(r, number, pose(m.geom_pos[number], m.geom_quat[number]))
     if shaped is None:
         return
     touching = r.there.touching[number]
-    role = "collision" if any(touching) else "visual"
-    group, mask = bits.get(touching, EVERYTHING)
+    role = "collision" if any(touching) or is_paired else "visual"
+    group, mask = bits.get(touching, NOTHING if is_paired else EVERYTHING)
     contact = {"surface": _surface(m, number) if any(touching) else None, "group": group, "mask": mask}
     contact |= {"margin": max(float(m.geom_margin[number]), 0.0), "density": _density(r, geom, shaped[0])}
     body, name = r.bodies[m.geom_bodyid[number]], r.name("GEOM", number)
@@ -193,7 +226,12 @@ def _geometry(r: MjcfReading, number: int, X: SE3) -> tuple[Geometry, SE3] | Non
     if kind == "MESH":
         mesh = int(m.geom_dataid[number])
         moved = pose(m.mesh_pos[mesh], m.mesh_quat[mesh])  # to the mesh's centre and principal axes
-        return _mesh(r, r.there.meshes[r.name("MESH", mesh)], number, X @ moved.inverse())
+        file = r.there.meshes[r.name("MESH", mesh)]
+        if file.uri.lower().endswith(OWN_MESHES) and any(r.there.touching[number]):
+            with suppress(MissingExtraError):
+                start, count = int(m.mesh_vertadr[mesh]), int(m.mesh_vertnum[mesh])
+                return Hull.of(m.mesh_vert[start : start + count].astype(float)), X
+        return _mesh(r, file, number, X @ moved.inverse())
     if kind == "HFIELD":
         field = int(m.geom_dataid[number])
         if r.name("HFIELD", field) not in r.there.text.unread:

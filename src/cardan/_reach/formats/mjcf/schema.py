@@ -31,7 +31,6 @@ WHY = {  # why things are not read
     "mocap": "remark: a body moved by motion capture is read as fixed in the world",
     "area": "remark: only the poses of sites are kept, as frames",
     "outside": "remark: MuJoCo ignores bodies outside of <worldbody>",
-    "pair": "remark: pairs of geoms with contact parameters of their own are not kept",
     "model": "refused: other models are not attached; compile the whole in MuJoCo, save that, and read it",
     "composite": "refused: MuJoCo 4 has no composites; save the file with an earlier version, which expands them",
 }
@@ -83,7 +82,7 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "default": _of(
         "class <default> <mesh> <texture> <material> <joint> <geom> <site> <camera> <equality> <tendon> <general> "
         "<motor> <position> <velocity> <intvelocity> <orientation> <pid> <damper> <cylinder> <muscle> <adhesion> "
-        "<dcmotor> <include>; light: <light>; pair: <pair>"
+        "<dcmotor> <include> <pair>; light: <light>"
     ),
     "default/equality": _of(f"active{_SOFT}"),
     "default/tendon": _of(f"{_TENDON}; looks: material rgba width{_OWN}{_STOPS}"),
@@ -132,7 +131,8 @@ ELEMENTS: dict[str, dict[str, str]] = {
         "optics: mode target fovy focal focalpixel ipd orthographic output principal principalpixel projection "
         "resolution sensorsize; own: user"
     ),
-    "contact": _of("<exclude> <include>; pair: <pair>"),
+    "contact": _of("<exclude> <pair> <include>"),
+    "pair": _of("name class geom1 geom2 condim friction margin; softness: solref solreffriction solimp; contact: gap"),
     "exclude": _of("name body1 body2"),
     "tendon": _of("<fixed> <spatial> <include>"),
     "fixed": _of(f"{_TENDON} <joint>{_STOPS}{_OWN}"),

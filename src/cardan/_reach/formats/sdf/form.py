@@ -229,6 +229,7 @@ def _losses(thing: Any, floating: Sequence[Connection], called: dict[str, str]) 
         "groups": list(thing.groups),
         "named configurations": list(thing.named_configurations),
         "disabled contacts": [" and ".join(pair) for pair in thing.disabled_contacts],
+        "surfaces of contacts": [f"{own.a} and {own.b}" for own in thing.contact_surfaces],
         "names of floating bases, which are no joints there": [c.name for c in floating if not c.name.endswith("root")],
     }
     taken = [name for name, other in called.items() if name != other]

@@ -18,7 +18,7 @@ from cardan._reach.formats.urdf.links import clipped
 from cardan._reach.formats.written import rotation_onto, unit_axis
 from cardan._reach.formats.xml import Element
 from cardan._robot.geometry import shapes as S
-from cardan._robot.geometry.shapes import Geometry, Mesh, Plane, Shape
+from cardan._robot.geometry.shapes import Geometry, Hull, Mesh, Plane, Shape
 from cardan._robot.geometry.touching import EVERYTHING, MAX_CLASSES, either_way, groups_and_masks
 from cardan._robot.records import Frame, Material
 
@@ -30,7 +30,7 @@ PATCH = 3.0 * math.pi / 16.0  # torque of a patch of radius a under pressure as 
 
 @dataclass(frozen=True, slots=True)
 class SolidCone:
-    """A cone, its axis along z, its origin at half its height: a solid for inertias, no shape."""
+    """A cone, its axis along z, its origin at half its height: exact for inertias, as a shape a hull."""
 
     radius: float
     length: float
@@ -175,7 +175,7 @@ def _friction(report: Report, friction: Element) -> dict[str, float]:
     if engine is not None:
         given["friction"] = mu = values.number_of(report, engine, first, 1.0, least=0.0)
         if values.number_of(report, engine, second, mu, least=0.0) != mu:
-            report.remark(engine, f"<{second}>: friction is the same in all directions here, that of <{first}>")
+            report.warn(engine, f"<{second}>: friction is the same in all directions here, that of <{first}>")
     torsional = report.one(friction, "torsional")
     if torsional is not None and values.flag_of(report, torsional, "use_patch_radius", default=True):
         radius = values.number_of(report, torsional, "patch_radius", 0.0, least=0.0)
@@ -218,8 +218,8 @@ def read_link(r: SdfReading, entry: Entry) -> SdfLink:
             is_said = report.one(child, "density") is not None
             density = values.number_of(report, child, "density", WATER, least=0.0) if is_said else None
             matter.append((child, geometry, pose, density))
-        if not isinstance(geometry, SolidCone):
-            shapes.append(read_shape(r, entry, child, geometry, pose, density))
+        shape = Hull.cone(geometry.radius, geometry.length) if isinstance(geometry, SolidCone) else geometry
+        shapes.append(read_shape(r, entry, child, shape, pose, density))
     if not values.flag_of(report, element, "gravity", default=True):
         report.warn(element, f"link {name} asks for no gravity; here, it falls as all others do")
     if values.flag_of(report, element, "kinematic"):

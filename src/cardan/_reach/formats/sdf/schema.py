@@ -77,13 +77,11 @@ ELEMENTS: dict[str, dict[str, str]] = {
         "name <pose> <geometry> <material> <transparency>; look: <cast_shadows> <laser_retro> <visibility_flags> "
         "<meta>; program: <plugin>; deprecated: <frame>"
     ),
-    "geometry": {
-        **_of(
-            "<box> <sphere> <cylinder> <capsule> <ellipsoid> <plane> <mesh> <empty>; no_shape: <polyline> <heightmap> "
-            "<image>"
-        ),
-        "<cone>": "remark: cardan has no such shape; it is left out, but counts for an automatic inertia",
-    },
+    "geometry": _of(
+        "<box> <sphere> <cylinder> <capsule> <cone> <ellipsoid> <plane> <mesh> <empty>; no_shape: <polyline> "
+        "<heightmap> <image>"
+    ),
+    "cone": verdicts("<radius> <length>"),
     "box": verdicts("<size>"),
     "sphere": verdicts("<radius>"),
     "cylinder": verdicts("<radius> <length>"),

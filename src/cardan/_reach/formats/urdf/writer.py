@@ -99,6 +99,7 @@ def _losses(thing: Mechanism | Model) -> Iterator[str]:
         "groups": [group.name for group in beside.groups],
         "configurations": [configuration.name for configuration in beside.configurations],
         "disabled contacts": ["/".join(pair) for pair in beside.disabled_contacts],
+        "surfaces of contacts": [f"{own.a}/{own.b}" for own in beside.contact_surfaces],
         "surfaces, groups, masks, margins or densities of shapes on": [
             s.body for s in beside.shapes if any(getattr(s, key) != usual for key, usual in _PLAIN_SHAPE.items())
         ],

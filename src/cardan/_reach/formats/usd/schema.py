@@ -32,7 +32,6 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "stage": {
         **verdicts("<Xform> <Scope> <Camera> <Material> <Shader> <PhysicsScene>"),
         **{f"<{kind}>": "read" for kind in (*JOINTS, "PhysicsCollisionGroup", *GEOMETRIES)},
-        "<Cone>": "remark: cardan has no cone; the shape is left out, and its mass where a mass is computed",
         "<GeomSubset>": "remark: a part of a mesh has no look of its own",
         "<PointInstancer>": "remark: its instances are not written out",
         **verdicts("<TetMesh> <BasisCurves> <Points>", _SOFT),
@@ -49,6 +48,7 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "Cylinder": _read("radius height axis"),
     "Cylinder_1": _read("radiusTop radiusBottom height axis"),
     "Capsule": _read("radius height axis"),
+    "Cone": _read("radius height axis"),
     "Capsule_1": _read("radiusTop radiusBottom height axis"),
     "Mesh": _read("points faceVertexCounts faceVertexIndices"),
     "Plane": {"axis": "read", "width": "remark: a plane has no end", "length": "remark: a plane has no end"},

@@ -1,0 +1,230 @@
+"""Which coordinates of closed loops follow from the others, and which rows say so: found once for a model.
+
+K is eliminated at several configurations at once, all with the same pivots: each time the row and column whose entry is
+largest where it is smallest. Its columns are the dependent coordinates; rows that are left depend on the chosen ones.
+Coordinates that one loop alone moves come first, so that a leg follows from its own loop.
+
+That is a choice, and no claim: whether the dependent coordinates follow in a configuration, the program looks there
+(`embedding`). None is made for loops that move only because they are closed (Bennett's, a rod too many): their rows
+depend on one another in closed configurations alone.
+
+Loops are closed, and K is evaluated, in plain numbers: no library of linear algebra decides what a program is.
+
+Source: Wehage and Haug, Generalized coordinate partitioning for dimension reduction in analysis of constrained dynamic
+systems (1982), for the choice by elimination; over several configurations it is made here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan._algebra.by_identity import ByIdentity
+from cardan._dynamics.algorithms.linear import Factor, Rows, dot, transposed
+from cardan._dynamics.algorithms.loops import Loop, loops
+from cardan._dynamics.algorithms.tree import relative_kinematics
+from cardan._robot.model import Model
+
+SAMPLES, SPREAD = 4, 0.3  # closed configurations that are looked at, and how far from the first [rad, m]
+STARTS, STEPS, CLOSED = 8, 40, 1e-10  # where they are looked for, how long, and how near they are to come [m, rad]
+# Entries of eliminated columns of length 1: below the first, rows depend on one another; no pivot is below the second.
+DEPENDENT, LEAST = 1e-7, 1e-3
+SHARED = 0.1  # what a coordinate counts that several loops share, beside one of its own loop alone
+ROUNDING = 1e-13  # what is left of an entry 0 of K
+
+
+class Block(NamedTuple):
+    """Loops that share coordinates: dependent ones, and as many rows from which they follow, in the order of pivots."""
+
+    rows: list[int]  # of all rows of all loops
+    columns: list[int]  # of v
+    others: list[int]  # rows that depend on these
+
+
+class Dependence(NamedTuple):
+    along_nodes: list[bool]  # of each closing joint (`loops`)
+    blocks: list[Block]
+
+
+NONE = Dependence([], [])
+
+
+def dependence(model: Model) -> Dependence | None:
+    """Return the dependent coordinates of a model with loops; None if there is no good choice of them."""
+    found = _known.get(model)
+    if found is None:
+        found = _known.setdefault(model, _found(model) or NONE)
+    return found if found.blocks else None
+
+
+_known: ByIdentity[Model, Dependence] = ByIdentity()
+
+
+def _found(model: Model) -> Dependence | None:
+    closed = _closed_configurations(model)
+    if not closed:
+        return None
+    along_nodes = [_along_node(model, k) for k in range(len(model.closures))]
+    rng = np.random.default_rng(1)
+    samples = [_rows(model, along_nodes, q) for q in closed]
+    moved = [_rows(model, along_nodes, _moved(model, closed[0], rng)) for _ in range(2)]
+    own = _coordinates(model)
+    shared = {j for j in range(model.nv) if sum(j in coordinates for coordinates in own) > 1}
+    blocks = [_eliminated(samples, moved, rows, shared) for rows in _blocks(model, own)]
+    return Dependence(along_nodes, [block for block in blocks if block]) if all(blocks) else None
+
+
+def _rows(model: Model, along_nodes: Sequence[bool], q: Sequence[float]) -> Rows:
+    """Return the rows of all loops."""
+    return [row for loop in loops(model, relative_kinematics(model, q), along_nodes) for row in loop.K]
+
+
+def _coordinates(model: Model) -> list[set[int]]:
+    """Return the coordinates that move each closing joint's frames against each other."""
+    found = loops(model, relative_kinematics(model, list(model.manifold.neutral())))
+    return [{j for side in (loop.parent, loop.child) for node in side.nodes for j in node.v} for loop in found]
+
+
+def _blocks(model: Model, coordinates: Sequence[set[int]]) -> Iterator[list[int]]:
+    """Yield the rows of loops that share coordinates, directly or by others."""
+    start, rows_of = 0, []
+    for closure in model.closures:
+        rows_of.append(range(start, start + closure.joint.num_constraints))
+        start += closure.joint.num_constraints
+    left = [k for k, own in enumerate(coordinates) if own and rows_of[k]]
+    while left:
+        block, reached = [left.pop(0)], set[int]()
+        for k in block:
+            reached |= coordinates[k]
+            joined = [other for other in left if coordinates[other] & reached]
+            block += joined
+            left = [other for other in left if other not in joined]
+        yield sorted(row for k in block for row in rows_of[k])
+
+
+# --- closed configurations ---
+
+
+def _closed_configurations(model: Model) -> list[list[float]]:
+    """Return some closed configurations near one another; none if none is found, or K is not made of numbers."""
+    rng = np.random.default_rng(0)
+    starts = [np.array(model.manifold.neutral(), dtype=float)]
+    starts += list(model.manifold.random(rng, (STARTS,), model.lower, model.upper))
+    first = next((q for start in starts if (q := _closed(model, start.tolist())) is not None), None)
+    if first is None:
+        return []
+    tried = (_closed(model, _moved(model, first, rng)) for _ in range(SAMPLES - 1))
+    return [first, *(q for q in tried if q is not None)]
+
+
+def _moved(model: Model, q: Sequence[float], rng: np.random.Generator) -> list[float]:
+    return [float(e) for e in model.manifold.integrate(q, (SPREAD * rng.normal(size=model.nv)).tolist())]
+
+
+def _closed(model: Model, q: list[float]) -> list[float] | None:
+    """Return a closed configuration nearby, by damped steps; None if that fails."""
+    for _ in range(STEPS):
+        found = loops(model, relative_kinematics(model, q))
+        K, r = [row for loop in found for row in loop.K], [e for loop in found for e in loop.residual]
+        if not all(isinstance(e, Real) for row in (*K, r) for e in row):
+            return None
+        size = max(map(abs, r))
+        if not size > CLOSED:
+            return q if size <= CLOSED else None
+        G = [[dot(a, b) + (1e-9 + 0.1 * size * size if a is b else 0.0) for b in K] for a in K]
+        along = Factor(G).solve(r)
+        step = [-dot(column, along) for column in transposed(K)]
+        q = [float(e) for e in model.manifold.integrate(q, step)]
+    return None
+
+
+# --- elimination ---
+
+
+def _eliminated(samples: Sequence[Rows], moved: Sequence[Rows], rows: list[int], shared: set[int]) -> Block | None:
+    """Return a block's dependent coordinates and their rows; None if they are not well determined."""
+    tables = [_scaled([K[i] for i in rows]) for K in samples]
+    chosen: list[int] = []
+    columns: list[int] = []
+    while True:
+        size, i, j = _pivot(tables, [k for k in range(len(rows)) if k not in chosen], columns, shared)
+        if size < LEAST:
+            break
+        chosen.append(i)
+        columns.append(j)
+        for A in tables:
+            _eliminate(A, i, j)
+    rest = max((abs(e) for A in tables for k, row in enumerate(A) if k not in chosen for e in row), default=0.0)
+    if not columns or rest > DEPENDENT or any(_rank([K[i] for i in rows]) > len(columns) for K in moved):
+        return None
+    return Block([rows[i] for i in chosen], columns, [row for k, row in enumerate(rows) if k not in chosen])
+
+
+def _pivot(
+    tables: Sequence[Rows], left: Sequence[int], taken: Sequence[int], shared: set[int]
+) -> tuple[float, int, int]:
+    """Return the entry that is largest where it is smallest, with its row and column; the first of equal ones."""
+    best = (0.0, 0.0, -1, -1)
+    for i, j in product(left, range(len(tables[0][0]))):
+        if j not in taken:
+            size = min(abs(float(A[i][j])) for A in tables)
+            weighed = size * (SHARED if j in shared and size >= LEAST else 1.0)
+            # equal but for rounding, which is not to decide
+            if size >= LEAST and weighed > 1.01 * best[0]:
+                best = (weighed, size, i, j)
+    return best[1:]
+
+
+def _eliminate(A: Rows, i: int, j: int) -> None:
+    for k, row in enumerate(A):
+        if k != i and row[j] != 0.0:
+            factor = row[j] / A[i][j]
+            A[k] = [0.0 if m == j else e - factor * own for m, (e, own) in enumerate(zip(row, A[i], strict=True))]
+
+
+def _scaled(K: Rows) -> Rows:
+    """Return rows with columns of length 1, where they are not 0."""
+    lengths = [sum(e * e for e in column) ** 0.5 for column in transposed(K)]
+    return [[e / length if length > DEPENDENT else 0.0 for e, length in zip(row, lengths, strict=True)] for row in K]
+
+
+def _rank(K: Rows) -> int:
+    A, rows, taken = _scaled(K), list(range(len(K))), list[int]()
+    while rows:
+        size, i, j = _pivot([A], rows, taken, set())
+        if size < LEAST:
+            break
+        _eliminate(A, i, j)
+        rows.remove(i)
+        taken.append(j)
+    return len(taken)
+
+
+# --- axes ---
+
+
+def _along_node(model: Model, closure: int) -> bool:
+    """Return whether rows along the axes of the node have more zeros, where the loop's own coordinates are solved."""
+    connection, rng = model.closures[closure], np.random.default_rng(2)
+    if not connection.joint.has_constant_motion_subspace:
+        return False
+    moved = [relative_kinematics(model, _moved(model, list(model.manifold.neutral()), rng)) for _ in range(2)]
+    plain, along = ([Loop(model, relative, connection, t) for relative in moved] for t in (False, True))
+    own = _coordinates(model)
+    others = set[int]().union(*(c for k, c in enumerate(own) if k != closure))
+    columns = sorted(own[closure] - others or own[closure])
+    return _entries(along, columns) < _entries(plain, columns)
+
+
+def _entries(samples: Sequence[Loop], columns: Sequence[int]) -> int:
+    """Return how many entries of the rows are not 0 in all samples."""
+    tables = zip(*([row[j] for row in loop.K for j in columns] for loop in samples), strict=True)
+    return sum(any(not _is_number_zero(e) for e in entry) for entry in tables)
+
+
+def _is_number_zero(e: Any) -> bool:
+    return isinstance(e, Real) and abs(float(e)) < ROUNDING

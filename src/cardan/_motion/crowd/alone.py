@@ -1,0 +1,92 @@
+"""Robots that meet no other: each takes its step by the program of a robot alone, in a lane of its own.
+
+A robot is alone if none of its shapes is near a shape of another tree (`narrow.are_near`). This hangs on the state
+alone, so a step is the same whatever was before, and whoever else is in the world. A robot with others at its side is
+part of an island, and steps as `newton` says: by the same law, right to the same residual.
+
+Where a robot is listed with no other, and has room to move since, it is alone. So its shapes need not be placed.
+"""
+
+from __future__ import annotations
+
+from cardan._compiler.kernels import I32, I64, INT, kernel, run
+from cardan._motion.crowd.tables import BITS, MASK, Crowd
+
+# pyright: analyzeUnannotatedFunctions=false
+
+
+@kernel(c=Crowd, flags=I32[:], program=INT, k=INT, value=INT)
+def run_where(c, flags, program, k, value):
+    """Run a program over the trees of a kind whose flag has a value."""
+    first = c.kind_tree[k]
+    start = 0
+    for i in range(c.kind_rows[k] + 1):
+        if i == c.kind_rows[k] or flags[first + i] != value:
+            if i > start:
+                run(program, i - start, start)
+            start = i + 1
+
+
+@kernel(c=Crowd)
+def look_at_room(c):
+    """Find in which worlds a robot has moved so far since pairs were listed that others may be near."""
+    for w in range(c.worlds):
+        c.world_moved[w] = 0
+    for k in range(c.kinds):
+        if c.moving[k] != 0:
+            run(c.moving[k], c.kind_rows[k])
+            for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
+                if c.tree_alike[t] == 1 and not c.tree_slack[t] >= 0.0:
+                    c.world_moved[c.tree_world[t]] = 1
+
+
+@kernel(c=Crowd, flags=I32[:], keys=I64[:], count=INT, value=INT, returns=INT)
+def keep_where(c, flags, keys, count, value):
+    """Drop pairs whose first tree has another flag; return how many are left."""
+    left = 0
+    for k in range(count):
+        if flags[c.node_tree[c.shape_node[(keys[k] >> BITS) & MASK]]] == value:
+            keys[left] = keys[k]
+            left += 1
+    return left
+
+
+@kernel(c=Crowd, flags=I32[:], keys=I64[:], count=INT, value=INT)
+def mark_meeting(c, flags, keys, count, value):
+    """Give a flag to both trees of each pair of two that move."""
+    for k in range(count):
+        a = c.node_tree[c.shape_node[(keys[k] >> BITS) & MASK]]
+        b = c.node_tree[c.shape_node[keys[k] & MASK]]
+        if b >= 0 and a != b:
+            flags[a] = value
+            flags[b] = value
+
+
+@kernel(c=Crowd, keys=I64[:], count=INT, world=INT, returns=INT)
+def note_couples(c, keys, count, world):
+    """Note which robots of a world are listed with others, and leave out what others have; return how many are left."""
+    for k in range(c.kinds):
+        each = c.kind_rows[k] // c.worlds
+        for t in range(c.kind_tree[k] + world * each, c.kind_tree[k] + (world + 1) * each):
+            c.tree_coupled[t] = 1 if c.joined == 1 else 1 - c.tree_alike[t]
+            for n in range(c.tree_ball[t], c.tree_ball[t + 1]):
+                s = c.ball_shape[n]
+                if s >= 0:
+                    for e in range(3):
+                        c.listed_balls[n, e] = c.ball[s, e]
+                    c.listed_balls[n, 3] = c.reach[s]
+    if c.joined == 1:
+        return count
+    mark_meeting(c, c.tree_coupled, keys, count, 1)
+    return keep_where(c, c.tree_coupled, keys, count, 1)
+
+
+@kernel(c=Crowd, keys=I64[:], count=INT, returns=INT)
+def leave_alone(c, keys, count):
+    """Find which trees are alone, and drop what they have of pairs that are near; return how many are left."""
+    if c.joined == 1:
+        return count
+    for t in range(c.trees):
+        c.tree_alone[t] = c.tree_alike[t]
+    mark_meeting(c, c.tree_alone, keys, count, 0)
+    return keep_where(c, c.tree_alone, keys, count, 0)

@@ -1,0 +1,312 @@
+"""Optimal control by iterated Riccati recursions (iLQR): the best controls near a motion, and again near the new one.
+
+A pass linearises the dynamics and expands the costs to second order along the motion, finds k and K
+(`riccati_sweep`), and moves again from the start with
+
+    u = u_near + share k + K x
+
+cut off at the bounds. The whole step is tried first, then 9 shares of it, each half the one before, all at once. One is
+taken if the cost falls by at least a ten thousandth of what the expansion says,
+
+    -share sum Q_u . k - 1/2 share^2 sum k . Q_uu k
+
+If none does, or Q_uu is not positive definite somewhere, mu grows tenfold, relative to the largest second derivative by
+a control; it falls again with every step taken. The search ends when a whole step without mu would gain less than
+the tolerance.
+
+Second derivatives of the dynamics are left out (Gauss-Newton), or a second recursion has them: weighed with the
+costates lambda_t = q_t + A^T lambda_(t+1), as Newton's method has it. It is tried beside the first one, for far from
+the end it may lead nowhere.
+
+Problems of a batch descend together, each with its own share, mu and end. None depends on the others.
+
+Source: Tassa, Erez and Todorov, Synthesis and stabilization of complex behaviors through online trajectory optimization
+(2012); for bounds, Tassa, Mansard and Todorov, Control-limited differential dynamic programming (2014); for costates,
+Pantoja, Differential dynamic programming and Newton's method (1988).
+Cost: of an iteration, T steps one after the other, their derivatives all at once, and a Riccati sweep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cardan._algebra.by_identity import ByIdentity
+from cardan._algebra.checked_numbers import positive, whole
+from cardan._algebra.errors import DTypeError, NotFiniteError, ParameterError, ShapeError, check_known
+from cardan._dynamics.call.public import Reals
+from cardan._motion.optimal.motions import Motion, Motions
+from cardan._motion.optimal.problem import Problem
+from cardan._motion.optimal.riccati_sweep import Sweep, sweep
+from cardan._motion.tasks.task import checked_array
+
+WHERE = "optimal.solve"
+HESSIANS = ("gauss-newton", "exact")
+SHARES = 0.5 ** np.arange(1, 10)
+ARMIJO = 1e-4
+LEAST_MU, MOST_MU = 1e-6, 1e10
+COMPILED: ByIdentity[Problem, Motions] = ByIdentity()  # of problems that live
+TINY = 1e-14  # of the cost a motion begins with: rounding errors, whatever the tolerance
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """The motions found. Returned by `solve`.
+
+    Attributes:
+        q: configurations [rad, m], shape (..., T + 1, nq).
+        v: velocities [rad/s, m/s], shape (..., T + 1, nv).
+        u: controls, shape (..., T, m), within the bounds.
+        K: gains, shape (..., T, m, 2 nv): u + K x is the best control near the motion, x = (difference(q_near, q),
+            v - v_near).
+        cost: of each problem, shape (...).
+        left: what another whole step would gain, as far as the expansion says, shape (...).
+        converged: whether that is less than the tolerance, shape (...).
+        iterations: how many each problem took, shape (...).
+
+    Examples:
+        >>> list(cardan.optimal.Solution.__slots__)
+        ['q', 'v', 'u', 'K', 'cost', 'left', 'converged', 'iterations']
+    """
+
+    q: Reals
+    v: Reals
+    u: Reals
+    K: Reals
+    cost: Reals
+    left: Reals
+    converged: Any
+    iterations: Any
+
+
+def solve(
+    problem: Problem,
+    q0: ArrayLike,
+    v0: ArrayLike,
+    u: ArrayLike,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    *,
+    iterations: int = 200,
+    tolerance: float = 1e-6,
+    hessian: Literal["gauss-newton", "exact"] = "gauss-newton",
+) -> Solution:
+    """Return motions from given states whose costs are least, near the controls to begin with.
+
+    Args:
+        problem: what moves, and what it costs.
+        q0: the first configurations [rad, m], shape (..., nq).
+        v0: the first velocities [rad/s, m/s], shape (..., nv).
+        u: controls to begin with [the caller's unit], shape (..., T, m), T the number of knots: zeros, those that hold
+            the robot, or those of the last solution. What is outside the bounds is moved to them.
+        parameters: values of the functions' further arguments by name [their units], each of shape (..., T + 1, *own).
+            One that is the same at all knots has shape (..., 1, *own), or its own.
+        iterations: at most so many.
+        tolerance: of what is left to gain, relative to the cost [-].
+        hessian: `"exact"` adds the second derivatives of the step. Each iteration then tries both and takes the better.
+            It takes longer, and converges quadratically in the end. They are a program of 27 000 operations for an arm,
+            and of 940 000 for a humanoid.
+
+    Returns:
+        What was found: a local optimum where it has `converged`. A problem that has not keeps its best motion.
+
+    Raises:
+        ShapeError, DTypeError, NotFiniteError: for arrays that do not fit, and controls whose motion is not finite.
+        UnknownNameError: for a parameter that no function has.
+        ParameterError: for a missing parameter, and a number of iterations, a tolerance or a Hessian that is none.
+
+    Examples:
+        >>> @cardan.function(shapes={"u": (1,)})
+        ... def step(model, q, v, u):
+        ...     v_next = v + 0.05 * cardan.forward_dynamics(model, q, v, [u[0], 0.0])
+        ...     return cardan.integrate(model, q, 0.05 * v_next), v_next
+        >>> @cardan.function(shapes={"u": (1,)}, returns=())
+        ... def cost(model, q, v, u):
+        ...     return 1e-3 * u[0] * u[0]
+        >>> @cardan.function(returns=())
+        ... def final(model, q, v):
+        ...     return 10.0 * (q @ q + v @ v)
+        >>> problem = cardan.optimal.Problem(cardan.robots.cart_pole().model(), step, cost, final, -50.0, 50.0)
+        >>> found = cardan.optimal.solve(problem, [0.5, 0.3], [0.0, 0.0], np.zeros((40, 1)))
+        >>> bool(found.converged), found.q.shape, found.K.shape
+        (True, (41, 2), (40, 1, 4))
+    """
+    if not isinstance(problem, Problem):
+        raise DTypeError(WHERE, "problem", got=f"a {type(problem).__name__}", expected="a cardan.optimal.Problem")
+    iterations, tolerance = whole("iterations", iterations, 0), positive("tolerance", tolerance)
+    if hessian not in HESSIANS:
+        raise ParameterError("hessian", got=hessian, expected=", ".join(map(repr, HESSIANS)))
+    batch, start, controls, given = _checked(problem, q0, v0, u, parameters or {})
+    motions = COMPILED.setdefault(problem, Motions(problem))
+    found = _descended(motions, start, controls, given, iterations, tolerance, hessian == "exact")
+    return Solution(*(_back(a, batch, first) for a, first in zip(found, (1, 1, 1, 1, 0, 0, 0, 0), strict=True)))
+
+
+def _back(array: np.ndarray, batch: tuple[int, ...], axis: int) -> Any:
+    """Return an array with the batch in front; `axis` is where the problems are."""
+    moved = np.moveaxis(array, axis, 0)
+    return moved.reshape((*batch, *moved.shape[1:]))[()]
+
+
+def _checked(problem: Problem, q0: Any, v0: Any, u: Any, parameters: Mapping[str, Any]) -> Any:
+    """Return the batch, the first states and controls, and the parameters of all states, as they are computed with."""
+    model, cores = problem.model, problem.parameters
+    for name in parameters:
+        check_known("parameter", name, cores, WHERE)
+    if parameters.keys() != cores.keys():
+        raise ParameterError(f"parameters of {WHERE}", got=list(parameters), expected=f"all of {cores}, by name")
+    arrays = {"q0": checked_array(WHERE, "q0", q0, (model.nq,)), "v0": checked_array(WHERE, "v0", v0, (model.nv,))}
+    arrays["u"] = checked_array(WHERE, "u", u, (problem.controls,))
+    if arrays["u"].ndim < 2 or not arrays["u"].shape[-2]:
+        raise ShapeError(WHERE, "u", got=arrays["u"].shape, expected=f"(..., T, {problem.controls}): one for each knot")
+    T = arrays["u"].shape[-2]
+    leads = [arrays["q0"].shape[:-1], arrays["v0"].shape[:-1], arrays["u"].shape[:-2]]
+    values: dict[str, np.ndarray] = {}
+    for name, core in cores.items():
+        array = checked_array(WHERE, name, parameters[name], core)
+        array = array if array.ndim > len(core) else array[None]
+        lead = array.shape[: array.ndim - len(core)]
+        if lead[-1] not in (1, T + 1):
+            expected = f"(..., {T + 1}, *{core}), or one for all states"
+            raise ShapeError(WHERE, name, got=np.shape(parameters[name]), expected=expected)
+        values[name], leads = array, [*leads, lead[:-1]]
+    try:
+        batch = np.broadcast_shapes(*leads)
+    except ValueError:
+        raise ShapeError(WHERE, "arrays", got=leads, expected="leading dimensions that broadcast") from None
+
+    def whole_of(array: np.ndarray, *shape: int) -> np.ndarray:
+        """Return one of shape (problems, *shape), or (knots, problems, ...)."""
+        full = np.broadcast_to(array, (*batch, *shape)).reshape(-1, *shape)
+        return np.ascontiguousarray(full)
+
+    start = whole_of(arrays["q0"], model.nq), whole_of(arrays["v0"], model.nv)
+    controls = np.clip(np.moveaxis(whole_of(arrays["u"], T, problem.controls), 1, 0), *problem.bounds)
+    given = {n: np.moveaxis(whole_of(a, T + 1, *cores[n]), 1, 0) for n, a in values.items()}
+    return batch, start, np.ascontiguousarray(controls), {n: np.ascontiguousarray(a) for n, a in given.items()}
+
+
+def _descended(
+    motions: Motions,
+    start: tuple[np.ndarray, np.ndarray],
+    u: np.ndarray,
+    given: Any,
+    iterations: int,
+    tolerance: float,
+    is_exact: bool,
+) -> tuple[np.ndarray, ...]:
+    (T, N, m), n = u.shape, 2 * motions.model.nv
+    K = np.zeros((T, N, m, n))
+    motion = _first(motions, start, u, given)
+    mu, left, scale = np.zeros(N), np.full(N, np.inf), TINY * np.abs(motion.cost)
+    done, converged, count = np.zeros(N, dtype=bool), np.zeros(N, dtype=bool), np.zeros(N, dtype=int)
+    for _ in range(iterations):
+        live = np.flatnonzero(~done)
+        if not len(live):
+            break
+        near, own = _of(motion, live), {name: _part(a, live) for name, a in given.items()}
+        better, taken, ended = near, np.zeros(len(live), dtype=bool), np.zeros(len(live), dtype=bool)
+        for back in _swept(motions, near, own, mu[live], is_exact):
+            sound = np.asarray((back.least > 0.0).all(0) & np.isfinite(back.slope).all(0))
+            gain = -(back.slope.sum(0) + 0.5 * back.curve.sum(0))
+            small = (mu[live] <= LEAST_MU) & (gain <= tolerance * np.abs(near.cost) + scale[live])
+            ended = np.where(sound, small, ended)  # the last that is sound says so, which is the exact one
+            other, improved = _improved(motions, near, back, sound, own)
+            better, taken = _better(better, other), taken | improved
+            K[:, live[sound]] = back.K[:, sound]
+            left[live[sound]] = gain[sound]
+        for to, of in zip(motion[:3], better[:3], strict=True):
+            to[:, live] = of
+        motion.cost[live] = better.cost
+        mu[live] = np.where(taken | ended, np.where(mu[live] <= LEAST_MU, 0.0, 0.1 * mu[live]), _more(mu[live]))
+        count[live] += 1
+        converged[live] = ended
+        done[live] = ended | (mu[live] > MOST_MU)
+    return motion.q, motion.v, motion.u, K, motion.cost, left, converged, count
+
+
+def _more(mu: np.ndarray) -> np.ndarray:
+    return np.maximum(10.0 * mu, LEAST_MU)
+
+
+def _first(motions: Motions, start: tuple[np.ndarray, np.ndarray], u: np.ndarray, given: Any) -> Motion:
+    """Return the motion of the first controls; NotFiniteError if it is none."""
+    (T, N, m), model = u.shape, motions.model
+    q, v = (np.broadcast_to(a, (T + 1, *a.shape)) for a in start)  # x is multiplied with 0
+    none = np.zeros((T, N, m, 2 * model.nv)), np.zeros((T, N, m))
+    found = motions.motion_near(start, Motion(q, v, u, np.zeros(N)), *none, np.zeros(N), given)
+    bad = np.flatnonzero(~np.isfinite(found.cost))
+    if len(bad):
+        hint = (
+            "The motion of the first controls leaves what can be computed: begin with smaller ones, or shorter steps."
+        )
+        raise NotFiniteError(WHERE, "cost", (int(bad[0]),), float(found.cost[bad[0]]), hint)
+    return found
+
+
+def _of(motion: Motion, problems: np.ndarray) -> Motion:
+    q, v, u = (_part(a, problems) for a in motion[:3])
+    return Motion(q, v, u, motion.cost[problems])
+
+
+def _part(array: np.ndarray, problems: np.ndarray) -> np.ndarray:
+    """Return that of some problems; an array of all of them is not copied."""
+    return array if len(problems) == array.shape[1] else np.ascontiguousarray(array[:, problems])
+
+
+def _better(one: Motion, other: Motion) -> Motion:
+    """Return of each problem the motion that costs less."""
+    less = other.cost < one.cost
+    q, v, u = (np.where(less[:, None], b, a) for a, b in zip(one[:3], other[:3], strict=True))
+    return Motion(q, v, u, np.where(less, other.cost, one.cost))
+
+
+def _swept(motions: Motions, near: Motion, given: Any, mu: np.ndarray, is_exact: bool) -> Iterator[Sweep]:
+    """Yield the recursion without second derivatives of the dynamics, and that with them if they are asked for."""
+    knots, P, p = motions.knots(near, given)
+    size = np.abs(np.diagonal(knots.R, axis1=-2, axis2=-1)).max(axis=(0, 2))
+    bounds = [limit - near.u for limit in motions.bounds] if motions.is_bounded else None
+    mu = mu * np.where(size > 0.0, size, 1.0)
+    yield sweep(knots, P, p, mu, bounds)
+    if is_exact:
+        yield sweep(motions.with_curvature(knots, p, near, given), P, p, mu, bounds)
+
+
+def _improved(motions: Motions, near: Motion, back: Sweep, sound: np.ndarray, given: Any) -> tuple[Motion, np.ndarray]:
+    """Return better motions where there are any, the same ones elsewhere, and where."""
+    found = Motion(*(a.copy() for a in near))
+    taken = np.zeros(len(sound), dtype=bool)
+    for shares in (np.ones(1), SHARES):
+        left = np.flatnonzero(sound & ~taken)
+        if not len(left):
+            break
+        tried = _tried(motions, _of(near, left), back, left, shares, given)
+        slope, curve = back.slope.sum(0)[left], back.curve.sum(0)[left]
+        least = ARMIJO * -(np.outer(shares, slope) + 0.5 * np.outer(shares**2, curve))
+        costs = np.where(np.isfinite(tried.cost), tried.cost, np.inf).reshape(len(shares), -1)
+        fell = near.cost[left] - costs
+        best = costs.argmin(0)
+        rows = np.arange(len(left))
+        good = (fell > np.maximum(least, 0.0))[best, rows]
+        places = (best * len(left) + rows)[good]
+        for to, of in zip(found[:3], tried[:3], strict=True):
+            to[:, left[good]] = of[:, places]
+        found.cost[left[good]] = tried.cost[places]
+        taken[left[good]] = True
+    return found, taken
+
+
+def _tried(motions: Motions, near: Motion, back: Sweep, problems: np.ndarray, shares: np.ndarray, given: Any) -> Motion:
+    """Return the motions of all shares of all problems, the problems of a share side by side."""
+    times = len(shares)
+    K, k = (_tiled(_part(a, problems), times) for a in (back.K, back.k))
+    q, v, u = (_tiled(a, times) for a in near[:3])
+    own = {n: _tiled(_part(a, problems), times) for n, a in given.items()}
+    return motions.motion_near((q[0], v[0]), Motion(q, v, u, near.cost), K, k, np.repeat(shares, len(problems)), own)
+
+
+def _tiled(array: np.ndarray, times: int) -> np.ndarray:
+    return array if times == 1 else np.concatenate([array] * times, axis=1)

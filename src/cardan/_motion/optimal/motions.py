@@ -1,0 +1,193 @@
+"""Motions of a problem of optimal control, and expansions near them: compiled once, for all knots at once.
+
+A state is near another one by x = (difference(q_near, q), v - v_near), 2 nv numbers.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan._algebra.scalar import maximum, minimum
+from cardan._dynamics.algorithms.configuration import difference
+from cardan._dynamics.call.compiled import Bound
+from cardan._dynamics.call.function import Function, function
+from cardan._dynamics.functions.derivatives import derivative, gradient, hessian
+from cardan._motion.optimal.problem import STATE, Problem
+from cardan._motion.optimal.riccati_sweep import Knots
+from cardan._robot.model import Model
+
+
+class Motion(NamedTuple):
+    """States and controls of some problems, knots first: shapes (T + 1, problems, nq), (..., nv), (T, problems, m)."""
+
+    q: np.ndarray
+    v: np.ndarray
+    u: np.ndarray
+    cost: np.ndarray  # of each problem
+
+
+class Motions:
+    """Motions of a problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        # not the problem itself, which shall end when nobody has it
+        self.model, self.step, self.cost, self.final_cost = (
+            problem.model,
+            problem.step,
+            problem.cost,
+            problem.final_cost,
+        )
+        self.control, self.controls, self.bounds = problem.control, problem.controls, problem.bounds
+
+    @property
+    def is_bounded(self) -> bool:
+        return bool(np.isfinite(self.bounds).any())
+
+    def _made(self, kernel: Callable[..., Any], shapes: Mapping[str, Any]) -> Bound:
+        """Return a function of these arrays, for the problem's model."""
+        return self._named(kernel, shapes).bind(self.model)
+
+    def _named(self, kernel: Callable[..., Any], shapes: Mapping[str, Any]) -> Function[..., Any]:
+        by_position = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in ("model", *shapes)]
+
+        def named(model: Model, *args: Any, **by_name: Any) -> Any:
+            return kernel(model, dict(zip(shapes, args, strict=False)) | by_name)
+
+        named.__name__ = kernel.__name__
+        named.__signature__ = inspect.Signature(by_position)  # pyright: ignore[reportFunctionMemberAccess]
+        # q and v are what every function knows: derivatives by q go along its tangent
+        return function(shapes={n: shape for n, shape in shapes.items() if n not in STATE})(named)
+
+    def _shapes(self, *of: Function[..., Any]) -> dict[str, tuple[int, ...]]:
+        """Return the arrays that functions take, and their shapes: q and v first."""
+        return {name: f.interface.cores(self.model)[name] for f in of for name in f.interface.arguments}
+
+    @cached_property
+    def _expansion(self) -> tuple[Bound, tuple[str, ...]]:
+        names = (*STATE, self.control)
+        rates, slope, curve = (
+            derivative(self.step, names, tangent=(0,)),
+            gradient(self.cost, names),
+            hessian(self.cost, names),
+        )
+        n, shapes = 2 * self.model.nv, self._shapes(self.step, self.cost)
+
+        def expansion(model: Model, given: Mapping[str, Any]) -> Knots:
+            by, g, H = (called(f, model, given) for f in (rates, slope, curve))
+            g, H = np.concatenate(g), _blocks(H)
+            A, B = _blocks([[by[j][i] for j in range(2)] for i in range(2)]), np.concatenate(by[2])
+            return Knots(A, B, H[:n, :n], H[n:, :n], H[n:, n:], g[:n], g[n:])
+
+        return self._made(expansion, shapes), tuple(shapes)
+
+    @cached_property
+    def _curvature(self) -> tuple[Bound, tuple[str, ...]]:
+        """Return the second derivatives of costates . x of the next state, near what it is."""
+        n, names = 2 * self.model.nv, (*STATE, self.control)
+        shapes = self._shapes(self.step)
+        shapes |= {"q_after": shapes["q"], "v_after": shapes["v"], "costates": (n,)}
+
+        def next_state(model: Model, given: Mapping[str, Any]) -> Any:
+            q, v = called(self.step, model, given)
+            x = np.concatenate([difference(model, given["q_after"], q), v - given["v_after"]])
+            return given["costates"] @ x
+
+        weighed = hessian(self._named(next_state, shapes), names)
+
+        def curvature(model: Model, given: Mapping[str, Any]) -> tuple[Any, ...]:
+            H = _blocks(called(weighed, model, given))
+            return H[:n, :n], H[n:, :n], H[n:, n:]
+
+        return self._made(curvature, shapes), tuple(shapes)
+
+    @cached_property
+    def _last(self) -> tuple[Bound, tuple[str, ...]]:
+        slope, curve = gradient(self.final_cost, STATE), hessian(self.final_cost, STATE)
+        shapes = self._shapes(self.final_cost)
+
+        def expansion_of_last(model: Model, given: Mapping[str, Any]) -> tuple[Any, Any]:
+            return _blocks(called(curve, model, given)), np.concatenate(called(slope, model, given))
+
+        return self._made(expansion_of_last, shapes), tuple(shapes)
+
+    @cached_property
+    def _final(self) -> tuple[Bound, tuple[str, ...]]:
+        return self.final_cost.bind(self.model), tuple(self.final_cost.interface.arguments)
+
+    @cached_property
+    def _near(self) -> tuple[Bound, tuple[str, ...]]:
+        """Return one step near a motion, with feedback, compiled, and the names of the parameters it takes."""
+        control, limits = self.control, self.bounds if self.is_bounded else None
+        n, m, own = 2 * self.model.nv, self.controls, self._shapes(self.step, self.cost)
+        state = {name: own.pop(name) for name in (*STATE, control)}
+        near = {"q_near": state["q"], "v_near": state["v"], "u_near": (m,), "K": (m, n), "k": (m,), "share": ()}
+
+        def step_near(model: Model, given: Mapping[str, Any]) -> tuple[Any, ...]:
+            x = np.concatenate([difference(model, given["q_near"], given["q"]), given["v"] - given["v_near"]])
+            u = given["u_near"] + given["share"] * given["k"] + given["K"] @ x
+            if limits is not None:
+                u = minimum(maximum(u, limits[0]), limits[1])
+            arrays = {**given, control: u}
+            return (*called(self.step, model, arrays), u, called(self.cost, model, arrays))
+
+        return self._made(step_near, {n: state[n] for n in STATE} | near | own), tuple(own)
+
+    def motion_near(
+        self,
+        start: tuple[np.ndarray, np.ndarray],
+        near: Motion,
+        K: np.ndarray,
+        k: np.ndarray,
+        share: np.ndarray,
+        given: Mapping[str, np.ndarray],
+    ) -> Motion:
+        """Return the motions from some states by u = u_near + share k + K x, and what they cost."""
+        (T, N, m), (step, names) = near.u.shape, self._near
+        q, v = np.empty((T + 1, N, self.model.nq)), np.empty((T + 1, N, self.model.nv))
+        u, costs = np.empty((T, N, m)), np.empty((T, N))
+        q[0], v[0] = start
+        rows = [q, v, near.q, near.v, near.u, K, k, np.broadcast_to(share, (T, N)), *(given[n] for n in names)]
+        results = zip(q[1:], v[1:], u, costs, strict=True)
+        for arrays, out in zip(zip(*rows, strict=False), results, strict=True):
+            step(*arrays, out=out)  # pyright: ignore[reportArgumentType] -- of several results, a tuple
+        last = self._at_last(self._final, q, v, given)
+        with np.errstate(invalid="ignore", over="ignore"):  # of a motion that runs away, which is not taken
+            return Motion(q, v, u, costs.sum(0) + last)
+
+    def _at_last(
+        self, of: tuple[Bound, tuple[str, ...]], q: np.ndarray, v: np.ndarray, given: Mapping[str, Any]
+    ) -> Any:
+        arrays = {"q": q, "v": v, **given}
+        return of[0](*(arrays[n][-1] for n in of[1]))
+
+    def knots(self, motion: Motion, given: Mapping[str, np.ndarray]) -> tuple[Knots, np.ndarray, np.ndarray]:
+        """Return dynamics to first and costs to second order near a motion, and P and p of the last state."""
+        T, (expansion, names) = len(motion.u), self._expansion
+        arrays = {"q": motion.q, "v": motion.v, self.control: motion.u, **given}
+        return expansion(*(arrays[n][:T] for n in names)), *self._at_last(self._last, motion.q, motion.v, given)
+
+    def with_curvature(self, knots: Knots, p: np.ndarray, motion: Motion, given: Mapping[str, np.ndarray]) -> Knots:
+        """Return knots with the second derivatives of the dynamics, weighed with the costates of a motion."""
+        T, (curvature, names) = len(motion.u), self._curvature
+        costates = np.empty((T, *p.shape))
+        for t in reversed(range(T)):
+            costates[t] = p
+            p = knots.q[t] + (p[:, None, :] @ knots.A[t])[:, 0]
+        arrays = {"q": motion.q[:T], "v": motion.v[:T], self.control: motion.u, "costates": costates}
+        arrays |= {"q_after": motion.q[1:], "v_after": motion.v[1:], **{n: a[:T] for n, a in given.items()}}
+        xx, ux, uu = curvature(*(arrays[n] for n in names))
+        return knots._replace(Q=knots.Q + xx, S=knots.S + ux, R=knots.R + uu)
+
+
+def called(of: Function[..., Any], model: Model, given: Mapping[str, Any]) -> Any:
+    """Return what a function makes of those arrays that it takes."""
+    return of(model, **{name: given[name] for name in of.interface.arguments})
+
+
+def _blocks(rows: Iterable[Iterable[Any]]) -> np.ndarray:
+    return np.concatenate([np.concatenate([*row], axis=1) for row in rows])

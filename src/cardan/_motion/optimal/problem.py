@@ -1,0 +1,129 @@
+"""Problems of optimal control: a step of a robot, what it costs, what its last state costs, bounds on controls.
+
+All are functions of the user. `motions.py` compiles what a descent needs of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cardan._algebra.errors import ParameterError, ShapeError
+from cardan._dynamics.call.arguments import numeric_array
+from cardan._dynamics.call.function import Function
+from cardan._motion.tasks.task import check_model_without_inputs
+from cardan._robot.model import Model
+
+WHERE = "Problem"
+STATE = ("q", "v")
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A problem of optimal control: the controls of some knots for which the sum of costs is least.
+
+    Args:
+        model: the robot.
+        step: `step(model, q, v, u, ...)`, made by `cardan.function`: the next q and v as a tuple. The argument behind v
+            is the control, whatever its name; it has one dimension.
+        cost: of a knot, `cost(model, q, v, u, ...)`: one number, in the caller's unit, twice differentiable. The
+            control has the same name.
+        final_cost: of the last state, `final_cost(model, q, v, ...)`.
+        lower: bounds on the controls, a number or shape (m,) [the caller's unit]; none by default.
+        upper: likewise [the caller's unit].
+
+    Further arguments of the functions are parameters, such as a goal: arrays that `solve` is given by name.
+
+    Raises:
+        ParameterError, ShapeError, DTypeError: for functions with other arguments or results, a model with inputs, and
+            bounds that do not fit.
+
+    Examples:
+        >>> @cardan.function(shapes={"u": ("nv",)})
+        ... def step(model, q, v, u):
+        ...     v_next = v + 0.02 * cardan.forward_dynamics(model, q, v, u)
+        ...     return cardan.integrate(model, q, 0.02 * v_next), v_next
+        >>> @cardan.function(shapes={"u": ("nv",)}, returns=())
+        ... def effort(model, q, v, u):
+        ...     return 1e-3 * (u @ u)
+        >>> @cardan.function(shapes={"goal": ("nq",)}, returns=())
+        ... def far(model, q, v, goal):
+        ...     e = cardan.difference(model, goal, q)
+        ...     return 100.0 * (e @ e) + v @ v
+        >>> reach = cardan.optimal.Problem(arm, step, effort, far)
+        >>> reach.controls, reach.parameters
+        (7, {'goal': (7,)})
+    """
+
+    model: Model
+    step: Function[..., Any]
+    cost: Function[..., Any]
+    final_cost: Function[..., Any]
+    lower: ArrayLike | None = None
+    upper: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        check_model_without_inputs(WHERE, self.model)
+        for what, of, least in (("step", self.step, 3), ("cost", self.cost, 3), ("final_cost", self.final_cost, 2)):
+            names = list(of.interface.arguments) if isinstance(of, Function) else []
+            if names[:2] != ["q", "v"] or len(names) < least or (least == 3 and names[2] != self._control(names[2])):
+                expected = "a function made by @cardan.function: (model, q, v, u, ...), the last cost's without u"
+                raise ParameterError(f"{what} of {WHERE}", got=names or of, expected=expected)
+        if len(self._core(self.step, self.control)) != 1:
+            expected = f'one dimension: @cardan.function(shapes={{"{self.control}": (m,)}})'
+            raise ShapeError(self.step.name, self.control, got=self._core(self.step, self.control), expected=expected)
+        self._check_results()
+        low, high = self.bounds
+        if not (low <= high).all():
+            raise ParameterError(f"bounds of {WHERE}", got=(low, high), expected="lower <= upper")
+
+    def _control(self, name: str) -> str:
+        """Return the name of the control, which is that of the step's third argument."""
+        return list(self.step.interface.arguments)[2] if isinstance(self.step, Function) else name
+
+    def _check_results(self) -> None:
+        nq, nv = self.model.nq, self.model.nv
+        expected = {"step": [(nq,), (nv,)], "cost": [()], "final_cost": [()]}
+        for what, shapes in expected.items():
+            of: Function[..., Any] = getattr(self, what)
+            found = [a.shape for a in of.program(self.model).outputs]
+            if found != shapes:
+                raise ShapeError(of.name, "result", got=found, expected=f"{shapes}, as the {what} of a {WHERE}")
+
+    def _core(self, of: Function[..., Any], name: str) -> tuple[int, ...]:
+        return of.interface.cores(self.model)[name]
+
+    @property
+    def control(self) -> str:
+        """The name of the control."""
+        return self._control("u")
+
+    @property
+    def controls(self) -> int:
+        """How many numbers a control has."""
+        return self._core(self.step, self.control)[0]
+
+    @property
+    def parameters(self) -> dict[str, tuple[int, ...]]:
+        """The further arguments of the functions, and their shapes."""
+        found: dict[str, tuple[int, ...]] = {}
+        for of in (self.step, self.cost, self.final_cost):
+            for name in of.interface.arguments:
+                if name not in (*STATE, self.control):
+                    found[name] = self._core(of, name)
+        return found
+
+    @cached_property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """The bounds on the controls [the caller's unit], infinite where there is none, shape (m,) each."""
+        found = []
+        for name, given, none in (("lower", self.lower, -np.inf), ("upper", self.upper, np.inf)):
+            array = numeric_array(WHERE, name, none if given is None else given)
+            if array.shape not in ((), (self.controls,)):
+                raise ShapeError(WHERE, name, got=array.shape, expected=f"a number, or ({self.controls},)")
+            found.append(np.broadcast_to(array, (self.controls,)).astype(float))
+        return found[0], found[1]

@@ -1,0 +1,372 @@
+"""Optimal control: Riccati recursions beside least squares, descents beside their laws, batches, bounds, errors."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan import optimal
+from cardan._motion.optimal import riccati_sweep as page
+from cardan.errors import DTypeError, NotFiniteError, ParameterError, ShapeError, UnknownNameError
+from closeness import close
+
+CART, ARM = cardan.robots.cart_pole().model(), cardan.robots.arm7().model()
+DT = 0.03
+
+
+def linear(T, n, m, batch=(), seed=0):
+    """Dynamics and costs of all kinds: A, B, Q, R, final, and the rest by name."""
+    rng = np.random.default_rng(seed)
+    A = np.eye(n) + 0.1 * rng.normal(size=(*batch, T, n, n))
+    B = rng.normal(size=(*batch, T, n, m))
+    root = rng.normal(size=(T, n + m, n + m))
+    H = root @ np.swapaxes(root, -1, -2) + 0.1 * np.eye(n + m)
+    rest = {"S": H[:, n:, :n], "q": rng.normal(size=(T, n)), "r": rng.normal(size=(T, m)), "c": rng.normal(size=(T, n))}
+    return (A, B, H[:, :n, :n], H[:, n:, n:], np.eye(n)), rest | {"final_slope": rng.normal(size=n)}
+
+
+def cost_of(given, rest, x, u):
+    """The cost of controls, and the states they lead to."""
+    A, B, Q, R, final = given
+    total = 0.0
+    for t in range(len(u)):
+        total += 0.5 * x @ Q[t] @ x + u[t] @ rest["S"][t] @ x + 0.5 * u[t] @ R[t] @ u[t]
+        total += rest["q"][t] @ x + rest["r"][t] @ u[t]
+        x = A[t] @ x + B[t] @ u[t] + rest["c"][t]
+    return total + 0.5 * x @ final @ x + rest["final_slope"] @ x
+
+
+@pytest.mark.parametrize("largest", [page.LARGEST, 0], ids=["compiled", "numbers"])
+def test_riccati_finds_the_least_cost(largest, monkeypatch):
+    """No other controls cost less, and the feedback's cost is what P and p say."""
+    monkeypatch.setattr(page, "LARGEST", largest)
+    given, rest = linear(6, 4, 2)
+    found = optimal.riccati(*given, **rest)
+    rng, x0 = np.random.default_rng(1), np.array([1.0, -2.0, 0.5, 0.3])
+
+    def controls(x):
+        us = []
+        for t in range(6):
+            us.append(found.k[t] + found.K[t] @ x)
+            x = given[0][t] @ x + given[1][t] @ us[-1] + rest["c"][t]
+        return np.array(us)
+
+    u = controls(x0)
+    least = cost_of(given, rest, x0, u)
+    for _ in range(5):
+        d = rng.normal(size=u.shape)
+        sides = [cost_of(given, rest, x0, u + e * d) for e in (-1e-4, 1e-4)]
+        assert least < min(sides)
+        np.testing.assert_allclose(sides[0], sides[1], rtol=1e-9)  # no slope
+    other = np.zeros(4)
+    value = [0.5 * x @ found.P[0] @ x + found.p[0] @ x for x in (x0, other)]
+    np.testing.assert_allclose(value[0] - value[1], least - cost_of(given, rest, other, controls(other)), rtol=1e-11)
+    assert (np.swapaxes(found.P, -1, -2) == found.P).all()
+
+
+def test_riccati_of_a_batch_and_of_what_is_given_once():
+    given, rest = linear(5, 3, 1, batch=(2, 4))
+    found = optimal.riccati(*given, **rest)
+    assert [a.shape for a in found] == [(2, 4, 5, 1, 3), (2, 4, 5, 1), (2, 4, 6, 3, 3), (2, 4, 6, 3)]
+    one = optimal.riccati(given[0][1, 2], given[1][1, 2], *given[2:], **rest)
+    for whole, part in zip(found, one, strict=True):
+        np.testing.assert_array_equal(whole[1, 2], part)
+    A, B = np.array([[1.0, 0.1], [0.0, 1.0]]), np.array([[0.0], [0.1]])
+    found = optimal.riccati(np.tile(A, (400, 1, 1)), B, np.eye(2), np.eye(1), np.eye(2))
+    P = found.P[0]  # at rest it obeys the algebraic equation
+    H = np.eye(1) + B.T @ P @ B
+    close(P, np.eye(2) + A.T @ P @ A - A.T @ P @ B @ np.linalg.solve(H, B.T @ P @ A), 1e-10)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e9])
+def test_riccati_at_other_scales(scale):
+    """Costs in another unit have the same feedback."""
+    given, rest = linear(5, 3, 2)
+    found = optimal.riccati(*given, **rest)
+    scaled = optimal.riccati(
+        *given[:2], *(scale * a for a in given[2:]), **{n: a * (1 if n == "c" else scale) for n, a in rest.items()}
+    )
+    close(scaled.K, found.K, 1e-9)
+    close(scaled.k, found.k, 1e-9)
+
+
+def test_what_riccati_refuses():
+    given, rest = linear(4, 3, 2)
+    with pytest.raises(ParameterError, match="positive definite"):
+        optimal.riccati(*given[:3], -100.0 * np.eye(2), given[4])
+    with pytest.raises(ShapeError, match="'R'"):
+        optimal.riccati(*given[:3], np.eye(3), given[4])
+    with pytest.raises(ShapeError, match="'A'"):
+        optimal.riccati(given[0][0], given[1][0], np.eye(3), np.eye(2), np.eye(3))
+    with pytest.raises(ShapeError, match="broadcast"):
+        optimal.riccati(given[0][:3], *given[1:], **rest)
+    with pytest.raises(NotFiniteError, match="q"):
+        optimal.riccati(*given, **(rest | {"q": np.full((4, 3), np.nan)}))
+    with pytest.raises(DTypeError):
+        optimal.riccati(*given[:3], "R", given[4])
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("m", [1, 3])
+def test_controls_between_bounds_are_the_best(m, compiled):
+    """No k within its bounds costs less (Karush, Kuhn and Tucker), and feedback does not move what is at one."""
+    rng, N = np.random.default_rng(m), 50
+    root = rng.normal(size=(N, m, m))
+    R, r = root @ np.swapaxes(root, -1, -2) + 0.05 * np.eye(m), rng.normal(size=(N, m))
+    zero = {"A": np.zeros((N, 2, 2)), "B": np.zeros((N, 2, m)), "Q": np.zeros((N, 2, 2)), "q": np.zeros((N, 2))}
+    at = page.Knots(**zero, S=rng.normal(size=(N, m, 2)), R=R, r=r)
+    low, high = -rng.uniform(0, 1, size=(N, m)), rng.uniform(0, 1, size=(N, m))
+    one = page.Knots(*(a[None] for a in at))
+    ends = np.zeros((N, 2, 2)), np.zeros((N, 2))
+    if not compiled:
+        found = page.stage(*ends, at, np.zeros(N), (low, high))
+        K, k = found[2], found[3]
+    else:
+        found = page.sweep(one, *ends, np.zeros(N), (low[None], high[None]))
+        K, k = found.K[0], found.k[0]
+    slope = r + (R @ k[..., None])[..., 0]
+    at_low, at_high = k <= low, k >= high
+    free = ~at_low & ~at_high
+    assert (at_low | at_high).any()
+    assert free.any()
+    np.testing.assert_allclose(slope[free], 0.0, atol=1e-10)
+    assert (slope[at_low] >= 0.0).all()
+    assert (slope[at_high] <= 0.0).all()
+    assert (K[~free] == 0.0).all()
+
+
+# --- descents ---
+
+
+@cardan.function(shapes={"u": (1,)})
+def step(model, q, v, u):
+    v_next = v + DT * cardan.forward_dynamics(model, q, v, [u[0], 0.0])
+    return cardan.integrate(model, q, DT * v_next), v_next
+
+
+@cardan.function(shapes={"u": (1,)}, returns=())
+def cost(model, q, v, u):
+    return 0.05 * (q @ q + v @ v) + 0.005 * u[0] * u[0]
+
+
+@cardan.function(returns=())
+def final(model, q, v):
+    return 500.0 * (q @ q + v @ v)
+
+
+def total(problem, q0, v0, u):
+    """What controls cost, step by step."""
+    q, v, found = q0, v0, 0.0
+    for control in u:
+        found += float(problem.cost(problem.model, q, v, control))
+        q, v = problem.step(problem.model, q, v, control)
+    return found + float(problem.final_cost(problem.model, q, v))
+
+
+HANGING, STILL = np.array([0.0, np.pi]), np.zeros(2)
+
+
+def test_a_pole_swings_up():
+    problem = optimal.Problem(CART, step, cost, final)
+    found = optimal.solve(problem, HANGING, STILL, np.zeros((60, 1)), tolerance=1e-5)
+    assert found.converged
+    assert np.abs(found.q[-1]).max() < 0.05
+    np.testing.assert_allclose(found.cost, total(problem, HANGING, STILL, found.u), rtol=1e-12)
+    for k in (0, 20, 50):  # the gradient by one control is small
+        sides = []
+        for h in (-1e-3, 1e-3):
+            u = found.u.copy()
+            u[k] += h
+            sides.append(total(problem, HANGING, STILL, u))
+        assert min(sides) > found.cost - 1e-3 * found.cost
+    again = optimal.solve(problem, HANGING, STILL, found.u)
+    assert again.cost <= found.cost
+
+
+def test_bounds_hold_and_what_is_at_one_is_pushed_on():
+    free = optimal.Problem(CART, step, cost, final)
+    bounded = optimal.Problem(CART, step, cost, final, -8.0, 8.0)
+    ours = [optimal.solve(p, HANGING, STILL, np.zeros((60, 1)), tolerance=1e-5) for p in (free, bounded)]
+    assert np.abs(ours[0].u).max() > 8.0
+    assert np.abs(ours[1].u).max() <= 8.0
+    assert ours[1].cost > ours[0].cost
+    assert (ours[1].K[np.abs(ours[1].u[:, 0]) == 8.0] == 0.0).all()
+    h = 1e-6
+    for k in range(0, 60, 7):
+        slopes = []
+        for side in (-h, h):
+            u = ours[1].u.copy()
+            u[k] += side
+            slopes.append(total(bounded, HANGING, STILL, u))
+        slope = (slopes[1] - slopes[0]) / (2 * h)
+        if abs(ours[1].u[k, 0]) == 8.0:
+            assert slope * np.sign(ours[1].u[k, 0]) < 0.0
+        else:
+            assert abs(slope) < 0.5
+
+
+def test_problems_of_a_batch_do_not_see_each_other():
+    problem = optimal.Problem(CART, step, cost, final, -20.0, 20.0)
+    q0 = HANGING + np.array([[0.0, 0.0], [0.3, -0.2], [-0.4, 2.9]])
+    found = optimal.solve(problem, q0, STILL, np.zeros((40, 1)), tolerance=1e-4)
+    assert found.q.shape == (3, 41, 2)
+    assert found.K.shape == (3, 40, 1, 4)
+    assert found.converged.all()
+    for k, q in enumerate(q0):
+        one = optimal.solve(problem, q, STILL, np.zeros((40, 1)), tolerance=1e-4)
+        np.testing.assert_array_equal(one.u, found.u[k])
+        assert one.iterations == found.iterations[k]
+
+
+@cardan.function(shapes={"u": ("nv",)})
+def moved(model, q, v, u):
+    v_next = v + 0.05 * cardan.forward_dynamics(model, q, v, u)
+    return cardan.integrate(model, q, 0.05 * v_next), v_next
+
+
+@cardan.function(shapes={"u": ("nv",), "goal": ("nq",)}, returns=())
+def near_goal(model, q, v, u, goal, weight: float = 1.0):
+    e = cardan.difference(model, goal, q)
+    return weight * (e @ e) + 1e-3 * (u @ u)
+
+
+@cardan.function(shapes={"goal": ("nq",)}, returns=())
+def at_goal(model, q, v, goal):
+    e = cardan.difference(model, goal, q)
+    return 100.0 * (e @ e + 0.1 * v @ v)
+
+
+def ball():
+    m = cardan.Mechanism("ball")
+    m.add_body("stone", cardan.Inertia(mass=2.0, com=[0.0, 0.0, -0.1], inertia=np.diag([0.5, 0.4, 0.3])))
+    m.add_joint("turns", cardan.joints.Spherical(), "world", "stone")
+    return m.model()
+
+
+def test_quaternions_and_goals_that_are_parameters():
+    model = ball()
+    problem = optimal.Problem(model, moved, near_goal, at_goal)
+    assert problem.parameters == {"goal": (4,), "weight": ()}
+    goals = model.random_configuration((3,), seed=1)
+    given = {"goal": goals[:, None], "weight": 0.1}
+    found = optimal.solve(problem, model.neutral(), np.zeros(3), np.zeros((30, 3)), given)
+    assert found.converged.all()
+    errors = cardan.difference(model, goals, found.q[:, -1])
+    assert np.abs(errors).max() < 0.05
+    path = np.repeat(goals[:1], 31, axis=0)  # a goal for each state
+    one = optimal.solve(
+        problem, model.neutral(), np.zeros(3), np.zeros((30, 3)), {"goal": path, "weight": np.full(31, 0.1)}
+    )
+    np.testing.assert_array_equal(one.u, found.u[0])
+
+
+def test_a_problem_of_linear_dynamics_takes_one_step():
+    """Where the expansion is exact, so is the first step; the feedback is that of `riccati`."""
+    m = cardan.Mechanism("slide", gravity=(0.0, 0.0, 0.0))
+    m.add_body("block", cardan.Inertia(2.0))
+    m.add_joint("slides", cardan.joints.Prismatic((1.0, 0.0, 0.0)), "world", "block")
+    problem = optimal.Problem(m.model(), pushed, cost_of_block, final)
+    found = optimal.solve(problem, [1.0], [0.5], np.zeros((50, 1)))
+    assert found.iterations == 2
+    A, B = np.array([[1.0, DT], [0.0, 1.0]]), np.array([[DT * DT / 2.0], [DT / 2.0]])
+    lqr = optimal.riccati(np.tile(A, (50, 1, 1)), B, 0.2 * np.eye(2), 0.01 * np.eye(1), 1000.0 * np.eye(2))
+    close(found.K, lqr.K, 1e-11)
+
+
+@cardan.function(shapes={"u": (1,)})
+def pushed(model, q, v, u):
+    v_next = v + DT * cardan.forward_dynamics(model, q, v, u)
+    return cardan.integrate(model, q, DT * v_next), v_next
+
+
+@cardan.function(shapes={"u": (1,)}, returns=())
+def cost_of_block(model, q, v, u):
+    return 0.1 * (q @ q + v @ v) + 0.005 * u[0] * u[0]
+
+
+@pytest.mark.parametrize("joints", ["a quaternion", "hinges"])
+def test_exact_second_derivatives_make_the_end_quadratic(joints):
+    """From near the optimum each iteration squares what is left; without them it is a constant part."""
+    if joints == "hinges":
+        problem, start, u, given = optimal.Problem(CART, step, cost, final), (HANGING, STILL), np.zeros((40, 1)), {}
+    else:
+        model = ball()
+        problem, start, u = (
+            optimal.Problem(model, moved, near_goal, at_goal),
+            (model.neutral(), np.ones(3)),
+            np.zeros((20, 3)),
+        )
+        given = {"goal": model.random_configuration(seed=1), "weight": 0.1}
+    near = optimal.solve(problem, *start, u, given, tolerance=1e-5, hessian="exact")
+    found = {
+        kind: optimal.solve(problem, *start, near.u, given, tolerance=1e-30, iterations=3, hessian=kind)
+        for kind in ("exact", "gauss-newton")
+    }
+    assert found["exact"].left < 1e-8 * found["gauss-newton"].left
+    assert found["exact"].left < 1e-14 * near.cost
+    assert found["exact"].cost <= found["gauss-newton"].cost * (1.0 + 1e-14)
+
+
+# --- what is refused ---
+
+
+@cardan.function(shapes={"u": (1,)})
+def no_number(model, q, v, u):
+    return u
+
+
+@cardan.function(shapes={"w": (1,)}, returns=())
+def other_name(model, q, v, w):
+    return w[0]
+
+
+def test_problems_that_are_none():
+    with pytest.raises(ParameterError, match="cost of Problem"):
+        optimal.Problem(CART, step, lambda q: q, final)
+    with pytest.raises(ParameterError, match="cost of Problem"):
+        optimal.Problem(CART, step, final, final)
+    with pytest.raises(ParameterError, match="cost of Problem"):
+        optimal.Problem(CART, step, other_name, final)
+    with pytest.raises(ShapeError, match="cost of a Problem"):
+        optimal.Problem(CART, step, no_number, final)
+    with pytest.raises(ParameterError, match="final_cost"):
+        optimal.Problem(CART, step, cost, cardan.mass_matrix)
+    with pytest.raises(ShapeError, match="step of a Problem"):
+        optimal.Problem(CART, cost, cost, final)
+    with pytest.raises(ShapeError, match="lower"):
+        optimal.Problem(CART, step, cost, final, np.zeros(2))
+    with pytest.raises(ParameterError, match="lower <= upper"):
+        optimal.Problem(CART, step, cost, final, 1.0, -1.0)
+    with pytest.raises(DTypeError, match="model"):
+        optimal.Problem("cart", step, cost, final)
+
+
+def test_calls_that_do_not_fit():
+    problem = optimal.Problem(CART, step, cost, final)
+    with pytest.raises(ShapeError, match="'u'"):
+        optimal.solve(problem, HANGING, STILL, np.zeros(1))
+    with pytest.raises(ShapeError, match="'q0'"):
+        optimal.solve(problem, np.zeros(3), STILL, np.zeros((5, 1)))
+    with pytest.raises(ShapeError, match="broadcast"):
+        optimal.solve(problem, np.zeros((3, 2)), np.zeros((2, 2)), np.zeros((5, 1)))
+    with pytest.raises(UnknownNameError, match="goal"):
+        optimal.solve(problem, HANGING, STILL, np.zeros((5, 1)), {"goal": 1.0})
+    with pytest.raises(ParameterError, match="tolerance"):
+        optimal.solve(problem, HANGING, STILL, np.zeros((5, 1)), tolerance=0.0)
+    with pytest.raises(ParameterError, match="hessian"):
+        optimal.solve(problem, HANGING, STILL, np.zeros((5, 1)), hessian="newton")
+    with pytest.raises(DTypeError, match="Problem"):
+        optimal.solve(cost, HANGING, STILL, np.zeros((5, 1)))
+    with pytest.raises(NotFiniteError, match="begin with smaller"):
+        optimal.solve(problem, HANGING, STILL, np.full((50, 1), 1e200))
+    wanting = optimal.Problem(ball(), moved, near_goal, at_goal)
+    with pytest.raises(ParameterError, match="goal"):
+        optimal.solve(wanting, wanting.model.neutral(), np.zeros(3), np.zeros((4, 3)))
+
+
+def test_problems_can_be_sent():
+    problem = pickle.loads(pickle.dumps(optimal.Problem(CART, step, cost, final)))
+    found = optimal.solve(problem, [0.1, 0.0], STILL, np.zeros((10, 1)))
+    assert np.isfinite(found.cost)
+    assert optimal.solve(problem, [0.1, 0.0], STILL, np.zeros((10, 1)), iterations=0).iterations == 0

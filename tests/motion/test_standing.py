@@ -1,0 +1,139 @@
+"""Robots on the ground as their files have them: solved steps, starts in the ground, joints without inertia."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan import Inertia, Mechanism
+from cardan import joints as J
+from cardan.description import Box, Shape, Sphere
+from cardan.errors import MechanismError, StartWarning
+from cardan.simulation import stand
+from cardan.spatial import SE3
+
+
+@pytest.mark.full
+def test_what_goes_round_in_circles_is_solved():
+    """Nine of these steps had residuals up to 0.93 m/s: the primal-dual iteration went round in circles."""
+    world = cardan.robots.humanoid().world("floating", ground=True)
+    state = world.state(256)
+    base = world.model.q_slice(world.model.joint_names[0])
+    q = world.model.random_configuration((256,), seed=1)
+    q[:, base] = state.q[:, base]
+    state.q = q
+    stand(state)
+    state.q[:, 2] += 0.2  # m
+    found = cardan.solvers.Featherstone(world, 0.002).rollout(state, steps=500)
+    assert found.residual.max() < 1e-3
+    assert not found.state.diverged.any()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", ["hyq_no_sensors", "talos_reduced", "g1_29dof_rev_1_0", "alex_nub_hands", "kinova"])
+def test_robots_that_fall_limp_are_solved(name, dtype):
+    """Of talos_reduced one step in thirty had residuals up to 1e38, and four of 32 worlds diverged."""
+    from robots_data import urdf_files
+
+    file = next((file for file in urdf_files() if file.stem == name), None)
+    if file is None:
+        pytest.skip("example-robot-data is not installed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of coarse hulls
+        world = cardan.load_mechanism(file).world("floating", ground=True)
+    state = world.state(32, dtype)
+    q = world.model.random_configuration((32,), seed=1)
+    q[:, :7] = state.q[:, :7]
+    state.q = q
+    stand(state)
+    found = cardan.solvers.Featherstone(world, 0.002).rollout(state, steps=600)
+    assert found.residual.max() < 1e-3 if dtype == "float64" else np.quantile(found.residual, 0.999) < 5e-3
+    assert not found.state.diverged.any()
+
+
+def block(depth, **surface):
+    b = cardan.WorldBuilder("block")
+    b.add_ground()
+    b.add_body("block", pose=SE3(translation=[0.0, 0.0, 0.1 - depth]))
+    b.add_shape("block", Box((0.2, 0.2, 0.2)), material=cardan.Material(**surface))
+    return b.finalize()
+
+
+@pytest.mark.filterwarnings("ignore::cardan.errors.StartWarning")
+@pytest.mark.parametrize("contact", ["convex", "hard"])
+@pytest.mark.parametrize("depth", [0.02, 0.15])
+def test_what_begins_in_the_ground_is_not_thrown(contact, depth):
+    """A robot that began 35 mm deep was thrown up by 0.37 m."""
+    world = block(depth)
+    path = cardan.solvers.Featherstone(world, 0.002, contact=contact).rollout(world.state(), steps=1000)
+    assert path.v[:, 0, 2].max() < 1.01  # m/s
+    assert path.q[:, 0, 2].max() - 0.1 < 1.0 / (2.0 * 9.81) + 0.01  # m: what 1 m/s gives
+    assert abs(path.q[-1, 0, 2] - 0.1) < 1e-3
+
+
+@pytest.mark.filterwarnings("ignore::cardan.errors.StartWarning")
+def test_a_spring_with_dissipation_throws_as_it_is_asked_to():
+    """10 kg on a spring of 4e4 N/m, 50 mm deep: sqrt(k/m x^2 - 2 g x) = 3 m/s."""
+    world = block(0.05, stiffness=4e4, dissipation=0.0)
+    m = world.model.mass
+    path = cardan.solvers.Featherstone(world, 1e-4).rollout(world.state(), steps=600)
+    assert path.v[:, 0, 2].max() == pytest.approx(np.sqrt(4 * 4e4 / m * 0.05**2 - 2 * 9.81 * 0.05), rel=0.05)
+
+
+def freely(height):
+    """A ball on a free joint of its own description."""
+    m = Mechanism("ball")
+    m.add_body("ball", Inertia(1.0, (0, 0, 0), np.eye(3)))
+    m.add_shape(Shape("ball", "collision", Sphere(0.1)))
+    m.add_joint("free", J.FreeFlyer(), "world", "ball", SE3(translation=[0.0, 0.0, height]))
+    return m
+
+
+def test_what_a_description_has_in_a_ground_that_is_asked_for_stands_on_it():
+    with pytest.warns(StartWarning, match=r"ball by 0\.6 m would begin in the ground.*stands on it") as said:
+        world = freely(-0.5).world(ground=True)
+    assert [w.filename for w in said] == [__file__]
+    assert world.state().poses[0, 0, 2] == pytest.approx(0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert freely(3.0).world(ground=True).state().poses[0, 0, 2] == 3.0
+    with pytest.warns(StartWarning, match="in one another: ball/ground by 600 mm"):  # it was put there
+        freely(-0.5).world(ground=True, pose=SE3())
+
+
+def gripper(**properties):
+    """A mass on a slide, with a finger without inertia."""
+    m = Mechanism("gripper")
+    m.add_body("hand", Inertia(1.0, (0, 0, 0), np.eye(3)))
+    m.add_body("finger")
+    m.add_joint("lift", J.Prismatic((0, 0, 1)), "world", "hand")
+    m.add_joint("close", J.Revolute((1, 0, 0)), "hand", "finger", **properties)
+    return m
+
+
+def test_joints_of_a_description_that_move_nothing_with_inertia_stand_still():
+    with pytest.warns(StartWarning, match="joints close move nothing that has inertia.*stand still") as said:
+        world = gripper().world()
+    assert [w.filename for w in said] == [__file__]
+    state, control = world.state(q=[0.0, 0.3], v=[0.0, 2.0]), world.control()
+    solver = cardan.solvers.Featherstone(world, 0.002)
+    after = solver.step(state, steps=100)
+    np.testing.assert_allclose(after.q, [[-9.81 * 0.5 * 0.2 * 0.202, 0.3]])
+    control.velocity[:, 1] = 1.0
+    assert solver.step(state, control, steps=100).q[0, 1] == pytest.approx(0.5)
+
+
+def test_what_holds_a_joint_without_inertia_moves_it():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        world = gripper(drive=cardan.Drive(10.0, 1.0)).world()
+    assert world.kinematic == ()
+
+
+def test_a_world_of_ones_own_with_a_joint_that_moves_nothing_is_refused():
+    b = cardan.WorldBuilder()
+    b.add(gripper())
+    with pytest.raises(MechanismError, match="joint 'close' moves nothing that has inertia"):
+        cardan.solvers.Featherstone(b.finalize(), 0.002)
