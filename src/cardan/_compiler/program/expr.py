@@ -63,7 +63,7 @@ class Graph:
 
     def __init__(self, *, regions: bool = False, order: int = 0, is_last: bool = False) -> None:
         self.order = order  # how often what is traced will be differentiated
-        self.implicit = False  # whether solutions have derivatives of their own in it (`arrays/implicit_function`)
+        self.implicit = False  # whether it is another one where derivatives follow (`arrays/implicit_function`, loops)
         self.is_last = is_last  # whether no derivative is taken any more: then what is held is what it is
         self.instructions: list[tuple[Op, tuple[int, ...], float]] = []
         self.regions: list[Region] | None = [] if regions else None  # None: passes are written out

@@ -289,7 +289,8 @@ def repeated(program: Program, count: int, carried: Mapping[str, str]) -> Progra
 
 def _with_inputs_put(program: Program) -> Program:
     """Return a program in which no column is of inputs, for these will be others in each pass."""
-    graph = Graph(regions=True)
+    graph = Graph(regions=True, order=program.order or 0)
+    graph.implicit = program.order is not None
     values = Walk(program, _EVALUATE).run(graph.symbols(program.inputs), loops=program.regions, in_place=False)
     return assemble(program.name, graph, program.inputs, program.outputs, [values[r] for r in program.results])
 

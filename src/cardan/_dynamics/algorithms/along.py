@@ -134,7 +134,10 @@ def nodes_of(model: Model, q: Sequence[Any], loop_from: int | None = None) -> No
     if graph is None or graph.regions is None:
         return Written(model)
     kinds = _kinds(model)
-    return NodeRows(model, graph, kinds) if len(kinds) * ALIKE <= len(model.nodes) else Written(model)
+    if len(kinds) * ALIKE > len(model.nodes):
+        return Written(model)
+    graph.implicit = True  # derivatives are taken of what is written out, which is another program
+    return Written(model) if graph.order else NodeRows(model, graph, kinds)
 
 
 def _kinds(model: Model) -> list[list[Node]]:
@@ -219,10 +222,10 @@ class RowNode:
         return rebuilt(template, (self.rows.columns.entry(own, self.row) for own in columns))
 
     def configuration(self, q: Sequence[Any]) -> tuple[Any, ...]:
-        return tuple(self.rows.along(q, "q", c, self.row) for c in range(self.joint.nq))
+        return tuple(self.rows.own_part(q, "q", c, self.row) for c in range(self.joint.nq))
 
     def velocity(self, v: Sequence[Any]) -> tuple[Any, ...]:
-        return tuple(self.rows.along(v, "v", c, self.row) for c in range(self.joint.nv))
+        return tuple(self.rows.own_part(v, "v", c, self.row) for c in range(self.joint.nv))
 
 
 class NodeRows(Nodes):
@@ -236,7 +239,8 @@ class NodeRows(Nodes):
         self.flags = [Table([float(self.kind_of[i] == k) for i in range(n)]) for k in range(len(kinds))]
         self.parents = Table([float(node.parent % (n + 1)) for node in model.nodes])  # the world's row is behind
         self._constants: dict[tuple[int, str], tuple[Any, list[list[Any]]]] = {}
-        self._links: dict[tuple[str, int], Table | None] = {}
+        self._links: dict[str, Table | None] = {}
+        self._parts: dict[tuple[int, str, int], tuple[Any, Any]] = {}  # with the values, which live as long
         self.waiting: list[_Loop] = []
 
     def each(self, body: Callable[[Node], T], *, kept: bool = True) -> Sequence[T]:
@@ -294,16 +298,28 @@ class NodeRows(Nodes):
             rows[node.index] = values[0] if shared else value
         return rows
 
-    def along(self, values: Sequence[Any], name: str, part: int, row: int) -> Any:
-        """Return a node's own entry of a vector along q or v."""
-        return self.columns.entry(values, self.place(name, part, row))
+    def own_part(self, values: Sequence[Any], name: str, part: int, row: int) -> Any:
+        """Return an entry of a vector along q or v, of those that are a node's own."""
+        key = id(values), name, part
+        if key not in self._parts:
+            start = self.graph.first_of_inputs(values)
+            if start is None:
+                own = [values[place[part] if part < len(place) else 0] for place in self.places(name)]
+                self._parts[key] = values, own
+            else:
+                self._parts[key] = values, self.graph.new_column(len(values) - part, start=start + part)
+        own = self._parts[key][1]
+        return self.columns.entry(own, row) if isinstance(own, list) else self.graph.entry(own, self.place(name, row))
 
-    def place(self, name: str, part: int, row: int) -> int:
-        """Return where a node's own entry is along q or v."""
-        if (name, part) not in self._links:
-            own = [(*getattr(node, name), *[0] * (part + 1))[part] for node in self.model.nodes]
-            self._links[name, part] = None if own == list(range(len(own))) else Table(own)
-        table = self._links[name, part]
+    def places(self, name: str) -> list[Sequence[int]]:
+        return [getattr(node, name) for node in self.model.nodes]
+
+    def place(self, name: str, row: int) -> int:
+        """Return where along q or v a node's own entries begin."""
+        if name not in self._links:
+            own = [(*place, 0)[0] for place in self.places(name)]
+            self._links[name] = None if own == list(range(len(own))) else Table(own)
+        table = self._links[name]
         return row if table is None else self.graph.link(table, row)
 
     def trace(self) -> None:
@@ -519,14 +535,21 @@ class _Inwards(_Loop):
 
 class _RowEfforts(Efforts):
     def __init__(self, nodes: NodeRows) -> None:
-        self.nodes = nodes
-        self.column = nodes.graph.new_column(nodes.model.nv)
+        self.nodes, self.graph = nodes, nodes.graph
+        sizes = [len(place) for place in nodes.places("v")]
+        self.is_in_order = set(sizes) == {1}  # then a column is the result as it is
+        rows = len(sizes) if self.is_in_order else len(sizes) + 1
+        self.columns = [self.graph.new_column(rows) for _ in range(max(sizes))]
 
     def add(self, node: Any, part: Sequence[Any]) -> None:
-        for c, value in enumerate(part):
-            self.nodes.graph.put_in(self.column, self.nodes.place("v", c, node.row), value)
+        row = self.nodes.place("v", node.row) if self.is_in_order else node.row
+        for column, value in zip(self.columns, part, strict=False):
+            self.graph.put_in(column, row, value)
 
     def values(self) -> list[Any]:
         self.nodes.trace()
-        graph = self.nodes.graph
-        return [graph.entry(self.column, graph.at(k)) for k in range(self.nodes.model.nv)]
+        found: list[Any] = [0.0] * self.nodes.model.nv
+        for row, place in enumerate(self.nodes.places("v")):
+            for column, k in zip(self.columns, place, strict=False):
+                found[k] = self.graph.entry(column, self.graph.at(k if self.is_in_order else row))
+        return found
