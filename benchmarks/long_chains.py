@@ -99,9 +99,9 @@ def _count(name: str) -> int:
 
 def _write_out() -> None:
     """Let pages go over nodes one by one, whatever their number."""
-    from cardan._dynamics.algorithms import aba, rnea
+    from cardan._dynamics.algorithms import along
 
-    aba.LOOP_FROM = rnea.LOOP_FROM = 2**31
+    along.LOOP_FROM = 2**31
 
 
 def states(model: Any, function: str, rows: int) -> list[np.ndarray]:
@@ -129,7 +129,8 @@ def pinocchio(mechanism: Any, model: Any, function: str) -> list[Callable[[], An
         for state in zip(*given, strict=True):
             call(theirs, data, *state)
 
-    return [lambda own=states(model, function, rows): run(own) for rows in BATCHES]  # type: ignore[misc]
+    given = [states(model, function, rows) for rows in BATCHES]
+    return [lambda own=own: run(own) for own in given]  # type: ignore[misc]
 
 
 def least(call: Callable[[], Any]) -> float:

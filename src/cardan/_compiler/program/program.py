@@ -22,10 +22,12 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import accumulate, pairwise, product, takewhile
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from cardan._algebra.arrays.cell import Table
 from cardan._algebra.by_fields import ByFields
 from cardan._compiler.program.instructions import OPS, Instructions
-from cardan._compiler.program.ops import ENTRIES, FREE, ROWS, Op
+from cardan._compiler.program.ops import ALWAYS_THERE, ENTRIES, FREE, ROWS, Op
 
 SUMS = frozenset({Op.ADD, Op.SUB, Op.ADDED})
 CHOICES = frozenset({Op.NEG, Op.ABS, Op.SIGN, Op.MIN, Op.MAX, Op.LT, Op.LE, Op.EQ, Op.AND, Op.OR, Op.NOT, Op.SELECT})
@@ -275,6 +277,46 @@ def passes(program: Program) -> list[tuple[range, int]]:
     """Return the straight stretches of a program, and how often each is run."""
     around = Nesting(program.regions).around
     return [(part, math.prod(r.passes for r in around(part.start))) for part in stretches(program)]
+
+
+def leaked(program: Program) -> tuple[str, int] | None:
+    """Return where something is needed of a region that may be skipped, and what; None if nothing is.
+
+    Behind such a region its values are undefined where its condition does not hold. So only a SELECT on that condition
+    may choose them. Numbers, inputs and row numbers are there anyway.
+    """
+    skipped = [region for region in program.regions if region.may_be_skipped]
+    if not skipped:
+        return None
+    instructions, around = program.instructions, Nesting(skipped).around
+
+    def undefined(a: int, k: int) -> list[Region]:
+        found = around(a) if instructions[a].op not in ALWAYS_THERE else ()
+        return [region for region in found if k not in region.instructions]
+
+    for k in _readers_from_outside(instructions, skipped):
+        op, operands, _ = instructions[k]
+        for n, a in enumerate(operands):
+            regions = undefined(a, k)
+            chosen = op is Op.SELECT and n == 1 and all(r.going == operands[0] for r in regions)
+            if regions and not chosen:
+                return f"by %{k}", a
+    ends = [(f"by region {r[:3]}", a, r.start) for r in program.regions for _, a in r.carried]
+    ends += [(f"by region {r[:3]}", r.going, r.start) for r in program.regions if r.going is not None]
+    ends += [("as a result", r, -1) for r in program.results]
+    return next(((where, a) for where, a, k in ends if undefined(a, k)), None)
+
+
+def _readers_from_outside(instructions: Instructions, regions: Sequence[Region]) -> list[int]:
+    """Return the instructions that are behind the innermost region around an operand which is in one."""
+    stop = np.full(len(instructions), len(instructions))
+    for region in regions:  # those within others come later
+        stop[region.start : region.stop] = region.stop
+    for op in ALWAYS_THERE:
+        stop[instructions.places(op)] = len(instructions)
+    _, ends, operands, _ = instructions.columns()
+    readers = np.repeat(np.arange(len(instructions)), np.diff(ends, prepend=0))
+    return np.unique(readers[readers >= stop[operands]]).tolist()
 
 
 def named(program: Program) -> list[list[int]]:

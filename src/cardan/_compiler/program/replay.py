@@ -12,7 +12,7 @@ import numpy as np
 
 from cardan._algebra.errors import ParameterError
 from cardan._compiler.program.expr import Condition, Expr, Graph
-from cardan._compiler.program.ops import ALWAYS_THERE, LEAVES, ROWS, SPEC, WRITES, Op
+from cardan._compiler.program.ops import ALWAYS_THERE, LEAVES, SPEC, WRITES, Op
 from cardan._compiler.program.program import Nesting, Program, Region, homes_of, named, phases, places_by_name
 from cardan._compiler.program.trace import assemble
 
@@ -46,40 +46,29 @@ class Walk:
         for column, home in homes_of(program).items():
             self.homes.setdefault(home, []).append(column)
 
-    def run(
-        self,
-        inputs: Sequence[Any],
-        number: Callable[[float], Any] = float,
-        carried: Callable[[Any], Any] = lambda x: x,
-        loops: Container[Region] = (),
-        in_place: bool = True,
-    ) -> list[Any]:
-        """Return the value of each instruction, in regions that of the last pass; None for what was freed.
-
-        `number` makes scalars of numbers, and `carried` of a value what the next pass is given. Of symbols of a graph,
-        `loops` are regions of it again, and are not written out; they read inputs `in_place`, or where they are put.
-        """
-        return _Run(self, inputs, number, carried, loops, in_place).values_found()
-
 
 class _RowOf(NamedTuple):
     index: int  # the instruction of a graph that gives the number of a row
 
 
-class _Run:
-    """One run of a program."""
+class Run:
+    """One run of a program.
+
+    `number` makes scalars of numbers, and `carried` of a value what the next pass is given. Of symbols of a graph,
+    `loops` are regions of it again, and are not written out; they read inputs `in_place`, or where they are put.
+    """
 
     def __init__(
         self,
         walk: Walk,
         inputs: Sequence[Any],
-        number: Callable[[float], Any],
-        carried: Callable[[Any], Any],
-        loops: Container[Region],
-        in_place: bool,
+        number: Callable[[float], Any] = float,
+        carried: Callable[[Any], Any] = lambda x: x,
+        loops: Container[Region] = (),
+        in_place: bool = True,
     ) -> None:
-        self.walk, self.inputs, self.number, self.carried, self.loops = walk, inputs, number, carried, loops
-        self.in_place = in_place
+        self.walk, self.inputs, self.number, self.carried = walk, inputs, number, carried
+        self.loops, self.in_place = loops, in_place
         self.values: list[Any] = [None] * len(walk.steps)
         self.given: dict[int, Any] = {}
         self.columns: dict[int, dict[int, Any]] = {}  # of those that the program writes, what is in which row
@@ -90,7 +79,8 @@ class _Run:
         }
         self.traced: dict[int, int] = {}  # the columns of a graph that stand for these
 
-    def values_found(self) -> list[Any]:
+    def run(self) -> list[Any]:
+        """Return the value of each instruction, in regions that of the last pass; None for what was freed."""
         self.phase(None)
         return self.values
 
@@ -108,18 +98,19 @@ class _Run:
             return self.inputs[int(value)]
         if op is Op.CARRIED:
             return values[args[0]]
-        if op in ROWS:
-            return self.row(op, value, [values[a] for a in args])
+        if op is Op.AT:
+            return int(value)
+        if op is Op.LINK:
+            return self.link(int(value), values[args[0]])
+        if op is Op.PASS:  # of what is skipped
+            return 0
         if int(value) in self.traced:
             return self.traced_cell(op, self.traced[int(value)], *(values[a] for a in args))
         return self.cell(op, int(value), *(values[a] for a in args))
 
-    def row(self, op: Op, value: float, rows: Sequence[Any]) -> Any:
-        if any(type(row) is _RowOf for row in rows):
-            number = float(self.graph.table_number(self.walk.program.tables[int(value)])) if op is Op.LINK else 0.0
-            return _RowOf(self.graph.add(op, tuple(map(self.index, rows)), number))
-        table = (self.walk.program.tables[int(value)],) if op is Op.LINK else ()
-        return int(value) if op is Op.AT else SPEC[op].evaluate(*table, *rows)
+    def link(self, number: int, row: Any) -> Any:
+        table = self.walk.program.tables[number]
+        return _RowOf(self.graph.link(table, row.index)) if type(row) is _RowOf else table.row(row)
 
     def index(self, row: Any) -> int:
         return row.index if type(row) is _RowOf else self.graph.at(row)
@@ -238,7 +229,7 @@ def replay(program: Program, inputs: Sequence[Any], loops: Container[Region] = (
 
     If the scalars are symbols of a graph, `loops` become regions of it; the others are written out.
     """
-    return Walk(program, _EVALUATE).run(inputs, loops=loops)
+    return Run(Walk(program, _EVALUATE), inputs, loops=loops).run()
 
 
 def straight(program: Program, loops: Sequence[Region] = ()) -> Program:
@@ -291,7 +282,7 @@ def _with_inputs_put(program: Program) -> Program:
     """Return a program in which no column is of inputs, for these will be others in each pass."""
     graph = Graph(regions=True, order=program.order or 0)
     graph.implicit = program.order is not None
-    values = Walk(program, _EVALUATE).run(graph.symbols(program.inputs), loops=program.regions, in_place=False)
+    values = Run(Walk(program, _EVALUATE), graph.symbols(program.inputs), loops=program.regions, in_place=False).run()
     return assemble(program.name, graph, program.inputs, program.outputs, [values[r] for r in program.results])
 
 

@@ -1,19 +1,12 @@
-"""The rules of the representation: what holds of every program, and after every pass.
-
-Tests check them; tracing checks one, that nothing is used which may be missing.
-"""
+"""The rules of the representation: what holds of every program, and after every pass."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-
 from cardan._algebra.errors import ProgramError
 from cardan._compiler.program.cells import verify_cells
-from cardan._compiler.program.instructions import Instruction, Instructions
-from cardan._compiler.program.ops import ALWAYS_THERE, ENTRIES, SPEC, WRITES, Op, ValueType
-from cardan._compiler.program.program import Nesting, Program, Region, homes_of
+from cardan._compiler.program.instructions import Instruction
+from cardan._compiler.program.ops import ENTRIES, SPEC, WRITES, Op, ValueType
+from cardan._compiler.program.program import Nesting, Program, Region, homes_of, leaked
 
 
 def verify(program: Program) -> Program:
@@ -94,46 +87,6 @@ def _verify_going(program: Program, kinds: list[ValueType]) -> None:
 
 def _is_within(home: Region | None, region: Region) -> bool:
     return home is not None and region.start <= home.start and home.stop <= region.stop
-
-
-def leaked(program: Program) -> tuple[str, int] | None:
-    """Return where something is needed of a region that may be skipped, and what; None if nothing is.
-
-    Behind such a region its values are undefined where its condition does not hold. So only a SELECT on that condition
-    may choose them. Numbers, inputs and row numbers are there anyway.
-    """
-    skipped = [region for region in program.regions if region.may_be_skipped]
-    if not skipped:
-        return None
-    instructions, around = program.instructions, Nesting(skipped).around
-
-    def undefined(a: int, k: int) -> list[Region]:
-        found = around(a) if instructions[a].op not in ALWAYS_THERE else ()
-        return [region for region in found if k not in region.instructions]
-
-    for k in _readers_from_outside(instructions, skipped):
-        op, operands, _ = instructions[k]
-        for n, a in enumerate(operands):
-            regions = undefined(a, k)
-            chosen = op is Op.SELECT and n == 1 and all(r.going == operands[0] for r in regions)
-            if regions and not chosen:
-                return f"by %{k}", a
-    ends = [(f"by region {r[:3]}", a, r.start) for r in program.regions for _, a in r.carried]
-    ends += [(f"by region {r[:3]}", r.going, r.start) for r in program.regions if r.going is not None]
-    ends += [("as a result", r, -1) for r in program.results]
-    return next(((where, a) for where, a, k in ends if undefined(a, k)), None)
-
-
-def _readers_from_outside(instructions: Instructions, regions: Sequence[Region]) -> list[int]:
-    """Return the instructions that are behind the innermost region around an operand which is in one."""
-    stop = np.full(len(instructions), len(instructions))
-    for region in regions:  # those within others come later
-        stop[region.start : region.stop] = region.stop
-    for op in ALWAYS_THERE:
-        stop[instructions.places(op)] = len(instructions)
-    _, ends, operands, _ = instructions.columns()
-    readers = np.repeat(np.arange(len(instructions)), np.diff(ends, prepend=0))
-    return np.unique(readers[readers >= stop[operands]]).tolist()
 
 
 def _is_left_out_apart(program: Program, first: int, k: int) -> bool:

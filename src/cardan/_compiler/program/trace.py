@@ -24,8 +24,7 @@ from cardan._compiler.program.instructions import Instructions
 from cardan._compiler.program.no_number import of_libraries
 from cardan._compiler.program.ops import FREE, WRITES, Op
 from cardan._compiler.program.passes import PASSES
-from cardan._compiler.program.program import Array, Program, places_of
-from cardan._compiler.program.rules import leaked
+from cardan._compiler.program.program import Array, Program, leaked, places_of
 
 
 def trace(

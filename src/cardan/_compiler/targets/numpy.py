@@ -11,7 +11,7 @@ import numpy as np
 
 from cardan._compiler.program.ops import SPEC
 from cardan._compiler.program.program import Program
-from cardan._compiler.program.replay import WITHOUT, Functions, Walk, times
+from cardan._compiler.program.replay import WITHOUT, Functions, Run, Walk, times
 from cardan._compiler.targets.runner import Arrays, Runner
 
 CHUNK = 1024  # states at a time: temporaries of this length stay in the cache
@@ -31,7 +31,7 @@ def evaluate(program: Program | Walk, columns: Sequence[Any], dtype: np.dtype) -
     def filled(value: Any) -> Any:  # NumPy may round a function of one number and of an array differently
         return value if np.shape(value) == shape else np.full(shape, value)
 
-    values = walk.run(columns, dtype.type, filled)
+    values = Run(walk, columns, dtype.type, filled).run()
     return [values[r] for r in walk.program.results]
 
 

@@ -36,7 +36,7 @@ from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, MotionSub
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.linear import Factor, Rows, SingularError, combined
 from cardan._dynamics.algorithms.loops import without_loops
-from cardan._dynamics.algorithms.rnea import LOOP_FROM, bias_forces, external
+from cardan._dynamics.algorithms.rnea import bias_forces, external
 from cardan._dynamics.algorithms.spin import body_motions
 from cardan._dynamics.algorithms.tree import Relative, Vector, outward, relative_kinematics, weightless
 from cardan._dynamics.call.public import ArrayLike, public
@@ -81,7 +81,7 @@ def forward_dynamics(
     if model.has_mimics:
         bias = bias_forces.kernel(model, q, v, external_forces)
         return mass_factor(model, q).solve([t - b for t, b in zip(tau, bias, strict=True)])
-    relative = relative_kinematics(model, q, LOOP_FROM)
+    relative = relative_kinematics(model, q, loops=True)
     motions, nodes = body_motions(model, relative, q, v), relative.nodes(model)
     p = nodes.each(lambda node: motions[node.index].force(node.inertia))  # (1)
     p = nodes.less(p, external(model, external_forces))
@@ -93,7 +93,7 @@ def articulated_body(
     model: Model, q: Vector, v: Vector, tau: Vector, external_forces: ArrayLike | None = None
 ) -> list[Scalar]:
     """Return the accelerations of `forward_dynamics`, by the table at the head: what defines them. No mimic joints."""
-    relative, V, c, _ = outward(model, q, v, loop_from=LOOP_FROM)  # (1)
+    relative, V, c, _ = outward(model, q, v, loops=True)  # (1)
     nodes = relative.nodes(model)
     p = nodes.each(lambda node: V[node.index].cross(node.inertia @ V[node.index]))
     p = nodes.less(p, external(model, external_forces))

@@ -28,6 +28,8 @@ from cardan._robot.model import Model, Node
 
 T = TypeVar("T")
 Given = TypeVar("Given")
+LOOP_FROM = 100
+"""Nodes from which on loops are as fast as straight lines, in batches (decision 41)."""
 ALIKE = 8
 """Nodes for each kind, at least: with fewer, a loop chooses more often among kinds than it saves."""
 
@@ -126,12 +128,10 @@ class _WrittenEfforts(Efforts):
         return self.total
 
 
-def nodes_of(model: Model, q: Sequence[Any], loop_from: int | None = None) -> Nodes:
+def nodes_of(model: Model, q: Sequence[Any]) -> Nodes:
     """Return the nodes of a model: to be looped over if there are so many, most of them alike, and q is traced."""
-    if loop_from is None or len(model.nodes) < loop_from or model.has_mimics:
-        return Written(model)
     graph = next((e.graph for e in q if type(e) is Expr), None)
-    if graph is None or graph.regions is None:
+    if graph is None or graph.regions is None or len(model.nodes) < LOOP_FROM or model.has_mimics:
         return Written(model)
     kinds = _kinds(model)
     if len(kinds) * ALIKE > len(model.nodes):
@@ -159,11 +159,7 @@ class RowIndex(NamedTuple):
 
 
 class UnpreparedError(Exception):
-    """What a loop reads must be put in a column before it begins."""
-
-    def __init__(self, prepare: Callable[[], None]) -> None:
-        super().__init__()
-        self.prepare = prepare
+    """Values that a loop reads must be put in a column before it begins."""
 
 
 class Columns:
@@ -177,32 +173,24 @@ class Columns:
         """Return the value at a row, by the number of an instruction; one that is the same in all rows as it is."""
         if id(values) not in self.known:
             self.known[id(values)] = values, self._standing(values)
-        column = self.known[id(values)][1]
-        return self.graph.entry(column.number, row) if type(column) is _Number else column
+        found = self.known[id(values)][1]
+        return self.graph.entry(found, row) if type(found) is int else found
 
     def _standing(self, values: Sequence[Any]) -> Any:
+        """Return the one value that all are, or the number of their column."""
         graph, first = self.graph, values[0]
         if all(isinstance(e, Real) for e in values):
             numbers = [float(e) for e in values]
-            same = all(repr(e) == repr(numbers[0]) for e in numbers)
-            return numbers[0] if same else _Number(graph.new_column(len(numbers), Table(numbers)))
+            return numbers[0] if len(set(map(repr, numbers))) == 1 else graph.new_column(len(numbers), Table(numbers))
         start = graph.first_of_inputs(values)
         if start is not None:
-            return _Number(graph.new_column(len(values), start=start))
-        if type(first) is Expr and all(type(e) is Expr and _same(e, first) for e in values):
+            return graph.new_column(len(values), start=start)
+        if all(type(e) is Expr and (e.index, e.negative) == (first.index, first.negative) for e in values):
             return first
-        raise UnpreparedError(lambda: self._put(values))
+        raise UnpreparedError(values)
 
-    def _put(self, values: Sequence[Any]) -> None:
-        self.known[id(values)] = values, _Number(self.graph.column_of(values))
-
-
-class _Number(NamedTuple):
-    number: int  # of a column
-
-
-def _same(a: Expr, b: Expr) -> bool:
-    return a.index == b.index and a.negative == b.negative
+    def put(self, values: Sequence[Any]) -> None:
+        self.known[id(values)] = values, self.graph.column_of(values)
 
 
 class RowNode:
@@ -350,7 +338,7 @@ class NodeRows(Nodes):
                 write()
             except UnpreparedError as missing:
                 self.graph.back_to(mark)
-                missing.prepare()
+                self.columns.put(*missing.args)
             else:
                 return mark
 

@@ -30,9 +30,6 @@ from cardan._dynamics.algorithms.tree import Relative, Vector, outward, relative
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model, Node
 
-LOOP_FROM = 50
-"""Nodes from which on loops are faster than straight lines, in batches (docs/performance.md)."""
-
 
 @public(returns=("nv",), simplified=True)
 def inverse_dynamics(
@@ -54,7 +51,7 @@ def inverse_dynamics(
     Peers: Pinocchio `rnea`, MuJoCo `mj_inverse` `mj_rne`, Drake `CalcInverseDynamics`, iDynTree `inverseDynamics`,
     Newton `eval_inverse_dynamics_force`, RigidBodyDynamics.jl `inverse_dynamics`, roboticstoolbox `rne`.
     """
-    relative = relative_kinematics(model, q, LOOP_FROM)
+    relative = relative_kinematics(model, q, loops=True)
     motions = body_motions(model, relative, q, v, a)
     f = relative.nodes(model).each(lambda node: motions[node.index].force(node.inertia))
     return _efforts(model, relative, f, a, external_forces)
@@ -64,7 +61,7 @@ def newton_euler(
     model: Model, q: Vector, v: Vector, a: Vector, external_forces: ArrayLike | None = None
 ) -> list[Scalar]:
     """Return the efforts of `inverse_dynamics`, by the equations at the head: what defines them."""
-    motion = outward(model, q, v, a, weightless(model), LOOP_FROM)  # (5.7), (5.8)
+    motion = outward(model, q, v, a, weightless(model), loops=True)  # (5.7), (5.8)
     return _efforts(model, motion.relative, motion.body_forces(model), a, external_forces)  # (5.9)
 
 

@@ -53,12 +53,9 @@ def of_parent(values: Sequence[T], parent: int, world: T) -> T:
     return values[parent] if parent >= 0 else world
 
 
-def relative_kinematics(model: Model, q: Vector, loop_from: int | None = None) -> Relative:
-    """Return the relative kinematics; with `loop_from` in rows, for pages that go over so many nodes or more in loops.
-
-    Source of the numbers of nodes: `along.nodes_of`.
-    """
-    nodes = nodes_of(model, q, loop_from)
+def relative_kinematics(model: Model, q: Vector, loops: bool = False) -> Relative:
+    """Return the relative kinematics; in rows, for pages that can go over many nodes in `loops`."""
+    nodes = nodes_of(model, q) if loops else Written(model)
     J = nodes.each(lambda node: node.joint.transform(node.configuration(q)))
     X = nodes.each(lambda node: node.placement @ J[node.index], kept=False)
     S = nodes.each(lambda node: node.joint.subspace(node.configuration(q)))
@@ -131,10 +128,10 @@ def outward(
     v: Vector,
     a: Vector | None = None,
     world: Motion | None = None,
-    loop_from: int | None = None,
+    loops: bool = False,
 ) -> Outward:
     """Return the outward recursion; `world` as for `accelerations`. Without a, A is empty."""
-    relative = relative_kinematics(model, q, loop_from)
+    relative = relative_kinematics(model, q, loops)
     V = twists(model, relative, v)
     c = velocity_products(model, relative, q, v, V)
     return Outward(relative, V, c, [] if a is None else accelerations(model, relative, c, a, world))

@@ -282,6 +282,7 @@ def block_text(plan: Plan, lanes: Lanes, number: int) -> str:
 
 def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:
     plan = plan or plan_program(program)
+    program = plan.program
     blocks = [block_text(plan, lanes, b) for b in range(len(plan.blocks))]
     constants = [constant_function(k, stores, lanes) for k, stores in enumerate(constant_results(plan))]
     parts = [*blocks, *_moves(plan, lanes), *constants, EntryWriter(plan, lanes).text()]
