@@ -35,7 +35,9 @@ BATCHES, SECONDS = (1, 64, 512), 0.1
 
 def main(given: Sequence[str] | None = None) -> None:
     """Measure and print a table."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks long_chains", description=__doc__.split("\n", 1)[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks long_chains", description=(__doc__ or "").split("\n", 1)[0]
+    )
     parser.add_argument("--robots", nargs="+", default=["chain50", "chain100", "chain300", "chain1000", "tree10000"])
     parser.add_argument("--functions", nargs="+", default=FUNCTIONS[:2], choices=FUNCTIONS)
     parser.add_argument("--subjects", nargs="+", default=SUBJECTS, choices=SUBJECTS)
@@ -122,7 +124,9 @@ def pinocchio(mechanism: Any, model: Any, function: str) -> list[Callable[[], An
     """Return calls, one for each batch, whose states follow one another."""
     import pinocchio as pin
 
-    theirs = pin.buildModelFromXML(cardan.to_urdf(mechanism))
+    theirs = pin.buildModelFromXML(  # type: ignore[attr-defined]
+        cardan.to_urdf(mechanism)
+    )
     data, call = theirs.createData(), getattr(pin, PINOCCHIO[function])
 
     def run(given: list[np.ndarray]) -> None:

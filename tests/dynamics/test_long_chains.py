@@ -78,13 +78,13 @@ def test_bits_hang_on_no_cut_of_the_batch(dtype):
         assert np.array_equal(function(model, *(a[69] for a in given)), whole[69])
 
 
-def test_other_targets_agree(tmp_path):
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.name)
+def test_other_targets_agree(function, tmp_path):
     model = tree((*MIXED, *BALLS))
     given = [np.ascontiguousarray(a) for a in states(model, 3)]
-    for function in FUNCTIONS:
-        own = verify(function.program(model))
-        (native,), (plain,) = evaluated(own, "llvm", given), evaluated(own, "numpy", given)
-        assert is_near(native, plain, 1e-9)
+    own = verify(function.program(model))
+    (native,), (plain,) = evaluated(own, "llvm", given), evaluated(own, "numpy", given)
+    assert is_near(native, plain, 1e-9)
     if shutil.which("gcc"):
         made = np.empty_like(plain)
         run_c(tmp_path, own, given, [made])

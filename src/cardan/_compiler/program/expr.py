@@ -331,6 +331,11 @@ class Expr:
     ) -> list[list[Any]]:
         return self.graph.mapped(body, rows, always)
 
+    def __rows__(self) -> Graph | None:
+        """Return where loops over rows are written, but None where passes are not kept, or derivatives follow."""
+        self.graph.implicit = True  # these are taken of another program, in which all is written out
+        return None if self.graph.regions is None or self.graph.order else self.graph
+
     def __cell__(self, table: Table) -> Expr:
         graph = self.graph
         return Expr(graph, graph.add(Op.CELL, (graph.result(self),), float(graph.table_number(table))))

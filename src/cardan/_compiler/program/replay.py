@@ -48,7 +48,7 @@ class Walk:
 
 
 class _RowOf(NamedTuple):
-    index: int  # the instruction of a graph that gives the number of a row
+    instruction: int  # of a graph, which gives the number of a row
 
 
 class Run:
@@ -110,10 +110,10 @@ class Run:
 
     def link(self, number: int, row: Any) -> Any:
         table = self.walk.program.tables[number]
-        return _RowOf(self.graph.link(table, row.index)) if type(row) is _RowOf else table.row(row)
+        return _RowOf(self.graph.link(table, row.instruction)) if type(row) is _RowOf else table.row(row)
 
     def index(self, row: Any) -> int:
-        return row.index if type(row) is _RowOf else self.graph.at(row)
+        return row.instruction if type(row) is _RowOf else self.graph.at(row)
 
     def cell(self, op: Op, number: int, row: int, value: Any = None) -> Any:
         column = self.walk.program.columns[number]

@@ -23,7 +23,6 @@ from typing import Any, Generic, NamedTuple, TypeVar, overload
 from cardan._algebra.arrays.cell import Table
 from cardan._algebra.arrays.nested import entries_of, rebuilt
 from cardan._algebra.spatial import SE3, Force
-from cardan._compiler.program.expr import Expr, Graph
 from cardan._robot.model import Model, Node
 
 T = TypeVar("T")
@@ -130,14 +129,11 @@ class _WrittenEfforts(Efforts):
 
 def nodes_of(model: Model, q: Sequence[Any]) -> Nodes:
     """Return the nodes of a model: to be looped over if there are so many, most of them alike, and q is traced."""
-    graph = next((e.graph for e in q if type(e) is Expr), None)
-    if graph is None or graph.regions is None or len(model.nodes) < LOOP_FROM or model.has_mimics:
+    if len(model.nodes) < LOOP_FROM or model.has_mimics:
         return Written(model)
     kinds = _kinds(model)
-    if len(kinds) * ALIKE > len(model.nodes):
-        return Written(model)
-    graph.implicit = True  # derivatives are taken of what is written out, which is another program
-    return Written(model) if graph.order else NodeRows(model, graph, kinds)
+    graph = next((e.__rows__() for e in q if hasattr(type(e), "__rows__")), None)
+    return Written(model) if graph is None or len(kinds) * ALIKE > len(model.nodes) else NodeRows(model, graph, kinds)
 
 
 def _kinds(model: Model) -> list[list[Node]]:
@@ -165,7 +161,7 @@ class UnpreparedError(Exception):
 class Columns:
     """Values in columns: numbers, what is given with each call, and what is put there; each column made once."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Any) -> None:  # that of a traced value (`__rows__`)
         self.graph = graph
         self.known: dict[int, tuple[Any, Any]] = {}  # by identity of the values: these, and what stands for them
 
@@ -185,7 +181,7 @@ class Columns:
         start = graph.first_of_inputs(values)
         if start is not None:
             return graph.new_column(len(values), start=start)
-        if all(type(e) is Expr and (e.index, e.negative) == (first.index, first.negative) for e in values):
+        if len({graph.result(e) for e in values}) == 1:
             return first
         raise UnpreparedError(values)
 
@@ -219,7 +215,7 @@ class RowNode:
 class NodeRows(Nodes):
     """The nodes as rows, with loops that wait to be traced together."""
 
-    def __init__(self, model: Model, graph: Graph, kinds: list[list[Node]]) -> None:
+    def __init__(self, model: Model, graph: Any, kinds: list[list[Node]]) -> None:
         super().__init__(model)
         self.graph, self.kinds, self.columns = graph, kinds, Columns(graph)
         n = len(model.nodes)
@@ -264,7 +260,11 @@ class NodeRows(Nodes):
             graph.closed(start, len(external))
 
         self.prepared(add)
-        return self.each(lambda node: f[node.index] - Force.of([graph.entry(c, node.index.row) for c in sums]))
+
+        def rest(node: Any) -> Force:
+            return f[node.index] - Force.of([graph.entry(c, node.row) for c in sums])
+
+        return self.each(rest)
 
     def _later(self, loop: _Loop) -> Rows[Any]:
         self.waiting.append(loop)
@@ -388,7 +388,7 @@ class Rows(Sequence[T], Generic[T]):
                 where.append(entry)
             else:
                 if entry.index not in known:
-                    self.nodes.graph.put_in(self.column(e), node.row, Expr(entry.graph, entry.index))
+                    self.nodes.graph.put_in(self.column(e), node.row, -entry if entry.negative else entry)
                     known[entry.index] = _Place(self.column(e), False)
                 where.append(known[entry.index]._replace(negative=entry.negative))
         self.forms[node.kind] = value, where
@@ -422,7 +422,7 @@ class Rows(Sequence[T], Generic[T]):
             entries = [self._shared(e) for e in range(len(entries))]
         return rebuilt(template, (e if isinstance(e, Real) else self._entry(e, index.row) for e in entries))
 
-    def _entry(self, place: _Place, row: int) -> Expr:
+    def _entry(self, place: _Place, row: int) -> Any:
         found = self.nodes.graph.entry(place.column, row)
         return -found if place.negative else found
 
