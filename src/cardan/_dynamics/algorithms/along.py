@@ -261,8 +261,9 @@ class NodeRows(Nodes):
 
         self.prepared(add)
 
-        def rest(node: Any) -> Force:
-            return f[node.index] - Force.of([graph.entry(c, node.row) for c in sums])
+        def rest(node: Node) -> Force:
+            here: Any = node.index
+            return f[node.index] - Force.of([graph.entry(c, here.row) for c in sums])
 
         return self.each(rest)
 

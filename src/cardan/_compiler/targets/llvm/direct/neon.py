@@ -45,7 +45,8 @@ class _NeonText:
             cell = self.allocation.rows[place - self.slots]
             base, offset = f"x{1 + cell.pointer}", (self.size if cell.is_number else 16) * cell.offset
             if cell.is_number:
-                yield f" add x9, {base}, #{offset}"
+                yield f" mov x9, #{offset}"
+                yield f" add x9, {base}, x9"
                 yield f" ld1r {{v{_REGISTERS[register]}.{self.real}}}, [x9]"
                 return
         while offset > _NEAR:
