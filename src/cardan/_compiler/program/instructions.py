@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise, repeat
 from operator import itemgetter
 from typing import Any, NamedTuple, cast, overload
@@ -101,6 +101,13 @@ class Instructions(Sequence[Instruction]):
             np.frombuffer(self._values)[flags],
         )
         return _of_bytes(*(column.tobytes() for column in columns)), number.tolist()
+
+    def with_values(self, changed: Mapping[int, float]) -> Instructions:
+        """Return those with other values of some."""
+        values = self._values[:]
+        for k, value in changed.items():
+            values[k] = value
+        return _of_bytes(*self._bits()[:3], values.tobytes())
 
     def columns(self) -> tuple[bytes, np.ndarray, np.ndarray, np.ndarray]:
         """Return the codes of the operations, where the operands of each end, the operands and the values, to read."""

@@ -37,26 +37,24 @@ def remove_dead_code(program: Program) -> Program:
 
 def needed_for(program: Program, results: Sequence[int]) -> bytearray:
     """Return a flag for each instruction: whether one of these results is, or needs it."""
-    needed, after = bytearray(len(program.instructions)), {k: a for r in program.regions for k, a in r.carried}
-    args, values = program.instructions.args, program.instructions.values
-    entries = set(program.instructions.places(Op.ENTRY))
+    needed, more = bytearray(len(program.instructions)), {k: [a] for r in program.regions for k, a in r.carried}
+    args, values, places = program.instructions.args, program.instructions.values, program.instructions.places
     stores: list[list[int]] = [[] for _ in program.columns]
-    for k in (k for op in WRITES for k in program.instructions.places(op)):
+    for k in (k for op in WRITES for k in places(op)):
         stores[int(values[k])].append(k)
+    more |= {k: stores[int(values[k])] for k in places(Op.ENTRY)}
     waiting = list(results)
     while waiting:  # what is needed of what is put in rows and carried backwards may come later
         for r in waiting:
             needed[r] = 1
-        waiting = []
-        for k in range(len(needed) - 1, -1, -1):
+        last, waiting = max(waiting), []
+        for k in range(last, -1, -1):
             if needed[k]:
                 for a in args[k]:
                     needed[a] = 1
-                if k in after and not needed[after[k]]:
-                    waiting.append(after[k])
-                if k in entries:
-                    waiting += [a for a in stores[int(values[k])] if not needed[a]]
-                    stores[int(values[k])] = []
+                if k in more:
+                    waiting += [a for a in more[k] if not needed[a]]
+                    more[k].clear()
         waiting += [r.flag for r in _running(program, needed) if r.flag is not None and not needed[r.flag]]
     return needed
 
@@ -98,21 +96,19 @@ def _regions(program: Program, needed: bytearray, number: list[int]) -> tuple[Re
 
 def _without_unread(program: Program) -> Program:
     """Return a program with those tables and columns alone that it reads, renumbered."""
-    ops, values = program.instructions.ops, program.instructions.values
-    columns = sorted({int(value) for op, value in zip(ops, values, strict=True) if op in ENTRIES})
-    tables = {int(value) for op, value in zip(ops, values, strict=True) if op in (Op.CELL, Op.LINK)}
-    tables = sorted(tables | {table for c in columns if (table := program.columns[c].table) is not None})
-    column_numbers = {float(c): float(n) for n, c in enumerate(columns)}
-    table_numbers = {float(t): float(n) for n, t in enumerate(tables)}
-    numbers = dict.fromkeys(ENTRIES, column_numbers) | dict.fromkeys((Op.CELL, Op.LINK), table_numbers)
+    values, places = program.instructions.values, program.instructions.places
+    entries, cells = ([k for op in ops for k in places(op)] for ops in (ENTRIES, (Op.CELL, Op.LINK)))
+    columns = sorted({int(values[k]) for k in entries})
+    own = {table for c in columns if (table := program.columns[c].table) is not None}
+    tables = sorted({int(values[k]) for k in cells} | own)
+    number, table_number = ({old: new for new, old in enumerate(kept)} for kept in (columns, tables))
+    changed = {k: number[int(values[k])] for k in entries} | {k: table_number[int(values[k])] for k in cells}
     found = (program.columns[c] for c in columns)
     return replace(
         program,
-        instructions=Instructions(
-            i._replace(value=numbers[i.op][i.value]) if i.op in numbers else i for i in program.instructions
-        ),
+        instructions=program.instructions.with_values(changed),
         tables=tuple([program.tables[t] for t in tables]),
-        columns=tuple([c if c.table is None else c._replace(table=tables.index(c.table)) for c in found]),
+        columns=tuple([c if c.table is None else c._replace(table=table_number[c.table]) for c in found]),
     )
 
 

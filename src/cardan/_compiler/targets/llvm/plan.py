@@ -70,6 +70,8 @@ class Plan:
     columns: dict[int, Place] = field(default_factory=dict)  # of those in the workspace
     records: dict[int, list[int]] = field(default_factory=dict)  # columns of known numbers, by their rows
     summed: dict[Region | None, list[int]] = field(default_factory=dict)
+    moving: set[int] = field(default_factory=set)  # the instructions that name an entry at another row in each pass
+    told: dict[int, list[RowPointer]] = field(default_factory=dict)  # of blocks, what they are told
     machine: Machine | None = None
     direct: dict[int, Allocation] = field(default_factory=dict)
     slots: int = 0
@@ -99,13 +101,15 @@ class Plan:
 
     def pointers(self, instructions: Iterable[int]) -> list[RowPointer]:
         """Return what a function must be told that reads the values of some instructions, or puts them in rows."""
-        ops = self.joined.ops
-        named = (k for k in instructions if ops[k] in ENTRIES and not self.is_fixed(k))
+        named = (k for k in instructions if k in self.moving)
         return list(dict.fromkeys(self.cell(k).pointer for k in named))
 
     def block_pointers(self, number: int) -> list[RowPointer]:
-        own = self.blocks[number]
-        return self.pointers(a for k in own for a in (*self.joined.args[k], k))
+        if number not in self.told:
+            args, moving = self.joined.args, self.moving
+            near = (k for k in self.blocks[number] if k in moving or not moving.isdisjoint(args[k]))
+            self.told[number] = self.pointers(a for k in near for a in (*args[k], k))
+        return self.told[number]
 
     def entering(self, number: int) -> list[Sequence[Move]]:
         """Return what goes where as a region begins: what is carried to its first pass."""
@@ -178,6 +182,7 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     plan.records, plan.summed = records_of_numbers(program), summed_columns(program)
     plan.columns, fixed = place_columns(program, inputs + len(program.results), inputs)
     plan.columns |= {n: Place(c.start, 1) for n, c in enumerate(program.columns) if c.start is not None}
+    plan.moving = {k for op in ENTRIES for k in program.instructions.places(op) if not plan.is_fixed(k)}
     buffer = max(map(streamed, program.outputs), default=0)
     plan.tiles = TILES if len(program.instructions) > LONG and not machine else 1
     born = [[k for k, first in heads.items() if first == b] + block for b, block in enumerate(blocks)]

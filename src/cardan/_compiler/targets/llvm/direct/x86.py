@@ -27,7 +27,7 @@ _TERNARY = {(2, 0): 0xCA, (2, 1): 0xAC, (1, 0): 0xE2, (1, 2): 0xE4, (0, 1): 0xB8
 """A selection among (otherwise, chosen, truth), bit by bit, by which is overwritten and which is read last."""
 _NAMES = {"fma": "vfmadd", "fms": "vfmsub", "fnma": "vfnmadd"}
 _POINTERS = ("rsi", "rdx", "rcx", "r8", "r9")  # to the rows that a line is told of
-_BASES = (*_POINTERS[::-1], "r10", "r11")
+_BASES = ("rcx", "rdx", "rsi", "r8", "r9", "r10", "r11")
 _NEAR = 128  # vectors, or constants, on either side of a base whose distance from it takes one byte
 
 
