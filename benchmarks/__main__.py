@@ -141,6 +141,7 @@ if __name__ == "__main__":
         "crowds",
         "standing",
         "arguments",
+        "long_chains",
     ):
         sys.exit(other(sys.argv[1], sys.argv[2:]))
     main()

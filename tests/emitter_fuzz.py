@@ -21,9 +21,10 @@ from typing import NamedTuple
 import llvmlite.binding as llvm
 import numpy as np
 
+from cardan._compiler.program.instructions import Instruction
 from cardan._compiler.program.ops import LEAVES, SPEC, Op, ValueType
 from cardan._compiler.program.passes import Fused, joined_products, remove_dead_code
-from cardan._compiler.program.program import Array, Instruction, Program
+from cardan._compiler.program.program import Array, Program
 from cardan._compiler.targets.llvm.direct.neon import NEON
 from cardan._compiler.targets.llvm.direct.x86 import AVX, AVX512
 from cardan._compiler.targets.llvm.machine import compile_image, host_features

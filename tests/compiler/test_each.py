@@ -2,13 +2,14 @@
 
 import pickle
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import cardan
-from cardan._compiler.program import Array, expr, trace, verify
-from cardan._compiler.program.program import Instruction, Op, Region
+from cardan._compiler.program import Array, Op, expr, trace, verify
+from cardan._compiler.program.program import Column
 from cardan._compiler.program.replay import repeated, straight
 from cardan._compiler.targets import Outline, c
 from cardan._compiler.targets.llvm import plan
@@ -127,7 +128,9 @@ def test_numbers_that_all_items_share_fold_and_others_wait_in_a_table(target):
 
     many, plain = traced(results(cardan.each), (4,)), traced(results(item_by_item), (4,))
     assert len(many.regions) == 1
-    assert sum(i.op is Op.PICKED for i in many.instructions) == 3  # x twice and the size; not the share
+    (number,) = (k for k, i in enumerate(many.instructions) if i.op is Op.PASS)
+    read = {i.value for i in many.instructions if i.op is Op.ENTRY and i.args == (number,)}
+    assert len(read) == 3  # x twice and the size; not the share
     given = numbers(9, (4,))
     (found,), (expected,) = evaluated(many, target, given), evaluated(plain, target, given)
     np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13)
@@ -261,8 +264,9 @@ def test_printed_pickled_and_told_apart():
     text = str(many).splitlines()
     assert f"  {ITEMS} times {{" in text
     assert "  }" in text
-    assert any(" = picked %0 %3 %6 %9 %12" in line for line in text)
-    assert any(" = kept %" in line and line.endswith(" of pass 4") for line in text)
+    assert f"  column 0: {ITEMS} rows" in text
+    assert any(" = put %" in line and line.endswith(" of column 0") for line in text)
+    assert any(" = entry %" in line and line.endswith(" of column 4") for line in text)
     again = pickle.loads(pickle.dumps(many))
     assert again == many
     assert Outline.of(again).digest == Outline.of(many).digest
@@ -273,26 +277,23 @@ def test_printed_pickled_and_told_apart():
 def test_rules_of_rows():
     good = traced(lambda x: np.stack(cardan.each(lambda a, b: chain([a, a, b], [b, a, b], 60)[0], x, x[::-1])), (2,))
     (region,) = good.regions
-    kept, picked = (next(k for k, i in enumerate(good.instructions) if i.op is op) for op in (Op.KEPT, Op.PICKED))
+    instructions = list(good.instructions)
+    at = {op: [k for k, i in enumerate(instructions) if i.op is op] for op in (Op.AT, Op.PUT, Op.ENTRY, Op.PASS)}
 
-    def changed(k, instruction):
-        return tuple(instruction if j == k else i for j, i in enumerate(good.instructions))
+    def changed(k, **fields):
+        return {"instructions": tuple(i._replace(**fields) if j == k else i for j, i in enumerate(instructions))}
 
-    first, last = good.instructions[picked], good.instructions[kept]
-    for wrong in (
-        {"regions": ()},
-        {"regions": (region._replace(passes=3),)},
-        {"regions": (region._replace(stop=kept + 1),)},
-        {"regions": (region, Region(region.start, region.stop, 2, ()))},
-        {"instructions": changed(picked, Instruction(Op.PICKED, (*first.args, 0), first.value))},
-        {"instructions": changed(kept, Instruction(Op.KEPT, last.args, 2.0))},
-        {"instructions": changed(kept, Instruction(Op.KEPT, (0,), 0.0))},
+    for wrong, message in (
+        ({"regions": ()}, "no region around it"),
+        ({"regions": (region._replace(passes=3),)}, "there is no row 2"),
+        ({"columns": good.columns[:-1]}, "there is no column"),
+        ({"columns": (Column(2, start=0), *good.columns[1:])}, "writes column 0, which is known"),
+        (changed(at[Op.AT][1], value=7.0), "there is no row 7"),
+        (changed(at[Op.PUT][1], args=instructions[at[Op.PUT][0]].args), "repeats"),
+        (changed(at[Op.ENTRY][0], value=float(len(good.columns) - 1)), "not written yet"),
     ):
-        fields = {
-            name: getattr(good, name) for name in ("name", "inputs", "instructions", "outputs", "results", "regions")
-        }
-        with pytest.raises(ProgramError):
-            verify(type(good)(**(fields | wrong)))
+        with pytest.raises(ProgramError, match=message):
+            verify(replace(good, **wrong))
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")

@@ -254,7 +254,7 @@ def test_in_each_and_in_a_body():
 
 @pytest.mark.parametrize(("emitter", "dtype"), represented(EMITTERS, by=[("llvm", np.float64)].count))
 def test_numbers_of_items_are_picked_where_they_are_needed(monkeypatch, emitter, dtype):
-    """They wait in the module; those of the body that may be skipped are picked there."""
+    """They wait in the module, side by side; other values wait in rows of the workspace."""
     monkeypatch.setenv("CARDAN_EMITTER", emitter)
     sizes = np.random.default_rng(0).uniform(0.1, 1.0, (6, 5))
     sizes[2, 3] = -0.0
@@ -272,9 +272,10 @@ def test_numbers_of_items_are_picked_where_they_are_needed(monkeypatch, emitter,
     written = traced(function(where_all, item_by_item), (4,))
     layout = plan.plan_program(program)
     region, body = program.regions
-    assert len(layout.numbers_of(0)) == 5
-    assert [(p.within, len(p.columns)) for p in layout.picking(0)] == [(region, 4), (body, 3)]
-    assert sum(map(len, layout.entering(0))) == 6 * 2
+    assert region.passes == 6
+    assert body.passes == 1
+    assert {rows: len(columns) for rows, columns in layout.records.items()} == {6: 5}
+    assert sorted({place.stride for column, place in layout.columns.items()}) == [4]  # two given, two returned
     for rows in ROWS:
         x = [states(rows, 0.4, dtype)]
         found = evaluated(program, "llvm", x)

@@ -11,6 +11,7 @@ from cardan._compiler.program.replay import whole
 from cardan._compiler.targets.cuda import text
 from cardan._compiler.targets.cuda.teams import team_of
 from cardan._compiler.targets.cuda.text import cuda_code
+from cardan._dynamics.algorithms import along
 from programs import LOOPS, evaluated, item_by_item, long_chain, never_skipped, random_program, skipping_program
 from representatives import represented
 
@@ -91,6 +92,18 @@ def test_robots_have_the_bits_of_the_processor(robot, function):
     program = getattr(cardan, function).program(ROBOTS[robot]().model())
     inputs = states(program, 70)
     assert_same(run(program, inputs, "shuffled"), evaluated(program, "llvm", inputs))
+
+
+@needs_compiler
+@pytest.mark.full
+def test_loops_over_joints_have_the_bits_of_the_processor(monkeypatch):
+    monkeypatch.setattr(along, "LOOP_FROM", 10)
+    mechanism = cardan.robots.humanoid()
+    for function in (cardan.inverse_dynamics, cardan.forward_dynamics):
+        program = function.program(mechanism.model(base="fixed"))
+        inputs = states(program, 5)
+        assert program.columns
+        assert_same(run(program, inputs, "shuffled"), evaluated(program, "llvm", inputs))
 
 
 @needs_compiler

@@ -38,6 +38,10 @@ class Table:
         inside = np.where(x > 0.0, np.minimum(x, len(self) - 1), 0.0)  # of NaN, too, 0
         return self.numbers[inside.astype(np.intp)].astype(x.dtype)[()]
 
+    def row(self, row: int) -> int:
+        """Return the whole number in an entry."""
+        return int(self.numbers[row])
+
     def __len__(self) -> int:
         return len(self.numbers)
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from cardan._algebra import scalar
-from cardan._algebra.arrays.repeat import entries_of, rebuilt
+from cardan._algebra.arrays.nested import entries_of, rebuilt
 from cardan._algebra.errors import ParameterError
 
 T = TypeVar("T")

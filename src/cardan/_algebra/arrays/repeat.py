@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from cardan._algebra.arrays.nested import entries_of, rebuilt, shape_of
 from cardan._algebra.arrays.symbolic import symbolic
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.scalar import where
@@ -84,12 +85,12 @@ def _run(
     done = 0
     if not start:
         raise ParameterError(f"start of cardan.{name}", got=start, expected="at least one value the body takes")
-    alone, shape = len(start) == 1, _shape(start)
+    alone, shape = len(start) == 1, shape_of(start)
 
     def changed(*values: Any) -> tuple[Any, ...]:
         found = (body(*values),) if alone else body(*values)
-        if not isinstance(found, (tuple, list)) or _shape(found) != shape:
-            got = _shape(found[0] if alone else found)
+        if not isinstance(found, (tuple, list)) or shape_of(found) != shape:
+            got = shape_of(found[0] if alone else found)
             expected = f"{shape[0] if alone else shape}, as it was given"
             raise ParameterError(f"shapes of what the body of cardan.{name} returned", got=got, expected=expected)
         return tuple(found)
@@ -166,9 +167,9 @@ def when(condition: Any, body: Callable[..., Any], otherwise: Any, *given: Any) 
         return _chosen(condition, body(*given), otherwise)
 
     def entries() -> list[Any]:
-        found, expected = body(*given), _shape(otherwise)
-        if _shape(found) != expected:
-            raise _other_form(_shape(found), expected)
+        found, expected = body(*given), shape_of(otherwise)
+        if shape_of(found) != expected:
+            raise _other_form(shape_of(found), expected)
         return list(entries_of(found))
 
     return rebuilt(otherwise, iter(condition.__skipped__(entries, list(entries_of(otherwise)))))
@@ -178,7 +179,7 @@ def _chosen(condition: Any, a: Any, b: Any) -> Any:
     """Return `where` of nested values: of arrays of symbols by their entries, of batches as they are."""
     if isinstance(b, (tuple, list)):
         if not isinstance(a, (tuple, list)) or len(a) != len(b):
-            raise _other_form(_shape(a), _shape(b))
+            raise _other_form(shape_of(a), shape_of(b))
         parts = [_chosen(condition, x, y) for x, y in zip(a, b, strict=True)]
         return parts if isinstance(b, list) else tuple.__new__(type(b), parts)
     if isinstance(b, np.ndarray) and (b.dtype == object or not isinstance(condition, np.ndarray)):
@@ -241,11 +242,11 @@ def _each(body: Callable[..., Any], items: Sequence[Iterable[Any]], always: bool
         expected = "one length for all sequences"
         raise ParameterError("lengths of what cardan.each is given", got=[len(c) for c in columns], expected=expected)
     rows = list(zip(*columns, strict=True))
-    shape = _shape(rows[0]) if rows else None
+    shape = shape_of(rows[0]) if rows else None
     for k, row in enumerate(rows):
-        if _shape(row) != shape:
+        if shape_of(row) != shape:
             expected = f"{shape}, as the first has"
-            raise ParameterError(f"shapes of item {k} of cardan.each", got=_shape(row), expected=expected)
+            raise ParameterError(f"shapes of item {k} of cardan.each", got=shape_of(row), expected=expected)
     done: list[Any] = []
     while len(done) < len(rows):
         left = [list(entries_of(row)) for row in rows[len(done) :]]
@@ -288,35 +289,7 @@ def _checked(count: Any, name: str) -> int:
     return passes
 
 
-def _shape(value: Any) -> Any:
-    """Return the shape of nested values: () for a scalar, that of an array, a list of those of a sequence's entries."""
-    if isinstance(value, np.ndarray):
-        return value.shape
-    return [_shape(part) for part in value] if isinstance(value, (tuple, list)) else ()
-
-
-def entries_of(value: Any) -> Iterator[Any]:
-    if isinstance(value, np.ndarray):
-        yield from value.ravel().tolist()
-    elif isinstance(value, (tuple, list)):
-        for part in value:
-            yield from entries_of(part)
-    else:
-        yield value
-
-
 def _on_entries(once: Callable[[Any], Any], template: Any, entries: Sequence[Any]) -> tuple[Any, list[Any]]:
     """Return whether a pass goes on, and the entries of what it makes of values with such entries."""
     condition, values = once(rebuilt(template, iter(entries)))
     return condition, list(entries_of(values))
-
-
-def rebuilt(template: Any, entries: Iterator[Any]) -> Any:
-    """Return other entries in the form of a value."""
-    if isinstance(template, np.ndarray):
-        return symbolic((next(entries) for _ in range(template.size)), template.shape)
-    if isinstance(template, list):
-        return [rebuilt(part, entries) for part in template]
-    if isinstance(template, tuple):
-        return tuple.__new__(type(template), [rebuilt(part, entries) for part in template])
-    return next(entries)

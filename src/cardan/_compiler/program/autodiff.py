@@ -29,8 +29,8 @@ from cardan._algebra import scalar
 from cardan._algebra.errors import ParameterError, UnknownNameError
 from cardan._compiler.program.expr import Condition, Expr, Graph
 from cardan._compiler.program.instructions import Instructions
-from cardan._compiler.program.ops import SPEC, STILL, TRUTHS, Op, ValueType
-from cardan._compiler.program.program import Array, Program, Region, places_by_name
+from cardan._compiler.program.ops import SPEC, STILL, TRUTHS, WRITES, Op, ValueType
+from cardan._compiler.program.program import Array, Program, Region, named, places_by_name
 from cardan._compiler.program.replay import replay, straight
 from cardan._compiler.program.trace import assemble
 
@@ -103,13 +103,22 @@ def moving(program: Program) -> bytearray:
     for region in program.regions:
         for k, after in region.carried:
             operands[k] = (*operands[k], after)
+    given = set(program.instructions.places(Op.INPUT))
+    for entries, column in zip(named(program), program.columns, strict=True):
+        writes = [k for k in entries if ops[k] in WRITES]
+        for k, other in (
+            *zip(writes, writes[-1:] + writes, strict=False),
+            *((k, w) for k in entries for w in writes[-1:]),
+        ):
+            operands[k] = (*operands[k], other)  # what is in a column hangs on all that is put there
+        given.update(entries if column.start is not None else ())
     from_inputs, to_results = bytearray(len(ops)), bytearray(len(ops))
     for r in program.results:
         to_results[r] = 1
     known = -1
     while known < (known := sum(from_inputs) + sum(to_results)):  # again where something is carried backwards
-        for k, op in enumerate(ops):
-            from_inputs[k] = op is Op.INPUT or any(from_inputs[a] for a in operands[k])
+        for k in range(len(ops)):
+            from_inputs[k] = k in given or any(from_inputs[a] for a in operands[k])
         for k in range(len(ops) - 1, -1, -1):
             if to_results[k]:
                 for a in operands[k]:

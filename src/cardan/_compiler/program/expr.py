@@ -11,7 +11,7 @@ that depends on it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,8 @@ from cardan._algebra.arrays.symbolic import BINARY, UNARY, apply_function, by_nu
 from cardan._algebra.errors import ProgramError, TraceError, users_line
 from cardan._compiler.program.careful import floor_divide, hypot, remainder
 from cardan._compiler.program.no_number import no_branch, no_number
-from cardan._compiler.program.ops import COMMUTATIVE, LEAVES, SPEC, Op, ValueType
-from cardan._compiler.program.program import Array, Region
+from cardan._compiler.program.ops import ALWAYS_THERE, COMMUTATIVE, FREE, SPEC, WRITES, Op, ValueType
+from cardan._compiler.program.program import Array, Column, Region
 
 Number = (float, int, np.floating, np.integer)
 ADD, SUB, MUL = Op.ADD, Op.SUB, Op.MUL  # an attribute of an Enum is looked up slowly, and these are for each operation
@@ -47,11 +47,13 @@ class Graph:
     """
 
     __slots__ = (
+        "columns",
         "folded",
         "implicit",
         "instructions",
         "is_last",
         "order",
+        "put",
         "regions",
         "shared",
         "signs",
@@ -61,12 +63,14 @@ class Graph:
 
     def __init__(self, *, regions: bool = False, order: int = 0, is_last: bool = False) -> None:
         self.order = order  # how often what is traced will be differentiated
-        self.implicit = False  # whether solutions have derivatives of their own in it (`arrays/implicit_function`)
+        self.implicit = False  # whether it is another one where derivatives follow (`arrays/implicit_function`, loops)
         self.is_last = is_last  # whether no derivative is taken any more: then what is held is what it is
         self.instructions: list[tuple[Op, tuple[int, ...], float]] = []
         self.regions: list[Region] | None = [] if regions else None  # None: passes are written out
         self.table: dict[Any, int] = {}
         self.tables: dict[Table, int] = {}  # those that are read, and their numbers
+        self.columns: list[Column] = []
+        self.put: dict[tuple[int, int], Expr] = {}  # what was put in a column at a row
         self.folded = self.signs = self.shared = 0
 
     def add(self, op: Op, args: tuple[int, ...], value: float = 0.0) -> int:
@@ -114,6 +118,76 @@ class Graph:
         op, _, number = self.instructions[e.index]
         return self.add(Op.CONST, (), -number) if op is Op.CONST else self.add(Op.NEG, (e.index,))
 
+    # --- rows ---
+
+    def table_number(self, table: Table) -> int:
+        return self.tables.setdefault(table, len(self.tables))
+
+    def at(self, row: int) -> int:
+        return self.add(Op.AT, (), float(row))
+
+    def link(self, table: Table, row: int) -> int:
+        """Return the row that a table names at a row; both, and what is returned, are numbers of instructions."""
+        return self.add(Op.LINK, (row,), float(self.table_number(table)))
+
+    def new_column(self, rows: int, table: Table | None = None, start: int | None = None) -> int:
+        """Return the number of a new column: of known numbers, of inputs from a position on, or of the program's."""
+        self.columns.append(Column(rows, None if table is None else self.table_number(table), start))
+        return len(self.columns) - 1
+
+    def column_of(self, values: Sequence[Any]) -> int:
+        """Return a column of several values: of numbers, if all are known; otherwise they are put in it here."""
+        own = [self.result(e) for e in values]
+        found = [self.instructions[k] for k in own]
+        if all(op is Op.CONST for op, _, _ in found):
+            return self.new_column(len(found), Table([number for _, _, number in found]))
+        column = self.new_column(len(found))
+        for row, k in enumerate(own):
+            self.put_in(column, self.at(row), Expr(self, k))
+        return column
+
+    def first_of_inputs(self, values: Sequence[Any]) -> int | None:
+        """Return which input the first of several values is, if the others are those that follow it; None if not."""
+        entries = [e for e in values if type(e) is Expr and not e.negative]
+        found = [self.instructions[e.index] for e in entries]
+        first = int(found[0][2]) if found else 0
+        in_order = [(Op.INPUT, (), float(first + n)) for n in range(len(values))]
+        return first if found == in_order else None
+
+    def entry(self, column: int, row: int) -> Expr:
+        """Return what is in a column at a row: what was put there, if that is known here."""
+        known = self.put.get((column, row))
+        return Expr(self, self.add(Op.ENTRY, (row,), float(column))) if known is None else known
+
+    def put_in(self, column: int, row: int, value: Any) -> None:
+        self.put[column, row] = own = Expr(self, self.result(value))
+        self.add(Op.PUT, (row, own.index), float(column))
+
+    def add_to(self, column: int, row: int, value: Any) -> None:
+        """Add a value to what is in a column at a row; each time anew, so it is never shared."""
+        key = Op.ADDED, (row, self.result(value)), float(column)
+        self.table.pop(key, None)
+        self.add(*key)
+
+    def mark(self) -> tuple[int, int]:
+        """Return what there is now, for `back_to`."""
+        return len(self.instructions), len(self.regions or ())
+
+    def back_to(self, mark: tuple[int, int]) -> None:
+        """Forget what was traced since a mark."""
+        start, regions = mark
+        self._forget(start, ())
+        del self.instructions[start:], (self.regions or [])[regions:]
+
+    def opened(self) -> tuple[int, int]:
+        """Return where a region begins, and the number of the pass that runs of it."""
+        start = len(self.instructions)
+        return start, self.add(Op.PASS, (), float(start))
+
+    def closed(self, start: int, passes: int, **more: Any) -> None:
+        """Close the region that begins there; `more` are further fields of it."""
+        self.close(Region(start, len(self.instructions), passes, (), **more))
+
     def repeated(self, count: int, body: Pass, entries: list[Any], derived: int | None) -> list[Any]:
         if self.regions is None:
             for _ in range(derived or count):
@@ -141,7 +215,7 @@ class Graph:
 
     def _is_worth_skipping(self, start: int, given: int) -> bool:
         """Return whether enough operations were traced since then, those of regions in each of their passes."""
-        times = {k: 1 for k, (op, _, _) in enumerate(self.instructions[start:], start) if op not in LEAVES}
+        times = {k: 1 for k, (op, _, _) in enumerate(self.instructions[start:], start) if op not in FREE}
         for region in self.regions or ():
             for k in region.instructions if region.start >= start else ():
                 if k in times:
@@ -151,17 +225,20 @@ class Graph:
     def close(self, region: Region) -> None:
         """Note a region, the last instructions of which were just written.
 
-        Operations of one that may be skipped are forgotten: who asks for one again cannot have it from there. So are
+        Operations of one that may be left out are forgotten: who asks for one again cannot have it from there. So are
         all where derivatives follow: a loop that has none must not get one by what is shared with it.
         """
         if self.regions is None:
             raise ProgramError("a graph without regions cannot have one")
         self.regions.append(region)
-        for k, instruction in enumerate(
-            self.instructions[region.start :] if region.may_be_skipped or self.order else (), region.start
-        ):
-            if instruction[0] not in LEAVES and self.table.get(instruction) == k:
+        if region.may_be_left_out or self.order:
+            self._forget(region.start, ALWAYS_THERE if region.flag is None else ())
+
+    def _forget(self, start: int, stays: Container[Op]) -> None:
+        for k, instruction in enumerate(self.instructions[start:], start):
+            if instruction[0] not in stays and self.table.get(instruction) == k:
                 del self.table[instruction]
+        self.put = {cell: value for cell, value in self.put.items() if value.index < start}
 
     def mapped(
         self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]], always: bool = False
@@ -171,17 +248,21 @@ class Graph:
             return [body(row) for row in rows]
         columns = list(zip(*rows, strict=True))
         choices = [self._choices(column) for column in columns]
-        start = len(self.instructions)
-        found = body(
-            [c[0] if own is None else self._picked(own, start) for c, own in zip(columns, choices, strict=True)]
-        )
+        places = [None if own is None else self.column_of([Expr(self, e.index) for e in own]) for own in choices]
+        start, number = self.opened()
+        given = zip(columns, choices, places, strict=True)
+        found = body([c[0] if own is None else self._picked(own, place, number) for c, own, place in given])
         changing = self._changing(start)
         results = {self.lift(e).index for e in found if type(e) in (Expr, Condition)} & changing
-        if not (always or self._is_worth_it(start, changing, results)):  # what was traced is dead then
+        if not (always or self._is_worth_it(start, number, changing, results)):  # what was traced is dead then
             return [body(row) for row in rows]
-        self.regions.append(Region(start, len(self.instructions), len(rows), ()))
+        kept = {k: self.new_column(len(rows)) for k in sorted(results)}
+        for k, column in kept.items():
+            self.put_in(column, number, Expr(self, k))
+        self.closed(start, len(rows))
         return [
-            [self._kept(e, n) if type(e) is Expr and e.index in results else e for e in found] for n in range(len(rows))
+            [self._kept(e, kept[e.index], n) if type(e) is Expr and e.index in kept else e for e in found]
+            for n in range(len(rows))
         ]
 
     def _choices(self, column: Sequence[Any]) -> tuple[Expr, ...] | None:
@@ -195,37 +276,37 @@ class Graph:
             return tuple(lifted)
         return tuple(Expr(self, self.result(e)) for e in lifted)
 
-    def _picked(self, choices: tuple[Expr, ...], start: int) -> Expr:
-        """Return what is another of several values in each pass of the region that starts here."""
-        index = self.add(Op.PICKED, tuple(e.index for e in choices), float(start))
-        return Expr(self, index, choices[0].negative)
+    def _picked(self, choices: tuple[Expr, ...], column: Any, number: int) -> Expr:
+        """Return what is another of several values, which are in a column, in each pass of a region."""
+        return Expr(self, self.entry(column, number).index, choices[0].negative)
 
-    def _kept(self, value: Expr, number: int) -> Expr:
-        return Expr(self, self.add(Op.KEPT, (value.index,), float(number)), value.negative)
+    def _kept(self, value: Expr, column: int, row: int) -> Expr:
+        return Expr(self, self.entry(column, self.at(row)).index, value.negative)
 
     def _changing(self, start: int) -> set[int]:
         """Return the instructions of the region that starts here whose values may change from pass to pass."""
         after = {k: (a,) for region in self.regions or () if region.start >= start for k, a in region.carried}
-        changing: set[int] = set()
+        changing, columns = set[int](), set[float]()
         known = -1
         while len(changing) > known:  # again where something is carried backwards
             known = len(changing)
             for k, (op, args, value) in enumerate(self.instructions[start:], start):
-                own = op is Op.PICKED and value == start
+                own = (op is Op.PASS and value == start) or (op is Op.ENTRY and value in columns)
                 if own or not changing.isdisjoint(args) or not changing.isdisjoint(after.get(k, ())):
                     changing.add(k)
+                    if op in WRITES:
+                        columns.add(value)
         return changing
 
-    def _is_worth_it(self, start: int, changing: set[int], results: set[int]) -> bool:
+    def _is_worth_it(self, start: int, number: int, changing: set[int], results: set[int]) -> bool:
         """Return whether a pass does enough operations, those of regions within it in each of their passes."""
-        times = {k: 1 for k in changing if self.instructions[k][0] not in LEAVES}
+        times = {k: 1 for k in changing if self.instructions[k][0] not in FREE}
         for region in self.regions or ():
             for k in times.keys() & set(region.instructions) if region.start >= start else ():
                 times[k] *= region.passes
-        read = {a for k in times for a in self.instructions[k][1]} & changing
-        picked = [self.instructions[a][1] for a in read if self.instructions[a][0] is Op.PICKED]
-        # Numbers wait in the module: one is loaded for each pass, and none is stored before.
-        numbers = sum(all(self.instructions[a][0] is Op.CONST for a in args) for args in picked)
+        read = [self.instructions[a] for a in {a for k in times for a in self.instructions[k][1]} & changing]
+        picked = [self.columns[int(value)] for op, args, value in read if op is Op.ENTRY and args == (number,)]
+        numbers = sum(column.table is not None for column in picked)  # no values are put there before
         return sum(times.values()) >= WORTH * (len(picked) - numbers + len(results)) + numbers
 
 
@@ -250,10 +331,14 @@ class Expr:
     ) -> list[list[Any]]:
         return self.graph.mapped(body, rows, always)
 
+    def __rows__(self) -> Graph | None:
+        """Return where loops over rows are written, but None where passes are not kept, or derivatives follow."""
+        self.graph.implicit = True  # these are taken of another program, in which all is written out
+        return None if self.graph.regions is None or self.graph.order else self.graph
+
     def __cell__(self, table: Table) -> Expr:
         graph = self.graph
-        number = graph.tables.setdefault(table, len(graph.tables))
-        return Expr(graph, graph.add(Op.CELL, (graph.result(self),), float(number)))
+        return Expr(graph, graph.add(Op.CELL, (graph.result(self),), float(graph.table_number(table))))
 
     # --- arithmetic ---
 

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise, repeat
 from operator import itemgetter
 from typing import Any, NamedTuple, cast, overload
 
 import numpy as np
 
-from cardan._compiler.program.ops import LEAVES, Op
+from cardan._compiler.program.ops import FREE, Op
 
 
 class Instruction(NamedTuple):
     op: Op  # which
     args: tuple[int, ...] = ()  # numbers of the earlier instructions it acts on
-    # the number of a CONST; the position of an INPUT in the flattened inputs; what tells a CARRIED or PICKED from
-    # others; the pass of a KEPT, from 0; the number of a CELL's table; else 0
+    # the number of a CONST or AT; the position of an INPUT in the flattened inputs; what tells a CARRIED or PASS from
+    # others; the number of a CELL's or LINK's table; the column of an ENTRY, PUT or ADDED; else 0
     value: float = 0.0
 
 
 OPS = tuple(Op)
 CODES = {op: code for code, op in enumerate(OPS)}
-_LEAVES = tuple(CODES[op] for op in LEAVES)
+_FREE = tuple(CODES[op] for op in FREE)
 
 
 class Instructions(Sequence[Instruction]):
@@ -84,7 +84,7 @@ class Instructions(Sequence[Instruction]):
 
     def operations(self, start: int = 0, stop: int | None = None) -> int:
         count, stop = self._codes.count, len(self) if stop is None else stop
-        return stop - start - sum(count(code, start, stop) for code in _LEAVES)
+        return stop - start - sum(count(code, start, stop) for code in _FREE)
 
     def uses(self) -> list[int]:
         return np.bincount(np.frombuffer(self._operands, np.int32), minlength=len(self)).tolist()
@@ -101,6 +101,13 @@ class Instructions(Sequence[Instruction]):
             np.frombuffer(self._values)[flags],
         )
         return _of_bytes(*(column.tobytes() for column in columns)), number.tolist()
+
+    def with_values(self, changed: Mapping[int, float]) -> Instructions:
+        """Return those with other values of some."""
+        values = self._values[:]
+        for k, value in changed.items():
+            values[k] = value
+        return _of_bytes(*self._bits()[:3], values.tobytes())
 
     def columns(self) -> tuple[bytes, np.ndarray, np.ndarray, np.ndarray]:
         """Return the codes of the operations, where the operands of each end, the operands and the values, to read."""

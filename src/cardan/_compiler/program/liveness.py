@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice, takewhile
 from typing import NamedTuple
 
 from cardan._compiler.program.ops import Op
-from cardan._compiler.program.program import Program, Region, TableRows, rows_of
+from cardan._compiler.program.program import Program, Region, homes_of
 
 Spans = Mapping[range, tuple[int, int]]  # the first and the last block of each straight stretch
 
@@ -34,8 +34,7 @@ def last_readers(
 ) -> dict[int, int]:
     """Return the last block that needs each value which is needed beyond the block that computes it.
 
-    What a region needs of what was there before, it needs to its end: in the next pass again. But what it picks from
-    goes into a table as it begins; what it keeps comes into one at the end of each pass.
+    What a region needs of what was there before, it needs to its end: in the next pass again.
 
     `home` has the block of each instruction that is an operation, `heads` the first block of its region for each
     instruction with a place of its own for what is carried to it. `operands` may be those of joined products.
@@ -51,20 +50,16 @@ def last_readers(
             if home.get(a) != block:
                 needed(a, block)
     regions = program.regions
-    each = zip(regions, rows_of(program), spans_of(regions, spans), strict=True)
-    for number, (region, rows, (start, end)) in enumerate(each):
+    for number, (region, (start, end)) in enumerate(zip(regions, spans_of(regions, spans), strict=True)):
         for pair in region.carried:
             for a in pair:
                 needed(a, end)
-        for a in rows.kept:
-            needed(a, end)
         if region.going is not None:
             needed(region.going, start if region.may_be_skipped else end)
-        own = set(rows.picked)
         for k in region.instructions:
             for a in operands[k]:
                 if a < region.start:
-                    needed(a, start if k in own else end)
+                    needed(a, end)
         # What those within carry on is wanted in each pass of this one, too.
         for inner in takewhile(lambda r, stop=region.stop: r.start < stop, islice(regions, number + 1, None)):
             outside = [after for _, after in inner.carried] + [k for k in (inner.going,) if k is not None]
@@ -94,39 +89,61 @@ def assign_slots(born: Sequence[Sequence[int]], last: Mapping[int, int], top: in
     return slots, top
 
 
-class Tables(NamedTuple):
-    """Where the tables of a region are among the places where values wait."""
+class Place(NamedTuple):
+    """Where a column waits: its row 0, and how many places further the next row does."""
 
-    rows: TableRows  # what is in them
-    picked: int  # place of the row of the pass that runs; those of all passes follow, one after the other
-    moved: tuple[int, ...]  # the columns of which all passes' rows wait
-    kept: int  # place of the first row that is kept
-    end: int  # the first place behind
+    first: int
+    stride: int
 
-    @property
-    def first_row(self) -> int:
-        return self.picked + len(self.rows.picked)
+    def at(self, row: int) -> int:
+        return self.first + row * self.stride
 
 
-def tables_of(program: Program, top: int, apart: Container[int] = ()) -> list[Tables]:
-    """Return the tables of each region, one behind the other from a place on; nothing else ever waits there.
+def place_columns(program: Program, top: int, first_output: int | None = None) -> tuple[dict[int, Place], int]:
+    """Return where the columns that a program writes wait, from a place on, and the first one behind.
 
-    Of PICKED instructions whose numbers are kept `apart` only the row of the pass that runs is among the places.
+    Columns of as many rows lie side by side, so that a row of them is one record. If results are the entries of a
+    column in order, it waits where they are written, from `first_output` on.
     """
-    found: list[Tables] = []
-    for region, rows in zip(program.regions, rows_of(program), strict=True):
-        moved = tuple(j for j, k in enumerate(rows.picked) if k not in apart)
-        kept = top + len(rows.picked) + region.passes * len(moved)
-        found.append(Tables(rows, top, moved, kept, kept + region.passes * len(rows.kept)))
-        top = found[-1].end
+    places = {} if first_output is None else _written_in_place(program, first_output)
+    records: dict[int, list[int]] = {}
+    for number, column in enumerate(program.columns):
+        if column.is_inner and number not in places:
+            records.setdefault(column.rows, []).append(number)
+    for rows, own in records.items():
+        places |= {number: Place(top + k, len(own)) for k, number in enumerate(own)}
+        top += rows * len(own)
+    return places, top
+
+
+def _written_in_place(program: Program, first_output: int) -> dict[int, Place]:
+    ops, args, values = program.instructions.ops, program.instructions.args, program.instructions.values
+    starts: dict[int, set[int]] = {}
+    rows: dict[int, int] = {}
+    for position, r in enumerate(program.results):
+        if ops[r] is Op.ENTRY and ops[args[r][0]] is Op.AT:
+            column = int(values[r])
+            starts.setdefault(column, set()).add(position - int(values[args[r][0]]))
+            rows[column] = rows.get(column, 0) + 1
+    whole = (c for c, own in starts.items() if len(own) == 1 and rows[c] == program.columns[c].rows)
+    return {c: Place(first_output + min(starts[c]), 1) for c in whole}
+
+
+def records_of_numbers(program: Program) -> dict[int, list[int]]:
+    """Return the columns of known numbers by how many rows they have: those of one length lie side by side."""
+    records: dict[int, list[int]] = {}
+    for number, column in enumerate(program.columns):
+        if column.table is not None:
+            records.setdefault(column.rows, []).append(number)
+    return records
+
+
+def summed_columns(program: Program) -> dict[Region | None, list[int]]:
+    """Return the columns that begin with zeros, by the region they live in: those where things are added alone."""
+    values, places = program.instructions.values, program.instructions.places
+    summed = {int(values[k]) for k in places(Op.ADDED)} - {int(values[k]) for k in places(Op.PUT)}
+    found: dict[Region | None, list[int]] = {}
+    for column, home in homes_of(program).items() if summed else ():
+        if column in summed:
+            found.setdefault(home, []).append(column)
     return found
-
-
-def places_in(program: Program, tables: Sequence[Tables]) -> dict[int, int]:
-    places = {k: table.picked + j for table in tables for j, k in enumerate(table.rows.picked)}
-    columns = {k: (table, j) for table in tables for j, k in enumerate(table.rows.kept)}
-    for k in program.instructions.places(Op.KEPT):
-        _, args, number = program.instructions[k]
-        table, j = columns[args[0]]
-        places[k] = table.kept + int(number) * len(table.rows.kept) + j
-    return places

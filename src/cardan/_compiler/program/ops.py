@@ -23,6 +23,8 @@ from cardan._algebra.arrays.cell import Table, cell
 class ValueType(Enum):
     REAL = "real"
     BOOL = "bool"
+    ROW = "row"  # the number of a row: a whole number, the same for all states
+    NOTHING = "nothing"
 
 
 class Op(Enum):
@@ -62,16 +64,22 @@ class Op(Enum):
     NOT = "not"  # the opposite
     SELECT = "select"  # b if a else c
     CARRIED = "carried"  # a in the first pass of a region; then what the region says
-    PICKED = "picked"  # in each pass of a region another operand: in the first the first, ...
-    KEPT = "kept"  # behind a region, what a was in one of its passes
+    PASS = "pass"  # the number of the pass that runs, of the innermost region around
+    AT = "at"  # the number of a row that is known
+    LINK = "link"  # the row that a table of row numbers names at row a
+    ENTRY = "entry"  # what is in a column at row a
+    PUT = "put"  # puts b in a column at row a, where nothing was before
+    ADDED = (
+        "added"  # adds b to what is in a column at row a, in the order of evaluation; at first, to 0 or what was put
+    )
     CELL = "cell"  # the number of a table at floor(a), clipped to its ends; the first for NaN
     HELD = "held"  # a, with the derivative of b
 
 
 class Spec(NamedTuple):
-    operands: tuple[ValueType, ...]  # their types; a PICKED has as many of its own as its region has passes
+    operands: tuple[ValueType, ...]  # their types
     result: ValueType  # its type
-    # the operation on scalars of any type; that of a CELL is given its table first
+    # the operation on scalars of any type; that of a CELL or LINK is given its table first
     evaluate: Callable[..., Any]
     numpy: Callable[..., Any]  # the operation on arrays of numbers: its definition
     # the operation in C, with {0}, {1}, {2} for the operands and {f} for the suffix of functions of floats; of a CELL
@@ -79,7 +87,7 @@ class Spec(NamedTuple):
     c: str
 
 
-_R, _B = ValueType.REAL, ValueType.BOOL
+_R, _B, _I, _NOTHING = ValueType
 
 
 def _unary(name: str, in_numpy: str = "", in_c: str = "") -> Spec:
@@ -123,13 +131,22 @@ SPEC: dict[Op, Spec] = {
     Op.NOT: Spec((_B,), _B, scalar.logical_not, np.logical_not, "!{0}"),
     Op.SELECT: Spec((_B, _R, _R), _R, scalar.where, np.where, "{0} ? {1} : {2}"),
     Op.CARRIED: Spec((_R,), _R, lambda a: a, lambda a: a, ""),
-    Op.PICKED: Spec((_R,), _R, lambda a, *others: a, lambda a, *others: a, ""),
-    Op.KEPT: Spec((_R,), _R, lambda a: a, lambda a: a, ""),
+    Op.PASS: Spec((), _I, int, int, ""),
+    Op.AT: Spec((), _I, int, int, ""),
+    Op.LINK: Spec((_I,), _I, Table.row, Table.row, ""),
+    Op.ENTRY: Spec((_I,), _R, float, float, ""),
+    Op.PUT: Spec((_I, _R), _NOTHING, float, float, ""),
+    Op.ADDED: Spec((_I, _R), _NOTHING, float, float, ""),
     Op.CELL: Spec((_R,), _R, cell, Table.at, "{1}[{0} > 0 ? {0} < {2} ? (long){0} : {2} : 0]"),
     Op.HELD: Spec((_R, _R), _R, scalar.held, lambda a, b: a, "{0}"),
 }
 
-LEAVES = frozenset({Op.INPUT, Op.CONST, Op.CARRIED, Op.PICKED, Op.KEPT})  # what is there without an operation
+ROWS = frozenset(op for op, spec in SPEC.items() if spec.result is ValueType.ROW)  # what gives the number of a row
+WRITES = frozenset({Op.PUT, Op.ADDED})
+ENTRIES = WRITES | {Op.ENTRY}  # what names an entry of a column, at the row that is its first operand
+ALWAYS_THERE = ROWS | {Op.INPUT, Op.CONST}  # what is the same where a region is skipped
+LEAVES = ROWS | {Op.INPUT, Op.CONST, Op.CARRIED, Op.ENTRY}  # what is there without an operation
+FREE = LEAVES | {Op.PUT}  # what computes nothing
 TRUTHS = frozenset(op for op, spec in SPEC.items() if spec.result is ValueType.BOOL)  # what gives a truth value
 STILL = TRUTHS | {Op.SIGN, Op.FLOOR, Op.CELL}  # what has no derivative, whatever its operands have
 COMMUTATIVE = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.EQ, Op.AND, Op.OR})

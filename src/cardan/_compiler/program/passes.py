@@ -22,8 +22,8 @@ from enum import Enum
 from typing import NamedTuple
 
 from cardan._compiler.program.instructions import Instruction, Instructions
-from cardan._compiler.program.ops import LEAVES, Op
-from cardan._compiler.program.program import Nesting, Program, Region, rows_of, stretches, used_once
+from cardan._compiler.program.ops import ENTRIES, LEAVES, WRITES, Op
+from cardan._compiler.program.program import Nesting, Program, Region, stretches, used_once
 
 
 def remove_dead_code(program: Program) -> Program:
@@ -31,44 +31,85 @@ def remove_dead_code(program: Program) -> Program:
     needed = needed_for(program, program.results)
     kept, number = program.instructions.kept(needed)
     results = tuple([number[r] for r in program.results])
-    return replace(program, instructions=kept, results=results, regions=_regions(program, needed, number))
+    found = replace(program, instructions=kept, results=results, regions=_regions(program, needed, number))
+    return _without_unread(found) if program.tables or program.columns else found
 
 
 def needed_for(program: Program, results: Sequence[int]) -> bytearray:
     """Return a flag for each instruction: whether one of these results is, or needs it."""
-    needed, after = bytearray(len(program.instructions)), {k: a for r in program.regions for k, a in r.carried}
-    args = program.instructions.args
-    for r in results:
-        needed[r] = 1
-    more = True
-    while more:  # again where something is carried backwards
-        more = False
-        for k in range(len(needed) - 1, -1, -1):
+    needed, more = bytearray(len(program.instructions)), {k: [a] for r in program.regions for k, a in r.carried}
+    args, values, places = program.instructions.args, program.instructions.values, program.instructions.places
+    stores: list[list[int]] = [[] for _ in program.columns]
+    for k in (k for op in WRITES for k in places(op)):
+        stores[int(values[k])].append(k)
+    more |= {k: stores[int(values[k])] for k in places(Op.ENTRY)}
+    waiting = list(results)
+    while waiting:  # what is needed of what is put in rows and carried backwards may come later
+        for r in waiting:
+            needed[r] = 1
+        last, waiting = max(waiting), []
+        for k in range(last, -1, -1):
             if needed[k]:
                 for a in args[k]:
                     needed[a] = 1
-                if k in after and not needed[after[k]]:
-                    needed[after[k]], more = 1, True
+                if k in more:
+                    waiting += [a for a in more[k] if not needed[a]]
+                    more[k].clear()
+        waiting += [r.flag for r in _running(program, needed) if r.flag is not None and not needed[r.flag]]
     return needed
 
 
+def _running(program: Program, needed: bytearray) -> list[Region]:
+    """Return the regions that carry something, put something in rows, or look at the number of their pass."""
+    nesting, instructions = Nesting(program.regions), program.instructions
+    found = {r for r in program.regions if any(needed[k] for k, _ in r.carried)}
+    for op in WRITES:
+        found.update(r for k in instructions.places(op) if needed[k] for r in nesting.around(k))
+    found.update(next(nesting.around(k)) for k in instructions.places(Op.PASS) if needed[k])
+    return [region for region in program.regions if region in found]
+
+
 def _regions(program: Program, needed: bytearray, number: list[int]) -> tuple[Region, ...]:
-    """Return what is left of the regions; those that carry and pick nothing any more do the same in each pass.
+    """Return what is left of the regions; others do the same in each pass.
 
     Of those it is only worth to know what may be skipped.
     """
-    ops, found = program.instructions.ops, []
-    for region, rows in zip(program.regions, rows_of(program), strict=True):
-        carried = tuple((number[k], number[after]) for k, after in region.carried if needed[k])
+    ops, found, running = program.instructions.ops, [], set(_running(program, needed))
+    for region in program.regions:
         going = None if region.going is None or not needed[region.going] else number[region.going]
         skipped = going is not None and region.may_be_skipped
         if skipped:
             skipped = any(needed[k] and ops[k] not in LEAVES for k in region.instructions)
-        if carried or skipped or any(needed[k] for k in rows.picked):
+        if skipped or region in running:
             start = sum(needed[: region.start])
-            stop = start + sum(needed[region.start : region.stop])
-            found.append(Region(start, stop, region.passes, carried, going, region.derived))
-    return tuple(found)
+            found.append(
+                region._replace(
+                    start=start,
+                    stop=start + sum(needed[region.start : region.stop]),
+                    carried=tuple((number[k], number[after]) for k, after in region.carried if needed[k]),
+                    going=going,
+                    flag=None if region.flag is None else number[region.flag],
+                )
+            )
+    return tuple(dict.fromkeys(found))  # what is skipped twice on one condition is skipped once
+
+
+def _without_unread(program: Program) -> Program:
+    """Return a program with those tables and columns alone that it reads, renumbered."""
+    values, places = program.instructions.values, program.instructions.places
+    entries, cells = ([k for op in ops for k in places(op)] for ops in (ENTRIES, (Op.CELL, Op.LINK)))
+    columns = sorted({int(values[k]) for k in entries})
+    own = {table for c in columns if (table := program.columns[c].table) is not None}
+    tables = sorted({int(values[k]) for k in cells} | own)
+    number, table_number = ({old: new for new, old in enumerate(kept)} for kept in (columns, tables))
+    changed = {k: number[int(values[k])] for k in entries} | {k: table_number[int(values[k])] for k in cells}
+    found = (program.columns[c] for c in columns)
+    return replace(
+        program,
+        instructions=program.instructions.with_values(changed),
+        tables=tuple([program.tables[t] for t in tables]),
+        columns=tuple([c if c.table is None else c._replace(table=table_number[c.table]) for c in found]),
+    )
 
 
 def without_tangents(program: Program) -> Program:
@@ -76,12 +117,11 @@ def without_tangents(program: Program) -> Program:
     ops, args, values = program.instructions.ops, program.instructions.args, program.instructions.values
     if Op.HELD not in ops:
         return program
-    instead, found, nesting = list(range(len(ops))), [], Nesting(program.regions)
-    for k, instruction in enumerate(program.instructions):
+    instead, found = list(range(len(ops))), []
+    for k, op in enumerate(ops):
         own = tuple([instead[a] for a in args[k]])
-        found.append(Instruction(ops[k], own, values[k]))
-        region = nesting.owner(k, instruction) if ops[k] is Op.KEPT else None
-        if ops[k] is Op.HELD or (region is not None and own[0] not in region.instructions):
+        found.append(Instruction(op, own, values[k]))
+        if op is Op.HELD:
             instead[k] = own[0]
     carried = [r._replace(carried=tuple([(k, instead[after]) for k, after in r.carried])) for r in program.regions]
     results = tuple([instead[r] for r in program.results])

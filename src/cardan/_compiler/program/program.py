@@ -1,9 +1,15 @@
 """The intermediate representation: a program over scalars, straight lines of which may be run several times.
 
 A program is a list of instructions, each an operation on earlier instructions; there are no branches. Stretches of it
-may be *regions*, run a fixed number of times with values carried from pass to pass; `phases` is how to walk them all. A
+may be *regions*, run a number of times with values carried from pass to pass; `phases` is how to walk them all. A
 region may name a condition by which targets skip it, or end it early; what a program computes does not depend on that.
-`str(program)` prints it, `verify` checks every rule it must obey.
+
+Passes hand on further values through *columns* of rows. An entry is put once and read after that, or it is the sum of
+what was added before it is read. So it does not matter when anything is read, and in reverse the rows are the tape. A
+column lives in the innermost region around all that names it, in the passes of which its rows are the same ones: with
+each pass of that it is empty again.
+
+`str(program)` prints a program, `rules.verify` checks every rule it must obey.
 """
 
 from __future__ import annotations
@@ -13,18 +19,17 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import accumulate, pairwise, product
+from itertools import accumulate, pairwise, product, takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan._algebra.arrays.cell import Table
 from cardan._algebra.by_fields import ByFields
-from cardan._algebra.errors import ProgramError
-from cardan._compiler.program.instructions import OPS, Instruction, Instructions
-from cardan._compiler.program.ops import LEAVES, SPEC, Op, ValueType
+from cardan._compiler.program.instructions import OPS, Instructions
+from cardan._compiler.program.ops import ALWAYS_THERE, ENTRIES, FREE, ROWS, Op
 
-SUMS = frozenset({Op.ADD, Op.SUB})
+SUMS = frozenset({Op.ADD, Op.SUB, Op.ADDED})
 CHOICES = frozenset({Op.NEG, Op.ABS, Op.SIGN, Op.MIN, Op.MAX, Op.LT, Op.LE, Op.EQ, Op.AND, Op.OR, Op.NOT, Op.SELECT})
 CHOICES |= {Op.HELD}
 """What compares, chooses, turns a sign or is there anyway: no arithmetic."""
@@ -46,12 +51,28 @@ class Array(NamedTuple):
         return f"{self.name}[{', '.join(map(str, self.shape))}]"
 
 
+class Column(NamedTuple):
+    """A column: entries at rows from 0 on, which instructions read, or write, at rows that are named as they run."""
+
+    rows: int  # how many
+    table: int | None = None  # of known numbers: in which of the program's tables they are
+    start: int | None = None  # of entries of the flattened inputs: which one is in row 0; the others follow
+
+    @property
+    def is_inner(self) -> bool:
+        """Whether the program itself writes it."""
+        return self.table is None and self.start is None
+
+    def __str__(self) -> str:
+        known = "" if self.table is None else f" of table {self.table}"
+        return f"{self.rows} rows{known}" + ("" if self.start is None else f", inputs from {self.start} on")
+
+
 class Region(NamedTuple):
     """A stretch of a program that is run several times, or may be skipped.
 
     Behind it, values in it are those of the last pass. What is carried to an input goes on being there, so only a
-    region that is in no other may do that. A PICKED belongs to the innermost region around it, a KEPT to the outermost
-    of those around its operand and not around itself.
+    region that is in no other may do that.
     """
 
     start: int  # number of its first instruction
@@ -65,8 +86,10 @@ class Region(NamedTuple):
     going: int | None = None
     # Of an iteration that goes on where it has not converged: so many passes differentiation makes, all of them.
     derived: int | None = None
+    backwards: bool | None = None  # whether passes are numbered from the last to the first
+    flag: int | None = None  # a row number from outside: where it is 0, there is no pass
 
-    def __repr__(self) -> str:  # as long as they say nothing, the last two are in no digest
+    def __repr__(self) -> str:  # what says nothing is in no digest
         fields = [f"{name}={value!r}" for name, value in self._asdict().items() if value is not None]
         return f"Region({', '.join(fields)})"
 
@@ -82,12 +105,14 @@ class Region(NamedTuple):
     def may_end_early(self) -> bool:
         return self.going is not None and self.going >= self.start
 
+    @property
+    def may_be_left_out(self) -> bool:
+        """Whether there may be no pass, so that what is computed in it may be missing behind it."""
+        return self.may_be_skipped or self.flag is not None
 
-class TableRows(NamedTuple):
-    """What a region takes from a table and puts in one: a row for each of its passes."""
-
-    picked: tuple[int, ...]  # the PICKED instructions of the region, whose operands are the columns of the first table
-    kept: tuple[int, ...]  # the instructions of which KEPT ones want the value in each pass: the columns of the second
+    def numbers(self) -> range:
+        """Return the numbers of the passes in order."""
+        return range(self.passes)[::-1] if self.backwards else range(self.passes)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -102,22 +127,23 @@ class Program(ByFields):
     regions: tuple[Region, ...] = ()
     # what tracing and the passes did: a name and a number of operations each. (Not part of what it is.)
     history: tuple[tuple[str, int], ...] = field(default=(), compare=False)
-    tables: tuple[Table, ...] = ()  # what CELL instructions read
+    tables: tuple[Table, ...] = ()  # numbers that are known, which CELL and LINK instructions and columns read
     # How often it may be differentiated, if solutions have derivatives of their own in it; None for as often as wanted.
     # (Not part of what it is.)
     order: int | None = field(default=None, compare=False)
+    columns: tuple[Column, ...] = ()
 
     def __post_init__(self) -> None:
         if type(self.instructions) is not Instructions:
             object.__setattr__(self, "instructions", Instructions(self.instructions))
 
     def __setstate__(self, state: list[Any]) -> None:
-        earlier = (*state, *((), None)[len(state) - len(fields(self)) :])  # without tables, or an order
+        earlier = (*state, *((), None, ())[len(state) - len(fields(self)) :])  # without tables, an order, or columns
         for own, value in zip(fields(self), earlier, strict=False):
             object.__setattr__(self, own.name, value)
 
     def operation_counts(self) -> Counter[str]:
-        return Counter({op.value: n for op in OPS if op not in LEAVES and (n := self.instructions.count_of(op))})
+        return Counter({op.value: n for op in OPS if op not in FREE and (n := self.instructions.count_of(op))})
 
     @property
     def operations(self) -> int:
@@ -141,11 +167,19 @@ class Program(ByFields):
         products = {k for k in self.instructions.places(Op.MUL) if alone[k]}
         return sum(i.op in (Op.ADD, Op.SUB) and not products.isdisjoint(i.args) for i in self.instructions)
 
+    def read_elsewhere(self) -> Iterator[int]:
+        """Yield the instructions that are read, but by no other: results, what is carried, how often regions run."""
+        yield from self.results
+        for region in self.regions:
+            yield from (after for _, after in region.carried)
+            yield from () if region.flag is None else (region.flag,)
+
     def __str__(self) -> str:
         inputs, outputs = ", ".join(map(str, self.inputs)), ", ".join(map(str, self.outputs))
         results = (f"  {name} <- %{k}" for name, k in zip(entry_names(self.outputs), self.results, strict=True))
         lines = _phase_lines(self, phases(self), None, entry_names(self.inputs))
-        tables = (f"  table {n}: {len(table)} numbers" for n, table in enumerate(self.tables))
+        tables = [f"  table {n}: {len(table)} numbers" for n, table in enumerate(self.tables)]
+        tables += [f"  column {n}: {column}" for n, column in enumerate(self.columns)]
         return "\n".join([f"program {self.name}({inputs}) -> {outputs}", *tables, *lines, *results])
 
 
@@ -160,7 +194,7 @@ def work_counts(program: Program) -> Counter[Op]:
     """Return how often each operation is done for a state; no state takes more, none takes less."""
     ops, found = program.instructions.ops, Counter[Op]()
     for part, times in passes(program):
-        written = Counter(op for op in ops[part.start : part.stop] if op not in LEAVES)
+        written = Counter(op for op in ops[part.start : part.stop] if op not in FREE)
         found.update({op: times * count for op, count in written.items()})
     return found
 
@@ -177,9 +211,9 @@ def work_by_kind(program: Program) -> dict[str, int]:
 
 
 def used_once(program: Program) -> list[bool]:
-    """Return whether one other instruction needs each, and nothing else: no result, nor what is carried."""
+    """Return whether one other instruction needs each, and nothing else: no result, nor a region."""
     uses = program.instructions.uses()
-    for k in (*program.results, *(after for region in program.regions for _, after in region.carried)):
+    for k in program.read_elsewhere():
         uses[k] += 2
     return [count == 1 for count in uses]
 
@@ -197,6 +231,10 @@ class Nesting:
             self.outer.append(around[-1])
             around.append(n)
 
+    def path(self, k: int) -> list[Region]:
+        """Return the regions around an instruction, the outermost first."""
+        return list(self.around(k))[::-1]
+
     def around(self, k: int) -> Iterator[Region]:
         """Yield the regions around an instruction, the innermost first."""
         n = bisect_right(self.starts, k) - 1
@@ -204,13 +242,6 @@ class Nesting:
             if k < self.regions[n].stop:
                 yield self.regions[n]
             n = self.outer[n]
-
-    def owner(self, k: int, instruction: Instruction) -> Region | None:
-        """Return the region to which a PICKED or KEPT instruction belongs; None if it belongs to none."""
-        if instruction.op is Op.PICKED:
-            return next(self.around(k), None)
-        found = [region for region in self.around(instruction.args[0]) if k not in region.instructions]
-        return found[-1] if found else None
 
 
 def phases(program: Program) -> dict[Region | None, list[Region | range]]:
@@ -248,15 +279,72 @@ def passes(program: Program) -> list[tuple[range, int]]:
     return [(part, math.prod(r.passes for r in around(part.start))) for part in stretches(program)]
 
 
-def rows_of(program: Program) -> list[TableRows]:
-    picked: dict[Region | None, list[int]] = {}
-    kept: dict[Region | None, dict[int, None]] = {}
-    owner, instructions = Nesting(program.regions).owner, program.instructions
-    for k in instructions.places(Op.PICKED):
-        picked.setdefault(owner(k, instructions[k]), []).append(k)
-    for k in instructions.places(Op.KEPT):
-        kept.setdefault(owner(k, instructions[k]), {})[instructions[k].args[0]] = None
-    return [TableRows(tuple(picked.get(region, ())), tuple(kept.get(region, ()))) for region in program.regions]
+def leaked(program: Program) -> tuple[str, int] | None:
+    """Return where something is needed of a region that may be skipped, and what; None if nothing is.
+
+    Behind such a region its values are undefined where its condition does not hold. So only a SELECT on that condition
+    may choose them. Numbers, inputs and row numbers are there anyway.
+    """
+    skipped = [region for region in program.regions if region.may_be_skipped]
+    if not skipped:
+        return None
+    instructions, around = program.instructions, Nesting(skipped).around
+
+    def undefined(a: int, k: int) -> list[Region]:
+        found = around(a) if instructions[a].op not in ALWAYS_THERE else ()
+        return [region for region in found if k not in region.instructions]
+
+    for k in _readers_from_outside(instructions, skipped):
+        op, operands, _ = instructions[k]
+        for n, a in enumerate(operands):
+            regions = undefined(a, k)
+            chosen = op is Op.SELECT and n == 1 and all(r.going == operands[0] for r in regions)
+            if regions and not chosen:
+                return f"by %{k}", a
+    ends = [(f"by region {r[:3]}", a, r.start) for r in program.regions for _, a in r.carried]
+    ends += [(f"by region {r[:3]}", r.going, r.start) for r in program.regions if r.going is not None]
+    ends += [("as a result", r, -1) for r in program.results]
+    return next(((where, a) for where, a, k in ends if undefined(a, k)), None)
+
+
+def _readers_from_outside(instructions: Instructions, regions: Sequence[Region]) -> list[int]:
+    """Return the instructions that are behind the innermost region around an operand which is in one."""
+    stop = np.full(len(instructions), len(instructions))
+    for region in regions:  # those within others come later
+        stop[region.start : region.stop] = region.stop
+    for op in ALWAYS_THERE:
+        stop[instructions.places(op)] = len(instructions)
+    _, ends, operands, _ = instructions.columns()
+    readers = np.repeat(np.arange(len(instructions)), np.diff(ends, prepend=0))
+    return np.unique(readers[readers >= stop[operands]]).tolist()
+
+
+def named(program: Program) -> list[list[int]]:
+    """Return the instructions that name each column, in order."""
+    found: list[list[int]] = [[] for _ in program.columns]
+    for k in sorted(k for op in ENTRIES for k in program.instructions.places(op)):
+        found[int(program.instructions.values[k])].append(k)
+    return found
+
+
+def homes_of(program: Program) -> dict[int, Region | None]:
+    """Return the region that each column lives in, whose passes begin with it empty; None for the program itself."""
+    nesting, rows, args = Nesting(program.regions), _passes_named(program), program.instructions.args
+    homes: dict[int, Region | None] = {}
+    for column, entries in enumerate(named(program)):
+        paths = [list(takewhile(lambda r, k=k: r.start not in rows[args[k][0]], nesting.path(k))) for k in entries]
+        shared = [own[0] for own in zip(*paths, strict=False) if len(set(own)) == 1]
+        homes[column] = shared[-1] if shared else None
+    return homes
+
+
+def _passes_named(program: Program) -> dict[int, set[int]]:
+    """Return, of each row number, where the regions begin that it is another one in each pass of."""
+    nesting, args, found = Nesting(program.regions), program.instructions.args, dict[int, set[int]]()
+    for k in sorted(k for op in ROWS for k in program.instructions.places(op)):
+        own = {next(nesting.around(k)).start} if program.instructions[k].op is Op.PASS else set[int]()
+        found[k] = own.union(*(found[a] for a in args[k]))
+    return found
 
 
 def places_of(arrays: Sequence[Array]) -> list[slice]:
@@ -283,157 +371,15 @@ def _phase_lines(
                 op, args, value = program.instructions[k]
                 operands = " ".join(f"%{a}" for a in args)
                 shown = names[int(value)] if op is Op.INPUT else repr(value) if op is Op.CONST else operands
-                shown = f"{shown} of table {value:g}" if op is Op.CELL else shown
-                yield f"  %{k} = {op.value} {shown}" + (f" of pass {value:g}" if op is Op.KEPT else "")
+                shown = f"{shown} of table {value:g}" if op in (Op.CELL, Op.LINK) else shown
+                shown = f"{shown} of column {value:g}" if op in ENTRIES else f"{value:g}" if op is Op.AT else shown
+                yield f"  %{k} = {op.value} {shown}"
         else:
             skipped = f" if %{part.going} is true" if part.may_be_skipped else ""
             ended = f", while %{part.going} is true" if part.may_end_early else ""
+            ended += ", backwards" * bool(part.backwards)
+            ended += "" if part.flag is None else f", if %{part.flag} is not 0"
             yield f"  {part.passes} times{ended}{skipped} {{"
             yield from _phase_lines(program, parts, part, names)
             on = " and on with " + ", ".join(f"%{k} <- %{after}" for k, after in part.carried)
             yield "  }" + (on if part.carried else "")
-
-
-def verify(program: Program) -> Program:
-    """Return the program if it obeys every rule of the representation.
-
-    Raises:
-        ProgramError: if an instruction uses a later one, has a wrong number or type of operands, repeats another, is
-            dead, if the results do not fill the outputs, or a region is none.
-    """
-    kinds: list[ValueType] = []
-    seen: dict[Instruction, int] = {}
-    flat_inputs = sum(a.size for a in program.inputs)
-    for k, instruction in enumerate(program.instructions):
-        _verify_instruction(k, instruction, kinds, flat_inputs, len(program.tables))
-        is_zero = instruction.op is Op.CONST and instruction.value == 0.0
-        if instruction in seen and not is_zero and not _is_skipped_apart(program, seen[instruction], k):
-            raise ProgramError(f"%{k} repeats %{seen[instruction]}")
-        seen[instruction] = k
-        kinds.append(SPEC[instruction.op].result)
-    if len(program.results) != sum(a.size for a in program.outputs):
-        raise ProgramError(f"{len(program.results)} results do not fill {program.outputs}")
-    if any(not 0 <= r < len(kinds) or kinds[r] is not ValueType.REAL for r in program.results):
-        raise ProgramError("a result is not a real value of the program")
-    _verify_regions(program, kinds)
-    _verify_going(program, kinds)
-    used = {a for args in program.instructions.args for a in args} | set(program.results)
-    used |= {after for region in program.regions for _, after in region.carried}
-    dead = set(range(len(kinds))) - used
-    if dead:
-        raise ProgramError(f"instructions {sorted(dead)[:8]} are dead")
-    return program
-
-
-def _verify_regions(program: Program, kinds: list[ValueType]) -> None:
-    around: list[Region] = []
-    for region in program.regions:
-        around = [outer for outer in around if region.start < outer.stop]
-        stop = around[-1].stop if around else len(kinds)
-        start = around[-1].start if around else 0
-        if not start <= region.start < region.stop <= stop or region.passes < 1:
-            raise ProgramError(f"region {region[:3]} is empty, overlaps another, or is run less than once")
-        heads = (Op.CARRIED,) if around else (Op.CARRIED, Op.INPUT)
-        for k, after in region.carried:
-            if k not in region.instructions or not 0 <= after < region.stop or kinds[after] is not ValueType.REAL:
-                raise ProgramError(f"%{k} <- %{after} is not within region {region[:3]}")
-            if program.instructions[k].op not in heads:
-                raise ProgramError(f"region {region[:3]} cannot carry anything to %{k}")
-        around.append(region)
-    nesting = Nesting(program.regions)
-    for k, instruction in enumerate(program.instructions):
-        if instruction.op in (Op.PICKED, Op.KEPT):
-            _verify_row(k, instruction, nesting.owner(k, instruction))
-    kept = [k for rows in rows_of(program) for k in rows.kept]
-    if len(kept) != len(set(kept)):
-        raise ProgramError("something is kept by two regions")
-    heads = [k for region in program.regions for k, _ in region.carried]
-    carried = set(program.instructions.places(Op.CARRIED))
-    if len(heads) != len(set(heads)) or not carried <= set(heads):
-        raise ProgramError("something is carried twice, or waits for what no region carries")
-
-
-def _verify_going(program: Program, kinds: list[ValueType]) -> None:
-    for region, rows in zip(program.regions, rows_of(program), strict=True):
-        if region.going is None:
-            continue
-        if not 0 <= region.going < region.stop or kinds[region.going] is not ValueType.BOOL:
-            raise ProgramError(f"%{region.going}, by which region {region[:3]} goes on, is no condition before its end")
-        if region.may_end_early and (rows.picked or rows.kept):
-            raise ProgramError(f"region {region[:3]} may end early, but picks or keeps something in each pass")
-    found = leaked(program)
-    if found is not None:
-        raise ProgramError(f"%{found[1]} of a region that may be skipped is needed {found[0]}")
-
-
-def leaked(program: Program) -> tuple[str, int] | None:
-    """Return where something is needed of a region that may be skipped, and what; None if nothing is.
-
-    Behind such a region its values are undefined where its condition does not hold. So only a SELECT on that condition
-    may choose them. Numbers and inputs are there anyway.
-    """
-    skipped = [region for region in program.regions if region.may_be_skipped]
-    if not skipped:
-        return None
-    instructions, around = program.instructions, Nesting(skipped).around
-
-    def undefined(a: int, k: int) -> list[Region]:
-        found = around(a) if instructions[a].op not in (Op.CONST, Op.INPUT) else ()
-        return [region for region in found if k not in region.instructions]
-
-    for k in _readers_from_outside(instructions, skipped):
-        op, operands, _ = instructions[k]
-        for n, a in enumerate(operands):
-            regions = undefined(a, k)
-            chosen = op is Op.SELECT and n == 1 and all(r.going == operands[0] for r in regions)
-            if regions and not chosen:
-                return f"by %{k}", a
-    ends = [(f"by region {r[:3]}", a, r.start) for r in program.regions for _, a in r.carried]
-    ends += [(f"by region {r[:3]}", r.going, r.start) for r in program.regions if r.going is not None]
-    ends += [("as a result", r, -1) for r in program.results]
-    return next(((where, a) for where, a, k in ends if undefined(a, k)), None)
-
-
-def _readers_from_outside(instructions: Instructions, regions: Sequence[Region]) -> list[int]:
-    """Return the instructions that are behind the innermost region around an operand which is in one."""
-    stop = np.full(len(instructions), len(instructions))
-    for region in regions:  # those within others come later
-        stop[region.start : region.stop] = region.stop
-    for op in (Op.CONST, Op.INPUT):
-        stop[instructions.places(op)] = len(instructions)
-    _, ends, operands, _ = instructions.columns()
-    readers = np.repeat(np.arange(len(instructions)), np.diff(ends, prepend=0))
-    return np.unique(readers[readers >= stop[operands]]).tolist()
-
-
-def _is_skipped_apart(program: Program, first: int, k: int) -> bool:
-    """Return whether an instruction is of a region that may be skipped, and another is not."""
-    return any(r.may_be_skipped and first in r.instructions and k not in r.instructions for r in program.regions)
-
-
-def _verify_row(k: int, instruction: Instruction, region: Region | None) -> None:
-    op, args, value = instruction
-    if region is None:
-        raise ProgramError(f"%{k}: there is no region {'around it' if op is Op.PICKED else 'behind which it is'}")
-    if op is Op.PICKED and (len(args) != region.passes or max(args) >= region.start):
-        raise ProgramError(f"%{k} needs {region.passes} operands from before %{region.start}, has {args}")
-    if op is Op.KEPT and value not in range(region.passes):
-        raise ProgramError(f"%{k}: there is no pass {value:g} of {region.passes}")
-
-
-def _verify_instruction(
-    k: int, instruction: Instruction, kinds: list[ValueType], flat_inputs: int, tables: int
-) -> None:
-    op, args, value = instruction
-    operands = SPEC[op].operands * (len(args) if op is Op.PICKED else 1)
-    if len(args) != len(operands):
-        raise ProgramError(f"%{k}: {op.value} has {len(args)} operands, expected {len(operands)}")
-    for a, kind in zip(args, operands, strict=True):
-        if not 0 <= a < k:
-            raise ProgramError(f"%{k} uses %{a}, which does not come before it")
-        if kinds[a] is not kind:
-            raise ProgramError(f"%{k}: operand %{a} of {op.value} is {kinds[a].value}, expected {kind.value}")
-    if op is Op.INPUT and not 0 <= value < flat_inputs:
-        raise ProgramError(f"%{k}: there is no input number {value:g}")
-    if op is Op.CELL and value not in range(tables):
-        raise ProgramError(f"%{k}: there is no table number {value:g}")

@@ -6,14 +6,14 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import repeat
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan._algebra.errors import ParameterError
 from cardan._compiler.program.expr import Condition, Expr, Graph
-from cardan._compiler.program.ops import LEAVES, SPEC, Op
-from cardan._compiler.program.program import Program, Region, TableRows, phases, places_by_name, rows_of
+from cardan._compiler.program.ops import ALWAYS_THERE, LEAVES, SPEC, WRITES, Op
+from cardan._compiler.program.program import Nesting, Program, Region, homes_of, named, phases, places_by_name
 from cardan._compiler.program.trace import assemble
 
 LONGEST = 200_000
@@ -37,118 +37,191 @@ class Walk:
         for k in program.instructions.places(Op.CELL):
             own[k] = partial(own[k], program.tables[int(self.values[k])])
         self.steps: list[WalkStep] = list(zip(own, program.instructions.args, freed, strict=False))
-        self.tables = dict(zip(program.regions, rows_of(program), strict=True))
         self.parts = phases(program)
+        self.passes: dict[Region, list[int]] = {region: [] for region in program.regions}
+        nesting = Nesting(program.regions)
+        for k in program.instructions.places(Op.PASS):
+            self.passes[next(nesting.around(k))].append(k)
+        self.homes: dict[Region | None, list[int]] = {}
+        for column, home in homes_of(program).items():
+            self.homes.setdefault(home, []).append(column)
 
-    def run(
+
+class _RowOf(NamedTuple):
+    instruction: int  # of a graph, which gives the number of a row
+
+
+class Run:
+    """One run of a program.
+
+    `number` makes scalars of numbers, and `carried` of a value what the next pass is given. Of symbols of a graph,
+    `loops` are regions of it again, and are not written out; they read inputs `in_place`, or where they are put.
+    """
+
+    def __init__(
         self,
+        walk: Walk,
         inputs: Sequence[Any],
         number: Callable[[float], Any] = float,
         carried: Callable[[Any], Any] = lambda x: x,
         loops: Container[Region] = (),
-    ) -> list[Any]:
-        """Return the value of each instruction, in regions that of the last pass; None for what was freed.
+        in_place: bool = True,
+    ) -> None:
+        self.walk, self.inputs, self.number, self.carried = walk, inputs, number, carried
+        self.loops, self.in_place = loops, in_place
+        self.values: list[Any] = [None] * len(walk.steps)
+        self.given: dict[int, Any] = {}
+        self.columns: dict[int, dict[int, Any]] = {}  # of those that the program writes, what is in which row
+        own = [region for region in walk.program.regions if region in loops]
+        inside = {k for region in own for k in region.instructions}
+        self.in_loops = {
+            c for c, entries in enumerate(named(walk.program) if own else ()) if inside.intersection(entries)
+        }
+        self.traced: dict[int, int] = {}  # the columns of a graph that stand for these
 
-        `number` makes scalars of numbers, and `carried` of a value what the next pass is given. Of symbols of a graph,
-        `loops` are regions of it again, and are not written out.
-        """
-        steps = self.steps
-        values: list[Any] = [None] * len(steps)
-        given: dict[int, Any] = {}
-        kept: dict[tuple[int, float], Any] = {}
+    def run(self) -> list[Any]:
+        """Return the value of each instruction, in regions that of the last pass; None for what was freed."""
+        self.phase(None)
+        return self.values
 
-        def leaf(k: int, args: tuple[int, ...]) -> Any:
-            op, value = self.ops[k], self.values[k]
-            if op is Op.CONST:
-                return number(value)
-            if k in given:
-                return given[k]
-            if op is Op.CARRIED:
-                return values[args[0]]
-            return kept[args[0], value] if op is Op.KEPT else inputs[int(value)]
+    @property
+    def graph(self) -> Graph:
+        return next(e.graph for e in self.inputs if type(e) is Expr)
 
-        def straight(part: range) -> None:
-            for k, (function, args, freed) in zip(part, steps[part.start : part.stop], strict=True):
-                if function is None:
-                    values[k] = leaf(k, args)
-                    continue
-                if len(args) == 2:  # most; without a list of them it takes three quarters of the time
-                    a, b = args
-                    values[k] = function(values[a], values[b])
-                else:
-                    values[k] = function(*[values[a] for a in args])
-                for a in freed:
-                    values[a] = None  # frees its memory
+    def leaf(self, k: int, args: tuple[int, ...]) -> Any:
+        op, value, values = self.walk.ops[k], self.walk.values[k], self.values
+        if op is Op.CONST:
+            return self.number(value)
+        if k in self.given:  # what is carried, and the number of a pass
+            return self.given[k]
+        if op is Op.INPUT:
+            return self.inputs[int(value)]
+        if op is Op.CARRIED:
+            return values[args[0]]
+        if op is Op.AT:
+            return int(value)
+        if op is Op.LINK:
+            return self.link(int(value), values[args[0]])
+        if op is Op.PASS:  # of what is skipped
+            return 0
+        if int(value) in self.traced:
+            return self.traced_cell(op, self.traced[int(value)], *(values[a] for a in args))
+        return self.cell(op, int(value), *(values[a] for a in args))
 
-        def holds_nowhere(going: int | None) -> bool:
-            """Return whether a condition of numbers holds for no state; of symbols nobody knows."""
-            condition = None if going is None else values[going]
-            return isinstance(condition, (bool, np.bool_, np.ndarray)) and not np.any(condition)
+    def link(self, number: int, row: Any) -> Any:
+        table = self.walk.program.tables[number]
+        return _RowOf(self.graph.link(table, row.instruction)) if type(row) is _RowOf else table.row(row)
 
-        def skip(part: Region) -> None:
-            """Leave numbers that nobody chooses, but what goes by no number is there."""
-            for k in part.instructions:
-                is_leaf = self.ops[k] in (Op.CONST, Op.INPUT)
-                values[k] = leaf(k, steps[k][1]) if is_leaf else 0.0
+    def index(self, row: Any) -> int:
+        return row.instruction if type(row) is _RowOf else self.graph.at(row)
 
-        def phase(within: Region | None) -> None:
-            for part in self.parts[within]:
-                if isinstance(part, range):
-                    straight(part)
-                    continue
-                rows = self.tables[part]
-                if part in loops:
-                    loop(part, rows)
-                    continue
-                if part.may_be_skipped and holds_nowhere(part.going):
-                    skip(part)
-                    continue
-                for n in range(part.passes):
-                    given.update({k: values[steps[k][1][n]] for k in rows.picked})
-                    phase(part)
-                    kept.update({(k, n): values[k] for k in rows.kept})
-                    given.update({k: carried(values[after]) for k, after in part.carried})
-                    if part.may_end_early and not rows.kept and holds_nowhere(part.going):
-                        break
-                for k, _ in part.carried:
-                    del given[k]
+    def cell(self, op: Op, number: int, row: int, value: Any = None) -> Any:
+        column = self.walk.program.columns[number]
+        if column.start is not None:
+            return self.inputs[column.start + row]
+        if column.table is not None:
+            return self.number(float(self.walk.program.tables[column.table].numbers[row]))
+        rows = self.columns[number]
+        if op is Op.PUT:
+            rows[row] = self.carried(value)
+        elif op is Op.ADDED:
+            rows[row] = rows.get(row, self.number(0.0)) + value
+        return rows.get(row, self.number(0.0))
 
-        def loop(region: Region, rows: TableRows) -> None:
-            graph = next(e.graph for e in inputs if type(e) is Expr)
-            begin = [values[steps[k][1][0]] if steps[k][1] else inputs[int(self.values[k])] for k, _ in region.carried]
-            first = list(map(graph.result, begin))  # of what is carried to an input, that
-            choices = [tuple([graph.result(values[a]) for a in steps[k][1]]) for k in rows.picked]
-            start = len(graph.instructions)
-            heads = [graph.add(Op.CARRIED, (a,), float(start + n)) for n, a in enumerate(first)]
-            given.update({k: Expr(graph, head) for (k, _), head in zip(region.carried, heads, strict=True)})
-            picked = [Expr(graph, graph.add(Op.PICKED, own, float(start))) for own in choices]
-            given.update(zip(rows.picked, picked, strict=True))
-            phase(region)
-            for k in region.instructions:
-                if type(values[k]) is Expr:
-                    values[k] = Expr(graph, graph.result(values[k]))  # signs are within, too
-            after = [graph.result(values[a]) for _, a in region.carried]
-            condition = None if region.going is None else values[region.going]
-            going = condition.index if type(condition) is Condition else None
-            if going is not None and going < start and region.may_end_early:
-                going = None  # it is the same in all passes
-            carried_on = tuple(zip(heads, after, strict=True))
-            graph.close(Region(start, len(graph.instructions), region.passes, carried_on, going, region.derived))
-            for k in rows.kept:
-                e = values[k]
-                varies = type(e) is Expr and e.index >= start
-                own = [
-                    Expr(graph, graph.add(Op.KEPT, (e.index,), float(n))) if varies else e for n in range(region.passes)
-                ]
-                kept.update({(k, n): x for n, x in enumerate(own)})
-            for k, _ in region.carried:
-                del given[k]
+    def traced_cell(self, op: Op, column: int, row: Any, value: Any = None) -> Any:
+        if op is Op.ENTRY:
+            return self.graph.entry(column, self.index(row))
+        write = self.graph.put_in if op is Op.PUT else self.graph.add_to
+        return write(column, self.index(row), value)
 
-        phase(None)
-        return values
+    def straight(self, part: range) -> None:
+        values = self.values
+        for k, (function, args, freed) in zip(part, self.walk.steps[part.start : part.stop], strict=True):
+            if function is None:
+                values[k] = self.leaf(k, args)
+            elif len(args) == 2:  # most; without a list of them it takes three quarters of the time
+                a, b = args
+                values[k] = function(values[a], values[b])
+            else:
+                values[k] = function(*[values[a] for a in args])
+            for a in freed:
+                values[a] = None  # frees its memory
+
+    def phase(self, within: Region | None) -> None:
+        for column in self.walk.homes.get(within, ()):
+            self.columns[column] = {}
+            if column in self.in_loops:
+                self.traced[column] = self.column(column)
+        for part in self.walk.parts[within]:
+            if isinstance(part, range):
+                self.straight(part)
+            elif part in self.loops:
+                self.loop(part)
+            elif part.may_be_skipped and self.holds_nowhere(part.going):
+                self.skip(part)
+            else:
+                self.region(part)
+
+    def column(self, number: int) -> int:
+        """Return a column of the graph for one of the program."""
+        graph, column = self.graph, self.walk.program.columns[number]
+        if column.is_inner:
+            return graph.new_column(column.rows)
+        values = [self.cell(Op.ENTRY, number, row) for row in range(column.rows)]
+        start = graph.first_of_inputs(values) if self.in_place else None
+        return graph.column_of(values) if start is None else graph.new_column(column.rows, start=start)
+
+    def holds_nowhere(self, going: int | None) -> bool:
+        """Return whether a condition of numbers holds for no state; of symbols nobody knows."""
+        condition = None if going is None else self.values[going]
+        return isinstance(condition, (bool, np.bool_, np.ndarray)) and not np.any(condition)
+
+    def skip(self, part: Region) -> None:
+        """Leave numbers that nobody chooses, but what goes by no number is there."""
+        for k in part.instructions:
+            is_there = self.walk.ops[k] in ALWAYS_THERE
+            self.values[k] = self.leaf(k, self.walk.steps[k][1]) if is_there else 0.0
+
+    def region(self, region: Region) -> None:
+        values, given = self.values, self.given
+        for number in region.numbers() if region.flag is None or values[region.flag] else ():
+            given.update(dict.fromkeys(self.walk.passes[region], number))
+            self.phase(region)
+            given.update({k: self.carried(values[after]) for k, after in region.carried})
+            if region.may_end_early and self.holds_nowhere(region.going):
+                break
+        for k, _ in region.carried:
+            del given[k]
+
+    def loop(self, region: Region) -> None:
+        """Make a region of the graph of a region."""
+        values, graph, steps = self.values, self.graph, self.walk.steps
+        own = [k for k, _ in region.carried]
+        begin = [values[steps[k][1][0]] if steps[k][1] else self.inputs[int(self.walk.values[k])] for k in own]
+        first = list(map(graph.result, begin))  # of what is carried to an input, that
+        flag = None if region.flag is None else self.index(values[region.flag])
+        start, number = graph.opened()
+        heads = [graph.add(Op.CARRIED, (a,), float(start + n)) for n, a in enumerate(first)]
+        self.given.update({k: Expr(graph, head) for k, head in zip(own, heads, strict=True)})
+        self.given.update(dict.fromkeys(self.walk.passes[region], _RowOf(number)))
+        self.phase(region)
+        for k in region.instructions:
+            if type(values[k]) is Expr:
+                values[k] = Expr(graph, graph.result(values[k]))  # signs are within, too
+        after = [graph.result(values[a]) for _, a in region.carried]
+        condition = None if region.going is None else values[region.going]
+        going = condition.index if type(condition) is Condition else None
+        if going is not None and going < start and region.may_end_early:
+            going = None  # it is the same in all passes
+        carried = tuple(zip(heads, after, strict=True))
+        stop = len(graph.instructions)
+        graph.close(region._replace(start=start, stop=stop, carried=carried, going=going, flag=flag))
+        for k in own:
+            del self.given[k]
 
 
-_EVALUATE: Functions = {op: None if op in LEAVES else spec.evaluate for op, spec in SPEC.items()}
+WITHOUT = LEAVES | WRITES  # what is there, or is put somewhere, without a function of numbers
+_EVALUATE: Functions = {op: None if op in WITHOUT else spec.evaluate for op, spec in SPEC.items()}
 
 
 def replay(program: Program, inputs: Sequence[Any], loops: Container[Region] = ()) -> list[Any]:
@@ -156,7 +229,7 @@ def replay(program: Program, inputs: Sequence[Any], loops: Container[Region] = (
 
     If the scalars are symbols of a graph, `loops` become regions of it; the others are written out.
     """
-    return Walk(program, _EVALUATE).run(inputs, loops=loops)
+    return Run(Walk(program, _EVALUATE), inputs, loops=loops).run()
 
 
 def straight(program: Program, loops: Sequence[Region] = ()) -> Program:
@@ -187,6 +260,8 @@ def repeated(program: Program, count: int, carried: Mapping[str, str]) -> Progra
     The instructions stay as they are, so that the passes do what as many calls of the program do, to the last bit.
     `carried` names inputs, and the outputs of the same size that take their place in the next pass.
     """
+    if any(column.start is not None for column in program.columns):
+        return repeated(_with_inputs_put(program), count, carried)
     instructions = program.instructions
     number = {int(instructions[k].value): k for k in instructions.places(Op.INPUT)}
     inputs, outputs = places_by_name(program.inputs), places_by_name(program.outputs)
@@ -201,6 +276,14 @@ def repeated(program: Program, count: int, carried: Mapping[str, str]) -> Progra
     if not pairs:
         return replace(program, regions=inside)
     return replace(program, regions=(Region(0, len(program.instructions), count, pairs), *inside))
+
+
+def _with_inputs_put(program: Program) -> Program:
+    """Return a program in which no column is of inputs, for these will be others in each pass."""
+    graph = Graph(regions=True, order=program.order or 0)
+    graph.implicit = program.order is not None
+    values = Run(Walk(program, _EVALUATE), graph.symbols(program.inputs), loops=program.regions, in_place=False).run()
+    return assemble(program.name, graph, program.inputs, program.outputs, [values[r] for r in program.results])
 
 
 def whole(program: Program) -> Region | None:

@@ -22,7 +22,7 @@ from cardan._algebra.errors import TraceError
 from cardan._compiler.program.expr import Graph
 from cardan._compiler.program.instructions import Instructions
 from cardan._compiler.program.no_number import of_libraries
-from cardan._compiler.program.ops import LEAVES, Op
+from cardan._compiler.program.ops import FREE, WRITES, Op
 from cardan._compiler.program.passes import PASSES
 from cardan._compiler.program.program import Array, Program, leaked, places_of
 
@@ -72,6 +72,7 @@ def _program(
     outer_first = reversed(graph.regions or ())  # of two that are equally long the outer one was closed later
     regions = tuple(sorted(outer_first, key=lambda region: (region.start, -region.stop)))
     program = Program(name, tuple(inputs), Instructions(graph.instructions), tuple(outputs), tuple(results), regions)
+    program = replace(program, tables=tuple(graph.tables), columns=tuple(graph.columns))
     found = leaked(program)
     if found is not None:
         raise TraceError(f"{name}: a value of the body of cardan.when is used outside of it; let the body return it.")
@@ -81,9 +82,8 @@ def _program(
     for apply in PASSES:
         program = apply(program)
         history.append((apply.__name__, program.operations))
-    tables = tuple(graph.tables) if program.instructions.count_of(Op.CELL) else ()
     order = graph.order if graph.implicit else None
-    return replace(program, tables=tables, history=tuple(history), order=order)
+    return replace(program, history=tuple(history), order=order)
 
 
 def _result(graph: Graph, name: str, key: str, entry: Any) -> int:
@@ -110,6 +110,10 @@ class LocatedGraph(Graph):
     def __init__(self, *, regions: bool = False, order: int = 0) -> None:
         super().__init__(regions=regions, order=order)
         self.lines: list[Line] = []
+
+    def back_to(self, mark: tuple[int, int]) -> None:
+        super().back_to(mark)
+        del self.lines[mark[0] :]
 
     def add(self, op: Op, args: tuple[int, ...], value: float = 0.0) -> int:
         index = super().add(op, args, value)
@@ -138,12 +142,19 @@ def count_lines(graph: Graph, results: Sequence[int]) -> None:
     if counter is None or not isinstance(graph, LocatedGraph):
         return
     needed, waiting = set[int](), list(results)
+    puts: dict[float, list[int]] = {}
+    for k, (op, _, value) in enumerate(graph.instructions):
+        if op in WRITES:
+            puts.setdefault(value, []).append(k)
     while waiting:
         k = waiting.pop()
         if k not in needed:
+            op, args, value = graph.instructions[k]
             needed.add(k)
-            waiting += graph.instructions[k][1]
-    counter.update(graph.lines[k] for k in needed if graph.instructions[k][0] not in LEAVES)
+            waiting += args
+            if op is Op.ENTRY:
+                waiting += puts.pop(value, ())
+    counter.update(graph.lines[k] for k in needed if graph.instructions[k][0] not in FREE)
 
 
 def table_of_lines(counter: Counter[Line], most: int = 30) -> list[str]:

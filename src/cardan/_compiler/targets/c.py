@@ -29,6 +29,7 @@ from cardan._compiler.targets.c_family import (
     in_c,
     inputs_at,
     round_to_single,
+    table_lines,
 )
 
 PART = 300  # operations, or results: gcc -O2 takes 5 s for 30 000 operations in such parts, 30 s in one function
@@ -136,7 +137,7 @@ def c_function(program: Program, name: str, *, single: bool = False, gives_works
         [*(f"{a.name} + {a.size} * k" for a in (*program.inputs, *program.outputs)), *["w"] * (given > 0)]
     )
     lines = [
-        *_tables(program, name, real),
+        *table_lines(program, "static const", real, f"{name}_", lambda x: _number(x, real == "float")),
         *parts,
         f"{one}\n{{",
         *body,
@@ -155,15 +156,6 @@ def c_function(program: Program, name: str, *, single: bool = False, gives_works
     said += [f"#define {name.upper()}_WORKSPACE {places} /* entries of w */"] * gives_workspace
     said += [f"{one};\n", "/* n states, one after the other. */", f"{many};\n"]
     return function._replace(declaration="\n".join(said))
-
-
-def _tables(program: Program, name: str, real: str) -> list[str]:
-    found = []
-    for n, table in enumerate(program.tables):
-        entries = [_number(x, real == "float") for x in table.numbers.tolist()]
-        rows = [f"    {', '.join(entries[k : k + 8])}," for k in range(0, len(entries), 8)]
-        found += [f"static const {real} {name}_table{n}[{len(entries)}] = {{", *rows, "};\n"]
-    return found
 
 
 def c_source(function: CFunction, header: str, comment: str = "") -> str:
@@ -192,8 +184,8 @@ def check_name(name: str) -> None:
 
 def _renamed(program: Program, name: str) -> Program:
     """Return the program with names of inputs and results that mean nothing else in C, or in what is written here."""
-    taken = {*RESERVED, *OF_CPP_HEADER, name, f"{name}_batch", "n", "k", "w", "r_"}
-    own_names = re.compile(rf"[Tjkrt]\d+_|{name}_(part|results|table)\d+")
+    taken = {*RESERVED, *OF_CPP_HEADER, name, f"{name}_batch", "n", "k", "i", "w", "r_"}
+    own_names = re.compile(rf"[Tknrt]\d+_|{name}_(part|results|table|links)\d+")
     arrays: list[Array] = []
     for array in (*program.inputs, *program.outputs):
         own = re.sub(r"[^A-Za-z0-9_]", "_", array.name)
@@ -218,7 +210,8 @@ class _CWriter:
         self.program, self.name = program, name
         self.real, suffix = ("float", "f") if single else ("double", "")
         cells, number = f"{name}_table", lambda x: _number(x, single)
-        dialect = Dialect(self.real, PART, number, lambda op, args: in_c(op, args, suffix), cells=cells)
+        expression, links = lambda op, args: in_c(op, args, suffix), f"{name}_links"
+        dialect = Dialect(self.real, PART, number, expression, cells=cells, links=links)
         self.parts = ProgramParts(program, dialect)
         count = 0 if self.parts.is_whole else len(self.parts.parts)
         self.parts.wait(dict.fromkeys(program.results, count))
@@ -234,10 +227,17 @@ class _CWriter:
         texts, calls = [_NOINLINE], []
         for p in range(len(parts.parts)):
             arrays = parts.inputs_of(p)
-            parameters = ", ".join([*(f"const {self.real} {a.name}[{a.size}]" for a in arrays), f"{self.real} *w"])
-            own = parts.operations(p) or ["    (void)w;"]
+            passing = parts.passing(p)
+            parameters = ", ".join(
+                [
+                    *(f"const {self.real} {a.name}[{a.size}]" for a in arrays),
+                    f"{self.real} *w",
+                    *(f"const long {k}" for k in passing),
+                ]
+            )
+            own = [f"    (void){name};" for name in ("w", *passing)] + parts.operations(p)
             texts += [f"PART void {self.name}_part{p}({parameters})\n{{", *own, "}\n"]
-            calls.append(f"{self.name}_part{p}({', '.join([*(a.name for a in arrays), 'w'])});")
+            calls.append(f"{self.name}_part{p}({', '.join([*(a.name for a in arrays), 'w', *passing])});")
         writers, ending = self._writers()
         head = [f"    {self.real} w[{max(self.places, 1)}];"]
         body = [f"    {line}" for line in [*parts.run(calls), *ending]]

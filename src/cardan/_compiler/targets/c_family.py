@@ -1,7 +1,7 @@
 """A program in a language of C's family: cut into parts, with what one part leaves to others in an array w.
 
-What compilers do grows faster than a function, so a long program becomes many. What regions pick and keep lies in
-tables, of which a pass has a row.
+What compilers do grows faster than a function, so a long program becomes many. They are told which pass runs of the
+regions around, and find the rows of columns by that.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple, cast
 
-from cardan._compiler.program.liveness import assign_slots, heads_of, last_readers, places_in, tables_of
-from cardan._compiler.program.ops import LEAVES, SPEC, TRUTHS, Op
+from cardan._compiler.program.liveness import assign_slots, heads_of, last_readers, place_columns, summed_columns
+from cardan._compiler.program.ops import ENTRIES, LEAVES, SPEC, TRUTHS, WRITES, Op
 from cardan._compiler.program.passes import Joined
-from cardan._compiler.program.program import Array, Program, Region, phases, places_of, stretches
+from cardan._compiler.program.program import Array, Nesting, Program, Region, phases, places_of, stretches
 from cardan._compiler.program.replay import whole
 
 
@@ -27,8 +27,9 @@ class Dialect(NamedTuple):
     number: Callable[[float], str]  # how a constant is written
     expression: Callable[[Enum, Sequence[str]], str]  # how an operation on operands is written
     pair: str = ""  # the function that gives sine and cosine at once; none if empty
-    cells: str = ""  # how the name of a table that CELLs read begins
-    tables: str = "w"  # the array in which the tables of regions lie; w, if they lie with all else
+    cells: str = ""  # how the name of a table of numbers begins
+    links: str = ""  # how that of a table of row numbers begins
+    rows: str = "w"  # the array in which columns lie; w, if they lie with all else
     # what says how often the program is run as a whole; where it is empty, the number itself stands there
     passes: str = ""
 
@@ -51,13 +52,14 @@ class ProgramParts:
             self.parts += parts
         self.home = {k: p for p, part in enumerate(self.parts) for k in part}
         self.heads = heads_of(program, self.spans, [Op.INPUT, Op.CARRIED])
-        self.is_whole = len(self.parts) == 1 and not program.regions  # then nothing waits in w
-        self.tables = dict(zip(program.regions, tables_of(program, 0), strict=True))
+        self.is_whole = len(self.parts) == 1 and not program.regions and not program.columns  # then nothing waits in w
+        self.columns, self.rows = place_columns(
+            program, 0
+        )  # and how many numbers lie in columns, where those are apart
+        self.summed, self.nesting = summed_columns(program), Nesting(program.regions)
         self.entries = entries_of(program.inputs)
         self.slots: dict[int, int] = {}
         self.places = 0  # how many numbers wait in w
-        tables = list(self.tables.values())
-        self.rows = tables[-1].end if tables else 0  # how many numbers are in the tables, where those are apart
 
     def wait(self, results: Mapping[int, int]) -> None:
         """Give what more than one part needs its place in w; each is used again.
@@ -68,71 +70,63 @@ class ProgramParts:
         for r, p in results.items():
             if (r in self.home or r in self.heads) and (p > self.home.get(r, -1) or r in self.heads):
                 last[r] = max(last.get(r, p), p)
-        apart = self.dialect.tables != "w"
-        self.slots, self.places = places_in(self.program, list(self.tables.values())), 0 if apart else self.rows
-        self.in_tables = frozenset(self.slots)
+        self.places = self.rows if self.dialect.rows == "w" else 0
         born = [[k for k, first in self.heads.items() if first == p] + part for p, part in enumerate(self.parts)]
-        slots, self.places = assign_slots(born, last, self.places)
-        self.slots |= slots
+        self.slots, self.places = assign_slots(born, last, self.places)
 
     def run(self, calls: Sequence[str], inside: Region | None = None) -> list[str]:
-        lines: list[str] = []
+        """Return the lines that run the parts, each by its call, and the passes of regions."""
+        lines = self._empty(inside)
         for part in self.phases[inside]:
             if isinstance(part, range):
                 first, last = self.spans[part]
                 lines += calls[first : last + 1]
             else:
                 own = self._region(calls, part)
-                if part.may_be_skipped:
-                    own = [f"if ({self._holds(part)}) {{", *(f"    {line}" for line in own), "}"]
+                if part.may_be_left_out:
+                    runs = self._holds(part) if part.flag is None else self.row(part.flag)
+                    own = [f"if ({runs}) {{", *(f"    {line}" for line in own), "}"]
                 lines += own
         return lines
 
+    def passing(self, p: int) -> list[str]:
+        """Return the numbers of the passes of regions that a part must be told."""
+        around = self.nesting.around(self.parts[p][0]) if self.parts[p] else ()
+        return [f"k{self.program.regions.index(region)}_" for region in around]
+
     def _region(self, calls: Sequence[str], region: Region) -> list[str]:
-        k = f"k{self.program.regions.index(region)}_"
-        first = [f"{self.place(head)} = {self._first(head)};" for head, _ in region.carried] + self._table(region)
-        within = self.run(calls, region)
-        body = [*self._carry(k, region), *self._pick(k, region), *within, *self._keep(k, region)]
+        number = self.program.regions.index(region)
+        k, n = f"k{number}_", f"n{number}_"
+        first = [f"{self.place(head)} = {self._first(head)};" for head, _ in region.carried]
+        stop = self.dialect.how_often(self.program, region)
+        body = [f"{k} = {f'{stop} - 1 - {n}' if region.backwards else n};", f"(void){k};"]
+        body += [*self._carry(n, region), *self.run(calls, region)]
         if region.may_end_early:
             body += [f"if (!({self._holds(region)}))", "    break;"]
-        own = [
-            "{",
-            f"    long {k};",
-            f"    for ({k} = 0; {k} < {self.dialect.how_often(self.program, region)}; ++{k}) {{",
-        ]
+        own = ["{", f"    long {k}, {n};", f"    for ({n} = 0; {n} < {stop}; ++{n}) {{"]
         return [*first, *own, *(f"        {line}" for line in body), "    }", "}"]
+
+    def _empty(self, inside: Region | None) -> list[str]:
+        """Return the lines that put zeros in the columns that are added to, and live in a region."""
+        lines: list[str] = []
+        for column in self.summed.get(inside, ()):
+            (first, stride), rows = self.columns[column], self.program.columns[column].rows
+            place = f"{self.dialect.rows}[{first} + {stride} * i]"
+            lines += ["{", "    long i;", f"    for (i = 0; i < {rows}; ++i)", f"        {place} = 0;", "}"]
+        return lines
 
     def _holds(self, region: Region) -> str:
         if region.going is None:
             raise AssertionError("a region without a condition")
         return f"{self.value(region.going, -1)} != 0"
 
-    def _carry(self, k: str, region: Region) -> list[str]:
+    def _carry(self, n: str, region: Region) -> list[str]:
         """Return the lines that put what is carried in its place, from the second pass on."""
         if not region.carried:
             return []
         read = [f"    const {self.dialect.real} t{head}_ = {self.value(after, -1)};" for head, after in region.carried]
         written = [f"    {self.place(head)} = t{head}_;" for head, _ in region.carried]
-        return [f"if ({k} > 0) {{", *read, *written, "}"]
-
-    def _table(self, region: Region) -> list[str]:
-        tables = self.tables[region]
-        picked, start = tables.rows.picked, tables.picked + len(tables.rows.picked)
-        rows = zip(*(self.instructions[k].args for k in picked), strict=True)
-        sources = enumerate(a for row in rows for a in row)
-        return [f"{self.dialect.tables}[{start + n}] = {self.value(a, -1)};" for n, a in sources]
-
-    def _pick(self, k: str, region: Region) -> list[str]:
-        """Return the lines that put a row of the table where the parts look for it."""
-        tables, columns, w = self.tables[region], len(self.tables[region].rows.picked), self.dialect.tables
-        j, row = f"j{k[1:]}", f"{tables.picked + columns} + {columns} * {k}"
-        loop = f"    for ({j} = 0; {j} < {columns}; ++{j})"
-        copy = f"        {w}[{tables.picked} + {j}] = {w}[{row} + {j}];"
-        return ["{", f"    long {j};", loop, copy, "}"] if columns else []
-
-    def _keep(self, k: str, region: Region) -> list[str]:
-        tables, kept, w = self.tables[region], self.tables[region].rows.kept, self.dialect.tables
-        return [f"{w}[{tables.kept + j} + {len(kept)} * {k}] = {self.value(a, -1)};" for j, a in enumerate(kept)]
+        return [f"if ({n} > 0) {{", *read, *written, "}"]
 
     def _first(self, k: int) -> str:
         op, args, value = self.instructions[k]
@@ -140,14 +134,20 @@ class ProgramParts:
 
     def inputs_of(self, p: int) -> list[Array]:
         read = {a for k in self.parts[p] for a in self.args[k]} - self.heads.keys()
-        leaves = (self.instructions[k] for k in read)
-        return inputs_at(self.program, (i.value for i in leaves if i.op is Op.INPUT))
+        leaves = [self.instructions[k] for k in read]
+        positions = [i.value for i in leaves if i.op is Op.INPUT]
+        columns = [self.program.columns[int(i.value)].start for i in leaves if i.op is Op.ENTRY]
+        return inputs_at(self.program, (*positions, *(start for start in columns if start is not None)))
 
     def operations(self, p: int) -> list[str]:
         lines: list[str] = []
         pairs: set[int] = set()
         for k in self.parts[p]:
             args = self.args[k]
+            if self.ops[k] in WRITES:
+                place, value = self.entry(k), self.value(args[1], p)
+                lines.append(f"    {place} {'+=' if self.ops[k] is Op.ADDED else '='} {value};")
+                continue
             operands = [self.value(a, p) for a in args]
             if self.ops[k] is Op.CELL:
                 number = int(self.instructions[k].value)
@@ -157,17 +157,44 @@ class ProgramParts:
         return lines
 
     def place(self, k: int) -> str:
-        return f"{self.dialect.tables if k in self.in_tables else 'w'}[{self.slots[k]}]"
+        return f"w[{self.slots[k]}]"
+
+    def row(self, k: int) -> str:
+        """Return how the number of a row is written."""
+        op, args, value = self.instructions[k]
+        if op is Op.PASS:
+            return f"k{self.program.regions.index(next(self.nesting.around(k)))}_"
+        return f"{int(value)}" if op is Op.AT else f"{self.dialect.links}{int(value)}[{self.row(args[0])}]"
+
+    def entry(self, k: int) -> str:
+        """Return how the entry is written that an instruction names."""
+        _, args, value = self.instructions[k]
+        column, row = self.program.columns[int(value)], self.row(args[0])
+        if column.table is not None:
+            return f"{self.dialect.cells}{column.table}[{row}]"
+        if column.start is not None:
+            array, place = next(
+                (a, place.start) for a, place in _placed(self.program) if place.start <= column.start < place.stop
+            )
+            return f"{array.name}[{column.start - place} + {row}]"
+        first, stride = self.columns[int(value)]
+        return f"{self.dialect.rows}[{first} + {stride} * {row}]"
 
     def value(self, k: int, p: int) -> str:
         op, _, value = self.instructions[k]
-        if k in self.heads or op in (Op.PICKED, Op.KEPT):
+        if k in self.heads:
             return self.place(k)
+        if op in ENTRIES:
+            return self.entry(k)
         if op is Op.INPUT:
             return self.entries[int(value)]
         if op is Op.CONST:
             return self.dialect.number(value)
         return f"t{k}_" if self.home[k] == p else self.place(k)
+
+
+def _placed(program: Program) -> Iterable[tuple[Array, slice]]:
+    return zip(program.inputs, places_of(program.inputs), strict=True)
 
 
 def operation_lines(
@@ -205,8 +232,22 @@ def entries_of(arrays: Iterable[Array]) -> list[str]:
 
 def inputs_at(program: Program, positions: Iterable[float]) -> list[Array]:
     entries = set(map(int, positions))
-    placed = zip(program.inputs, places_of(program.inputs), strict=True)
-    return [a for a, place in placed if not entries.isdisjoint(range(place.start, place.stop))]
+    return [a for a, place in _placed(program) if not entries.isdisjoint(range(place.start, place.stop))]
+
+
+def table_lines(program: Program, words: str, real: str, name: str, number: Callable[[float], str]) -> list[str]:
+    """Return the definitions of the tables of numbers that a program reads, and of those of row numbers."""
+    ops, values = program.instructions.ops, program.instructions.values
+    links = {int(value) for op, value in zip(ops, values, strict=True) if op is Op.LINK}
+    cells = {int(value) for op, value in zip(ops, values, strict=True) if op is Op.CELL}
+    cells.update(c.table for c in program.columns if c.table is not None)
+    found: list[str] = []
+    for own, kind, what, written in ((cells, real, "table", number), (links, "int", "links", lambda x: f"{int(x)}")):
+        for n in sorted(own):
+            entries = [written(x) for x in program.tables[n].numbers.tolist()]
+            rows = [f"    {', '.join(entries[k : k + 8])}," for k in range(0, len(entries), 8)]
+            found += [f"{words} {kind} {name}{what}{n}[{len(entries)}] = {{", *rows, "};\n"]
+    return found
 
 
 def _cut(own: list[int], size: int) -> list[list[int]]:

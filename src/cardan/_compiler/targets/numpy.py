@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from cardan._compiler.program.ops import LEAVES, SPEC
+from cardan._compiler.program.ops import SPEC
 from cardan._compiler.program.program import Program
-from cardan._compiler.program.replay import Functions, Walk, times
+from cardan._compiler.program.replay import WITHOUT, Functions, Run, Walk, times
 from cardan._compiler.targets.runner import Arrays, Runner
 
 CHUNK = 1024  # states at a time: temporaries of this length stay in the cache
 
-_NUMPY: Functions = {op: None if op in LEAVES else spec.numpy for op, spec in SPEC.items()}
+_NUMPY: Functions = {op: None if op in WITHOUT else spec.numpy for op, spec in SPEC.items()}
 
 
 def evaluate(program: Program | Walk, columns: Sequence[Any], dtype: np.dtype) -> list[Any]:
@@ -26,12 +26,12 @@ def evaluate(program: Program | Walk, columns: Sequence[Any], dtype: np.dtype) -
     computation runs in that dtype, float64 or float32.
     """
     walk = program if isinstance(program, Walk) else walk_of(program)
-    shape = np.broadcast_shapes(*map(np.shape, columns)) if walk.tables else ()
+    shape = np.broadcast_shapes(*map(np.shape, columns)) if walk.program.regions else ()
 
     def filled(value: Any) -> Any:  # NumPy may round a function of one number and of an array differently
         return value if np.shape(value) == shape else np.full(shape, value)
 
-    values = walk.run(columns, dtype.type, filled)
+    values = Run(walk, columns, dtype.type, filled).run()
     return [values[r] for r in walk.program.results]
 
 
@@ -51,9 +51,7 @@ def _freed(program: Program, operands: Sequence[tuple[int, ...]]) -> list[tuple[
             for a in operands[k]:
                 if a < region.start and last[a] < region.stop:
                     last[a] = -1
-        for _, after in region.carried:
-            last[after] = -1
-    for r in program.results:
+    for r in program.read_elsewhere():
         last[r] = -1
     freed: list[tuple[int, ...]] = [()] * len(operands)
     for a, k in enumerate(last):

@@ -47,7 +47,7 @@ def _digest(program: Program) -> str:
     if whole(program):
         regions = (regions[0]._replace(passes=1), *regions[1:])
     layout = (*layout, regions) if regions else layout
-    layout = (*layout, program.tables) if program.tables else layout
+    layout = (*layout, program.tables, program.columns) if program.tables or program.columns else layout
     # What came later is in no digest of a program without it.
     later = [op for op in (Op.CELL, Op.HELD) if not program.instructions.count_of(op)]
     digest = hashlib.sha256(repr(([op.value for op in Op if op not in later], layout)).encode())

@@ -27,7 +27,7 @@ Cost: O(n).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from cardan._algebra.errors import MechanismError
@@ -36,9 +36,9 @@ from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, MotionSub
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.linear import Factor, Rows, SingularError, combined
 from cardan._dynamics.algorithms.loops import without_loops
-from cardan._dynamics.algorithms.rnea import bias_forces, node_forces
+from cardan._dynamics.algorithms.rnea import bias_forces, external
 from cardan._dynamics.algorithms.spin import body_motions
-from cardan._dynamics.algorithms.tree import Relative, Vector, of_parent, outward, relative_kinematics, weightless
+from cardan._dynamics.algorithms.tree import Relative, Vector, outward, relative_kinematics, weightless
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model, Node
 
@@ -48,14 +48,14 @@ class Articulated(NamedTuple):
 
     U: list[Force]
     D: Factor
-    inertia: ArticulatedInertia | None  # None where nothing above needs it
+    inertia: ArticulatedInertia
 
 
 class Accelerations(NamedTuple):
     """What the outward recursion of the accelerations finds."""
 
     a: list[Scalar]  # of the joints, nv scalars
-    dA: list[Motion]  # of every node, in its own frame, beyond that at a = 0: equations (6) and (7)
+    dA: Sequence[Motion]  # of every node, in its own frame, beyond that at a = 0: equations (6) and (7)
 
 
 @public(returns=("nv",), simplified=True)
@@ -81,11 +81,10 @@ def forward_dynamics(
     if model.has_mimics:
         bias = bias_forces.kernel(model, q, v, external_forces)
         return mass_factor(model, q).solve([t - b for t, b in zip(tau, bias, strict=True)])
-    relative = relative_kinematics(model, q)
-    motions = body_motions(model, relative, q, v)
-    p = [motion.force(node.inertia) for motion, node in zip(motions, model.nodes, strict=True)]  # (1)
-    for i, wrench in node_forces(model, external_forces):
-        p[i] = p[i] - wrench
+    relative = relative_kinematics(model, q, loops=True)
+    motions, nodes = body_motions(model, relative, q, v), relative.nodes(model)
+    p = nodes.each(lambda node: motions[node.index].force(node.inertia))  # (1)
+    p = nodes.less(p, external(model, external_forces))
     articulated = articulated_inertias(model, relative)
     return outward_accelerations(model, relative, articulated, inward_forces(model, relative, articulated, p, tau)).a
 
@@ -94,28 +93,28 @@ def articulated_body(
     model: Model, q: Vector, v: Vector, tau: Vector, external_forces: ArrayLike | None = None
 ) -> list[Scalar]:
     """Return the accelerations of `forward_dynamics`, by the table at the head: what defines them. No mimic joints."""
-    relative, V, c, _ = outward(model, q, v)  # (1)
-    p = [twist.cross(node.inertia @ twist) for twist, node in zip(V, model.nodes, strict=True)]
-    for i, wrench in node_forces(model, external_forces):
-        p[i] = p[i] - wrench
+    relative, V, c, _ = outward(model, q, v, loops=True)  # (1)
+    nodes = relative.nodes(model)
+    p = nodes.each(lambda node: V[node.index].cross(node.inertia @ V[node.index]))
+    p = nodes.less(p, external(model, external_forces))
     articulated = articulated_inertias(model, relative)  # (2), (4)
-    u: list[list[Scalar]] = [[]] * len(model.nodes)
-    for node in reversed(model.nodes):
+
+    def inward(node: Node, borne: Force) -> tuple[list[Scalar], Callable[[], Force]]:
         i, (U, D, I_a) = node.index, articulated[node.index]
-        borne = relative.S[i].T @ p[i]
-        u[i] = [t - f for t, f in zip(node.velocity(tau), borne, strict=True)]  # (3)
-        if I_a is not None:
-            p_a = p[i] + I_a @ c[i] + combined(U, D.solve(u[i]))  # (5)
-            p[node.parent] = p[node.parent] + relative.X[i] @ p_a
-    a: list[Scalar] = [0.0] * model.nv
-    A: list[Motion] = []
-    for node in model.nodes:
+        own = [t - f for t, f in zip(node.velocity(tau), relative.S[i].T @ borne, strict=True)]  # (3)
+        return own, lambda: relative.X[i] @ (borne + I_a @ c[i] + combined(U, D.solve(own)))  # (5)
+
+    u, a = nodes.inwards(p, inward), nodes.efforts()
+
+    def outwards(node: Node, above: Motion) -> Motion:
         i, (U, D, _) = node.index, articulated[node.index]
-        free = relative.X[i].inverse_act(of_parent(A, node.parent, weightless(model))) + c[i]  # (6)
+        free = relative.X[i].inverse_act(above) + c[i]  # (6)
         own = D.solve([e - column.dot(free) for e, column in zip(u[i], U, strict=True)])  # (7)
-        node.scatter(a, own)
-        A.append(free + relative.S[i] @ own)
-    return a
+        a.add(node, own)
+        return free + relative.S[i] @ own
+
+    nodes.outwards(outwards, weightless(model))
+    return a.values()
 
 
 def articulated_inertias(
@@ -123,28 +122,29 @@ def articulated_inertias(
     relative: Relative,
     armature: Vector | None = None,
     impedances: Iterable[tuple[int, ArticulatedInertia]] = (),
-) -> list[Articulated]:
+) -> Sequence[Articulated]:
     """Return U, D and I^a of every node.
 
     `armature`, nv inertias, is felt along the joints beside that of the nodes, `impedances` by bodies beside their own
     inertia: a node each, and an inertia in its frame.
     """
     felt_along = [0.0] * model.nv if armature is None else armature
-    I_A = [node.inertia.articulated() for node in model.nodes]
-    for i, felt in impedances:
-        I_A[i] = I_A[i] + felt
-    found: list[Articulated] = []
-    for node in reversed(model.nodes):
-        i, S = node.index, relative.S[node.index]
-        U = [I_A[i] @ s for s in S]  # (2)
+    nodes, felt = relative.nodes(model), dict[int, list[ArticulatedInertia]]()
+    for i, impedance in impedances:
+        felt.setdefault(i, []).append(impedance)
+
+    def own(node: Node) -> ArticulatedInertia:
+        return sum(felt.get(node.index, ()), node.inertia.articulated())
+
+    def inward(node: Node, I_A: ArticulatedInertia) -> tuple[Articulated, Callable[[], ArticulatedInertia]]:
+        S = relative.S[node.index]
+        U = [I_A @ s for s in S]  # (2)
         rotors = [a + b for a, b in zip(node.armature, node.velocity(felt_along), strict=True)]
         D = _joint_inertia(node, S, U, rotors)
-        inertia = None
-        if node.parent >= 0:
-            inertia = _given_way(I_A[i], S, U, _times_inverse(U, D), rotors)  # (4)
-            I_A[node.parent] = I_A[node.parent] + relative.inwards(node, inertia)
-        found.append(Articulated(U, D, inertia))
-    return found[::-1]
+        I_a = _given_way(I_A, S, U, _times_inverse(U, D), rotors)  # (4)
+        return Articulated(U, D, I_a), lambda: relative.inwards(node, I_a)
+
+    return nodes.inwards(nodes.each(own), inward)
 
 
 def _given_way(
@@ -216,31 +216,29 @@ def _times_inverse(U: Sequence[Force], D: Factor) -> list[Force]:
 
 def inward_forces(
     model: Model, relative: Relative, articulated: Sequence[Articulated], p: Sequence[Force], tau: Vector
-) -> list[list[Scalar]]:
+) -> Sequence[list[Scalar]]:
     """Return u_i of every node, with the bias forces p carried inwards."""
-    p = list(p)
-    u: list[list[Scalar]] = []
-    for node in reversed(model.nodes):
-        i = node.index
-        felt = relative.S[i].T @ p[i]
-        u.append([t - f for t, f in zip(node.velocity(tau), felt, strict=True)])  # (3)
-        U, D, _ = articulated[i]
-        if node.parent >= 0:
-            carried = p[i] + combined(U, D.solve(u[-1]))  # (5)
-            p[node.parent] = p[node.parent] + relative.X[i] @ carried
-    return u[::-1]
+
+    def inward(node: Node, borne: Force) -> tuple[list[Scalar], Callable[[], Force]]:
+        i, (U, D, _) = node.index, articulated[node.index]
+        u = [t - f for t, f in zip(node.velocity(tau), relative.S[i].T @ borne, strict=True)]  # (3)
+        return u, lambda: relative.X[i] @ (borne + combined(U, D.solve(u)))  # (5)
+
+    return relative.nodes(model).inwards(p, inward)
 
 
 def outward_accelerations(
     model: Model, relative: Relative, articulated: Sequence[Articulated], u: Sequence[Sequence[Scalar]]
 ) -> Accelerations:
-    a: list[Scalar] = [0.0] * model.nv
-    dA: list[Motion] = []
-    for node in model.nodes:
-        i = node.index
-        free = relative.X[i].inverse_act(of_parent(dA, node.parent, Motion.zero()))  # (6)
-        U, D, _ = articulated[i]
+    nodes = relative.nodes(model)
+    a = nodes.efforts()
+
+    def outward(node: Node, above: Motion) -> Motion:
+        i, (U, D, _) = node.index, articulated[node.index]
+        free = relative.X[i].inverse_act(above)  # (6)
         own = D.solve([e - column.dot(free) for e, column in zip(u[i], U, strict=True)])  # (7)
-        node.scatter(a, own)
-        dA.append(free + relative.S[i] @ own)
-    return Accelerations(a, dA)
+        a.add(node, own)
+        return free + relative.S[i] @ own
+
+    dA = nodes.outwards(outward, Motion.zero())
+    return Accelerations(a.values(), dA)

@@ -89,7 +89,7 @@ def applied_efforts(model: Model, q: Vector, wrenches: Sequence[Force]) -> list[
     Each wrench is at its body's centre of mass (its origin, if it has no inertia), in world axes.
     """
     X, S, _ = relative = relative_kinematics(model, q)
-    axes = [pose.rotation for pose in world_poses(model, relative.X)]
+    axes = [pose.rotation for pose in world_poses(model, relative)]
     felt = [Force.zero() for _ in model.nodes]
     for body, wrench in zip(model.bodies, wrenches, strict=True):
         node, X_nb = model.attachments[body.name].node, model.attachments[body.name].pose

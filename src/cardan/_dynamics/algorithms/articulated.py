@@ -76,7 +76,7 @@ def articulated_inertias(model: Model, q: ArrayLike) -> ArticulatedInertias[Any]
     D = zeros(model.nv, model.nv)
     for node in reversed(model.nodes):
         U, _, I_a = found[node.index]
-        if I_a is not None:
+        if node.parent >= 0:
             I_A[node.parent] = I_A[node.parent] + relative.inwards(node, I_a)
         rotors = [[e if i == j else 0.0 for j in range(len(U))] for i, e in enumerate(node.armature)]
         add_block(D, node.v, node.v, [relative.S[node.index].T @ u for u in U])

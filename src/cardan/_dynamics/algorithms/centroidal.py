@@ -77,7 +77,7 @@ def _momentum_columns(model: Model, q: Vector) -> tuple[list[Force], Vector3]:
     """Return the columns of the momentum matrix about the world's origin, and the centre of mass."""
     relative = relative_kinematics(model, q)
     composite = composite_inertias(model, relative)
-    poses = world_poses(model, relative.X)
+    poses = world_poses(model, relative)
     columns = [Force.zero()] * model.nv
     for node in model.nodes:
         for i, s in zip(node.v, relative.S[node.index], strict=True):

@@ -65,12 +65,12 @@ class Snapshot:
         self.relative = relative_kinematics(model, q)
 
     @cached_property
-    def V(self) -> list[Motion]:
+    def V(self) -> Sequence[Motion]:
         """The twist of every node, in its own frame."""
         return twists(self.model, self.relative, self.v)
 
     @cached_property
-    def motions(self) -> list[BodyMotion]:
+    def motions(self) -> Sequence[BodyMotion]:
         """How every node moves at zero joint acceleration, in its own axes, gravity subtracted."""
         return body_motions(self.model, self.relative, self.q, self.v)
 
@@ -80,8 +80,8 @@ class Snapshot:
         return [motion.force(n.inertia) for motion, n in zip(self.motions, self.model.nodes, strict=True)]
 
     @cached_property
-    def poses(self) -> list[SE3]:
-        return world_poses(self.model, self.relative.X)
+    def poses(self) -> Sequence[SE3]:
+        return world_poses(self.model, self.relative)
 
     @cached_property
     def in_tree(self) -> list[SE3]:
@@ -93,7 +93,7 @@ class Snapshot:
         """A' of every node at zero joint acceleration, gravity subtracted."""
         return [motion.spatial(V.linear) for motion, V in zip(self.motions, self.V, strict=True)]
 
-    def changes(self, a: Vector) -> list[Motion]:
+    def changes(self, a: Vector) -> Sequence[Motion]:
         """Return what joint accelerations a add to A' of every node."""
         return twists(self.model, self.relative, a)
 

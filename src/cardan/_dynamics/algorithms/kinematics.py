@@ -64,7 +64,7 @@ class Kinematics:
     def __init__(self, model: Model, q: Vector, v: Vector | None = None, a: Vector | None = None) -> None:
         self.model = model
         self.relative = relative_kinematics(model, q)
-        self.poses = world_poses(model, self.relative.X)
+        self.poses = world_poses(model, self.relative)
         self.twists = twists(model, self.relative, v) if v is not None else None
         if v is not None and a is not None and self.twists is not None:
             c = velocity_products(model, self.relative, q, v, self.twists)

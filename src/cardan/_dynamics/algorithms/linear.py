@@ -110,11 +110,18 @@ class Factor:
                 H[k][i] = factor
         self.L = H
 
+    def __parts__(self) -> tuple[Rows, list[Scalar]]:
+        return [row[:k] for k, row in enumerate(self.L)], self.inverse_diagonal
+
+    @classmethod
+    def __of_parts__(cls, parts: tuple[Rows, list[Scalar]]) -> Factor:
+        made = object.__new__(cls)
+        made.L, made.inverse_diagonal = parts
+        return made
+
     def held(self) -> Factor:
         """Return the same factors with derivatives that count as 0."""
-        same = object.__new__(Factor)
-        same.L, same.inverse_diagonal = all_held(self.L), all_held(self.inverse_diagonal)
-        return same
+        return all_held(self)
 
     def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
         """Return A^-1 b."""
@@ -148,6 +155,4 @@ class Factor:
 
     def _leading(self, n: int) -> Factor:
         """Return the factorisation with the first n rows and columns of L and D."""
-        part = object.__new__(Factor)
-        part.L, part.inverse_diagonal = [row[:n] for row in self.L[:n]], self.inverse_diagonal[:n]
-        return part
+        return self.__of_parts__(([row[:n] for row in self.L[:n]], self.inverse_diagonal[:n]))

@@ -21,11 +21,14 @@ Cost: O(n).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from cardan._algebra.spatial import Force, Scalar
+from cardan._dynamics.algorithms.along import ExternalForce
 from cardan._dynamics.algorithms.spin import body_motions
 from cardan._dynamics.algorithms.tree import Relative, Vector, outward, relative_kinematics, weightless
 from cardan._dynamics.call.public import ArrayLike, public
-from cardan._robot.model import Model
+from cardan._robot.model import Model, Node
 
 
 @public(returns=("nv",), simplified=True)
@@ -48,9 +51,9 @@ def inverse_dynamics(
     Peers: Pinocchio `rnea`, MuJoCo `mj_inverse` `mj_rne`, Drake `CalcInverseDynamics`, iDynTree `inverseDynamics`,
     Newton `eval_inverse_dynamics_force`, RigidBodyDynamics.jl `inverse_dynamics`, roboticstoolbox `rne`.
     """
-    relative = relative_kinematics(model, q)
+    relative = relative_kinematics(model, q, loops=True)
     motions = body_motions(model, relative, q, v, a)
-    f = [motion.force(node.inertia) for motion, node in zip(motions, model.nodes, strict=True)]
+    f = relative.nodes(model).each(lambda node: motions[node.index].force(node.inertia))
     return _efforts(model, relative, f, a, external_forces)
 
 
@@ -58,33 +61,38 @@ def newton_euler(
     model: Model, q: Vector, v: Vector, a: Vector, external_forces: ArrayLike | None = None
 ) -> list[Scalar]:
     """Return the efforts of `inverse_dynamics`, by the equations at the head: what defines them."""
-    motion = outward(model, q, v, a, weightless(model))  # (5.7), (5.8)
+    motion = outward(model, q, v, a, weightless(model), loops=True)  # (5.7), (5.8)
     return _efforts(model, motion.relative, motion.body_forces(model), a, external_forces)  # (5.9)
 
 
 def _efforts(
-    model: Model, relative: Relative, f: list[Force], a: Vector, external_forces: ArrayLike | None
+    model: Model, relative: Relative, f: Sequence[Force], a: Vector, external_forces: ArrayLike | None
 ) -> list[Scalar]:
     """Return the efforts, of the forces that the bodies' motions take: the recursion inwards."""
-    X, S, _ = relative
-    for i, wrench in node_forces(model, external_forces):
-        f[i] = f[i] - wrench
-    tau: list[Scalar] = [0.0] * model.nv
-    for node in reversed(model.nodes):
+    nodes = relative.nodes(model)
+    tau = nodes.efforts()
+
+    def inward(node: Node, force: Force) -> tuple[tuple[()], Callable[[], Force]]:
         i = node.index
-        node.scatter(tau, S[i].T @ f[i])  # (5.11)
-        node.scatter(tau, [e * r for e, r in zip(node.armature, node.velocity(a), strict=True)])
-        if node.parent >= 0:
-            f[node.parent] = f[node.parent] + X[i] @ f[i]  # (5.10)
-    return tau
+        borne = relative.S[i].T @ force
+        tau.add(node, [e + r * x for e, r, x in zip(borne, node.armature, node.velocity(a), strict=True)])  # (5.11)
+        return (), lambda: relative.X[i] @ force  # (5.10)
+
+    nodes.inwards(nodes.less(f, external(model, external_forces)), inward)
+    return tau.values()
 
 
-def node_forces(model: Model, external_forces: ArrayLike | None) -> list[tuple[int, Force]]:
+def external(model: Model, external_forces: ArrayLike | None) -> list[ExternalForce]:
+    """Return the external forces on bodies, each with the node it acts on."""
     if external_forces is None:
         return []
     places = [model.attachments[body] for body in model.body_names]
-    wrenches = [Force.of(row) for row in external_forces]
-    return [(at.node, at.pose @ f) for at, f in zip(places, wrenches, strict=True) if at.node >= 0]
+    return [ExternalForce(at.node, at.pose, row) for at, row in zip(places, external_forces, strict=True)]
+
+
+def node_forces(model: Model, external_forces: ArrayLike | None) -> list[tuple[int, Force]]:
+    found = external(model, external_forces)
+    return [(at.node, at.pose @ Force.of(at.force)) for at in found if at.node >= 0]
 
 
 @public(returns=("nv",), simplified=True)

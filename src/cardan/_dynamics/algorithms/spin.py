@@ -38,6 +38,13 @@ class Spin:
     def __init__(self, w: Vector3, rate: Vector3) -> None:
         self.w, self.rate = w, rate  # angular velocity and acceleration
 
+    def __parts__(self) -> tuple[Vector3, Vector3]:
+        return self.w, self.rate
+
+    @classmethod
+    def __of_parts__(cls, parts: tuple[Vector3, Vector3]) -> Spin:
+        return cls(*parts)
+
     @cached_property
     def _squares(self) -> Vector3:
         x, y, z = self.w
@@ -85,15 +92,13 @@ class BodyMotion(NamedTuple):
         return Motion(self.origin - self.spin.w.cross(v), self.spin.rate)
 
 
-def body_motions(model: Model, relative: Relative, q: Vector, v: Vector, a: Vector | None = None) -> list[BodyMotion]:
+def body_motions(
+    model: Model, relative: Relative, q: Vector, v: Vector, a: Vector | None = None
+) -> Sequence[BodyMotion]:
     """Return the motion of every node; without joint accelerations a, for a = 0."""
     zero = Vector3.zero()
     world = BodyMotion(-model.gravity, Spin(zero, zero))
-    found: list[BodyMotion] = []
-    for node in model.nodes:
-        above = found[node.parent] if node.parent >= 0 else world
-        found.append(_across(node, above, relative, q, v, a))
-    return found
+    return relative.nodes(model).outwards(lambda node, above: _across(node, above, relative, q, v, a), world)
 
 
 def _across(node: Node, above: BodyMotion, relative: Relative, q: Vector, v: Vector, a: Vector | None) -> BodyMotion:

@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeVar
 
 from cardan._algebra.spatial import SE3, ArticulatedInertia, Force, Inertia, Motion, MotionSubspace, Scalar
 from cardan._algebra.spatial.vector import plane_turn
+from cardan._dynamics.algorithms.along import Nodes, Rows, Written, nodes_of
 from cardan._robot.model import Model, Node
 
 Vector = Sequence[Scalar]
@@ -29,9 +30,13 @@ class Relative(NamedTuple):
     X is `placement @ J`; inertias are carried by one or the other (`inwards`).
     """
 
-    X: list[SE3]
-    S: list[MotionSubspace]
-    J: list[SE3]
+    X: Sequence[SE3]
+    S: Sequence[MotionSubspace]
+    J: Sequence[SE3]
+
+    def nodes(self, model: Model) -> Nodes:
+        """Return how the nodes are gone over: as for these."""
+        return self.X.nodes if isinstance(self.X, Rows) else Written(model)
 
     def inwards(self, node: Node, inertia: Carried) -> Carried:
         """Return an inertia of a node in the frame of its parent's node.
@@ -48,19 +53,17 @@ def of_parent(values: Sequence[T], parent: int, world: T) -> T:
     return values[parent] if parent >= 0 else world
 
 
-def relative_kinematics(model: Model, q: Vector) -> Relative:
-    own = [node.configuration(q) for node in model.nodes]
-    J = [node.joint.transform(qi) for node, qi in zip(model.nodes, own, strict=True)]
-    X = [node.placement @ across for node, across in zip(model.nodes, J, strict=True)]
-    S = [node.joint.subspace(qi) for node, qi in zip(model.nodes, own, strict=True)]
+def relative_kinematics(model: Model, q: Vector, loops: bool = False) -> Relative:
+    """Return the relative kinematics; in rows, for pages that can go over many nodes in `loops`."""
+    nodes = nodes_of(model, q) if loops else Written(model)
+    J = nodes.each(lambda node: node.joint.transform(node.configuration(q)))
+    X = nodes.each(lambda node: node.placement @ J[node.index], kept=False)
+    S = nodes.each(lambda node: node.joint.subspace(node.configuration(q)))
     return Relative(X, S, J)
 
 
-def world_poses(model: Model, X: Sequence[SE3]) -> list[SE3]:
-    poses: list[SE3] = []
-    for node in model.nodes:
-        poses.append(poses[node.parent] @ X[node.index] if node.parent >= 0 else X[node.index])
-    return poses
+def world_poses(model: Model, relative: Relative) -> Sequence[SE3]:
+    return relative.nodes(model).outwards(lambda node, above: above @ relative.X[node.index], SE3.identity())
 
 
 def poses_in_one_frame(model: Model, relative: Relative) -> list[SE3]:
@@ -71,53 +74,64 @@ def poses_in_one_frame(model: Model, relative: Relative) -> list[SE3]:
     return pose
 
 
-def twists(model: Model, relative: Relative, v: Vector) -> list[Motion]:
-    V: list[Motion] = []
-    for node in model.nodes:
-        X, S = relative.X[node.index], relative.S[node.index]
-        joint = S @ node.velocity(v)
-        V.append(X.inverse_act(V[node.parent]) + joint if node.parent >= 0 else joint)  # (5.7)
-    return V
+def twists(model: Model, relative: Relative, v: Vector) -> Sequence[Motion]:
+    def twist(node: Node, above: Motion) -> Motion:
+        return relative.X[node.index].inverse_act(above) + relative.S[node.index] @ node.velocity(v)  # (5.7)
+
+    return relative.nodes(model).outwards(twist, Motion.zero())
 
 
-def velocity_products(model: Model, relative: Relative, q: Vector, v: Vector, V: Sequence[Motion]) -> list[Motion]:
+def velocity_products(model: Model, relative: Relative, q: Vector, v: Vector, V: Sequence[Motion]) -> Sequence[Motion]:
     """Return c_i = bias_i + V_i x S_i v_i of every node: its relative acceleration at zero joint acceleration."""
-    products = []
-    for node in model.nodes:
+
+    def product(node: Node) -> Motion:
         rates = node.velocity(v)
         joint = relative.S[node.index] @ rates
-        products.append(node.joint.bias(node.configuration(q), rates) + V[node.index].cross(joint))
-    return products
+        return node.joint.bias(node.configuration(q), rates) + V[node.index].cross(joint)
+
+    return relative.nodes(model).each(product)
 
 
 def accelerations(
     model: Model, relative: Relative, c: Sequence[Motion], a: Vector, world: Motion | None = None
-) -> list[Motion]:
+) -> Sequence[Motion]:
     """Return A_i of every node; `world` is the acceleration of the world, minus gravity in dynamics."""
-    A: list[Motion] = []
-    for node in model.nodes:
+
+    def acceleration(node: Node, above: Motion) -> Motion:
         own = relative.S[node.index] @ node.velocity(a) + c[node.index]
-        above = of_parent(A, node.parent, world or Motion.zero())
-        A.append(relative.X[node.index].inverse_act(above) + own)  # (5.8)
-    return A
+        return relative.X[node.index].inverse_act(above) + own  # (5.8)
+
+    return relative.nodes(model).outwards(acceleration, world or Motion.zero())
 
 
 class Outward(NamedTuple):
     """The outward recursion of a motion: X_i and S_i, V_i, c_i, A_i of every node."""
 
     relative: Relative
-    V: list[Motion]
-    c: list[Motion]
-    A: list[Motion]
+    V: Sequence[Motion]
+    c: Sequence[Motion]
+    A: Sequence[Motion]
 
-    def body_forces(self, model: Model) -> list[Force]:
+    def body_forces(self, model: Model) -> Sequence[Force]:
         """Return f_i = I_i A_i + V_i x* I_i V_i of every node: equation 5.9."""
-        return [n.inertia @ self.A[n.index] + self.V[n.index].cross(n.inertia @ self.V[n.index]) for n in model.nodes]
+
+        def force(node: Node) -> Force:
+            inertia, V = node.inertia, self.V[node.index]
+            return inertia @ self.A[node.index] + V.cross(inertia @ V)
+
+        return self.relative.nodes(model).each(force)
 
 
-def outward(model: Model, q: Vector, v: Vector, a: Vector | None = None, world: Motion | None = None) -> Outward:
+def outward(
+    model: Model,
+    q: Vector,
+    v: Vector,
+    a: Vector | None = None,
+    world: Motion | None = None,
+    loops: bool = False,
+) -> Outward:
     """Return the outward recursion; `world` as for `accelerations`. Without a, A is empty."""
-    relative = relative_kinematics(model, q)
+    relative = relative_kinematics(model, q, loops)
     V = twists(model, relative, v)
     c = velocity_products(model, relative, q, v, V)
     return Outward(relative, V, c, [] if a is None else accelerations(model, relative, c, a, world))

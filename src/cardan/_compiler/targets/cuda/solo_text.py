@@ -52,7 +52,8 @@ class SoloText:
         stage = "real *stage, const int ahead, const int lane"
         taken = ", ".join([stage, *arrays, *outputs, "real *w", "real *rows"])
         for p in range(len(self.parts.parts)):
-            yield f"{self.words} void {self.name}_part{p}({taken})\n{{"
+            passing = "".join(f", const long {k}" for k in self.parts.passing(p))
+            yield f"{self.words} void {self.name}_part{p}({taken}{passing})\n{{"
             yield from self.parts.operations(p)
             yield from self._stores(p)
             yield "}\n"
@@ -79,6 +80,7 @@ class SoloText:
         yield f"    real w[{max(self.parts.places, 1)}], rows[{max(self.parts.rows, 1)}];"
         outputs = [f"{a.name}, {a.name}_stride" for a in self.program.outputs]
         passed = ", ".join(["stage, ahead, lane", *(a.name for a in self.program.inputs), *outputs, "w", "rows"])
-        calls = [f"{self.name}_part{p}({passed});" for p in range(len(self.parts.parts))]
+        numbers = ["".join(f", {k}" for k in self.parts.passing(p)) for p in range(len(self.parts.parts))]
+        calls = [f"{self.name}_part{p}({passed}{more});" for p, more in enumerate(numbers)]
         yield from (f"    {line}" for line in self.parts.run(calls))
         yield from self._stores(len(self.parts.parts))

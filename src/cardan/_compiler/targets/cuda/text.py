@@ -16,10 +16,10 @@ from typing import NamedTuple
 from cardan._algebra.errors import UnsupportedError
 from cardan._compiler.program.ops import LEAVES, Op
 from cardan._compiler.program.passes import Fused, Joined, joined_products, without_tangents
-from cardan._compiler.program.program import Array, Program, rows_of
+from cardan._compiler.program.program import Array, Program
 from cardan._compiler.program.replay import whole
 from cardan._compiler.targets.c_arithmetic import PREFIX, analysis, number
-from cardan._compiler.targets.c_family import Dialect, in_c
+from cardan._compiler.targets.c_family import Dialect, in_c, table_lines
 from cardan._compiler.targets.cuda.solo_text import APART, INLINE, SoloText
 from cardan._compiler.targets.cuda.staging import PASSES, STAGING, WARP, WARPS, Launch
 from cardan._compiler.targets.cuda.team_text import SHARES, STRIDE, TeamText
@@ -54,7 +54,7 @@ def cuda_code(program: Program, *, single: bool) -> CudaCode:
     entries further each next row does: 0 for an input that all states share. At the end, of a program that is repeated,
     how often.
     """
-    if program.tables:
+    if program.instructions.count_of(Op.CELL):
         what, instead = f"{program.name}, which reads a table (cardan.cell)", "use on('llvm') or on('numpy')"
         raise UnsupportedError(what, "the cuda target", instead)
     program = _renamed(without_tangents(program))
@@ -81,7 +81,7 @@ def cuda_text(program: Program) -> str:
 
 def team_size(program: Program, registers: int, least: int) -> int:
     """Return how many threads share a state, `least` or more: 1 where its values find room in the registers of one."""
-    if program.operations > TEAM or registers <= SOLO or any(picked or kept for picked, kept in rows_of(program)):
+    if program.operations > TEAM or registers <= SOLO or program.columns:
         return 1
     return next((n for n in (2, 4) if n >= least and registers <= n * SHARE), 8)
 
@@ -109,7 +109,15 @@ def _dialect(part: int, single: bool) -> Dialect:
 
     kind = "float" if single else "double"
     return Dialect(
-        kind, part, lambda value: number(value, single), expression, f"{PREFIX}sincos", tables="rows", passes=PASSES
+        kind,
+        part,
+        lambda value: number(value, single),
+        expression,
+        f"{PREFIX}sincos",
+        cells="table",
+        links="links",
+        rows="rows",
+        passes=PASSES,
     )
 
 
@@ -118,6 +126,7 @@ def _head(program: Program, single: bool) -> Iterator[str]:
     yield f"typedef {'float' if single else 'double'} real;"
     yield _SINGLE if single else _DOUBLE
     yield _EXTREMES
+    yield from table_lines(program, "static __device__ const", "real", "", lambda x: number(x, single))
     if not single:
         yield from analysis(program.instructions.ops, INLINE, APART)
 

@@ -7,10 +7,10 @@ from itertools import groupby
 from typing import NamedTuple
 
 from cardan._compiler.program.ops import Op
-from cardan._compiler.program.program import Region, phases, places_of
+from cardan._compiler.program.program import Nesting, Region, phases, places_of
 from cardan._compiler.program.replay import whole
 from cardan._compiler.targets.llvm.lanes import Lanes
-from cardan._compiler.targets.llvm.plan import Plan, in_groups, streamed
+from cardan._compiler.targets.llvm.plan import Plan, RowPointer, in_groups, streamed
 from cardan._compiler.targets.llvm.writer import Given, Writer
 
 UNROLLED = 4  # groups of columns that are moved without a loop
@@ -72,7 +72,9 @@ class EntryWriter:
         self.program, self.plan, self.lanes, self.w = plan.program, plan, lanes, Writer(lanes)
         self.phases, self.numbers = phases(plan.program), {r: n for n, r in enumerate(plan.program.regions)}
         self.workspace = "%ws"
-        self.number: dict[int, int | str] = {}  # of the pass that runs of each region around
+        self.passing: list[tuple[Region, int | str]] = []  # the regions around, and which pass of each runs
+        self.row_names: list[dict[int, str]] = [{}]  # the row numbers that were written, by the regions around
+        self.nesting = Nesting(plan.program.regions)
 
     def slot(self, slot: int) -> str:
         return self.w.at(self.workspace, slot * self.lanes.bytes)
@@ -224,21 +226,73 @@ class EntryWriter:
         raised = self.w.emit(f"add nsw i64 {rows}, {self.lanes.width - 1}")
         return self.w.least(self.w.emit(f"sdiv i64 {raised}, {self.lanes.width}"), str(self.plan.tiles))
 
-    def call(self, tiles: str, *functions: str, number: int | str | None = None) -> None:
-        """Call functions on the workspace, each on all tiles; some want the number of the pass."""
-        more = "" if number is None else f", i64 {number}"
+    def call(self, tiles: str, *functions: str, rows: Sequence[RowPointer] = ()) -> None:
+        """Call functions on the workspace, each on all tiles; they are told where rows begin."""
+        offsets = [self.offset(pointer) for pointer in rows]
+
+        def one(function: str) -> None:
+            given = [f"ptr {self.workspace}"]
+            given += [
+                f"ptr {self.w.at(self.workspace if not pointer.record else f'@record{pointer.record}', offset)}"
+                for pointer, offset in zip(rows, offsets, strict=True)
+            ]
+            self.w.line(f"call void @{function}({', '.join(given)})")
+
         for function in functions:
-            self.tiles(tiles, lambda _, f=function: self.w.line(f"call void @{f}(ptr {self.workspace}{more})"))
+            self.tiles(tiles, lambda _, f=function: one(f))
+
+    def offset(self, pointer: RowPointer) -> str:
+        """Write how many bytes further than row 0 a row begins."""
+        size = self.lanes.bytes // (self.lanes.width if pointer.record else 1)
+        return self.w.whole("mul nuw nsw", self.row(pointer.row), pointer.stride * size)
+
+    def row(self, k: int) -> str:
+        """Write the number of a row that an instruction gives, once in the region that runs."""
+        (op, args, value), w = self.program.instructions[k], self.w
+        if op is Op.AT:
+            return str(int(value))
+        if op is Op.PASS:
+            region = next(self.nesting.around(k))
+            return str(next(number for own, number in self.passing if own is region))
+        known = next((names[k] for names in self.row_names if k in names), None)
+        if known is None:
+            known = w.load("i64", w.at(f"@links{int(value)}", self.row(args[0]), "i64"), 8)
+            self.row_names[-1][k] = known
+        return known
 
     def run(self, tiles: str, within: Region | None = None) -> None:
+        self.empty(tiles, within)
         for part in self.phases[within]:
             if isinstance(part, range):
                 first, last = self.plan.spans[part]
-                self.call(tiles, *(f"block{b}" for b in range(first, last + 1)))
-            elif part.may_be_skipped:
-                self.w.branch(self.any_lane(tiles, part), lambda p=part: self.run_region(tiles, p))
+                for b in range(first, last + 1):
+                    self.call(tiles, f"block{b}", rows=self.plan.block_pointers(b))
+                continue
+            self.row_names.append({})
+            if part.may_be_skipped or part.flag is not None:
+                self.w.branch(self.is_run(tiles, part), lambda p=part: self.run_region(tiles, p))
             else:
                 self.run_region(tiles, part)
+            self.row_names.pop()
+
+    def is_run(self, tiles: str, region: Region) -> str:
+        """Write whether a region that may be left out is run."""
+        if region.flag is None:
+            return self.any_lane(tiles, region)
+        return self.w.whole("icmp ne", self.row(region.flag), 0)
+
+    def empty(self, tiles: str, within: Region | None) -> None:
+        """Write zeros to the columns that are added to in a region, and live in it."""
+        w, size = self.w, self.lanes.bytes
+        for column in self.plan.summed.get(within, ()):
+            first, stride = self.plan.columns[column]
+            last, step = self.program.columns[column].rows * stride * size, stride * size
+
+            def fill(_: str, first: int = first, last: int = last, step: int = step) -> None:
+                start = self.slot(first)
+                w.loop(0, last, step, lambda offset: w.store(w.v, w.real(0.0), w.at(start, offset), size))
+
+            self.tiles(tiles, fill)
 
     def any_lane(self, tiles: str, region: Region) -> str:
         """Write whether the condition of a region holds in any lane of any tile."""
@@ -254,44 +308,56 @@ class EntryWriter:
         return self.tiles(tiles, one, ("i1", "false"))[0]
 
     def run_region(self, tiles: str, region: Region) -> None:
-        p = self.numbers[region]
-        rows = self.plan.tables[p].rows
+        p, w, carrying = self.numbers[region], self.w, self.plan.carrying(region)
 
         def one(number: int | str) -> None:
-            self.number[p] = number
-            for owner, of_pass in self.number.items():
-                picking = enumerate(self.plan.picking(owner))
-                self.call(tiles, *(f"pick{owner}_{n}" for n, pick in picking if pick.within == region), number=of_pass)
+            self.passing.append((region, self.numbered(region, number)))
+            self.row_names.append({})
             self.run(tiles, region)
-            self.call(tiles, *(f"keep{p}_{n}" for n in range(len(in_groups(rows.kept)))), number=number)
-            del self.number[p]
 
-        def again(_: str) -> None:
-            self.call(tiles, *(f"again{p}_{n}" for n in range(len(self.plan.carrying(region)))))
+        def end() -> None:
+            self.passing.pop()
+            self.row_names.pop()
+
+        def again() -> None:
+            for n, moves in enumerate(carrying):
+                self.call(tiles, f"again{p}_{n}", rows=self.plan.pointers(a for a, _ in moves))
+
+        def alone(number: int | str) -> None:
+            one(number)
+            end()
 
         def then_again(number: str) -> None:
             one(number)
-            again(number)
+            again()
+            end()
 
         def whether_again(number: str) -> str:
             one(number)
             return self.any_lane(tiles, region)
 
-        self.call(tiles, *(f"enter{p}_{n}" for n in range(len(self.plan.entering(p)))))
+        def and_again(_: str) -> None:
+            again()
+            end()
+
+        for n, moves in enumerate(self.plan.entering(p)):
+            self.call(tiles, f"enter{p}_{n}", rows=self.plan.pointers(a for a, _ in moves))
         if not region.carried:
-            one(0) if region.passes == 1 else self.w.loop(0, region.passes, 1, one)
-            return
-        if region is whole(self.program):
-            last = self.w.emit(f"add nsw i64 {PASSES}, -1")
-            self.w.loop_if_any("0", last, 1, then_again)
-            one(last)
-            return
-        if region.may_end_early:
-            self.w.loop_while(region.passes, whether_again, again)
-            return
-        if region.passes > 1:
-            self.w.loop(0, region.passes - 1, 1, then_again)
-        one(region.passes - 1)
+            alone(0) if region.passes == 1 else w.loop(0, region.passes, 1, alone)
+        elif region is whole(self.program):
+            last = w.emit(f"add nsw i64 {PASSES}, -1")
+            w.loop_if_any("0", last, 1, then_again)
+            alone(last)
+        elif region.may_end_early:
+            w.loop_while(region.passes, whether_again, and_again)
+        else:
+            if region.passes > 1:
+                w.loop(0, region.passes - 1, 1, then_again)
+            alone(region.passes - 1)
+
+    def numbered(self, region: Region, number: int | str) -> int | str:
+        """Write the number that a pass has, of a loop that counts upwards."""
+        return self.w.whole("sub nsw", region.passes - 1, number) if region.backwards else number
 
     def first_row(self, start: str, tile: str) -> str:
         return self.w.emit(f"add nuw nsw i64 {start}, {self.w.emit(f'mul nuw nsw i64 {tile}, {self.lanes.width}')}")

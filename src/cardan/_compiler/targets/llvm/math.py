@@ -6,12 +6,15 @@ arithmetic or are selected. Single precision computes in double, but for sine an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from functools import partial
 
+import numpy as np
+
 from cardan._algebra.arrays.cell import Table
 from cardan._compiler.program.ops import Op
+from cardan._compiler.program.program import Program
 from cardan._compiler.targets.libm.elementary import FUNCTIONS
 from cardan._compiler.targets.libm.far import FAST_RANGE, LOWEST, reduction, two_over_pi
 from cardan._compiler.targets.libm.trig import sincos, tan
@@ -128,16 +131,33 @@ def far_definitions(width: int) -> list[str]:
     return [_lane(), w.function(FAR, [(w.v, "%x")], [(w.v, r), (w.v, rest), (w.i, words[2])], "#0")]
 
 
-def table_definitions(tables: Sequence[Table], lanes: Lanes) -> list[str]:
-    """Return the tables as constants, and a function for each that reads it, lane by lane."""
-    return [text for n, table in enumerate(tables) for text in _table(f"{function_name(Op.CELL, n)}", table, lanes)]
+def table_definitions(program: Program, lanes: Lanes) -> list[str]:
+    """Return the tables that CELLs read, each with a function that does, lane by lane; and those of row numbers."""
+    values, found = program.instructions.values, list[str]()
+    for n in sorted({int(values[k]) for k in program.instructions.places(Op.CELL)}):
+        found += _table(function_name(Op.CELL, n), program.tables[n], lanes)
+    for n in sorted({int(values[k]) for k in program.instructions.places(Op.LINK)}):
+        found.append(_constant(f"@links{n}", program.tables[n].numbers.astype("<i8").tobytes()))
+    return found
+
+
+def record_definitions(program: Program, records: Mapping[int, Sequence[int]], lanes: Lanes) -> list[str]:
+    """Return the columns of known numbers, those of as many rows side by side."""
+    found, size = list[str](), lanes.bytes // lanes.width
+    for rows, own in records.items():
+        columns = [program.tables[table].numbers for c in own if (table := program.columns[c].table) is not None]
+        found.append(_constant(f"@record{rows}", np.stack(columns, axis=1).astype(f"<f{size}").tobytes()))
+    return found
+
+
+def _constant(name: str, data: bytes) -> str:
+    """Return the definition of bytes, written out: LLVM reads them ten times as fast as numbers."""
+    return f'{name} = internal constant [{len(data)} x i8] c"\\{data.hex(chr(92))}", align 64'
 
 
 def _table(name: str, table: Table, lanes: Lanes) -> tuple[str, str]:
     size = lanes.bytes // lanes.width
-    data = table.numbers.astype(f"<f{size}").tobytes()
-    # Bytes, written out: LLVM reads them ten times as fast as numbers.
-    constant = f'@{name}_table = internal constant [{len(data)} x i8] c"\\{data.hex(chr(92))}", align 64'
+    constant = _constant(f"@{name}_table", table.numbers.astype(f"<f{size}").tobytes())
     w, last = Writer(lanes), float(len(table) - 1)
     x = w.select(w.compare("ogt", "%x", 0.0), "%x", 0.0)  # of NaN, too, 0
     x = w.select(w.compare("olt", x, last), x, last)

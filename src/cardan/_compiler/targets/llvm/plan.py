@@ -5,15 +5,31 @@ Splitting keeps code generation linear in the length of the program and live ran
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from cardan._compiler.program.liveness import Spans, Tables, assign_slots, heads_of, last_readers, places_in, tables_of
-from cardan._compiler.program.ops import LEAVES, Op
+from cardan._compiler.program.liveness import (
+    Place,
+    Spans,
+    assign_slots,
+    heads_of,
+    last_readers,
+    place_columns,
+    records_of_numbers,
+    summed_columns,
+)
+from cardan._compiler.program.ops import ENTRIES, LEAVES, WRITES, Op
 from cardan._compiler.program.passes import Joined, joined_products, without_tangents
-from cardan._compiler.program.program import Array, Nesting, Program, Region, rows_of, stretches
-from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine, PlacedStep, allocate
+from cardan._compiler.program.program import Array, Program, Region, stretches
+from cardan._compiler.targets.llvm.direct.allocation import (
+    CELL_PLACES,
+    Allocation,
+    Machine,
+    PlacedStep,
+    RowCell,
+    allocate,
+)
 from cardan._compiler.targets.llvm.direct.lowering import HAS_STEPS, lower
 from cardan._compiler.targets.llvm.lanes import Lanes
 
@@ -27,11 +43,17 @@ STACK = 128 * 1024  # bytes of workspace that go on the stack; a thread may have
 Move = tuple[int, int]  # an instruction, and the place where its value is to be
 
 
-class Picking(NamedTuple):
-    """Columns of a region's table that are picked together."""
+class RowPointer(NamedTuple):
+    """What functions of a region are told: where the row of a pass is, of columns that lie side by side."""
 
-    within: Region  # where: in this region, or in one of it that may be skipped
-    columns: Sequence[int]
+    row: int  # the instruction that gives the number of the row
+    stride: int  # vectors from row to row; of known numbers, numbers
+    record: int = 0  # of known numbers, how many rows there are; 0 in the workspace
+
+
+class CellPlace(NamedTuple):
+    pointer: RowPointer
+    offset: int  # from there: vectors, or numbers
 
 
 @dataclass(slots=True)
@@ -45,8 +67,11 @@ class Plan:
     spans: Spans
     slot: dict[int, int] = field(default_factory=dict)
     copies: dict[int, list[int]] = field(default_factory=dict)
-    tables: list[Tables] = field(default_factory=list)
-    postponed: dict[int, Region] = field(default_factory=dict)
+    columns: dict[int, Place] = field(default_factory=dict)  # of those in the workspace
+    records: dict[int, list[int]] = field(default_factory=dict)  # columns of known numbers, by their rows
+    summed: dict[Region | None, list[int]] = field(default_factory=dict)
+    moving: set[int] = field(default_factory=set)  # the instructions that name an entry at another row in each pass
+    told: dict[int, list[RowPointer]] = field(default_factory=dict)  # of blocks, what they are told
     machine: Machine | None = None
     direct: dict[int, Allocation] = field(default_factory=dict)
     slots: int = 0
@@ -55,32 +80,41 @@ class Plan:
 
     def place(self, k: int) -> int:
         """Return where an instruction's value waits, for which others look."""
-        return int(self.numbers[k]) if self.joined.ops[k] is Op.INPUT else self.slot[k]
+        op = self.joined.ops[k]
+        if op in ENTRIES:
+            return self.columns[int(self.numbers[k])].at(int(self.numbers[self.joined.args[k][0]]))
+        return int(self.numbers[k]) if op is Op.INPUT else self.slot[k]
+
+    def is_fixed(self, k: int) -> bool:
+        """Return whether an instruction names an entry at a row that is known, which is a place like others."""
+        return self.joined.ops[self.joined.args[k][0]] is Op.AT
+
+    def cell(self, k: int) -> CellPlace:
+        """Return where the entry is that an instruction names at another row in each pass."""
+        row, number = self.joined.args[k][0], int(self.numbers[k])
+        column = self.program.columns[number]
+        if column.table is not None:
+            own = self.records[column.rows]
+            return CellPlace(RowPointer(row, len(own), column.rows), own.index(number))
+        place = self.columns[number]
+        return CellPlace(RowPointer(row, place.stride), place.first)
+
+    def pointers(self, instructions: Iterable[int]) -> list[RowPointer]:
+        """Return what a function must be told that reads the values of some instructions, or puts them in rows."""
+        named = (k for k in instructions if k in self.moving)
+        return list(dict.fromkeys(self.cell(k).pointer for k in named))
+
+    def block_pointers(self, number: int) -> list[RowPointer]:
+        if number not in self.told:
+            args, moving = self.joined.args, self.moving
+            near = (k for k in self.blocks[number] if k in moving or not moving.isdisjoint(args[k]))
+            self.told[number] = self.pointers(a for k in near for a in (*args[k], k))
+        return self.told[number]
 
     def entering(self, number: int) -> list[Sequence[Move]]:
-        """Return what goes where as a region begins: what is carried to its first pass, and the table it picks from."""
-        region, tables, instructions = self.program.regions[number], self.tables[number], self.program.instructions
-        first = [(k, instructions[k].args) for k, _ in region.carried]
-        moves = [(args[0], self.place(k)) for k, args in first if args]
-        columns = [instructions[tables.rows.picked[j]].args for j in tables.moved]
-        for n in range(region.passes):
-            row = tables.first_row + n * len(columns)
-            moves += [(choices[n], row + j) for j, choices in enumerate(columns)]
-        return in_groups(moves)
-
-    def picking(self, number: int) -> list[Picking]:
-        """Return which columns a region picks where: what only a region needs that may be skipped, within that."""
-        together: dict[Region, list[int]] = {}
-        region = self.program.regions[number]
-        for j, k in enumerate(self.tables[number].rows.picked):
-            together.setdefault(self.postponed.get(k, region), []).append(j)
-        return [Picking(within, group) for within, columns in together.items() for group in in_groups(columns)]
-
-    def numbers_of(self, number: int) -> dict[int, list[float]]:
-        """Return the columns of a region's table that are numbers, which wait in the module."""
-        tables, args = self.tables[number], self.joined.args
-        apart = {j: k for j, k in enumerate(tables.rows.picked) if j not in tables.moved}
-        return {j: [self.numbers[a] for a in args[k]] for j, k in apart.items()}
+        """Return what goes where as a region begins: what is carried to its first pass."""
+        first = [(k, self.program.instructions[k].args) for k, _ in self.program.regions[number].carried]
+        return in_groups([(args[0], self.place(k)) for k, args in first if args])
 
     def carrying(self, region: Region) -> list[Sequence[Move]]:
         """Return what goes where between two passes of a region; of the first group, all is read before any is written.
@@ -107,9 +141,9 @@ class Plan:
 
     def leaf_results(self) -> list[Sequence[Move]]:
         """Return what goes where at the end: results that no block computes."""
-        own = (Op.INPUT, Op.CARRIED, Op.PICKED, Op.KEPT)
-        moves = [(k, slot) for k, slots in self.copies.items() if self.joined.ops[k] in own for slot in slots]
-        return in_groups(moves)
+        own, ops = (Op.INPUT, Op.CARRIED, Op.ENTRY), self.joined.ops
+        moves = [(k, slot) for k, slots in self.copies.items() if ops[k] in own for slot in slots]
+        return in_groups([(k, slot) for k, slot in moves if ops[k] is not Op.ENTRY or self.place(k) != slot])
 
     def streams(self) -> bool:
         """Return whether there are such outputs; the buffer is at the end of the workspace."""
@@ -145,10 +179,10 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     heads = heads_of(program, spans, [Op.CARRIED])  # an input's place is what is carried to, if anything is
     home = {k: b for b, block in enumerate(blocks) for k in block}
     last_reader = last_readers(program, home, spans, heads, joined.args)
-    plan.tables = tables_of(program, inputs + len(program.results), numbers_apart(program))
-    plan.postponed = _postponed(program, joined)
-    plan.slot |= places_in(program, plan.tables)
-    fixed = plan.tables[-1].end if plan.tables else inputs + len(program.results)
+    plan.records, plan.summed = records_of_numbers(program), summed_columns(program)
+    plan.columns, fixed = place_columns(program, inputs + len(program.results), inputs)
+    plan.columns |= {n: Place(c.start, 1) for n, c in enumerate(program.columns) if c.start is not None}
+    plan.moving = {k for op in ENTRIES for k in program.instructions.places(op) if not plan.is_fixed(k)}
     buffer = max(map(streamed, program.outputs), default=0)
     plan.tiles = TILES if len(program.instructions) > LONG and not machine else 1
     born = [[k for k, first in heads.items() if first == b] + block for b, block in enumerate(blocks)]
@@ -160,42 +194,11 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
         plan.direct = {
             b: _direct(plan, b, machine)
             for b, block in enumerate(blocks)
-            if block and joined.ops[block[0]] in HAS_STEPS
+            if block and joined.ops[block[0]] in HAS_STEPS and _is_simple(plan, b, machine)
         }
         plan.slots = max([plan.slots, *(line.slots for line in plan.direct.values())])
     plan.slots += buffer
     return plan
-
-
-def numbers_apart(program: Program) -> set[int]:
-    """Return the PICKED instructions that pick from numbers alone."""
-    ops, args = program.instructions.ops, program.instructions.args
-    return {k for k in program.instructions.places(Op.PICKED) if all(ops[a] is Op.CONST for a in args[k])}
-
-
-def _postponed(program: Program, joined: Joined) -> dict[int, Region]:
-    """Return the PICKED instructions that only a region needs which may be skipped, and which region that is."""
-    skipped = [region for region in program.regions if region.may_be_skipped]
-    readers: dict[int, list[int]] = {k: [] for k in program.instructions.places(Op.PICKED)} if skipped else {}
-    if not readers:
-        return {}
-    for k, args in enumerate(joined.args):
-        for a in args:
-            if a in readers:
-                readers[a].append(k)
-    for a in (*program.results, *(after for region in program.regions for _, after in region.carried)):
-        readers.pop(a, None)
-    found: dict[int, Region] = {}
-    nesting = Nesting(program.regions)
-    for k, own in ((k, own) for k, own in readers.items() if own):
-        # Of those around all readers, the outermost that may be skipped; what is between it and its table runs once.
-        inside = [r for r in nesting.around(min(own)) if r.start > k]
-        for n, region in reversed(list(enumerate(inside))):
-            once = all(r.passes == 1 for r in inside[n:])
-            if region.may_be_skipped and max(own) < region.stop and once:
-                found[k] = region
-                break
-    return found
 
 
 def in_groups(moves: Sequence[Any]) -> list[Sequence[Any]]:
@@ -211,8 +214,7 @@ def _blocks(
     program: Program, joined: Joined, copies: dict[int, list[int]], machine: Machine | None
 ) -> tuple[list[list[int]], dict[range, tuple[int, int]]]:
     """Return the instructions in blocks, and the first and last of each stretch; it has one at least."""
-    kept = {k for rows in rows_of(program) for k in rows.kept}
-    stores = lambda k: len(copies.get(k, ())) + (k in kept)  # noqa: E731
+    stores = lambda k: len(copies.get(k, ())) + (joined.ops[k] in WRITES)  # noqa: E731
     blocks: list[list[int]] = []
     spans: dict[range, tuple[int, int]] = {}
     for stretch in stretches(program):
@@ -264,11 +266,30 @@ def _segments(joined: Joined, stretch: range) -> list[list[int]]:
     return [block for block in (*blocks, list(waiting)) if block]
 
 
+def _is_simple(plan: Plan, number: int, machine: Machine) -> bool:
+    """Return whether a block adds to no column at two rows, which may be the same, and needs few rows."""
+    ops, rows = plan.joined.ops, dict[float, int]()
+    for k in (k for k in plan.blocks[number] if ops[k] is Op.ADDED):
+        if rows.setdefault(plan.numbers[k], plan.joined.args[k][0]) != plan.joined.args[k][0]:
+            return False
+    return len(plan.block_pointers(number)) <= machine.pointers
+
+
 def _direct(plan: Plan, number: int, machine: Machine) -> Allocation:
-    block = plan.blocks[number]
+    block, ops = plan.blocks[number], plan.joined.ops
     line = lower(plan.joined, plan.numbers, block, machine.forms, machine.ahead)
-    made, values = set(block), enumerate(line.names)
-    own = [(n, k) for n, k in values if k < len(plan.numbers) and n not in line.constants]
-    places = {n: plan.place(k) for n, k in own if k not in made}
-    kept = {n: slots for n, k in own if k in made and (slots := plan.stored(k))}
-    return allocate(machine, line, places, kept, plan.slots)
+    made, pointers = set(block), plan.block_pointers(number)
+    rows = dict[int, RowCell]()
+
+    def place(n: int, k: int) -> int:
+        """Return the place of a value that is an instruction's, or in the entry that one names."""
+        if ops[k] not in ENTRIES or plan.is_fixed(k):
+            return plan.place(k)
+        cell = plan.cell(k)
+        rows[CELL_PLACES + n] = RowCell(pointers.index(cell.pointer), cell.offset, bool(cell.pointer.record))
+        return CELL_PLACES + n
+
+    own = [(n, k) for n, k in enumerate(line.names) if k < len(ops) and n not in line.constants and n not in line.cells]
+    places = {n: place(n, k) for n, k in [*own, *line.cells.items()] if k not in made or n in line.cells}
+    kept = {n: slots for n, k in own if k in made and ops[k] not in WRITES and (slots := plan.stored(k))}
+    return allocate(machine, line, places, kept, plan.slots, rows)

@@ -23,7 +23,7 @@ def revision() -> str:
     """Return a digest of what writes machine code, as it is on disk now."""
     here = os.path.dirname(__file__)
     files = [entry.path for folder in (here, f"{here}/direct", f"{here}/../libm") for entry in os.scandir(folder)]
-    files += [f"{here}/../../program/{name}.py" for name in ("passes", "liveness")]
+    files += [f"{here}/../../program/{name}.py" for name in ("passes", "liveness", "program")]
     return cache.revision_of(files)
 
 

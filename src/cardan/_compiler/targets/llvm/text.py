@@ -10,13 +10,13 @@ of which the entry is told where it begins and how far apart its rows are. A pro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence, Set
 
-from cardan._compiler.program.liveness import Tables
-from cardan._compiler.program.ops import TRUTHS, Op
+from cardan._compiler.program.ops import ENTRIES, TRUTHS, Op
 from cardan._compiler.program.passes import Fused
 from cardan._compiler.program.program import Program
-from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine
+from cardan._compiler.targets.llvm.direct.allocation import Allocation
+from cardan._compiler.targets.llvm.direct.lowering import HAS_STEPS
 from cardan._compiler.targets.llvm.entry import (
     EntryWriter,
     constant_function,
@@ -25,8 +25,14 @@ from cardan._compiler.targets.llvm.entry import (
     workspace,
 )
 from cardan._compiler.targets.llvm.lanes import Lanes
-from cardan._compiler.targets.llvm.math import SINCOS, function_name, math_definitions, table_definitions
-from cardan._compiler.targets.llvm.plan import Move, Plan, in_groups, plan_program
+from cardan._compiler.targets.llvm.math import (
+    SINCOS,
+    function_name,
+    math_definitions,
+    record_definitions,
+    table_definitions,
+)
+from cardan._compiler.targets.llvm.plan import Move, Plan, RowPointer, plan_program
 from cardan._compiler.targets.llvm.writer import Writer, attributes
 
 _PLAIN = {Op.ADD: "fadd", Op.SUB: "fsub", Op.MUL: "fmul", Op.DIV: "fdiv", Op.NEG: "fneg"}
@@ -40,11 +46,29 @@ class _PlanWriter:
     def __init__(self, plan: Plan, lanes: Lanes) -> None:
         self.plan, self.lanes = plan, lanes
         self.w = Writer(lanes)
+        self.rows: list[RowPointer] = []  # what the function is told of
         self.names: dict[int, str] = {}
         self.pointers: dict[int, str] = {}
 
     def written(self, name: str) -> str:
-        return self.w.procedure(name, [(workspace(self.lanes), "%ws")])
+        """Return the function, of the workspace and of where rows begin."""
+        given = [("ptr", f"%row{n}") for n in range(len(self.rows))]
+        own = f"ptr align {self.lanes.bytes}" if given else workspace(self.lanes)
+        return self.w.procedure(name, [(own, "%ws"), *given])
+
+    def entry(self, k: int) -> str:
+        """Write where the entry is that an instruction names."""
+        if self.plan.is_fixed(k):
+            return self.pointer(self.plan.place(k))
+        pointer, offset = self.plan.cell(k)
+        size = self.lanes.bytes // (self.lanes.width if pointer.record else 1)
+        return self.w.at(f"%row{self.rows.index(pointer)}", offset * size)
+
+    def read_entry(self, k: int) -> str:
+        place = self.entry(k)
+        if self.plan.is_fixed(k) or not self.plan.cell(k).pointer.record:
+            return self.w.load(self.w.v, place, self.lanes.bytes)
+        return self.w.every_lane(self.w.load(self.lanes.scalar, place, self.lanes.bytes // self.lanes.width))
 
     def pointer(self, slot: int) -> str:
         if slot not in self.pointers:
@@ -64,6 +88,8 @@ class _PlanWriter:
                 self.names[k] = self.lanes.constant(number)
             elif op is Op.INPUT:
                 self.names[k] = self.load(int(number))
+            elif op is Op.ENTRY:
+                self.names[k] = self.read_entry(k)
             else:
                 loaded = self.load(self.plan.slot[k])
                 if op in TRUTHS:
@@ -72,6 +98,7 @@ class _PlanWriter:
         return self.names[k]
 
     def move(self, moves: Sequence[Move]) -> None:
+        self.rows = self.plan.pointers(source for source, _ in moves)
         values = [self.value(source) for source, _ in moves]
         for (_, slot), value in zip(moves, values, strict=True):
             self.store(value, slot)
@@ -84,10 +111,21 @@ class _Block(_PlanWriter):
         self.pairs: dict[int, list[str]] = {}
 
     def text(self) -> str:
+        self.rows = self.plan.block_pointers(self.number)
         for k in self.plan.blocks[self.number]:
-            self.names[k] = self.compute(k)
-            self.keep(k)
+            if self.plan.joined.ops[k] in ENTRIES:
+                self.put(k)
+            else:
+                self.names[k] = self.compute(k)
+                self.keep(k)
         return self.written(f"block{self.number}")
+
+    def put(self, k: int) -> None:
+        """Write what puts a value in the entry of a row, or adds it there."""
+        w, size, place, value = self.w, self.lanes.bytes, self.entry(k), self.value(self.plan.joined.args[k][1])
+        if self.plan.joined.ops[k] is Op.ADDED:
+            value = w.emit(f"fadd {w.v} {w.load(w.v, place, size)}, {value}")
+        w.store(w.v, value, place, size)
 
     def keep(self, k: int) -> None:
         slots = self.plan.stored(k)
@@ -138,6 +176,7 @@ class _Calls(_PlanWriter):
     def __init__(self, plan: Plan, lanes: Lanes, number: int) -> None:
         super().__init__(plan, lanes)
         self.name, self.tables = f"block{number}", list[str]()
+        self.rows = plan.block_pointers(number)
         self.calls: dict[tuple[str, tuple[int, ...]], dict[int, int]] = {}  # of each call, what its results are
         for k in plan.blocks[number]:
             op, args = plan.joined.ops[k], plan.joined.args[k]
@@ -147,6 +186,9 @@ class _Calls(_PlanWriter):
     def text(self) -> str:
         for (function, constants, results), rows in self.groups().items():
             self.group(function, constants, results, rows)
+        for (function, args), results in self.calls.items():
+            if self.is_of_a_row(args):
+                self.call(function, args, results)
         for found in self.calls.values():
             for k in found.values():
                 first, *more = self.plan.stored(k)
@@ -158,12 +200,24 @@ class _Calls(_PlanWriter):
         """Return the places of operands and results, by function, operands that are constants, and which results."""
         found: dict[tuple[str, tuple[str, ...], tuple[int, ...]], list[list[int]]] = {}
         for (function, args), results in self.calls.items():
+            if self.is_of_a_row(args):
+                continue
             known = [self.plan.joined.ops[a] is Op.CONST for a in args]
             constants = tuple([self.value(a) if known[n] else "" for n, a in enumerate(args)])
             row = [self.plan.place(a) for n, a in enumerate(args) if not known[n]]
             row += [self.plan.stored(results[n])[0] for n in sorted(results)]
             found.setdefault((function, constants, tuple(sorted(results))), []).append(row)
         return found
+
+    def is_of_a_row(self, args: Sequence[int]) -> bool:
+        """Return whether an operand is the entry of a row, which is in another place in each pass."""
+        return any(self.plan.joined.ops[a] is Op.ENTRY and not self.plan.is_fixed(a) for a in args)
+
+    def call(self, function: str, args: Sequence[int], results: dict[int, int]) -> None:
+        kinds = [self.w.v] * (2 if function == SINCOS else 1)
+        values = self.w.invoke(function, kinds, [(self.w.v, self.value(a)) for a in args])
+        for n, k in results.items():
+            self.store(values[n], self.plan.stored(k)[0])
 
     def group(self, function: str, constants: Sequence[str], results: Sequence[int], rows: list[list[int]]) -> None:
         w, v, columns = self.w, self.w.v, len(rows[0])
@@ -183,7 +237,7 @@ class _Calls(_PlanWriter):
 
 
 def _moving(
-    name: str, moves: Sequence[Sequence[Move]], plan: Plan, lanes: Lanes, written: Collection[int] = ()
+    name: str, moves: Sequence[Sequence[Move]], plan: Plan, lanes: Lanes, written: Set[int] = frozenset()
 ) -> list[str]:
     """Return a function for each group of values, which puts them in their places.
 
@@ -191,8 +245,9 @@ def _moving(
     """
     texts = []
     for n, group in enumerate(moves):
-        if plan.machine and not any(source in written for source, _ in group):
-            texts.append(_assembly(f"{name}{n}", plan.moved(group), plan.machine, lanes))
+        sources = [source for source, _ in group]
+        if plan.machine and written.isdisjoint(sources) and not plan.pointers(sources):
+            texts.append(_assembly(f"{name}{n}", plan.moved(group), plan, lanes))
             continue
         writer = _PlanWriter(plan, lanes)
         writer.move(group)
@@ -200,10 +255,11 @@ def _moving(
     return texts
 
 
-def _assembly(name: str, steps: Allocation, machine: Machine, lanes: Lanes) -> str:
+def _assembly(name: str, steps: Allocation, plan: Plan, lanes: Lanes, pointers: Sequence[RowPointer] = ()) -> str:
     """Return a straight line as assembly, and as a function LLVM can call."""
-    text = "\\0A".join(machine.text(name, machine, lanes, steps))
-    return f'module asm "{text}"\ndeclare void @{name}(ptr)'
+    assert plan.machine
+    text = "\\0A".join(plan.machine.text(name, plan.machine, lanes, steps))
+    return f'module asm "{text}"\ndeclare void @{name}(ptr{", ptr" * len(pointers)})'
 
 
 def _moves(plan: Plan, lanes: Lanes) -> list[str]:
@@ -212,71 +268,28 @@ def _moves(plan: Plan, lanes: Lanes) -> list[str]:
     for p, region in enumerate(plan.program.regions):
         texts += _moving(f"enter{p}_", plan.entering(p), plan, lanes)
         texts += _moving(f"again{p}_", plan.carrying(region), plan, lanes, {k for k, _ in region.carried})
-        tables = plan.tables[p]
-        numbers = plan.numbers_of(p)
-        if numbers:
-            texts.append(_numbers(f"@numbers{p}", numbers, lanes))
-        for n, picking in enumerate(plan.picking(p)):
-            texts.append(_picking(f"pick{p}_{n}", picking.columns, tables, lanes, f"@numbers{p}"))
-        for n, columns in enumerate(in_groups(range(len(tables.rows.kept)))):
-            texts.append(_keeping(f"keep{p}_{n}", columns, _PlanWriter(plan, lanes), tables))
     return texts
-
-
-def _row(w: Writer, first: int, columns: int) -> str:
-    start = w.at("%ws", first * w.lanes.bytes)
-    return w.at(start, w.emit(f"mul nuw nsw i64 %pass, {columns * w.lanes.bytes}"))
-
-
-def _numbers(name: str, numbers: Mapping[int, Sequence[float]], lanes: Lanes) -> str:
-    """Return the numbers that a region picks, pass by pass."""
-    entries = [lanes.number(value) for row in zip(*numbers.values(), strict=True) for value in row]
-    return f"{name} = internal constant [{len(entries)} x {lanes.scalar}] [{', '.join(entries)}]"
-
-
-def _picking(name: str, columns: Sequence[int], tables: Tables, lanes: Lanes, numbers: str) -> str:
-    """Return a function that puts some of what a pass picks where the blocks of the region look for it."""
-    w, size = Writer(lanes), lanes.bytes
-    moved = {j: column for column, j in enumerate(tables.moved)}
-    apart = {j: column for column, j in enumerate(j for j in range(len(tables.rows.picked)) if j not in moved)}
-    row = "" if moved.keys().isdisjoint(columns) else _row(w, tables.first_row, len(moved))
-    own = w.at(numbers, w.whole("mul nuw nsw", "%pass", len(apart)), lanes.scalar) if apart else ""
-
-    def value(j: int) -> str:
-        if j in moved:
-            return w.load(w.v, w.at(row, moved[j] * size), size)
-        return w.every_lane(w.load(lanes.scalar, w.at(own, apart[j], lanes.scalar), size // lanes.width))
-
-    for j in columns:
-        w.store(w.v, value(j), w.at("%ws", (tables.picked + j) * size), size)
-    return w.procedure(name, [(workspace(lanes), "%ws"), ("i64", "%pass")])
-
-
-def _keeping(name: str, columns: Sequence[int], writer: _PlanWriter, tables: Tables) -> str:
-    """Return a function that puts some of what is kept of a pass in its row."""
-    w, kept, size = writer.w, tables.rows.kept, writer.lanes.bytes
-    row = _row(w, tables.kept, len(kept))
-    for j in columns:
-        w.store(w.v, writer.value(kept[j]), w.at(row, j * size), size)
-    return w.procedure(name, [(workspace(writer.lanes), "%ws"), ("i64", "%pass")])
 
 
 def block_text(plan: Plan, lanes: Lanes, number: int) -> str:
     if plan.machine is None:
         return _Block(plan, lanes, number).text()
     if number in plan.direct:
-        return _assembly(f"block{number}", plan.direct[number], plan.machine, lanes)
-    return _Calls(plan, lanes, number).text()
+        return _assembly(f"block{number}", plan.direct[number], plan, lanes, plan.block_pointers(number))
+    has_steps = any(plan.joined.ops[k] in HAS_STEPS for k in plan.blocks[number])
+    return (_Block if has_steps else _Calls)(plan, lanes, number).text()
 
 
 def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:
     plan = plan or plan_program(program)
+    program = plan.program
     blocks = [block_text(plan, lanes, b) for b in range(len(plan.blocks))]
     constants = [constant_function(k, stores, lanes) for k, stores in enumerate(constant_results(plan))]
     parts = [*blocks, *_moves(plan, lanes), *constants, EntryWriter(plan, lanes).text()]
     if plan.streams():
         parts.append(stream_function(lanes))
     parts += math_definitions(set(program.instructions.ops), lanes)
-    parts += table_definitions(program.tables, lanes)
+    parts += table_definitions(program, lanes)
+    parts += record_definitions(program, plan.records, lanes)
     parts += attributes(lanes)
     return "\n\n".join(parts)

@@ -11,7 +11,8 @@ Cost: linear in the number of steps, times the number of registers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from cardan._compiler.targets.llvm.direct.lowering import MachineStep, StraightLine
@@ -20,6 +21,7 @@ from cardan._compiler.targets.llvm.lanes import Lanes
 WINDOW = 40  # steps: what is needed again within so many is loaded, what is not is read from memory where it is used
 NEVER = 1 << 29  # beyond any step; integers as small as this are compared quickly
 NO_PLACE = -1
+CELL_PLACES = 1 << 28  # from here on, beyond any slot of the workspace, the entries of rows that a line is told of
 
 
 class OperandForm(NamedTuple):
@@ -35,6 +37,14 @@ A place is a number: first the registers, then the constants, then the slots of 
 """
 
 
+class RowCell(NamedTuple):
+    """An entry of a row, as the line is told where that begins."""
+
+    pointer: int  # of those it is given, which one
+    offset: int  # vectors from there; numbers, if it is one
+    is_number: bool  # whether all lanes have one number
+
+
 class Machine(NamedTuple):
     registers: int  # how many
     forms: Mapping[str, OperandForm]  # of each step it has
@@ -42,16 +52,27 @@ class Machine(NamedTuple):
     # line on registers
     text: Callable[[str, Machine, Lanes, Allocation], list[str]]
     ahead: int = 0  # how far steps are done before those in front of them, which wait; more wait in registers then
+    pointers: int = 5  # to rows that a line may be told of
+    broadcasts: bool = False  # whether an operand in memory may be one number for all lanes
 
 
 class Allocation(NamedTuple):
     placed: list[PlacedStep]  # the steps, and what is moved between them
     constants: list[object]  # as many places behind the registers
     slots: int  # of the workspace, that are used, with values that waited
+    rows: Mapping[int, RowCell] = MappingProxyType({})  # the entries of rows, by their place behind the first slot
 
 
 class _Allocator:
-    def __init__(self, machine: Machine, steps: StraightLine, slots: Mapping[int, int], spare: int) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        steps: StraightLine,
+        slots: Mapping[int, int],
+        spare: int,
+        numbers: Container[int],
+    ) -> None:
+        self.numbers = numbers
         self.machine, self.placed = machine, list[PlacedStep]()
         self.until = [NEVER] * machine.registers  # next use of what is in each register; never: it is free
         self.holds = [NO_PLACE] * machine.registers
@@ -88,7 +109,8 @@ class _Allocator:
 
     def load(self, place: int) -> int:
         r = self.take()
-        self.placed.append(("load" if place >= self.first_slot else "constant", r, (place,)))
+        is_number = place < self.first_slot or place - self.first_slot in self.numbers
+        self.placed.append(("constant" if is_number else "load", r, (place,)))
         return r
 
     def run(
@@ -111,6 +133,11 @@ class _Allocator:
                     until[register[k]] = use
                 if use == NEVER and k in self.own:
                     self.dying.append(self.own.pop(k))
+            if code == "put":
+                self.placed.append(("store", self.home[value], operands))
+                self.free += self.dying
+                self.dying.clear()
+                continue
             if not tied:
                 r = self.take()
             self.placed.append((code, r, operands))
@@ -127,6 +154,8 @@ class _Allocator:
         """Put operands in registers; one may stay in memory, if it is not needed again soon."""
         absent = [p for p, r in enumerate(operands) if r == NO_PLACE]
         far = [p for p in absent if next_uses[p] > t + WINDOW and p in form.memory and args.count(args[p]) == 1]
+        if not self.machine.broadcasts:
+            far = [p for p in far if self.home[args[p]] - self.first_slot not in self.numbers]
         stays = max(far, key=next_uses.__getitem__) if far else NO_PLACE
         for p in absent:
             k = args[p]
@@ -164,16 +193,23 @@ class _Allocator:
 
 
 def allocate(
-    machine: Machine, steps: StraightLine, slots: Mapping[int, int], kept: Mapping[int, Sequence[int]], spare: int
+    machine: Machine,
+    steps: StraightLine,
+    slots: Mapping[int, int],
+    kept: Mapping[int, Sequence[int]],
+    spare: int,
+    rows: Mapping[int, RowCell] = MappingProxyType({}),
 ) -> Allocation:
     """Return a straight line of steps on the registers of a machine.
 
     `slots` says where values from elsewhere are in the workspace, `kept` where others look for values of this line.
-    From the slot `spare` on all are free for values that wait.
+    From the slot `spare` on all are free for values that wait. `rows` are the slots that are entries of rows.
     """
-    allocator = _Allocator(machine, steps, slots, spare)
+    numbers = {slot for slot, cell in rows.items() if cell.is_number}
+    allocator = _Allocator(machine, steps, slots, spare, numbers)
     allocator.run(steps.steps, kept, _next_uses(steps))
-    return Allocation(allocator.placed, list(allocator.constants.values()), allocator.top - allocator.first_slot)
+    top = allocator.top - allocator.first_slot
+    return Allocation(allocator.placed, list(allocator.constants.values()), top, rows)
 
 
 def _next_uses(steps: StraightLine) -> list[list[int]]:

@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 from math import copysign
 from typing import NamedTuple
 
-from cardan._compiler.program.ops import Op
+from cardan._compiler.program.ops import WRITES, Op
 from cardan._compiler.program.passes import Fused, Joined
 
 MachineStep = tuple[str, int, tuple[int, ...]]  # what is done, the value it gives, and those it takes
@@ -19,7 +19,7 @@ STEPS: dict[Enum, str] = {
     **{op: op.value for op in Fused},
 }
 """Operations that can be one step. A truth value is a vector of all bits or none in each lane."""
-HAS_STEPS = frozenset((*STEPS, Op.NEG, Op.ABS, Op.NOT, Op.SELECT, Op.SIGN))
+HAS_STEPS = frozenset((*STEPS, Op.NEG, Op.ABS, Op.NOT, Op.SELECT, Op.SIGN, *WRITES))
 """Operations that are steps: one, or several where the processor has not that one."""
 
 BITWISE = "max_of_bits"
@@ -49,6 +49,9 @@ class StraightLine(NamedTuple):
     steps: list[MachineStep]  # in order
     constants: dict[int, float | Bits]  # the values that are known
     names: list[int]  # the instruction that each value is of; beyond the program's, what is made in between
+    # The values that are what an entry of a row is, or is to be, each with an instruction that names it. What is put
+    # there is a step without a result, and its value says where.
+    cells: dict[int, int]
 
     @property
     def values(self) -> int:
@@ -61,6 +64,8 @@ class _Lowering:
         self.steps: list[MachineStep] = []
         self.constants: dict[int, float | Bits] = {}
         self.known: dict[float | Bits, int] = {}
+        self.cells: dict[int, int] = {}
+        self.sums: dict[tuple[float, int], int] = {}  # what was added up here, by column and row
 
     def new(self) -> int:
         self.values += 1
@@ -93,6 +98,17 @@ class _Lowering:
             self.put("fma", args[0], args[1], self.flipped(args[2], Bits.SIGN), value=k)
         else:
             self.extreme(k, op, *args)
+
+    def stored(self, k: int, op: Enum, column: float, row: int, x: int) -> None:
+        """Write what puts x in an entry, or adds it there."""
+        if op is Op.ADDED:
+            before = self.sums.get((column, row))
+            if before is None:
+                before = self.new()
+                self.cells[before] = k
+            x = self.sums[column, row] = self.put("add", before, x)
+        self.cells[k] = k
+        self.put("put", x, value=k)
 
     def bounded(self, k: int, op: Enum, x: int, bound: int, number: float) -> None:
         """Write the smaller or larger of x and a number; x itself, if both are zeros or it is NaN.
@@ -145,6 +161,8 @@ def lower(
         op = ops[k]
         if op in plain:
             low.steps.append((plain[op], k, args[k]))
+        elif op in WRITES:
+            low.stored(k, op, numbers[k], *args[k])
         elif op is Op.MAX and positive.issuperset(args[k]):
             low.put(BITWISE, *args[k], value=k)
         elif bound := _bound(joined, numbers, k):
@@ -170,7 +188,7 @@ def _numbered(low: _Lowering) -> StraightLine:
             number.setdefault(k, len(number))
     steps = [(code, number[value], tuple([number[a] for a in args])) for code, value, args in low.steps]
     constants = {number[k]: content for k, content in low.constants.items() if k in number}
-    return StraightLine(steps, constants, list(number))
+    return StraightLine(steps, constants, list(number), {number[k]: own for k, own in low.cells.items()})
 
 
 def never_negative(joined: Joined, numbers: Sequence[float], block: Sequence[int]) -> set[int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine, OperandForm
+from cardan._compiler.targets.llvm.direct.allocation import CELL_PLACES, Allocation, Machine, OperandForm
 from cardan._compiler.targets.llvm.direct.x86 import pattern
 from cardan._compiler.targets.llvm.lanes import Lanes
 
@@ -39,8 +39,16 @@ class _NeonText:
         self.slots = self.constants + len(allocation.constants)
 
     def move(self, instruction: str, register: int, place: int) -> Iterator[str]:
-        base, first = ("x0", self.slots) if place >= self.slots else ("x1", self.constants)
+        base, first = ("x0", self.slots) if place >= self.slots else ("x10", self.constants)
         offset = 16 * (place - first)
+        if place >= self.slots + CELL_PLACES:
+            cell = self.allocation.rows[place - self.slots]
+            base, offset = f"x{1 + cell.pointer}", (self.size if cell.is_number else 16) * cell.offset
+            if cell.is_number:
+                yield f" mov x9, #{offset}"
+                yield f" add x9, {base}, x9"
+                yield f" ld1r {{v{_REGISTERS[register]}.{self.real}}}, [x9]"
+                return
         while offset > _NEAR:
             pages = min(offset >> 12, 4095)
             yield f" add x9, {base}, #{pages}, lsl #12"
@@ -67,7 +75,7 @@ class _NeonText:
 
     def text(self) -> list[str]:
         pool = f".L{self.name}"
-        where = [f" adrp x1, {pool}", f" add x1, x1, :lo12:{pool}"] if self.allocation.constants else []
+        where = [f" adrp x10, {pool}", f" add x10, x10, :lo12:{pool}"] if self.allocation.constants else []
         words = [pattern(content, self.size) for content in self.allocation.constants]
         kind = "quad" if self.size == 8 else "long"
         rows = [f" .{kind} " + ",".join([word] * (16 // self.size)) for word in words]
@@ -91,6 +99,7 @@ NEON = Machine(
         **dict.fromkeys(_ANYWHERE, OperandForm()),
         **dict.fromkeys(("fma", "fnma"), OperandForm((), (2,))),
         "select": OperandForm((), (0, 1, 2)),
+        "put": OperandForm(),
     },
     lambda name, machine, lanes, allocation: _NeonText(name, lanes, allocation).text(),
 )

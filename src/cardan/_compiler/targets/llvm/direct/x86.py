@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ctypes import c_double, c_float
 from typing import Any
 
-from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine, OperandForm
+from cardan._compiler.targets.llvm.direct.allocation import CELL_PLACES, Allocation, Machine, OperandForm, RowCell
 from cardan._compiler.targets.llvm.direct.lowering import BITWISE, Bits
 from cardan._compiler.targets.llvm.lanes import Lanes
 
@@ -21,10 +21,12 @@ _FREE = {
     **dict.fromkeys(("sub", "div", "min_or_second", "max_or_second", "lt", "le", "eq"), _SECOND),
     **dict.fromkeys(("sqrt", "floor"), OperandForm((0,))),
     **dict.fromkeys(("fma", "fms", "fnma"), _FUSED),
+    "put": OperandForm(),
 }
 _TERNARY = {(2, 0): 0xCA, (2, 1): 0xAC, (1, 0): 0xE2, (1, 2): 0xE4, (0, 1): 0xB8, (0, 2): 0xD8}
 """A selection among (otherwise, chosen, truth), bit by bit, by which is overwritten and which is read last."""
 _NAMES = {"fma": "vfmadd", "fms": "vfmsub", "fnma": "vfnmadd"}
+_POINTERS = ("rsi", "rdx", "rcx", "r8", "r9")  # to the rows that a line is told of
 _BASES = ("rcx", "rdx", "rsi", "r8", "r9", "r10", "r11")
 _NEAR = 128  # vectors, or constants, on either side of a base whose distance from it takes one byte
 
@@ -46,12 +48,17 @@ class _X86Text:
         constants = [f"{step * (n - _NEAR)}(%rax){one}" for n in range(len(self.allocation.constants))]
         first, placed = self.constants, self.allocation.placed
         used = {place - first for _, to, places in placed for place in (to, *places) if place >= first}
-        slots = {first + n: self.slot(n, bases.get(n // (2 * _NEAR), "")) for n in used}
+        slots = {first + n: self.slot(n, bases.get(n // (2 * _NEAR), "")) for n in used if n < CELL_PLACES}
+        slots |= {first + n: self.cell(self.allocation.rows[n], one) for n in used if n >= CELL_PLACES}
         return dict(enumerate(registers + constants)) | slots
 
     def slot(self, n: int, base: str) -> str:
         size = self.lanes.bytes
         return f"{(n % (2 * _NEAR) - _NEAR) * size}(%{base})" if base else f"{n * size}(%rdi)"
+
+    def cell(self, cell: RowCell, one: str) -> str:
+        size = self.size if cell.is_number else self.lanes.bytes
+        return f"{cell.offset * size}(%{_POINTERS[cell.pointer]})" + (one if cell.is_number else "")
 
     def bases(self) -> dict[int, str]:
         """Return registers for the parts of the workspace that are used most; what is not near one takes four bytes."""
@@ -62,9 +69,11 @@ class _X86Text:
             (place - first) // (2 * _NEAR)
             for code, to, places in self.allocation.placed
             for place in (to, *places)
-            if place >= first
+            if first <= place < first + CELL_PLACES
         )
-        return {part: base for (part, _), base in zip(used.most_common(), _BASES, strict=False)}
+        taken = {_POINTERS[cell.pointer] for cell in self.allocation.rows.values()}
+        free = [base for base in _BASES if base not in taken]
+        return {part: base for (part, _), base in zip(used.most_common(), free, strict=False)}
 
     def templates(self) -> dict[str, str]:
         """Return the text of the steps whose result goes anywhere, with their operands from the last to the first."""
@@ -80,6 +89,7 @@ class _X86Text:
         found["select"] = f" vblendv{t} %s,%s,%s,%s"
         spread = "vmovddup" if self.lanes.width == 2 else f"vbroadcasts{t[1]}"
         found["constant"] = f" {spread if wide else 'vmova' + t} %s,%s"
+        found["number"] = f" {spread} %s,%s"
         return found | dict.fromkeys(("load", "store", "move"), f" vmova{t} %s,%s")
 
     def tied(self) -> dict[tuple[str, int, int], str]:
@@ -97,10 +107,11 @@ class _X86Text:
         free, tied, registers, plain = self.templates(), self.tied(), self.registers, names
         if self.wide:
             free.pop("select")
-            plain = {place: names[place].split("{")[0] for place in range(self.constants)}
+            plain = {place: name.split("{")[0] for place, name in names.items()}
         for code, to, places in self.allocation.placed:
             if code == "constant":
-                yield free[code] % (plain[places[0]], names[to])
+                spread = free[code] if places[0] < self.constants else free["number"]
+                yield spread % (plain[places[0]], names[to])
             elif code in free:
                 yield free[code] % (*[names[place] for place in reversed(places)], names[to])
             else:
@@ -143,5 +154,5 @@ def _text(name: str, machine: Machine, lanes: Lanes, allocation: Allocation) -> 
     return _X86Text(name, machine, lanes, allocation).text()
 
 
-AVX512 = Machine(32, _FREE | {"select": _FUSED, BITWISE: _EITHER}, _text, ahead=128)
+AVX512 = Machine(32, _FREE | {"select": _FUSED, BITWISE: _EITHER}, _text, ahead=128, broadcasts=True)
 AVX = Machine(16, _FREE | {"select": _SECOND}, _text)

@@ -1,0 +1,125 @@
+"""Trees of many alike joints are looped over: answers as written out, to rounding, and the same bits however cut."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan._compiler.program import autodiff, verify
+from cardan._compiler.targets.cuda.text import cuda_text
+from cardan._dynamics.algorithms import along
+from cardan.joints import Prismatic, Revolute, Spherical
+from programs import evaluated, run_c
+
+HINGES, MIXED, BALLS = (Revolute([0, 0, 1]),), (Revolute([0, 0, 1]), Prismatic([0.6, 0.0, 0.8])), (Spherical(),)
+FUNCTIONS = (cardan.inverse_dynamics, cardan.forward_dynamics)
+
+
+@pytest.fixture(autouse=True)
+def loops_from_fewer(monkeypatch):
+    monkeypatch.setattr(along, "LOOP_FROM", 10)
+
+
+def tree(kinds, n=32, back=5, base="fixed"):
+    """Return a robot whose joints join one of the `back` bodies before."""
+    rng = np.random.default_rng(n + back)
+    m = cardan.Mechanism("tree")
+    for k in range(n):
+        moment = np.diag(rng.uniform(0.02, 0.03, 3))
+        m.add_body(f"b{k}", cardan.Inertia(mass=rng.uniform(0.5, 2.0), com=rng.normal(size=3) / 20, inertia=moment))
+        joint, parent = kinds[k % len(kinds)], f"b{rng.integers(max(0, k - back), k)}" if k else "world"
+        armature = rng.uniform(0.0, 0.1, joint.nv)
+        pose = cardan.SE3.from_rpy(rng.normal(size=3), rng.normal(size=3) / 10)
+        if k or base == "fixed":
+            m.add_joint(f"j{k}", joint, parent, f"b{k}", pose, armature=armature)
+    return m.model(base=base)
+
+
+def states(model, rows):
+    rng = np.random.default_rng(5)
+    return [model.random_configuration((rows,), seed=4), *rng.normal(size=(2, rows, model.nv))]
+
+
+def is_near(found, expected, error=1e-10):
+    return np.abs(found - expected).max() <= error * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("kinds", [MIXED, BALLS, (*MIXED, *BALLS)], ids=["hinges and slides", "balls", "all"])
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.name)
+@pytest.mark.parametrize(("back", "base"), [(1, "fixed"), (5, "floating")], ids=["chain", "floating tree"])
+def test_loops_answer_as_the_page_written_out(function, kinds, back, base):
+    model = tree(kinds, back=back, base=base)
+    given = states(model, 9)
+    found = function(model, *given)
+    assert function.program(model).regions
+    for row in (0, 8):
+        assert is_near(found[row], np.array(function.kernel(model, *(a[row].tolist() for a in given))))
+
+
+def test_external_forces_act_on_looped_bodies():
+    model = tree(HINGES)
+    q, v, x = (a[0] for a in states(model, 1))
+    f = np.random.default_rng(1).normal(size=(len(model.body_names), 6))
+    for function in FUNCTIONS:
+        expected = np.array(function.kernel(model, q.tolist(), v.tolist(), x.tolist(), f.tolist()))
+        assert is_near(function(model, q, v, x, f), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.full)])
+def test_bits_hang_on_no_cut_of_the_batch(dtype):
+    model = tree((*MIXED, *BALLS))
+    given = [a.astype(dtype) for a in states(model, 70)]
+    for function in FUNCTIONS:
+        whole = function(model, *given)
+        assert np.array_equal(function.on("llvm", threads=2)(model, *given), whole)
+        for rows in (1, 7, 33):
+            assert np.array_equal(function(model, *(a[:rows] for a in given)), whole[:rows])
+        assert np.array_equal(function(model, *(a[69] for a in given)), whole[69])
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.name)
+def test_other_targets_agree(function, tmp_path):
+    model = tree((*MIXED, *BALLS))
+    given = [np.ascontiguousarray(a) for a in states(model, 3)]
+    own = verify(function.program(model))
+    (native,), (plain,) = evaluated(own, "llvm", given), evaluated(own, "numpy", given)
+    assert is_near(native, plain, 1e-9)
+    if shutil.which("gcc"):
+        made = np.empty_like(plain)
+        run_c(tmp_path, own, given, [made])
+        assert is_near(made, plain, 1e-9)
+
+
+def test_programs_do_not_grow_with_the_number_of_joints():
+    few, many = (cardan.forward_dynamics.program(tree(HINGES, n, 1)) for n in (30, 120))
+    assert few.operations == many.operations
+    assert many.work > 3.5 * few.work
+    assert cuda_text(many).count("\n") < 1.2 * cuda_text(few).count("\n") + 1000
+
+
+def test_robots_that_ship_are_written_out(monkeypatch):
+    monkeypatch.undo()
+    for name in ("arm7", "quadruped", "humanoid"):
+        model = getattr(cardan.robots, name)().model()
+        assert not any(function.program(model).regions for function in FUNCTIONS)
+
+
+def test_loops_run_again_on_their_results():
+    model = tree(HINGES)
+    q, v, a = states(model, 5)
+    once = cardan.inverse_dynamics
+    expected = once(model, q, v, once(model, q, v, once(model, q, v, a)))
+    thrice = once.repeated(3, carry={"a": "result"})
+    assert np.array_equal(thrice(model, q, v, a), expected)
+    assert is_near(thrice.on("numpy")(model, q, v, a), expected)
+
+
+def test_derivatives_are_those_of_what_is_written_out():
+    """Forward, traced anew without loops; in reverse, of a program that has them."""
+    model, f = tree(HINGES, 10, 1), cardan.inverse_dynamics
+    given = [*states(model, 1), np.ones((1, model.nv))]
+    backwards = verify(autodiff.vector_jacobian_product(f.program(model), ["v"]))
+    ((found,),) = evaluated(backwards, "llvm", given)
+    slopes = cardan.derivative(f, "v")(model, *(x[0] for x in given[:3]))
+    assert is_near(found, slopes.sum(axis=0))
