@@ -124,7 +124,7 @@ class Task(ABC):
             ParameterError: for a weight that is none.
         """
         weight = numeric_array(type(self).__name__, "weight", self.weight).astype(float)
-        if not (np.isfinite(weight).all() and (weight >= 0.0).all()):
+        if not ((weight >= 0.0) & (weight < np.inf)).all():
             raise ParameterError(f"weight of {type(self).__name__}", got=self.weight, expected="finite numbers >= 0")
         return weight
 
