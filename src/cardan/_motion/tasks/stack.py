@@ -16,7 +16,7 @@ import numpy as np
 
 from cardan._algebra.arrays import symbolic
 from cardan._algebra.by_identity import ByIdentity
-from cardan._algebra.errors import ResultError, ShapeError
+from cardan._algebra.errors import ParameterError, ResultError, ShapeError
 from cardan._dynamics.call.arguments import Shape, broadcast
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.results import packed
@@ -134,15 +134,22 @@ class Stack:
         """Return errors and Jacobian as `Linearization`, shapes (..., m) and (..., m, nv) [m, rad], weights apart."""
         return self.function(self.model, q, self.targets())
 
-    def targets(self) -> np.ndarray:
+    def targets(self, *others: Any) -> np.ndarray:
         """Return the targets of all tasks side by side, shape (..., k) [m, rad, -], broadcast against each other.
 
+        Args:
+            others: in place of the tasks' own, in their order [m, rad, -]; None for one that stays.
+
         Raises:
-            ShapeError, DTypeError, NotFiniteError, ParameterError: for a target that is none, with the row.
+            ShapeError, DTypeError, NotFiniteError, ParameterError: for a target that is none, with the row, and more
+                targets than tasks.
         """
+        if len(others) > len(self.tasks):
+            expected = f"at most {len(self.tasks)}, one for each task"
+            raise ParameterError(f"number of targets of {self.where}", got=len(others), expected=expected)
         parts = []
-        for task in self.tasks:
-            array, shape = task.checked_target(self.model), core(task, self.model)
+        for task, other in itertools.zip_longest(self.tasks, others):
+            array, shape = task.checked_target(self.model, other), core(task, self.model)
             array = np.zeros(shape) if array is None else array  # a task without a target takes an empty array
             parts.append(array.reshape((*array.shape[: array.ndim - len(shape)], math.prod(shape))))
         return self._side_by_side("target", parts)
