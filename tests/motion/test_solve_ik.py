@@ -22,6 +22,7 @@ from cardan.tasks import (
     CenterOfMass,
     ClosedLoops,
     Damping,
+    DifferentialIK,
     FrameOrientation,
     FramePose,
     FramePosition,
@@ -104,6 +105,29 @@ def test_leading_axes_are_a_batch():
     np.testing.assert_allclose(v[2, 1], one, atol=1e-9)
     assert solve_ik(ARM, np.zeros((0, 7)), FramePose("tool", X[0]), DT).shape == (0, 7)
     np.testing.assert_allclose(solve_ik(ARM, q.astype(np.float32), tasks, DT), v, atol=1e-4)
+
+
+def test_prepared_steps_are_the_same():
+    """Of new targets, of those it began with, of a batch; with loops, too."""
+    q, (first, second) = ARM.random_configuration(seed=1), poses(2)
+    rest = Posture(ARM.neutral(), weight=0.1)
+    step = DifferentialIK(ARM, [FramePose("tool", first), rest], DT)
+    np.testing.assert_array_equal(step(q), solve_ik(ARM, q, [FramePose("tool", first), rest], DT))
+    np.testing.assert_array_equal(step(q, second), solve_ik(ARM, q, [FramePose("tool", second), rest], DT))
+    np.testing.assert_array_equal(
+        step(q, None, q), solve_ik(ARM, q, [FramePose("tool", first), Posture(q, weight=0.1)], DT)
+    )
+    np.testing.assert_array_equal(step(q, poses(2)), [step(q, first), step(q, second)])
+    np.testing.assert_array_equal(step(q), step(q, first))  # what was given once is not kept
+    closed = cardan.assemble(BAR)
+    pushed = DifferentialIK(BAR, Posture(BAR.neutral()), DT)(closed, closed + 0.1)
+    np.testing.assert_array_equal(pushed, solve_ik(BAR, closed, Posture(closed + 0.1), DT))
+    with pytest.raises(ParameterError, match="at most 2"):
+        step(q, first, None, None)
+    with pytest.raises(ParameterError, match="a rotation matrix"):
+        step(ARM.neutral(), 2.0 * first + np.diag([0.0, 0.0, 0.0, -1.0]))
+    with pytest.raises(ParameterError, match="takes none"):
+        DifferentialIK(ARM, [rest, Damping()], DT)(ARM.neutral(), None, 1.0)
 
 
 @pytest.mark.parametrize("size", [1e-6, 1e-3, 1e6])

@@ -36,12 +36,8 @@ class Motions:
 
     def __init__(self, problem: Problem) -> None:
         # not the problem itself, which shall end when nobody has it
-        self.model, self.step, self.cost, self.final_cost = (
-            problem.model,
-            problem.step,
-            problem.cost,
-            problem.final_cost,
-        )
+        self.model, self.step = problem.model, problem.step
+        self.cost, self.final_cost = problem.cost, problem.final_cost
         self.control, self.controls, self.bounds = problem.control, problem.controls, problem.bounds
 
     @property
@@ -70,11 +66,8 @@ class Motions:
     @cached_property
     def _expansion(self) -> tuple[Bound, tuple[str, ...]]:
         names = (*STATE, self.control)
-        rates, slope, curve = (
-            derivative(self.step, names, tangent=(0,)),
-            gradient(self.cost, names),
-            hessian(self.cost, names),
-        )
+        rates = derivative(self.step, names, tangent=(0,))
+        slope, curve = gradient(self.cost, names), hessian(self.cost, names)
         n, shapes = 2 * self.model.nv, self._shapes(self.step, self.cost)
 
         def expansion(model: Model, given: Mapping[str, Any]) -> Knots:

@@ -13,13 +13,13 @@ from cardan._motion.tasks.shipped import (
     Posture,
     RelativeFrame,
 )
-from cardan._motion.tasks.solve_ik import solve_ik
+from cardan._motion.tasks.solve_ik import DifferentialIK, solve_ik
 from cardan._motion.tasks.stack import Linearization, Stack
 from cardan._motion.tasks.task import Task
 
 __all__ = [
-    "CenterOfMass", "ClosedLoops", "Damping", "FrameOrientation", "FramePose", "FramePosition", "InverseKinematics",
-    "KeepApart", "Linearization", "LookAt", "Posture", "RelativeFrame", "Stack", "Task", "inverse_kinematics",
-    "solve_ik",
+    "CenterOfMass", "ClosedLoops", "Damping", "DifferentialIK", "FrameOrientation", "FramePose", "FramePosition",
+    "InverseKinematics", "KeepApart", "Linearization", "LookAt", "Posture", "RelativeFrame", "Stack", "Task",
+    "inverse_kinematics", "solve_ik",
 ]  # fmt: skip
 __dir__ = __all__.copy

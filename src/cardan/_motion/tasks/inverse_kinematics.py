@@ -168,8 +168,8 @@ def _asked(model: Model, tasks: Any, frame: Any, target: Any) -> Sequence[Task]:
 
 def _weights(stack: Stack, given: np.ndarray) -> Weights:
     """Return the weights of rows for each stage of a search, from those that were given, shape (n, m)."""
-    _, ranks = np.unique([task.priority for task in stack.tasks], return_inverse=True)
-    after = np.repeat(ranks, [rows.stop - rows.start for rows in stack.rows])
+    levels = sorted({task.priority for task in stack.tasks})
+    after = np.repeat([levels.index(t.priority) for t in stack.tasks], [rows.stop - rows.start for rows in stack.rows])
     first = given * (after == 0)
     return Weights(first * stack.scales(), first, given * LOWER ** after.astype(float))
 

@@ -45,7 +45,7 @@ from cardan._dynamics.call.function import Function
 from cardan._dynamics.functions.derivatives import derivative
 from cardan._motion.tasks.bounds import entries_of_limits, other_limits
 from cardan._motion.tasks.shipped import ClosedLoops, Damping
-from cardan._motion.tasks.stack import Stack, as_rows, by_problem, stacked_errors, stacked_jacobian, targets_shape
+from cardan._motion.tasks.stack import Stack, by_problem, stacked_errors, stacked_jacobian, targets_shape
 from cardan._motion.tasks.task import Structure, Task, check_model_without_inputs, checked_array, checked_tasks
 from cardan._robot.model import Model
 
@@ -99,32 +99,75 @@ def solve_ik(
 
     Source: Escande, Mansard and Wieber (2014).
     """
-    check_model_without_inputs(WHERE, model)
-    positive(f"{WHERE}: dt", dt, "s")
-    positive(f"{WHERE}: damping", damping, "1/rad^2, 1/m^2")
-    best = partial(solution, package("daqp", WHERE, "qp"))
-    asked = checked_tasks(WHERE, tasks)
-    closing = [task for task in asked if isinstance(task, ClosedLoops)]
-    asked = asked if closing or not model.closures else (*asked, ClosedLoops())
-    # Something is to be minimised beside the loops.
-    stack = Stack(model, asked if len(closing) < len(asked) else (*asked, Damping()), WHERE)
-    q = checked_array(WHERE, "q", q, (model.nq,))
-    batch, given = by_problem(WHERE, {"q": q, "targets": stack.targets(), "weights": stack.weights()})
-    given |= {"gains": as_rows(stack.gains(), batch), "damping": as_rows(np.array([damping]), batch)[:, 0]}
-    bounds = limits_of(model, limits)
-    found = differential(stack, bounds.others)(model, *given.values())
-    for name, what in (("e", "errors of the tasks"), ("J", "Jacobian of the tasks")):
-        check_finite(WHERE, what, found[name], batch, "A direction to the frame itself is none, say.")
-    steps = StepHierarchy(stack, given["weights"], given["damping"], bounds, found, given["q"], dt)
-    x = [steps.solve(row, best) for row in range(len(given["q"]))]
-    failed = [row for row, motion in enumerate(x) if motion is None]
-    if failed:
-        rows = [tuple(map(int, np.unravel_index(k, batch))) for k in failed] if batch else []
-        raise InfeasibleError(WHERE, rows, steps.in_the_way(failed[0]))
-    motions = np.array(x, dtype=float).reshape(len(x), model.nv)
-    if not steps.closing:  # those of the velocities' own limits alone are within these to the last digit
-        motions = np.clip(motions, steps.lower, steps.upper)
-    return (motions * steps.unit).reshape((*batch, model.nv)) / dt
+    return DifferentialIK(model, tasks, dt, limits=limits, damping=damping)(q)
+
+
+class DifferentialIK:
+    """`solve_ik` prepared for the steps of a control loop: tasks are checked once, only q and targets are new.
+
+    `step(q, *targets)` returns velocities [rad/s, m/s], shape (..., nv). Targets stand in for those of the tasks, in
+    their order. For None, and for what is left out, the task's own counts, as it is now. Weights, gains and limits are
+    those of the beginning.
+
+    Args:
+        model: the robot.
+        tasks: as for `solve_ik`.
+        dt: length of the step [s].
+        limits: whether velocity and position limits hold.
+        damping: what a motion costs [1/rad^2, 1/m^2].
+
+    Raises:
+        As `solve_ik`; a call raises for its q, its targets, and steps without a solution.
+
+    Examples:
+        >>> pose = cardan.frame_transform(arm, q, "tool")
+        >>> step = cardan.tasks.DifferentialIK(arm, cardan.tasks.FramePose("tool", pose), dt=0.01)
+        >>> pose[2, 3] += 0.001  # 1 mm up
+        >>> bool(np.allclose((cardan.jacobian(arm, q, "tool") @ step(q, pose))[:3], (0.0, 0.0, 0.1), atol=1e-5))
+        True
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        tasks: Task | list[Task] | tuple[Task, ...],
+        dt: float,
+        *,
+        limits: bool = True,
+        damping: float = 1e-8,
+    ) -> None:
+        check_model_without_inputs(WHERE, model)
+        self.model, self.dt = model, positive(f"{WHERE}: dt", dt, "s")
+        self._damping = np.array([positive(f"{WHERE}: damping", damping, "1/rad^2, 1/m^2")])
+        self._best = partial(solution, package("daqp", WHERE, "qp"))
+        asked = checked_tasks(WHERE, tasks)
+        closing = [task for task in asked if isinstance(task, ClosedLoops)]
+        asked = asked if closing or not model.closures else (*asked, ClosedLoops())
+        # Something is to be minimised beside the loops.
+        self.stack = Stack(model, asked if len(closing) < len(asked) else (*asked, Damping()), WHERE)
+        self._bounds = limits_of(model, limits)
+        self._function = differential(self.stack, self._bounds.others)
+        self._weights, self._gains = self.stack.weights(), self.stack.gains()
+
+    def __call__(self, q: ArrayLike, *targets: Any) -> np.ndarray:
+        """Return velocities at q."""
+        model, q = self.model, checked_array(WHERE, "q", q, (self.model.nq,))
+        asked = {"q": q, "targets": self.stack.targets(*targets), "weights": self._weights}
+        batch, given = by_problem(WHERE, asked | {"gains": self._gains, "damping": self._damping})
+        given["damping"] = given["damping"][:, 0]
+        found = self._function(model, *given.values())
+        for name, what in (("e", "errors of the tasks"), ("J", "Jacobian of the tasks")):
+            check_finite(WHERE, what, found[name], batch, "A direction to the frame itself is none, say.")
+        steps = StepHierarchy(self.stack, given["weights"], given["damping"], self._bounds, found, given["q"], self.dt)
+        x = [steps.solve(row, self._best) for row in range(len(given["q"]))]
+        failed = [row for row, motion in enumerate(x) if motion is None]
+        if failed:
+            rows = [tuple(map(int, np.unravel_index(k, batch))) for k in failed] if batch else []
+            raise InfeasibleError(WHERE, rows, steps.in_the_way(failed[0]))
+        motions = np.array(x, dtype=float).reshape(len(x), model.nv)
+        if not steps.closing:  # those of the velocities' own limits alone are within these to the last digit
+            motions = np.clip(motions, steps.lower, steps.upper)
+        return (motions * steps.unit).reshape((*batch, model.nv)) / self.dt
 
 
 class StepLimits(NamedTuple):

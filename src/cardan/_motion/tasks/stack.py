@@ -16,7 +16,7 @@ import numpy as np
 
 from cardan._algebra.arrays import symbolic
 from cardan._algebra.by_identity import ByIdentity
-from cardan._algebra.errors import ResultError, ShapeError
+from cardan._algebra.errors import ParameterError, ResultError, ShapeError
 from cardan._dynamics.call.arguments import Shape, broadcast
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.results import packed
@@ -134,15 +134,22 @@ class Stack:
         """Return errors and Jacobian as `Linearization`, shapes (..., m) and (..., m, nv) [m, rad], weights apart."""
         return self.function(self.model, q, self.targets())
 
-    def targets(self) -> np.ndarray:
+    def targets(self, *others: Any) -> np.ndarray:
         """Return the targets of all tasks side by side, shape (..., k) [m, rad, -], broadcast against each other.
 
+        Args:
+            others: in place of the tasks' own, in their order [m, rad, -]; None for one that stays.
+
         Raises:
-            ShapeError, DTypeError, NotFiniteError, ParameterError: for a target that is none, with the row.
+            ShapeError, DTypeError, NotFiniteError, ParameterError: for a target that is none, with the row, and more
+                targets than tasks.
         """
+        if len(others) > len(self.tasks):
+            expected = f"at most {len(self.tasks)}, one for each task"
+            raise ParameterError(f"number of targets of {self.where}", got=len(others), expected=expected)
         parts = []
-        for task in self.tasks:
-            array, shape = task.checked_target(self.model), core(task, self.model)
+        for task, other in itertools.zip_longest(self.tasks, others):
+            array, shape = task.checked_target(self.model, other), core(task, self.model)
             array = np.zeros(shape) if array is None else array  # a task without a target takes an empty array
             parts.append(array.reshape((*array.shape[: array.ndim - len(shape)], math.prod(shape))))
         return self._side_by_side("target", parts)
@@ -170,14 +177,15 @@ class Stack:
             if value.ndim and value.shape[-1] != size:
                 expected = f"one number, or (..., {size}): one for each entry of the error"
                 raise ShapeError(type(task).__name__, name, got=value.shape, expected=expected)
-            parts.append(np.broadcast_to(value[..., None] if not value.ndim else value, (*value.shape[:-1], size)))
+            parts.append(value if value.ndim else np.full(size, value))
         return self._side_by_side(name, parts)
 
     def _side_by_side(self, name: str, parts: Sequence[np.ndarray]) -> np.ndarray:
         """Return what each task has, shapes (..., n), along one last axis."""
         whose = [f"{name} of task {k}, {type(task).__name__}" for k, task in enumerate(self.tasks)]
         shape = broadcast(self.where, {n: p.shape[:-1] for n, p in zip(whose, parts, strict=True)})
-        return np.concatenate([np.broadcast_to(p, (*shape, p.shape[-1])) for p in parts], axis=-1)
+        wide = [p if p.shape[:-1] == shape else np.broadcast_to(p, (*shape, p.shape[-1])) for p in parts]
+        return np.concatenate(wide, axis=-1)
 
 
 def by_problem(where: str, parts: Mapping[str, np.ndarray]) -> tuple[tuple[int, ...], dict[str, np.ndarray]]:
@@ -196,15 +204,18 @@ def as_rows(part: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 def size_of(model: Model) -> float:
     """Return how large a robot is, about [m]: the longest way from the world over its joints; 1 if it has no length."""
+    if known := _sizes.get(model):
+        return known
     ways: list[float] = []
     for node in model.nodes:
         own = math.hypot(*map(float, node.placement.translation))
         ways.append(own + (ways[node.parent] if node.parent >= 0 else 0.0))
     ends = [(ways[at.node] if at.node >= 0 else 0.0, at) for at in map(model.attachment, model.body_names)]
     longest = max((way + math.hypot(*map(float, at.pose.translation)) for way, at in ends if at.node >= 0), default=0.0)
-    return longest or 1.0
+    return _sizes.setdefault(model, longest or 1.0)
 
 
+_sizes: ByIdentity[Model, float] = ByIdentity()
 _known: ByIdentity[Model, dict[Structure, tuple[slice, ...]]] = ByIdentity()
 
 

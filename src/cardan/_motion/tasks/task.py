@@ -124,20 +124,24 @@ class Task(ABC):
             ParameterError: for a weight that is none.
         """
         weight = numeric_array(type(self).__name__, "weight", self.weight).astype(float)
-        if not (np.isfinite(weight).all() and (weight >= 0.0).all()):
+        if not ((weight >= 0.0) & (weight < np.inf)).all():
             raise ParameterError(f"weight of {type(self).__name__}", got=self.weight, expected="finite numbers >= 0")
         return weight
 
-    def checked_target(self, model: Model) -> np.ndarray | None:
+    def checked_target(self, model: Model, target: Any = None) -> np.ndarray | None:
         """Return the target as an array of floats [rad, m, -], shape (..., *target_shape); None for a task without.
+
+        Another `target` may stand in for its own.
 
         Raises:
             ShapeError, DTypeError, NotFiniteError, ParameterError: for a target that is none, with the row.
         """
+        name = type(self).__name__
         if self.target_shape(model) is None:
+            if target is not None:
+                raise ParameterError(f"{name}: target", got=target, expected="None: the task takes none")
             return None
-        shape, name = core(self, model), type(self).__name__
-        given = getattr(self, "target", None)
+        shape, given = core(self, model), getattr(self, "target", None) if target is None else target
         if given is None:
             expected = f"an array of shape (..., {', '.join(map(str, shape))})"
             raise ParameterError(f"{name}: target", got=None, expected=expected)
