@@ -276,6 +276,31 @@ def test_quaternions_and_goals_that_are_parameters():
     np.testing.assert_array_equal(one.u, found.u[0])
 
 
+def test_parameters_of_any_name_numbers_with_defaults_and_options():
+    """Names that a descent uses itself are as good as others; a number with one default may be left out."""
+
+    def solved(shapes, taken, given, cost):
+        made = cardan.function(shapes={"u": (1,)} | shapes, returns=())(cost)
+        problem = optimal.Problem(CART, step, made, final)
+        assert problem.parameters.keys() == taken
+        return optimal.solve(problem, [0.1, 0.0], STILL, np.zeros((8, 1)), given, hessian="exact")
+
+    none = {"share": (), "K": (), "u_near": (), "v_after": ()}
+    found = solved(none, none.keys(), dict.fromkeys(none, 2.0), named)
+    same = solved({}, {"weight"}, {}, weighed)
+    assert same.converged
+    np.testing.assert_array_equal(found.u, same.u)
+    assert (solved({}, {"weight"}, {"weight": 3.0}, weighed).u != same.u).any()
+
+
+def named(model, q, v, u, share, K, u_near, v_after):
+    return share * K * u_near * v_after * u[0] * u[0] + v @ v
+
+
+def weighed(model, q, v, u, weight: float = 16.0, *, frame: str = "world"):
+    return weight * u[0] * u[0] + v @ v
+
+
 def test_a_problem_of_linear_dynamics_takes_one_step():
     """Where the expansion is exact, so is the first step; the feedback is that of `riccati`."""
     m = cardan.Mechanism("slide", gravity=(0.0, 0.0, 0.0))
@@ -336,6 +361,10 @@ def other_name(model, q, v, w):
     return w[0]
 
 
+def turned(model, q, v, u):
+    return {"v": v, "q": q}
+
+
 def test_problems_that_are_none():
     with pytest.raises(ParameterError, match="cost of Problem"):
         optimal.Problem(CART, step, lambda q: q, final)
@@ -353,6 +382,10 @@ def test_problems_that_are_none():
         optimal.Problem(CART, step, cost, final, np.zeros(2))
     with pytest.raises(ParameterError, match="lower <= upper"):
         optimal.Problem(CART, step, cost, final, 1.0, -1.0)
+    with pytest.raises(ShapeError, match="as in the function before"):
+        optimal.Problem(CART, step, cardan.function(shapes={"u": (2,)}, returns=())(weighed), final)
+    with pytest.raises(ShapeError, match="step of a Problem"):
+        optimal.Problem(CART, cardan.function(shapes={"u": (1,)})(turned), cost, final)
     with pytest.raises(ParameterError, match="numbers between"):
         optimal.Problem(CART, step, cost, final, np.inf, np.inf)
     with pytest.raises(ValueError, match="read-only"):

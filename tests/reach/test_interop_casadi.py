@@ -196,6 +196,18 @@ def test_derivatives_of_quaternions_are_plain(ca):
     close(second(ca, F, args, weights), second(ca, own, args, weights), 1e-11)
 
 
+def test_arguments_may_have_any_name(ca):
+    """Weights of results were called so."""
+
+    @cardan.function(shapes={"result_bar": (2,)})
+    def scaled(model, q, result_bar):
+        return q * q * result_bar
+
+    F, x = wrap(scaled, PENDULUM, compiler=""), ca.MX.sym("x", 2)
+    slope = ca.Function("slope", [x], [ca.gradient(ca.dot(F(x, [3.0, 4.0]), [5.0, 6.0]), x)])
+    assert np.array(slope([1.0, 2.0])).ravel().tolist() == [30.0, 96.0]
+
+
 def test_inputs_of_a_model_are_arguments(ca):
     model = PENDULUM.with_inputs(load=(PENDULUM.body_names[-1], "mass"))
     F = wrap(cardan.gravity_forces, model, order=1, compiler="")

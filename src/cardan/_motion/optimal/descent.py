@@ -143,7 +143,7 @@ def solve(
         raise ParameterError("hessian", got=hessian, expected=", ".join(map(repr, HESSIANS)))
     if not isinstance(parameters, Mapping | None):
         raise DTypeError(WHERE, "parameters", got=f"a {type(parameters).__name__}", expected='{"goal": goal}')
-    batch, start, controls, given = _checked(problem, q0, v0, u, parameters or {})
+    batch, start, controls, given = _checked(problem, q0, v0, u, problem.defaults | {**(parameters or {})})
     motions = COMPILED.setdefault(problem, Motions(problem))
     found = _descended(motions, start, controls, given, iterations, tolerance, hessian == "exact")
     return Solution(*(_back(a, batch, first) for a, first in zip(found, (1, 1, 1, 1, 0, 0, 0, 0), strict=True)))

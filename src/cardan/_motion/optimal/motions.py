@@ -17,9 +17,11 @@ from cardan._dynamics.algorithms.configuration import difference
 from cardan._dynamics.call.compiled import Bound
 from cardan._dynamics.call.function import Function, function
 from cardan._dynamics.functions.derivatives import derivative, gradient, hessian
-from cardan._motion.optimal.problem import STATE, Problem
+from cardan._motion.optimal.problem import STATE, Problem, taken
 from cardan._motion.optimal.riccati_sweep import Knots
 from cardan._robot.model import Model
+
+NEAR, AFTER = "cardan_near_", "cardan_after_"  # names of arrays beside the user's begin like this
 
 
 class Motion(NamedTuple):
@@ -61,7 +63,7 @@ class Motions:
 
     def _shapes(self, *of: Function[..., Any]) -> dict[str, tuple[int, ...]]:
         """Return the arrays that functions take, and their shapes: q and v first."""
-        return {name: f.interface.cores(self.model)[name] for f in of for name in f.interface.arguments}
+        return {name: f.interface.cores(self.model)[name] for f in of for name in taken(f, self.model)}
 
     @cached_property
     def _expansion(self) -> tuple[Bound, tuple[str, ...]]:
@@ -83,12 +85,12 @@ class Motions:
         """Return the second derivatives of costates . x of the next state, near what it is."""
         n, names = 2 * self.model.nv, (*STATE, self.control)
         shapes = self._shapes(self.step)
-        shapes |= {"q_after": shapes["q"], "v_after": shapes["v"], "costates": (n,)}
+        shapes |= {AFTER + "q": shapes["q"], AFTER + "v": shapes["v"], AFTER + "costates": (n,)}
 
         def next_state(model: Model, given: Mapping[str, Any]) -> Any:
             q, v = called(self.step, model, given)
-            x = np.concatenate([difference(model, given["q_after"], q), v - given["v_after"]])
-            return given["costates"] @ x
+            x = np.concatenate([difference(model, given[AFTER + "q"], q), v - given[AFTER + "v"]])
+            return given[AFTER + "costates"] @ x
 
         weighed = hessian(self._named(next_state, shapes), names)
 
@@ -119,7 +121,7 @@ class Motions:
 
     @cached_property
     def _final(self) -> tuple[Bound, tuple[str, ...]]:
-        return self.final_cost.bind(self.model), tuple(self.final_cost.interface.arguments)
+        return self.final_cost.bind(self.model), taken(self.final_cost, self.model)
 
     @cached_property
     def _near(self) -> tuple[Bound, tuple[str, ...]]:
@@ -127,11 +129,13 @@ class Motions:
         control, limits = self.control, self.bounds if self.is_bounded else None
         n, m, own = 2 * self.model.nv, self.controls, self._shapes(self.step, self.cost)
         state = {name: own.pop(name) for name in (*STATE, control)}
-        near = {"q_near": state["q"], "v_near": state["v"], "u_near": (m,), "K": (m, n), "k": (m,), "share": ()}
+        near = {NEAR + "q": state["q"], NEAR + "v": state["v"], NEAR + "u": (m,)}
+        near |= {NEAR + "K": (m, n), NEAR + "k": (m,), NEAR + "share": ()}
 
         def step_near(model: Model, given: Mapping[str, Any]) -> tuple[Any, ...]:
-            x = np.concatenate([difference(model, given["q_near"], given["q"]), given["v"] - given["v_near"]])
-            u = given["u_near"] + given["share"] * given["k"] + given["K"] @ x
+            q, v, u, K, k, share = (given[name] for name in near)
+            x = np.concatenate([difference(model, q, given["q"]), given["v"] - v])
+            u = u + share * k + K @ x
             if limits is not None:
                 u = minimum(maximum(u, limits[0]), limits[1])
             arrays = {**given, control: u}
@@ -154,7 +158,7 @@ class Motions:
         u, costs = np.empty((T, N, m)), np.empty((T, N))
         q[0], v[0] = start
         rows = [q, v, near.q, near.v, near.u, K, k, np.broadcast_to(share, (T, N)), *(given[n] for n in names)]
-        step.in_turn(rows, [q[1:], v[1:], u, costs])
+        step.in_turn([a[:T] for a in rows], [q[1:], v[1:], u, costs])
         last = self._at_last(self._final, q, v, given)
         with np.errstate(invalid="ignore", over="ignore"):  # of a motion that runs away, which is not taken
             return Motion(q, v, u, costs.sum(0) + last)
@@ -177,15 +181,15 @@ class Motions:
         costates = np.empty((T + 1, *p.shape))
         costates[T] = p
         self._costate.in_turn([a[::-1] for a in (costates[1:], knots.A, knots.q)], [costates[-2::-1]])
-        arrays = {"q": motion.q[:T], "v": motion.v[:T], self.control: motion.u, "costates": costates[1:]}
-        arrays |= {"q_after": motion.q[1:], "v_after": motion.v[1:], **{n: a[:T] for n, a in given.items()}}
+        arrays = {"q": motion.q[:T], "v": motion.v[:T], self.control: motion.u, AFTER + "costates": costates[1:]}
+        arrays |= {AFTER + "q": motion.q[1:], AFTER + "v": motion.v[1:], **{n: a[:T] for n, a in given.items()}}
         xx, ux, uu = curvature(*(arrays[n] for n in names))
         return knots._replace(Q=knots.Q + xx, S=knots.S + ux, R=knots.R + uu)
 
 
 def called(of: Function[..., Any], model: Model, given: Mapping[str, Any]) -> Any:
     """Return what a function makes of those arrays that it takes."""
-    return of(model, **{name: given[name] for name in of.interface.arguments})
+    return of(model, **{name: given[name] for name in taken(of, model)})
 
 
 def _blocks(rows: Iterable[Iterable[Any]]) -> np.ndarray:

@@ -36,7 +36,8 @@ class Problem:
         lower: bounds on the controls, a number or shape (m,) [the caller's unit]; none by default.
         upper: likewise [the caller's unit].
 
-    Further arguments of the functions are parameters, such as a goal: arrays that `solve` is given by name.
+    Further arguments of the functions are parameters, such as a goal: arrays that `solve` is given by name. Numbers
+    with a default may be left out. Options, such as the name of a frame, keep their defaults.
 
     Raises:
         ParameterError, ShapeError, DTypeError: for functions with other arguments or results, a model with inputs, and
@@ -76,6 +77,7 @@ class Problem:
         if len(self._core(self.step, self.control)) != 1 or not self.controls:
             expected = f'one dimension, m >= 1: @cardan.function(shapes={{"{self.control}": (m,)}})'
             raise ShapeError(self.step.name, self.control, got=self._core(self.step, self.control), expected=expected)
+        _ = self._cores  # which raises where functions do not agree
         self._check_results()
         low, high = self.bounds
         if not ((low <= high) & (low < np.inf) & (high > -np.inf)).all():
@@ -85,13 +87,25 @@ class Problem:
         """Return the name of the control, which is that of the step's third argument."""
         return list(self.step.interface.arguments)[2] if isinstance(self.step, Function) else name
 
+    @cached_property
+    def _cores(self) -> dict[str, tuple[int, ...]]:
+        """The arrays that the functions take, and their shapes."""
+        found: dict[str, tuple[int, ...]] = {}
+        for of in (self.step, self.cost, self.final_cost):
+            for name in taken(of, self.model):
+                core = self._core(of, name)
+                if found.setdefault(name, core) != core:
+                    raise ShapeError(of.name, name, got=core, expected=f"{found[name]}, as in the function before")
+        return found
+
     def _check_results(self) -> None:
         nq, nv = self.model.nq, self.model.nv
         expected = {"step": [(nq,), (nv,)], "cost": [()], "final_cost": [()]}
         for what, shapes in expected.items():
             of: Function[..., Any] = getattr(self, what)
-            found = [a.shape for a in of.program(self.model).outputs]
-            if found != shapes:
+            outputs = of.program(self.model).outputs
+            found = [a.shape for a in outputs]
+            if found != shapes or [a.name for a in outputs] == ["v", "q"]:
                 raise ShapeError(of.name, "result", got=found, expected=f"{shapes}, as the {what} of a {WHERE}")
 
     def _core(self, of: Function[..., Any], name: str) -> tuple[int, ...]:
@@ -110,12 +124,14 @@ class Problem:
     @property
     def parameters(self) -> dict[str, tuple[int, ...]]:
         """The further arguments of the functions, and their shapes."""
-        found: dict[str, tuple[int, ...]] = {}
-        for of in (self.step, self.cost, self.final_cost):
-            for name in of.interface.arguments:
-                if name not in (*STATE, self.control):
-                    found[name] = self._core(of, name)
-        return found
+        return {name: core for name, core in self._cores.items() if name not in (*STATE, self.control)}
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The parameters that may be left out: numbers whose default is the same in all functions that have one."""
+        found = [of.interface.defaults for of in (self.step, self.cost, self.final_cost)]
+        same = {n: value for d in found for n, value in d.items() if all(o.get(n, value) == value for o in found)}
+        return {name: value for name, value in same.items() if name in self.parameters}
 
     @cached_property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
@@ -128,3 +144,8 @@ class Problem:
             found.append(np.broadcast_to(array, (self.controls,)).astype(float))
             found[-1].flags.writeable = False
         return found[0], found[1]
+
+
+def taken(of: Function[..., Any], model: Model) -> tuple[str, ...]:
+    """Return the names of the arrays that a function takes, its options left at their defaults."""
+    return of.interface.required(model, {})[0]

@@ -84,7 +84,7 @@ def _derivatives(name: str, program: Program, known: Known | None, model: Model,
     first = known.first.program(model) if known else _by_result(autodiff.jacobian(program, x), len(x))
     blocks = [Pattern(b.size, a.size) for b in outputs for a in inputs]
     found = [_external(f"jac_{name}", first, [*inputs, *map(_nothing, outputs)], blocks, own, True)]
-    weights = [f"{a.name}_bar" for a in program.outputs]
+    weights = [f"bar of {a.name}" for a in program.outputs]  # no name that an argument may have
     back = autodiff.vector_jacobian_product(program, x, weights)
     seeds, reads = [*inputs, *map(_nothing, outputs), *outputs], [*own, *range(n, n + len(outputs))]
     found.append(_external(f"adj1_{name}", back, seeds, inputs, reads))
