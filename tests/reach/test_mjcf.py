@@ -147,6 +147,47 @@ def test_a_joint_that_follows_another_of_the_same_body_is_one_of_its_own():
     assert m.model().nv == 2
 
 
+KNEE = """<body name="b" pos="1 0 0"><joint name="knee" axis="0 1 0" ref="20"/><geom size="0.1" pos="0.2 0 -0.3"/>
+<body name="c" pos="0 0 -0.4"><joint name="glide" type="slide" axis="1 0 0" ref="0.02" armature="0.3" damping="0.5"/>
+<geom size="0.1" pos="0 0 -0.2"/></body></body>"""
+
+
+@pytest.mark.usefixtures("reference_target")
+def test_a_polynomial_of_another_joint_couples():
+    """MuJoCo's equality is soft and has no bias: at rest, and as stiff as it can be, it gives the same acceleration."""
+    stiff = 'solref="0.0002 1" solimp="0.99999 0.99999 0.0001"/>'
+    equality = f'<joint joint1="glide" joint2="knee" polycoef="0.01 0.02 -0.05 0.03 0.01" {stiff}'
+    text = mjcf(KNEE, '<option><flag contact="disable"/></option>', f"<equality>{equality}</equality>")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DescriptionWarning)
+        m = load_mechanism(text)
+        assert load_mechanism(write(m).encode()).joints[-1].joint == m.joints[-1].joint
+    glide = m.joints[-1].joint
+    assert isinstance(glide, J.Coupled)
+    there = mujoco.MjModel.from_xml_string(text)
+    data, model = mujoco.MjData(there), m.model()
+    for q in ([0.3, 0.8], [-0.5, -1.0]):
+        data.qpos[:] = [*q, *glide.inner_configuration([q[1]])]
+        data.qvel[:] = 0.0
+        mujoco.mj_forward(there, data)
+        np.testing.assert_allclose(data.efc_pos, 0.0, atol=1e-15)
+        a = cardan.forward_dynamics(model, q, [0.0, 0.0], [0.0, 0.0])
+        np.testing.assert_allclose(data.qacc[:2], a, rtol=1e-3)
+
+
+def test_what_a_coupled_joint_cannot_have_is_left_out_with_a_warning():
+    rough = KNEE.replace('armature="0.3"', 'frictionloss="0.1"')
+    after = (
+        '<equality><joint joint1="glide" joint2="knee" polycoef="0 0 1 0 0"/></equality>'
+        '<actuator><position joint="glide" kp="10"/></actuator>'
+    )
+    said = [fault.message for fault in check(mjcf(rough, "", after))]
+    for what in ("friction", "drive"):
+        assert any(f"its {what} is left out: it follows joint 'knee' by a polynomial" in one for one in said)
+    with pytest.warns(DescriptionWarning):
+        assert read(rough, "", after).model().nv == 2
+
+
 # --- shapes ---------------------------------------------------------------------------------------------------------
 
 

@@ -25,6 +25,7 @@ from cardan.joints import (
     Distance,
     Fixed,
     FreeFlyer,
+    Polynomial,
     Prismatic,
     Revolute,
     Spherical,
@@ -416,6 +417,9 @@ def test_joints_that_copy(schema: str, target: str, content: str, offset: float)
     assert (found.primary, found.multiplier) == ("J", -2)
     assert_allclose(found.offset, math.radians(offset))
     assert read(text).model().nv == 1
+    if schema.startswith("Mjc"):
+        cubic = read(text.replace("coef1 = -2", "coef3 = -2")).joints
+        assert next(c.joint for c in cubic if c.name == "K").function == Polynomial([0.0, 1.0, 0.0, -2.0, 0.0])
     with pytest.raises(DescriptionError, match="/World/K: error: is Revolute and copies 'F', which is Fixed"):
         read(text.replace("</World/J>", "</World/F>"))
 

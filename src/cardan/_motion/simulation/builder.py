@@ -644,7 +644,7 @@ def rest_configuration(model: Model, poses: Mapping[str, SE3], given: Mapping[st
     children = {c.name: c.child for c in model.connections}
     for node in model.nodes:
         above = (X[node.parent] if node.parent >= 0 else SE3.identity()) @ node.placement
-        child = children.get(node.name)
+        child = children.get(node.name, "")
         if child in poses and node.name not in given and not node.joint.primaries:
             wanted = above.inverse() @ poses[child] @ model.attachment(child).pose.inverse()
             q[list(node.q)] = np.array(node.joint.nearest_configuration(wanted), dtype=float)

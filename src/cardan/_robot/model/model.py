@@ -365,7 +365,7 @@ class Model(Explained):
         return sum(len(node.v) for node in self.nodes) > self.nv
 
     def passive(self, name: str) -> tuple[float, ...]:
-        """Return a property along v, nv floats, those of mimic joints included.
+        """Return a property along v, nv floats, those of mimic joints included, not those of coupled ones.
 
         Args:
             name: `"armature"`, `"damping"`, `"friction"`, `"drive_stiffness"`, `"drive_damping"`, `"spring_stiffness"`

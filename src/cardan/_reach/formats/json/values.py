@@ -25,6 +25,7 @@ from cardan._algebra.spatial import Vector3
 from cardan._reach.formats.json.kinds import BOUND, NUMBER, TEXT, VALUES, VECTOR, Kind, at, built, each, members
 from cardan._reach.formats.json.text import MAX_DEPTH, WrongError, json_text, refuse
 from cardan._robot.joints import CATALOGUE, Constant, CoordinateFunction, Joint, Linear, NaturalSpline, Polynomial
+from cardan._robot.joints.coordinate_functions import Through
 
 # --- which class a name in a file means ---
 
@@ -33,7 +34,7 @@ BASES = (Joint, CoordinateFunction, Manifold)
 WHAT = "a class of joint, coordinate function or manifold"
 
 _JOINTS = {type(joint).__name__: type(joint) for joint in CATALOGUE}
-_FUNCTIONS = {kind.__name__: kind for kind in (Constant, Linear, Polynomial, NaturalSpline)}
+_FUNCTIONS = {kind.__name__: kind for kind in (Constant, Linear, Polynomial, NaturalSpline, Through)}
 _MANIFOLDS = ("Euclidean", "UnitComplex", "UnitQuaternion", "MRP", "SE2", "SE3", "Product")
 _SPACES = {f"manifolds.{name}": getattr(manifolds, name) for name in _MANIFOLDS}
 SHIPPED: dict[str, type[Any]] = _JOINTS | _FUNCTIONS | _SPACES

@@ -15,15 +15,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Inertia, Symmetric3, Vector3
 from cardan._algebra.spatial.rotations import rotation_about_axis
 from cardan._motion.simulation.cutting import cut_bodies
 from cardan._reach.formats.mjcf import context
 from cardan._robot import joints as J
-from cardan._robot.joints import Coupled, Fixed, Joint, Limits, Mimic, Polynomial, Spherical
+from cardan._robot.joints import Coupled, Fixed, Joint, Limits, Spherical
+from cardan._robot.joints.catalogue.of_another import following
 from cardan._robot.model import WORLD
 from cardan._robot.records import Connection, Drive, Spring
 
@@ -200,9 +199,7 @@ class Tree:
         primary = self.joints[other]
         if self.m.jnt_limited[numbers[0]]:
             self._remark(numbers[0], f"its range limits joint {primary!r}, which it follows, in MuJoCo alone")
-        if len(coefficients) > 2:
-            return Coupled(joint, (primary,), Polynomial(coefficients))
-        return Mimic(joint, primary, multiplier=coefficients[1], offset=coefficients[0])
+        return following(joint, primary, coefficients)
 
     def _leave_out(self, k: int, along: dict[str, Any]) -> None:
         """Leave out, and say so, what a joint that follows another by a polynomial cannot have."""
@@ -309,7 +306,7 @@ def read_mimics(r: context.MjcfReading) -> tuple[Mimics, list[int]]:
         elif own in mimics or _leads_to(mimics, other, own):
             _leave_out(r, k, "a joint that follows another already")
         else:
-            start, *slopes = (float(e) for e in np.trim_zeros(m.eq_data[k][:5], "b"))
+            start, *slopes = (float(e) for e in m.eq_data[k][:5])
             at, at_other = (float(m.qpos0[m.jnt_qposadr[joint]]) for joint in (own, other))
             mimics[own] = other, _moved((at + start, *slopes), at_other)
     return mimics, locked

@@ -21,6 +21,7 @@ from cardan._reach.formats.usd import values
 from cardan._reach.formats.usd.stage import Stage
 from cardan._reach.formats.usd.values import Scene
 from cardan._robot import joints as J
+from cardan._robot.joints.catalogue.of_another import following
 from cardan._robot.records import Drive, Spring
 
 # --- degrees of freedom of USD's joints: limits, drives and what else is said of each, in radians and metres ---
@@ -155,15 +156,14 @@ def _position(stage: Stage, prim: Any, dof: Dof, name: str) -> float:
 # --- joints that copy others, as Newton, PhysX and MuJoCo write them on a joint's prim ---
 #
 # Newton: q = coef0 + coef1 q_target, coef0 in degrees or stage units. PhysX: q + gearing q_target + offset = 0, the
-# offset in degrees. MuJoCo: q = coef0 + coef1 q_target in radians or metres, and higher powers, which are refused.
+# offset in degrees. MuJoCo: q = coef0 + coef1 q_target + coef2 q_target^2 + ..., in radians or metres.
 
 
 class Copying(NamedTuple):
     """Which joint, by path, a joint copies, and how."""
 
     primary: str
-    multiplier: float
-    offset: float
+    coefficients: Sequence[float]  # of the polynomial of its coordinate, the constant first
 
 
 def read_mimic(stage: Stage, prim: Any, dofs: Sequence[Dof]) -> Copying | None:
@@ -171,27 +171,25 @@ def read_mimic(stage: Stage, prim: Any, dofs: Sequence[Dof]) -> Copying | None:
     unit = Units.of(stage, bool(dofs) and dofs[0].is_angular).position
     if "NewtonMimicAPI" in applied and values.flag(prim, "newton:mimicEnabled", True):
         a, b = (values.number(stage, prim, f"newton:mimicCoef{k}", float(k)) for k in (0, 1))
-        return _copying(stage, prim, "newton:mimicJoint", b, a * unit)
+        return _copying(stage, prim, "newton:mimicJoint", a * unit, b)
     if "MjcEqualityJointAPI" in applied:
-        a, b, *higher = (values.number(stage, prim, f"mjc:coef{k}", float(k == 1)) for k in range(5))
-        if any(higher):
-            stage.error(prim, "mjc:coef2 to mjc:coef4: a mimic joint is linear; leave them out")
-        return _copying(stage, prim, "mjc:target", b, a)
+        coefficients = (values.number(stage, prim, f"mjc:coef{k}", float(k == 1)) for k in range(5))
+        return _copying(stage, prim, "mjc:target", *coefficients)
     for schema in applied:
         name, _, axis = schema.partition(":")
         if name == "PhysxMimicJointAPI":
             start = f"physxMimicJoint:{axis}"
             gear, offset = (values.number(stage, prim, f"{start}:{key}", 0.0) for key in ("gearing", "offset"))
-            return _copying(stage, prim, f"{start}:referenceJoint", -gear, -offset * unit)
+            return _copying(stage, prim, f"{start}:referenceJoint", -offset * unit, -gear)
     return None
 
 
-def _copying(stage: Stage, prim: Any, name: str, multiplier: float, offset: float) -> Copying | None:
+def _copying(stage: Stage, prim: Any, name: str, *coefficients: float) -> Copying | None:
     named = values.targets(prim, name)
     if len(named) != 1:
         stage.error(prim, f"{name} names {len(named)} joints, expected one to copy")
         return None
-    return Copying(str(named[0]), multiplier, offset)
+    return Copying(str(named[0]), coefficients)
 
 
 def copied(stage: Stage, prim: Any, joint: J.Joint, how: Copying, names: Mapping[str, tuple[str, J.Joint]]) -> J.Joint:
@@ -205,7 +203,7 @@ def copied(stage: Stage, prim: Any, joint: J.Joint, how: Copying, names: Mapping
         told = f"is {type(joint).__name__} and copies {name!r}, which is {type(primary).__name__}"
         stage.error(prim, f"{told}; expected two hinges or two slides")
         return joint
-    return J.Mimic(joint, name, how.multiplier, how.offset)
+    return following(joint, name, how.coefficients)
 
 
 DIRECTIONS = {"X": Vector3(1.0, 0.0, 0.0), "Y": Vector3(0.0, 1.0, 0.0), "Z": Vector3(0.0, 0.0, 1.0)}

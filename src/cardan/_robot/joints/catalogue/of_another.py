@@ -17,6 +17,7 @@ from cardan._robot.joints.catalogue.one_axis import Helical, Prismatic, Revolute
 from cardan._robot.joints.coordinate_functions import (
     Constant,
     Linear,
+    Polynomial,
     Through,
     coordinate,
     value_of,
@@ -309,6 +310,13 @@ def following_fewer(joint: Any, at: Mapping[str, Scalars]) -> Joint:
     by = [name for name in joint.by if name not in at]
     parts = [Constant(float(at[name][0])) if name in at else coordinate(by.index(name)) for name in joint.by]
     return Coupled(joint.joint, by, Through(joint.function, tuple(parts)))
+
+
+def following(joint: Joint, primary: str, coefficients: Sequence[float]) -> Joint:
+    """Return a joint that follows another by a polynomial, the constant first; a `Mimic` if that is linear."""
+    if any(coefficients[2:]):
+        return Coupled(joint, (primary,), Polynomial(coefficients))
+    return Mimic(joint, primary, multiplier=coefficients[1], offset=coefficients[0])
 
 
 def _function(joint: Any) -> Any:
