@@ -87,8 +87,8 @@ class Translator(CodeWriter):
         for name, kind in self.signature.parameters.items():
             given.append(f"{llvm(kind)} {'noalias ' * isinstance(kind, ArrayType)}%{name}")
         # What is given a record alone is a part of something large that runs once: by itself it compiles sooner.
-        is_part = len(given) == 1 and not isinstance([*self.signature.parameters.values()][0], (Scalar, ArrayType))
-        inlined = " noinline" * is_part
+        kinds = self.signature.parameters.values()
+        inlined = " noinline" * (len(given) == 1 and not any(isinstance(k, (Scalar, ArrayType)) for k in kinds))
         head = f"define internal {self.signature.result} @{self.signature.name}({', '.join(given)}){inlined} #0 {{"
         return "\n".join([head, "start:", *self.places, *self.lines, "}"])
 
