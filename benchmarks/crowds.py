@@ -1,7 +1,8 @@
 """Many bodies beside MuJoCo: `python -m benchmarks crowds [SCENE ...]`.
 
-Each scene is laid down by cardan's own steps. From there both take the same number of steps, in turns, on one thread;
-what is printed is processor time. MuJoCo gets the scene as it lies, without its margins, with each of its solvers.
+Each scene is laid down by cardan's own steps, and at last put to sleep, if it comes to rest. From there both take the
+same number of steps, in turns, on one thread; what is printed is processor time. MuJoCo gets the scene as it lies,
+without its margins, with each of its solvers.
 `first` is a process with an empty cache: seconds from nothing to the first step, and its memory.
 """
 
@@ -28,6 +29,7 @@ import cardan
 from cardan.description import Box, Plane, Sphere
 
 DT, FRICTION, STIFFNESS, ROUNDS = 0.002, 0.5, 1e5, 15
+SLEEP, PATIENCE = 0.05, 3000  # m/s, steps
 MOST = 0.3  # seconds of a round
 SOLVERS = ("Newton", "CG", "PGS")
 
@@ -251,6 +253,12 @@ def measure(scene: Scene | Robots, peers: list[str]) -> Iterator[tuple[str, Foun
     for phase, steps in scene.phases.items():
         state, done = solver.step(state, steps=steps - done), steps
         yield phase, compare(scene, solver, state, peers)
+    if isinstance(scene, Scene) and len(scene.things) < 2000:
+        sleeper = cardan.solvers.Featherstone(world, DT, sleep=SLEEP)
+        while state.v.any() and done < PATIENCE:
+            state, done = sleeper.step(state, steps=100), done + 100
+        if not state.v.any():
+            yield "asleep", compare(scene, sleeper, state, [])
 
 
 def compare(scene: Scene | Robots, solver: Any, state: cardan.State, peers: list[str]) -> Found:
@@ -332,7 +340,8 @@ def main(words: Sequence[str] | None = None) -> None:
             took = {subject: 1e3 * min(times) for subject, times in found.times.items()}
             own = took.pop("cardan")
             row = [f"{name}, {phase}", f"{scene.goals.get(phase, math.nan):g}", f"{own:.4g}"]
-            row += [f"{t:.4g}" for t in took.values()] + [f"{min(took.values()) / own:.1f}" if took else ""]
+            row += [f"{took[p]:.4g}" if p in took else "" for p in peers]
+            row += [f"{min(took.values()) / own:.1f}" if took else ""]
             row += [str(found.contacts), f"{found.residual:.0e}"]
             row += [f"{start['world'] + start['step']:.2f}", f"{start['memory']:.0f}"]
             print("| " + " | ".join(row) + " |", flush=True)

@@ -208,15 +208,19 @@ def test_lists_grow_when_they_are_too_short():
     (engine,) = solver._by_tables._idle[0, 1, False]
     for name in ("near_most", "contact_most", "patch_most", "block_most", "triple_most", "side_most"):
         assert getattr(engine.c, name) >= 64
-    small = Featherstone(world, DT)._by_tables
-    given = {"q": world.state().q, "v": world.state().v, "position": world.targets[None], "count": np.zeros(1)}
-    with small.engine(0, given, None) as tight:
-        for lacking in list(tight._room):
-            give, name = tight._room[lacking]
-            setattr(tight.c, name, 3)
+    small = Featherstone(world, DT)
+    tighten(small)
+    np.testing.assert_array_equal(small.step(world.state(), steps=2).q, state.q)
+
+
+def tighten(solver):
+    """Give the lists of a solver's tables no room."""
+    with solver._by_tables.engine(
+        0, solver._given(solver.world.state(), None) | {"count": np.zeros(1)}, None
+    ) as engine:
+        for give, name in engine._room.values():
+            setattr(engine.c, name, 3)
             give(3)
-    found = small.step(given, None, 2)
-    np.testing.assert_array_equal(found.arrays["q"], state.q)
 
 
 def test_what_is_no_number_stays_in_its_island():
@@ -745,6 +749,9 @@ def test_who_acts_on_a_body_asleep_wakes_its_island():
     bottom = solver.contact_forces(state).force[..., 2].max()  # of those asleep as of others
     assert bottom == pytest.approx(3 * 8.0 * 9.81 / 4, rel=1e-4)
     assert solver.step(state, steps=3) == before
+    small = Featherstone(world, DT, sleep=0.02)
+    tighten(small)
+    assert small.step(state, steps=300) == solver.step(state, steps=300)  # the ball comes down meanwhile
     push.effort[...] = 0.1
     assert asleep(solver.step(world.state(), push, steps=480)) == [[0] * 7]  # what is pushed stays awake
     assert not np.any(Featherstone(world, DT).step(state).kept_impulses.rest)

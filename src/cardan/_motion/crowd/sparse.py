@@ -33,6 +33,20 @@ def subtract_product(C, c, A, a, B, b):
         C[c, j] = column
 
 
+@kernel(C=LANES[:, 6], c=INT, d=INT, A=LANES[:, 6], a=INT, b=INT, B=LANES[:, 6], r=INT)
+def subtract_two(C, c, d, A, a, b, B, r):
+    """C_c -= A_a B_r^T and C_d -= A_b B_r^T, where B_r is read once."""
+    for j in range(6):
+        one = C[c, j]
+        two = C[d, j]
+        for k in range(6):
+            x = -B[r, k, j]
+            one = fma(A[a, k], x, one)
+            two = fma(A[b, k], x, two)
+        C[c, j] = one
+        C[d, j] = two
+
+
 @kernel(L=LANES[:, 6], d=INT, returns=TRUTH)
 def factor_block(L, d):
     """Factor a diagonal block in its place, the inverse of the diagonal in that of the diagonal.
@@ -76,9 +90,16 @@ def factor(starts, n, triples, ends, L):
         is_positive = factor_block(L, diagonal) and is_positive
         for i in range(diagonal + 1, starts[j + 1]):
             divide_block(L, i, diagonal)
-        for t in range(first, ends[j]):
-            subtract_product(L, triples[t, 0], L, triples[t, 1], L, triples[t, 2])
-        first = ends[j]
+        while first < ends[j]:
+            right = triples[first, 2]
+            if first + 1 < ends[j] and triples[first + 1, 2] == right:
+                subtract_two(
+                    L, triples[first, 0], triples[first + 1, 0], L, triples[first, 1], triples[first + 1, 1], L, right
+                )
+                first += 2
+            else:
+                subtract_product(L, triples[first, 0], L, triples[first, 1], L, right)
+                first += 1
     return is_positive
 
 

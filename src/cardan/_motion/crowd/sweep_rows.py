@@ -22,7 +22,7 @@ from cardan._algebra.spatial import Motion, Scalar, Symmetric3, Vector3
 from cardan._compiler.program import Program
 from cardan._motion.contact.cone import Cone, Impulse
 from cardan._motion.crowd.contact_rows import LAW
-from cardan._motion.crowd.rows import LANES, NODE, pose_of, row_program
+from cardan._motion.crowd.rows import LANES, pose_of, row_program
 
 BODY = 10  # numbers of a body: its centre of mass, 1 / m, its inverse inertia about that; 0 where it is the world
 ROW = 35
@@ -111,7 +111,7 @@ def meeting_program() -> Program:
     """
 
     def begin(node: Any, point: Any, law: Any, ahead: Any, body_a: Any, body_b: Any, g: Any) -> dict[str, Any]:
-        X = pose_of(node[:12])
+        X = pose_of(node)
         at, n = X @ Vector3(*point), X.rotation @ Vector3(*law[:3])
         cone = Cone(n, *law[6:11])
         a, b = (End(at - Vector3(*body[:3]), body[3], Symmetric3(body[4:])) for body in (body_a, body_b))
@@ -119,7 +119,7 @@ def meeting_program() -> Program:
         found = {"after_a": [*after_a.scalars(), 0.0, 0.0], "after_b": [*after_b.scalars(), 0.0, 0.0]}
         return found | {"row": Meeting.between(a, b, X.rotation @ Vector3(*ahead), cone).numbers}
 
-    columns = {"node": NODE, "point": 3, "law": LAW, "ahead": 3, "body_a": BODY, "body_b": BODY, "g": 3}
+    columns = {"node": 12, "point": 3, "law": LAW, "ahead": 3, "body_a": BODY, "body_b": BODY, "g": 3}
     return row_program("meeting", columns, begin)
 
 

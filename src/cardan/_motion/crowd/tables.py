@@ -303,7 +303,7 @@ class Crowd(Record):
     colour_first = I32[:]
     met_trees = I32[:, 2]
     met_island = I32[:]
-    met_node = F64[:, 24]
+    met_node = F64[:, 12]  # its pose
     met_point = F64[:, 3]
     met_law = F64[:, 13]
     met_ahead = F64[:, 3]

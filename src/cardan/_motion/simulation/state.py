@@ -81,7 +81,8 @@ class State(Explained):
 
     Attributes:
         world: what it is a state of.
-        kept_impulses: at the contacts of the last step of many bodies, with which the next one begins; None for none.
+        kept_impulses: at the contacts of the last step of many bodies, with which the next one begins, and who is at
+            rest; None for none.
 
     Examples:
         >>> state = cardan.robots.arm7().world().state(worlds=4)
