@@ -97,10 +97,9 @@ def row_of(file: Path, corpus: str, seconds: float, peer: bool) -> dict[str, Any
 
 
 def _run(row: dict[str, Any], file: Path, seconds: float, peer: bool) -> None:
-    begun = time.perf_counter()
-    options = {"package_dirs": [_folder_of(row["corpus"])]} if row["corpus"] in PACKAGES else {}
-    world = world_of(cardan.load_mechanism(file, **options))
-    row |= {"nv": world.model.nv, "pairs": len(world.pairs), "world_s": time.perf_counter() - begun}
+    begun = time.process_time()
+    world = world_of(cardan.load_mechanism(file, package_dirs=folders_for(file, row["corpus"])))
+    row |= {"nv": world.model.nv, "pairs": len(world.pairs), "world_s": time.process_time() - begun}
     row["overlapping"] = len(world.overlapping)
     begun = time.process_time()
     solver = cardan.solvers.Featherstone(world, DT)
@@ -115,6 +114,14 @@ def _run(row: dict[str, Any], file: Path, seconds: float, peer: bool) -> None:
     row["deepest"], row["depth"] = float(depths.max()), float(depths[-1])
     named = any(fnmatch.fnmatch(str(file), f"*{name}") for name in NAMED)
     row |= _times(world, solver, state, path.state, peer, named)
+
+
+def folders_for(file: Path, corpus: str) -> list[Path]:
+    """Return where else the files are that a description names: its package, or the models beside it."""
+    if corpus in PACKAGES:
+        return [_folder_of(corpus)]  # pyright: ignore[reportReturnType]
+    above = (folder for folder in file.parents[:4] for folder in (folder, folder / "integration" / "model"))
+    return [folder for folder in above if corpus == "sdf" and any(folder.glob("*/model.config"))]
 
 
 def world_of(mechanism: Any) -> cardan.World:

@@ -24,7 +24,7 @@ from cardan._motion.crowd.tree_rows import TreeRows
 
 TOLERANCE = 1e-5
 """By how much velocities may be wrong after the first iterations [m/s]."""
-MOST = 30
+MOST = 100
 """Iterations of an island in a step."""
 
 

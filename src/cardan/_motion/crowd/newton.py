@@ -20,6 +20,8 @@ from cardan._motion.crowd.tables import SIDES, Crowd
 # pyright: analyzeUnannotatedFunctions=false
 
 ITERATIONS, TOWARDS, EXACT, CONVERGED = 4, 0.7, 1e-9, 1e-3  # as of `contact/convex.py`
+# From this iteration on each goes a shorter part of the way than the one before, n / (n + count), which ends circles.
+SLOWLY = 8.0
 IDENTITY, NONE = -1, -2  # in place of a side's first block
 
 
@@ -330,10 +332,11 @@ def goes_on(c, i):
 
 @kernel(c=Crowd, i=INT)
 def decide_again(c, i):
-    """Take the next decision of an island; from some iterations on every other time from part of the way."""
+    """Take the next decision of an island; from some iterations on from part of the way, and ever less of it."""
     count = c.island_count[i]
     first, end = contacts_of(c, i)
     share = TOWARDS if count >= ITERATIONS and count % 2 == 1 else 1.0
+    share = SLOWLY / (SLOWLY + float(count)) if float(count) >= SLOWLY else share
     size = 1 + c.twist_size
     for e in range(first * size, end * size):
         c.test[e] = c.after[e] if share == 1.0 else c.test[e] + share * (c.after[e] - c.test[e])

@@ -25,7 +25,7 @@ MOST_IDLE = 16
 """Tables for so many numbers of worlds, and threads, that are kept for the next step."""
 FEW, TREES = 4, 32
 """Trees that may touch one another, and trees at all, from which on tables are faster than one program."""
-MANY, FOR_EACH = 60, 2.5
+MANY, FOR_EACH = 60, 1.6
 """Pairs from which on they are faster for few trees, too: so many, and so many for each degree of freedom.
 
 A program looks at all pairs; of tables the factor of the mass matrix counts. Measured with robots of 14 to 107 degrees
