@@ -51,6 +51,7 @@ class Graph:
         "implicit",
         "instructions",
         "is_last",
+        "many",
         "order",
         "regions",
         "shared",
@@ -59,8 +60,9 @@ class Graph:
         "tables",
     )
 
-    def __init__(self, *, regions: bool = False, order: int = 0, is_last: bool = False) -> None:
+    def __init__(self, *, regions: bool = False, order: int = 0, is_last: bool = False, many: bool = False) -> None:
         self.order = order  # how often what is traced will be differentiated
+        self.many = many  # whether many directions will be pushed forward through it then
         self.implicit = False  # whether solutions have derivatives of their own in it (`arrays/implicit_function`)
         self.is_last = is_last  # whether no derivative is taken any more: then what is held is what it is
         self.instructions: list[tuple[Op, tuple[int, ...], float]] = []
@@ -203,6 +205,18 @@ class Graph:
     def _kept(self, value: Expr, number: int) -> Expr:
         return Expr(self, self.add(Op.KEPT, (value.index,), float(number)), value.negative)
 
+    def is_made_of(self, results: Sequence[int], arguments: Sequence[int]) -> bool:
+        """Return whether some instructions need no input but what these arguments are made of."""
+        seen, waiting = {*arguments}, list(results)
+        while waiting:
+            k = waiting.pop()
+            op, args, _ = self.instructions[k]
+            if k not in seen and op in LEAVES and op is not Op.CONST:
+                return False
+            waiting += () if k in seen else args
+            seen.add(k)
+        return True
+
     def _changing(self, start: int) -> set[int]:
         """Return the instructions of the region that starts here whose values may change from pass to pass."""
         after = {k: (a,) for region in self.regions or () if region.start >= start for k, a in region.carried}
@@ -244,6 +258,13 @@ class Expr:
         """Return how often derivatives will be taken of a solution that has its own."""
         self.graph.implicit = True
         return self.graph.order
+
+    def __jacobian__(self, arguments: list[Any], results: list[Any]) -> bool:
+        """Return whether a Jacobian serves derivatives of results that are functions of some arguments alone."""
+        graph = self.graph
+        graph.implicit = True
+        once = graph.many and graph.order == 1 and not graph.is_last
+        return once and graph.is_made_of(*([e.index for e in part if type(e) is Expr] for part in (results, arguments)))
 
     def __mapped__(
         self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]], always: bool
