@@ -16,7 +16,7 @@ chapter 15, for the steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from cardan._algebra import scalar
@@ -78,3 +78,15 @@ def derivatives_taken(value: Any) -> int:
     """Return how often derivatives will be taken of traced values: 0 of numbers, and where it is not known."""
     traced = next((e for e in entries_of(value) if hasattr(type(e), "__implicit__")), None)
     return 0 if traced is None else traced.__implicit__()
+
+
+def serves(arguments: Any, results: Any) -> bool:
+    """Return whether a Jacobian should be given to results that are functions of these arguments."""
+    entries = list(entries_of(arguments)), list(entries_of(results))
+    traced = next((e for e in entries[1] if hasattr(type(e), "__jacobian__")), None)
+    return traced is not None and traced.__jacobian__(*entries)
+
+
+def changes(x: Iterable[Any]) -> list[Any]:
+    """Return zeros with the derivatives of x."""
+    return [e - scalar.held(e) if hasattr(type(e), "__jacobian__") else 0.0 for e in x]

@@ -22,7 +22,7 @@ from cardan._algebra.arrays.symbolic import BINARY, UNARY, apply_function, by_nu
 from cardan._algebra.errors import ProgramError, TraceError, users_line
 from cardan._compiler.program.careful import floor_divide, hypot, remainder
 from cardan._compiler.program.no_number import no_branch, no_number
-from cardan._compiler.program.ops import ALWAYS_THERE, COMMUTATIVE, FREE, SPEC, WRITES, Op, ValueType
+from cardan._compiler.program.ops import ALWAYS_THERE, COMMUTATIVE, FREE, LEAVES, SPEC, WRITES, Op, ValueType
 from cardan._compiler.program.program import Array, Column, Region
 
 Number = (float, int, np.floating, np.integer)
@@ -52,6 +52,7 @@ class Graph:
         "implicit",
         "instructions",
         "is_last",
+        "many",
         "order",
         "put",
         "regions",
@@ -61,8 +62,9 @@ class Graph:
         "tables",
     )
 
-    def __init__(self, *, regions: bool = False, order: int = 0, is_last: bool = False) -> None:
+    def __init__(self, *, regions: bool = False, order: int = 0, is_last: bool = False, many: bool = False) -> None:
         self.order = order  # how often what is traced will be differentiated
+        self.many = many  # whether many directions will be pushed forward through it then
         self.implicit = False  # whether it is another one where derivatives follow (`arrays/implicit_function`, loops)
         self.is_last = is_last  # whether no derivative is taken any more: then what is held is what it is
         self.instructions: list[tuple[Op, tuple[int, ...], float]] = []
@@ -283,6 +285,18 @@ class Graph:
     def _kept(self, value: Expr, column: int, row: int) -> Expr:
         return Expr(self, self.entry(column, self.at(row)).index, value.negative)
 
+    def is_made_of(self, results: Sequence[int], arguments: Sequence[int]) -> bool:
+        """Return whether some instructions need no input but what these arguments are made of."""
+        seen, waiting = {*arguments}, list(results)
+        while waiting:
+            k = waiting.pop()
+            op, args, _ = self.instructions[k]
+            if k not in seen and op in LEAVES and op is not Op.CONST:
+                return False
+            waiting += () if k in seen else args
+            seen.add(k)
+        return True
+
     def _changing(self, start: int) -> set[int]:
         """Return the instructions of the region that starts here whose values may change from pass to pass."""
         after = {k: (a,) for region in self.regions or () if region.start >= start for k, a in region.carried}
@@ -325,6 +339,13 @@ class Expr:
         """Return how often derivatives will be taken of a solution that has its own."""
         self.graph.implicit = True
         return self.graph.order
+
+    def __jacobian__(self, arguments: list[Any], results: list[Any]) -> bool:
+        """Return whether a Jacobian serves derivatives of results that are functions of some arguments alone."""
+        graph = self.graph
+        graph.implicit = True
+        once = graph.many and graph.order == 1 and not graph.is_last
+        return once and graph.is_made_of(*([e.index for e in part if type(e) is Expr] for part in (results, arguments)))
 
     def __mapped__(
         self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]], always: bool

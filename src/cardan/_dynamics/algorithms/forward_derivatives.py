@@ -36,7 +36,7 @@ from types import MappingProxyType
 from typing import Generic, NamedTuple
 
 from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Vector3
-from cardan._dynamics.algorithms.aba import articulated_inertias, mass_factor
+from cardan._dynamics.algorithms.aba import articulated_inertias, forward_dynamics, mass_factor
 from cardan._dynamics.algorithms.derivatives import (
     Composite,
     JointMotion,
@@ -50,7 +50,7 @@ from cardan._dynamics.algorithms.linear import Factor, Rows, mirrored, transpose
 from cardan._dynamics.algorithms.loops import without_loops
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector, poses_in_one_frame, relative_kinematics
-from cardan._dynamics.call.public import ArrayLike, Reals, public
+from cardan._dynamics.call.public import ArrayLike, Reals, known, public
 from cardan._robot.model import Model, Node
 
 NOTHING = Force.zero()
@@ -221,3 +221,6 @@ def _solved(factor: Factor, B: Rows) -> Rows:
     """Return -A^-1 B for the matrix A that is factored."""
     columns = [factor.solve([-e for e in column]) for column in zip(*B, strict=True)]
     return transposed(columns) or B
+
+
+known(forward_dynamics, by=forward_dynamics_derivatives, wrt=("q", "v", "tau"))

@@ -47,6 +47,7 @@ from numpy.typing import NDArray
 
 from cardan._dynamics.call.arguments import Shape
 from cardan._dynamics.call.function import Function
+from cardan._dynamics.call.traced import Known
 from cardan._robot.model import Model
 
 P = ParamSpec("P")
@@ -108,6 +109,11 @@ def public(page: Callable[..., Any] | None = None, /, *, result: Any = None, **d
         return function
 
     return made if page is None else made(page)
+
+
+def known(of: Public[..., Any, Any], *, by: Public[..., Any, Any], wrt: tuple[str, ...]) -> None:
+    """Note that a page has the derivatives of another one by some arguments: what calls that is differentiated so."""
+    of.made_from.known = Known(by, wrt)
 
 
 def documented(

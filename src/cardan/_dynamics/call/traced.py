@@ -16,7 +16,7 @@ import pickle
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -28,8 +28,10 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from cardan._algebra.arrays import symbolic
+from cardan._algebra.arrays.implicit_function import all_held, changes, serves
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import FunctionReferenceError, ResultError
+from cardan._algebra.scalar import held
 from cardan._compiler.program import Array, Program, trace
 from cardan._compiler.program.expr import Expr
 from cardan._compiler.program.replay import replay, straight
@@ -98,6 +100,7 @@ class Source(ABC):
 
     signature: Signature
     returns: Shape | None = None
+    known: Known | None = None
 
     @abstractmethod
     def traced(self, model: Model, names: tuple[str, ...], options: Options, order: int = 0) -> Traced:
@@ -158,6 +161,37 @@ class OfProgram(Source):
         return traced.form.rebuilt([bare(symbolic(islice(flat, a.size), a.shape)) for a in program.outputs])
 
 
+class Known(NamedTuple):
+    """Derivatives of a function that are known: `by` has those by some arguments, of configurations by the tangent."""
+
+    by: Callable[..., Sequence[Any]]
+    wrt: tuple[str, ...]
+
+    def of(self, kernel: Kernel, model: Model, arrays: Mapping[str, Any], y: np.ndarray) -> np.ndarray:
+        """Return a kernel's result, with these derivatives where they serve: dy = J dx."""
+        x = {n: arrays[n].ravel().tolist() for n in self.wrt}
+        if not serves([*x.values()], y):
+            return y
+        shapes, manifold = kernel.signature.shapes, model.manifold
+        dx = [e for n, own in x.items() for e in (_change(model, own) if shapes[n] == ("nq",) else changes(own))]
+        J = np.concatenate([np.asarray(part, dtype=object) for part in self.by(model, **arrays)], axis=1)
+        dy = [_dot(all_held(row), dx) for row in J.tolist()]
+        if kernel.returns == ("nq",):
+            rates = manifold.velocity_to_configuration_derivative_jacobian(all_held(y.tolist()))
+            dy = [_dot(row, dy) for row in rates]
+        return symbolic(map(held, y.ravel().tolist(), dy), y.shape)
+
+
+def _dot(row: Sequence[Any], x: Sequence[Any]) -> Any:
+    return sum((a * b for a, b in zip(row, x, strict=True)), 0.0)
+
+
+def _change(model: Model, q: list[Any]) -> list[Any]:
+    """Return zeros with the derivatives of a configuration along the tangent: the velocity at which it moves."""
+    K, dq = model.manifold.configuration_derivative_to_velocity_jacobian(all_held(q)), changes(q)
+    return [_dot(row, dq) for row in K]
+
+
 class Kernel(Source):
     """A plain Python function over scalars, `kernel(model, q, v, ...)`, run on symbols.
 
@@ -186,16 +220,23 @@ class Kernel(Source):
         return Traced(program, forms[0], time.perf_counter() - started, tree=tree)
 
     def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
-        form, results = self._run(model, arrays, options)
+        form, results = self._run(model, arrays, options, called=True)
         return form.rebuilt([bare(a) for a in results])
 
-    def _run(self, model: Model, arrays: Mapping[str, Any], options: Options) -> tuple[Form, list[np.ndarray]]:
+    def _run(
+        self, model: Model, arrays: Mapping[str, Any], options: Options, called: bool = False
+    ) -> tuple[Form, list[np.ndarray]]:
         inputs = {n: arrays[n] for n in model.inputs}
         own = {n: bare(a) for n, a in arrays.items() if n not in inputs}
         with standing_for(model, inputs) as given:
             by_position, by_name = self._arguments({**own, **dict(options)})
             value = self.kernel(simplified_tree(given) if self.simplified else given, *by_position, **by_name)
-        return self._results(model, value, None if dict(options).get("packed") else self.returns)
+            form, results = self._results(model, value, None if dict(options).get("packed") else self.returns)
+            # a configuration alone moves along the tangent anyway: there is no more to know
+            if self.known is None or not (called or self.returns != ("nq",)):
+                return form, results
+            arrays = {n: np.asarray(a) for n, a in own.items()}
+            return form, [self.known.of(self, given, arrays, *results)]
 
     def _arguments(self, given: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Return the arguments behind the model: by position as far as the kernel itself takes them so.

@@ -19,6 +19,7 @@ from cardan._algebra.errors import ParameterError, ShapeError, UnknownNameError,
 from cardan._algebra.manifolds import Euclidean
 from cardan._compiler.program import Program, autodiff
 from cardan._compiler.program.autodiff import MODES, Mode, Tangent
+from cardan._compiler.program.trace import pushing
 from cardan._compiler.runtime.memory import collection_paused
 from cardan._dynamics.call.arguments import Shape, core_shape
 from cardan._dynamics.call.function import Function, made_into
@@ -283,15 +284,30 @@ class _Transformed(OfProgram):
         for wrt in self.wrt:
             self._check_argument(model, wrt, names)
         # directions and weights are arguments of the derivative alone
-        inner = self.of.traced(model, tuple(n for n in names if n not in self.extra), options, order + 1)
+        own = tuple(n for n in names if n not in self.extra)
+        tangents = [_tangent(self.of, model, wrt) for wrt in self.wrt]
+        inner = self._inner(model, own, options, order, tangents)
         # many small objects are made and all stay: the garbage collector would look for some to drop in vain
         with collection_paused():
-            program = self.transform(model, inner.program, [_tangent(self.of, model, wrt) for wrt in self.wrt])
+            program = self.transform(model, inner.program, tangents)
         program = replace(autodiff.with_inputs_in_order(program, names), name=self.signature.name)
         form = _form(inner.form, program)
         if not isinstance(self.made_by.wrt, str):
             form = _by_argument(inner.form, program, self.wrt)
         return Traced(program, form, inner.seconds)
+
+    def _inner(
+        self, model: Model, names: tuple[str, ...], options: Options, order: int, tangents: Sequence[Tangent]
+    ) -> Traced:
+        """Return what is differentiated. Where many directions go forward through it, named derivatives serve."""
+        mode, sizes = self.made_by.options.get("mode", "reverse"), [t.size for t in tangents]
+        many = order == 0 and mode != "reverse" and sum(sizes) >= model.nv
+        with pushing(many):
+            inner = self.of.traced(model, names, options, order + 1)
+        if many and mode == "auto" and inner.program.order and min(sizes) > len(inner.program.results):
+            with pushing(False):
+                return self.of.traced(model, names, options, order + 1)
+        return inner
 
     def _check_argument(self, model: Model, wrt: str, names: tuple[str, ...]) -> None:
         if wrt not in self.of.interface.cores(model):

@@ -12,7 +12,7 @@ from cardan._dynamics.algorithms.configuration import integrate
 from cardan._dynamics.algorithms.kinematics import FrameName, Frames, frame_acceleration, frame_velocity
 from cardan._dynamics.call.arguments import broadcast, is_symbolic, numeric_array
 from cardan._dynamics.call.function import function
-from cardan._dynamics.call.public import ArrayLike, Reals, public
+from cardan._dynamics.call.public import ArrayLike, Reals, known, public
 from cardan._dynamics.functions.derivatives import derivative, hessian
 from cardan._robot.model import Model
 
@@ -319,3 +319,6 @@ def centroidal_momentum_hessian(model: Model, q: ArrayLike, v: ArrayLike, weight
     Source: differentiation of the program of `centroidal_momentum`.
     """
     return VelocityHessian(*_twice_of_momentum(model, q, v, weights).dq)
+
+
+known(integrate, by=integrate_derivatives, wrt=("q", "v"))

@@ -1,0 +1,59 @@
+"""Functions that call others are differentiated by what is known of these: the same as by their programs."""
+
+import numpy as np
+import pytest
+
+import cardan
+
+
+@cardan.function
+def midpoint(model, q, v, tau):
+    """Two calls in a chain, of the same function."""
+    middle = v + 0.05 * cardan.forward_dynamics(model, q, v, tau)
+    at = cardan.integrate(model, q, 0.05 * v)
+    a = cardan.forward_dynamics(model, at, middle, tau)
+    return cardan.integrate(model, q, 0.1 * middle), v + 0.1 * a
+
+
+@cardan.function
+def entangled(model, q, v, tau):
+    """Arguments that are one another, constants, roots that are guarded, and a call that is chosen by state."""
+    a = cardan.forward_dynamics(model, q, tau, tau) + cardan.forward_dynamics(model, q, v, np.ones(model.nv))
+    b = cardan.inverse_dynamics(model, q, np.sqrt(np.maximum(v, 0.0)), a)
+    c = cardan.repeat(2, lambda x: cardan.integrate(model, x, v), q)
+    return np.where(v[0] > 0.0, b, a), c
+
+
+@pytest.fixture(scope="module")
+def robot():
+    made = cardan.Mechanism("ball")
+    parent = "world"
+    for k, joint in enumerate((cardan.joints.Spherical(), cardan.joints.Revolute(axis=[0, 1, 0]))):
+        made.add_body(f"b{k}", cardan.Inertia(mass=1.0 + k, com=[0.1, 0.2, 0.1 * k], inertia=np.diag([0.5, 0.6, 0.7])))
+        place = cardan.SE3(rotation=np.eye(3), translation=[0.1, 0.2, 0.3])
+        made.add_joint(f"j{k}", joint, parent=parent, child=f"b{k}", parent_pose=place)
+        parent = f"b{k}"
+    return made.model(root="world", base="fixed")
+
+
+@pytest.mark.parametrize("function", [midpoint, entangled])
+def test_forward_is_reverse(robot, function):
+    # forward by the named derivatives, in reverse by the equation that accelerations solve; masses have no named ones
+    q, (v, tau) = robot.random_configuration(seed=0), np.random.default_rng(1).normal(size=(2, robot.nv))
+    varied = robot.with_inputs("mass")
+    for model, names, given in ((robot, ("q", "v", "tau"), {}), (varied, ("q", "mass"), varied.input_values())):
+        by = [cardan.derivative(function, names, mode=mode) for mode in ("forward", "reverse")]
+        for found, expected in zip(*(f(model, q, v, tau, **given) for f in by), strict=True):
+            for a, b in zip(found, expected, strict=True):
+                np.testing.assert_allclose(a, b, atol=1e-12 * np.abs(b).max())
+
+
+def test_operations_are_those_of_the_named_derivatives(robot):
+    named = cardan.forward_dynamics_derivatives.trace(robot).program.operations
+    whole = cardan.derivative(midpoint, "tau", mode="forward").trace(robot).program.operations
+    assert whole < 3 * named
+
+
+def test_what_is_run_alone_is_as_before(robot):
+    program = midpoint.trace(robot).program
+    assert "held" not in program.operation_counts()
