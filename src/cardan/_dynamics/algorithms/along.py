@@ -327,8 +327,7 @@ class NodeRows(Nodes):
         """Trace loops as one: again, if it shows that more varies from row to row than was known."""
         while loops:
             mark = self.prepared(lambda: self._pass(loops))
-            known = [loop.is_settled() for loop in loops]
-            if all(known):
+            if not [loop for loop in loops if not loop.is_settled()]:
                 break
             self.graph.back_to(mark)
 
