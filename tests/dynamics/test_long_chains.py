@@ -9,6 +9,8 @@ import cardan
 from cardan._compiler.program import autodiff, verify
 from cardan._compiler.targets.cuda.text import cuda_text
 from cardan._dynamics.algorithms import along
+from cardan._dynamics.algorithms.aba import articulated_inertias
+from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan.joints import Prismatic, Revolute, Spherical
 from programs import evaluated, run_c
 
@@ -96,6 +98,20 @@ def test_programs_do_not_grow_with_the_number_of_joints():
     assert few.operations == many.operations
     assert many.work > 3.5 * few.work
     assert cuda_text(many).count("\n") < 1.2 * cuda_text(few).count("\n") + 1000
+
+
+def test_children_give_before_it_is_read():
+    """Loops in no direction and inwards follow each other: what children add is no part of the first."""
+    model = tree(MIXED, back=3)
+    q = model.random_configuration(seed=2).tolist()
+
+    def inertias(model, q):
+        bodies = articulated_inertias(model, relative_kinematics(model, q, loops=True))
+        return np.array([bodies[k].D.inverse_diagonal[0] for k in range(len(model.nodes))], dtype=object)
+
+    looped = cardan.function(inertias)
+    assert looped.program(model).regions
+    assert is_near(looped(model, q), inertias(model, q).astype(float))
 
 
 def test_robots_that_ship_are_written_out(monkeypatch):

@@ -72,7 +72,7 @@ class Graph:
         self.table: dict[Any, int] = {}
         self.tables: dict[Table, int] = {}  # those that are read, and their numbers
         self.columns: list[Column] = []
-        self.put: dict[tuple[int, int], Expr] = {}  # what was put in a column at a row
+        self.put: dict[tuple[int, int], tuple[int, int]] = {}  # what was put in a column at a row, and by which PUT
         self.folded = self.signs = self.shared = 0
 
     def add(self, op: Op, args: tuple[int, ...], value: float = 0.0) -> int:
@@ -159,11 +159,11 @@ class Graph:
     def entry(self, column: int, row: int) -> Expr:
         """Return what is in a column at a row: what was put there, if that is known here."""
         known = self.put.get((column, row))
-        return Expr(self, self.add(Op.ENTRY, (row,), float(column))) if known is None else known
+        return Expr(self, self.add(Op.ENTRY, (row,), float(column)) if known is None else known[0])
 
     def put_in(self, column: int, row: int, value: Any) -> None:
-        self.put[column, row] = own = Expr(self, self.result(value))
-        self.add(Op.PUT, (row, own.index), float(column))
+        own = self.result(value)
+        self.put[column, row] = own, self.add(Op.PUT, (row, own), float(column))
 
     def add_to(self, column: int, row: int, value: Any) -> None:
         """Add a value to what is in a column at a row; each time anew, so it is never shared."""
@@ -240,7 +240,7 @@ class Graph:
         for k, instruction in enumerate(self.instructions[start:], start):
             if instruction[0] not in stays and self.table.get(instruction) == k:
                 del self.table[instruction]
-        self.put = {cell: value for cell, value in self.put.items() if value.index < start}
+        self.put = {cell: put for cell, put in self.put.items() if put[1] < start}
 
     def mapped(
         self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]], always: bool = False

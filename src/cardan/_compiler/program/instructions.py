@@ -107,7 +107,8 @@ class Instructions(Sequence[Instruction]):
         values = self._values[:]
         for k, value in changed.items():
             values[k] = value
-        return _of_bytes(*self._bits()[:3], values.tobytes())
+        codes, ends, operands, _ = self._bits()
+        return _of_bytes(codes, ends, operands, values.tobytes())
 
     def columns(self) -> tuple[bytes, np.ndarray, np.ndarray, np.ndarray]:
         """Return the codes of the operations, where the operands of each end, the operands and the values, to read."""
@@ -115,7 +116,7 @@ class Instructions(Sequence[Instruction]):
         ends, operands, values = map(np.asarray, views)
         return self._codes, ends[1:], operands, values
 
-    def _bits(self) -> tuple[bytes, ...]:
+    def _bits(self) -> tuple[bytes, bytes, bytes, bytes]:
         return self._codes, self._ends.tobytes(), self._operands.tobytes(), self._values.tobytes()
 
     def __eq__(self, other: object) -> bool:

@@ -231,10 +231,6 @@ class Nesting:
             self.outer.append(around[-1])
             around.append(n)
 
-    def path(self, k: int) -> list[Region]:
-        """Return the regions around an instruction, the outermost first."""
-        return list(self.around(k))[::-1]
-
     def around(self, k: int) -> Iterator[Region]:
         """Yield the regions around an instruction, the innermost first."""
         n = bisect_right(self.starts, k) - 1
@@ -329,10 +325,11 @@ def named(program: Program) -> list[list[int]]:
 
 def homes_of(program: Program) -> dict[int, Region | None]:
     """Return the region that each column lives in, whose passes begin with it empty; None for the program itself."""
-    nesting, rows, args = Nesting(program.regions), _passes_named(program), program.instructions.args
+    around, rows, args = Nesting(program.regions).around, _passes_named(program), program.instructions.args
     homes: dict[int, Region | None] = {}
     for column, entries in enumerate(named(program)):
-        paths = [list(takewhile(lambda r, k=k: r.start not in rows[args[k][0]], nesting.path(k))) for k in entries]
+        outermost = ((rows[args[k][0]], reversed([*around(k)])) for k in entries)
+        paths = [list(takewhile(lambda r, own=own: r.start not in own, path)) for own, path in outermost]
         shared = [own[0] for own in zip(*paths, strict=False) if len(set(own)) == 1]
         homes[column] = shared[-1] if shared else None
     return homes

@@ -316,7 +316,8 @@ class NodeRows(Nodes):
         waiting, self.waiting = self.waiting, []
         group: list[_Loop] = []
         for loop in waiting:
-            if len({other.backwards for other in (*group, loop)} - {None}) > 1:
+            ways = {other.backwards for other in (*group, loop)} - {None}
+            if len(ways) > 1 or any(other.rows is loop.sums for other in group):
                 self._settle(group)
                 group = []
             group.append(loop)
@@ -326,8 +327,7 @@ class NodeRows(Nodes):
         """Trace loops as one: again, if it shows that more varies from row to row than was known."""
         while loops:
             mark = self.prepared(lambda: self._pass(loops))
-            known = [loop.is_settled() for loop in loops]
-            if all(known):
+            if not [loop for loop in loops if not loop.is_settled()]:
                 break
             self.graph.back_to(mark)
 
@@ -442,6 +442,7 @@ class _Place(NamedTuple):
 
 class _Loop(ABC):
     backwards: bool | None = None  # in which direction it must run
+    sums: Any = None  # rows that it adds to, which are there before it begins
 
     def __init__(self, nodes: NodeRows, body: Callable[..., Any]) -> None:
         self.nodes, self.graph, self.body = nodes, nodes.graph, body
@@ -503,7 +504,7 @@ class _Inwards(_Loop):
 
     def __init__(self, nodes: NodeRows, body: Callable[..., Any], own: Any) -> None:
         super().__init__(nodes, body)
-        self.sums: Rows[Any] = own  # to whose rows the nodes add what they give
+        self.sums = own
         if own.forms:
             raise AssertionError("what nodes give is added to values whose loop was traced before")
         own.is_summed = True
