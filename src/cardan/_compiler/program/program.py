@@ -18,9 +18,9 @@ import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise, product, takewhile
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -136,11 +136,6 @@ class Program(ByFields):
     def __post_init__(self) -> None:
         if type(self.instructions) is not Instructions:
             object.__setattr__(self, "instructions", Instructions(self.instructions))
-
-    def __setstate__(self, state: list[Any]) -> None:
-        earlier = (*state, *((), None, ())[len(state) - len(fields(self)) :])  # without tables, an order, or columns
-        for own, value in zip(fields(self), earlier, strict=False):
-            object.__setattr__(self, own.name, value)
 
     def operation_counts(self) -> Counter[str]:
         return Counter({op.value: n for op in OPS if op not in FREE and (n := self.instructions.count_of(op))})

@@ -69,7 +69,7 @@ class Constants(dict[str, np.ndarray]):
     """Values of a model's inputs by name, (worlds, ...): what is assigned is copied into them, so that shapes stay."""
 
     def __init__(self, model: Model, arrays: Mapping[str, np.ndarray]) -> None:
-        self.model: Model = getattr(model, "model", model)  # pickles of 0.1 give the world
+        self.model = model
         super().__init__(arrays)
 
     def __setitem__(self, name: str, value: Any) -> None:

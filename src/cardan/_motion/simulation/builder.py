@@ -441,14 +441,6 @@ class WorldBuilder(Explained):
             raise ParameterError("name of an articulation", got=name, expected="a non-empty text")
         check_new("articulation", name, self._articulations, f"world {self._mechanism.name!r}")
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        if "_parts" in state:  # pickled by version 0.1, which kept inertias beside the bodies
-            inertias, state["_mechanism"] = state.pop("_inertia"), state.pop("_parts")
-            for body in state["_mechanism"].bodies:
-                state["_mechanism"]._exchange(replace(body, inertia=inertias[body.name]))
-        state.setdefault("_held", {joint: name for name, its in state["_articulations"].items() for joint in its})
-        vars(self).update({"_lifts": False, "_above": {}} | state)
-
     def __repr__(self) -> str:
         own = self._mechanism
         counts = f"{len(own.bodies)} links, {len(own.joints)} joints, {len(own.shapes)} shapes"

@@ -74,6 +74,3 @@ class ChainBuilder:
 
     def __repr__(self) -> str:
         return f"<{self.body!r} of {self.mechanism!r}>"
-
-
-Place = ChainBuilder  # pickles of 0.1 name it

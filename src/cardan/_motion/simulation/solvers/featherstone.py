@@ -93,8 +93,6 @@ class Featherstone(CompiledSolver):
         "distance": YES,
         "contact": YES,
     }
-    _tables_asked: bool | None = None  # of a class: solvers pickled before had none
-    sleep: float | None = None
 
     def __init__(
         self,

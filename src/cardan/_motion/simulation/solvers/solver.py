@@ -265,10 +265,6 @@ class Solver(ABC):
         made.pop("_run", None)
         return made | {"_kept": {}}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        vars(self).pop("settings", None)  # worked out from the rest; pickles of 0.1 hold a record of other fields
-
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.world.name!r}, dt={self.dt:g} s>"
 

@@ -41,9 +41,6 @@ class EmptySlot(ByFields):
     k: int
 
 
-Slot = EmptySlot  # pickles of 0.1 name it
-
-
 def open_slots(joint: Any) -> tuple[Any, tuple[Scalar, ...]]:
     """Return the joint with slots in place of its symbols, and these; a joint of numbers is returned as it is."""
     found: list[Scalar] = []
