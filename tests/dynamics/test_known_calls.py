@@ -38,7 +38,7 @@ def robot():
 
 @pytest.mark.parametrize("function", [midpoint, entangled])
 def test_forward_is_reverse(robot, function):
-    # forward by the named derivatives, in reverse by the equation that accelerations solve; masses have no named ones
+    # forward by the named derivatives, in reverse by the program; masses have no named ones
     q, (v, tau) = robot.random_configuration(seed=0), np.random.default_rng(1).normal(size=(2, robot.nv))
     varied = robot.with_inputs("mass")
     for model, names, given in ((robot, ("q", "v", "tau"), {}), (varied, ("q", "mass"), varied.input_values())):

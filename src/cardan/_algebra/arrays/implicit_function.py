@@ -19,8 +19,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+
 from cardan._algebra import scalar
 from cardan._algebra.arrays.nested import entries_of, rebuilt
+from cardan._algebra.arrays.symbolic import symbolic
 from cardan._algebra.errors import ParameterError
 
 T = TypeVar("T")
@@ -80,8 +83,13 @@ def derivatives_taken(value: Any) -> int:
     return 0 if traced is None else traced.__implicit__()
 
 
+def apart(x: np.ndarray) -> np.ndarray:
+    """Return an argument as values of its own, so that it can be told what is a function of them alone."""
+    return symbolic([e.__argument__() if hasattr(type(e), "__argument__") else e for e in x.ravel().tolist()], x.shape)
+
+
 def serves(arguments: Any, results: Any) -> bool:
-    """Return whether a Jacobian should be given to results that are functions of these arguments."""
+    """Return whether a Jacobian should be given to results that are functions of arguments alone: `apart`."""
     entries = list(entries_of(arguments)), list(entries_of(results))
     traced = next((e for e in entries[1] if hasattr(type(e), "__jacobian__")), None)
     return traced is not None and traced.__jacobian__(*entries)

@@ -340,6 +340,12 @@ class Expr:
         self.graph.implicit = True
         return self.graph.order
 
+    def __argument__(self) -> Expr:
+        """Return the same value apart: what is made of it is told from what is made of the value elsewhere."""
+        graph, k = self.graph, self.graph.result(self)
+        known = graph.many and graph.order == 1 and not graph.is_last
+        return Expr(graph, graph.add(Op.HELD, (k, k), float(len(graph.instructions)))) if known else self
+
     def __jacobian__(self, arguments: list[Any], results: list[Any]) -> bool:
         """Return whether a Jacobian serves derivatives of results that are functions of some arguments alone."""
         graph = self.graph

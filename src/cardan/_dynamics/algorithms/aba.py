@@ -19,10 +19,6 @@ because I^a c moves from every solve into the one outward pass that inverse dyna
 same; the definition takes 1.12 (Talos) to 1.20 (7 hinges) times the operations. `tests/dynamics/test_textbook.py`
 compares the two.
 
-Derivatives are those of the equation that a solves, so the three passes are never differentiated (`cardan.implicit`):
-
-    (8)  da = -M^-1 d(ID(q, v, a) - tau),  a fixed
-
 A mimic joint ties two velocities together, so the tree's recursion does not apply: then M a = tau - bias is solved.
 
 Source: Featherstone (1983); Featherstone (2008), table 7.1; numbered here.
@@ -34,14 +30,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from cardan._algebra.arrays.implicit_function import implicit
 from cardan._algebra.errors import MechanismError
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, MotionSubspace, Scalar
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.linear import Factor, Rows, SingularError, combined
 from cardan._dynamics.algorithms.loops import without_loops
-from cardan._dynamics.algorithms.rnea import bias_forces, external, inverse_dynamics
+from cardan._dynamics.algorithms.rnea import bias_forces, external
 from cardan._dynamics.algorithms.spin import body_motions
 from cardan._dynamics.algorithms.tree import Relative, Vector, outward, relative_kinematics, weightless
 from cardan._dynamics.call.public import ArrayLike, public
@@ -83,15 +78,6 @@ def forward_dynamics(
     Peers: Pinocchio `aba`, MuJoCo `mj_forward`, RigidBodyDynamics.jl `dynamics`, roboticstoolbox `accel`.
     """
     without_loops(model, "forward_dynamics")
-
-    def lacking(a: Vector) -> list[Scalar]:
-        return [f - t for f, t in zip(inverse_dynamics.kernel(model, q, v, a, external_forces), tau, strict=True)]
-
-    found = _accelerations(model, q, v, tau, external_forces)
-    return implicit(found, lacking, lambda _, b: mass_factor(model, q).held().solve(b))  # (8)
-
-
-def _accelerations(model: Model, q: Vector, v: Vector, tau: Vector, external_forces: ArrayLike | None) -> list[Scalar]:
     if model.has_mimics:
         bias = bias_forces.kernel(model, q, v, external_forces)
         return mass_factor(model, q).solve([t - b for t, b in zip(tau, bias, strict=True)])

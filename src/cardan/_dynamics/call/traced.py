@@ -28,7 +28,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from cardan._algebra.arrays import symbolic
-from cardan._algebra.arrays.implicit_function import all_held, changes, serves
+from cardan._algebra.arrays.implicit_function import all_held, apart, changes, serves
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import FunctionReferenceError, ResultError
 from cardan._algebra.scalar import held
@@ -227,16 +227,16 @@ class Kernel(Source):
         self, model: Model, arrays: Mapping[str, Any], options: Options, called: bool = False
     ) -> tuple[Form, list[np.ndarray]]:
         inputs = {n: arrays[n] for n in model.inputs}
-        own = {n: bare(a) for n, a in arrays.items() if n not in inputs}
+        # a configuration alone moves along the tangent anyway: there is no more to know
+        known = self.known if called or self.returns != ("nq",) else None
+        arrays = {n: a for n, a in arrays.items() if n not in inputs}
+        if known is not None:
+            arrays |= {n: apart(arrays[n]) for n in known.wrt}
         with standing_for(model, inputs) as given:
-            by_position, by_name = self._arguments({**own, **dict(options)})
+            by_position, by_name = self._arguments({**{n: bare(a) for n, a in arrays.items()}, **dict(options)})
             value = self.kernel(simplified_tree(given) if self.simplified else given, *by_position, **by_name)
             form, results = self._results(model, value, None if dict(options).get("packed") else self.returns)
-            # a configuration alone moves along the tangent anyway: there is no more to know
-            if self.known is None or not (called or self.returns != ("nq",)):
-                return form, results
-            arrays = {n: np.asarray(a) for n, a in own.items()}
-            return form, [self.known.of(self, given, arrays, *results)]
+            return form, results if known is None else [known.of(self, given, arrays, *results)]
 
     def _arguments(self, given: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Return the arguments behind the model: by position as far as the kernel itself takes them so.
