@@ -47,7 +47,10 @@ def is_near(found, expected, error=1e-10):
     return np.abs(found - expected).max() <= error * np.abs(expected).max()
 
 
-@pytest.mark.parametrize("kinds", [MIXED, BALLS, (*MIXED, *BALLS)], ids=["hinges and slides", "balls", "all"])
+OF_ONE_SORT = [pytest.param(kinds, marks=pytest.mark.full) for kinds in (MIXED, BALLS)]
+
+
+@pytest.mark.parametrize("kinds", [*OF_ONE_SORT, (*MIXED, *BALLS)], ids=["hinges and slides", "balls", "all"])
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.name)
 @pytest.mark.parametrize(("back", "base"), [(1, "fixed"), (5, "floating")], ids=["chain", "floating tree"])
 def test_loops_answer_as_the_page_written_out(function, kinds, back, base):

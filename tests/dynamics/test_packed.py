@@ -39,7 +39,7 @@ def parts(results):
 
 
 @each_function
-@pytest.mark.parametrize("make", [mimicking, two_trees])
+@pytest.mark.parametrize("make", [mimicking, pytest.param(two_trees, marks=pytest.mark.full)])
 def test_nothing_is_left_out(of, count, make, quick_target):
     model = make()
     args = (*random_state(model, 0, shape=(2,)), np.ones((2, model.nv)))[:count]

@@ -134,7 +134,7 @@ def test_sizes_scale_and_single_precision_suffices(kinds, scale):
     assert off.max() < 1e-3
 
 
-@pytest.mark.parametrize("size", [1.0, 0.0])
+@pytest.mark.parametrize("size", [pytest.param(1.0, marks=pytest.mark.full), 0.0])
 @pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.full)])
 def test_ties_are_finite(size, dtype):
     """One centre, faces in one plane, parallel axes; shapes without size are points."""
