@@ -19,8 +19,9 @@ from cardan._robot.model.layout import Node
 FREE = Connection("free", FreeFlyer(), WORLD, "body")
 """What holds a loose body: nothing limits, drives or slows it."""
 INERTIA, PLACE = "inertial_parameters", "place"
-BASE = "base"  # in pairs of a tree alone: the body that it hangs on, in its place
 """What models are given of each tree: of a loose body; of robots that hang on the world at several places."""
+BASE = "base"
+"""In pairs of a tree alone: the body that it hangs on, in its place."""
 
 
 @dataclass(frozen=True, eq=False)
