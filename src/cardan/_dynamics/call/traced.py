@@ -100,7 +100,7 @@ class Source(ABC):
 
     signature: Signature
     returns: Shape | None = None
-    known: Known | None = None
+    known: Any = None  # a `Known`; none, for most
 
     @abstractmethod
     def traced(self, model: Model, names: tuple[str, ...], options: Options, order: int = 0) -> Traced:

@@ -137,14 +137,15 @@ class DifferentialIK:
         damping: float = 1e-8,
     ) -> None:
         check_model_without_inputs(WHERE, model)
-        self.model, self.dt = model, positive(f"{WHERE}: dt", dt, "s")
+        self.model: Model = model
+        self.dt: float = positive(f"{WHERE}: dt", dt, "s")
         self._damping = np.array([positive(f"{WHERE}: damping", damping, "1/rad^2, 1/m^2")])
         self._best = partial(solution, package("daqp", WHERE, "qp"))
         asked = checked_tasks(WHERE, tasks)
         closing = [task for task in asked if isinstance(task, ClosedLoops)]
         asked = asked if closing or not model.closures else (*asked, ClosedLoops())
         # Something is to be minimised beside the loops.
-        self.stack = Stack(model, asked if len(closing) < len(asked) else (*asked, Damping()), WHERE)
+        self.stack: Stack = Stack(model, asked if len(closing) < len(asked) else (*asked, Damping()), WHERE)
         self._bounds = limits_of(model, limits)
         self._function = differential(self.stack, self._bounds.others)
         self._weights, self._gains = self.stack.weights(), self.stack.gains()

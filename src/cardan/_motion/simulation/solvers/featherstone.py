@@ -115,7 +115,8 @@ class Featherstone(CompiledSolver):
         self.integrator, self.contact = integrator, contact
         self.iterations = iterations
         self.limits = limits
-        self._tables_asked, self.sleep = tables, None if sleep is None else positive("sleep", sleep, "m/s")
+        self._tables_asked = tables
+        self.sleep: float | None = None if sleep is None else positive("sleep", sleep, "m/s")
         super().__init__(world, dt, substeps)
 
     def features(self) -> Iterator[tuple[str, str]]:
