@@ -1,5 +1,7 @@
 """Laws of physics on random trees with every joint type: fixed and floating base, batches, both dtypes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -163,7 +165,8 @@ def test_centre_of_mass_is_the_mean_of_the_bodies(model, state):
 def test_torque_regressor(model, state):
     q, v, a = state
     Y = cardan.torque_regressor(model, q, v, a)
-    tau = cardan.inverse_dynamics(model, q, v, a) - np.array(model.passive("armature")) * a
+    without = replace(model, connections=[replace(c, armature=[0.0] * c.joint.nv) for c in model.connections])
+    tau = cardan.inverse_dynamics(without, q, v, a)
     np.testing.assert_allclose(Y @ model.inertial_parameters(), tau, atol=1e-11 * scale(tau))
 
 
