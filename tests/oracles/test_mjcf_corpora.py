@@ -21,7 +21,8 @@ HANDFUL = (
 def check(corpus, file):
     result = agreement(corpus, file)
     if result.theirs:
-        assert result.outcome != "read" or result.warnings
+        # the group of a <default> says what is shown, and nothing of the robot
+        assert result.outcome != "read" or result.warnings or "'group'" in result.theirs
         pytest.skip(f"MuJoCo refuses it: {result.theirs}")
     assert result.outcome in ("read", "nothing to move"), result.reason
     assert result.worst < 1e-10
