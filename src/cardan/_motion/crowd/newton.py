@@ -20,8 +20,9 @@ from cardan._motion.crowd.tables import SIDES, Crowd
 # pyright: analyzeUnannotatedFunctions=false
 
 ITERATIONS, TOWARDS, EXACT, CONVERGED = 4, 0.7, 1e-9, 1e-3  # as of `contact/convex.py`
-# From this iteration on each goes a shorter part of the way than the one before, n / (n + count), which ends circles.
-SLOWLY = 8.0
+# From iteration `LATE` on each goes a shorter part of the way than the one before, n / (n + its number since), which
+# ends circles. What ends before goes its own way: shorter steps there would end less exactly.
+LATE, SLOWLY = 30, 8.0
 IDENTITY, NONE = -1, -2  # in place of a side's first block
 
 
@@ -336,7 +337,7 @@ def decide_again(c, i):
     count = c.island_count[i]
     first, end = contacts_of(c, i)
     share = TOWARDS if count >= ITERATIONS and count % 2 == 1 else 1.0
-    share = SLOWLY / (SLOWLY + float(count)) if float(count) >= SLOWLY else share
+    share = SLOWLY / (SLOWLY + float(count - LATE)) if count > LATE else share
     size = 1 + c.twist_size
     for e in range(first * size, end * size):
         c.test[e] = c.after[e] if share == 1.0 else c.test[e] + share * (c.after[e] - c.test[e])
