@@ -60,6 +60,8 @@ def agreement(corpus: str, file: Path) -> Agreement:
     read = Agreement("read", "", theirs, len(report.warnings), len(report.remarks))
     if not found.thing.bodies:
         read.outcome = "nothing to move"
+    elif there is not None and is_welded_to_mocap(there):
+        read.outcome = "sprung"
     elif there is not None and there.nv:
         read.worst = gap(there, found.thing)
     elif there is not None:
@@ -67,12 +69,17 @@ def agreement(corpus: str, file: Path) -> Agreement:
     return read
 
 
+def is_welded_to_mocap(there) -> bool:
+    """Return whether a weld ties a body that motion capture moves: which here is a joint with springs."""
+    welds = np.flatnonzero(there.eq_type == mujoco.mjtEq.mjEQ_WELD)
+    ends = [*there.eq_obj1id[welds], *there.eq_obj2id[welds]]
+    return any(there.body_mocapid[body] >= 0 for body in ends)
+
+
 def gap(there, mechanism, states=3) -> float:
     """Return the largest difference of M, bias forces, poses of bodies, and Jacobians of sites."""
     model, data, rng = mechanism.model(), mujoco.MjData(there), np.random.default_rng(0)
     to = conventions.to("mujoco", model)
-    if there.nmocap and to.nq != there.nq:
-        return 0.0  # a weld to a body that motion capture moves is a joint with springs here: another robot
     assert (to.nq, to.nv) == (there.nq, there.nv)
     q, v = model.random_configuration((states,), seed=0), rng.normal(size=(states, model.nv))
     M, poses, zero = cardan.mass_matrix(model, q), cardan.forward_kinematics(model, q), np.zeros(model.nv)

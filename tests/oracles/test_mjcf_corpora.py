@@ -24,6 +24,8 @@ def check(corpus, file):
         # the group of a <default> says what is shown, and nothing of the robot
         assert result.outcome != "read" or result.warnings or "'group'" in result.theirs
         pytest.skip(f"MuJoCo refuses it: {result.theirs}")
+    if result.outcome == "sprung":
+        pytest.skip("it is welded to a body that motion capture moves: by springs here, which MuJoCo's model has not")
     assert result.outcome in ("read", "nothing to move"), result.reason
     assert result.worst < 1e-10
 

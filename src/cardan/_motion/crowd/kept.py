@@ -22,9 +22,8 @@ class KeptImpulses:
     feature: np.ndarray  # which candidate of the pair: int32 (n,)
     impulse: np.ndarray  # on the first body, along the axes of the world [N s], (n, 3)
     shapes: int  # of one world
-    rest: np.ndarray = field(
-        default_factory=lambda: NOBODY[0]
-    )  # of each world, as `sleep` has them: int32 (worlds, trees); no worlds if none sleeps
+    # of each world, as `sleep` has them: int32 (worlds, trees); no worlds if none sleeps
+    rest: np.ndarray = field(default_factory=lambda: NOBODY[0])
     rest_q: np.ndarray = field(default_factory=lambda: NOBODY[1])  # (worlds, nq)
 
     def __post_init__(self) -> None:

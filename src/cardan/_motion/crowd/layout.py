@@ -124,9 +124,7 @@ class Layout:
             found.append(Ball(self.owner[at.node][2], tuple(map(float, centre)), extent, self._room(i)))
         poses = Kinematics(kind.model, kind.model.neutral().tolist()).poses
         centres = [np.array([*map(float, poses[ball.node] @ Vector3(*ball.centre))]) for ball in found]
-        size = (
-            max(float(np.linalg.norm(centre - sum(centres) / len(centres))) for centre in centres) if centres else 0.0
-        )
+        size = max((float(np.linalg.norm(centre - sum(centres) / len(centres))) for centre in centres), default=0.0)
         return tuple(ball._replace(slack=SLACK * max(size, ball.extent)) for ball in found)
 
     def _met(self, own: tuple[int, int], shapes: Sequence[int], tree_of: np.ndarray) -> tuple[Pair, ...]:
