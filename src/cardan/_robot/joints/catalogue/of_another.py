@@ -295,7 +295,7 @@ def following_directly(joint: Any, resolved: Mapping[str, Joint]) -> Joint:
         if primary is None or isinstance(primary, Mimic):
             return joint if primary is None else joint.of_mimic(primary)
         joint = Coupled(joint.joint, joint.primaries, _function(joint))
-    if resolved.keys().isdisjoint(joint.by):
+    if resolved.keys().isdisjoint(joint.primaries):
         return joint
     parts = [
         (resolved[p].primaries, _function(resolved[p])) if p in resolved else ((p,), coordinate(0)) for p in joint.by
