@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan._algebra.arrays.repeat import converging
 from cardan._algebra.by_fields import computed
 from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, Shape, finite_range, matrix_vector
 from cardan._algebra.scalar import is_zero, where
@@ -38,7 +39,9 @@ from cardan._robot.joints import Joint
 from cardan._robot.joints.catalogue.of_another import Follower
 from cardan._robot.model import WORLD, Body, Connection, Model
 
-PASSES = 4  # of (4): gaps of steps of 0.1 rad are 1e-9 to 1e-15 after four, of 0.01 rad rounding
+# Passes of (4): at most, and those that are differentiated, after which gaps of steps of 0.1 rad are 1e-9 to 1e-15.
+MOST, PASSES = 12, 4
+NEAR = 1e-16  # the square of a step after which there is no other: errors are squared
 WALK = 32  # steps to a random configuration
 GAP, FAR = 1e-9, 1.0  # what a step may leave open [m, rad], and how far it may move a joint [m, rad]
 
@@ -106,6 +109,11 @@ class ClosedSet(Manifold):
         """Number of degrees of freedom."""
         return len(self.free)
 
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints whose coordinates it has."""
+        return tuple(c.name for c in self.part.connections if c.joint.nv)
+
     def constraints(self, q: Scalars) -> Constraints:
         """Return K_d^-1 and what follows from it."""
         return Constraints(self.part, self.blocks, self.along_nodes, q)
@@ -124,9 +132,12 @@ class ClosedSet(Manifold):
         return self._closed(self.part.manifold.integrate(q, along))
 
     def _closed(self, q: Scalars) -> tuple[Scalar, ...]:
-        for _ in range(PASSES):
-            q = self.part.manifold.integrate(q, self.constraints(q).closing_step())
-        return tuple(q)
+        def closer(_: Any, q: list[Scalar], __: Scalar) -> tuple[float, list[Scalar], Scalar]:
+            step = self.constraints(q).closing_step()
+            return 0.0, list(self.part.manifold.integrate(q, step)), _dot(step, step)
+
+        far = 1.0 + 0.0 * _dot(q, q)
+        return tuple(converging(MOST, PASSES, lambda _, __, size: size > NEAR, closer, 0.0, list(q), far)[0])
 
     def difference(self, q0: Scalars, q1: Scalars) -> tuple[Scalar, ...]:
         return self._of_free(self.part.manifold.difference(q0, q1))
@@ -175,9 +186,9 @@ class ClosedSet(Manifold):
 
     def _alone(self) -> Model:
         """Return a model whose only joint moves so."""
-        first = next(c for c in self.part.connections if c.joint.nv)
-        joint = ClusterMember(first.joint, first.name, self)
-        return Model("cluster", (Body("body"),), (Connection(first.name, joint, WORLD, "body"),))
+        name = self.joint_names[0]
+        joint = ClusterMember(self.part.joint(name), name, self)
+        return Model("cluster", (Body("body"),), (Connection(name, joint, WORLD, "body"),))
 
     def _of_free(self, along: Any) -> tuple[Any, ...]:
         return tuple(along[j] for j in self.free)

@@ -16,7 +16,8 @@ systems (1982), for the choice by elimination; over several configurations it is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from numbers import Real
 from typing import Any, NamedTuple
@@ -225,7 +226,24 @@ def _along_node(model: Model, closure: int) -> bool:
     return _entries(along, columns) < _entries(plain, columns)
 
 
-def _entries(samples: Sequence[Loop], columns: Sequence[int]) -> int:
+def with_sparse_rows(model: Model) -> Model:
+    """Return the model with closing joints seen from that of their bodies along whose axes rows have more zeros.
+
+    Where the loops are closed, the constraints are the same.
+    """
+    turned = replace(model, closures=tuple(c.reversed() for c in model.closures))
+    rng = np.random.default_rng(3)
+    places = [_moved(model, list(model.manifold.neutral()), rng) for _ in range(2)]
+
+    def entries(seen: Model, k: int) -> int:
+        along = _along_node(seen, k)
+        return _entries([Loop(seen, relative_kinematics(seen, q), seen.closures[k], along) for q in places], range(model.nv))
+
+    closures = (turned if entries(turned, k) < entries(model, k) else model for k in range(len(model.closures)))
+    return replace(model, closures=tuple(seen.closures[k] for k, seen in enumerate(closures)))
+
+
+def _entries(samples: Sequence[Loop], columns: Iterable[int]) -> int:
     """Return how many entries of the rows are not 0 in all samples."""
     tables = zip(*([row[j] for row in loop.K for j in columns] for loop in samples), strict=True)
     return sum(any(not _is_number_zero(e) for e in entry) for entry in tables)

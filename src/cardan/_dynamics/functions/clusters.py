@@ -11,7 +11,7 @@ import numpy as np
 from cardan._algebra.errors import MechanismError
 from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
 from cardan._algebra.manifolds import Euclidean
-from cardan._dynamics.algorithms.dependent import Block, Dependence, closed_configurations, partition
+from cardan._dynamics.algorithms.dependent import Block, Dependence, closed_configurations, partition, with_sparse_rows
 from cardan._dynamics.algorithms.loops import joint_coordinates, with_loops
 from cardan._dynamics.algorithms.tree import supports
 from cardan._dynamics.call.arguments import checked_batch
@@ -126,7 +126,7 @@ def _part(model: Model, nodes: set[int], closing: list[Connection]) -> Model:
         elif base >= 0 and c.name == model.nodes[base].name:
             connections.append(Connection(c.name, Fixed(), WORLD, c.child))
     bodies = tuple(Body(c.child) for c in connections)
-    return Model(model.name, bodies, tuple(connections), closures=tuple(closing))
+    return with_sparse_rows(Model(model.name, bodies, tuple(connections), closures=tuple(closing)))
 
 
 def _closed_set(part: Model, kept: set[int], start: list[float] | None) -> ClosedSet:
