@@ -58,21 +58,26 @@ def dependence(model: Model) -> Dependence | None:
     """Return the dependent coordinates of a model with loops; None if there is no good choice of them."""
     found = _known.get(model)
     if found is None:
-        found = _known.setdefault(model, partition(model, closed_configurations(model)) or NONE)
+        found = _known.setdefault(model, partition(model, closed_configurations(model), open_too=True) or NONE)
     return found if found.blocks else None
 
 
 _known: ByIdentity[Model, Dependence] = ByIdentity()
 
 
-def partition(model: Model, closed: Sequence[list[float]], free: Collection[int] = ()) -> Dependence | None:
-    """Return the dependent coordinates at closed configurations, with some that shall be free; None without a choice."""
+def partition(
+    model: Model, closed: Sequence[list[float]], free: Collection[int] = (), open_too: bool = False
+) -> Dependence | None:
+    """Return the dependent coordinates at closed configurations, with some that shall be free; None without a choice.
+
+    With `open_too` rows that depend on others do so where loops are open, too.
+    """
     if not closed:
         return None
     along_nodes = [_along_node(model, k) for k in range(len(model.closures))]
     rng = np.random.default_rng(1)
     samples = [_rows(model, along_nodes, q) for q in closed]
-    moved = [_rows(model, along_nodes, _moved(model, closed[0], rng)) for _ in range(2)]
+    moved = [_rows(model, along_nodes, _moved(model, closed[0], rng)) for _ in range(2 * open_too)]
     own = _coordinates(model)
     shared = {j for j in range(model.nv) if sum(j in coordinates for coordinates in own) > 1}
     blocks = [_eliminated(samples, moved, rows, shared, free) for rows in _blocks(model, own)]
