@@ -6,7 +6,7 @@ independent coordinates i; the dependent ones d follow (`embedding`):
     (1)  dx/dt = G v,      G_i = 1,  G_d = -K_d^-1 K_i
     (2)  d2x/dt2 = G a + g,      g_i = 0,  g_d = -K_d^-1 k(q, G v)
     (3)  X_j = X_joint(q_j),      S_j = S_joint G_j,      bias_j = S_joint g_j + bias_joint
-    (4)  integrate(q, v): along G v, then q_d <- q_d - K_d^-1 r until the loops are closed
+    (4)  integrate(q, v): in short steps along G v, and q_d <- q_d - K_d^-1 r until the loops are closed
 
 with x_j the own coordinates of joint j. All joints keep their places in the tree, and follow the first one, which has q
 and v. The assembly mode is in q: nothing is searched for, and no branch is chosen. Where K_d is singular, a toggle of
@@ -19,15 +19,16 @@ Cost: that of K and of the blocks of K_d, once for a cluster.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from cardan._algebra.arrays.implicit_function import implicit
 from cardan._algebra.arrays.repeat import converging
 from cardan._algebra.by_fields import computed
 from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, Shape, finite_range, matrix_vector
-from cardan._algebra.scalar import is_zero, where
+from cardan._algebra.scalar import is_zero, minimum, sqrt, where
 from cardan._algebra.spatial import Motion, Scalar
 from cardan._dynamics.algorithms.configuration import difference, integrate
 from cardan._dynamics.algorithms.dependent import Block
@@ -37,12 +38,15 @@ from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan._robot.joints import Joint
 from cardan._robot.joints.catalogue.of_another import Follower
-from cardan._robot.model import WORLD, Body, Connection, Model
+from cardan._robot.joints.derivation.programs import joint_program
+from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
 
-# Passes of (4): at most, and those that are differentiated, after which gaps of steps of 0.1 rad are 1e-9 to 1e-15.
-MOST, PASSES = 12, 4
-NEAR = 1e-16  # the square of a step after which there is no other: errors are squared
+# Of (4): passes at most, and how far one goes [rad, m]; a step after which there is no other, as errors are squared, and
+# one after which it goes on, squared.
+MOST, REACH = 100, 0.3
+NEAR, NEAR_IN_SINGLE, AHEAD = 1e-16, 1e-9, 1e-4
 WALK = 32  # steps to a random configuration
+SHARED = 1.1  # what the dynamics share with constraints of the same frames: a tenth of these, of slider-cranks
 GAP, FAR = 1e-9, 1.0  # what a step may leave open [m, rad], and how far it may move a joint [m, rad]
 
 
@@ -66,11 +70,17 @@ class Constraints:
                 found[j] = e * sign
         return found
 
+    def rates(self, v: Scalars) -> list[Scalar]:
+        """Return dx/dt (1) of velocities of the tree, of which the independent ones count."""
+        free = [j for j in range(self.part.nv) if j not in self.dependent]
+        found = self.follow([_dot([row[j] for j in free], [v[j] for j in free]) for row in self.K])
+        return [v[j] if j in free else e for j, e in enumerate(found)]
+
     def slopes(self) -> Rows:
         """Return G (1), a row for each coordinate of the tree."""
         free = [j for j in range(self.part.nv) if j not in self.dependent]
-        columns = [self.follow([row[i] for row in self.K]) for i in free]
-        return [[float(i == j) if j in free else c[j] for i, c in zip(free, columns, strict=True)] for j in range(self.part.nv)]
+        columns = [self.rates([float(i == j) for j in range(self.part.nv)]) for i in free]
+        return [list(row) for row in zip(*columns, strict=True)]
 
     def closing_step(self) -> list[Scalar]:
         """Return the change of the dependent coordinates that closes the loops to first order (4)."""
@@ -86,12 +96,14 @@ class ClosedSet(Manifold):
         blocks: of its dependent coordinates, with the rows from which they follow.
         along_nodes: how each closing joint's rows are turned.
         start: a closed configuration, which is the neutral one.
+        simplified: whether constraints are those of the simplified tree of the part.
     """
 
     part: Model
     blocks: tuple[Block, ...]
     along_nodes: tuple[bool, ...]
     start: tuple[float, ...]
+    simplified: bool = False
 
     @computed
     def free(self) -> tuple[int, ...]:
@@ -116,7 +128,8 @@ class ClosedSet(Manifold):
 
     def constraints(self, q: Scalars) -> Constraints:
         """Return K_d^-1 and what follows from it."""
-        return Constraints(self.part, self.blocks, self.along_nodes, q)
+        part = simplified_tree(self.part) if self.simplified else self.part
+        return Constraints(part, self.blocks, self.along_nodes, q)
 
     def curvature(self, q: Scalars, v: Scalars) -> list[Scalar]:
         """Return g (2), for each coordinate of the tree."""
@@ -128,24 +141,58 @@ class ClosedSet(Manifold):
         return self.start
 
     def integrate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
-        along = matrix_vector(self.constraints(q).slopes(), v)
-        return self._closed(self.part.manifold.integrate(q, along))
+        of_tree = self._spread(v)
+        goal = self.part.manifold.integrate(q, of_tree)
+        return self._at(self._led(q, of_tree, 1.0), goal)
 
-    def _closed(self, q: Scalars) -> tuple[Scalar, ...]:
-        def closer(_: Any, q: list[Scalar], __: Scalar) -> tuple[float, list[Scalar], Scalar]:
-            step = self.constraints(q).closing_step()
-            return 0.0, list(self.part.manifold.integrate(q, step)), _dot(step, step)
+    def _led(self, q: Scalars, v: Scalars, left: float) -> list[Scalar]:
+        """Return the configuration where independent coordinates have moved by v, times what is left of the way (4).
 
-        far = 1.0 + 0.0 * _dot(q, q)
-        return tuple(converging(MOST, PASSES, lambda _, __, size: size > NEAR, closer, 0.0, list(q), far)[0])
+        Each pass closes the loops to first order. Where they are nearly closed it goes on, too, by `REACH` at most.
+        It is not a number where the way has no end, or after too many passes.
+        """
+        near = where(is_double(q), NEAR, NEAR_IN_SINGLE)
+
+        def on(_: Any, q: list[Scalar], left: Scalar, __: Scalar) -> tuple[Any, ...]:
+            found = self.constraints(q)
+            step, rates = found.closing_step(), found.rates(v)
+            size = _dot(step, step)
+            reach = REACH / sqrt(_dot(rates, rates) + 1e-30)  # not 0, of a cluster at rest
+            h = where(size < AHEAD, minimum(left, reach), 0.0 * left)
+            moved = self.part.manifold.integrate(q, [c + h * e for c, e in zip(step, rates, strict=True)])
+            return 0.0, list(moved), left - h, where(h > 0.0, 1.0, size)
+
+        zero = 0.0 * _dot(q, q)
+        begun = list(q), left + zero, 1.0 + zero
+        end, left_over, size = converging(MOST, 1, lambda _, q, left, size: size > near, on, 0.0, *begun)
+        return [where((size <= near) & (left_over <= 0.0), e, float("nan")) for e in end]
+
+    def _at(self, solution: list[Scalar], goal: Scalars) -> tuple[Scalar, ...]:
+        """Return a closed configuration with the derivatives of its equations: r = 0, independent coordinates at a goal."""
+        tree = self.part.manifold
+
+        def residual(x: list[Scalar]) -> list[Scalar]:
+            gaps, off = self.constraints(x).closing_step(), tree.difference(goal, x)
+            return [off[j] if j in self.free else -gaps[j] for j in range(self.part.nv)]
+
+        def solve(x: list[Scalar], b: list[Scalar]) -> list[Scalar]:
+            rates = self.constraints(x).rates(b)
+            return [b[j] if j in self.free else b[j] + rates[j] for j in range(self.part.nv)]
+
+        return tuple(implicit(list(solution), residual, solve, lambda x, d: list(tree.integrate(x, d))))
+
+    def _spread(self, along: Scalars) -> list[Scalar]:
+        """Return v of the tree, 0 where it is dependent."""
+        found: list[Scalar] = [0.0] * self.part.nv
+        for j, e in zip(self.free, along, strict=True):
+            found[j] = e
+        return found
 
     def difference(self, q0: Scalars, q1: Scalars) -> tuple[Scalar, ...]:
         return self._of_free(self.part.manifold.difference(q0, q1))
 
     def difference_rate_jacobian(self, difference: Scalars) -> Rows:
-        of_tree: list[Scalar] = [0.0] * self.part.nv
-        for j, e in zip(self.free, difference, strict=True):
-            of_tree[j] = e
+        of_tree = self._spread(difference)
         rows = self.part.manifold.difference_rate_jacobian(of_tree)
         return [[rows[i][j] for j in self.free] for i in self.free]
 
@@ -157,7 +204,8 @@ class ClosedSet(Manifold):
         return list(self._of_free(self.part.manifold.configuration_derivative_to_velocity_jacobian(q)))
 
     def normalize(self, q: Scalars) -> tuple[Scalar, ...]:
-        return self._closed(self.part.manifold.normalize(q))
+        q = self.part.manifold.normalize(q)
+        return self._at(self._led(q, [0.0] * self.part.nv, 0.0), q)
 
     def principal_value(self, q: Scalars) -> tuple[Scalar, ...]:
         return self.part.manifold.principal_value(q)
@@ -189,6 +237,16 @@ class ClosedSet(Manifold):
         name = self.joint_names[0]
         joint = ClusterMember(self.part.joint(name), name, self)
         return Model("cluster", (Body("body"),), (Connection(name, joint, WORLD, "body"),))
+
+    def shorter(self) -> ClosedSet:
+        """Return the same set, by whichever tree takes fewer operations."""
+        twin = replace(self, simplified=True)
+
+        def operations(closed: ClosedSet) -> int:
+            found = lambda _, q, v: {"g": closed.curvature(q, v)}  # noqa: E731
+            return joint_program("curvature", None, found, q=self.nq, v=self.nv).operations
+
+        return twin if SHARED * operations(twin) < operations(self) else self
 
     def _of_free(self, along: Any) -> tuple[Any, ...]:
         return tuple(along[j] for j in self.free)
@@ -224,17 +282,26 @@ class ClusterMember(Follower):
         """The closed configurations of the loops."""
         return self.closed
 
+    @computed
+    def simplified(self) -> bool:
+        """Whether the frames of the tree may be chosen: the constraints' are, too, so that both share operations."""
+        return self.closed.simplified
+
     @property
     def primaries(self) -> tuple[str, ...]:
         return (self.first,) if self.first else ()
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
-        return tuple(f"{c.name}.{n}" if c.joint.nq > 1 else c.name for c in self._moving() for n in c.joint.coordinate_names)
+        return tuple(
+            f"{c.name}.{n}" if c.joint.nq > 1 else c.name for c in self._moving() for n in c.joint.coordinate_names
+        )
 
     @property
     def velocity_names(self) -> tuple[str, ...]:
-        names = [f"{c.name}.{n}" if c.joint.nv > 1 else f"d{c.name}" for c in self._moving() for n in c.joint.velocity_names]
+        names = [
+            f"{c.name}.{n}" if c.joint.nv > 1 else f"d{c.name}" for c in self._moving() for n in c.joint.velocity_names
+        ]
         return tuple(names[j] for j in self.closed.free)
 
     def _moving(self) -> list[Any]:

@@ -41,9 +41,9 @@ ROUNDING = 1e-13  # what is left of an entry 0 of K
 class Block(NamedTuple):
     """Loops that share coordinates: dependent ones, and as many rows from which they follow, in the order of pivots."""
 
-    rows: list[int]  # of all rows of all loops
-    columns: list[int]  # of v
-    others: list[int]  # rows that depend on these
+    rows: Sequence[int]  # of all rows of all loops
+    columns: Sequence[int]  # of v
+    others: Sequence[int]  # rows that depend on these
 
 
 class Dependence(NamedTuple):
@@ -242,7 +242,9 @@ def with_sparse_rows(model: Model) -> Model:
 
     def entries(seen: Model, k: int) -> int:
         along = _along_node(seen, k)
-        return _entries([Loop(seen, relative_kinematics(seen, q), seen.closures[k], along) for q in places], range(model.nv))
+        return _entries(
+            [Loop(seen, relative_kinematics(seen, q), seen.closures[k], along) for q in places], range(model.nv)
+        )
 
     closures = (turned if entries(turned, k) < entries(model, k) else model for k in range(len(model.closures)))
     return replace(model, closures=tuple(seen.closures[k] for k, seen in enumerate(closures)))

@@ -213,7 +213,9 @@ class Converter(Compiled):
         """
         here, there, of_tree = self._here, self._there, self._here.configuration(q)
         found = converted_effort(here.tree, there.tree, of_tree, here.effort(tau))
-        return there.folded_effort(there.folded_configuration(converted_configuration(here.tree, there.tree, of_tree)), found)
+        return there.folded_effort(
+            there.folded_configuration(converted_configuration(here.tree, there.tree, of_tree)), found
+        )
 
     def external_forces(self, forces: Any) -> np.ndarray:
         """Return wrenches on bodies [N, N m], shape (..., nbodies, 6), in the order of the target's `body_names`.

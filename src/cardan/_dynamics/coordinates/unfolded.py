@@ -8,7 +8,7 @@ Source: `algorithms/cluster`, equations (1) and (2).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from cardan._algebra.spatial import Scalar
@@ -47,12 +47,16 @@ class Unfolding:
         self.places: list[int] = []  # in the tree's q of those in the model's
         self.free: list[int] = []  # in the tree's v of those in the model's
         for c in model.connections:
-            if not c.joint.primaries:
-                cluster = isinstance(c.joint, ClusterMember)
-                names = c.joint.closed.joint_names if cluster else (c.name,)
-                along = [i for name in names for i in range(self.tree.nv)[self.tree.v_slice(name)]]
-                self.places += [i for name in names for i in range(self.tree.nq)[self.tree.q_slice(name)]]
-                self.free += [along[j] for j in c.joint.closed.free] if cluster else along
+            if c.joint.primaries:
+                continue
+            closed = c.joint.closed if isinstance(c.joint, ClusterMember) else None
+            names = closed.joint_names if closed else (c.name,)
+            along = self._along(names)
+            self.places += [i for name in names for i in range(self.tree.nq)[self.tree.q_slice(name)]]
+            self.free += [along[j] for j in closed.free] if closed else along
+
+    def _along(self, names: Sequence[str]) -> list[int]:
+        return [i for name in names for i in range(self.tree.nv)[self.tree.v_slice(name)]]
 
     def configuration(self, q: Vector) -> list[Scalar]:
         """Return q of the tree."""
@@ -102,5 +106,4 @@ class Unfolding:
     def _clusters(self) -> Iterator[tuple[Connection, ClosedSet, list[int]]]:
         """Yield each cluster's first joint, its closed set, and its coordinates in the tree's v."""
         for c, closed in _clusters(self.model):
-            tree = self.tree
-            yield c, closed, [i for name in closed.joint_names for i in range(tree.nv)[tree.v_slice(name)]]
+            yield c, closed, self._along(closed.joint_names)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import MechanismError
-from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
+from cardan._algebra.errors import MechanismError, ShapeError
 from cardan._algebra.manifolds import Euclidean
+from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
 from cardan._dynamics.algorithms.dependent import Block, Dependence, closed_configurations, partition, with_sparse_rows
 from cardan._dynamics.algorithms.loops import joint_coordinates, with_loops
 from cardan._dynamics.algorithms.tree import supports
-from cardan._dynamics.call.arguments import checked_batch
+from cardan._dynamics.call.arguments import numeric_array
 from cardan._robot.joints import Fixed, Joint, Limits
 from cardan._robot.joints.catalogue.of_another import Sprung
 from cardan._robot.model import WORLD, Body, Connection, Model
-from cardan._robot.records import Drive, Spring
+from cardan._robot.model.annotations import Annotations
+from cardan._robot.records import Configuration, Drive, Spring
 
 
 def clustered(model: Model, independent: Sequence[str] = (), near: Any = None) -> Model:
@@ -53,10 +54,13 @@ def clustered(model: Model, independent: Sequence[str] = (), near: Any = None) -
     """
     with_loops(model, "clustered")
     if model.inputs:
-        raise MechanismError(f"model {model.name!r} has inputs ({', '.join(model.inputs)}): clustered, then with_inputs.")
-    kept, start = set(joint_coordinates(model, independent)), None
-    if near is not None:
-        start = np.array(checked_batch("clustered", {"near": near}, {"near": (model.nq,)}).arrays[0]).reshape(-1)
+        raise MechanismError(
+            f"model {model.name!r} has inputs ({', '.join(model.inputs)}): clustered, then with_inputs."
+        )
+    kept = set(joint_coordinates(model, independent))
+    start = None if near is None else numeric_array("clustered", "near", near)
+    if start is not None and start.shape != (model.nq,):
+        raise ShapeError("clustered", "near", got=start.shape, expected=f"({model.nq},)")
     changed: dict[str, Connection] = {}
     closures = list(model.closures)
     for nodes, closing in _groups(model):
@@ -64,8 +68,31 @@ def clustered(model: Model, independent: Sequence[str] = (), near: Any = None) -
         closures = [c for c in closures if c not in closing]
     connections = tuple(changed.get(c.name, c) for c in model.connections)
     gone = [c.name for c in model.closures if c not in closures]
-    annotations = model.annotations.without(joints=gone, still=changed)
+    annotations = _annotations(model, changed, gone)
     return replace(model, connections=connections, closures=tuple(closures), annotations=annotations)
+
+
+def _annotations(model: Model, changed: Mapping[str, Connection], gone: Sequence[str]) -> Annotations:
+    """Return the annotations, with the coordinates of named configurations at the first joint of each cluster."""
+    given = model.annotations
+    if driven := [a.name for a in given.actuators if not changed.keys().isdisjoint(a.joints)]:
+        raise MechanismError(
+            f"clustered: actuators act on joints of loops, {', '.join(map(repr, driven[:4]))}: give these drives "
+            "in place of them (mechanism.with_annotations, with_drives)."
+        )
+
+    def together(c: Configuration) -> Configuration:
+        found = {name: own for name, own in c.coordinates.items() if name not in changed}
+        for name, first in changed.items():
+            joint: Any = first.joint
+            if not joint.primaries and not c.coordinates.keys().isdisjoint(joint.closed.joint_names):
+                found[name] = tuple(
+                    e for n in joint.closed.joint_names for e in c.coordinates.get(n, model.joint(n).neutral())
+                )
+        return Configuration(c.name, found)
+
+    rest = given.without(joints=gone)
+    return replace(rest, configurations=tuple(map(together, rest.configurations)))
 
 
 def _groups(model: Model) -> Iterator[tuple[set[int], list[Connection]]]:
@@ -133,7 +160,9 @@ def _closed_set(part: Model, kept: set[int], start: list[float] | None) -> Close
     samples = closed_configurations(part, start)
     if not samples:
         where = "" if start is None else " near the given configuration"
-        raise MechanismError(f"clustered: {_loops(part)} cannot be closed{where}; cardan.assemble finds out why.")
+        raise MechanismError(
+            f"clustered: {_loops(part)} cannot be closed{where}: cardan.assemble says what is left open."
+        )
     wished = kept or {j for j, e in enumerate(part.passive("drive_stiffness")) if e} | {
         j for j, e in enumerate(part.passive("armature")) if e
     }
@@ -146,16 +175,16 @@ def _closed_set(part: Model, kept: set[int], start: list[float] | None) -> Close
                 "on one another; cardan.constrained_forward_dynamics takes it as it is."
             )
         raise MechanismError(
-            f"clustered: {_names(part, kept)} do not determine the other coordinates of {_loops(part)}; "
-            f"{_names(part, _free(part, other))} do."
+            f"clustered: independent coordinates of {_names(part, kept)} do not determine the others of {_loops(part)};"
+            f" those of {_names(part, _free(part, other))} do."
         )
     free = _free(part, found)
     if not free:
         raise MechanismError(f"clustered: {_loops(part)} leaves no freedom: all its joints stand still.")
     if kept and set(free) != kept:
         raise MechanismError(
-            f"clustered: {_names(part, kept)} leave {len(free) - len(kept)} coordinates of {_loops(part)} to choose: "
-            f"independent are {_names(part, free)}, for example."
+            f"clustered: {_loops(part)} has {len(free)} freedoms, and independent are {len(kept)}, of "
+            f"{_names(part, kept)}; those of {_names(part, free)} would do."
         )
     for c in part.connections:
         own = set(_v(part, c))
@@ -164,10 +193,10 @@ def _closed_set(part: Model, kept: set[int], start: list[float] | None) -> Close
                 f"clustered: joint {c.name!r} of {_loops(part)} is independent in part; choose `independent` so that "
                 "orientations are so as a whole, or not."
             )
-    blocks = tuple(Block(tuple(b.rows), tuple(b.columns), tuple(b.others)) for b in found.blocks)
+    blocks = tuple(Block(*map(tuple, b)) for b in found.blocks)
     bare = tuple(Connection(c.name, c.joint, c.parent, c.child, c.parent_pose, c.child_pose) for c in part.connections)
     plain = ClosedSet(replace(part, connections=bare), blocks, tuple(found.along_nodes), tuple(samples[0]))
-    return replace(plain, start=tuple(float(e) for e in plain.normalize(samples[0])))
+    return replace(plain, start=tuple(float(e) for e in plain.normalize(samples[0]))).shorter()
 
 
 def _free(part: Model, found: Dependence) -> list[int]:
@@ -179,12 +208,20 @@ def _along(part: Model, free: Sequence[int]) -> dict[str, Any]:
     """Return limits and passive properties along the independent coordinates, as those of one joint."""
     of = lambda values: tuple(values[j] for j in free)  # noqa: E731
     limits = Limits(
-        *(of(getattr(part, n)) for n in ("lower", "upper", "velocity_upper", "effort_upper", "velocity_lower", "effort_lower"))
+        *(
+            of(getattr(part, n))
+            for n in ("lower", "upper", "velocity_upper", "effort_upper", "velocity_lower", "effort_lower")
+        )
     )
     passive = {name: of(part.passive(name)) for name in PASSIVE}
     own: dict[str, Any] = {name: passive[name] for name in ("damping", "friction", "armature")}
     drive = Drive(passive["drive_stiffness"], passive["drive_damping"])
-    return {**own, "limits": limits, "drive": drive, "spring": Spring(passive["spring_stiffness"], passive["spring_rest"])}
+    return {
+        **own,
+        "limits": limits,
+        "drive": drive,
+        "spring": Spring(passive["spring_stiffness"], passive["spring_rest"]),
+    }
 
 
 PASSIVE = ("damping", "friction", "armature", "drive_stiffness", "drive_damping", "spring_stiffness", "spring_rest")
@@ -199,8 +236,8 @@ def _with_passive(part: Model, closed: ClosedSet, c: Connection) -> Joint:
     if wrong or (acts and c.joint.nv > 1):
         what = ", ".join(wrong) or "damping or a spring along several coordinates"
         raise MechanismError(
-            f"clustered: joint {c.name!r} of {_loops(part)} is dependent and has {what}, which counts along independent "
-            f"coordinates alone; choose it among `independent`."
+            f"clustered: joint {c.name!r} of {_loops(part)} is dependent and has {what}, which counts along "
+            "independent coordinates alone; choose it among `independent`."
         )
     return Sprung(c.joint, has["damping"][0], has["spring_stiffness"][0], has["spring_rest"][0]) if acts else c.joint
 

@@ -243,8 +243,8 @@ def _coupled(node: Node) -> Node:
     for what in ("friction", "drive_stiffness", "drive_damping"):
         if not all(map(is_zero, getattr(node, what))):
             raise MechanismError(
-                f"joint {node.name!r} follows {', '.join(map(repr, joint.primaries))} by a function and has {what}, for which "
-                "its coordinate would have to be one of the robot's: give it to the joints that it follows."
+                f"joint {node.name!r} follows {', '.join(map(repr, joint.primaries))} by a function and has {what}, "
+                "for which its coordinate would have to be one of the robot's: give it to the joints that it follows."
             )
     acting = node.damping[0], node.spring_stiffness[0], node.spring_rest[0]
     if not all(map(is_zero, acting[:2])):

@@ -36,6 +36,8 @@ class Follower(JointOfAnother):
     Source: Featherstone (2008), section 3.2: explicit constraints, with F his G.
     """
 
+    simplified: bool = False  # whether `simplified_tree` may put another joint of the same motion within
+
     def inner_configuration(self, q: Scalars) -> tuple[Scalar, ...]:
         """Return the inner joint's configuration."""
         raise NotImplementedError
