@@ -46,7 +46,7 @@ def test_a_cluster_moves_as_the_loops_it_closes(name):
     model, tree = cardan.clustered(loops), loops.spanning_tree()
     assert model.nv == FREEDOMS.get(name, model.nv)
     assert not model.closures
-    q, v, a, tau = state(model)
+    q, v, _, tau = state(model)
     out = cardan.converter(model, loops)
     x, dx = out.configuration(q), out.velocity(q, v)
     assert np.abs(cardan.loop_residual(loops, x)).max() < 1e-14

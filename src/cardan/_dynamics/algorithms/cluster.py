@@ -41,8 +41,8 @@ from cardan._robot.joints.catalogue.of_another import Follower
 from cardan._robot.joints.derivation.programs import joint_program
 from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
 
-# Of (4): passes at most, and how far one goes [rad, m]; a step after which there is no other, as errors are squared, and
-# one after which it goes on, squared.
+# Of (4): passes at most, and how far one goes [rad, m]; the squares of a step after which there is no other, as errors
+# are squared, and of one after which it goes on.
 MOST, REACH = 100, 0.3
 NEAR, NEAR_IN_SINGLE, AHEAD = 1e-16, 1e-9, 1e-4
 WALK = 32  # steps to a random configuration
@@ -168,7 +168,7 @@ class ClosedSet(Manifold):
         return [where((size <= near) & (left_over <= 0.0), e, float("nan")) for e in end]
 
     def _at(self, solution: list[Scalar], goal: Scalars) -> tuple[Scalar, ...]:
-        """Return a closed configuration with the derivatives of its equations: r = 0, independent coordinates at a goal."""
+        """Return a closed configuration with the derivatives of r = 0, its independent coordinates being at a goal."""
         tree = self.part.manifold
 
         def residual(x: list[Scalar]) -> list[Scalar]:
