@@ -333,9 +333,9 @@ REMARKS = [
         (
             '<geom name="floor" type="plane" size="1 1 1"/>',
             "",
-            '<contact><pair geom1="g" geom2="floor" friction="1 2"/></contact>',
+            '<contact><pair geom1="g" geom2="floor" condim="6" friction="1 1 0 1 2"/></contact>',
         ),
-        "to slide is 1 and 2, along axes that MuJoCo chooses; it is the smaller",
+        "to roll is 1 and 2, along axes that MuJoCo chooses; it is the smaller",
     ),
     (
         ("", "", '<actuator><motor name="m" joint="j" armature="1"/><muscle name="n" joint="j"/></actuator>'),

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from cardan._algebra.scalar import is_zero
+from cardan._algebra.scalar import is_zero, sqrt, where
 from cardan._algebra.spatial import SE3, Force, Matrix3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.drives import joint_inertias
 from cardan._dynamics.algorithms.implicit import Snapshot
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from cardan._motion.collision import Candidate
 
 WORLD = -1  # the node of the world
+STANDS = 1e-12  # the square of the sine of a capsule's tilt, below which it lies along no direction of a plane
 
 
 @dataclass(eq=False)
@@ -49,6 +50,7 @@ class ContactsOfPair:
     lever_rate: LeverRate | None = None  # of a's shape on the world
     # of a pair with several candidates: by how much they are nearer than what need not be looked at [m]
     nearness: Scalar | None = None
+    axis: Vector3 | None = None  # of a capsule on a plane, in a's frame
 
     @cached_property
     def inverse_mass(self) -> Scalar:
@@ -90,6 +92,19 @@ class Contact:
         if self.axes is None:
             return force
         return Force(self.axes.transpose_apply(force.linear), self.axes.transpose_apply(force.angular))
+
+    @property
+    def along(self) -> Vector3 | None:
+        """The direction of the first of two coefficients of friction; None if there is one."""
+        if self.material.anisotropy == 1.0:
+            return None
+        R, n, axis = self.moment.poses[self.a].rotation, self.candidate.normal, self.pair.axis
+        y, z = R.transpose_apply(Vector3(0.0, 1.0, 0.0)), R.transpose_apply(Vector3(0.0, 0.0, 1.0))
+        first = _chosen(abs(n.dot(y)) < 0.5, y, z)
+        if axis is not None:
+            first = _chosen(axis.cross(n).norm_squared() > STANDS, axis, first)
+        lying = first - n * n.dot(first)
+        return self.in_axes(lying * (1.0 / sqrt(lying.norm_squared())))
 
     @property
     def is_with_world(self) -> bool:
@@ -193,6 +208,10 @@ def inverse_mass_of(model: Model, node: int, centre: Vector3, extent: float) -> 
             moved = moved + column.angular.norm_squared() * (2.0 / 3.0 * extent**2)
             total = total + moved / (3.0 * D[j])
     return total
+
+
+def _chosen(condition: Any, a: Vector3, b: Vector3) -> Vector3:
+    return Vector3(*(where(condition, x, y) for x, y in zip(a, b, strict=True)))
 
 
 def _at_rest(motion: BodyMotion, p: Vector3, centre: Vector3) -> Motion:

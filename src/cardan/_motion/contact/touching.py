@@ -13,7 +13,7 @@ from cardan._motion.collision import Two, points_of
 from cardan._motion.collision.bounds import radius_about
 from cardan._motion.contact.moving_point import lever_rate
 from cardan._motion.contact.point import WORLD, Contact, ContactsOfPair
-from cardan._robot.geometry.shapes import Geometry, HeightField, Plane, Sphere, TriangleMesh
+from cardan._robot.geometry.shapes import Capsule, Geometry, HeightField, Plane, Sphere, TriangleMesh
 from cardan._robot.geometry.support import box_about
 from cardan._robot.records import Material
 
@@ -112,8 +112,19 @@ def contacts(moment: Snapshot, pairs: Iterable[Pair], skipping: float | None = N
         centres, extents = (a.centre, b.centre), (a.extent, b.extent)
         least = reduce(minimum, (c.gap for c in candidates))
         nearness = reaches[k] - least if reaches and len(candidates) > 1 else None
-        shared = ContactsOfPair(moment.model, (a.node, b.node), centres, extents, lever_rate(a.shape, a.X), nearness)
+        rate, axis = lever_rate(a.shape, a.X), _axis_on_plane(moment, a, b)
+        shared = ContactsOfPair(moment.model, (a.node, b.node), centres, extents, rate, nearness, axis)
         for candidate in candidates:
             touching = candidate._replace(gap=candidate.gap - pair.margin)
             found.append(Contact(moment, shared, touching, pair.material))
     return found
+
+
+def _axis_on_plane(moment: Snapshot, a: _Collider, b: _Collider) -> Vector3 | None:
+    """Return the axis of a capsule on a plane, in the first one's frame; None of others."""
+    if isinstance(a.shape, Capsule) and isinstance(b.shape, Plane):
+        return a.X.rotation @ Vector3(0.0, 0.0, 1.0)
+    if isinstance(a.shape, Plane) and isinstance(b.shape, Capsule):
+        axis = b.pose_in_world(moment).rotation @ Vector3(0.0, 0.0, 1.0)
+        return moment.poses[a.node].rotation.transpose_apply(axis)
+    return None
