@@ -22,12 +22,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from cardan._algebra.scalar import is_zero, sqrt, where
+from cardan._algebra.scalar import absolute, is_zero, sqrt
 from cardan._algebra.spatial import SE3, Force, Matrix3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.drives import joint_inertias
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.spin import BodyMotion
 from cardan._dynamics.algorithms.tree import supports
+from cardan._motion.collision.candidate import select
 from cardan._motion.contact.moving_point import LeverRate
 from cardan._robot.model import Model
 from cardan._robot.records import Material
@@ -99,10 +100,10 @@ class Contact:
         if self.material.anisotropy == 1.0:
             return None
         R, n, axis = self.moment.poses[self.a].rotation, self.candidate.normal, self.pair.axis
-        y, z = R.transpose_apply(Vector3(0.0, 1.0, 0.0)), R.transpose_apply(Vector3(0.0, 0.0, 1.0))
-        first = _chosen(abs(n.dot(y)) < 0.5, y, z)
+        _, y, z = R.rows()
+        first = select(absolute(n.dot(y)) < 0.5, y, z)
         if axis is not None:
-            first = _chosen(axis.cross(n).norm_squared() > STANDS, axis, first)
+            first = select(axis.cross(n).norm_squared() > STANDS, axis, first)
         lying = first - n * n.dot(first)
         return self.in_axes(lying * (1.0 / sqrt(lying.norm_squared())))
 
@@ -208,10 +209,6 @@ def inverse_mass_of(model: Model, node: int, centre: Vector3, extent: float) -> 
             moved = moved + column.angular.norm_squared() * (2.0 / 3.0 * extent**2)
             total = total + moved / (3.0 * D[j])
     return total
-
-
-def _chosen(condition: Any, a: Vector3, b: Vector3) -> Vector3:
-    return Vector3(*(where(condition, x, y) for x, y in zip(a, b, strict=True)))
 
 
 def _at_rest(motion: BodyMotion, p: Vector3, centre: Vector3) -> Motion:

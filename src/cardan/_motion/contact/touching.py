@@ -11,6 +11,7 @@ from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.collision import Two, points_of
 from cardan._motion.collision.bounds import radius_about
+from cardan._motion.collision.candidate import Z
 from cardan._motion.contact.moving_point import lever_rate
 from cardan._motion.contact.point import WORLD, Contact, ContactsOfPair
 from cardan._robot.geometry.shapes import Capsule, Geometry, HeightField, Plane, Sphere, TriangleMesh
@@ -112,19 +113,10 @@ def contacts(moment: Snapshot, pairs: Iterable[Pair], skipping: float | None = N
         centres, extents = (a.centre, b.centre), (a.extent, b.extent)
         least = reduce(minimum, (c.gap for c in candidates))
         nearness = reaches[k] - least if reaches and len(candidates) > 1 else None
-        rate, axis = lever_rate(a.shape, a.X), _axis_on_plane(moment, a, b)
+        lies = isinstance(a.shape, Capsule) and isinstance(b.shape, Plane)
+        rate, axis = lever_rate(a.shape, a.X), a.X.rotation @ Z if lies else None
         shared = ContactsOfPair(moment.model, (a.node, b.node), centres, extents, rate, nearness, axis)
         for candidate in candidates:
             touching = candidate._replace(gap=candidate.gap - pair.margin)
             found.append(Contact(moment, shared, touching, pair.material))
     return found
-
-
-def _axis_on_plane(moment: Snapshot, a: _Collider, b: _Collider) -> Vector3 | None:
-    """Return the axis of a capsule on a plane, in the first one's frame; None of others."""
-    if isinstance(a.shape, Capsule) and isinstance(b.shape, Plane):
-        return a.X.rotation @ Vector3(0.0, 0.0, 1.0)
-    if isinstance(a.shape, Plane) and isinstance(b.shape, Capsule):
-        axis = b.pose_in_world(moment).rotation @ Vector3(0.0, 0.0, 1.0)
-        return moment.poses[a.node].rotation.transpose_apply(axis)
-    return None
