@@ -69,16 +69,6 @@ def witnesses(pairs: Sequence[Two]) -> list[Witness]:
     return [_in_world(*given, found[k], units[k]) for k, given in enumerate(ordered)]
 
 
-def witness_of(two: Two) -> Witness:
-    """Return the same of one pair."""
-    ordered, swapped = in_order(two)
-    unit = unit_of(ordered)
-    own = seen_from_a(ordered, unit)
-    if _is_searched(own):
-        return _in_world(ordered, swapped, _near(own, *_features(_still(own))), unit)
-    return _in_world(ordered, swapped, _of_candidate(_nearest_page(own)(*own)[0]), unit)
-
-
 def unit_of(two: Two) -> float:
     """Return the unit of length [m] in which a pair is looked at: a power of 2, so that it rounds nothing."""
     shapes = two.a, two.b

@@ -110,8 +110,8 @@ class Cone(NamedTuple):
             wanted = where(hits, maximum(wanted, leaving), wanted)
             # A soft contact would add its own rebound, and take (1 + e) R_n / w of the speed.
             R_n = where(hits, minimum(R_t, rigid), R_n)
-        lengths = (_over(e, material.friction) for e in (material.torsional, material.rolling))
-        law = Cone(contact.normal, material.friction, w, R_n, R_t, wanted, *lengths)
+        spin, roll = (_over(e, material.friction) for e in (material.torsional, material.rolling))
+        law = Cone(contact.normal, material.friction, w, R_n, R_t, wanted, spin, roll)
         return law if contact.along is None else law._in_two_directions(contact.along, material.anisotropy)
 
     def _in_two_directions(self, along: Vector3, ratio: float) -> Cone:

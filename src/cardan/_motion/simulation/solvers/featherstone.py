@@ -44,10 +44,8 @@ Integrator = Literal["implicit", "semi_implicit", "leapfrog", "midpoint", "rk4"]
 Law = Literal["convex", "compliant", "hard"]
 BOUNDING = ("convex", "hard")
 """The laws by which the bounds of a distance hold; `compliant` takes no spring as stiff."""
-LEFT_OUT = {
-    "compliant": ("restitution", "torsional", "rolling", "anisotropy"),
-    "hard": ("torsional", "rolling", "anisotropy"),
-}
+HELD = ("torsional", "rolling", "anisotropy")
+LEFT_OUT = {"compliant": ("restitution", *HELD), "hard": HELD}
 """What of a surface a law of contact does not know."""
 
 
