@@ -42,6 +42,22 @@ def test_info_json(capsys):
     assert sum(b["mass"] for b in robot["bodies"]) == pytest.approx(model.mass)
 
 
+def test_info_says_how_loops_move(capsys, tmp_path):
+    """Also where they do not close."""
+    bars, far = cardan.robots.four_bar(), cardan.Mechanism("far")
+    for body in bars.bodies:
+        far.add_body(body.name, body.inertia)
+    for c in bars.joints:
+        pose = cardan.SE3(translation=(2.0, 0.0, 0.0)) if c.name == "rocker_joint" else c.parent_pose
+        far.add_joint(c.name, c.joint, c.parent, c.child, pose, c.child_pose)
+    for robot, words in (
+        (bars, "5 constraints, 2 independent, 1 of 3 freedoms left"),
+        (far, "'closing_joint' open by"),
+    ):
+        cardan.save(robot, tmp_path / f"{robot.name}.json")
+        assert words in run(capsys, "info", tmp_path / f"{robot.name}.json")[1]
+
+
 def test_check(capsys, tmp_path):
     assert run(capsys, "check", ARM)[0] == 0
     bad = tmp_path / "bad.urdf"

@@ -5,7 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from cardan._algebra.errors import AssemblyError
+from cardan._dynamics.algorithms.dependent import dependence
+from cardan._dynamics.algorithms.loops import loop_residual
 from cardan._dynamics.coordinates.numbering import walk
+from cardan._dynamics.functions.assembly import assemble, loop_rank
 from cardan._reach.cli.options import ROBOT, add, harmless, load_robot, read_file, table, tell
 from cardan._robot.description.paths import graphviz_text
 from cardan._robot.joints import Mimic
@@ -28,7 +32,9 @@ def run(args: argparse.Namespace) -> int:
         print(harmless(text), end="")
         return 0
     model = load_robot(args)
-    tell(args, described(model), f"{model}\n\n{masses(model)}\n\n{tree(model)}")
+    data, found = described(model), closed(model)
+    parts = [str(model), *([found["text"]] if found else []), masses(model), tree(model)]
+    tell(args, data | ({"loops": found} if found else {}), "\n\n".join(parts))
     return 0
 
 
@@ -73,6 +79,23 @@ def _body(body: Any) -> dict[str, Any]:
     if body.inertia is not None:
         mass, com, inertia = body.inertia.mass, body.inertia.com, body.inertia.inertia_at_com.matrix().rows()
     return {"name": body.name, "mass": mass, "com": com, "inertia_at_com": inertia}
+
+
+def closed(model: Model) -> dict[str, Any] | None:
+    """Return how the loops of a robot move, at a closed configuration; None without loops."""
+    if not any(c.joint.num_rows for c in model.closures):
+        return None
+    try:
+        q = assemble(model)
+    except AssemblyError as error:
+        return {"text": f"loops: {error}"}
+    rows, rank, choice = len(loop_residual(model, q)), int(loop_rank(model, q)), dependence(model)
+    found = {"constraints": rows, "independent": rank, "mobility": model.nv - rank}
+    following = {j for block in choice.blocks for j in block.columns} if choice else set()
+    names = [n for n in model.joint_names if following.intersection(range(model.nv)[model.v_slice(n)])]
+    how = f"{', '.join(names)} follow" if names else "no coordinates follow from others: by proximal steps"
+    text = f"loops: {rows} constraints, {rank} independent, {model.nv - rank} of {model.nv} freedoms left; {how}"
+    return {**found, "following": names, "text": text}
 
 
 def masses(model: Model) -> str:
