@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan._algebra.arrays.repeat import only_where
 from cardan._compiler.program import Array, expr, trace, verify
 from cardan._compiler.program.ops import Op
 from cardan._compiler.program.replay import straight
@@ -152,6 +153,52 @@ def test_random_programs(monkeypatch, seed):
         assert same(evaluated(program, "llvm", some), evaluated(never_skipped(program), "llvm", some))
 
 
+# --- what is undefined where it is skipped ---
+
+
+def only_there(x):
+    """Return what a loop makes of values that it carries only where a condition holds."""
+    near = x[0] > x[1]
+
+    def body(total, pair):
+        pair = only_where(near, lambda: chain(*pair, 9))
+        return 0.5 * total + cardan.where(near, pair[0], 0.25), pair
+
+    total, last = cardan.repeat(4, body, x[2], only_where(near, lambda: chain(x[2], x[3], 9)))
+    return np.stack(
+        [total, cardan.where(near, last[1], -1.0), only_where(near, lambda: cardan.where(near, last[0], 9.0))]
+    )
+
+
+def test_what_is_used_where_it_is_defined_alone_is_not_chosen():
+    with pytest.raises(TraceError, match="used outside"):
+        traced(only_there, (4,))
+
+    def function(x):
+        *found, _ = only_there(x)
+        return np.stack(found)
+
+    program, x = traced(function, (4,)), states(64, 0.3)
+    assert sum(region.may_be_skipped for region in program.regions) == 2
+    assert program.instructions.count_of(Op.SELECT) == 2
+    for rows in (slice(0, 64), slice(5, 6), slice(8, 16)):
+        some = [x[rows]]
+        assert same(evaluated(program, "llvm", some), evaluated(never_skipped(program), "llvm", some))
+    assert same(evaluated(program, "numpy", [x]), [function(list(x.T)).T])
+
+
+def test_a_condition_of_a_pass_defines_nothing_of_the_next():
+    def function(x):
+        def body(a, pair):
+            pair = only_where(a > x[1], lambda: chain(*pair, 9))
+            return cardan.where(a > x[1], pair[0], 0.5 * a), pair
+
+        return cardan.repeat(4, body, x[0], (x[2], x[3]))[0]
+
+    with pytest.raises(TraceError, match="used outside"):
+        traced(function, (4,))
+
+
 # --- other targets, derivatives ---
 
 
@@ -163,7 +210,7 @@ def test_in_c(monkeypatch, tmp_path, dtype):
     def function(x):
         going, body, start = decaying(x)
         a, b = cardan.repeat_while(9, going, body, *start)
-        return np.stack([a, b, *chosen(cardan.when)(x)])
+        return np.stack([a, b, *chosen(cardan.when)(x), *only_there(x)[:2]])
 
     program, x = traced(function, (4,)), states(40, 0.4, dtype)
     source = c_code(program, "f").source
@@ -305,7 +352,6 @@ def test_rules():
     for regions in (
         (outer._replace(going=0), inner),
         (outer._replace(going=outer.stop), inner),
-        (outer, inner._replace(going=outer.going)),
         (outer, inner._replace(stop=inner.stop - 2)),
         (outer._replace(carried=((0, last),)), inner),
     ):

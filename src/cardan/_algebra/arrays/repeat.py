@@ -67,10 +67,11 @@ def converging(
     """Return what `repeat_while` does, of an iteration whose derivatives are those of its `first` passes.
 
     So an iteration goes on where it has not converged, and derivatives are no longer for it. Differentiation and
-    symbols of other libraries make these passes, all of them. `scratch` comes first of what the body takes and returns.
-    It is handed on from pass to pass, and is of no use behind the last: a state that has stopped need not keep it.
+    symbols of other libraries make these passes, all of them. `scratch` comes first of what the body takes and returns,
+    and of what is returned here. It is handed on from pass to pass as the body leaves it: a state that has stopped does
+    not keep it. Where `going` does not hold from the start, it is of no use.
     """
-    return _run("converging", most, going, body, (scratch, *start), first)[1:]
+    return _run("converging", most, going, body, (scratch, *start), first)
 
 
 def _run(
@@ -128,7 +129,12 @@ def _run(
     while done < passes:
         if passes - done > 1 and any(hasattr(type(e), "__repeated__") for e in entries_of(values)):
             condition = True if going is None else going(*values)
-            values, done = when(condition, loop, values, *values), passes
+            if first is None:
+                values = when(condition, loop, values, *values)
+            else:
+                scratch, *found = only_where(condition, lambda given=values: loop(*given))
+                values = (scratch, *(_chosen(condition, a, b) for a, b in zip(found, values[1:], strict=True)))
+            done = passes
             continue
         condition, values = once(values)
         done += 1
@@ -173,6 +179,24 @@ def when(condition: Any, body: Callable[..., Any], otherwise: Any, *given: Any) 
         return list(entries_of(found))
 
     return rebuilt(otherwise, iter(condition.__skipped__(entries, list(entries_of(otherwise)))))
+
+
+def only_where(condition: Any, body: Callable[[], Any]) -> Any:
+    """Return what a body makes where a condition holds; elsewhere it is undefined, and so is what is made of it.
+
+    It may be used in bodies that are skipped by the same condition, and chosen by it. So nothing is chosen here, and
+    what is skipped costs nothing. A program that uses it elsewhere is refused when it is traced.
+    """
+    if not hasattr(type(condition), "__skipped__"):
+        return body()
+    forms: list[Any] = []
+
+    def entries() -> list[Any]:
+        forms.append(body())
+        return list(entries_of(forms[0]))
+
+    found = condition.__skipped__(entries)
+    return rebuilt(forms[0], iter(found))
 
 
 def _chosen(condition: Any, a: Any, b: Any) -> Any:

@@ -207,13 +207,20 @@ class Graph:
         self.close(Region(start, len(self.instructions), count, carried, going, derived))
         return [Expr(self, k) for k in after]
 
-    def skipped(self, condition: Condition, body: Callable[[], list[Any]], otherwise: list[Any]) -> list[Any]:
-        """Return entries of a body where a condition holds, and others elsewhere, by a region if that is worth it."""
+    def skipped(self, condition: Condition, body: Callable[[], list[Any]], otherwise: list[Any] | None) -> list[Any]:
+        """Return entries of a body where a condition holds, and others elsewhere, by a region if that is worth it.
+
+        Without others, what is returned is undefined elsewhere, and it is a region if anything is computed in it.
+        """
         start = len(self.instructions)
         found = body()
-        if self.regions is not None and self._is_worth_skipping(start, len(found)):
-            found = [e if isinstance(e, Number) else Expr(self, self.result(e)) for e in found]  # signs are within, too
+        worth = start < len(self.instructions) if otherwise is None else self._is_worth_skipping(start, len(found))
+        if self.regions is not None and worth:
+            # signs are within, too
+            found = [e if e is None or isinstance(e, Number) else Expr(self, self.result(e)) for e in found]
             self.close(Region(start, len(self.instructions), 1, (), condition.index))
+        if otherwise is None:
+            return found
         return [_select(condition, a, b) for a, b in zip(found, otherwise, strict=True)]
 
     def _is_worth_skipping(self, start: int, given: int) -> bool:
@@ -503,7 +510,7 @@ class Condition:
     def __init__(self, graph: Graph, index: int) -> None:
         self.graph, self.index = graph, index
 
-    def __skipped__(self, body: Callable[[], list[Any]], otherwise: list[Any]) -> list[Any]:
+    def __skipped__(self, body: Callable[[], list[Any]], otherwise: list[Any] | None = None) -> list[Any]:
         return self.graph.skipped(self, body, otherwise)
 
     __and__ = __rand__ = scalar.logical_and

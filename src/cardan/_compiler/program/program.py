@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise, product, takewhile
 from typing import NamedTuple
@@ -274,37 +274,59 @@ def leaked(program: Program) -> tuple[str, int] | None:
     """Return where something is needed of a region that may be skipped, and what; None if nothing is.
 
     Behind such a region its values are undefined where its condition does not hold. So only a SELECT on that condition
-    may choose them. Numbers, inputs and row numbers are there anyway.
+    may choose them, and only regions that are skipped by the same condition may use them. A loop may carry them, if the
+    condition is from before it: then what is carried is undefined, too. Numbers, inputs and rows are there anyway.
     """
     skipped = [region for region in program.regions if region.may_be_skipped]
     if not skipped:
         return None
     instructions, around = program.instructions, Nesting(skipped).around
+    unsure = undefined_heads(program)
 
-    def undefined(a: int, k: int) -> list[Region]:
-        found = around(a) if instructions[a].op not in ALWAYS_THERE else ()
-        return [region for region in found if k not in region.instructions]
+    def undefined(a: int, k: int) -> set[int | None]:
+        """Return the conditions without which an operand is undefined, but for those by which the reader is skipped."""
+        found = (
+            {r.going for r in around(a) if k not in r.instructions} if instructions[a].op not in ALWAYS_THERE else set()
+        )
+        found |= unsure.get(a, frozenset())
+        return found - {r.going for r in around(k)} if found else found
 
-    for k in _readers_from_outside(instructions, skipped):
+    for k in _readers_from_outside(instructions, skipped, unsure):
         op, operands, _ = instructions[k]
         for n, a in enumerate(operands):
-            regions = undefined(a, k)
-            chosen = op is Op.SELECT and n == 1 and all(r.going == operands[0] for r in regions)
-            if regions and not chosen:
+            if undefined(a, k) - unsure.get(k, frozenset()) - ({operands[0]} if op is Op.SELECT and n == 1 else set()):
                 return f"by %{k}", a
-    ends = [(f"by region {r[:3]}", a, r.start) for r in program.regions for _, a in r.carried]
-    ends += [(f"by region {r[:3]}", r.going, r.start) for r in program.regions if r.going is not None]
-    ends += [("as a result", r, -1) for r in program.results]
-    return next(((where, a) for where, a, k in ends if undefined(a, k)), None)
+    ends = [(f"by region {r[:3]}", r.going, r.start, -1) for r in program.regions if r.going is not None]
+    ends += [(f"by region {r[:3]}", after, r.start, k) for r in program.regions for k, after in r.carried]
+    ends += [("as a result", r, -1, -1) for r in program.results]
+    return next(((where, a) for where, a, at, k in ends if undefined(a, at) - unsure.get(k, frozenset())), None)
 
 
-def _readers_from_outside(instructions: Instructions, regions: Sequence[Region]) -> list[int]:
-    """Return the instructions that are behind the innermost region around an operand which is in one."""
+def undefined_heads(program: Program) -> dict[int, frozenset[int]]:
+    """Return what is carried and may be undefined: without which conditions, all of them from before the loop."""
+    skipped = Nesting([region for region in program.regions if region.may_be_skipped])
+    if not skipped.regions:
+        return {}
+    ops, args, found = program.instructions.ops, program.instructions.args, dict[int, frozenset[int]]()
+    for region in program.regions:
+        for k, after in region.carried:
+            sources = [a for a in (after, *args[k]) if ops[a] not in ALWAYS_THERE]
+            own = {r.going for a in sources for r in skipped.around(a) if region.start not in r.instructions}
+            own = own.union(*(found.get(a, ()) for a in sources))
+            own = frozenset(going for going in own if going is not None and going < region.start)
+            if own:
+                found[k] = own
+    return found
+
+
+def _readers_from_outside(instructions: Instructions, regions: Sequence[Region], heads: Iterable[int]) -> list[int]:
+    """Return the instructions that are behind the innermost region around an operand which is in one, or need these."""
     stop = np.full(len(instructions), len(instructions))
     for region in regions:  # those within others come later
         stop[region.start : region.stop] = region.stop
     for op in ALWAYS_THERE:
         stop[instructions.places(op)] = len(instructions)
+    stop[list(heads)] = 0
     _, ends, operands, _ = instructions.columns()
     readers = np.repeat(np.arange(len(instructions)), np.diff(ends, prepend=0))
     return np.unique(readers[readers >= stop[operands]]).tolist()

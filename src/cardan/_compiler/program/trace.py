@@ -73,15 +73,14 @@ def _program(
     regions = tuple(sorted(outer_first, key=lambda region: (region.start, -region.stop)))
     program = Program(name, tuple(inputs), Instructions(graph.instructions), tuple(outputs), tuple(results), regions)
     program = replace(program, tables=tuple(graph.tables), columns=tuple(graph.columns))
-    found = leaked(program)
-    if found is not None:
-        raise TraceError(f"{name}: a value of the body of cardan.when is used outside of it; let the body return it.")
     written = program.operations + graph.shared + graph.signs + graph.folded
     history = [("written", written), ("folding", written - graph.folded)]
     history += [("signs", program.operations + graph.shared), ("sharing", program.operations)]
     for apply in PASSES:
         program = apply(program)
         history.append((apply.__name__, program.operations))
+    if leaked(program) is not None:
+        raise TraceError(f"{name}: a value of the body of cardan.when is used outside of it; let the body return it.")
     order = graph.order if graph.implicit else None
     return replace(program, history=tuple(history), order=order)
 

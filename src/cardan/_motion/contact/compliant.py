@@ -35,12 +35,17 @@ def compliant(
     passes = iterations or 1
     equation = equation_of_motion(moment, contacts, dt, passes)
     contacts, lines = equation.contacts, elements.linear()
+
+    def solved(responses: Sequence[Response]) -> tuple[list[Scalar], list[Motion]]:
+        a, changes = equation.solve(elements.total(lines), equation.together(responses))
+        return a, [changes(k) for k in range(len(contacts))]
+
     responses = [response(c, c.velocity, -c.drift, dt) for c in contacts]
-    a, changes = equation.solve(elements.total(lines), responses)
+    a, changes = solved(responses)
     for _ in range(passes - 1):
         lines = elements.linear(elements.on(lines, a), a)
         responses = [response(c, c.ahead(dt) + A * dt, A, dt) for c, A in zip(contacts, changes, strict=True)]
-        a, changes = equation.solve(elements.total(lines), responses)
+        a, changes = solved(responses)
     worst: Scalar = 0.0
     for c, line, A in zip(contacts, responses, changes, strict=True):
         error = line.at(A).linear - force(c, (c.ahead(dt) + A * dt).linear, dt)

@@ -15,24 +15,25 @@ Cost: that of `Problem.solved` an iteration.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from cardan._algebra.arrays.implicit_function import all_held, derivatives_taken
-from cardan._algebra.arrays.repeat import converging, repeat, when
+from cardan._algebra.arrays.repeat import converging, only_where, repeat
 from cardan._algebra.scalar import where
 from cardan._dynamics.algorithms.aba import Accelerations
 from cardan._dynamics.algorithms.drives import JointForces
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.stepping import Solved
+from cardan._motion.collision.candidate import chosen
 from cardan._motion.contact.at_minimum import AtMinimum, with_derivatives
 from cardan._motion.contact.cone import Cone
 from cardan._motion.contact.descent import downhill
 from cardan._motion.contact.equation import equation_of_motion
 from cardan._motion.contact.point import Contact
-from cardan._motion.contact.problem import Decision, Estimate, Problem
+from cardan._motion.contact.problem import Decision, Estimate, Problem, Tests
 
 # The most that it takes, wherever it starts (above); after how many it goes downhill; and after how many it gives up.
 # Of 200 hard steps of eleven robots that fall, one took 36, and the others 15 on average.
@@ -47,6 +48,8 @@ WRITTEN_OUT, FEW = 3, 32
 # last one their limbs are what they were, articulated inertias and all, and cost nothing.
 FREE_PASSES = 2
 
+Decided = Callable[[int], Tests]  # what gives the tests of a patch, by its number
+
 
 def convex(
     moment: Snapshot, elements: JointForces, contacts: Sequence[Contact], dt: float, iterations: int | None = None
@@ -54,8 +57,8 @@ def convex(
     """Return the accelerations of an implicit step after so many iterations; by default after those it takes."""
     equation = equation_of_motion(moment, contacts, dt, iterations or ITERATIONS, grouped=True)
     problem = Problem.of(equation, elements)
-    found = minimum(problem, iterations)
-    solved = zip(equation.contacts, found.impulses, strict=True)
+    decided, found = minimum(problem, iterations)
+    solved = zip(equation.contacts, problem.impulses(decided, found.a), strict=True)
     impulses = [g._replace(slip=contact.on_node(g.slip)) for contact, g in solved]
     a, impulses = with_derivatives(AtMinimum(moment, elements, contacts, found.a, impulses, list(found.efforts), dt))
     acting = zip(contacts, impulses, strict=True)
@@ -63,42 +66,59 @@ def convex(
     return Solved(Accelerations(a, moment.changes(a)), all_held(found.residual), wrenches)
 
 
-def minimum(problem: Problem, iterations: int | None) -> Estimate:
-    """Return the minimum after so many iterations; by default after those it takes."""
+def minimum(problem: Problem, iterations: int | None) -> tuple[Decided, Estimate]:
+    """Return the minimum after so many iterations, by default after those it takes, and the tests that decided on it.
+
+    Of these, those of a patch are asked for where it is near.
+    """
     (decision, found), most = problem.start(), iterations or ITERATIONS
-    lines, carrying = [], problem.equation.carrying()
-    loops = len(problem.laws) > FEW or derivatives_taken(problem.equation.moment.q)
+    held, lines, carrying = decision.tests, [], problem.equation.carrying()
+    loops = problem.count > FEW or derivatives_taken(problem.equation.moment.q)
     written_out = 0 if loops else min(most, WRITTEN_OUT)
     for n in range(written_out):
         moved = problem.lines(decision, found.a)
         stays = [n >= FREE_PASSES and j not in carrying for j, _ in problem.elements]
         lines = [lines[k] if stays[k] else line for k, line in enumerate(moved)]
-        decision, found = problem.solved(decision, lines)
+        held, decision, found = problem.solved(decision.tests.__getitem__, lines)
     if iterations is None:
-        return _until_right(problem, decision, found, written_out)
-    return _repeat(problem, decision, found, iterations - written_out) if iterations > written_out else found
+        return _until_right(problem, held, decision, found, written_out)
+    if iterations > written_out:
+        held, _, found = repeat(iterations - written_out, partial(_next, problem), held, decision, found)
+    return held.__getitem__, found
 
 
-def _repeat(problem: Problem, decision: Decision, found: Estimate, count: int) -> Estimate:
-    """Return the estimate after a number of iterations."""
-    return repeat(count, partial(_next, problem), decision, found)[1]
+def _next(problem: Problem, _: Any, decision: Any, found: Any) -> tuple[list[Tests], Decision, Estimate]:
+    return problem.solved(decision.tests.__getitem__, problem.lines(decision, found.a))
 
 
-def _next(problem: Problem, decision: Any, found: Any) -> tuple[Decision, Estimate]:
-    return problem.solved(decision, problem.lines(decision, found.a))
+def _until_right(
+    problem: Problem, held: list[Tests], decision: Decision, found: Estimate, done: int
+) -> tuple[Decided, Estimate]:
+    """Return the first estimate that is right, or the last, and the tests that decided on it.
 
-
-def _until_right(problem: Problem, decision: Decision, found: Estimate, done: int) -> Estimate:
-    """Return the first estimate that is right, or the last."""
+    A state that is right keeps these: so what it solves again is the same.
+    """
     exact = where(is_double(problem.equation.moment.q), EXACT, EXACT_IN_SINGLE)
 
     def goes_on(scratch: Any, old: Any) -> Any:
         return old.residual > where(scratch[0] < ITERATIONS, exact, CONVERGED)
 
     def next_one(scratch: Any, old: Any) -> tuple[Any, Estimate]:
-        count, decision = scratch
-        own, new = _next(problem, decision, old)
-        decision, new = when(count >= IN_CIRCLES, lambda: downhill(problem, old.a, new), (own, new))
-        return (count + 1.0, decision), new
+        count, held, decision = scratch
+        goes, goes_down = goes_on(scratch, old), count >= IN_CIRCLES
 
-    return converging(MOST - done, ITERATIONS - done, goes_on, next_one, (float(done), decision), found)[0]
+        def decided(k: int) -> Tests:
+            return chosen(goes, decision.tests[k], held[k])
+
+        held, after, new = problem.solved(decided, problem.lines(decision, old.a))
+        if isinstance(goes_down, bool) and not goes_down:
+            return (count + 1.0, held, after), new
+        lower, lowest = only_where(goes_down, lambda: downhill(problem, held, old.a, new))
+        tests = problem.of_each_patch(lambda k: chosen(goes_down, lower.tests[k], after.tests[k]))
+        efforts = chosen(goes_down, lower.efforts, after.efforts)
+        return (count + 1.0, held, Decision(efforts, tests)), chosen(goes_down, lowest, new)
+
+    start = float(done), held, decision
+    (_, last, _), solution = converging(MOST - done, ITERATIONS - done, goes_on, next_one, start, found)
+    went = goes_on(start, found)
+    return lambda k: chosen(went, last[k], held[k]), solution

@@ -19,37 +19,41 @@ Cost: 25 operations a contact and a halving, 120 a contact beside.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from typing import Any, NamedTuple
 
-from cardan._algebra.arrays.repeat import repeat_while
+from cardan._algebra.arrays.repeat import in_loop, repeat_while
 from cardan._algebra.scalar import maximum, where
 from cardan._algebra.spatial import Motion, Scalar
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.cone import Cone, Impulse
-from cardan._motion.contact.problem import NOTHING, Decision, Estimate, Problem, Row
+from cardan._motion.contact.problem import NOTHING, Decision, Estimate, Problem, Row, Tests
 
 # Halvings of a step, at most: edges of stops and cones are 1e-6 and 1e-3 of a step wide. With 12 a fifth of 200 hard
 # steps of eleven robots that fall did not end. They end where phi' is so small a part of dt^2 d . M d.
 HALVINGS, FLAT = 22, 0.01
 
 
-def downhill(problem: Problem, old: Vector, new: Estimate) -> tuple[Decision, Estimate]:
+def downhill(problem: Problem, decided: Sequence[Tests], old: Vector, new: Estimate) -> tuple[Decision, Estimate]:
     """Return the lowest place on the way from accelerations to a solution, and the decision by its velocities.
 
     Where that is on the way, forces are still those of the solution: it is no estimate yet, and what is left of the way
     counts as error.
     """
-    seldom = replace(problem, is_short=True)
-    way = _Way.between(seldom, old, new.a)
+    way = _Way.between(problem, decided, old, new.a)
     s = way.lowest(new)
     a = [x + y * s for x, y in zip(way.a, way.d, strict=True)]
     left = reduce(maximum, (abs(y) for y in way.d), 0.0) * ((1.0 - s) * problem.equation.dt)
-    at = Estimate(a, new.impulses, maximum(new.residual, left), [e.at(a[j]) for j, e in problem.elements])
-    asked = seldom.over_patches(partial(_asked, problem.equation.dt), problem.equation.changes(a))
-    return Decision(at.efforts, [z for tests in asked for z in tests]), at
+    at = Estimate(a, maximum(new.residual, left), [e.at(a[j]) for j, e in problem.elements])
+    tests = way.over_patches(partial(_asked, problem.equation.dt), _changes(problem, a))
+    return Decision(at.efforts, tests), at
+
+
+def _changes(problem: Problem, a: Vector) -> list[Motion]:
+    """Return J a of the patches."""
+    of = problem.equation.changes(a)
+    return [of(k) for k in range(len(problem.rows))]
 
 
 def _asked(dt: float, row: Row, change: Motion) -> list[Impulse]:
@@ -93,6 +97,16 @@ def _lines(dt: float, row: Row, start: Motion, d: Motion) -> list[_Line]:
     return [_Line.of(law, v, A * dt) for law, v, A in both]
 
 
+def _power(dt: float, row: Row, lines: Sequence[_Line], tests: Tests, change: Motion) -> Scalar:
+    """Return g . u of a patch with the forces of a solution."""
+
+    def found() -> Scalar:
+        acting = zip(row.laws, tests, row.twists(change, dt), lines, strict=True)
+        return sum((line.power(law.part(z).at(twist)) for law, z, twist, line in acting), 0.0)
+
+    return row.near(found, 0.0)
+
+
 def _power_asked(s: Scalar, row: Row, lines: Sequence[_Line]) -> Scalar:
     """Return g . u of a patch at s."""
     both = list(zip(row.laws, lines, strict=True))
@@ -100,18 +114,36 @@ def _power_asked(s: Scalar, row: Row, lines: Sequence[_Line]) -> Scalar:
 
 
 class _Way(NamedTuple):
-    """The way from one estimate to another: accelerations a + s d, and the lines of each patch's contacts."""
+    """The way from one estimate to another: accelerations a + s d, and the lines of each patch's contacts.
+
+    Patches that are alike go through one block: a shorter program, and a slower one, of what is seldom done.
+    """
 
     problem: Problem
+    rows: list[Row]
+    tests: list[Tests]  # by which the forces of the solution were decided
     a: Vector
     d: Vector
     lines: list[list[_Line]]
 
     @staticmethod
-    def between(problem: Problem, old: Vector, new: Vector) -> _Way:
-        d, dt = [y - x for x, y in zip(old, new, strict=True)], problem.equation.dt
-        changes = problem.equation.changes(old), problem.equation.changes(d)
-        return _Way(problem, old, d, problem.over_patches(partial(_lines, dt), *changes))
+    def between(problem: Problem, decided: Sequence[Tests], old: Vector, new: Vector) -> _Way:
+        rows, tests = [row.everywhere() for row in problem.rows], problem.everywhere(decided)
+        d = [y - x for x, y in zip(old, new, strict=True)]
+        way = _Way(problem, rows, tests, old, d, [])
+        changes = _changes(problem, old), _changes(problem, d)
+        return way._replace(lines=way.over_patches(partial(_lines, problem.equation.dt), *changes))
+
+    def over_patches(self, body: Callable[..., Any], *of_patches: Sequence[Any]) -> list[Any]:
+        """Return what a body makes of each patch's row and what else it has."""
+        alike: dict[Any, list[int]] = {}
+        for k, row in enumerate(self.rows):
+            alike.setdefault(row.kind, []).append(k)
+        found: dict[int, Any] = {}
+        for members in alike.values():
+            columns = ([column[k] for k in members] for column in (self.rows, *of_patches))
+            found |= zip(members, in_loop(body, *columns), strict=True)
+        return [found[k] for k in range(len(self.rows))]
 
     def lowest(self, new: Estimate) -> Scalar:
         """Return the root of phi', or 1 if it is farther away."""
@@ -127,16 +159,16 @@ class _Way(NamedTuple):
         zero = 0.0 * p_1  # not from numbers alone: so the loop's body is traced once
         return repeat_while(1 + HALVINGS, lambda s, low, high: low < high, halved, 1.0 + zero, zero, 1.0 + zero)[0]
 
-    def _power(self, at: Estimate) -> Scalar:
-        """Return p of the forces of an estimate."""
-        lines = (line for own in self.lines for line in own)
-        return sum((line.power(g) for line, g in zip(lines, at.impulses, strict=True)), self._of_elements(at.efforts))
+    def _power(self, new: Estimate) -> Scalar:
+        """Return p of the forces of the solution."""
+        body, changes = partial(_power, self.problem.equation.dt), _changes(self.problem, new.a)
+        return sum(self.over_patches(body, self.lines, self.tests, changes), self._of_elements(new.efforts))
 
     def _power_asked(self, s: Scalar) -> Scalar:
         """Return p(s)."""
         a = [x + s * y for x, y in zip(self.a, self.d, strict=True)]
         total = self._of_elements([element.at(a[j]) for j, element in self.problem.elements])
-        return total + sum(self.problem.over_patches(partial(_power_asked, s), self.lines), 0.0)
+        return total + sum(self.over_patches(partial(_power_asked, s), self.lines), 0.0)
 
     def _of_elements(self, efforts: Vector) -> Scalar:
         """Return dt^2 f . d."""

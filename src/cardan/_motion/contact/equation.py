@@ -16,10 +16,13 @@ Cost: that of `aba`; or of the factors of M, and 4 d^2 a contact, d the degrees 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import reduce
 from itertools import groupby
+from operator import add
 from typing import Any, NamedTuple
 
+from cardan._algebra.scalar import maximum
 from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Scalar
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.implicit import (
@@ -36,6 +39,9 @@ from cardan._dynamics.algorithms.tree import Vector, depth, supports
 from cardan._motion.contact.point import Contact
 
 Efforts = tuple[Vector, Vector]  # tau and W along v
+Changes = Callable[
+    [int], Motion
+]  # what returns J a of a patch, by its number: it may be asked where what is far is skipped
 SHARED = 3  # from so many contacts on it costs less to carry their impedances to the body first
 
 
@@ -48,13 +54,6 @@ class Response(NamedTuple):
     def at(self, acceleration: Motion) -> Force:
         """Return the wrench at an acceleration J a."""
         return self.force - self.impedance @ acceleration
-
-
-class ContactChange(NamedTuple):
-    """Accelerations: a of the joints, J a of the contacts."""
-
-    a: list[Scalar]
-    twists: list[Motion]
 
 
 class Patch(NamedTuple):
@@ -92,11 +91,25 @@ def singles(contacts: Sequence[Contact]) -> list[Patch]:
     return [Patch((contact,), None) for contact in contacts]
 
 
+class Group(NamedTuple):
+    """Patches that are added at once, by their numbers: several between two bodies, or one."""
+
+    patches: list[int]
+    is_near: Any  # whether one of them is; None if one of them is always looked at
+
+
+Contribution = Any
+"""What a group adds to the equation of motion: numbers, nested as its form wants them."""
+
+
 class Equation(ABC):
     """The equation of motion of a step of length dt, with what touches in it, or may."""
 
     def __init__(self, moment: Snapshot, patches: Sequence[Patch], dt: float) -> None:
         self.moment, self.patches, self.dt = moment, patches, dt
+        self.groups = _by_nodes(patches)
+        # before the regions: what is first asked for in one that may be skipped is not there behind it
+        _ = moment.p, moment.V, moment.poses
 
     @property
     def contacts(self) -> list[Contact]:
@@ -108,34 +121,46 @@ class Equation(ABC):
         nodes = {node for contact in self.contacts for node in contact.nodes}
         return {j for node in nodes for i in supports(model, node) for j in model.nodes[i].v}
 
-    @abstractmethod
-    def solve(self, efforts: Efforts, responses: Sequence[Response]) -> ContactChange: ...
+    def together(self, responses: Sequence[Response]) -> list[Contribution]:
+        """Return the contributions of all groups, by the responses of their patches."""
+        return [self.contribution(group, [responses[k] for k in group.patches]) for group in self.groups]
 
     @abstractmethod
-    def changes(self, a: Vector) -> list[Motion]:
-        """Return J a of the patches, where they answer."""
+    def contribution(self, group: Group, responses: Sequence[Response]) -> Contribution: ...
+
+    @abstractmethod
+    def solve(self, efforts: Efforts, contributions: Sequence[Contribution]) -> tuple[list[Scalar], Changes]:
+        """Return the accelerations a, and what returns J a of a patch; without contributions, if nothing touches."""
+
+    @abstractmethod
+    def changes(self, a: Vector) -> Changes:
+        """Return what returns J a of a patch, where it answers."""
 
     @abstractmethod
     def quadratic(self, a: Vector) -> Scalar:
         """Return a . M a."""
 
+    def _summed(self, group: Group, responses: Sequence[Response]) -> tuple[Force, ArticulatedInertia]:
+        """Return the wrench at a = 0 and Z of a group at its node."""
+        both = list(zip((self.patches[k] for k in group.patches), responses, strict=True))
+        wrenches = [patch.at_node(own.force) for patch, own in both]
+        impedances = [patch.at_node(own.impedance) for patch, own in both]
+        return reduce(add, wrenches), reduce(add, impedances)
+
 
 class TreeEquation(Equation):
     """In the articulated bodies of a tree, of which some touch the world: contacts are in the axes of their nodes."""
 
-    def __init__(self, moment: Snapshot, patches: Sequence[Patch], dt: float) -> None:
-        super().__init__(moment, patches, dt)
-        _ = moment.p  # before the loops: what is first asked for in one that may be skipped is not there behind it
+    def contribution(self, group: Group, responses: Sequence[Response]) -> Contribution:
+        return self._summed(group, responses)
 
-    def solve(self, efforts: Efforts, responses: Sequence[Response]) -> ContactChange:
-        forces, impedances = [], []
-        for patch, (force, Z) in zip(self.patches, responses, strict=True):
-            forces.append((patch.first.a, patch.at_node(force)))
-            impedances.append((patch.first.a, patch.at_node(Z)))
+    def solve(self, efforts: Efforts, contributions: Sequence[Contribution]) -> tuple[list[Scalar], Changes]:
+        nodes = [self.patches[group.patches[0]].first.a for group in self.groups]
+        forces, impedances = ([(i, own[k]) for i, own in zip(nodes, contributions, strict=False)] for k in (0, 1))
         found = implicit_dynamics(self.moment, *efforts, forces, impedances, self.dt)
-        return ContactChange(found.a, self._of_patches(found.dA))
+        return list(found.a), self._of_patches(found.dA)
 
-    def changes(self, a: Vector) -> list[Motion]:
+    def changes(self, a: Vector) -> Changes:
         return self._of_patches(self.moment.changes(a))
 
     def quadratic(self, a: Vector) -> Scalar:
@@ -143,9 +168,13 @@ class TreeEquation(Equation):
         bodies = sum((dA.dot(n.inertia @ dA) for n, dA in zip(nodes, self.moment.changes(a), strict=True)), 0.0)
         return sum((x * a[j] * a[j] for n in nodes for j, x in zip(n.v, n.armature, strict=True)), bodies)
 
-    def _of_patches(self, of_nodes: Sequence[Motion]) -> list[Motion]:
-        at = ((patch, of_nodes[patch.first.a]) for patch in self.patches)
-        return [patch.first.place.inverse_act(dA) if patch.is_single else dA for patch, dA in at]
+    def _of_patches(self, of_nodes: Sequence[Motion]) -> Changes:
+        def of(k: int) -> Motion:
+            patch = self.patches[k]
+            dA = of_nodes[patch.first.a]
+            return patch.first.place.inverse_act(dA) if patch.is_single else dA
+
+        return of
 
 
 class JointEquation(Equation):
@@ -156,55 +185,59 @@ class JointEquation(Equation):
         model, q, v = moment.model, moment.q, moment.v
         self.M, self.h = mass_matrix.kernel(model, q), bias_forces.kernel(model, q, v)
         self.J = [patch.columns() for patch in patches]
-        self.groups = _by_nodes(patches)
 
-    def solve(self, efforts: Efforts, responses: Sequence[Response]) -> ContactChange:
-        """Return the accelerations; without responses, those of what touches nothing."""
+    def contribution(self, group: Group, responses: Sequence[Response]) -> Contribution:
+        """Return J^T f_0 and J^T Z J, along those of v that move the group."""
+        columns = list(self._columns(group).values())
+        force, Z = responses[0] if len(group.patches) == 1 else self._summed(group, responses)
+        A: Rows = [[0.0] * len(columns) for _ in columns]
+        add_impedance(A, dict(enumerate(columns)), Z)
+        return [force.dot(column) for column in columns], [row[: k + 1] for k, row in enumerate(A)]
+
+    def _columns(self, group: Group) -> dict[int, Motion]:
+        """Return J where one patch answers, or at the node."""
+        first = group.patches[0]
+        return self.J[first] if len(group.patches) == 1 else self.patches[first].first.node_columns
+
+    def solve(self, efforts: Efforts, contributions: Sequence[Contribution]) -> tuple[list[Scalar], Changes]:
         tau, W = efforts
         A, b = with_diagonal(self.M, W), [t - h for t, h in zip(tau, self.h, strict=True)]
-        self.add_responses(A, b, responses)
-        return self.change(closed_solution(self.moment, A, b, self.dt))
+        self.add(A, b, contributions)
+        a = list(closed_solution(self.moment, A, b, self.dt))
+        return a, self.changes(a)
 
-    def add_responses(self, A: Rows, b: list[Scalar], responses: Sequence[Response]) -> None:
-        """Add J^T Z J to A and J^T f_0 to b; nothing without responses."""
-        for group in self.groups if responses else ():
-            J, force, Z = self._response(group, responses)
-            for j, column in J.items():
-                b[j] = b[j] + force.dot(column)
-            add_impedance(A, J, Z)
-
-    def _response(
-        self, group: Sequence[int], responses: Sequence[Response]
-    ) -> tuple[dict[int, Motion], Force, ArticulatedInertia]:
-        """Return J, the wrench at a = 0 and Z of patches between the same bodies: where one answers, or at the node."""
-        first = self.patches[group[0]]
-        if len(group) == 1:
-            return self.J[group[0]], responses[group[0]].force, responses[group[0]].impedance
-        force, Z = (first.at_node(part) for part in responses[group[0]])
-        for k in group[1:]:
-            force, Z = (a + self.patches[k].at_node(b) for a, b in zip((force, Z), responses[k], strict=True))
-        return first.first.node_columns, force, Z
-
-    def change(self, a: Vector) -> ContactChange:
-        return ContactChange(list(a), self.changes(a))
+    def add(self, A: Rows, b: list[Scalar], contributions: Sequence[Contribution]) -> None:
+        """Add J^T Z J to A and J^T f_0 to b; nothing without contributions."""
+        for group, (force, rows) in zip(self.groups, contributions, strict=False):
+            own = list(self._columns(group))
+            for j, f, row in zip(own, force, rows, strict=True):
+                b[j] = b[j] + f
+                for i, Z in zip(own, row, strict=False):
+                    A[j][i] = A[j][i] + Z
+                    A[i][j] = A[j][i]
 
     def quadratic(self, a: Vector) -> Scalar:
         return sum((x * y for x, y in zip(a, (dot(row, a) for row in self.M), strict=True)), 0.0)
 
-    def changes(self, a: Vector) -> list[Motion]:
-        return [sum((column * a[j] for j, column in J.items()), Motion.zero()) for J in self.J]
+    def changes(self, a: Vector) -> Changes:
+        return lambda k: sum((column * a[j] for j, column in self.J[k].items()), Motion.zero())
 
 
-def _by_nodes(patches: Sequence[Patch]) -> list[list[int]]:
-    """Return the indices of patches that are added at once: all between two bodies if they are many, else each."""
+def _by_nodes(patches: Sequence[Patch]) -> list[Group]:
+    """Return the patches that are added at once: all between two bodies if they are many, else each."""
     found: dict[tuple[int, int], list[int]] = {}
     for k, patch in enumerate(patches):
         found.setdefault(patch.first.nodes, []).append(k)
-    parts = []
+    parts: list[list[int]] = []
     for group in found.values():
         count = sum(len(patches[k].contacts) for k in group)
         parts += [group] if count >= SHARED else [[k] for k in group]
-    return parts
+    return [Group(part, _is_one_near([patches[k].nearness for k in part])) for part in parts]
+
+
+def _is_one_near(of_patches: Sequence[Scalar | None]) -> Any:
+    known = [nearness for nearness in of_patches if nearness is not None]
+    return reduce(maximum, known) > 0.0 if len(known) == len(of_patches) else None
 
 
 def equation_of_motion(

@@ -111,24 +111,31 @@ class Contact:
     def is_with_world(self) -> bool:
         return self.b == WORLD
 
-    @cached_property
+    @property
     def X_ab(self) -> SE3:
         poses = self.moment.poses
         return poses[self.a].inverse() @ poses[self.b]
 
-    @cached_property
+    # These are asked for where what is far is skipped, and again elsewhere: so none of them is kept.
+
+    @property
     def velocity(self) -> Motion:
         """The relative twist V."""
+        return self.place.inverse_act(self.node_velocity)
+
+    @property
+    def node_velocity(self) -> Motion:
+        """The same at the origin of a's node."""
         if self.axes is not None:
-            return sum((column * self.moment.v[j] for j, column in self.columns().items()), Motion.zero())
+            return sum((column * self.moment.v[j] for j, column in self.node_columns.items()), Motion.zero())
         V = self.moment.V
-        return self.place.inverse_act(V[self.a] - (Motion.zero() if self.is_with_world else self.X_ab @ V[self.b]))
+        return V[self.a] - (Motion.zero() if self.is_with_world else self.X_ab @ V[self.b])
 
     def ahead(self, dt: float) -> Motion:
         """Return V after a time at zero joint acceleration."""
         return self.velocity + self.drift * dt
 
-    @cached_property
+    @property
     def drift(self) -> Motion:
         """dV/dt at zero joint acceleration."""
         moment, point, (own, other) = self.moment, self.candidate.point, self.pair.centres
@@ -141,7 +148,7 @@ class Contact:
         by = _at_rest(moment.motions[self.b], p, other)
         return Motion(self.in_axes(rate.linear - R @ by.linear), self.in_axes(rate.angular - R @ by.angular))
 
-    @cached_property
+    @property
     def turning(self) -> Vector3:
         """By what the points' velocity changes because their lever goes over the shape, w x r'."""
         if not self.is_with_world or self.pair.lever_rate is None:

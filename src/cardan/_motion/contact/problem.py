@@ -13,40 +13,44 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
-from itertools import accumulate, pairwise
+from functools import reduce
 from typing import Any, NamedTuple
 
-from cardan._algebra.arrays.repeat import in_loop, when
-from cardan._algebra.scalar import is_zero, maximum, sqrt
+from cardan._algebra.arrays.nested import entries_of, rebuilt
+from cardan._algebra.arrays.repeat import only_where, when
+from cardan._algebra.scalar import is_zero, maximum, sqrt, where
 from cardan._algebra.spatial import SE3, ArticulatedInertia, Force, Matrix3, Motion, Scalar, Symmetric3
 from cardan._dynamics.algorithms.drives import JointForces, Lines
 from cardan._dynamics.algorithms.tree import Vector
-from cardan._motion.contact.cone import Cone, Impulse
-from cardan._motion.contact.equation import Equation, Patch, Response
+from cardan._motion.contact.cone import Cone, Impulse, Part
+from cardan._motion.contact.equation import Changes, Contribution, Equation, Group, Patch, Response
 
 NO_IMPEDANCE = ArticulatedInertia(Symmetric3.isotropic(0.0), Matrix3.zero(), Symmetric3.isotropic(0.0))
 NOTHING = Impulse(0.0, Force.zero())
 
+Tests = Sequence[Impulse]  # z of the contacts of a patch (`cone`)
+
 
 class Decision(NamedTuple):
-    """What decides on which parts of their laws forces are."""
+    """What decides on which parts of their laws forces are; tests of a patch are defined where it is near."""
 
     efforts: Vector  # held by the elements of the joints
-    tests: Sequence[Impulse]  # z of the contacts (`cone`)
+    tests: list[Tests]  # of each patch
 
 
 class Estimate(NamedTuple):
-    """Accelerations, with the forces with which they obey the equation of motion."""
+    """Accelerations that obey the equation of motion, with forces on the parts of their laws that were decided on."""
 
     a: Vector  # of the joints
-    impulses: Sequence[Impulse]  # at the contacts
     residual: Scalar  # by how much velocities are wrong, at most [m/s, rad/s]
     efforts: Vector  # held by the elements of the joints
 
 
 class Row(NamedTuple):
-    """A patch (`equation`) as numbers alone: its contacts' laws, velocities at a = 0, and places in its node."""
+    """A patch (`equation`) as numbers alone: its contacts' laws, velocities at a = 0, and places in its node.
+
+    They are defined where it is near.
+    """
 
     laws: list[Cone]
     ahead: list[Motion]
@@ -68,6 +72,11 @@ class Row(NamedTuple):
         ]
         return (self.places is None, *laws)
 
+    @property
+    def is_near(self) -> Any:
+        """Whether the patch may touch; None of one that is always looked at."""
+        return None if self.nearness is None else self.nearness > 0.0
+
     def accelerations(self, change: Motion) -> list[Motion]:
         """Return J a of the contacts, from that of the patch."""
         return [change] if self.places is None else [place.inverse_act(change) for place in self.places]
@@ -76,9 +85,33 @@ class Row(NamedTuple):
         """Return the velocities of the contacts at the step's end, from the patch's acceleration."""
         return [v + A * dt for v, A in zip(self.ahead, self.accelerations(change), strict=True)]
 
+    def response(self, parts: Sequence[Part], dt: float) -> Response:
+        """Return what the contacts do together, on parts of their laws."""
+        force, Z = Force.zero(), NO_IMPEDANCE
+        for k, (law, ahead, part) in enumerate(zip(self.laws, self.ahead, parts, strict=True)):
+            wrench, impedance = law.wrench(part.at(ahead)) * (1.0 / dt), part.impedance
+            if self.places is None:
+                return Response(wrench, impedance)
+            force, Z = force + self.places[k] @ wrench, Z + self.places[k] @ impedance
+        return Response(force, Z)
+
     def near(self, found: Callable[[], Any], otherwise: Any) -> Any:
         """Return what is found of a patch that may touch, and something else of one that is far."""
-        return found() if self.nearness is None else when(self.nearness > 0.0, found, otherwise)
+        return found() if self.nearness is None else when(self.is_near, found, otherwise)
+
+    def everywhere(self) -> Row:
+        """Return the row with numbers, which mean nothing, where it is far."""
+        if self.nearness is None:
+            return self
+        entries = (e if e is None or isinstance(e, float) else where(self.is_near, e, 1.0) for e in entries_of(self))
+        return rebuilt(self, entries)._replace(nearness=self.nearness)
+
+
+class _Reaction(NamedTuple):
+    """What a change of velocity does to the contacts of a patch, or of a group: their tests."""
+
+    tests: Any
+    squared_error: Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,94 +121,140 @@ class Problem:
     equation: Equation
     elements: JointForces
     rows: Sequence[Row]
-    is_short: bool = False  # whether patches that are alike go through one block: a shorter program, and a slower one
+    first: list[Tests]  # of patches, at their present velocities
 
     @staticmethod
     def of(equation: Equation, elements: JointForces) -> Problem:
-        return Problem(equation, elements, [Row.of(patch, equation.dt) for patch in equation.patches])
+        found = [_row_and_tests(patch, equation.dt) for patch in equation.patches]
+        return Problem(equation, elements, [row for row, _ in found], [tests for _, tests in found])
 
     @property
-    def laws(self) -> list[Cone]:
-        return [law for row in self.rows for law in row.laws]
+    def count(self) -> int:
+        """How many contacts there are."""
+        return sum(len(row.laws) for row in self.rows)
 
     def start(self) -> tuple[Decision, Estimate]:
         """Return what keeps the velocities as they are."""
-        contacts, tests = self.equation.contacts, []
-        for contact, law in zip(contacts, self.laws, strict=True):
-            tests.append(law.test(law.first(contact.velocity), contact.velocity))
         efforts = [element.at(0.0) for _, element in self.elements]
-        nothing = Estimate([0.0] * self.equation.moment.model.nv, [NOTHING] * len(tests), 1.0, efforts)
-        return Decision(efforts, tests), nothing
+        nothing = Estimate([0.0] * self.equation.moment.model.nv, 1.0, efforts)
+        return Decision(efforts, self.first), nothing
 
     def lines(self, decision: Decision, a: Vector) -> Lines:
         return self.elements.linear(decision.efforts, a)
 
-    def of_patches(self, of_contacts: Sequence[Any]) -> list[list[Any]]:
-        """Return what each contact has, by patch."""
-        ends = accumulate((len(row.laws) for row in self.rows), initial=0)
-        return [list(of_contacts[start:end]) for start, end in pairwise(ends)]
+    def over_groups(self, body: Callable[[Group], Any]) -> list[Any]:
+        """Return what a body makes of each group; it is defined where one of its patches is near."""
+        return [_only_near(group.is_near, lambda own=group: body(own)) for group in self.equation.groups]
 
-    def over_patches(self, body: Callable[..., Any], *of_patches: Sequence[Any]) -> list[Any]:
-        """Return what a body makes of each patch's row and what else it has."""
-        if not self.is_short:
-            return [body(*row) for row in zip(self.rows, *of_patches, strict=True)]
-        alike: dict[Any, list[int]] = {}
-        for k, row in enumerate(self.rows):
-            alike.setdefault(row.kind, []).append(k)
-        found: dict[int, Any] = {}
-        for members in alike.values():
-            columns = ([column[k] for k in members] for column in (self.rows, *of_patches))
-            found |= zip(members, in_loop(body, *columns), strict=True)
+    def over_patches(self, group: Group, body: Callable[[int], Any]) -> list[Any]:
+        """Return what a body makes of each patch of a group, by its number; it is defined where that is near."""
+        if len(group.patches) == 1:
+            return [body(group.patches[0])]
+        return [_only_near(self.rows[k].is_near, lambda k=k: body(k)) for k in group.patches]
+
+    def of_each_patch(self, body: Callable[[int], Any]) -> list[Any]:
+        """Return what a body makes of each patch, by its number; it is defined where that is near."""
+        return self._of_patches(self.over_groups(lambda group: self.over_patches(group, body)))
+
+    def everywhere(self, of_patches: Sequence[Any]) -> list[Any]:
+        """Return what patches have, with zeros where they are far."""
+
+        def of(group: Group) -> list[Any]:
+            return [_or_zeros(self.rows[k].is_near, of_patches[k]) for k in group.patches]
+
+        found = zip(self.equation.groups, self.over_groups(of), strict=True)
+        return self._of_patches([_or_zeros(group.is_near, own) for group, own in found])
+
+    def solved(self, decided: Callable[[int], Tests], lines: Lines) -> tuple[list[Tests], Decision, Estimate]:
+        """Return the solution with all forces on the parts of their laws that are decided on, and the next decision.
+
+        `decided` gives the tests of a patch, and is asked where that is near; they are returned first.
+        """
+        equation = self.equation
+        acting = self.over_groups(lambda group: self._acting(group, decided))
+        groups = list(zip(equation.groups, acting, strict=True))
+        contributions = [_or_zeros(group.is_near, own) for group, (_, own) in groups]
+        a, changes = equation.solve(self.elements.total(lines), contributions)
+        held = self._of_patches([[tests for tests, _ in own] for own, _ in acting])
+        parts = self._of_patches([[parts for _, parts in own] for own, _ in acting])
+        reactions: list[_Reaction] = self.over_groups(lambda group: self._reaction(group, parts, changes))
+        errors = [
+            _or_zeros(group.is_near, own.squared_error) for group, own in zip(equation.groups, reactions, strict=True)
+        ]
+        efforts = self.elements.on(lines, a)
+        residual = maximum(self.elements.residual(efforts, a), sqrt(reduce(maximum, errors, 0.0)))
+        tests = self._of_patches([reaction.tests for reaction in reactions])
+        return held, Decision(efforts, tests), Estimate(a, residual, efforts)
+
+    def impulses(self, decided: Callable[[int], Tests], a: Vector) -> list[Impulse]:
+        """Return the impulses of contacts at accelerations, on the parts of their laws that are decided on."""
+        changes, dt = self.equation.changes(a), self.equation.dt
+
+        def of(k: int) -> list[Impulse]:
+            row = self.rows[k]
+            acting = zip(row.laws, decided(k), row.twists(changes(k), dt), strict=True)
+            return [law.part(z).at(twist) for law, z, twist in acting]
+
+        return [g for own in self.everywhere(self.of_each_patch(of)) for g in own]
+
+    def _of_patches(self, of_groups: Sequence[Sequence[Any]]) -> list[Any]:
+        """Return what groups have of their patches, in the order of patches."""
+        numbered = zip(self.equation.groups, of_groups, strict=True)
+        found = {k: own for group, parts in numbered for k, own in zip(group.patches, parts, strict=True)}
         return [found[k] for k in range(len(self.rows))]
 
-    def solved(self, decision: Decision, lines: Lines) -> tuple[Decision, Estimate]:
-        """Return the solution with all forces on the parts of their laws that are decided on, and the next decision."""
-        dt, own = self.equation.dt, self.of_patches(decision.tests)
-        responses = self.over_patches(partial(_response, dt), own)
-        a, changes = self.equation.solve(self.elements.total(lines), responses)
-        reactions = self.over_patches(partial(_reaction, dt), own, changes)
-        efforts = self.elements.on(lines, a)
-        worst = reduce(maximum, (reaction.squared_error for reaction in reactions), 0.0)
-        tests, impulses = ([g for reaction in reactions for g in reaction[k]] for k in (0, 1))
-        residual = maximum(self.elements.residual(efforts, a), sqrt(worst))
-        return Decision(efforts, tests), Estimate(a, impulses, residual, efforts)
+    def _acting(self, group: Group, decided: Callable[[int], Tests]) -> tuple[list[Any], Contribution]:
+        """Return the tests of a group's patches, with the parts of laws they decide on, and what the group adds."""
+
+        def of(k: int) -> tuple[Tests, list[Part], Response]:
+            row, tests = self.rows[k], decided(k)
+            parts = [law.part(z) for law, z in zip(row.laws, tests, strict=True)]
+            return tests, parts, row.response(parts, self.equation.dt)
+
+        found = self.over_patches(group, of)
+        responses = [own for _, _, own in found]
+        if len(group.patches) > 1:
+            responses = [_or_zeros(self.rows[k].is_near, own) for k, own in zip(group.patches, responses, strict=True)]
+        return [(tests, parts) for tests, parts, _ in found], self.equation.contribution(group, responses)
+
+    def _reaction(self, group: Group, parts: Sequence[Sequence[Part]], changes: Changes) -> _Reaction:
+        """Return what the contacts of a group feel, on the parts of their laws that they were on."""
+        of_patches = {k: changes(k) for k in group.patches}  # before the patches: those of one node have it in common
+
+        def of(k: int) -> _Reaction:
+            found, worst = [], 0.0
+            row = self.rows[k]
+            for law, part, twist in zip(row.laws, parts[k], row.twists(of_patches[k], self.equation.dt), strict=True):
+                g = part.at(twist)
+                test = law.test(g, twist)
+                found, worst = [*found, test], maximum(worst, law.squared_error(g, test))
+            return _Reaction(found, worst)
+
+        reactions = self.over_patches(group, of)
+        errors = [own.squared_error for own in reactions]
+        if len(errors) > 1:
+            errors = [_or_zeros(self.rows[k].is_near, own) for k, own in zip(group.patches, errors, strict=True)]
+        return _Reaction([own.tests for own in reactions], reduce(maximum, errors))
 
 
-def _response(dt: float, row: Row, tests: Sequence[Impulse]) -> Response:
-    """Return what the contacts of a patch do together, on the parts of their laws that they are on."""
+def _row_and_tests(patch: Patch, dt: float) -> tuple[Row, Tests]:
+    """Return a patch's row, and the tests at its present velocities."""
+    _ = patch.first.node_velocity  # before the region: patches of one node have it in common
 
-    def found() -> Response:
-        force, Z = Force.zero(), NO_IMPEDANCE
-        for k, (law, ahead, z) in enumerate(zip(row.laws, row.ahead, tests, strict=True)):
-            part = law.part(z)
-            wrench, impedance = law.wrench(part.at(ahead)) * (1.0 / dt), part.impedance
-            if row.places is None:
-                return Response(wrench, impedance)
-            force, Z = force + row.places[k] @ wrench, Z + row.places[k] @ impedance
-        return Response(force, Z)
+    def found() -> tuple[Row, Tests]:
+        row = Row.of(patch, dt)
+        both = [(law, contact.velocity) for law, contact in zip(row.laws, patch.contacts, strict=True)]
+        return row, [law.test(law.first(velocity), velocity) for law, velocity in both]
 
-    return row.near(found, Response(Force.zero(), NO_IMPEDANCE))
+    row, tests = _only_near(None if patch.nearness is None else patch.nearness > 0.0, found)
+    return row._replace(nearness=patch.nearness), tests
 
 
-class _Reaction(NamedTuple):
-    """What a change of velocity does to the contacts of a patch."""
-
-    tests: list[Impulse]
-    impulses: list[Impulse]
-    squared_error: Scalar
+def _only_near(is_near: Any, body: Callable[[], Any]) -> Any:
+    """Return what a body makes of what may touch; of what is far it is undefined."""
+    return body() if is_near is None else only_where(is_near, body)
 
 
-def _reaction(dt: float, row: Row, tests: Sequence[Impulse], change: Motion) -> _Reaction:
-    """Return what the contacts of a patch feel, on the parts of their laws that they were on, from the change."""
-
-    def found() -> _Reaction:
-        reaction = _Reaction([], [], 0.0)
-        for law, z, twist in zip(row.laws, tests, row.twists(change, dt), strict=True):
-            g = law.part(z).at(twist)
-            test = law.test(g, twist)
-            worst = maximum(reaction.squared_error, law.squared_error(g, test))
-            reaction = _Reaction([*reaction.tests, test], [*reaction.impulses, g], worst)
-        return reaction
-
-    none = [NOTHING] * len(tests)
-    return row.near(found, _Reaction(none, none, 0.0))
+def _or_zeros(is_near: Any, found: Any) -> Any:
+    """Return what is found of what may touch, and zeros of what is far."""
+    return found if is_near is None else rebuilt(found, (where(is_near, e, 0.0) for e in entries_of(found)))

@@ -58,9 +58,9 @@ def projected(
     equation = JointEquation(moment, singles(contacts), dt)
     # Where the joints' elements are on their lines is decided by two passes without contact.
     lines = elements.linear()
-    first = equation.solve(elements.total(lines), ())
-    lines = elements.linear(elements.on(lines, first.a), first.a)
-    free = equation.solve(elements.total(lines), ())
+    first, _ = equation.solve(elements.total(lines), ())
+    lines = elements.linear(elements.on(lines, first), first)
+    a, changed = equation.solve(elements.total(lines), ())
     A = with_diagonal(equation.M, elements.total(lines)[1])
     solve = inverse(moment.model, moment.q, A)
     nv = range(moment.model.nv)
@@ -68,10 +68,9 @@ def projected(
     changes = [[solve(row) for row in at] for at in rows]  # M^-1 J^T: what an impulse along each axis changes
     G = [[Matrix3(dot(row, x) for row in at for x in by) for by in changes] for at in rows]
     points = [Point.of(contact, row[k], dt) for k, (contact, row) in enumerate(zip(contacts, G, strict=True))]
-    twists = [contact.ahead(dt) + change * dt for contact, change in zip(contacts, free.twists, strict=True)]
+    twists = [contact.ahead(dt) + changed(k) * dt for k, contact in enumerate(contacts)]
     start = first_impulses(equation, A, twists, [point.wanted for point in points])
     impulses, residual = _sweep(points, G, [u.linear for u in twists], start, iterations or SWEEPS)
-    a = list(free.a)
     for impulse, by in zip(impulses, changes, strict=True):
         for g, x in zip(impulse, by, strict=True):
             a = [e + (g * (1.0 / dt)) * d for e, d in zip(a, x, strict=True)]
@@ -190,9 +189,9 @@ def first_impulses(
         ]
         K = [list(row) for row in A]
         b: list[Scalar] = [0.0] * len(A)
-        equation.add_responses(K, b, responses)
-        changed = equation.change(inverse(moment.model, moment.q, K)(b)).twists
-        now = [u + d for u, d in zip(twists, changed, strict=True)]
+        equation.add(K, b, equation.together(responses))
+        changed = equation.changes(inverse(moment.model, moment.q, K)(b))
+        now = [u + changed(k) for k, u in enumerate(twists)]
         return now, [part.at(u) for part, u in zip(parts, now, strict=True)]
 
     start = list(twists), [law.first(u) for law, u in zip(laws, twists, strict=True)]

@@ -153,7 +153,8 @@ class Touching:
         ahead = [Motion(c.in_axes(t.ahead), Vector3.zero()) for c, t in zip(contacts, self.touches, strict=True)]
 
         def twists(v: Vector) -> list[Motion]:
-            return [u + more for u, more in zip(equation.change(v).twists, ahead, strict=True)]
+            of = equation.changes(v)
+            return [of(k) + more for k, more in enumerate(ahead)]
 
         known = Known([c.in_axes(g) for c, g in zip(contacts, impulses, strict=True)], twists(v))
         free = self._after(v, [-g for g in impulses])

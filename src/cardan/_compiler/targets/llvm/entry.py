@@ -10,7 +10,7 @@ from cardan._compiler.program.ops import Op
 from cardan._compiler.program.program import Nesting, Region, phases, places_of
 from cardan._compiler.program.replay import whole
 from cardan._compiler.targets.llvm.lanes import Lanes
-from cardan._compiler.targets.llvm.plan import Plan, RowPointer, in_groups, streamed
+from cardan._compiler.targets.llvm.plan import Move, Moves, Plan, RowPointer, in_groups, streamed
 from cardan._compiler.targets.llvm.writer import Given, Writer
 
 UNROLLED = 4  # groups of columns that are moved without a loop
@@ -278,7 +278,8 @@ class EntryWriter:
     def is_run(self, tiles: str, region: Region) -> str:
         """Write whether a region that may be left out is run."""
         if region.flag is None:
-            return self.any_lane(tiles, region)
+            assert region.going is not None
+            return self.any_lane(tiles, region.going)
         return self.w.whole("icmp ne", self.row(region.flag), 0)
 
     def empty(self, tiles: str, within: Region | None) -> None:
@@ -294,11 +295,9 @@ class EntryWriter:
 
             self.tiles(tiles, fill)
 
-    def any_lane(self, tiles: str, region: Region) -> str:
-        """Write whether the condition of a region holds in any lane of any tile."""
-        if region.going is None:
-            raise AssertionError("a region without a condition")
-        w, lanes, slot = self.w, self.lanes, self.plan.place(region.going)
+    def any_lane(self, tiles: str, condition: int) -> str:
+        """Write whether a condition holds in any lane of any tile."""
+        w, lanes, slot = self.w, self.lanes, self.plan.place(condition)
 
         def one(_: str, before: str = "false") -> list[str]:
             loaded = w.load(w.v, self.slot(slot), lanes.bytes)
@@ -320,8 +319,7 @@ class EntryWriter:
             self.row_names.pop()
 
         def again() -> None:
-            for n, moves in enumerate(carrying):
-                self.call(tiles, f"again{p}_{n}", rows=self.plan.pointers(a for a, _ in moves))
+            self.move(tiles, f"again{p}", carrying)
 
         def alone(number: int | str) -> None:
             one(number)
@@ -334,14 +332,14 @@ class EntryWriter:
 
         def whether_again(number: str) -> str:
             one(number)
-            return self.any_lane(tiles, region)
+            assert region.going is not None
+            return self.any_lane(tiles, region.going)
 
         def and_again(_: str) -> None:
             again()
             end()
 
-        for n, moves in enumerate(self.plan.entering(p)):
-            self.call(tiles, f"enter{p}_{n}", rows=self.plan.pointers(a for a, _ in moves))
+        self.move(tiles, f"enter{p}", self.plan.entering(p))
         if not region.carried:
             alone(0) if region.passes == 1 else w.loop(0, region.passes, 1, alone)
         elif region is whole(self.program):
@@ -354,6 +352,15 @@ class EntryWriter:
             if region.passes > 1:
                 w.loop(0, region.passes - 1, 1, then_again)
             alone(region.passes - 1)
+
+    def move(self, tiles: str, name: str, groups: Sequence[Moves]) -> None:
+        """Write the calls of moves; those of what is undefined in all lanes are not made."""
+        for n, (moves, going) in enumerate(groups):
+
+            def make(n: int = n, moves: Sequence[Move] = moves) -> None:
+                self.call(tiles, f"{name}_{n}", rows=self.plan.pointers(a for a, _ in moves))
+
+            make() if going is None else self.w.branch(self.any_lane(tiles, going), make)
 
     def numbered(self, region: Region, number: int | str) -> int | str:
         """Write the number that a pass has, of a loop that counts upwards."""
