@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -93,10 +93,11 @@ class RowProgram:
     Args:
         program: what is run, of inputs and outputs by name.
         arrays: for each input and output an array of so many rows, contiguous; several programs may share them.
+        still: those of which each run takes the first rows, whichever rows of the others it takes.
     """
 
-    def __init__(self, program: Program, arrays: Mapping[str, np.ndarray]) -> None:
-        self.program = program
+    def __init__(self, program: Program, arrays: Mapping[str, np.ndarray], still: Collection[str] = ()) -> None:
+        self.program, self.still = program, still
         self.runner = NativeProgram(Outline.of(program), lambda: program)
         self.code = self.runner.code(FLOAT64, 2**20, for_good=True)
         self.heap = aligned_empty((max(self.code.heap, 8),), np.uint8)
@@ -112,9 +113,10 @@ class RowProgram:
         self.outputs = [self._rows(a, arrays[a.name]) for a in self.program.outputs]
         # Where inputs begin; where outputs do, each with how many numbers a row has. Behind the row of places the same
         # has room from another row on: a stride moves by nothing.
-        places = [(a.ctypes.data, a.strides[0]) for a in self.inputs]
-        for a in self.outputs:
-            places += [(a.ctypes.data, a.strides[0]), (a.strides[0] // a.itemsize, 0)]
+        moves = [0 if a.name in self.still else 8 * a.size for a in (*self.program.inputs, *self.program.outputs)]
+        places = list(zip((a.ctypes.data for a in self.inputs), moves, strict=False))
+        for a, move in zip(self.outputs, moves[len(self.inputs) :], strict=True):
+            places += [(a.ctypes.data, move), (a.strides[0] // a.itemsize, 0)]
         self._places = np.array([*zip(*places, strict=True), [0] * len(places)], dtype=np.int64)
         own, sizes, moved = (row.ctypes.data for row in self._places)
         outputs = 8 * len(self.inputs)
@@ -130,5 +132,10 @@ class RowProgram:
 
     def __call__(self, rows: int, first: int = 0) -> None:
         """Run it from Python, as a kernel does."""
-        own = slice(first, first + rows)
-        self.runner.write([a[own] for a in self.inputs], [a[own] for a in self.outputs], rows, FLOAT64, 1)
+
+        def own(arrays: Sequence[Array], held: list[np.ndarray]) -> list[np.ndarray]:
+            starts = [0 if a.name in self.still else first for a in arrays]
+            return [a[start : start + rows] for a, start in zip(held, starts, strict=True)]
+
+        own_inputs, own_outputs = own(self.program.inputs, self.inputs), own(self.program.outputs, self.outputs)
+        self.runner.write(own_inputs, own_outputs, rows, FLOAT64, 1)

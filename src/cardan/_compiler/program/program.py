@@ -42,6 +42,9 @@ class Array(NamedTuple):
 
     name: str
     shape: tuple[int, ...]
+    # Whether rows lie side by side as vectors have them, entry by entry of as many states as a vector is of. Only
+    # programs read and write such arrays, from rows on that begin a vector.
+    in_lanes: bool = False
 
     @property
     def size(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,19 @@ from cardan._motion.crowd.sparse import CROWDED
 from cardan._motion.crowd.step import take_steps
 from cardan._motion.crowd.sweep_rows import meeting_program, visit_program
 from cardan._motion.crowd.sweeps import ALONE
-from cardan._motion.crowd.tables import BLOCKS, CONTACTS, NEAR, ORDER, PATCHES, PROGRAM, SIDES, TREES, TRIPLES, Crowd
+from cardan._motion.crowd.tables import (
+    BLOCKS,
+    CHUNK,
+    CONTACTS,
+    NEAR,
+    ORDER,
+    PATCHES,
+    PROGRAM,
+    SIDES,
+    TREES,
+    TRIPLES,
+    Crowd,
+)
 from cardan._motion.crowd.tree_rows import TreeRows
 
 TOLERANCE = 1e-5
@@ -218,37 +230,40 @@ class Engine:
         size = self.contacts.impulse
         c.allocate(most, "found_key", "found_feature", "found_gap", "found_point", "found_normal", "found_turning")
         c.allocate(most, "found_impulse", "kept_key", "kept_feature", "kept_impulse")
-        c.allocate(most, "row_a", "row_b", "row_gap", "row_point", "row_normal", "row_turning", "row_centres")
-        c.allocate(most, "row_surface", "row_weight", "law", "answer", "row_change", "error")
-        c.allocate(most + ALONE + 2, "colour_first")
-        c.allocate(
-            most, "colour", "place_of", "met_trees", "met_island", "met_node", "met_point", "met_law", "met_ahead"
-        )
-        c.allocate(most, "met_a", "met_b", "met", "met_before_a", "met_before_b", "met_after_a", "met_after_b")
-        c.allocate(most, "met_impulse")
+        c.allocate(most, "law", "answer", "row_change", "error")
+        c.allocate(most + ALONE + 2, "colour_first", "colour_last")
+        c.allocate(most, "colour", "place_of", "met_contact", "met_patch", "met_island", "met_trees", "met_impulse")
+        c.allocate(most, "met")
         c.allocate(most * size, "test", "after", "impulse")
         c.allocate(most * self.contacts.twist, "ahead")
         if kept is not None:
             self.recall(kept)
-        names = {name: f"row_{name}" for name in ("a", "b", "gap", "point", "normal", "turning", "centres", "surface")}
-        names |= {"inverse_mass": "row_weight", "change": "row_change"}
-        names |= {name: name for name in ("law", "ahead", "test", "answer", "after", "impulse", "error")}
-        met = {name: f"met_{name}" for name in ("node", "point", "law", "ahead", "after_a", "after_b")}
-        met |= {"body_a": "met_a", "body_b": "met_b", "row": "met", "g": "met_impulse"}
-        met |= {"a": "met_before_a", "b": "met_before_b"}
         if not self._contact_programs:
-            made = {"begin": self.contacts.begin(), "response": self.contacts.response()}
-            made |= {"reaction": self.contacts.reaction()}
-            made |= {"meet": meeting_program(), "visit": visit_program()}
-            for name, program in made.items():
-                own = met if name in ("meet", "visit") else names
-                self._contact_programs.append((RowProgram(program, self._contact_arrays(own)), own))
-                setattr(c, name, self._contact_programs[-1][0].address)
+            self._add_contact_programs()
         for program, own in self._contact_programs:
-            program.place(self._contact_arrays(own))
+            program.place(self._contact_arrays(own, program.still))
 
-    def _contact_arrays(self, names: Mapping[str, str]) -> dict[str, np.ndarray]:
-        return {name: getattr(self.c, own).reshape(self.c.contact_most, -1) for name, own in names.items()}
+    def _add_contact_programs(self) -> None:
+        c, rows = self.c, ("a", "b", "gap", "point", "normal", "turning", "centres", "surface")
+        given = {name: f"row_{name}" for name in rows} | {"inverse_mass": "row_weight"}
+        found = {name: name for name in ("law", "ahead", "test", "answer", "after", "impulse", "error")}
+        ends = {name: f"met_{name}" for name in ("node", "point", "law", "ahead", "after_a", "after_b")}
+        ends |= {"body_a": "met_a", "body_b": "met_b", "a": "met_before_a", "b": "met_before_b"}
+        c.allocate(CHUNK, *given.values(), *ends.values())
+        met = ends | {"row": "met", "g": "met_impulse"}
+        for name, program, own, still in (
+            ("begin", self.contacts.begin(), given | found, given),
+            ("response", self.contacts.response(), found, ()),
+            ("reaction", self.contacts.reaction(), found | {"change": "row_change"}, ()),
+            ("meet", meeting_program(), met, ends),
+            ("visit", visit_program(), met, ends),
+        ):
+            self._contact_programs.append((RowProgram(program, self._contact_arrays(own, still), still), own))
+            setattr(c, name, self._contact_programs[-1][0].address)
+
+    def _contact_arrays(self, names: Mapping[str, str], of_chunks: Collection[str]) -> dict[str, np.ndarray]:
+        rows = {name: CHUNK if name in of_chunks else self.c.contact_most for name in names}
+        return {name: getattr(self.c, own).reshape(rows[name], -1) for name, own in names.items()}
 
     def _room_for_patches(self, most: int) -> None:
         names = ("found_shapes", "found_first", "found_count", "patch_order", "patch_first", "patch_count")

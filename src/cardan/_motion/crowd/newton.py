@@ -15,7 +15,7 @@ from cardan._compiler.kernels import F64, I32, INT, LANES, REAL, TRUTH, fma, ker
 from cardan._motion.crowd.alone import run_where
 from cardan._motion.crowd.narrow import copy_three, key_in_world, place_among
 from cardan._motion.crowd.sparse import factor, find_block, solve
-from cardan._motion.crowd.tables import SIDES, Crowd
+from cardan._motion.crowd.tables import CHUNK, SIDES, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
@@ -30,6 +30,7 @@ IDENTITY, NONE = -1, -2  # in place of a side's first block
 def fill_contacts(c):
     """Fill the rows of contacts, island by island, and find their laws."""
     count = 0
+    first = 0  # of the chunk
     for n in range(c.patches):
         p = c.patch_order[n]
         a = c.found_shapes[p, 0]
@@ -41,26 +42,30 @@ def fill_contacts(c):
         from_a = c.node[c.shape_node[a]]
         from_b = c.node[c.shape_node[b]]
         own = place_among(c.own, c.own_count, key_in_world(c, a, b))
-        row = c.shape_surface[a] * c.surface_count + c.shape_surface[b]
-        surface = c.surfaces[c.surface_count * c.surface_count + own if own >= 0 else row]
+        both = c.shape_surface[a] * c.surface_count + c.shape_surface[b]
+        surface = c.surfaces[c.surface_count * c.surface_count + own if own >= 0 else both]
         for k in range(c.found_first[p], c.found_first[p] + c.found_count[p]):
+            if count == first + CHUNK:
+                run(c.begin, CHUNK, first)
+                first = count
+            row = count - first
             for e in range(24):
-                c.row_a[count, e] = from_a[e]
-                c.row_b[count, e] = from_b[e]
-            c.row_gap[count] = c.found_gap[k]
-            copy_three(c.row_point[count], c.found_point[k])
-            copy_three(c.row_normal[count], c.found_normal[k])
-            copy_three(c.row_turning[count], c.found_turning[k])
+                c.row_a[row, e] = from_a[e]
+                c.row_b[row, e] = from_b[e]
+            c.row_gap[row] = c.found_gap[k]
+            copy_three(c.row_point[row], c.found_point[k])
+            copy_three(c.row_normal[row], c.found_normal[k])
+            copy_three(c.row_turning[row], c.found_turning[k])
             for e in range(3):
-                c.row_centres[count, e] = c.shape_centre[a, e]
-                c.row_centres[count, 3 + e] = c.shape_centre[b, e]
+                c.row_centres[row, e] = c.shape_centre[a, e]
+                c.row_centres[row, 3 + e] = c.shape_centre[b, e]
             for e in range(6):
-                c.row_surface[count, e] = surface[e]
+                c.row_surface[row, e] = surface[e]
             if surface[2] < 0.0:
-                c.row_surface[count, 2] = c.shape_stiffness[a]
-            c.row_weight[count] = c.shape_weight[a] + c.shape_weight[b]
+                c.row_surface[row, 2] = c.shape_stiffness[a]
+            c.row_weight[row] = c.shape_weight[a] + c.shape_weight[b]
             count += 1
-    run(c.begin, count)
+    run(c.begin, count - first, first)
 
 
 # --- G --------------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,15 +18,21 @@ NODE = 24  # numbers of a node row
 Columns = Mapping[str, int | tuple[int, ...]]
 
 
-def row_program(name: str, columns: Columns, of: Callable[..., Mapping[str, Any]]) -> Program:
-    """Return the program of a function of columns, which it takes by name."""
+def row_program(
+    name: str, columns: Columns, of: Callable[..., Mapping[str, Any]], in_lanes: Sequence[str] = ()
+) -> Program:
+    """Return the program of a function of columns, which it takes by name; some lie `in_lanes`, as `Array` has it."""
     inputs = [Array(key, (size,) if isinstance(size, int) else size) for key, size in columns.items()]
 
     def run(*arrays: np.ndarray) -> dict[str, np.ndarray]:
         given = {a.name: array for a, array in zip(inputs, arrays, strict=True)}
         return {key: np.array(value, dtype=object) for key, value in of(**given).items()}
 
-    return trace(name, run, inputs, regions=True)
+    program = trace(name, run, inputs, regions=True)
+    given, found = (
+        tuple(a._replace(in_lanes=a.name in in_lanes) for a in arrays) for arrays in (program.inputs, program.outputs)
+    )
+    return replace(program, inputs=given, outputs=found)
 
 
 def pose_of(row: Sequence[Any]) -> SE3:

@@ -155,7 +155,8 @@ def lay_out_islands(c):
 @kernel(c=Crowd)
 def begin_islands(c):
     sweep_heaps(c)
-    lay_out_islands(c)
+    if c.lacking == 0:
+        lay_out_islands(c)
     if c.lacking == 0:
         sweep(c)
 

@@ -13,9 +13,9 @@ colours.
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, INT, kernel, lowest_one, run, sqrt
+from cardan._compiler.kernels import F64, INT, WIDTH, kernel, lowest_one, run, sqrt
 from cardan._motion.crowd.narrow import copy_three
-from cardan._motion.crowd.tables import Crowd
+from cardan._motion.crowd.tables import CHUNK, CONTACTS, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
@@ -128,33 +128,54 @@ def colour_contact(c, k, a, b):
             c.colours_of[b] |= 1 << colour
     c.colour[k] = colour
     while c.colours <= colour:
+        c.colour_last[c.colours] = 0
         c.colours += 1
-        c.colour_first[c.colours] = 0
-    c.colour_first[colour + 1] += 1
+    c.colour_last[colour] += 1
+
+
+@kernel(c=Crowd)
+def place_colours(c):
+    """Find where contacts of each colour begin, of whose number `colour_last` tells: each where a vector does."""
+    total = 0
+    for k in range(c.colours):
+        size = c.colour_last[k]
+        c.colour_first[k] = total
+        c.colour_last[k] = total
+        total += (size + WIDTH - 1) // WIDTH * WIDTH
+    if total > c.contact_most:
+        c.lacking = CONTACTS
+
+
+@kernel(c=Crowd, i=INT, n=INT)
+def place_patch(c, i, n):
+    """Give each contact of a patch its place among those of its colour."""
+    for k in range(c.patch_first[n], c.patch_first[n] + c.patch_count[n]):
+        s = c.colour_last[c.colour[k]]
+        c.colour_last[c.colour[k]] = s + 1
+        c.place_of[k] = s
+        c.met_contact[s] = k
+        c.met_patch[s] = n
+        c.met_island[s] = i
+        c.met_trees[s, 0] = c.patch_trees[n, 0]
+        c.met_trees[s, 1] = c.patch_trees[n, 1] if c.patch_trees[n, 1] >= 0 else c.trees
 
 
 @kernel(c=Crowd)
 def colour_contacts(c):
-    """Give each contact of the islands to be swept its place among those of its colour."""
+    """Put the contacts of the islands to be swept in the order of their colours."""
     c.colours = 0
     for i in range(c.islands):
         if c.island_swept[i] == SWEEPING:
             for n in range(c.island_patches[i], c.island_patches[i + 1]):
-                for m in range(c.patch_count[n]):
-                    colour_contact(c, c.patch_first[n] + m, c.patch_trees[n, 0], c.patch_trees[n, 1])
-    c.colour_first[0] = 0
-    for k in range(c.colours):
-        c.colour_first[k + 1] += c.colour_first[k]
+                for k in range(c.patch_first[n], c.patch_first[n] + c.patch_count[n]):
+                    colour_contact(c, k, c.patch_trees[n, 0], c.patch_trees[n, 1])
+    place_colours(c)
+    if c.lacking != 0:
+        return
     for i in range(c.islands):
         if c.island_swept[i] == SWEEPING:
             for n in range(c.island_patches[i], c.island_patches[i + 1]):
-                for m in range(c.patch_count[n]):
-                    k = c.patch_first[n] + m
-                    c.place_of[k] = c.colour_first[c.colour[k]]
-                    c.colour_first[c.colour[k]] += 1
-    for k in range(c.colours):
-        c.colour_first[c.colours - k] = c.colour_first[c.colours - k - 1]
-    c.colour_first[0] = 0
+                place_patch(c, i, n)
 
 
 @kernel(to=F64[10], source=F64[10])
@@ -163,29 +184,37 @@ def copy_body(to, source):
         to[e] = source[e]
 
 
-@kernel(c=Crowd, i=INT, n=INT)
-def gather_patch(c, i, n):
-    """Fill in what its program is given of each contact of a patch."""
-    p = c.patch_order[n]
-    a = c.patch_trees[n, 0]
-    b = c.patch_trees[n, 1] if c.patch_trees[n, 1] >= 0 else c.trees
+@kernel(c=Crowd, m=INT, s=INT)
+def gather_contact(c, m, s):
+    """Fill in, at place m of a chunk, what its program is given of a contact."""
+    k = c.met_contact[s]
+    p = c.patch_order[c.met_patch[s]]
+    found = c.found_first[p] + k - c.patch_first[c.met_patch[s]]
     node = c.node[c.shape_node[c.found_shapes[p, 0]]]
-    for m in range(c.patch_count[n]):
-        k = c.patch_first[n] + m
-        s = c.place_of[k]
-        for e in range(12):
-            c.met_node[s, e] = node[e]
-        copy_three(c.met_point[s], c.row_point[k])
-        for e in range(13):
-            c.met_law[s, e] = c.law[k, e]
-        for e in range(3):
-            c.met_ahead[s, e] = c.ahead[c.twist_size * k + e]
-        copy_body(c.met_a[s], c.body[a])
-        copy_body(c.met_b[s], c.body[b])
-        copy_three(c.met_impulse[s], c.found_impulse[c.found_first[p] + m])
-        c.met_trees[s, 0] = a
-        c.met_trees[s, 1] = b
-        c.met_island[s] = i
+    for e in range(12):
+        c.met_node[m, e] = node[e]
+    copy_three(c.met_point[m], c.found_point[found])
+    for e in range(13):
+        c.met_law[m, e] = c.law[k, e]
+    for e in range(3):
+        c.met_ahead[m, e] = c.ahead[c.twist_size * k + e]
+    copy_body(c.met_a[m], c.body[c.met_trees[s, 0]])
+    copy_body(c.met_b[m], c.body[c.met_trees[s, 1]])
+    copy_three(c.met_impulse[s], c.found_impulse[found])
+
+
+@kernel(c=Crowd, first=INT, last=INT)
+def begin_contacts(c, first, last):
+    """Find the rows of a chunk of contacts, and add what the impulses do that they had in the step before."""
+    for s in range(first, last):
+        gather_contact(c, s - first, s)
+    run(c.meet, last - first, first)
+    for s in range(first, last):
+        a = c.met_trees[s, 0]
+        b = c.met_trees[s, 1]
+        c.body_change[a] = c.body_change[a] + c.met_after_a[s - first]
+        if b < c.trees:
+            c.body_change[b] = c.body_change[b] + c.met_after_b[s - first]
 
 
 @kernel(c=Crowd)
@@ -200,48 +229,43 @@ def begin_sweeps(c):
             for m in range(c.island_trees[i], c.island_trees[i + 1]):
                 begin_body(c, c.members[m])
     colour_contacts(c)
-    for i in range(c.islands):
-        if c.island_swept[i] == SWEEPING:
-            for n in range(c.island_patches[i], c.island_patches[i + 1]):
-                gather_patch(c, i, n)
-    total = c.colour_first[c.colours]
-    run(c.meet, total)
-    for s in range(total):
-        a = c.met_trees[s, 0]
-        b = c.met_trees[s, 1]
-        c.body_change[a] = c.body_change[a] + c.met_after_a[s]
-        if b < c.trees:
-            c.body_change[b] = c.body_change[b] + c.met_after_b[s]
+    if c.lacking == 0:
+        for k in range(c.colours):
+            for first in range(c.colour_first[k], c.colour_last[k], CHUNK):
+                begin_contacts(c, first, min(first + CHUNK, c.colour_last[k]))
 
 
 # --- sweeps -----------------------------------------------------------------------------------------------------------
 
 
 @kernel(c=Crowd, first=INT, last=INT)
-def visit_colour(c, first, last):
+def visit_contacts(c, first, last):
+    """Visit a chunk of contacts that have no body in common."""
     for s in range(first, last):
-        c.met_before_a[s] = c.body_change[c.met_trees[s, 0]]
-        c.met_before_b[s] = c.body_change[c.met_trees[s, 1]]
-        c.met_before_a[s, 6] = c.met_impulse[s, 0]
-        c.met_before_a[s, 7] = c.met_impulse[s, 1]
-        c.met_before_b[s, 6] = c.met_impulse[s, 2]
+        m = s - first
+        c.met_before_a[m] = c.body_change[c.met_trees[s, 0]]
+        c.met_before_b[m] = c.body_change[c.met_trees[s, 1]]
+        c.met_before_a[m, 6] = c.met_impulse[s, 0]
+        c.met_before_a[m, 7] = c.met_impulse[s, 1]
+        c.met_before_b[m, 6] = c.met_impulse[s, 2]
     run(c.visit, last - first, first)
     own = c.met_island[first]  # whose worst error is at hand
     worst = c.island_worst[own]
     for s in range(first, last):
+        m = s - first
         i = c.met_island[s]
         if i != own:
             c.island_worst[own] = worst
             own = i
             worst = c.island_worst[own]
         if c.island_swept[i] == SWEEPING:
-            c.body_change[c.met_trees[s, 0]] = c.met_after_a[s]
+            c.body_change[c.met_trees[s, 0]] = c.met_after_a[m]
             if c.met_trees[s, 1] < c.trees:
-                c.body_change[c.met_trees[s, 1]] = c.met_after_b[s]
-            c.met_impulse[s, 0] = c.met_after_a[s, 6]
-            c.met_impulse[s, 1] = c.met_after_a[s, 7]
-            c.met_impulse[s, 2] = c.met_after_b[s, 6]
-            worst = c.met_after_b[s, 7] if not c.met_after_b[s, 7] <= worst else worst
+                c.body_change[c.met_trees[s, 1]] = c.met_after_b[m]
+            c.met_impulse[s, 0] = c.met_after_a[m, 6]
+            c.met_impulse[s, 1] = c.met_after_a[m, 7]
+            c.met_impulse[s, 2] = c.met_after_b[m, 6]
+            worst = c.met_after_b[m, 7] if not c.met_after_b[m, 7] <= worst else worst
     c.island_worst[own] = worst
 
 
@@ -299,11 +323,14 @@ def sweep(c):
     if going == 0:
         return
     begin_sweeps(c)
+    if c.lacking != 0:
+        return
     while going > 0:
         for i in range(c.islands):
             c.island_worst[i] = 0.0
         for k in range(c.colours):
-            visit_colour(c, c.colour_first[k], c.colour_first[k + 1])
+            for first in range(c.colour_first[k], c.colour_last[k], CHUNK):
+                visit_contacts(c, first, min(first + CHUNK, c.colour_last[k]))
         going = 0
         for i in range(c.islands):
             if c.island_swept[i] == SWEEPING:

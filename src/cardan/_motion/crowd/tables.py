@@ -12,6 +12,7 @@ from cardan._motion.crowd.sparse import CROWDED
 
 BITS = 26  # of the number of a shape in a key of a pair
 MASK = (1 << BITS) - 1
+CHUNK = 32  # contacts that programs are given at a time: what they are given stays in the first cache
 
 
 class Crowd(Record):
@@ -269,7 +270,7 @@ class Crowd(Record):
     Z = LANES[:, 6]
     T = LANES[:, 6]
     wrench = LANES[:]
-    # --- contacts, island by island ---
+    # --- contacts, island by island: a chunk of what programs are given, and what they find of each ---
     row_a = F64[:, 24]
     row_b = F64[:, 24]
     row_gap = F64[:]
@@ -300,21 +301,24 @@ class Crowd(Record):
     colour = I32[:]  # of a contact
     place_of = I32[:]  # of a contact in the order of colours
     colours = INT
-    colour_first = I32[:]
-    met_trees = I32[:, 2]
+    colour_first = I32[:]  # where its contacts begin: each at a multiple of `WIDTH`
+    colour_last = I32[:]  # behind its last contact
+    met_contact = I32[:]  # of a place in the order of colours: its contact, patch, island, trees
+    met_patch = I32[:]
     met_island = I32[:]
-    met_node = F64[:, 12]  # its pose
+    met_trees = I32[:, 2]
+    met_impulse = F64[:, 3]
+    met = F64[:, 35]
+    met_node = F64[:, 12]  # of a chunk: its pose
     met_point = F64[:, 3]
     met_law = F64[:, 13]
     met_ahead = F64[:, 3]
     met_a = F64[:, 10]
     met_b = F64[:, 10]
-    met = F64[:, 35]
     met_before_a = LANES[:]
     met_before_b = LANES[:]
     met_after_a = LANES[:]
     met_after_b = LANES[:]
-    met_impulse = F64[:, 3]
     meet = INT  # programs
     visit = INT
     # --- why a step was not made: the list that is too short, or the kind without a program yet ---
