@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,6 @@ from cardan._motion.crowd.sweep_rows import meeting_program, visit_program
 from cardan._motion.crowd.sweeps import ALONE
 from cardan._motion.crowd.tables import (
     BLOCKS,
-    CHUNK,
     CONTACTS,
     NEAR,
     ORDER,
@@ -187,7 +186,7 @@ class Engine:
         c.wrench[...] = c.good[...] = 0.0
         c.kept, c.laid_patches = 0, -1
         self._pair_programs: dict[int, RowProgram] = {}
-        self._contact_programs: list[tuple[RowProgram, Mapping[str, str]]] = []
+        self._contact_programs: dict[str, RowProgram] = {}
         c.pair_program = np.zeros(len(self.pairs) + 1, np.int64)
         self._room: dict[int, tuple[Callable[[int], None], str]] = {
             NEAR: (self._room_for_pairs, "near_most"),
@@ -200,6 +199,7 @@ class Engine:
         for give, name in self._room.values():
             setattr(c, name, 64 + 8 * shapes)
             give(64 + 8 * shapes)
+        self._add_contact_programs()
 
     def _room_for_pairs(self, most: int) -> None:
         c, points, sizes = self.c, int(self.c.pair_points.max(initial=1)), self.c.pair_sizes.max(axis=0, initial=1)
@@ -230,40 +230,45 @@ class Engine:
         size = self.contacts.impulse
         c.allocate(most, "found_key", "found_feature", "found_gap", "found_point", "found_normal", "found_turning")
         c.allocate(most, "found_impulse", "kept_key", "kept_feature", "kept_impulse")
+        c.allocate(most, "found_of", "shape_a", "shape_b", "node_a", "node_b", "surface_of")
         c.allocate(most, "law", "answer", "row_change", "error")
         c.allocate(most + ALONE + 2, "colour_first", "colour_last")
-        c.allocate(most, "colour", "place_of", "met_contact", "met_patch", "met_island", "met_trees", "met_impulse")
+        c.allocate(most, "colour", "place_of", "met_island", "met_contact", "met_found", "met_node", "met_a", "met_b")
         c.allocate(most, "met")
+        c.allocate(most * 4, "met_impulse")
         c.allocate(most * size, "test", "after", "impulse")
         c.allocate(most * self.contacts.twist, "ahead")
         if kept is not None:
             self.recall(kept)
-        if not self._contact_programs:
-            self._add_contact_programs()
-        for program, own in self._contact_programs:
-            program.place(self._contact_arrays(own, program.still))
+        for name, program in self._contact_programs.items():
+            program.place(self._contact_arrays(name))
 
     def _add_contact_programs(self) -> None:
-        c, rows = self.c, ("a", "b", "gap", "point", "normal", "turning", "centres", "surface")
-        given = {name: f"row_{name}" for name in rows} | {"inverse_mass": "row_weight"}
-        found = {name: name for name in ("law", "ahead", "test", "answer", "after", "impulse", "error")}
-        ends = {name: f"met_{name}" for name in ("node", "point", "law", "ahead", "after_a", "after_b")}
-        ends |= {"body_a": "met_a", "body_b": "met_b", "a": "met_before_a", "b": "met_before_b"}
-        c.allocate(CHUNK, *given.values(), *ends.values())
-        met = ends | {"row": "met", "g": "met_impulse"}
-        for name, program, own, still in (
-            ("begin", self.contacts.begin(), given | found, given),
-            ("response", self.contacts.response(), found, ()),
-            ("reaction", self.contacts.reaction(), found | {"change": "row_change"}, ()),
-            ("meet", meeting_program(), met, ends),
-            ("visit", visit_program(), met, ends),
-        ):
-            self._contact_programs.append((RowProgram(program, self._contact_arrays(own, still), still), own))
-            setattr(c, name, self._contact_programs[-1][0].address)
+        own = self.contacts
+        made = {"begin": own.begin(), "response": own.response(), "reaction": own.reaction()}
+        made |= {"meet": meeting_program(own.twist), "visit": visit_program()}
+        for name, program in made.items():
+            self._contact_programs[name] = RowProgram(program, self._contact_arrays(name))
+            setattr(self.c, name, self._contact_programs[name].address)
+        self.c.lanes = self._contact_programs["visit"].code.image.width
 
-    def _contact_arrays(self, names: Mapping[str, str], of_chunks: Collection[str]) -> dict[str, np.ndarray]:
-        rows = {name: CHUNK if name in of_chunks else self.c.contact_most for name in names}
-        return {name: getattr(self.c, own).reshape(rows[name], -1) for name, own in names.items()}
+    def _contact_arrays(self, program: str) -> dict[str, np.ndarray]:
+        """Return what a program of contacts is given, by the names of its columns."""
+        c = self.c
+        if program in ("meet", "visit"):
+            named = {"node": "node", "node_of": "met_node", "point": "found_point", "found_of": "met_found"}
+            named |= {"law": "law", "ahead": "ahead", "contact_of": "met_contact", "g": "found_impulse"}
+            named |= {"body_a": "body", "body_b": "body", "tree_a": "met_a", "tree_b": "met_b"}
+            named |= dict.fromkeys(("a", "b", "after_a", "after_b"), "body_change")
+            named |= {"row": "met", "impulse": "met_impulse"}
+        else:
+            columns = "node_a", "node_b", "shape_a", "shape_b", "found_of", "surface_of"
+            results = "law", "ahead", "test", "answer", "after", "impulse", "error"
+            named = {name: name for name in (*columns, *results)} | {"a": "node", "b": "node"}
+            named |= {name: f"found_{name}" for name in ("gap", "point", "normal", "turning")}
+            named |= {"surface": "surfaces", "stiffness": "shape_stiffness", "change": "row_change"}
+            named |= {f"{name}_{end}": f"shape_{name}" for name in ("centre", "weight") for end in "ab"}
+        return {name: getattr(c, array) for name, array in named.items()}
 
     def _room_for_patches(self, most: int) -> None:
         names = ("found_shapes", "found_first", "found_count", "patch_order", "patch_first", "patch_count")

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from cardan._compiler.kernels import F64, I32, INT, LANES, REAL, TRUTH, fma, kernel, run, sqrt, tail
 from cardan._motion.crowd.alone import run_where
-from cardan._motion.crowd.narrow import copy_three, key_in_world, place_among
+from cardan._motion.crowd.narrow import key_in_world, place_among
 from cardan._motion.crowd.sparse import factor, find_block, solve
-from cardan._motion.crowd.tables import CHUNK, SIDES, Crowd
+from cardan._motion.crowd.tables import SIDES, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
@@ -28,44 +28,30 @@ IDENTITY, NONE = -1, -2  # in place of a side's first block
 
 @kernel(c=Crowd)
 def fill_contacts(c):
-    """Fill the rows of contacts, island by island, and find their laws."""
+    """Note of what contacts are, island by island, and find their laws."""
     count = 0
-    first = 0  # of the chunk
     for n in range(c.patches):
         p = c.patch_order[n]
         a = c.found_shapes[p, 0]
         b = c.found_shapes[p, 1]
+        node_a = c.shape_node[a]
+        node_b = c.shape_node[b]
         c.patch_first[n] = count
         c.patch_count[n] = c.found_count[p]
-        c.patch_trees[n, 0] = c.node_tree[c.shape_node[a]]
-        c.patch_trees[n, 1] = c.node_tree[c.shape_node[b]]
-        from_a = c.node[c.shape_node[a]]
-        from_b = c.node[c.shape_node[b]]
+        c.patch_trees[n, 0] = c.node_tree[node_a]
+        c.patch_trees[n, 1] = c.node_tree[node_b]
         own = place_among(c.own, c.own_count, key_in_world(c, a, b))
         both = c.shape_surface[a] * c.surface_count + c.shape_surface[b]
-        surface = c.surfaces[c.surface_count * c.surface_count + own if own >= 0 else both]
+        surface = c.surface_count * c.surface_count + own if own >= 0 else both
         for k in range(c.found_first[p], c.found_first[p] + c.found_count[p]):
-            if count == first + CHUNK:
-                run(c.begin, CHUNK, first)
-                first = count
-            row = count - first
-            for e in range(24):
-                c.row_a[row, e] = from_a[e]
-                c.row_b[row, e] = from_b[e]
-            c.row_gap[row] = c.found_gap[k]
-            copy_three(c.row_point[row], c.found_point[k])
-            copy_three(c.row_normal[row], c.found_normal[k])
-            copy_three(c.row_turning[row], c.found_turning[k])
-            for e in range(3):
-                c.row_centres[row, e] = c.shape_centre[a, e]
-                c.row_centres[row, 3 + e] = c.shape_centre[b, e]
-            for e in range(6):
-                c.row_surface[row, e] = surface[e]
-            if surface[2] < 0.0:
-                c.row_surface[row, 2] = c.shape_stiffness[a]
-            c.row_weight[row] = c.shape_weight[a] + c.shape_weight[b]
+            c.found_of[count] = k
+            c.shape_a[count] = a
+            c.shape_b[count] = b
+            c.node_a[count] = node_a
+            c.node_b[count] = node_b
+            c.surface_of[count] = surface
             count += 1
-    run(c.begin, count - first, first)
+    run(c.begin, count)
 
 
 # --- G --------------------------------------------------------------------------------------------------------------

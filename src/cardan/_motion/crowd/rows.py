@@ -19,9 +19,14 @@ Columns = Mapping[str, int | tuple[int, ...]]
 
 
 def row_program(
-    name: str, columns: Columns, of: Callable[..., Mapping[str, Any]], in_lanes: Sequence[str] = ()
+    name: str,
+    columns: Columns,
+    of: Callable[..., Mapping[str, Any]],
+    *,
+    in_lanes: Sequence[str] = (),
+    by: Mapping[str, str] | None = None,
 ) -> Program:
-    """Return the program of a function of columns, which it takes by name; some lie `in_lanes`, as `Array` has it."""
+    """Return the program of a function of columns, which it takes by name; `in_lanes`, `by` as `Array` has them."""
     inputs = [Array(key, (size,) if isinstance(size, int) else size) for key, size in columns.items()]
 
     def run(*arrays: np.ndarray) -> dict[str, np.ndarray]:
@@ -29,10 +34,8 @@ def row_program(
         return {key: np.array(value, dtype=object) for key, value in of(**given).items()}
 
     program = trace(name, run, inputs, regions=True)
-    given, found = (
-        tuple(a._replace(in_lanes=a.name in in_lanes) for a in arrays) for arrays in (program.inputs, program.outputs)
-    )
-    return replace(program, inputs=given, outputs=found)
+    placed = lambda a: a._replace(in_lanes=a.name in in_lanes, by=(by or {}).get(a.name, ""))  # noqa: E731
+    return replace(program, inputs=tuple(map(placed, program.inputs)), outputs=tuple(map(placed, program.outputs)))
 
 
 def pose_of(row: Sequence[Any]) -> SE3:

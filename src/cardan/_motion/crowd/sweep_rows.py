@@ -26,10 +26,11 @@ from cardan._algebra.spatial import Motion, Scalar, Symmetric3, Vector3
 from cardan._compiler.program import Program
 from cardan._motion.contact.cone import Cone, Impulse
 from cardan._motion.crowd.contact_rows import LAW
-from cardan._motion.crowd.rows import LANES, pose_of, row_program
+from cardan._motion.crowd.rows import LANES, NODE, pose_of, row_program
 
 BODY = 10  # numbers of a body: its centre of mass, 1 / m, its inverse inertia about that; 0 where it is the world
 ROW = 35
+BODIES = {"a": "tree_a", "b": "tree_b", "after_a": "tree_a", "after_b": "tree_b"}
 OVER = 1.3
 """Omega. Sweeps of piles of 100, 300, 1000 balls as they fall: with 1 19.5, 45, 30; with 1.3 12, 23, 21; with 1.45 16,
 22, 18. At rest there are as many with any of them."""
@@ -108,40 +109,45 @@ def _across(n: Vector3) -> tuple[Vector3, Vector3]:
     return Vector3(1.0 + s * x * x * k, s * x * y * k, -s * x), Vector3(x * y * k, s + y * y * k, -y)
 
 
-def meeting_program() -> Program:
+def meeting_program(twist: int) -> Program:
     """Return the program of what sweeps know of a contact: `row` from its node, its law, and both bodies.
 
-    Also what its impulse does to both.
+    Also what its impulse does to both, which is added to their twists.
     """
 
-    def begin(node: Any, point: Any, law: Any, ahead: Any, body_a: Any, body_b: Any, g: Any) -> dict[str, Any]:
+    def begin(
+        node: Any, point: Any, law: Any, ahead: Any, body_a: Any, body_b: Any, a: Any, b: Any, g: Any
+    ) -> dict[str, Any]:
         X = pose_of(node)
         at, n = X @ Vector3(*point), X.rotation @ Vector3(*law[:3])
         cone = Cone(n, *law[6:11])
-        a, b = (End(at - Vector3(*body[:3]), body[3], Symmetric3(body[4:])) for body in (body_a, body_b))
-        after_a, after_b = a.answer(Vector3(*g)), b.answer(-Vector3(*g))
-        found = {"after_a": [*after_a.scalars(), 0.0, 0.0], "after_b": [*after_b.scalars(), 0.0, 0.0]}
-        return found | {"row": Meeting.between(a, b, X.rotation @ Vector3(*ahead), cone).numbers}
+        ends = [End(at - Vector3(*body[:3]), body[3], Symmetric3(body[4:])) for body in (body_a, body_b)]
+        row = Meeting.between(*ends, X.rotation @ Vector3(*ahead[:3]), cone).numbers
+        return {"row": row, "impulse": [*g, 0.0]} | _moved(ends, (a, b), Vector3(*g))
 
-    columns = {"node": 12, "point": 3, "law": LAW, "ahead": 3, "body_a": BODY, "body_b": BODY, "g": 3}
-    return row_program("meeting", columns, begin, in_lanes=("row",))
+    columns = {"node": NODE, "point": 3, "law": LAW, "ahead": twist, "body_a": BODY, "body_b": BODY}
+    by = {"node": "node_of", "point": "found_of", "law": "contact_of", "ahead": "contact_of", "g": "found_of"}
+    by |= BODIES | {"body_a": "tree_a", "body_b": "tree_b"}
+    return row_program("meeting", columns | {"a": LANES, "b": LANES, "g": 3}, begin, in_lanes=("row", "impulse"), by=by)
+
+
+def _moved(ends: Sequence[End], twists: Sequence[Any], g: Vector3) -> dict[str, Any]:
+    """Return the twists of both bodies with what an impulse does to them."""
+    V = [Motion(tuple(own[:3]), tuple(own[3:6])) for own in twists]
+    after = V[0] + ends[0].answer(g), V[1] - ends[1].answer(g)
+    return {name: [*own.scalars(), 0.0, 0.0] for name, own in zip(("after_a", "after_b"), after, strict=True)}
 
 
 def visit_program() -> Program:
-    """Return the program of a visit.
+    """Return the program of a visit: the twists of both bodies, the impulse, the square of its error [m^2/s^2]."""
 
-    What it changes is in two rows of eight, so that few numbers are moved: the twist of a and the impulse along x and
-    y; the twist of b, the impulse along z, and what comes in its last place: the square of the error [m^2/s^2].
-    """
-
-    def visit(row: Any, a: Any, b: Any) -> dict[str, Any]:
-        meeting, g = Meeting.of(row), Vector3(a[6], a[7], b[6])
+    def visit(row: Any, a: Any, b: Any, impulse: Any) -> dict[str, Any]:
+        meeting, g = Meeting.of(row), Vector3(*impulse[:3])
         Va, Vb = (Motion(tuple(V[:3]), tuple(V[3:6])) for V in (a, b))
         found = meeting.visit(Va, Vb, g)
         change = found - g
         error = change.norm_squared() * (meeting.law.inverse_mass * meeting.law.inverse_mass)
-        x, y, z = found
-        after_a, after_b = Va + meeting.a.answer(change), Vb - meeting.b.answer(change)
-        return {"after_a": [*after_a.scalars(), x, y], "after_b": [*after_b.scalars(), z, error]}
+        return {"impulse": [*found, error]} | _moved(meeting[:2], (a, b), change)
 
-    return row_program("visit", {"row": ROW, "a": LANES, "b": LANES}, visit, in_lanes=("row",))
+    columns = {"row": ROW, "a": LANES, "b": LANES, "impulse": 4}
+    return row_program("visit", columns, visit, in_lanes=("row", "impulse"), by=BODIES)

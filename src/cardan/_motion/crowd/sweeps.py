@@ -14,8 +14,7 @@ colours.
 from __future__ import annotations
 
 from cardan._compiler.kernels import F64, INT, WIDTH, kernel, lowest_one, run, sqrt
-from cardan._motion.crowd.narrow import copy_three
-from cardan._motion.crowd.tables import CHUNK, CONTACTS, Crowd
+from cardan._motion.crowd.tables import CONTACTS, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
@@ -25,7 +24,7 @@ MOST_SWEEPS = 100
 EARLY, LATER = 4, 8
 """After so many sweeps their rate tells where they end."""
 ALONE = 63  # colours from which on each has one contact
-SWEEPING, FOUND, SWEPT = 1, 2, 3  # of an island: it is being swept, its velocities are right, its forces are kept
+SWEEPING, SWEPT = 1, 2  # of an island: it is being swept, its velocities are right
 
 
 # --- bodies -----------------------------------------------------------------------------------------------------------
@@ -148,16 +147,17 @@ def place_colours(c):
 
 @kernel(c=Crowd, i=INT, n=INT)
 def place_patch(c, i, n):
-    """Give each contact of a patch its place among those of its colour."""
+    """Give each contact of a patch its place among those of its colour, and note there of what it is."""
     for k in range(c.patch_first[n], c.patch_first[n] + c.patch_count[n]):
         s = c.colour_last[c.colour[k]]
         c.colour_last[c.colour[k]] = s + 1
         c.place_of[k] = s
-        c.met_contact[s] = k
-        c.met_patch[s] = n
         c.met_island[s] = i
-        c.met_trees[s, 0] = c.patch_trees[n, 0]
-        c.met_trees[s, 1] = c.patch_trees[n, 1] if c.patch_trees[n, 1] >= 0 else c.trees
+        c.met_contact[s] = k
+        c.met_found[s] = c.found_of[k]
+        c.met_node[s] = c.node_a[k]
+        c.met_a[s] = c.patch_trees[n, 0]
+        c.met_b[s] = c.patch_trees[n, 1] if c.patch_trees[n, 1] >= 0 else c.trees
 
 
 @kernel(c=Crowd)
@@ -178,45 +178,6 @@ def colour_contacts(c):
                 place_patch(c, i, n)
 
 
-@kernel(to=F64[10], source=F64[10])
-def copy_body(to, source):
-    for e in range(10):
-        to[e] = source[e]
-
-
-@kernel(c=Crowd, m=INT, s=INT)
-def gather_contact(c, m, s):
-    """Fill in, at place m of a chunk, what its program is given of a contact."""
-    k = c.met_contact[s]
-    p = c.patch_order[c.met_patch[s]]
-    found = c.found_first[p] + k - c.patch_first[c.met_patch[s]]
-    node = c.node[c.shape_node[c.found_shapes[p, 0]]]
-    for e in range(12):
-        c.met_node[m, e] = node[e]
-    copy_three(c.met_point[m], c.found_point[found])
-    for e in range(13):
-        c.met_law[m, e] = c.law[k, e]
-    for e in range(3):
-        c.met_ahead[m, e] = c.ahead[c.twist_size * k + e]
-    copy_body(c.met_a[m], c.body[c.met_trees[s, 0]])
-    copy_body(c.met_b[m], c.body[c.met_trees[s, 1]])
-    copy_three(c.met_impulse[s], c.found_impulse[found])
-
-
-@kernel(c=Crowd, first=INT, last=INT)
-def begin_contacts(c, first, last):
-    """Find the rows of a chunk of contacts, and add what the impulses do that they had in the step before."""
-    for s in range(first, last):
-        gather_contact(c, s - first, s)
-    run(c.meet, last - first, first)
-    for s in range(first, last):
-        a = c.met_trees[s, 0]
-        b = c.met_trees[s, 1]
-        c.body_change[a] = c.body_change[a] + c.met_after_a[s - first]
-        if b < c.trees:
-            c.body_change[b] = c.body_change[b] + c.met_after_b[s - first]
-
-
 @kernel(c=Crowd)
 def begin_sweeps(c):
     """Fill the rows of all contacts that are swept, and begin with the impulses of the step before."""
@@ -231,42 +192,38 @@ def begin_sweeps(c):
     colour_contacts(c)
     if c.lacking == 0:
         for k in range(c.colours):
-            for first in range(c.colour_first[k], c.colour_last[k], CHUNK):
-                begin_contacts(c, first, min(first + CHUNK, c.colour_last[k]))
+            run(c.meet, c.colour_last[k] - c.colour_first[k], c.colour_first[k])
 
 
 # --- sweeps -----------------------------------------------------------------------------------------------------------
 
 
-@kernel(c=Crowd, first=INT, last=INT)
-def visit_contacts(c, first, last):
-    """Visit a chunk of contacts that have no body in common."""
-    for s in range(first, last):
-        m = s - first
-        c.met_before_a[m] = c.body_change[c.met_trees[s, 0]]
-        c.met_before_b[m] = c.body_change[c.met_trees[s, 1]]
-        c.met_before_a[m, 6] = c.met_impulse[s, 0]
-        c.met_before_a[m, 7] = c.met_impulse[s, 1]
-        c.met_before_b[m, 6] = c.met_impulse[s, 2]
-    run(c.visit, last - first, first)
-    own = c.met_island[first]  # whose worst error is at hand
-    worst = c.island_worst[own]
-    for s in range(first, last):
-        m = s - first
-        i = c.met_island[s]
-        if i != own:
-            c.island_worst[own] = worst
-            own = i
-            worst = c.island_worst[own]
-        if c.island_swept[i] == SWEEPING:
-            c.body_change[c.met_trees[s, 0]] = c.met_after_a[m]
-            if c.met_trees[s, 1] < c.trees:
-                c.body_change[c.met_trees[s, 1]] = c.met_after_b[m]
-            c.met_impulse[s, 0] = c.met_after_a[m, 6]
-            c.met_impulse[s, 1] = c.met_after_a[m, 7]
-            c.met_impulse[s, 2] = c.met_after_b[m, 6]
-            worst = c.met_after_b[m, 7] if not c.met_after_b[m, 7] <= worst else worst
-    c.island_worst[own] = worst
+@kernel(c=Crowd, s=INT, returns=INT)
+def place_in_lanes(c, s):
+    """Return where an impulse begins."""
+    lane = s & (c.lanes - 1)  # there are 2, 4 or 8
+    return 4 * (s - lane) + lane
+
+
+@kernel(c=Crowd)
+def visit_contacts(c):
+    """Visit all contacts once, and find the worst error of each island."""
+    for i in range(c.islands):
+        c.island_worst[i] = 0.0
+    for k in range(c.colours):
+        first = c.colour_first[k]
+        last = c.colour_last[k]
+        run(c.visit, last - first, first)
+        own = c.met_island[first]  # whose worst error is at hand
+        worst = c.island_worst[own]
+        for s in range(first, last):
+            if c.met_island[s] != own:
+                c.island_worst[own] = worst
+                own = c.met_island[s]
+                worst = c.island_worst[own]
+            error = c.met_impulse[place_in_lanes(c, s) + 3 * c.lanes]
+            worst = error if not error <= worst else worst
+        c.island_worst[own] = worst
 
 
 @kernel(c=Crowd, i=INT, returns=INT)
@@ -285,9 +242,22 @@ def most_sweeps(c, i):
     return most
 
 
+@kernel(c=Crowd, i=INT)
+def keep_sweep(c, i):
+    """Take what sweeps found of an island as its accelerations and impulses."""
+    for m in range(c.island_trees[i], c.island_trees[i + 1]):
+        accelerate_body(c, c.members[m])
+    for n in range(c.island_patches[i], c.island_patches[i + 1]):
+        for k in range(c.patch_first[n], c.patch_first[n] + c.patch_count[n]):
+            for e in range(3):
+                c.found_impulse[c.found_of[k], e] = c.met_impulse[place_in_lanes(c, c.place_of[k]) + e * c.lanes]
+            for e in range(4, 1 + c.twist_size):  # moments, where other islands have them
+                c.impulse[(1 + c.twist_size) * k + e] = 0.0
+
+
 @kernel(c=Crowd, i=INT, returns=INT)
 def end_sweep(c, i):
-    """Note how far an island is; return 1 if it goes on."""
+    """Note how far an island is; return 1 if it goes on. Of one that does not nothing counts that is done further."""
     worst = c.island_worst[i]
     c.island_residual[i] = sqrt(worst)
     c.island_count[i] += 1
@@ -296,22 +266,11 @@ def end_sweep(c, i):
     is_right = worst <= c.island_within[i] * c.island_within[i]
     if not is_right and c.island_count[i] < most_sweeps(c, i):
         return 1
-    c.island_swept[i] = FOUND if is_right or c.island_within[i] > c.tolerance else 0
+    c.island_swept[i] = 0
+    if is_right or c.island_within[i] > c.tolerance:
+        c.island_swept[i] = SWEPT
+        keep_sweep(c, i)
     return 0
-
-
-@kernel(c=Crowd, i=INT)
-def keep_sweep(c, i):
-    """Take what sweeps found of an island as its accelerations and impulses."""
-    for m in range(c.island_trees[i], c.island_trees[i + 1]):
-        accelerate_body(c, c.members[m])
-    for n in range(c.island_patches[i], c.island_patches[i + 1]):
-        p = c.patch_order[n]
-        for m in range(c.patch_count[n]):
-            s = c.place_of[c.patch_first[n] + m]
-            copy_three(c.found_impulse[c.found_first[p] + m], c.met_impulse[s])
-            for e in range(4, 1 + c.twist_size):  # moments, where other islands have them
-                c.impulse[(1 + c.twist_size) * (c.patch_first[n] + m) + e] = 0.0
 
 
 @kernel(c=Crowd)
@@ -326,16 +285,8 @@ def sweep(c):
     if c.lacking != 0:
         return
     while going > 0:
-        for i in range(c.islands):
-            c.island_worst[i] = 0.0
-        for k in range(c.colours):
-            for first in range(c.colour_first[k], c.colour_last[k], CHUNK):
-                visit_contacts(c, first, min(first + CHUNK, c.colour_last[k]))
+        visit_contacts(c)
         going = 0
         for i in range(c.islands):
             if c.island_swept[i] == SWEEPING:
                 going += end_sweep(c, i)
-    for i in range(c.islands):
-        if c.island_swept[i] == FOUND:
-            keep_sweep(c, i)
-            c.island_swept[i] = SWEPT

@@ -12,7 +12,6 @@ from cardan._motion.crowd.sparse import CROWDED
 
 BITS = 26  # of the number of a shape in a key of a pair
 MASK = (1 << BITS) - 1
-CHUNK = 32  # contacts that programs are given at a time: what they are given stays in the first cache
 
 
 class Crowd(Record):
@@ -270,16 +269,13 @@ class Crowd(Record):
     Z = LANES[:, 6]
     T = LANES[:, 6]
     wrench = LANES[:]
-    # --- contacts, island by island: a chunk of what programs are given, and what they find of each ---
-    row_a = F64[:, 24]
-    row_b = F64[:, 24]
-    row_gap = F64[:]
-    row_point = F64[:, 3]
-    row_normal = F64[:, 3]
-    row_turning = F64[:, 3]
-    row_centres = F64[:, 6]
-    row_surface = F64[:, 6]
-    row_weight = F64[:]
+    # --- contacts, island by island: of what, and what programs find of each ---
+    found_of = I32[:]
+    shape_a = I32[:]
+    shape_b = I32[:]
+    node_a = I32[:]
+    node_b = I32[:]
+    surface_of = I32[:]
     law = F64[:, 13]
     ahead = F64[:]
     test = F64[:]
@@ -303,22 +299,15 @@ class Crowd(Record):
     colours = INT
     colour_first = I32[:]  # where its contacts begin: each at a multiple of `WIDTH`
     colour_last = I32[:]  # behind its last contact
-    met_contact = I32[:]  # of a place in the order of colours: its contact, patch, island, trees
-    met_patch = I32[:]
-    met_island = I32[:]
-    met_trees = I32[:, 2]
-    met_impulse = F64[:, 3]
-    met = F64[:, 35]
-    met_node = F64[:, 12]  # of a chunk: its pose
-    met_point = F64[:, 3]
-    met_law = F64[:, 13]
-    met_ahead = F64[:, 3]
-    met_a = F64[:, 10]
-    met_b = F64[:, 10]
-    met_before_a = LANES[:]
-    met_before_b = LANES[:]
-    met_after_a = LANES[:]
-    met_after_b = LANES[:]
+    met_island = I32[:]  # of a place in the order of colours: its island, contact, place as found, node, trees
+    met_contact = I32[:]
+    met_found = I32[:]
+    met_node = I32[:]
+    met_a = I32[:]
+    met_b = I32[:]
+    met = F64[:, 35]  # in lanes
+    met_impulse = F64[:]  # of four: with the square of its error in this sweep [m^2/s^2]; in lanes
+    lanes = INT  # in so many
     meet = INT  # programs
     visit = INT
     # --- why a step was not made: the list that is too short, or the kind without a program yet ---
