@@ -163,7 +163,7 @@ class Engine:
         c = self.c
         shapes, trees, vectors = c.shapes * self.worlds, c.trees, self.layout.first_vector[-1]
         alone = trees // max(self.worlds, 1)
-        c.allocate(shapes, "shape_pose", "ball", "further", "reach", "listed_ball", "listed_reach", "listed_radius")
+        c.allocate(shapes, "shape_pose", "ball", "further", "reach", "pace", "listed_ball", "listed_radius")
         c.allocate(self.worlds, "listed_count", "world_moved", "world_awake")
         c.pair_kinds = len(self.pairs)
         c.allocate(c.pair_kinds + 1, "kind_first")

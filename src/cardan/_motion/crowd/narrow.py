@@ -19,6 +19,8 @@ from cardan._motion.crowd.tables import BITS, CONTACTS, MASK, NEAR, PATCHES, PRO
 # pyright: analyzeUnannotatedFunctions=false
 
 SKIN, AHEAD = 0.02, 2.0  # as of `contact/touching.py`
+STEPS = 6.0
+"""For so many steps pairs are listed of what moves on as fast, beside the room that each shape has."""
 
 
 @kernel(node=F64[24], local=F64[12], found=F64[12])
@@ -54,7 +56,8 @@ def place(c, s):
         total = fma(node[3 * i + 1], centre[1], total)
         c.ball[s, i] = fma(node[3 * i + 2], centre[2], total)
     extent = c.shape_extent[s]
-    c.further[s] = c.shape_room[s] + SKIN * extent + AHEAD * c.dt * speed_of(node, centre, extent)
+    c.pace[s] = c.dt * speed_of(node, centre, extent)
+    c.further[s] = c.shape_room[s] + SKIN * extent + AHEAD * c.pace[s]
     radius = c.shape_half[s, 0] if c.shape_round[s] == 1 else extent
     c.reach[s] = radius + c.further[s] if c.shape_endless[s] == 0 else -1.0
 
@@ -176,7 +179,7 @@ def has_moved(c, world):
             for k in range(3):
                 d = c.ball[s, k] - c.listed_ball[s, k]
                 total += d * d
-            slack = c.shape_slack[s] + c.listed_reach[s] - c.reach[s]
+            slack = c.listed_radius[s] - c.reach[s]
             if not (slack >= 0.0 and total <= slack * slack):
                 return True
     return False
@@ -222,8 +225,7 @@ def list_pairs(c, world):
     for s in range(first, first + n):
         for k in range(3):
             c.listed_ball[s, k] = c.ball[s, k]
-        c.listed_reach[s] = c.reach[s]
-        c.listed_radius[s] = c.reach[s] + c.shape_slack[s] if c.shape_endless[s] == 0 else -1.0
+        c.listed_radius[s] = c.reach[s] + c.shape_slack[s] + STEPS * c.pace[s] if c.shape_endless[s] == 0 else -1.0
     radius = tail(c.listed_radius, first)
     grids = find_levels(radius, n, c.level, c.used, c.width)
     found = find_near(

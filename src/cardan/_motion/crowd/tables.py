@@ -145,6 +145,7 @@ class Crowd(Record):
     shape_slack = F64[:]  # how far it may move before pairs are listed again [m]
     shape_pose = F64[:, 12]
     ball = F64[:, 3]
+    pace = F64[:]  # how far a shape moves in a step
     further = F64[:]  # how far beyond a shape contact is looked for in this step
     reach = F64[:]  # of the ball with that; -1 for what has no end
     ground = I32[:]  # the shapes without an end
@@ -176,7 +177,6 @@ class Crowd(Record):
     world_moved = I32[:]
     listed_count = I32[:]  # -1 of a world without a list
     listed_ball = F64[:, 3]  # as they were then
-    listed_reach = F64[:]
     listed_radius = F64[:]  # with room to move
     kind_first = I32[:]
     pair_kinds = INT
