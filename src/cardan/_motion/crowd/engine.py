@@ -17,7 +17,7 @@ from cardan._motion.crowd.layout import Layout, Scene, lower_half, starts_of
 from cardan._motion.crowd.sleep import REST
 from cardan._motion.crowd.sparse import CROWDED
 from cardan._motion.crowd.step import take_steps
-from cardan._motion.crowd.sweep_rows import meeting_program, visit_program
+from cardan._motion.crowd.sweep_rows import accelerated_program, body_program, meeting_program, visit_program
 from cardan._motion.crowd.sweeps import ALONE
 from cardan._motion.crowd.tables import (
     BLOCKS,
@@ -172,7 +172,9 @@ class Engine:
         size = 1 << max(2 * c.shapes - 1, 1).bit_length()
         c.allocate(size, "head")
         c.hash_mask = size - 1
-        c.allocate(trees + 2, "parent", "island_of", "members", "member_of", "tree_column")
+        c.allocate(
+            trees + 2, "parent", "island_of", "members", "member_node", "member_first", "member_of", "tree_column"
+        )
         c.allocate(trees + 2, "island_trees", "island_patches", "island_vector", "island_block", "island_triple")
         c.allocate(trees + 2, "island_going", "island_count", "island_swept", "island_residual")
         c.allocate(trees + 2, "laid_island", "laid_swept")
@@ -203,7 +205,7 @@ class Engine:
 
     def _room_for_pairs(self, most: int) -> None:
         c, points, sizes = self.c, int(self.c.pair_points.max(initial=1)), self.c.pair_sizes.max(axis=0, initial=1)
-        c.allocate(most, "near", "keys", "spare", "listed", "X_a", "X_b", "local", "w", "centre")
+        c.allocate(most, "near", "keys", "spare", "listed", "pair_a", "pair_b", "w")
         c.listed_most = most // self.worlds
         c.listed_count[...] = -1
         c.allocate(most * int(sizes[0]), "size_a")
@@ -216,7 +218,8 @@ class Engine:
     def _arrays_of_pairs(self, kind: int) -> dict[str, np.ndarray]:
         c, pair = self.c, self.pairs[kind]
         most, n = c.near_most, pair.points
-        found = {name: getattr(c, name) for name in ("X_a", "X_b", "local", "w", "centre")}
+        found = {"X_a": c.shape_pose, "X_b": c.shape_pose, "local": c.shape_local, "centre": c.shape_centre}
+        found |= {name: getattr(c, name) for name in ("pair_a", "pair_b", "w")}
         columns = {"size_a": pair.sizes[0], "size_b": pair.sizes[1], "gap": n}
         columns |= dict.fromkeys(("point", "normal", "turning"), 3 * n)
         return found | {name: getattr(c, name)[: most * size].reshape(most, size) for name, size in columns.items()}
@@ -246,6 +249,7 @@ class Engine:
     def _add_contact_programs(self) -> None:
         own = self.contacts
         made = {"begin": own.begin(), "response": own.response(), "reaction": own.reaction()}
+        made |= {"begin_body": body_program(self.dt), "accelerate_body": accelerated_program(self.dt)}
         made |= {"meet": meeting_program(own.twist), "visit": visit_program()}
         for name, program in made.items():
             self._contact_programs[name] = RowProgram(program, self._contact_arrays(name))
@@ -255,7 +259,13 @@ class Engine:
     def _contact_arrays(self, program: str) -> dict[str, np.ndarray]:
         """Return what a program of contacts is given, by the names of its columns."""
         c = self.c
-        if program in ("meet", "visit"):
+        if program in ("begin_body", "accelerate_body"):
+            named = {
+                name: name for name in ("members", "member_node", "member_first", "node", "body", "free", "change")
+            }
+            named |= {"com": "tree_com", "inverse_mass": "tree_inverse_mass", "inverse": "tree_inverse"}
+            named |= {"twist": "body_change"}
+        elif program in ("meet", "visit"):
             named = {"node": "node", "node_of": "met_node", "point": "found_point", "found_of": "met_found"}
             named |= {"law": "law", "ahead": "ahead", "contact_of": "met_contact", "g": "found_impulse"}
             named |= {"body_a": "body", "body_b": "body", "tree_a": "met_a", "tree_b": "met_b"}

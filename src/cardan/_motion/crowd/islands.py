@@ -86,6 +86,8 @@ def list_islands(c):
         if i >= 0:
             k = c.island_going[i]
             c.members[k] = t
+            c.member_node[k] = c.tree_node[t]
+            c.member_first[k] = c.tree_first[t]
             c.member_of[t] = k - c.island_trees[i]
             c.island_going[i] = k + 1
     for p in range(c.patches):

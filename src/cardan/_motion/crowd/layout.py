@@ -174,7 +174,8 @@ class Layout:
             add("tree_q", self.first_q[k] + rows * kind.model.nq)
             add("tree_v", self.first_v[k] + rows * kind.model.nv)
             add("tree_wrench", self.first_wrench[k] + rows * 6 * kind.model.nbodies)
-            add("tree_node", self.first_node[k] + rows if kind.is_loose and kind.touching else np.full(len(rows), -1))
+            still = np.full(len(rows), self.first_node[-1])
+            add("tree_node", self.first_node[k] + rows if kind.is_loose and kind.touching else still)
             bodies = [tree.nodes[0].inertia for tree in kind.trees]
             inverses = [_inverse(i.inertia_at_com.matrix()) if kind.is_loose else np.zeros(6) for i in bodies]
             add("tree_com", np.tile([[*map(float, i.com)] for i in bodies], (W, 1)))

@@ -313,12 +313,6 @@ def copy(to, at, source, first, count):
         to[at + e] = source[first + e]
 
 
-@kernel(to=F64[12], source=F64[12])
-def copy_pose(to, source):
-    for e in range(12):
-        to[e] = source[e]
-
-
 @kernel(to=F64[3], source=F64[3])
 def copy_three(to, source):
     for e in range(3):
@@ -327,16 +321,14 @@ def copy_three(to, source):
 
 @kernel(c=Crowd, row=INT, a=INT, b=INT, kind=INT)
 def gather_pair(c, row, a, b, kind):
-    copy_pose(c.X_a[row], c.shape_pose[a])
-    copy_pose(c.X_b[row], c.shape_pose[b])
-    copy_pose(c.local[row], c.shape_local[a])
+    c.pair_a[row] = a
+    c.pair_b[row] = b
     copy(c.size_a, row * c.pair_sizes[kind, 0], c.shape_sizes, c.shape_first[a], c.pair_sizes[kind, 0])
     copy(c.size_b, row * c.pair_sizes[kind, 1], c.shape_sizes, c.shape_first[b], c.pair_sizes[kind, 1])
     if c.pair_fixed[kind] == 1:
         node = c.node[c.shape_node[a]]
         for e in range(3):
             c.w[row, e] = node[15 + e]
-        copy_three(c.centre[row], c.shape_centre[a])
 
 
 @kernel(c=Crowd, key=INT, feature=INT, p=INT, margin=REAL, fixed=TRUTH)

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from cardan._algebra.scalar import absolute, maximum, where
-from cardan._algebra.spatial import Motion, Scalar, Symmetric3, Vector3
+from cardan._algebra.spatial import SE3, Motion, Scalar, Symmetric3, Vector3
 from cardan._compiler.program import Program
 from cardan._motion.contact.cone import Cone, Impulse
 from cardan._motion.crowd.contact_rows import LAW
@@ -30,6 +30,8 @@ from cardan._motion.crowd.rows import LANES, NODE, pose_of, row_program
 
 BODY = 10  # numbers of a body: its centre of mass, 1 / m, its inverse inertia about that; 0 where it is the world
 ROW = 35
+MEMBERS = {"node": "member_node", "free": "member_first", "change": "member_first"}
+MEMBERS |= dict.fromkeys(("com", "inverse_mass", "inverse", "body", "twist"), "members")
 BODIES = {"a": "tree_a", "b": "tree_b", "after_a": "tree_a", "after_b": "tree_b"}
 OVER = 1.3
 """Omega. Sweeps of piles of 100, 300, 1000 balls as they fall: with 1 19.5, 45, 30; with 1.3 12, 23, 21; with 1.45 16,
@@ -107,6 +109,31 @@ def _across(n: Vector3) -> tuple[Vector3, Vector3]:
     s = where(z < 0.0, -1.0, 1.0)
     k = -1.0 / (s + z)
     return Vector3(1.0 + s * x * x * k, s * x * y * k, -s * x), Vector3(x * y * k, s + y * y * k, -y)
+
+
+def body_program(dt: float) -> Program:
+    """Return the program of a body as sweeps have it: `body`, and by what its twist changes without contact."""
+
+    def begin(node: Any, com: Any, inverse_mass: Any, inverse: Any, free: Any) -> dict[str, Any]:
+        X, centre = pose_of(node), Vector3(*com)
+        a = SE3(None, centre).inverse_act(Motion(tuple(free[:3]), tuple(free[3:6])))
+        change = Motion(X.rotation @ a.linear, X.rotation @ a.angular) * dt
+        body = [*(X @ centre), inverse_mass[0], *Symmetric3(inverse).rotated(X.rotation)]
+        return {"body": body, "twist": [*change.scalars(), 0.0, 0.0]}
+
+    columns = {"node": NODE, "com": 3, "inverse_mass": 1, "inverse": 6, "free": LANES}
+    return row_program("body", columns, begin, by=MEMBERS)
+
+
+def accelerated_program(dt: float) -> Program:
+    """Return the program of a body's acceleration, in its own axes at its origin, by the change of its twist."""
+
+    def accelerate(node: Any, com: Any, twist: Any) -> dict[str, Any]:
+        R = pose_of(node).rotation.T
+        V = SE3(None, -Vector3(*com)).inverse_act(Motion(R @ Vector3(*twist[:3]), R @ Vector3(*twist[3:6])))
+        return {"change": [*(V * (1.0 / dt)).scalars(), 0.0, 0.0]}
+
+    return row_program("accelerated", {"node": NODE, "com": 3, "twist": LANES}, accelerate, by=MEMBERS)
 
 
 def meeting_program(twist: int) -> Program:

@@ -13,7 +13,7 @@ colours.
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, INT, WIDTH, kernel, lowest_one, run, sqrt
+from cardan._compiler.kernels import INT, WIDTH, kernel, lowest_one, run, sqrt
 from cardan._motion.crowd.tables import CONTACTS, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -25,88 +25,6 @@ EARLY, LATER = 4, 8
 """After so many sweeps their rate tells where they end."""
 ALONE = 63  # colours from which on each has one contact
 SWEEPING, SWEPT = 1, 2  # of an island: it is being swept, its velocities are right
-
-
-# --- bodies -----------------------------------------------------------------------------------------------------------
-
-
-@kernel(node=F64[24], J=F64[6], found=F64[10])
-def turn_symmetric(node, J, found):
-    """Put R J R^T behind the first four numbers; symmetric matrices are xx, xy, xz, yy, yz, zz."""
-    m = 4
-    for i in range(3):
-        a = node[3 * i]
-        b = node[3 * i + 1]
-        d = node[3 * i + 2]
-        x = a * J[0] + b * J[1] + d * J[2]
-        y = a * J[1] + b * J[3] + d * J[4]
-        z = a * J[2] + b * J[4] + d * J[5]
-        for j in range(i, 3):
-            found[m] = x * node[3 * j] + y * node[3 * j + 1] + z * node[3 * j + 2]
-            m += 1
-
-
-@kernel(c=Crowd, t=INT)
-def begin_body(c, t):
-    """Find a body's centre of mass and inverse inertia along the world's axes, and its change without contact."""
-    node = c.node[c.tree_node[t]]
-    for i in range(3):
-        own = node[3 * i] * c.tree_com[t, 0] + node[3 * i + 1] * c.tree_com[t, 1] + node[3 * i + 2] * c.tree_com[t, 2]
-        c.body[t, i] = node[9 + i] + own
-    c.body[t, 3] = c.tree_inverse_mass[t]
-    turn_symmetric(node, c.tree_inverse[t], c.body[t])
-    b = c.tree_first[t]
-    u = c.free[b, 3]
-    v = c.free[b, 4]
-    w = c.free[b, 5]
-    x = c.free[b, 0] + v * c.tree_com[t, 2] - w * c.tree_com[t, 1]
-    y = c.free[b, 1] + w * c.tree_com[t, 0] - u * c.tree_com[t, 2]
-    z = c.free[b, 2] + u * c.tree_com[t, 1] - v * c.tree_com[t, 0]
-    c.body_change[t] = 0.0
-    for i in range(3):
-        c.body_change[t, i] = c.dt * (node[3 * i] * x + node[3 * i + 1] * y + node[3 * i + 2] * z)
-        c.body_change[t, 3 + i] = c.dt * (node[3 * i] * u + node[3 * i + 1] * v + node[3 * i + 2] * w)
-    c.colours_of[t] = 0
-
-
-@kernel(c=Crowd, t=INT)
-def accelerate_body(c, t):
-    """Find a body's acceleration, in its own axes at its origin."""
-    node = c.node[c.tree_node[t]]
-    p = c.body_change[t, 3]
-    q = c.body_change[t, 4]
-    r = c.body_change[t, 5]
-    u = node[0] * p + node[3] * q + node[6] * r
-    v = node[1] * p + node[4] * q + node[7] * r
-    w = node[2] * p + node[5] * q + node[8] * r
-    x = (
-        node[0] * c.body_change[t, 0]
-        + node[3] * c.body_change[t, 1]
-        + node[6] * c.body_change[t, 2]
-        - (v * c.tree_com[t, 2] - w * c.tree_com[t, 1])
-    )
-    y = (
-        node[1] * c.body_change[t, 0]
-        + node[4] * c.body_change[t, 1]
-        + node[7] * c.body_change[t, 2]
-        - (w * c.tree_com[t, 0] - u * c.tree_com[t, 2])
-    )
-    z = (
-        node[2] * c.body_change[t, 0]
-        + node[5] * c.body_change[t, 1]
-        + node[8] * c.body_change[t, 2]
-        - (u * c.tree_com[t, 1] - v * c.tree_com[t, 0])
-    )
-    rate = 1.0 / c.dt
-    b = c.tree_first[t]
-    c.change[b, 0] = rate * x
-    c.change[b, 1] = rate * y
-    c.change[b, 2] = rate * z
-    c.change[b, 3] = rate * u
-    c.change[b, 4] = rate * v
-    c.change[b, 5] = rate * w
-    c.change[b, 6] = 0.0
-    c.change[b, 7] = 0.0
 
 
 # --- contacts, colour by colour ---------------------------------------------------------------------------------------
@@ -187,8 +105,10 @@ def begin_sweeps(c):
     for i in range(c.islands):
         if c.island_swept[i] == SWEEPING:
             c.island_count[i] = 0
-            for m in range(c.island_trees[i], c.island_trees[i + 1]):
-                begin_body(c, c.members[m])
+            first = c.island_trees[i]
+            run(c.begin_body, c.island_trees[i + 1] - first, first)
+            for m in range(first, c.island_trees[i + 1]):
+                c.colours_of[c.members[m]] = 0
     colour_contacts(c)
     if c.lacking == 0:
         for k in range(c.colours):
@@ -245,8 +165,7 @@ def most_sweeps(c, i):
 @kernel(c=Crowd, i=INT)
 def keep_sweep(c, i):
     """Take what sweeps found of an island as its accelerations and impulses."""
-    for m in range(c.island_trees[i], c.island_trees[i + 1]):
-        accelerate_body(c, c.members[m])
+    run(c.accelerate_body, c.island_trees[i + 1] - c.island_trees[i], c.island_trees[i])
     for n in range(c.island_patches[i], c.island_patches[i + 1]):
         for k in range(c.patch_first[n], c.patch_first[n] + c.patch_count[n]):
             for e in range(3):

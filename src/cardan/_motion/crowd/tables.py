@@ -75,7 +75,7 @@ class Crowd(Record):
     tree_held = I32[:]  # its first force that answers to the acceleration
     tree_elements = I32[:]
     tree_loose = I32[:]  # whether it is a body alone
-    tree_node = I32[:]  # the row of that; -1 of others
+    tree_node = I32[:]  # the row of that; the world at rest of others
     tree_com = F64[:, 3]
     tree_inverse_mass = F64[:]
     tree_inverse = F64[:, 6]  # of its inertia about that, in its own axes
@@ -186,13 +186,11 @@ class Crowd(Record):
     pair_points = I32[:]  # candidates of a pair
     pair_sizes = I32[:, 2]
     pair_fixed = I32[:]
-    X_a = F64[:, 12]
-    X_b = F64[:, 12]
-    local = F64[:, 12]
+    pair_a = I32[:]
+    pair_b = I32[:]
     size_a = F64[:]
     size_b = F64[:]
     w = F64[:, 3]
-    centre = F64[:, 3]
     gap = F64[:]
     point = F64[:]
     normal = F64[:]
@@ -223,6 +221,8 @@ class Crowd(Record):
     islands = INT
     island_trees = I32[:]  # where its trees begin among `members`
     members = I32[:]
+    member_node = I32[:]  # of a member: the row of its node, its first block among vectors
+    member_first = I32[:]
     member_of = I32[:]  # the number of a tree within its island
     island_patches = I32[:]  # where its patches begin in `patch_order`
     patch_order = I32[:]
@@ -308,7 +308,9 @@ class Crowd(Record):
     met = F64[:, 35]  # in lanes
     met_impulse = F64[:]  # of four: with the square of its error in this sweep [m^2/s^2]; in lanes
     lanes = INT  # in so many
-    meet = INT  # programs
+    begin_body = INT  # programs
+    accelerate_body = INT
+    meet = INT
     visit = INT
     # --- why a step was not made: the list that is too short, or the kind without a program yet ---
     lacking = INT
