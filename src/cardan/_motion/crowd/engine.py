@@ -95,7 +95,8 @@ class Engine:
         c.allocate(c.trees, "tree_sound", "tree_error", "tree_alone", "tree_coupled", "tree_residual", "tree_slack")
         c.allocate(c.trees, "rest", "rest_woken", "tree_pushed", "tree_placed")
         c.allocate(c.numbers_q, "rest_q")
-        c.allocate(c.trees + 1, "body", "body_change", "colours_of")
+        c.allocate(2 * c.trees + 1, "body", "body_change")
+        c.allocate(c.trees, "colours_of")
         begin = "effort", "position", "velocity", "wrenches", "line", "armature", "before", "tree_error", "free"
         for name in (*begin, "rest", "rest_woken", "tree_placed"):
             getattr(c, name)[...] = 0

@@ -148,9 +148,9 @@ def meeting_program(twist: int) -> Program:
         X = pose_of(node)
         at, n = X @ Vector3(*point), X.rotation @ Vector3(*law[:3])
         cone = Cone(n, *law[6:11])
-        ends = [End(at - Vector3(*body[:3]), body[3], Symmetric3(body[4:])) for body in (body_a, body_b)]
-        row = Meeting.between(*ends, X.rotation @ Vector3(*ahead[:3]), cone).numbers
-        return {"row": row, "impulse": [*g, 0.0]} | _moved(ends, (a, b), Vector3(*g))
+        end_a, end_b = (End(at - Vector3(*body[:3]), body[3], Symmetric3(body[4:])) for body in (body_a, body_b))
+        row = Meeting.between(end_a, end_b, X.rotation @ Vector3(*ahead[:3]), cone).numbers
+        return {"row": row, "impulse": [*g, 0.0]} | _moved((end_a, end_b), (a, b), Vector3(*g))
 
     columns = {"node": NODE, "point": 3, "law": LAW, "ahead": twist, "body_a": BODY, "body_b": BODY}
     by = {"node": "node_of", "point": "found_of", "law": "contact_of", "ahead": "contact_of", "g": "found_of"}

@@ -75,7 +75,7 @@ def place_patch(c, i, n):
         c.met_found[s] = c.found_of[k]
         c.met_node[s] = c.node_a[k]
         c.met_a[s] = c.patch_trees[n, 0]
-        c.met_b[s] = c.patch_trees[n, 1] if c.patch_trees[n, 1] >= 0 else c.trees
+        c.met_b[s] = c.patch_trees[n, 1] if c.patch_trees[n, 1] >= 0 else c.trees + i
 
 
 @kernel(c=Crowd)
@@ -99,12 +99,12 @@ def colour_contacts(c):
 @kernel(c=Crowd)
 def begin_sweeps(c):
     """Fill the rows of all contacts that are swept, and begin with the impulses of the step before."""
-    for e in range(10):
-        c.body[c.trees, e] = 0.0
-    c.body_change[c.trees] = 0.0
     for i in range(c.islands):
         if c.island_swept[i] == SWEEPING:
             c.island_count[i] = 0
+            for e in range(10):
+                c.body[c.trees + i, e] = 0.0
+            c.body_change[c.trees + i] = 0.0
             first = c.island_trees[i]
             run(c.begin_body, c.island_trees[i + 1] - first, first)
             for m in range(first, c.island_trees[i + 1]):
@@ -133,6 +133,8 @@ def visit_contacts(c):
     for k in range(c.colours):
         first = c.colour_first[k]
         last = c.colour_last[k]
+        if first == last:
+            continue
         run(c.visit, last - first, first)
         own = c.met_island[first]  # whose worst error is at hand
         worst = c.island_worst[own]

@@ -113,6 +113,7 @@ class Crowd(Record):
     tree_v = I32[:]
     tree_wrench = I32[:]
     tree_extent = F64[:]  # how far its shapes reach from its origin
+    tree_turned = F64[:]  # and of balls their centres, with `SPIN` of what is about these
     asleep = INT  # how many trees are asleep
     world_awake = I32[:]  # how many trees of a world are to be stepped or placed
     # --- nodes that carry shapes ---
@@ -287,7 +288,7 @@ class Crowd(Record):
     begin = INT  # programs
     response = INT
     reaction = INT
-    # --- sweeps; the row of bodies behind the last is the world ---
+    # --- sweeps; bodies behind the last are the world, for each island: what is no number stays in one ---
     island_within = F64[:]  # by how much velocities may be wrong [m/s]
     island_worst = F64[:]  # the squares of the errors of this sweep, and of an early one
     island_early = F64[:]
