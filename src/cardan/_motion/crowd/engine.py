@@ -234,7 +234,7 @@ class Engine:
         size = self.contacts.impulse
         c.allocate(most, "found_key", "found_feature", "found_gap", "found_point", "found_normal", "found_turning")
         c.allocate(most, "found_impulse", "kept_key", "kept_feature", "kept_impulse")
-        c.allocate(most, "found_of", "shape_a", "shape_b", "node_a", "node_b", "surface_of")
+        c.allocate(most, "found_of", "shape_a", "shape_b", "node_a", "node_b", "tree_a", "tree_b", "surface_of")
         c.allocate(most, "law", "answer", "row_change", "error")
         c.allocate(most + ALONE + 2, "colour_first", "colour_last")
         c.allocate(most, "colour", "place_of", "met_island", "met_contact", "met_found", "met_node", "met_a", "met_b")

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from cardan._compiler.kernels import F64, I32, INT, LANES, REAL, TRUTH, fma, kernel, run, sqrt, tail
 from cardan._motion.crowd.alone import run_where
+from cardan._motion.crowd.islands import contacts_of
 from cardan._motion.crowd.narrow import key_in_world, place_among
 from cardan._motion.crowd.sparse import factor, find_block, solve
 from cardan._motion.crowd.tables import SIDES, Crowd
@@ -50,6 +51,8 @@ def fill_contacts(c):
             c.node_a[count] = node_a
             c.node_b[count] = node_b
             c.surface_of[count] = surface
+            c.tree_a[count] = c.patch_trees[n, 0]
+            c.tree_b[count] = c.patch_trees[n, 1]
             count += 1
     run(c.begin, count)
 
@@ -280,15 +283,6 @@ def change_patch(c, n):
 
 
 # --- the iteration ----------------------------------------------------------------------------------------------------
-
-
-@kernel(c=Crowd, i=INT, returns=(INT, INT))
-def contacts_of(c, i):
-    """Return the first contact of an island and the one behind its last."""
-    if c.island_patches[i] == c.island_patches[i + 1]:
-        return 0, 0
-    last = c.island_patches[i + 1] - 1
-    return c.patch_first[c.island_patches[i]], c.patch_first[last] + c.patch_count[last]
 
 
 @kernel(c=Crowd, i=INT, returns=(REAL, REAL))

@@ -14,6 +14,7 @@ colours.
 from __future__ import annotations
 
 from cardan._compiler.kernels import INT, WIDTH, kernel, lowest_one, run, sqrt
+from cardan._motion.crowd.islands import contacts_of
 from cardan._motion.crowd.tables import CONTACTS, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -30,9 +31,11 @@ SWEEPING, SWEPT = 1, 2  # of an island: it is being swept, its velocities are ri
 # --- contacts, colour by colour ---------------------------------------------------------------------------------------
 
 
-@kernel(c=Crowd, k=INT, a=INT, b=INT)
-def colour_contact(c, k, a, b):
+@kernel(c=Crowd, k=INT)
+def colour_contact(c, k):
     """Give a contact a colour. A body that has all others has its further contacts one by one."""
+    a = c.tree_a[k]
+    b = c.tree_b[k]
     taken = c.colours_of[a]
     if b >= 0:
         taken |= c.colours_of[b]
@@ -63,19 +66,18 @@ def place_colours(c):
         c.lacking = CONTACTS
 
 
-@kernel(c=Crowd, i=INT, n=INT)
-def place_patch(c, i, n):
-    """Give each contact of a patch its place among those of its colour, and note there of what it is."""
-    for k in range(c.patch_first[n], c.patch_first[n] + c.patch_count[n]):
-        s = c.colour_last[c.colour[k]]
-        c.colour_last[c.colour[k]] = s + 1
-        c.place_of[k] = s
-        c.met_island[s] = i
-        c.met_contact[s] = k
-        c.met_found[s] = c.found_of[k]
-        c.met_node[s] = c.node_a[k]
-        c.met_a[s] = c.patch_trees[n, 0]
-        c.met_b[s] = c.patch_trees[n, 1] if c.patch_trees[n, 1] >= 0 else c.trees + i
+@kernel(c=Crowd, i=INT, k=INT)
+def place_contact(c, i, k):
+    """Give a contact its place among those of its colour, and note there of what it is."""
+    s = c.colour_last[c.colour[k]]
+    c.colour_last[c.colour[k]] = s + 1
+    c.place_of[k] = s
+    c.met_island[s] = i
+    c.met_contact[s] = k
+    c.met_found[s] = c.found_of[k]
+    c.met_node[s] = c.node_a[k]
+    c.met_a[s] = c.tree_a[k]
+    c.met_b[s] = c.tree_b[k] if c.tree_b[k] >= 0 else c.trees + i
 
 
 @kernel(c=Crowd)
@@ -84,16 +86,17 @@ def colour_contacts(c):
     c.colours = 0
     for i in range(c.islands):
         if c.island_swept[i] == SWEEPING:
-            for n in range(c.island_patches[i], c.island_patches[i + 1]):
-                for k in range(c.patch_first[n], c.patch_first[n] + c.patch_count[n]):
-                    colour_contact(c, k, c.patch_trees[n, 0], c.patch_trees[n, 1])
+            first, end = contacts_of(c, i)
+            for k in range(first, end):
+                colour_contact(c, k)
     place_colours(c)
     if c.lacking != 0:
         return
     for i in range(c.islands):
         if c.island_swept[i] == SWEEPING:
-            for n in range(c.island_patches[i], c.island_patches[i + 1]):
-                place_patch(c, i, n)
+            first, end = contacts_of(c, i)
+            for k in range(first, end):
+                place_contact(c, i, k)
 
 
 @kernel(c=Crowd)
@@ -168,12 +171,12 @@ def most_sweeps(c, i):
 def keep_sweep(c, i):
     """Take what sweeps found of an island as its accelerations and impulses."""
     run(c.accelerate_body, c.island_trees[i + 1] - c.island_trees[i], c.island_trees[i])
-    for n in range(c.island_patches[i], c.island_patches[i + 1]):
-        for k in range(c.patch_first[n], c.patch_first[n] + c.patch_count[n]):
-            for e in range(3):
-                c.found_impulse[c.found_of[k], e] = c.met_impulse[place_in_lanes(c, c.place_of[k]) + e * c.lanes]
-            for e in range(4, 1 + c.twist_size):  # moments, where other islands have them
-                c.impulse[(1 + c.twist_size) * k + e] = 0.0
+    first, end = contacts_of(c, i)
+    for k in range(first, end):
+        for e in range(3):
+            c.found_impulse[c.found_of[k], e] = c.met_impulse[place_in_lanes(c, c.place_of[k]) + e * c.lanes]
+        for e in range(4, 1 + c.twist_size):  # moments, where other islands have them
+            c.impulse[(1 + c.twist_size) * k + e] = 0.0
 
 
 @kernel(c=Crowd, i=INT, returns=INT)

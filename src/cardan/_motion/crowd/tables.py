@@ -276,6 +276,8 @@ class Crowd(Record):
     shape_b = I32[:]
     node_a = I32[:]
     node_b = I32[:]
+    tree_a = I32[:]
+    tree_b = I32[:]  # -1 of the world
     surface_of = I32[:]
     law = F64[:, 13]
     ahead = F64[:]
