@@ -4,6 +4,7 @@ Each scene is laid down by cardan's own steps, and at last put to sleep, if it c
 same number of steps, in turns, on one thread; what is printed is processor time. MuJoCo gets the scene as it lies,
 without its margins, with each of its solvers.
 `first` is a process with an empty cache: seconds from nothing to the first step, and its memory.
+`--growth` measures piles and heaps of more and more bodies as they fall, and `--plot FILE` draws that.
 """
 
 from __future__ import annotations
@@ -221,6 +222,17 @@ SCENES: dict[str, Callable[[], Scene | Robots]] = {
 }
 
 
+GROWTH = (10, 30, 100, 300, 1000)
+
+
+def scene_of(name: str) -> Scene | Robots:
+    """Return the scene of a name; piles of any number of balls, and heaps of any number of boxes."""
+    if name in SCENES:
+        return SCENES[name]()
+    kind, _, count, *_ = name.split()
+    return pile(int(count), (250, 1500), (math.nan, math.nan)) if kind == "pile" else heap(int(count), math.nan)
+
+
 @dataclass
 class Found:
     """What was measured of a scene in a phase: seconds of a step by subject, contacts, the last residual."""
@@ -291,35 +303,96 @@ def mujoco(scene: Scene | Robots, solver: str, state: cardan.State) -> Subject:
     return Subject(begin, lambda k: mj.mj_step(model, data, k))
 
 
-def first(name: str) -> dict[str, float]:
+def first(name: str, subject: str = "cardan") -> dict[str, float]:
     """Return the seconds that the first step of a scene takes in a process with an empty cache, and its memory [MB]."""
     with tempfile.TemporaryDirectory(prefix="cardan-benchmark-") as cache:
-        command = [sys.executable, "-m", "benchmarks.crowds", "--first", name]
+        command = [sys.executable, "-m", "benchmarks.crowds", "--first", name, subject]
         environment = os.environ | {"CARDAN_CACHE_DIR": cache}
         out = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
     return json.loads(out)
 
 
-def take_first(name: str) -> None:
+def take_first(name: str, subject: str) -> None:
     """Print what `first` returns, of this process."""
-    scene, begun = SCENES[name](), time.process_time()
-    world = scene.world
-    made = time.process_time()
-    cardan.solvers.Featherstone(world, DT).step(scene.start(world))
+    scene, begun = scene_of(name), time.process_time()
+    if subject == "cardan":
+        world = scene.world
+        made = time.process_time()
+        cardan.solvers.Featherstone(world, DT).step(scene.start(world))
+    else:
+        import mujoco as mj
+
+        model = mj.MjModel.from_xml_string(scene.mjcf(subject))
+        made = time.process_time()
+        mj.mj_step(model, mj.MjData(model))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
     print(json.dumps({"world": made - begun, "step": time.process_time() - made, "memory": memory}))
+
+
+def grow() -> Iterator[dict[str, Any]]:
+    """Yield what scenes of more and more bodies take: milliseconds of a step as they fall, first step [s], memory."""
+    for kind in ("pile of {}", "heap of {} boxes"):
+        for n in GROWTH:
+            name = kind.format(n)
+            starts = {subject: first(name, subject) for subject in ("cardan", "CG")}
+            _, found = next(measure(scene_of(name), ["Newton", "CG"]))
+            took = {subject: 1e3 * min(times) for subject, times in found.times.items()}
+            yield {"scene": name, "n": n, "cardan": took["cardan"], "MuJoCo": min(took["Newton"], took["CG"])} | {
+                f"{part} {subject}": start["world"] + start["step"] if part == "first" else start["memory"]
+                for subject, start in zip(("cardan", "MuJoCo"), starts.values(), strict=True)
+                for part in ("first", "memory")
+            }
+
+
+def draw(rows: list[dict[str, Any]], file: str) -> None:
+    """Draw growth: a panel for each of what is measured."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 3, figsize=(10.0, 3.2), layout="constrained")
+    panels = ("", "a step [ms]"), ("first ", "first step [s]"), ("memory ", "memory [MB]")
+    for ax, (key, label) in zip(axes, panels, strict=True):
+        for kind, colour in (("pile", "tab:blue"), ("heap", "tab:orange")):
+            own = [row for row in rows if row["scene"].startswith(kind)]
+            for subject, style in (("cardan", "o-"), ("MuJoCo", "s--")):
+                values = [row[f"{key}{subject}"] for row in own]
+                what = f"{'balls' if kind == 'pile' else 'boxes'}, {subject}"
+                ax.loglog([row["n"] for row in own], values, style, color=colour, label=what, markersize=4.0)
+        ax.set(xlabel="bodies", title=label)
+        ax.grid(alpha=0.3)
+    axes[0].legend(fontsize=8)
+    figure.savefig(file, dpi=110)
+
+
+def print_growth(file: str | None) -> None:
+    """Print what `grow` finds, and draw it into a file if there is one."""
+    rows, heads = [], ("scene", "cardan", "MuJoCo", "first cardan", "first MuJoCo", "memory cardan", "memory MuJoCo")
+    print("ms a step, falling; seconds and MB of the first\n")
+    print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads), flush=True)
+    for row in grow():
+        rows.append(row)
+        cells = [row["scene"], *(f"{row[head]:.3g}" for head in heads[1:])]
+        print("| " + " | ".join(cells) + " |", flush=True)
+    if file:
+        draw(rows, file)
 
 
 def main(words: Sequence[str] | None = None) -> None:
     """Measure, print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks crowds", description=__doc__)
-    parser.add_argument("scenes", nargs="*", metavar="SCENE", help=", ".join(SCENES))
+    parser.add_argument("scenes", nargs="*", metavar="SCENE", help=", ".join(SCENES) + ", or other numbers")
     parser.add_argument("--peers", nargs="*", choices=SOLVERS, default=None, help="solvers of MuJoCo")
-    parser.add_argument("--first", metavar="SCENE", help=argparse.SUPPRESS)
+    parser.add_argument("--growth", action="store_true", help="piles and heaps of more and more bodies")
+    parser.add_argument("--plot", metavar="FILE", help="draw growth (needs matplotlib)")
+    parser.add_argument("--first", nargs=2, metavar=("SCENE", "SUBJECT"), help=argparse.SUPPRESS)
     args = parser.parse_args(words)
     warnings.simplefilter("ignore")
     if args.first:
-        return take_first(args.first)
+        return take_first(*args.first)
+    if args.growth:
+        return print_growth(args.plot)
     peers = args.peers if args.peers is not None else [*SOLVERS] if importlib.util.find_spec("mujoco") else []
     heads = [
         "scene",
@@ -335,7 +408,7 @@ def main(words: Sequence[str] | None = None) -> None:
     print("ms a step; seconds and MB of the first\n")
     print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads), flush=True)
     for name in args.scenes or SCENES:
-        scene, start = SCENES[name](), first(name)
+        scene, start = scene_of(name), first(name)
         for phase, found in measure(scene, peers):
             took = {subject: 1e3 * min(times) for subject, times in found.times.items()}
             own = took.pop("cardan")

@@ -1,5 +1,7 @@
 """Kernels: what is compiled does what the Python function does, to the bit, and what cannot be said is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -159,6 +161,7 @@ class Things(Record):
     size = REAL
     points = F64[:, 2]
     program = INT
+    first = INT
 
 
 @kernel(c=Things)
@@ -166,6 +169,11 @@ def advance(c):
     run(c.program, c.count)
     c.count += 1
     c.size = c.points[0, 1]
+
+
+@kernel(c=Things)
+def advance_from(c):
+    run(c.program, c.count, c.first)
 
 
 def test_records_and_programs():
@@ -183,6 +191,34 @@ def test_records_and_programs():
     np.testing.assert_array_equal(found, [[2, 2], [2, 2], [0, 0], [0, 0]])
     advance.python(c)
     np.testing.assert_array_equal(found, [[2, 2], [2, 2], [2, 2], [0, 0]])
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_rows_are_read_and_written_by_columns_of_their_numbers(native):
+    """Also from a row on, in tiles that are not full, and by way of arrays that lie in lanes."""
+    rng, n, first = np.random.default_rng(0), 37, 8
+    placed = {"x": {"by": "of"}, "y": {"by": "to"}, "z": {"in_lanes": True}}
+
+    def made(name, function, *inputs):
+        program = trace(name, function, inputs)
+        arrays = (tuple(a._replace(**placed[a.name]) for a in own) for own in (program.inputs, program.outputs))
+        return replace(program, **dict(zip(("inputs", "outputs"), arrays, strict=True)))
+
+    there = made("there", lambda x: {"z": 2.0 * x}, Array("x", (3,)))
+    back = made("back", lambda x, z: {"y": x + z}, Array("x", (3,)), Array("z", (3,)))
+    x, y, z = (aligned_empty((rows, 3), float) for rows in (90, 60, 48))
+    x[...], y[...] = rng.standard_normal(x.shape), 0.0
+    arrays = {"x": x, "y": y, "z": z, "of": rng.integers(0, 90, 48).astype(np.int32)}
+    arrays["to"] = rng.permutation(60)[:48].astype(np.int32)
+    for program in (there, back):
+        own = RowProgram(program, arrays)
+        c = Things(program=own.address, count=n, first=first)
+        (advance_from if native else advance_from.python)(c)
+    expected, of, to = np.zeros((60, 3)), arrays["of"][first : first + n], arrays["to"][first : first + n]
+    expected[to] = x[of] + 2.0 * x[of]
+    np.testing.assert_array_equal(y, expected)
+    with pytest.raises(ParameterError, match="column of"):
+        RowProgram(there, arrays | {"of": arrays["of"].astype(float)})
 
 
 def test_arguments_are_checked():

@@ -8,7 +8,7 @@ tested as Python, and are compiled to do the same.
 from cardan._compiler.kernels.kernel import Kernel, kernel
 from cardan._compiler.kernels.language import count_ones, floor, fma, lowest_one, run, scratch, sqrt, tail
 from cardan._compiler.kernels.record import Record, RowProgram, aligned_empty
-from cardan._compiler.kernels.types import F64, I32, I64, INT, LANES, PROGRAM, REAL, TRUTH
+from cardan._compiler.kernels.types import F64, I32, I64, INT, LANES, PROGRAM, REAL, TRUTH, WIDTH
 
 __all__ = [
     "F64",
@@ -19,6 +19,7 @@ __all__ = [
     "PROGRAM",
     "REAL",
     "TRUTH",
+    "WIDTH",
     "Kernel",
     "Record",
     "RowProgram",

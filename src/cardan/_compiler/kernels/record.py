@@ -10,7 +10,7 @@ import numpy as np
 from cardan._algebra.errors import ParameterError
 from cardan._compiler.kernels.language import PROGRAMS
 from cardan._compiler.kernels.types import INT, REAL, ArrayType, Scalar
-from cardan._compiler.program.program import Array, Program
+from cardan._compiler.program.program import Array, Program, columns_of
 from cardan._compiler.targets.llvm.target import NativeProgram
 from cardan._compiler.targets.runner import Outline
 
@@ -92,7 +92,8 @@ class RowProgram:
 
     Args:
         program: what is run, of inputs and outputs by name.
-        arrays: for each input and output an array of so many rows, contiguous; several programs may share them.
+        arrays: for each input and output an array of so many rows, contiguous, and for each column of row numbers one
+            of whole numbers of 32 bits; several programs may share them.
     """
 
     def __init__(self, program: Program, arrays: Mapping[str, np.ndarray]) -> None:
@@ -108,27 +109,38 @@ class RowProgram:
 
     def place(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Take other arrays."""
-        self.inputs = [self._rows(a, arrays[a.name]) for a in self.program.inputs]
-        self.outputs = [self._rows(a, arrays[a.name]) for a in self.program.outputs]
-        # Where inputs begin; where outputs do, each with how many numbers a row has. Behind the row of places the same
-        # has room from another row on: a stride moves by nothing.
-        places = [(a.ctypes.data, a.strides[0]) for a in self.inputs]
-        for a in self.outputs:
-            places += [(a.ctypes.data, a.strides[0]), (a.strides[0] // a.itemsize, 0)]
+        inputs, outputs = self.program.inputs, self.program.outputs
+        self.inputs = [self._rows(a, arrays[a.name]) for a in inputs]
+        self.outputs = [self._rows(a, arrays[a.name]) for a in outputs]
+        self.columns = [self._numbers(name, arrays[name]) for name in columns_of(self.program)]
+        # Where inputs begin, and columns of row numbers; where outputs do, each with how many numbers a row has. Behind
+        # the row of places the same has room from another row on: a stride moves by nothing, nor do arrays whose rows
+        # have numbers.
+        given = [*zip(inputs, self.inputs, strict=True), *((None, column) for column in self.columns)]
+        places = [(held.ctypes.data, 0 if a and a.by else held.strides[0]) for a, held in given]
+        for a, held in zip(outputs, self.outputs, strict=True):
+            places += [(held.ctypes.data, 0 if a.by else held.strides[0]), (held.strides[0] // held.itemsize, 0)]
         self._places = np.array([*zip(*places, strict=True), [0] * len(places)], dtype=np.int64)
         own, sizes, moved = (row.ctypes.data for row in self._places)
-        outputs = 8 * len(self.inputs)
-        self.words[1], self.words[2] = own, own + outputs
-        self.words[4:9] = len(places), own, sizes, moved, moved + outputs
+        behind = 8 * len(given)
+        self.words[1], self.words[2] = own, own + behind
+        self.words[4:9] = len(places), own, sizes, moved, moved + behind
 
     def _rows(self, array: Array, given: np.ndarray) -> np.ndarray:
-        flat = given.reshape(len(given), -1)
+        flat = given.reshape(-1, array.size) if given.ndim == 1 and array.size else given.reshape(len(given), -1)
         is_view = array.size == 0 or np.shares_memory(flat, given)
         if flat.shape[1] != array.size or flat.dtype != FLOAT64 or not is_view:
             raise ParameterError(f"rows of {array.name}", got=given.shape, expected=f"(rows, {array.size}), float64")
         return flat
 
+    def _numbers(self, name: str, given: np.ndarray) -> np.ndarray:
+        if given.dtype != np.int32 or not given.flags.c_contiguous:
+            raise ParameterError(f"column {name}", got=given.dtype, expected="int32, contiguous")
+        return given
+
     def __call__(self, rows: int, first: int = 0) -> None:
         """Run it from Python, as a kernel does."""
         own = slice(first, first + rows)
-        self.runner.write([a[own] for a in self.inputs], [a[own] for a in self.outputs], rows, FLOAT64, 1)
+        given = [held if a.by else held[own] for a, held in zip(self.program.inputs, self.inputs, strict=True)]
+        found = [held if a.by else held[own] for a, held in zip(self.program.outputs, self.outputs, strict=True)]
+        self.runner.write([*given, *(column[own] for column in self.columns)], found, rows, FLOAT64, 1)

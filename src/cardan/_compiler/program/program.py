@@ -42,6 +42,11 @@ class Array(NamedTuple):
 
     name: str
     shape: tuple[int, ...]
+    # Of arrays that only kernels give to programs (`RowProgram`). Whether rows lie side by side as vectors have them,
+    # entry by entry of as many states as a vector is of; these begin at a row that begins a vector.
+    in_lanes: bool = False
+    # The name of a column of whole numbers: which row of the array is that of a state. Rows that one run writes differ.
+    by: str = ""
 
     @property
     def size(self) -> int:
@@ -359,6 +364,11 @@ def _passes_named(program: Program) -> dict[int, set[int]]:
         own = {next(nesting.around(k)).start} if program.instructions[k].op is Op.PASS else set[int]()
         found[k] = own.union(*(found[a] for a in args[k]))
     return found
+
+
+def columns_of(program: Program) -> list[str]:
+    """Return the names of the columns of row numbers that arrays are read or written by."""
+    return list(dict.fromkeys(a.by for a in (*program.inputs, *program.outputs) if a.by))
 
 
 def places_of(arrays: Sequence[Array]) -> list[slice]:

@@ -43,6 +43,8 @@ class Outline(ByFields):
 
 def _digest(program: Program) -> str:
     layout = ([a.shape for a in program.inputs], [a.shape for a in program.outputs], program.results)
+    placed = [(a.name, a.in_lanes, a.by) for a in (*program.inputs, *program.outputs) if a.in_lanes or a.by]
+    layout = (*layout, placed) if placed else layout
     regions = program.regions
     if whole(program):
         regions = (regions[0]._replace(passes=1), *regions[1:])

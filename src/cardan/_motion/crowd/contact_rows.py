@@ -50,11 +50,12 @@ class ContactRows:
         """
 
         def begin(a: Any, b: Any, gap: Any, point: Any, normal: Any, turning: Any, **given: Any) -> dict[str, Any]:
-            ends, centres, surface = (NodeRow.of(a), NodeRow.of(b)), given["centres"], given["surface"]
+            ends, surface = (NodeRow.of(a), NodeRow.of(b)), list(given["surface"])
+            surface[2] = where(surface[2] < 0.0, given["stiffness"][0], surface[2])
             poses, V, motions = ([e[k] for e in ends] for k in range(3))
             moment: Any = SimpleNamespace(poses=poses, V=V, motions=motions, q=[gap[0]])
-            both = Vector3(*centres[:3]), Vector3(*centres[3:])
-            weight = given["inverse_mass"][0]
+            both = Vector3(*given["centre_a"]), Vector3(*given["centre_b"])
+            weight = given["weight_a"][0] + given["weight_b"][0]
             pair: Any = SimpleNamespace(nodes=(0, 1), centres=both, inverse_mass=weight, lever_rate=None)
             material: Any = SimpleNamespace(**dict(zip(SURFACE, surface, strict=True)), anisotropy=1.0)
             if not self.lengths:
@@ -69,8 +70,12 @@ class ContactRows:
             law = [*cone.normal, *contact.place.translation, *(getattr(cone, key) for key in CONE)]
             return {"law": law, "ahead": self._twist(ahead), "test": self._impulse(test)}
 
-        columns = {"a": NODE, "b": NODE, "gap": 1, "point": 3, "normal": 3, "turning": 3, "centres": 6}
-        return row_program("contact", columns | {"surface": len(SURFACE), "inverse_mass": 1}, begin)
+        columns = {"a": NODE, "b": NODE, "gap": 1, "point": 3, "normal": 3, "turning": 3, "surface": len(SURFACE)}
+        columns |= {"centre_a": 3, "centre_b": 3, "weight_a": 1, "weight_b": 1, "stiffness": 1}
+        by = {"a": "node_a", "b": "node_b", "surface": "surface_of", "stiffness": "shape_a"}
+        by |= {f"{name}_{end}": f"shape_{end}" for name in ("centre", "weight") for end in "ab"}
+        by |= dict.fromkeys(("gap", "point", "normal", "turning"), "found_of")
+        return row_program("contact", columns, begin, by=by)
 
     def response(self) -> Program:
         """Return the program of what a contact does, on the part of its law that is decided on, at its node's origin.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +17,20 @@ from cardan._motion.crowd.layout import Layout, Scene, lower_half, starts_of
 from cardan._motion.crowd.sleep import REST
 from cardan._motion.crowd.sparse import CROWDED
 from cardan._motion.crowd.step import take_steps
-from cardan._motion.crowd.sweep_rows import meeting_program, visit_program
+from cardan._motion.crowd.sweep_rows import accelerated_program, body_program, meeting_program, visit_program
 from cardan._motion.crowd.sweeps import ALONE
-from cardan._motion.crowd.tables import BLOCKS, CONTACTS, NEAR, ORDER, PATCHES, PROGRAM, SIDES, TREES, TRIPLES, Crowd
+from cardan._motion.crowd.tables import (
+    BLOCKS,
+    CONTACTS,
+    NEAR,
+    ORDER,
+    PATCHES,
+    PROGRAM,
+    SIDES,
+    TREES,
+    TRIPLES,
+    Crowd,
+)
 from cardan._motion.crowd.tree_rows import TreeRows
 
 TOLERANCE = 1e-5
@@ -84,7 +95,8 @@ class Engine:
         c.allocate(c.trees, "tree_sound", "tree_error", "tree_alone", "tree_coupled", "tree_residual", "tree_slack")
         c.allocate(c.trees, "rest", "rest_woken", "tree_pushed", "tree_placed")
         c.allocate(c.numbers_q, "rest_q")
-        c.allocate(c.trees + 1, "body", "body_change", "colours_of")
+        c.allocate(2 * c.trees + 1, "body", "body_change")
+        c.allocate(c.trees, "colours_of")
         begin = "effort", "position", "velocity", "wrenches", "line", "armature", "before", "tree_error", "free"
         for name in (*begin, "rest", "rest_woken", "tree_placed"):
             getattr(c, name)[...] = 0
@@ -152,7 +164,7 @@ class Engine:
         c = self.c
         shapes, trees, vectors = c.shapes * self.worlds, c.trees, self.layout.first_vector[-1]
         alone = trees // max(self.worlds, 1)
-        c.allocate(shapes, "shape_pose", "ball", "further", "reach", "listed_ball", "listed_reach", "listed_radius")
+        c.allocate(shapes, "shape_pose", "ball", "further", "reach", "pace", "listed_ball", "listed_radius")
         c.allocate(self.worlds, "listed_count", "world_moved", "world_awake")
         c.pair_kinds = len(self.pairs)
         c.allocate(c.pair_kinds + 1, "kind_first")
@@ -161,7 +173,9 @@ class Engine:
         size = 1 << max(2 * c.shapes - 1, 1).bit_length()
         c.allocate(size, "head")
         c.hash_mask = size - 1
-        c.allocate(trees + 2, "parent", "island_of", "members", "member_of", "tree_column")
+        c.allocate(
+            trees + 2, "parent", "island_of", "members", "member_node", "member_first", "member_of", "tree_column"
+        )
         c.allocate(trees + 2, "island_trees", "island_patches", "island_vector", "island_block", "island_triple")
         c.allocate(trees + 2, "island_going", "island_count", "island_swept", "island_residual")
         c.allocate(trees + 2, "laid_island", "laid_swept")
@@ -175,7 +189,7 @@ class Engine:
         c.wrench[...] = c.good[...] = 0.0
         c.kept, c.laid_patches = 0, -1
         self._pair_programs: dict[int, RowProgram] = {}
-        self._contact_programs: list[tuple[RowProgram, Mapping[str, str]]] = []
+        self._contact_programs: dict[str, RowProgram] = {}
         c.pair_program = np.zeros(len(self.pairs) + 1, np.int64)
         self._room: dict[int, tuple[Callable[[int], None], str]] = {
             NEAR: (self._room_for_pairs, "near_most"),
@@ -188,10 +202,11 @@ class Engine:
         for give, name in self._room.values():
             setattr(c, name, 64 + 8 * shapes)
             give(64 + 8 * shapes)
+        self._add_contact_programs()
 
     def _room_for_pairs(self, most: int) -> None:
         c, points, sizes = self.c, int(self.c.pair_points.max(initial=1)), self.c.pair_sizes.max(axis=0, initial=1)
-        c.allocate(most, "near", "keys", "spare", "listed", "X_a", "X_b", "local", "w", "centre")
+        c.allocate(most, "near", "keys", "spare", "listed", "pair_a", "pair_b", "w")
         c.listed_most = most // self.worlds
         c.listed_count[...] = -1
         c.allocate(most * int(sizes[0]), "size_a")
@@ -204,7 +219,8 @@ class Engine:
     def _arrays_of_pairs(self, kind: int) -> dict[str, np.ndarray]:
         c, pair = self.c, self.pairs[kind]
         most, n = c.near_most, pair.points
-        found = {name: getattr(c, name) for name in ("X_a", "X_b", "local", "w", "centre")}
+        found = {"X_a": c.shape_pose, "X_b": c.shape_pose, "local": c.shape_local, "centre": c.shape_centre}
+        found |= {name: getattr(c, name) for name in ("pair_a", "pair_b", "w")}
         columns = {"size_a": pair.sizes[0], "size_b": pair.sizes[1], "gap": n}
         columns |= dict.fromkeys(("point", "normal", "turning"), 3 * n)
         return found | {name: getattr(c, name)[: most * size].reshape(most, size) for name, size in columns.items()}
@@ -218,37 +234,52 @@ class Engine:
         size = self.contacts.impulse
         c.allocate(most, "found_key", "found_feature", "found_gap", "found_point", "found_normal", "found_turning")
         c.allocate(most, "found_impulse", "kept_key", "kept_feature", "kept_impulse")
-        c.allocate(most, "row_a", "row_b", "row_gap", "row_point", "row_normal", "row_turning", "row_centres")
-        c.allocate(most, "row_surface", "row_weight", "law", "answer", "row_change", "error")
-        c.allocate(most + ALONE + 2, "colour_first")
-        c.allocate(
-            most, "colour", "place_of", "met_trees", "met_island", "met_node", "met_point", "met_law", "met_ahead"
-        )
-        c.allocate(most, "met_a", "met_b", "met", "met_before_a", "met_before_b", "met_after_a", "met_after_b")
-        c.allocate(most, "met_impulse")
+        c.allocate(most, "found_of", "shape_a", "shape_b", "node_a", "node_b", "tree_a", "tree_b", "surface_of")
+        c.allocate(most, "law", "answer", "row_change", "error")
+        c.allocate(most + ALONE + 2, "colour_first", "colour_last")
+        c.allocate(most, "colour", "place_of", "met_island", "met_contact", "met_found", "met_node", "met_a", "met_b")
+        c.allocate(most, "met")
+        c.allocate(most * 4, "met_impulse")
         c.allocate(most * size, "test", "after", "impulse")
         c.allocate(most * self.contacts.twist, "ahead")
         if kept is not None:
             self.recall(kept)
-        names = {name: f"row_{name}" for name in ("a", "b", "gap", "point", "normal", "turning", "centres", "surface")}
-        names |= {"inverse_mass": "row_weight", "change": "row_change"}
-        names |= {name: name for name in ("law", "ahead", "test", "answer", "after", "impulse", "error")}
-        met = {name: f"met_{name}" for name in ("node", "point", "law", "ahead", "after_a", "after_b")}
-        met |= {"body_a": "met_a", "body_b": "met_b", "row": "met", "g": "met_impulse"}
-        met |= {"a": "met_before_a", "b": "met_before_b"}
-        if not self._contact_programs:
-            made = {"begin": self.contacts.begin(), "response": self.contacts.response()}
-            made |= {"reaction": self.contacts.reaction()}
-            made |= {"meet": meeting_program(), "visit": visit_program()}
-            for name, program in made.items():
-                own = met if name in ("meet", "visit") else names
-                self._contact_programs.append((RowProgram(program, self._contact_arrays(own)), own))
-                setattr(c, name, self._contact_programs[-1][0].address)
-        for program, own in self._contact_programs:
-            program.place(self._contact_arrays(own))
+        for name, program in self._contact_programs.items():
+            program.place(self._contact_arrays(name))
 
-    def _contact_arrays(self, names: Mapping[str, str]) -> dict[str, np.ndarray]:
-        return {name: getattr(self.c, own).reshape(self.c.contact_most, -1) for name, own in names.items()}
+    def _add_contact_programs(self) -> None:
+        own = self.contacts
+        made = {"begin": own.begin(), "response": own.response(), "reaction": own.reaction()}
+        made |= {"begin_body": body_program(self.dt), "accelerate_body": accelerated_program(self.dt)}
+        made |= {"meet": meeting_program(own.twist), "visit": visit_program()}
+        for name, program in made.items():
+            self._contact_programs[name] = RowProgram(program, self._contact_arrays(name))
+            setattr(self.c, name, self._contact_programs[name].address)
+        self.c.lanes = self._contact_programs["visit"].code.image.width
+
+    def _contact_arrays(self, program: str) -> dict[str, np.ndarray]:
+        """Return what a program of contacts is given, by the names of its columns."""
+        c = self.c
+        if program in ("begin_body", "accelerate_body"):
+            named = {
+                name: name for name in ("members", "member_node", "member_first", "node", "body", "free", "change")
+            }
+            named |= {"com": "tree_com", "inverse_mass": "tree_inverse_mass", "inverse": "tree_inverse"}
+            named |= {"twist": "body_change"}
+        elif program in ("meet", "visit"):
+            named = {"node": "node", "node_of": "met_node", "point": "found_point", "found_of": "met_found"}
+            named |= {"law": "law", "ahead": "ahead", "contact_of": "met_contact", "g": "found_impulse"}
+            named |= {"body_a": "body", "body_b": "body", "tree_a": "met_a", "tree_b": "met_b"}
+            named |= dict.fromkeys(("a", "b", "after_a", "after_b"), "body_change")
+            named |= {"row": "met", "impulse": "met_impulse"}
+        else:
+            columns = "node_a", "node_b", "shape_a", "shape_b", "found_of", "surface_of"
+            results = "law", "ahead", "test", "answer", "after", "impulse", "error"
+            named = {name: name for name in (*columns, *results)} | {"a": "node", "b": "node"}
+            named |= {name: f"found_{name}" for name in ("gap", "point", "normal", "turning")}
+            named |= {"surface": "surfaces", "stiffness": "shape_stiffness", "change": "row_change"}
+            named |= {f"{name}_{end}": f"shape_{name}" for name in ("centre", "weight") for end in "ab"}
+        return {name: getattr(c, array) for name, array in named.items()}
 
     def _room_for_patches(self, most: int) -> None:
         names = ("found_shapes", "found_first", "found_count", "patch_order", "patch_first", "patch_count")

@@ -1,7 +1,8 @@
 """Which balls may meet: grids of several sizes, hashed.
 
-A ball is in the grid whose cells are 2^k long, the first that are as long as its diameter, in the cell of its centre.
-So two balls that meet have their centres in neighbouring cells of the larger one's grid. Grids are filled one after
+Balls are in one grid if their diameters are between the same two powers of two, 2^k and 2^(k+1), each in the cell of
+its centre. The cells are as long as the largest of those diameters. So two balls that meet have their centres in
+neighbouring cells of the larger one's grid. Grids are filled one after
 the other, that of the largest cells first. Before a ball is put into its own it looks into that one and all before it.
 
 Source: Ericson, Real-Time Collision Detection (2005), section 7.2.1.
@@ -16,6 +17,8 @@ from cardan._compiler.kernels import F64, I32, I64, INT, TRUTH, floor, kernel
 
 FINEST = 2.0**-20
 """How long the cells of the finest grid are [m]."""
+ROUNDING = 1.0 + 2.0**-20
+"""By how much cells are longer: so that rounding moves no centre of what meets beyond the next cell."""
 LEVELS = 48
 BOUNDLESS = 1e300
 """How long the cells of the coarsest grid are [m]: what is larger than all others is near everything."""
@@ -26,6 +29,7 @@ def find_levels(radius, n, level, used, width):
     """Find each ball's grid, -1 for a negative radius, and which there are: the coarsest first; return how many."""
     for k in range(LEVELS):
         used[k] = 0
+        width[k] = FINEST
     for i in range(n):
         level[i] = -1
         if radius[i] >= 0.0:
@@ -36,14 +40,14 @@ def find_levels(radius, n, level, used, width):
                 k += 1
             level[i] = k
             used[k] = 1
+            width[k] = max(width[k], ROUNDING * 2.0 * radius[i])
+    width[LEVELS - 1] = BOUNDLESS
     count = 0
-    size = FINEST
     for k in range(LEVELS):
         if used[k] == 1:
             used[count] = k
-            width[count] = size if k < LEVELS - 1 else BOUNDLESS
+            width[count] = width[k]
             count += 1
-        size *= 2.0
     for k in range(count // 2):
         other = count - 1 - k
         used[k], used[other] = used[other], used[k]
@@ -83,20 +87,19 @@ def find_near(centre, radius, n, level, used, width, grids, cell, head, followin
                 x = floor(centre[i, 0] / width[m])
                 y = floor(centre[i, 1] / width[m])
                 z = floor(centre[i, 2] / width[m])
-                for c in range(27):
-                    u = x + c % 3 - 1
-                    v = y + c // 3 % 3 - 1
-                    w = z + c // 9 - 1
-                    j = head[hashed(u, v, w, used[m], mask)]
-                    while j >= 0:
-                        is_there = cell[j, 0] == u and cell[j, 1] == v and cell[j, 2] == w and level[j] == used[m]
-                        if is_there and do_meet(centre, radius, i, j):
-                            if count == most:
-                                return -1
-                            pairs[count, 0] = i
-                            pairs[count, 1] = j
-                            count += 1
-                        j = following[j]
+                for u in range(x - 1, x + 2):
+                    for v in range(y - 1, y + 2):
+                        for w in range(z - 1, z + 2):
+                            j = head[hashed(u, v, w, used[m], mask)]
+                            while j >= 0:
+                                is_there = cell[j, 0] == u and cell[j, 1] == v and cell[j, 2] == w
+                                if is_there and level[j] == used[m] and do_meet(centre, radius, i, j):
+                                    if count == most:
+                                        return -1
+                                    pairs[count, 0] = i
+                                    pairs[count, 1] = j
+                                    count += 1
+                                j = following[j]
             cell[i, 0] = floor(centre[i, 0] / width[g])
             cell[i, 1] = floor(centre[i, 1] / width[g])
             cell[i, 2] = floor(centre[i, 2] / width[g])

@@ -86,12 +86,23 @@ def list_islands(c):
         if i >= 0:
             k = c.island_going[i]
             c.members[k] = t
+            c.member_node[k] = c.tree_node[t]
+            c.member_first[k] = c.tree_first[t]
             c.member_of[t] = k - c.island_trees[i]
             c.island_going[i] = k + 1
     for p in range(c.patches):
         i = c.island_of[tree_of(c, c.found_shapes[p, 0])]
         c.patch_order[c.island_count[i]] = p
         c.island_count[i] += 1
+
+
+@kernel(c=Crowd, i=INT, returns=(INT, INT))
+def contacts_of(c, i):
+    """Return the first contact of an island and the one behind its last."""
+    if c.island_patches[i] == c.island_patches[i + 1]:
+        return 0, 0
+    last = c.island_patches[i + 1] - 1
+    return c.patch_first[c.island_patches[i]], c.patch_first[last] + c.patch_count[last]
 
 
 @kernel(c=Crowd, i=INT, returns=TRUTH)
@@ -101,9 +112,9 @@ def may_be_swept(c, i):
     for k in range(c.island_trees[i], c.island_trees[i + 1]):
         is_loose = is_loose and c.tree_loose[c.members[k]] == 1
     if c.twist_size > 3:
-        for k in range(c.island_patches[i], c.island_patches[i + 1]):
-            for m in range(c.patch_first[k], c.patch_first[k] + c.patch_count[k]):
-                is_loose = is_loose and c.law[m, TORSIONAL] == 0.0 and c.law[m, TORSIONAL + 1] == 0.0
+        first, end = contacts_of(c, i)
+        for k in range(first, end):
+            is_loose = is_loose and c.law[k, TORSIONAL] == 0.0 and c.law[k, TORSIONAL + 1] == 0.0
     return is_loose
 
 
@@ -161,14 +172,6 @@ def lay_out_island(c, i):
     c.island_vector[i + 1] = vector + columns
     c.island_block[i + 1] = block + blocks
     c.island_triple[i + 1] = triple + triples
-
-
-@kernel(c=Crowd, i=INT)
-def leave_out_island(c, i):
-    """Give an island no room for a matrix."""
-    c.island_vector[i + 1] = c.island_vector[i]
-    c.island_block[i + 1] = c.island_block[i]
-    c.island_triple[i + 1] = c.island_triple[i]
 
 
 @kernel(c=Crowd, returns=TRUTH)

@@ -21,6 +21,7 @@ from cardan._motion.contact.touching import Pair
 from cardan._motion.crowd.kinds import BASE, Ball, Kind, kinds_of
 from cardan._motion.crowd.rows import blocks_of, numbers_of, still_row
 from cardan._motion.crowd.shape_rows import ShapeKinds, ShapePair
+from cardan._motion.crowd.sleep import SPIN
 from cardan._motion.crowd.tables import BITS, Crowd
 from cardan._robot.geometry.shapes import Geometry, HeightField, Plane, Shape, Sphere, TriangleMesh
 from cardan._robot.geometry.support import box_about
@@ -174,7 +175,8 @@ class Layout:
             add("tree_q", self.first_q[k] + rows * kind.model.nq)
             add("tree_v", self.first_v[k] + rows * kind.model.nv)
             add("tree_wrench", self.first_wrench[k] + rows * 6 * kind.model.nbodies)
-            add("tree_node", self.first_node[k] + rows if kind.is_loose and kind.touching else np.full(len(rows), -1))
+            still = np.full(len(rows), self.first_node[-1])
+            add("tree_node", self.first_node[k] + rows if kind.is_loose and kind.touching else still)
             bodies = [tree.nodes[0].inertia for tree in kind.trees]
             inverses = [_inverse(i.inertia_at_com.matrix()) if kind.is_loose else np.zeros(6) for i in bodies]
             add("tree_com", np.tile([[*map(float, i.com)] for i in bodies], (W, 1)))
@@ -243,10 +245,12 @@ class Layout:
         c.shape_sizes = np.array([*sizes, 0.0])
         c.shape_base = np.tile(self.base_of, W)
         self._fill_robots(c)
-        tree, size = c.node_tree[c.shape_node], np.where(c.shape_round, c.shape_half[:, 0], c.shape_extent)
-        reach = np.where(c.shape_endless, 1e300, np.linalg.norm(c.shape_centre, axis=1) + size)
-        c.tree_extent = np.zeros(c.trees)
-        np.maximum.at(c.tree_extent, tree[tree >= 0], reach[tree >= 0])
+        tree, centre = c.node_tree[c.shape_node], np.linalg.norm(c.shape_centre, axis=1)
+        c.tree_extent, c.tree_turned = np.zeros(c.trees), np.zeros(c.trees)
+        for found, of_balls in ((c.tree_extent, 1.0), (c.tree_turned, SPIN)):
+            size = np.where(c.shape_round, of_balls * c.shape_half[:, 0], c.shape_extent)
+            reach = np.where(c.shape_endless, 1e300, centre + size)
+            np.maximum.at(found, tree[tree >= 0], reach[tree >= 0])
         c.ground = wholes(i for i, shape in enumerate(scene.shapes) if type(shape.geometry) in ENDLESS)
         c.grounds = len(c.ground)
         c.apart, c.together = keys_of(scene.apart), keys_of(scene.together)

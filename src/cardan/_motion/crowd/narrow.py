@@ -19,6 +19,8 @@ from cardan._motion.crowd.tables import BITS, CONTACTS, MASK, NEAR, PATCHES, PRO
 # pyright: analyzeUnannotatedFunctions=false
 
 SKIN, AHEAD = 0.02, 2.0  # as of `contact/touching.py`
+STEPS = 6.0
+"""For so many steps pairs are listed of what moves on as fast, beside the room that each shape has."""
 
 
 @kernel(node=F64[24], local=F64[12], found=F64[12])
@@ -54,7 +56,8 @@ def place(c, s):
         total = fma(node[3 * i + 1], centre[1], total)
         c.ball[s, i] = fma(node[3 * i + 2], centre[2], total)
     extent = c.shape_extent[s]
-    c.further[s] = c.shape_room[s] + SKIN * extent + AHEAD * c.dt * speed_of(node, centre, extent)
+    c.pace[s] = c.dt * speed_of(node, centre, extent)
+    c.further[s] = c.shape_room[s] + SKIN * extent + AHEAD * c.pace[s]
     radius = c.shape_half[s, 0] if c.shape_round[s] == 1 else extent
     c.reach[s] = radius + c.further[s] if c.shape_endless[s] == 0 else -1.0
 
@@ -176,7 +179,7 @@ def has_moved(c, world):
             for k in range(3):
                 d = c.ball[s, k] - c.listed_ball[s, k]
                 total += d * d
-            slack = c.shape_slack[s] + c.listed_reach[s] - c.reach[s]
+            slack = c.listed_radius[s] - c.reach[s]
             if not (slack >= 0.0 and total <= slack * slack):
                 return True
     return False
@@ -222,8 +225,7 @@ def list_pairs(c, world):
     for s in range(first, first + n):
         for k in range(3):
             c.listed_ball[s, k] = c.ball[s, k]
-        c.listed_reach[s] = c.reach[s]
-        c.listed_radius[s] = c.reach[s] + c.shape_slack[s] if c.shape_endless[s] == 0 else -1.0
+        c.listed_radius[s] = c.reach[s] + c.shape_slack[s] + STEPS * c.pace[s] if c.shape_endless[s] == 0 else -1.0
     radius = tail(c.listed_radius, first)
     grids = find_levels(radius, n, c.level, c.used, c.width)
     found = find_near(
@@ -311,12 +313,6 @@ def copy(to, at, source, first, count):
         to[at + e] = source[first + e]
 
 
-@kernel(to=F64[12], source=F64[12])
-def copy_pose(to, source):
-    for e in range(12):
-        to[e] = source[e]
-
-
 @kernel(to=F64[3], source=F64[3])
 def copy_three(to, source):
     for e in range(3):
@@ -325,16 +321,14 @@ def copy_three(to, source):
 
 @kernel(c=Crowd, row=INT, a=INT, b=INT, kind=INT)
 def gather_pair(c, row, a, b, kind):
-    copy_pose(c.X_a[row], c.shape_pose[a])
-    copy_pose(c.X_b[row], c.shape_pose[b])
-    copy_pose(c.local[row], c.shape_local[a])
+    c.pair_a[row] = a
+    c.pair_b[row] = b
     copy(c.size_a, row * c.pair_sizes[kind, 0], c.shape_sizes, c.shape_first[a], c.pair_sizes[kind, 0])
     copy(c.size_b, row * c.pair_sizes[kind, 1], c.shape_sizes, c.shape_first[b], c.pair_sizes[kind, 1])
     if c.pair_fixed[kind] == 1:
         node = c.node[c.shape_node[a]]
         for e in range(3):
             c.w[row, e] = node[15 + e]
-        copy_three(c.centre[row], c.shape_centre[a])
 
 
 @kernel(c=Crowd, key=INT, feature=INT, p=INT, margin=REAL, fixed=TRUTH)

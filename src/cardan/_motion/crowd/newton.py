@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from cardan._compiler.kernels import F64, I32, INT, LANES, REAL, TRUTH, fma, kernel, run, sqrt, tail
 from cardan._motion.crowd.alone import run_where
-from cardan._motion.crowd.narrow import copy_three, key_in_world, place_among
+from cardan._motion.crowd.islands import contacts_of
+from cardan._motion.crowd.narrow import key_in_world, place_among
 from cardan._motion.crowd.sparse import factor, find_block, solve
 from cardan._motion.crowd.tables import SIDES, Crowd
 
@@ -28,37 +29,30 @@ IDENTITY, NONE = -1, -2  # in place of a side's first block
 
 @kernel(c=Crowd)
 def fill_contacts(c):
-    """Fill the rows of contacts, island by island, and find their laws."""
+    """Note of what contacts are, island by island, and find their laws."""
     count = 0
     for n in range(c.patches):
         p = c.patch_order[n]
         a = c.found_shapes[p, 0]
         b = c.found_shapes[p, 1]
+        node_a = c.shape_node[a]
+        node_b = c.shape_node[b]
         c.patch_first[n] = count
         c.patch_count[n] = c.found_count[p]
-        c.patch_trees[n, 0] = c.node_tree[c.shape_node[a]]
-        c.patch_trees[n, 1] = c.node_tree[c.shape_node[b]]
-        from_a = c.node[c.shape_node[a]]
-        from_b = c.node[c.shape_node[b]]
+        c.patch_trees[n, 0] = c.node_tree[node_a]
+        c.patch_trees[n, 1] = c.node_tree[node_b]
         own = place_among(c.own, c.own_count, key_in_world(c, a, b))
-        row = c.shape_surface[a] * c.surface_count + c.shape_surface[b]
-        surface = c.surfaces[c.surface_count * c.surface_count + own if own >= 0 else row]
+        both = c.shape_surface[a] * c.surface_count + c.shape_surface[b]
+        surface = c.surface_count * c.surface_count + own if own >= 0 else both
         for k in range(c.found_first[p], c.found_first[p] + c.found_count[p]):
-            for e in range(24):
-                c.row_a[count, e] = from_a[e]
-                c.row_b[count, e] = from_b[e]
-            c.row_gap[count] = c.found_gap[k]
-            copy_three(c.row_point[count], c.found_point[k])
-            copy_three(c.row_normal[count], c.found_normal[k])
-            copy_three(c.row_turning[count], c.found_turning[k])
-            for e in range(3):
-                c.row_centres[count, e] = c.shape_centre[a, e]
-                c.row_centres[count, 3 + e] = c.shape_centre[b, e]
-            for e in range(6):
-                c.row_surface[count, e] = surface[e]
-            if surface[2] < 0.0:
-                c.row_surface[count, 2] = c.shape_stiffness[a]
-            c.row_weight[count] = c.shape_weight[a] + c.shape_weight[b]
+            c.found_of[count] = k
+            c.shape_a[count] = a
+            c.shape_b[count] = b
+            c.node_a[count] = node_a
+            c.node_b[count] = node_b
+            c.surface_of[count] = surface
+            c.tree_a[count] = c.patch_trees[n, 0]
+            c.tree_b[count] = c.patch_trees[n, 1]
             count += 1
     run(c.begin, count)
 
@@ -289,15 +283,6 @@ def change_patch(c, n):
 
 
 # --- the iteration ----------------------------------------------------------------------------------------------------
-
-
-@kernel(c=Crowd, i=INT, returns=(INT, INT))
-def contacts_of(c, i):
-    """Return the first contact of an island and the one behind its last."""
-    if c.island_patches[i] == c.island_patches[i + 1]:
-        return 0, 0
-    last = c.island_patches[i + 1] - 1
-    return c.patch_first[c.island_patches[i]], c.patch_first[last] + c.patch_count[last]
 
 
 @kernel(c=Crowd, i=INT, returns=(REAL, REAL))

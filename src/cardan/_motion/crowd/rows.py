@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,15 +18,24 @@ NODE = 24  # numbers of a node row
 Columns = Mapping[str, int | tuple[int, ...]]
 
 
-def row_program(name: str, columns: Columns, of: Callable[..., Mapping[str, Any]]) -> Program:
-    """Return the program of a function of columns, which it takes by name."""
+def row_program(
+    name: str,
+    columns: Columns,
+    of: Callable[..., Mapping[str, Any]],
+    *,
+    in_lanes: Sequence[str] = (),
+    by: Mapping[str, str] | None = None,
+) -> Program:
+    """Return the program of a function of columns, which it takes by name; `in_lanes`, `by` as `Array` has them."""
     inputs = [Array(key, (size,) if isinstance(size, int) else size) for key, size in columns.items()]
 
     def run(*arrays: np.ndarray) -> dict[str, np.ndarray]:
         given = {a.name: array for a, array in zip(inputs, arrays, strict=True)}
         return {key: np.array(value, dtype=object) for key, value in of(**given).items()}
 
-    return trace(name, run, inputs, regions=True)
+    program = trace(name, run, inputs, regions=True)
+    placed = lambda a: a._replace(in_lanes=a.name in in_lanes, by=(by or {}).get(a.name, ""))  # noqa: E731
+    return replace(program, inputs=tuple(map(placed, program.inputs)), outputs=tuple(map(placed, program.outputs)))
 
 
 def pose_of(row: Sequence[Any]) -> SE3:

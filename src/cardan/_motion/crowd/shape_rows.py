@@ -114,4 +114,5 @@ class ShapePair(NamedTuple):
             return result
 
         columns = {"X_a": 12, "X_b": 12, "local": 12, "size_a": self.sizes[0], "size_b": self.sizes[1]}
-        return row_program("pair", columns | ({"w": 3, "centre": 3} if self.fixed else {}), candidates)
+        by = {"X_a": "pair_a", "local": "pair_a", "centre": "pair_a", "X_b": "pair_b"}
+        return row_program("pair", columns | ({"w": 3, "centre": 3} if self.fixed else {}), candidates, by=by)

@@ -1,7 +1,8 @@
 """Islands at rest: loose bodies that are slow for long enough are not computed until something acts on them.
 
 An island falls asleep when each point of its bodies has been slower than `sleep` for `REST`: then its velocities are
-set to zero, which is told as residual of that step. It wakes as a whole if one of its bodies
+set to zero, which is told as residual of that step. Of a ball its centre counts, and a part of its turning: balls among
+others spin for ever where nothing resists that, and move nobody. The island wakes as a whole if one of its bodies
 
     is touched by a body that is awake,
     is pushed, by an effort or a wrench,
@@ -24,6 +25,8 @@ from cardan._motion.crowd.tables import BITS, MASK, Crowd
 
 REST = 0.5
 """How long an island is slow before it falls asleep [s]."""
+SPIN = 0.1
+"""The part of a ball's turning that counts: one whose surface is ten times as fast as others may be stays awake."""
 ASLEEP = 2
 """In place of whether a tree is stepped alone."""
 NQ, NV = 7, 6  # of a loose body
@@ -162,9 +165,9 @@ def are_asleep(c, key):
 # --- who falls asleep -------------------------------------------------------------------------------------------------
 
 
-@kernel(c=Crowd, t=INT, returns=REAL)
-def speed_after(c, t):
-    """Return how fast a point of a loose body is after the step, at most [m/s]; 1e300 of what does not sleep."""
+@kernel(c=Crowd, t=INT, extent=REAL, returns=REAL)
+def speed_after(c, t, extent):
+    """Return how fast a point so far from a loose body's origin is, at most [m/s]; 1e300 of what does not sleep."""
     if c.tree_loose[t] == 0 or c.tree_pushed[t] == 1 or c.tree_sound[t] == 0.0:
         return 1e300
     v = c.tree_v[t]
@@ -173,7 +176,7 @@ def speed_after(c, t):
     for e in range(3):
         linear += c.v_after[v + e] * c.v_after[v + e]
         angular += c.v_after[v + 3 + e] * c.v_after[v + 3 + e]
-    return sqrt(linear) + c.tree_extent[t] * sqrt(angular)
+    return sqrt(linear) + extent * sqrt(angular)
 
 
 @kernel(c=Crowd, i=INT)
@@ -181,7 +184,8 @@ def rest_island(c, i):
     """Count how long an island has been slow; let it fall asleep if that is long enough."""
     fastest = 0.0
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
-        fastest = max(fastest, speed_after(c, c.members[m]))
+        t = c.members[m]
+        fastest = max(fastest, speed_after(c, t, c.tree_turned[t]))
     least = c.rest_steps
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
         k = c.tree_rest[c.members[m]]
@@ -189,10 +193,10 @@ def rest_island(c, i):
         least = min(least, c.rest[k])
     if least < c.rest_steps:
         return
-    c.island_residual[i] = max(c.island_residual[i], fastest)
     first = c.members[c.island_trees[i]]
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
         t = c.members[m]
+        c.island_residual[i] = max(c.island_residual[i], speed_after(c, t, c.tree_extent[t]))
         c.rest[c.tree_rest[t]] = c.tree_world[t] * c.world_trees - 1 - c.tree_rest[first]
         stop(c, t)
 

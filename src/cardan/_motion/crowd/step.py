@@ -22,7 +22,6 @@ from cardan._motion.crowd.islands import (
     find_islands,
     is_heap,
     lay_out_island,
-    leave_out_island,
     may_be_swept,
     order_island,
 )
@@ -120,13 +119,15 @@ def lay_out_anew(c):
     c.island_block[0] = 0
     c.island_triple[0] = 0
     for i in range(c.islands):
-        is_found = c.island_swept[i] == 0 and order_island(c, i, COSTLY if may_be_swept(c, i) else 1 << 40)
-        if is_found:
-            lay_out_island(c, i)
-        elif c.island_swept[i] != 0 or may_be_swept(c, i):
-            leave_out_island(c, i)
-        else:
-            c.lacking = ORDER
+        c.island_vector[i + 1] = c.island_vector[i]
+        c.island_block[i + 1] = c.island_block[i]
+        c.island_triple[i + 1] = c.island_triple[i]
+        if c.island_swept[i] == 0:
+            is_loose = may_be_swept(c, i)
+            if order_island(c, i, COSTLY if is_loose else 1 << 40):
+                lay_out_island(c, i)
+            elif not is_loose:
+                c.lacking = ORDER
         if c.lacking != 0:
             return
     c.laid_patches = c.patches
@@ -155,7 +156,8 @@ def lay_out_islands(c):
 @kernel(c=Crowd)
 def begin_islands(c):
     sweep_heaps(c)
-    lay_out_islands(c)
+    if c.lacking == 0:
+        lay_out_islands(c)
     if c.lacking == 0:
         sweep(c)
 

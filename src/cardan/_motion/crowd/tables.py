@@ -75,7 +75,7 @@ class Crowd(Record):
     tree_held = I32[:]  # its first force that answers to the acceleration
     tree_elements = I32[:]
     tree_loose = I32[:]  # whether it is a body alone
-    tree_node = I32[:]  # the row of that; -1 of others
+    tree_node = I32[:]  # the row of that; the world at rest of others
     tree_com = F64[:, 3]
     tree_inverse_mass = F64[:]
     tree_inverse = F64[:, 6]  # of its inertia about that, in its own axes
@@ -113,6 +113,7 @@ class Crowd(Record):
     tree_v = I32[:]
     tree_wrench = I32[:]
     tree_extent = F64[:]  # how far its shapes reach from its origin
+    tree_turned = F64[:]  # and of balls their centres, with `SPIN` of what is about these
     asleep = INT  # how many trees are asleep
     world_awake = I32[:]  # how many trees of a world are to be stepped or placed
     # --- nodes that carry shapes ---
@@ -145,6 +146,7 @@ class Crowd(Record):
     shape_slack = F64[:]  # how far it may move before pairs are listed again [m]
     shape_pose = F64[:, 12]
     ball = F64[:, 3]
+    pace = F64[:]  # how far a shape moves in a step
     further = F64[:]  # how far beyond a shape contact is looked for in this step
     reach = F64[:]  # of the ball with that; -1 for what has no end
     ground = I32[:]  # the shapes without an end
@@ -176,7 +178,6 @@ class Crowd(Record):
     world_moved = I32[:]
     listed_count = I32[:]  # -1 of a world without a list
     listed_ball = F64[:, 3]  # as they were then
-    listed_reach = F64[:]
     listed_radius = F64[:]  # with room to move
     kind_first = I32[:]
     pair_kinds = INT
@@ -186,13 +187,11 @@ class Crowd(Record):
     pair_points = I32[:]  # candidates of a pair
     pair_sizes = I32[:, 2]
     pair_fixed = I32[:]
-    X_a = F64[:, 12]
-    X_b = F64[:, 12]
-    local = F64[:, 12]
+    pair_a = I32[:]
+    pair_b = I32[:]
     size_a = F64[:]
     size_b = F64[:]
     w = F64[:, 3]
-    centre = F64[:, 3]
     gap = F64[:]
     point = F64[:]
     normal = F64[:]
@@ -223,6 +222,8 @@ class Crowd(Record):
     islands = INT
     island_trees = I32[:]  # where its trees begin among `members`
     members = I32[:]
+    member_node = I32[:]  # of a member: the row of its node, its first block among vectors
+    member_first = I32[:]
     member_of = I32[:]  # the number of a tree within its island
     island_patches = I32[:]  # where its patches begin in `patch_order`
     patch_order = I32[:]
@@ -269,16 +270,15 @@ class Crowd(Record):
     Z = LANES[:, 6]
     T = LANES[:, 6]
     wrench = LANES[:]
-    # --- contacts, island by island ---
-    row_a = F64[:, 24]
-    row_b = F64[:, 24]
-    row_gap = F64[:]
-    row_point = F64[:, 3]
-    row_normal = F64[:, 3]
-    row_turning = F64[:, 3]
-    row_centres = F64[:, 6]
-    row_surface = F64[:, 6]
-    row_weight = F64[:]
+    # --- contacts, island by island: of what, and what programs find of each ---
+    found_of = I32[:]
+    shape_a = I32[:]
+    shape_b = I32[:]
+    node_a = I32[:]
+    node_b = I32[:]
+    tree_a = I32[:]
+    tree_b = I32[:]  # -1 of the world
+    surface_of = I32[:]
     law = F64[:, 13]
     ahead = F64[:]
     test = F64[:]
@@ -290,7 +290,7 @@ class Crowd(Record):
     begin = INT  # programs
     response = INT
     reaction = INT
-    # --- sweeps; the row of bodies behind the last is the world ---
+    # --- sweeps; bodies behind the last are the world, for each island: what is no number stays in one ---
     island_within = F64[:]  # by how much velocities may be wrong [m/s]
     island_worst = F64[:]  # the squares of the errors of this sweep, and of an early one
     island_early = F64[:]
@@ -300,22 +300,20 @@ class Crowd(Record):
     colour = I32[:]  # of a contact
     place_of = I32[:]  # of a contact in the order of colours
     colours = INT
-    colour_first = I32[:]
-    met_trees = I32[:, 2]
-    met_island = I32[:]
-    met_node = F64[:, 12]  # its pose
-    met_point = F64[:, 3]
-    met_law = F64[:, 13]
-    met_ahead = F64[:, 3]
-    met_a = F64[:, 10]
-    met_b = F64[:, 10]
-    met = F64[:, 35]
-    met_before_a = LANES[:]
-    met_before_b = LANES[:]
-    met_after_a = LANES[:]
-    met_after_b = LANES[:]
-    met_impulse = F64[:, 3]
-    meet = INT  # programs
+    colour_first = I32[:]  # where its contacts begin: each at a multiple of `WIDTH`
+    colour_last = I32[:]  # behind its last contact
+    met_island = I32[:]  # of a place in the order of colours: its island, contact, place as found, node, trees
+    met_contact = I32[:]
+    met_found = I32[:]
+    met_node = I32[:]
+    met_a = I32[:]
+    met_b = I32[:]
+    met = F64[:, 35]  # in lanes
+    met_impulse = F64[:]  # of four: with the square of its error in this sweep [m^2/s^2]; in lanes
+    lanes = INT  # in so many
+    begin_body = INT  # programs
+    accelerate_body = INT
+    meet = INT
     visit = INT
     # --- why a step was not made: the list that is too short, or the kind without a program yet ---
     lacking = INT

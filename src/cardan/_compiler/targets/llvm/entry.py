@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from cardan._compiler.program.ops import Op
-from cardan._compiler.program.program import Nesting, Region, phases, places_of
+from cardan._compiler.program.program import Array, Nesting, Region, columns_of, phases, places_of
 from cardan._compiler.program.replay import whole
 from cardan._compiler.targets.llvm.lanes import Lanes
 from cardan._compiler.targets.llvm.plan import Move, Moves, Plan, RowPointer, in_groups, streamed
@@ -28,12 +28,16 @@ class Run(NamedTuple):
 
 
 class Output(NamedTuple):
-    """Where an output is: its first row, how many entries further the next one begins, its entries, its slots."""
+    """Where an output is: its first row, how many entries further the next one begins, what it holds, its slots."""
 
     base: str
     pitch: str
-    columns: int
+    array: Array
     slot: int
+
+    @property
+    def columns(self) -> int:
+        return self.array.size
 
 
 def constant_results(plan: Plan) -> list[Sequence[Run]]:
@@ -75,6 +79,7 @@ class EntryWriter:
         self.passing: list[tuple[Region, int | str]] = []  # the regions around, and which pass of each runs
         self.row_names: list[dict[int, str]] = [{}]  # the row numbers that were written, by the regions around
         self.nesting = Nesting(plan.program.regions)
+        self.columns: dict[str, str] = {}  # where columns of row numbers begin
 
     def slot(self, slot: int) -> str:
         return self.w.at(self.workspace, slot * self.lanes.bytes)
@@ -166,11 +171,30 @@ class EntryWriter:
 
         self.groups(columns, self.lanes.width, group)
 
+    def rows_by(self, rows: Sequence[str]) -> dict[str, Sequence[str]]:
+        """Write which rows of arrays states have, by the names of the columns that say so: by none those of states."""
+        return {"": rows} | {name: [self.row_by(base, row) for row in rows] for name, base in self.columns.items()}
+
+    def row_by(self, column: str, row: str) -> str:
+        return self.w.emit(f"sext i32 {self.w.load('i32', self.w.at(column, row, 'i32'), 4)} to i64")
+
+    def lanes_at(self, base: str, columns: int, first: str) -> str:
+        """Write where the vectors of a tile are that begins with a row."""
+        return self.w.at(base, self.w.emit(f"mul nuw nsw i64 {first}, {columns}"), self.lanes.scalar)
+
+    def move_lanes(self, source: str, to: str, columns: int) -> None:
+        w, size = self.w, self.lanes.bytes
+        for k in range(columns):
+            w.store(w.v, w.load(w.v, w.at(source, k * size), size), w.at(to, k * size), size)
+
     def copy(self, output: Output, first: str, count: str) -> None:
         w, kind, size = self.w, self.lanes.scalar, self.lanes.bytes // self.lanes.width
 
         def row(lane: str) -> None:
-            (to,) = self.row_pointers(output.base, output.pitch, [w.whole("add nuw nsw", first, lane)])
+            number = w.whole("add nuw nsw", first, lane)
+            if output.array.by:
+                number = self.row_by(self.columns[output.array.by], number)
+            (to,) = self.row_pointers(output.base, output.pitch, [number])
             source = w.at(self.slot(output.slot), lane, kind)
 
             def group(start: str, columns: int) -> None:
@@ -192,7 +216,9 @@ class EntryWriter:
             + ("getelementptr i8, ptr %heap, i64 0" if plan.heap_bytes(lanes) else f"alloca [{size} x i8], align 64")
         )
         self.call(self.tile_count("%rows"), *(f"constants{k}" for k in range(len(constant_results(plan)))))
-        bases = [w.load("ptr", w.at("%inputs", k, "ptr"), 8) for k in range(len(program.inputs))]
+        columns = columns_of(program)
+        bases = [w.load("ptr", w.at("%inputs", k, "ptr"), 8) for k in range(len(program.inputs) + len(columns))]
+        self.columns = dict(zip(columns, bases[len(program.inputs) :], strict=True))
         outputs = self.outputs()
         last = w.emit("add nsw i64 %rows, -1")
 
@@ -201,8 +227,12 @@ class EntryWriter:
 
             def read_tile(tile: str) -> None:
                 rows = self.rows(start, tile, last)
-                for base, array, place in zip(bases, program.inputs, places_of(program.inputs), strict=True):
-                    self.read(base, array.size, rows, place.start)
+                found = self.rows_by(rows)
+                for base, array, place in zip(bases, program.inputs, places_of(program.inputs), strict=False):
+                    if array.in_lanes:
+                        self.move_lanes(self.lanes_at(base, array.size, rows[0]), self.slot(place.start), array.size)
+                    else:
+                        self.read(base, array.size, found[array.by], place.start)
 
             self.tiles(tiles, read_tile)
             self.run(tiles)
@@ -379,7 +409,7 @@ class EntryWriter:
         for k, (array, place) in enumerate(zip(self.program.outputs, places_of(self.program.outputs), strict=True)):
             base = w.load("ptr", w.at("%outputs", 2 * k, "ptr"), 8)
             pitch = w.load("i64", w.at("%outputs", 2 * k + 1, "i64"), 8)
-            outputs.append(Output(base, pitch, array.size, self.plan.first_output + place.start))
+            outputs.append(Output(base, pitch, array, self.plan.first_output + place.start))
         return outputs
 
     def write_results(self, outputs: Sequence[Output], first: str) -> None:
@@ -387,13 +417,19 @@ class EntryWriter:
         w, width = self.w, self.lanes.width
         count = w.least(w.whole("sub nsw", "%rows", first), str(width))
         rows = [w.whole("add nuw nsw", first, lane) for lane in range(width)]
+        for output in (o for o in outputs if o.array.in_lanes):  # where there is room for a whole tile
+            to = self.lanes_at(output.base, output.columns, first)
+            self.move_lanes(self.slot(output.slot), to, output.columns)
+        by_rows = [output for output in outputs if not output.array.in_lanes]
 
         def full() -> None:
-            for output, array in zip(outputs, self.program.outputs, strict=True):
-                (self.past_caches if streamed(array) else self.straight)(output, rows)
+            found = self.rows_by(rows)
+            for output in by_rows:
+                may_stream = streamed(output.array) and not output.array.by
+                (self.past_caches if may_stream else self.straight)(output, found[output.array.by])
 
         def rest() -> None:
-            for output in outputs:
+            for output in by_rows:
                 self.copy(output, first, count)
 
         w.branch(w.whole("icmp eq", count, width), full, rest)
