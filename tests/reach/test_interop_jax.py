@@ -149,10 +149,12 @@ def test_vmap_over_any_axis(jax, pendulum):
 def test_jacobians_forward_backward_and_of_a_model_with_tangents(jax, floating):
     q, v, a = state(floating)
     wrapped = wrap(cardan.inverse_dynamics, floating)
-    forward, backward = (make(wrapped, argnums=(0, 1, 2))(q, v, a) for make in (jax.jacfwd, jax.jacrev))
+    backward = jax.jacrev(wrapped, argnums=(0, 1, 2))(q, v, a)
+    of_two = jax.vmap(jax.jacfwd(wrapped, argnums=(0, 1, 2)))(*(np.stack([x, x]) for x in (q, v, a)))
+    forward = [by[1] for by in of_two]
     by = cardan.inverse_dynamics_derivatives(floating, q, v, a)
     rates = floating.manifold.velocity_to_configuration_derivative_jacobian(list(q))
-    close(jax, forward, backward)
+    close(jax, tuple(forward), backward)
     close(jax, (forward[0] @ np.array(rates, dtype=float), *forward[1:]), tuple(by))
 
 

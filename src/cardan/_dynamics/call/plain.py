@@ -4,8 +4,9 @@ JAX and PyTorch know of no tangents: to them a configuration is nq numbers, and 
 
     pushed:  y_dot = sum over x of (dy/dx) x_dot          pulled:  x_bar = sum over y of (dy/dx)^T y_bar
 
-with every direction and weight in the shape of the array it belongs to. Both are compiled functions, so that each can
-be pushed and pulled again. They are made for one choice of options, because the number of results may depend on it.
+with every direction and weight in the shape of the array it belongs to. dy/dx itself is the `jacobian`, for many
+directions. All are compiled functions, so that each can be pushed and pulled again. They are made for one choice of
+options, because the number of results may depend on it.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from typing import Any, Literal
 
 from cardan._algebra.errors import ParameterError, check_known
 from cardan._compiler.program import Array, autodiff
+from cardan._compiler.program.trace import pushing
 from cardan._compiler.runtime.memory import collection_paused
 from cardan._dynamics.call.function import Function, made_into
 from cardan._dynamics.call.results import Form
 from cardan._dynamics.call.signature import Options, Signature
 from cardan._dynamics.call.traced import OfProgram, Traced
 from cardan._robot.model import Model
+
+Way = Literal["pushed", "pulled", "jacobian"]
 
 
 def pushed(of: Function, model: Model, wrt: Sequence[str], names: Sequence[str], options: Options = ()) -> Function:
@@ -53,6 +57,15 @@ def pulled(of: Function, model: Model, wrt: Sequence[str], names: Sequence[str],
     return _made("pulled", of, model, wrt, names, options, [(f"weights_{k}", y.shape) for k, y in enumerate(outputs)])
 
 
+def jacobian(of: Function, model: Model, wrt: Sequence[str], names: Sequence[str], options: Options = ()) -> Function:
+    """Return the compiled function of dy/dx for each of `wrt`, then for each result, as a dictionary in that order.
+
+    Arguments and errors are those of `pushed`; what is known of the function serves (`Known`).
+    """
+    _check_names(of, model, wrt, names)
+    return _made("jacobian", of, model, wrt, names, options, [])
+
+
 def extra_names(of: Function) -> tuple[str, ...]:
     """Return what the directions or weights of a plain derivative are called, in order."""
     source = of.made_from
@@ -69,7 +82,7 @@ def _check_names(of: Function, model: Model, wrt: Sequence[str], names: Sequence
 
 
 def _made(
-    way: Literal["pushed", "pulled"],
+    way: Way,
     of: Function,
     model: Model,
     wrt: Sequence[str],
@@ -99,7 +112,7 @@ class _Plain(OfProgram):
 
     def __init__(
         self,
-        way: Literal["pushed", "pulled"],
+        way: Way,
         of: Function,
         wrt: tuple[str, ...],
         own: tuple[str, ...],
@@ -117,11 +130,15 @@ class _Plain(OfProgram):
     def traced(self, model: Model, names: tuple[str, ...], options: Options, order: int = 0) -> Traced:
         extra = [a.name for a in self.extra]
         own = self.of.interface.order(model, {*names} - {*extra})
-        inner = self.of.traced(model, own, self.options, order + 1)
+        with pushing(self.way == "jacobian" and order == 0):
+            inner = self.of.traced(model, own, self.options, order + 1)
         with collection_paused():
             if self.way == "pushed":
                 found = autodiff.jacobian_vector_product(inner.program, self.wrt, extra)
                 outputs, form = inner.program.outputs, inner.form
+            elif self.way == "jacobian":
+                found = autodiff.jacobian(inner.program, self.wrt)
+                outputs, form = found.outputs, Form("dict", tuple(a.name for a in found.outputs))
             else:
                 found = autodiff.vector_jacobian_product(inner.program, self.wrt, extra)
                 shapes = {a.name: a.shape for a in inner.program.inputs}
