@@ -20,13 +20,16 @@ def random_inertia(rng):
     return Inertia(float(rng.uniform(0.5, 2.0)), 0.2 * rng.normal(size=3), axes @ np.diag(moments) @ axes.T)
 
 
-def random_mechanism(seed, joints=CATALOGUE, *, primary=None, armature=True, chain=False):
-    """A tree in which every joint of `joints` occurs once; mimics copy the first joint with one angle."""
+def random_mechanism(seed, joints=CATALOGUE, *, primary=None, armature=True, chain=False, inwards=False):
+    """A tree in which every joint of `joints` occurs once; mimics copy the first joint with one angle.
+
+    Joints are listed outwards, or `inwards`: then coordinates come before those that carry them.
+    """
     rng = np.random.default_rng(seed)
     order = [joints[k] for k in rng.permutation(len(joints))]
     order.sort(key=lambda joint: bool(joint.primaries))  # so that the primary is there
     primary = primary or next((f"joint{k}" for k, j in enumerate(order) if type(j).__name__ == "Revolute"), None)
-    m = Mechanism(f"random{seed}")
+    m, listed = Mechanism(f"random{seed}"), []
     m.add_body("body", random_inertia(rng))
     for k, joint in enumerate(order):
         if joint.primaries:
@@ -36,18 +39,18 @@ def random_mechanism(seed, joints=CATALOGUE, *, primary=None, armature=True, cha
         m.add_body(f"body{k}", random_inertia(rng))
         parent = rng.integers(-1, k) if not chain else k - 1
         rotor = rng.uniform(0.01, 0.1, size=joint.nv) if armature else None
-        m.add_joint(
+        own = (
             f"joint{k}",
             joint,
             "body" if parent < 0 else f"body{parent}",
             f"body{k}",
             random_pose(rng),
             random_pose(rng),
-            armature=rotor,
-            damping=rng.uniform(0.0, 0.2, size=joint.nv),
-            limits=Limits(),
         )
+        listed.append((own, {"armature": rotor, "damping": rng.uniform(0.0, 0.2, size=joint.nv), "limits": Limits()}))
         m.add_frame(f"frame{k}", f"body{k}", random_pose(rng))
+    for own, options in reversed(listed) if inwards else listed:
+        m.add_joint(*own, **options)
     return m
 
 

@@ -15,14 +15,18 @@ SMALL = CATALOGUE[
 ]  # on the native target always: what ships; tree 0 and OTHERS there with --full, the rest never
 OTHERS = (*CATALOGUE[2::4], CATALOGUE[-1])
 TREES = [("small", "floating"), ("others", "floating")]
-MORE = [("small", "fixed"), *((seed, base) for seed in range(4) for base in ("fixed", "floating"))]
+MORE = [
+    ("small", "fixed"),
+    ("inwards", "floating"),
+    *((seed, base) for seed in range(4) for base in ("fixed", "floating")),
+]
 
 
 @pytest.fixture(scope="module", params=[*TREES, *(pytest.param(t, marks=pytest.mark.full) for t in MORE)], ids=str)
 def model(request):
     seed, base = request.param
-    few = {"small": SMALL, "others": OTHERS}.get(seed)
-    return random_model(4, joints=few, base=base) if few else random_model(seed, base=base)
+    few = {"small": SMALL, "others": OTHERS, "inwards": SMALL}.get(seed)
+    return random_model(4, joints=few, base=base, inwards=seed == "inwards") if few else random_model(seed, base=base)
 
 
 @pytest.fixture(autouse=True)
@@ -69,6 +73,17 @@ def test_inverse_dynamics_is_mass_matrix_and_bias(model, state):
     q, v, a = state
     M, bias = cardan.mass_matrix(model, q), cardan.bias_forces(model, q, v)
     np.testing.assert_allclose(times(M, a) + bias, cardan.inverse_dynamics(model, q, v, a), atol=1e-11 * scale(bias))
+
+
+def test_joints_may_be_listed_before_those_that_carry_them(quick_target):
+    """The inverse of the mass matrix was wrong: it took factors for those of a tree, whose coordinates go outwards."""
+    model = random_model(4, joints=SMALL, inwards=True)
+    q, v, a = random_state(model, seed=7)
+    inverse, tau = cardan.mass_matrix_inverse(model, q), cardan.inverse_dynamics(model, q, v, a)
+    np.testing.assert_allclose(cardan.mass_matrix(model, q) @ inverse, np.eye(model.nv), atol=1e-10)
+    np.testing.assert_allclose(cardan.forward_dynamics(model, q, v, tau), a, atol=1e-10 * scale(tau))
+    by = cardan.forward_dynamics_derivatives(model, q, v, tau)
+    np.testing.assert_allclose(by.dtau, inverse, atol=1e-10 * scale(inverse))
 
 
 def test_mass_matrix_is_symmetric_positive_definite_and_inverted(model, state):

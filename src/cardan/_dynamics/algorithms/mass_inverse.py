@@ -1,7 +1,8 @@
 """The inverse of the mass matrix: column by column the response to a unit effort, by what there is less of.
 
-For floating bases and deep trees, `limbs` respond; what they must know follows from the factors M = L^T D L, or in
-deep trees from articulated bodies. Of others, the factors themselves are inverted.
+For floating bases and deep trees, `limbs` respond; what they must know follows from the factors M = L^T D L, or from
+articulated bodies: in deep trees, and where a coordinate comes before one that carries it, so that L is not the tree's.
+Of others, the factors themselves are inverted.
 
 Source: Featherstone (2008), section 6.5 for the factors, table 7.1 for articulated bodies.
 Cost: six multiply-adds an entry between limbs; O(d) an entry by the factors.
@@ -41,29 +42,32 @@ def mass_matrix_inverse(model: Model, q: ArrayLike, *, packed: bool = False) -> 
 
     Peers: Pinocchio `computeMinverse`.
     """
-    if deepest(model) > DEEP and not model.has_mimics:
+    floats = _floats(model, q)
+    if not model.has_mimics and (deepest(model) > DEEP or (floats and not _are_outwards(model))):
         rest = [0.0] * model.nv
         inverse = _columns(model, articulated(model, q, *outwards_in_one_frame(model, q, rest, rest)).limbs)
     else:
         factor = mass_factor(model, q)
-        floats = not model.has_mimics and _floats(model, q)
         inverse = _columns(model, _of_factor(model, q, factor)) if floats else factor.inverse()
     return mass_matrix_inverse_entries(model).of(inverse) if packed else inverse
 
 
 def _columns(model: Model, limbs: Limbs) -> Rows:
     """Return M^-1, column by column: the response to a unit effort."""
-    columns = zeros(model.nv, model.nv)
-    for node in model.nodes:
-        for k in node.v:
-            columns[k] = limbs.unit(node.index, k)
-    return mirrored(columns) or columns
+    joint_of = {k: node.index for node in model.nodes for k in node.v}
+    columns = [limbs.unit(joint_of[k], k) for k in range(model.nv)]
+    return mirrored(columns) or zeros(0, 0)
 
 
 def _floats(model: Model, q: Vector) -> bool:
     """Return whether every tree hangs on a joint that moves in all six ways."""
     S = relative_kinematics(model, q).S
-    return all(moves_all_ways(node, S[node.index]) for node in model.nodes if node.parent < 0)
+    return not model.has_mimics and all(moves_all_ways(node, S[node.index]) for node in model.nodes if node.parent < 0)
+
+
+def _are_outwards(model: Model) -> bool:
+    """Return whether every coordinate comes behind those that carry it, as joints need not be listed."""
+    return all(max(model.nodes[node.parent].v) < min(node.v) for node in model.nodes if node.parent >= 0)
 
 
 def _of_factor(model: Model, q: Vector, factor: Factor) -> Limbs:
