@@ -398,6 +398,10 @@ class JointOfAnother(Joint):
         return self.joint.slip(q, v)
 
     @property
+    def num_slips(self) -> int:
+        return self.joint.num_slips
+
+    @property
     def has_efforts(self) -> bool:
         return self.joint.has_efforts
 
