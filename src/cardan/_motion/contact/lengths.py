@@ -14,7 +14,7 @@ from cardan._algebra.scalar import sqrt
 from cardan._algebra.spatial import Vector3
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.collision import Candidate
-from cardan._motion.contact.point import WORLD, Contact, ContactsOfPair
+from cardan._motion.contact.point import WORLD, AtRest, Contact, ContactsOfPair
 from cardan._robot.joints import Distance, Joint, Reversed
 from cardan._robot.model import Model
 from cardan._robot.records import Connection, Material
@@ -50,7 +50,7 @@ def lengths(moment: Snapshot) -> list[Contact]:
     for c, sign, limit in bounded(moment.model):
         ends = [_end(moment, c.child, c.child_pose.translation), _end(moment, c.parent, c.parent_pose.translation)]
         (a, own), (b, other) = sorted(ends, key=lambda end: end[0] == WORLD)  # the first on a node that moves
-        shared = ContactsOfPair(moment.model, (a, b), (own, other), (0.0, 0.0))
+        shared = ContactsOfPair(AtRest(moment.model), (a, b), (own, other), (0.0, 0.0))
         place = other if b == WORLD else moment.poses[b] @ other
         along = own - moment.poses[a].inverse_act(place)
         d = sqrt(along.norm_squared() + TINY)

@@ -40,11 +40,32 @@ WORLD = -1  # the node of the world
 STANDS = 1e-12  # the square of the sine of a capsule's tilt, below which it lies along no direction of a plane
 
 
+class AtRest:
+    """A model in its neutral configuration: what regularisations are measured by."""
+
+    def __init__(self, model: Model) -> None:
+        self.still = Snapshot(model, model.manifold.neutral(), [0.0] * model.nv)
+        self.D = joint_inertias(model)
+
+    def inverse_mass(self, node: int, centre: Vector3, extent: float) -> Scalar:
+        """Return the velocity that an impulse on a node's body makes: the mean over points around a centre [1/kg].
+
+        2/3 extent^2 is the mean of their squared levers about an axis.
+        """
+        total: Scalar = 0.0
+        for j, column in self.still.columns(node).items():
+            if not is_zero(self.D[j]):
+                moved = (column.linear + column.angular.cross(centre)).norm_squared()
+                moved = moved + column.angular.norm_squared() * (2.0 / 3.0 * extent**2)
+                total = total + moved / (3.0 * self.D[j])
+        return total
+
+
 @dataclass(eq=False)
 class ContactsOfPair:
     """What the contacts of one pair of shapes have in common."""
 
-    model: Model
+    rest: AtRest
     nodes: tuple[int, int]  # a and b, `WORLD` for the world at rest
     centres: tuple[Vector3, Vector3]  # of both shapes, each in its node's frame
     extents: tuple[float, float]  # how far about its centre a shape reaches [m]
@@ -58,7 +79,7 @@ class ContactsOfPair:
         """The velocity that an impulse on the points makes, about: sum of |J_j|^2 / 3 D_j in the neutral pose."""
         # Regularisations are measured by it. It is a number if the inertias are, whatever the configuration.
         both = zip(self.nodes, self.centres, self.extents, strict=True)
-        return sum((inverse_mass_of(self.model, node, c, extent) for node, c, extent in both if node != WORLD), 0.0)
+        return sum((self.rest.inverse_mass(node, c, extent) for node, c, extent in both if node != WORLD), 0.0)
 
 
 class Contact:
@@ -201,21 +222,6 @@ class Contact:
     @property
     def inverse_mass(self) -> Scalar:
         return self.pair.inverse_mass
-
-
-def inverse_mass_of(model: Model, node: int, centre: Vector3, extent: float) -> Scalar:
-    """Return the velocity that an impulse on a node's body makes: the mean over points that far from a centre [1/kg].
-
-    2/3 extent^2 is the mean of their squared levers about an axis.
-    """
-    still = Snapshot(model, model.manifold.neutral(), [0.0] * model.nv)
-    D, total = joint_inertias(model), 0.0
-    for j, column in still.columns(node).items():
-        if not is_zero(D[j]):
-            moved = (column.linear + column.angular.cross(centre)).norm_squared()
-            moved = moved + column.angular.norm_squared() * (2.0 / 3.0 * extent**2)
-            total = total + moved / (3.0 * D[j])
-    return total
 
 
 def _at_rest(motion: BodyMotion, p: Vector3, centre: Vector3) -> Motion:

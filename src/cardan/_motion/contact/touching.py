@@ -13,7 +13,7 @@ from cardan._motion.collision import Two, points_of
 from cardan._motion.collision.bounds import radius_about
 from cardan._motion.collision.candidate import Z
 from cardan._motion.contact.moving_point import lever_rate
-from cardan._motion.contact.point import WORLD, Contact, ContactsOfPair
+from cardan._motion.contact.point import WORLD, AtRest, Contact, ContactsOfPair
 from cardan._robot.geometry.shapes import Capsule, Geometry, HeightField, Plane, Sphere, TriangleMesh
 from cardan._robot.geometry.support import box_about
 from cardan._robot.records import Material
@@ -107,7 +107,7 @@ def contacts(moment: Snapshot, pairs: Iterable[Pair], skipping: float | None = N
         sides.append((b, a) if a.node == WORLD else (a, b))  # the first on a node that moves
     placed = [Two(a.shape, a.pose_in_world(moment), b.shape, b.pose_in_world(moment)) for a, b in sides]
     reaches = [] if skipping is None else [_reach(moment, *both, skipping) for both in zip(listed, sides, strict=True)]
-    found = []
+    found, at_rest = [], AtRest(moment.model)
     candidates_of = points_of(placed, [a.X for a, _ in sides], reaches or None)
     for k, (pair, (a, b), candidates) in enumerate(zip(listed, sides, candidates_of, strict=True)):
         centres, extents = (a.centre, b.centre), (a.extent, b.extent)
@@ -115,7 +115,7 @@ def contacts(moment: Snapshot, pairs: Iterable[Pair], skipping: float | None = N
         nearness = reaches[k] - least if reaches and len(candidates) > 1 else None
         lies = isinstance(a.shape, Capsule) and isinstance(b.shape, Plane)
         rate, axis = lever_rate(a.shape, a.X), a.X.rotation @ Z if lies else None
-        shared = ContactsOfPair(moment.model, (a.node, b.node), centres, extents, rate, nearness, axis)
+        shared = ContactsOfPair(at_rest, (a.node, b.node), centres, extents, rate, nearness, axis)
         for candidate in candidates:
             touching = candidate._replace(gap=candidate.gap - pair.margin)
             found.append(Contact(moment, shared, touching, pair.material))

@@ -16,7 +16,7 @@ from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._motion.collision import has_page
 from cardan._motion.collision.bounds import radius_about
 from cardan._motion.collision.table import kind_of
-from cardan._motion.contact.point import inverse_mass_of
+from cardan._motion.contact.point import AtRest
 from cardan._motion.contact.touching import Pair
 from cardan._motion.crowd.kinds import BASE, Ball, Kind, kinds_of
 from cardan._motion.crowd.rows import blocks_of, numbers_of, still_row
@@ -222,11 +222,11 @@ class Layout:
         shared = ShapeKinds.of([shape.geometry for shape in scene.shapes])
         kinds: dict[Any, tuple[int, Geometry]] = {}
         materials: dict[Any, int] = {}
-        weights: dict[Any, float] = {}
+        at_rest: dict[Any, AtRest] = {}
         rows: list[dict[str, Any]] = []
         sizes: list[float] = []
         for family, shape in zip(scene.families, scene.shapes, strict=True):
-            own = self._placed(shape, weights)
+            own = self._placed(shape, at_rest)
             geometry = shape.geometry
             own["shape_kind"] = kinds.setdefault(kind_of(geometry), (len(kinds), geometry))[0]
             own["shape_surface"] = materials.setdefault(shape.surface or Material(), len(materials))
@@ -296,7 +296,7 @@ class Layout:
         middle, half = (Vector3.zero(), None) if is_endless else box_about(shape.geometry)
         return self._pose_in_node(shape) @ middle, float(radius_about(half)) if half is not None else 0.0, half
 
-    def _placed(self, shape: Shape, weights: dict[Any, float]) -> dict[str, Any]:
+    def _placed(self, shape: Shape, at_rest: dict[Any, AtRest]) -> dict[str, Any]:
         """Return where a shape is, and what is felt of it."""
         geometry, at = shape.geometry, self.scene.model.attachments[shape.body]
         endless, X = ENDLESS.get(type(geometry), 0), self._pose_in_node(shape)
@@ -311,13 +311,11 @@ class Layout:
         kind = self.kinds[k]
         row, step = kind.touching.index(n), len(kind.trees) * len(kind.touching)
         found |= {"shape_node": self.first_node[k] + i * len(kind.touching) + row, "node_step": step}
-        own = kind.model.filled_with({"inertial_parameters": kind.numbers[i]}) if kind.is_loose else kind.model
-        if kind.kinematic:
-            own = heavy(own, [node for node in own.nodes if node.name in kind.kinematic])
-        key = k, n, tuple(kind.numbers[i]) if kind.is_loose else (), tuple(found["shape_centre"]), extent
-        if key not in weights:
-            weights[key] = float(inverse_mass_of(own, n, centre, extent))
-        return found | {"shape_weight": weights[key]}
+        key = k, tuple(kind.numbers[i]) if kind.is_loose else ()
+        if key not in at_rest:
+            own = kind.model.filled_with({"inertial_parameters": kind.numbers[i]}) if kind.is_loose else kind.model
+            at_rest[key] = AtRest(heavy(own, [node for node in own.nodes if node.name in kind.kinematic]))
+        return found | {"shape_weight": float(at_rest[key].inverse_mass(n, centre, extent))}
 
     def _pair_kinds(self, c: Crowd, shared: ShapeKinds, kinds: Sequence[Geometry]) -> list[ShapePair]:
         n, still = len(kinds), c.shape_node == c.nodes
