@@ -94,9 +94,7 @@ def test_integers_beyond_every_float_are_refused():
         cardan.robots.arm7().model(gravity=(0, 0, 10**400))
 
 
-@pytest.mark.parametrize(
-    "read", [cardan.load, cardan.load_mechanism, check, cardan.formats.read_urdf, cardan.from_json]
-)
+@pytest.mark.parametrize("read", [cardan.load, cardan.load_mechanism, check, cardan.from_json])
 @pytest.mark.parametrize("thing", [None, 3, [], object()])
 def test_what_is_no_file(read, thing):
     with pytest.raises(DTypeError, match="expected a path, or"):

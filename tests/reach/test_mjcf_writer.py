@@ -292,14 +292,6 @@ def test_a_robot_too_deep_to_be_read_again_is_refused_before_mujoco_has_it():
         write(chain(198))
 
 
-def test_a_robot_too_large_to_be_read_again_is_refused(monkeypatch):
-    monkeypatch.setattr("cardan._reach.formats.mjcf.writer.MAX_HANDED", 20)
-    monkeypatch.setattr("cardan._reach.formats.mjcf.expanded.MAX_HANDED", 20)
-    assert len(load_mechanism(write(chain(5))).bodies) == 5
-    with pytest.raises(UnsupportedError, match=r"\d+ elements .*: at most 20 are read again; write it as JSON"):
-        write(chain(6))
-
-
 @pytest.mark.parametrize("x", [1.1e15, 1.8e19, 5e307, 1e308])
 def test_a_number_that_is_not_read_again_is_refused(x):
     m = two_bodies(J.Revolute(AXIS))

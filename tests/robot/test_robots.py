@@ -65,7 +65,7 @@ def moments(solid):
 def test_shipped_urdf_is_the_builder(name):
     text = Path(robots.urdf_path(name)).read_text(encoding="utf-8")
     assert text == cardan.to_urdf(robots.ROBOTS[name]())
-    assert cardan.check_urdf(robots.urdf_path(name)) == []
+    assert cardan.formats.check(robots.urdf_path(name)) == []
     built, read = robots.ROBOTS[name]().model(), cardan.load(robots.urdf_path(name))
     q = built.random_configuration((5,), seed=0)
     v, a = np.random.default_rng(0).normal(size=(2, 5, built.nv))

@@ -6,7 +6,7 @@ import argparse
 import csv
 import io
 import re
-import sys
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -22,11 +22,8 @@ from cardan._dynamics.algorithms.energy import kinetic_energy, potential_energy
 from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._dynamics.algorithms.rnea import inverse_dynamics
 from cardan._reach.cli.options import ROBOT, add, check_output, load_robot, say
-from cardan._reach.formats.report import NUMBER
 from cardan._reach.formats.source import open_regular
 from cardan._robot.model import Model
-
-MAX_ARRAY = 2**31  # bytes of one array of an .npz, unpacked: a small archive may claim any size
 
 
 class TrajectoryError(CardanError, ValueError):
@@ -75,57 +72,44 @@ def _ending(file: str, verb: str) -> str:
 
 def _read_csv(file: str, stream: BinaryIO, model: Model) -> dict[str, np.ndarray]:
     nq, nv = model.nq, model.nv
-    widths, rows = (nq, nq + nv, nq + 2 * nv), []
-    # A byte order mark of a spreadsheet is no part of a number.
-    text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
+    text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace")  # a spreadsheet begins with a mark
+    first = text.readline()
+    text.seek(0)
+    has_names = bool(first.strip()) and not any(map(_is_number, first.split(",")))
     try:
-        for number, cells in enumerate(csv.reader(text), start=1):
-            # Blank lines, and a first line of names.
-            if not any(map(str.strip, cells)) or (number == 1 and not any(map(_is_number, cells))):
-                continue
-            if len(cells) not in widths:
-                named = f"nq = {widths[0]}, nq + nv = {widths[1]} or nq + 2 nv = {widths[2]}"
-                raise TrajectoryError(file, number, f"has {len(cells)} columns, expected {named}")
-            if rows and len(cells) != len(rows[0]):
-                raise TrajectoryError(file, number, f"has {len(cells)} columns, the rows above have {len(rows[0])}")
-            rows.append([_number(file, number, column, cell) for column, cell in enumerate(cells, start=1)])
-    except csv.Error as error:
-        raise TrajectoryError(file, len(rows) + 1, f"is no CSV: {error}") from None
-    parts = zip(("q", "v", "a"), np.split(np.array(rows or np.empty((0, nq))), [nq, nq + nv], axis=1), strict=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # NumPy warns of no rows
+            rows = np.loadtxt(text, delimiter=",", skiprows=int(has_names), ndmin=2)
+    except ValueError as error:
+        raise TrajectoryError(file, 0, f"is no CSV of numbers: {error}") from None
+    if rows.size and rows.shape[1] not in (nq, nq + nv, nq + 2 * nv):
+        named = f"nq = {nq}, nq + nv = {nq + nv} or nq + 2 nv = {nq + 2 * nv}"
+        raise TrajectoryError(file, 0, f"has {rows.shape[1]} columns, expected {named}")
+    parts = zip(("q", "v", "a"), np.split(rows, [nq, nq + nv], axis=1), strict=True)
     return {name: part for name, part in parts if part.shape[1] or name == "q"}
 
 
 def _is_number(cell: str) -> bool:
-    return NUMBER.fullmatch(cell.strip()) is not None or cell.strip().lower().lstrip("+-") in ("nan", "inf", "infinity")
-
-
-def _number(file: str, row: int, column: int, cell: str) -> float:
-    if not _is_number(cell):
-        raise TrajectoryError(file, row, f"column {column}: {cell.strip()[:40]!r} is not a number")
-    return float(cell)
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _read_npz(file: str, stream: BinaryIO, model: Model) -> dict[str, np.ndarray]:
-    arrays, large = {}, ""
     try:
         with np.load(stream, allow_pickle=False) as archive:  # a pickle could run code
-            names = sorted(archive.files)
-            sizes = {info.filename.removesuffix(".npy"): info.file_size for info in archive.zip.infolist()}
-            large = next((name for name in ("q", "v", "a") if sizes.get(name, 0) > MAX_ARRAY), "")
-            if not large:
-                arrays = {name: archive[name] for name in ("q", "v", "a") if name in names}
+            names, arrays = sorted(archive.files), {name: archive[name] for name in "qva" if name in archive.files}
     except Exception as error:  # zip, zlib, the parser of headers: a broken file may break any of them
         raise TrajectoryError(file, 0, f"is not an .npz archive of arrays: {error or type(error).__name__}") from None
-    if large:
-        raise TrajectoryError(file, 0, f"array {large!r} has {sizes[large]} bytes, expected at most {MAX_ARRAY}")
     if "q" not in arrays:
         raise TrajectoryError(file, 0, f"has no array 'q'; it holds {names}")
     for name, array in arrays.items():
         width = model.nq if name == "q" else model.nv
-        if array.ndim != 2 or array.shape[1] != width or len(array) != arrays["q"].shape[:1][0]:
-            raise TrajectoryError(file, 0, f"array {name!r} has shape {array.shape}, expected (n, {width})")
-        if array.dtype.kind not in "fiu":
-            raise TrajectoryError(file, 0, f"array {name!r} holds {array.dtype}, expected real numbers")
+        if array.ndim != 2 or array.shape != (len(arrays["q"]), width) or array.dtype.kind not in "fiu":
+            got = f"array {name!r} has shape {array.shape} and holds {array.dtype}"
+            raise TrajectoryError(file, 0, f"{got}, expected real numbers, (n, {width})")
     return arrays
 
 
@@ -167,10 +151,6 @@ def _write_npz(stream: BinaryIO, columns: Mapping[str, np.ndarray]) -> None:
     np.savez(stream, **encoded)
 
 
-CHUNK = 4096
-LONG = 20_000  # rows from which progress is shown
-
-
 def fill(parser: argparse.ArgumentParser) -> None:
     add(parser, *ROBOT, "--overwrite")
     help = (
@@ -188,14 +168,9 @@ def run(args: argparse.Namespace) -> int:
     model.attachment(frame)  # raises for an unknown frame, before anything takes time
     trajectory = read_trajectory(args.trajectory, model)
     check_output(args, args.file, args.trajectory)  # before the work, not after it
-    rows, parts = len(trajectory.q), []
-    for start in range(0, rows, CHUNK):
-        parts.append(columns(model, SampledMotion(*(array[start : start + CHUNK] for array in trajectory)), frame))
-        if rows >= LONG:
-            done = min(start + CHUNK, rows)
-            print(f"\r{done} of {rows} rows", end="\n" if done == rows else "", file=sys.stderr, flush=True)
-    write_results(args.output, {name: np.concatenate([p[name] for p in parts]) for name in parts[0]})
-    say(f"{args.output}: {rows} rows, {len(parts[0])} columns; poses are those of {frame!r}")
+    found = columns(model, trajectory, frame)
+    write_results(args.output, found)
+    say(f"{args.output}: {len(trajectory.q)} rows, {len(found)} columns; poses are those of {frame!r}")
     return 0
 
 

@@ -145,10 +145,10 @@ def load(
             impossible one; `srdf`, an SRDF file or its content, which adds groups, named configurations and disabled
             contacts; `trusted`, whether whoever wrote the files may run code here (xacro needs it: its expressions are
             Python's; JSON then imports the modules of joint classes that are not registered, see `from_json`); and
-            those of single formats: `continuous` (URDF, SDF: see `read_urdf`), `xacro_args` (xacro: values of arguments
-            by name), `model` (the one model of an SDF world, the path of a prim or the name of an articulation of USD,
-            to read alone) and `orphans` (USD: `"warn"`, `"error"`, `"keep"` or `"drop"` joints that belong to no
-            articulation).
+            those of single formats: `continuous` (URDF, SDF: coordinates of continuous joints, one `"angle"`, or
+            `"unit_complex"`, q = (cos, sin)), `xacro_args` (xacro: values of arguments by name), `model` (the one model
+            of an SDF world, the path of a prim or the name of an articulation of USD, to read alone) and `orphans`
+            (USD: `"warn"`, `"error"`, `"keep"` or `"drop"` joints that belong to no articulation).
 
     Raises:
         DescriptionError: with every fault found, each with file and line.

@@ -42,7 +42,7 @@ def to_urdf(thing: Mechanism | Model) -> str:
         MechanismError: if the bodies are not one connected whole.
 
     Examples:
-        >>> cardan.read_urdf(cardan.to_urdf(mechanism)).name
+        >>> cardan.load_mechanism(cardan.to_urdf(mechanism)).name
         'arm7'
     """
     written = write_urdf(thing)
