@@ -14,7 +14,7 @@ from cardan._algebra.errors import DescriptionError, Fault, MechanismError, Para
 from cardan._compiler.runtime.staging import write_whole
 from cardan._reach.formats import reading
 from cardan._reach.formats.plausibility import review
-from cardan._reach.formats.source import Source, is_content
+from cardan._reach.formats.source import Source
 from cardan._reach.formats.srdf.reader import add_to
 from cardan._robot.description import Mechanism
 from cardan._robot.joints import Joint
@@ -195,8 +195,7 @@ def check(source: RobotSource, **options: Any) -> list[Fault]:
         if isinstance(found.thing, Mechanism):
             if not found.thing.bodies:
                 found.report.error(0, NO_BODY)
-            folder = None if is_content(source) or is_named(source) else Path(os.fsdecode(source)).resolve().parent
-            review(found.thing, found.places, found.report, reading.Places(folder, options.get("package_dirs")).allow)
+            review(found.thing, found.places, found.report)
         return found.report.faults()
     except DescriptionError as error:
         return sorted(error.faults, key=lambda fault: fault.line)
