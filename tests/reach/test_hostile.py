@@ -417,28 +417,6 @@ def test_broken_archives_end_in_one_line(tmp_path, capsys, content, words):
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"x" * 200_000, "row 1: is no CSV: field larger"),
-        (b"0,0,0,0,0,0,1_0\n", "row 1: column 7: '1_0' is not a number"),
-        (b"0,0,0,0,0,0,0x10\n", "column 7: '0x10'"),
-        ("\u0663,0,0,0,0,0,0\n".encode(), "column 1"),
-    ],
-    ids=range(4),
-)
-def test_broken_tables_end_in_one_line(tmp_path, capsys, content, words):
-    (tmp_path / "in.csv").write_bytes(content)
-    assert main(["dynamics", ARM, str(tmp_path / "in.csv"), "-o", str(tmp_path / "o.csv")]) == 1
-    assert words in capsys.readouterr().err
-
-
-def test_a_byte_order_mark_before_numbers(tmp_path):
-    (tmp_path / "in.csv").write_bytes(b"\xef\xbb\xbf0,0,0,0,0,0,0\n")
-    assert main(["dynamics", ARM, str(tmp_path / "in.csv"), "-o", str(tmp_path / "o.npz")]) == 0
-    assert len(np.load(tmp_path / "o.npz")["tau:joint1"]) == 1
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_full_disk_ends_in_one_line():
     with Path("/dev/full").open("w") as full:

@@ -83,8 +83,6 @@ FAULTS = {
     "bytes that are no UTF-8": (b'<robot name="\xff\xfe"/>', 1, "not well-formed XML"),
     "codec that is none": (b'<?xml version="1.0" encoding="hex"?>\n<robot/>', 1, "encoding cannot be read"),
     # the root
-    "SDF": ('<sdf version="1.6"/>', 1, "root element is <sdf>, expected <robot>; this is SDF"),
-    "MJCF": ('\n<mujoco model="x"/>', 2, "root element is <mujoco>, expected <robot>; this is MJCF"),
     "mesh": ("<COLLADA/>", 1, "this is a mesh"),
     "other root": ("<thing/>", 1, "root element is <thing>, expected <robot>"),
     "no name": ('<robot><link name="a"/></robot>', 1, "<robot> needs a non-empty attribute 'name'"),
