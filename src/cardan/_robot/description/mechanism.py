@@ -14,7 +14,6 @@ from cardan._algebra.spatial import SE3, Inertia, MotionSubspace, Vector3, check
 from cardan._robot.description import editing
 from cardan._robot.description.paths import BodyGraph, Visit, graphviz_text, tree_text
 from cardan._robot.description.rooting import base_name, rooted
-from cardan._robot.description.serial_chain import ChainBuilder
 from cardan._robot.geometry.hull import VERTICES
 from cardan._robot.geometry.shapes import Shape
 from cardan._robot.joints import Fixed, FreeFlyer, Joint, Limits
@@ -711,18 +710,6 @@ class Mechanism(Explained):
         return frame.body, frame.pose if pose is None else frame.pose @ SE3.of(pose)
 
     # --- seen without a root ---
-
-    def at(self, body: str = WORLD) -> ChainBuilder:
-        """Return a body as a place to build on: `m.at("world").add("upper", Revolute()).add("fore", Revolute())`.
-
-        Examples:
-            >>> chain = cardan.Mechanism("chain")
-            >>> place = chain.at("world").add("upper", cardan.joints.Revolute((0.0, 1.0, 0.0)))
-            >>> chain.model().nv
-            1
-        """
-        self._check_body(body, f"mechanism {self.name!r}")
-        return ChainBuilder(self, body)
 
     def transform(self, q: Mapping[str, Any], child: str, parent: str) -> np.ndarray:
         """Return X_parent_child of any two connected bodies or frames, shape (..., 4, 4).
