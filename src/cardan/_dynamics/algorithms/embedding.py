@@ -112,7 +112,7 @@ class Embedded:
         self, M: Rows, K: Rows, blocks: Sequence[Block], metric: Callable[[], Rows], tolerance: Scalar
     ) -> None:
         self.M, self.K, self.blocks, self.metric = M, K, blocks, metric
-        self.squares = [square for block in blocks for square in _squares(K, block, tolerance)]
+        self.squares = [square for block in blocks for square in squares_of(K, block, tolerance)]
         dependent = {j for block in blocks for j in block.columns}
         self.free = [j for j in range(len(M)) if j not in dependent]
         G: Rows = [[float(i == j) for i in self.free] for j in range(len(M))]
@@ -188,7 +188,7 @@ class Embedded:
         return same
 
 
-def _squares(K: Rows, block: Block, tolerance: Scalar) -> list[Square]:
+def squares_of(K: Rows, block: Block, tolerance: Scalar) -> list[Square]:
     """Return the parts of a block that zeros keep apart."""
     pairs, found = list(zip(block.rows, block.columns, strict=True)), []
     while pairs:
