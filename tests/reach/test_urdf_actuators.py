@@ -155,7 +155,7 @@ def test_what_is_left_out_is_told():
         "disabled contacts 'a/c'",
         "surfaces, groups, masks, margins or densities of shapes on 'a', 'c'",
     )
-    with pytest.warns(DescriptionWarning, match="m: URDF cannot say, and left out are: gravity .*; actuators 'three'"):
+    with pytest.warns(DescriptionWarning, match="m: URDF does not hold actuators 'three'"):
         text = cardan.to_urdf(m)
     back = cardan.load_mechanism(text)
     assert [a.name for a in back.actuators] == ["motor"]

@@ -72,8 +72,6 @@ class Mechanism(Explained):
         >>> frame = m.add_frame("tip", "link", cardan.SE3(translation=(0.0, 0.0, -0.6)))
         >>> m.model()
         <Model 'swing': 1 bodies, nq=1, nv=1>
-        >>> spare = m.add_body("spare")
-        >>> m.discard_body("spare")
         >>> from cardan.description import Shape, Sphere
         >>> m.add_shape(Shape("link", "visual", Sphere(0.1), name="ball")).name
         'ball'
@@ -208,22 +206,6 @@ class Mechanism(Explained):
         """Hold another body or joint under the name of one there is, for a builder that is not done with it."""
         table: dict[str, Any] = self._bodies if isinstance(record, Body) else self._joints
         table[record.name] = record
-
-    def discard_body(self, name: str) -> None:
-        """Take back a body that nothing is connected to yet.
-
-        Args:
-            name: of the body.
-
-        Raises:
-            UnknownNameError, MechanismError: if there is no such body; if joints, frames or shapes are on it.
-        """
-        check_known("body", name, self._bodies, f"mechanism {self.name!r}")
-        used = [c.name for c in self.joints if name in (c.parent, c.child)]
-        used += [f.name for f in self.frames if f.body == name]
-        if used or any(s.body == name for s in self._shapes):
-            raise MechanismError(f"body {name!r} is in use ({', '.join(used) or 'by a shape'}); remove(...) edits.")
-        del self._bodies[name]
 
     def add_joint(
         self,
