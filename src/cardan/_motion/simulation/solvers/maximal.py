@@ -102,8 +102,8 @@ class Maximal(CompiledSolver):
             except UnsupportedError:
                 yield "link without inertia", f"what joint {node.name!r} moves, without mass or inertia"
         for pair in self.world.pairs if self.contacts else ():
-            if pair.material.torsional or pair.material.rolling:
-                yield "rolling friction", f"torsional or rolling friction ({pair.name})"
+            if pair.material.torsional or pair.material.rolling or pair.material.anisotropy != 1.0:
+                yield "rolling friction", f"torsional or rolling friction, or two coefficients ({pair.name})"
 
     def _check_support(self) -> None:
         super()._check_support()
