@@ -388,22 +388,13 @@ class Page(HTMLParser):
 
 
 @pytest.mark.parametrize("build", [*cardan.robots.ROBOTS.values(), *cardan.robots.LOOPED.values()])
-def test_a_notebook_shows_the_tree_and_a_picture(build):
+def test_a_notebook_shows_the_text_and_a_picture(build):
     mechanism = build()
     model = mechanism.model()
     for shown in (model, mechanism):
         page = Page(shown._repr_html_())
-        for names in (model.body_names, model.joint_names, model.closure_names):
-            assert set(names) <= set(page.texts)
-        assert {type(c.joint).__name__ for c in model.connections} <= set(page.texts)
+        assert page.texts == [str(shown)]
         assert page.images[0]["src"].startswith("data:image/png;base64,iVBOR")
-
-
-def test_masses_and_limits_are_in_the_table(slide_and_hinge):
-    texts = Page(slide_and_hinge._repr_html_()).texts
-    assert "[-2, 1] m" in texts
-    assert "[-1.5, 1.5] rad" in texts
-    assert texts.count("1") >= 2
 
 
 def hostile():
@@ -419,24 +410,19 @@ def test_names_run_nothing():
     for shown in (m, m.model()):
         page = Page(shown._repr_html_())
         assert "script" not in page.tags
-        assert set(page.tags) <= {"div", "p", "b", "img", "table", "thead", "tbody", "tr", "th", "td"}
+        assert set(page.tags) <= {"img", "pre"}
         assert page.images[0]["alt"] == HOSTILE
-        assert sum(HOSTILE in text for text in page.texts) >= 3
     model = m.model()
     cardan.plot(model, [[0.0], [1.0]], paths=HOSTILE).figure.canvas.draw()  # `$` begins no formula
     cardan.plot_trajectory(model, [0.0, 1.0], [[0.0], [1.0]], frames=HOSTILE).canvas.draw()
 
 
-@pytest.mark.parametrize("what", ["empty", "no shape", "no pose", "broken joint", "deep", "inputs"])
+@pytest.mark.parametrize("what", ["empty", "no shape", "no pose", "broken joint", "inputs"])
 def test_a_notebook_is_never_stopped(what, monkeypatch):
     m = cardan.Mechanism("odd <b>")
     if what != "empty":
-        count = 300 if what == "deep" else 1
-        last = "world"
-        for k in range(count):
-            m.add_body(f"b{k}", cardan.Inertia(1.0))
-            m.add_joint(f"j{k}", Revolute([0, 0, 1]), last, f"b{k}")
-            last = f"b{k}"
+        m.add_body("b", cardan.Inertia(1.0))
+        m.add_joint("j", Revolute([0, 0, 1]), "world", "b")
     if what == "no pose":
         monkeypatch.setattr(Kinematics, "pose", lambda self, frame: 1 / 0)
     if what == "broken joint":
@@ -446,9 +432,7 @@ def test_a_notebook_is_never_stopped(what, monkeypatch):
         model = m.model()
         text = (model.with_inputs("mass") if what == "inputs" else model)._repr_html_()
         assert "odd &lt;b&gt;" in text
-        assert text.startswith("<pre>") == (what == "broken joint")
         Page(text)
-        assert ("more</p>" in text) == (what == "deep")
 
 
 def test_the_page_is_the_same_each_time_and_after_pickling(arm):

@@ -1,7 +1,5 @@
 """Editing a mechanism: a new one each time, the same physics, and a report; printing, building, seen without a root."""
 
-import shutil
-import subprocess
 import warnings
 
 import numpy as np
@@ -296,20 +294,6 @@ def test_printing():
     forest.add_joint("ba", Revolute(), "b", "a")
     forest.add_joint("ca", Revolute(), "c", "a")
     assert str(forest).splitlines()[1:] == ["b", "└─[ba: Revolute]─ a", "   └─[ca: Revolute (reversed)]─ c"]
-
-
-def test_graphs_for_graphviz():
-    m = arm()
-    m.add_joint("brace", Spherical(), "base", "tool")
-    text = m.renamed({"tip": 'a "tip" \\ of'}).mechanism.graphviz()
-    assert '"base" -> "upper" [label="shoulder\\nRevolute"];' in text
-    assert '"base" -> "tool" [label="brace\\nSpherical", style=dashed, constraint=false];' in text
-    assert '"a \\"tip\\" \\\\ of"' in text
-    dot = shutil.which("dot")
-    if dot is None:
-        pytest.skip("Graphviz is not installed: the text is not drawn")
-    drawn = subprocess.run([dot, "-Tsvg"], input=text, capture_output=True, text=True, check=True)
-    assert "shoulder" in drawn.stdout
 
 
 # --- seen without a root ---

@@ -12,7 +12,7 @@ import numpy as np
 from cardan._algebra.errors import DuplicateNameError, Explained, MechanismError, ParameterError, check_known, check_new
 from cardan._algebra.spatial import SE3, Inertia, MotionSubspace, Vector3, checked_pose
 from cardan._robot.description import editing
-from cardan._robot.description.paths import BodyGraph, Visit, graphviz_text, tree_text
+from cardan._robot.description.paths import BodyGraph, Visit, tree_text
 from cardan._robot.description.rooting import base_name, rooted
 from cardan._robot.geometry.hull import VERTICES
 from cardan._robot.geometry.shapes import Shape
@@ -108,8 +108,6 @@ class Mechanism(Explained):
         (6, 1)
         >>> [visit[0] for visit in m.traversal()], m.path("tip", "world")
         (['world', 'link'], ('hinge',))
-        >>> mechanism.graphviz().splitlines()[0]
-        'digraph "arm7" {'
 
     Peers: RigidBodyDynamics.jl `Mechanism`, roboticstoolbox `DHRobot`.
     """
@@ -730,10 +728,6 @@ class Mechanism(Explained):
     def path(self, child: str, parent: str) -> tuple[str, ...]:
         """Return the names of the joints from the parent to the child."""
         return tuple(c.name for c in self._graph({}).path(child, parent))
-
-    def graphviz(self) -> str:
-        """Return the mechanism as a graph in Graphviz's DOT language."""
-        return graphviz_text(self.name, self.bodies, self.joints, self.frames)
 
     def _graph(self, q: Mapping[str, Any]) -> BodyGraph:
         graph = BodyGraph(tuple(self._bodies), self.joints, self.frames)
