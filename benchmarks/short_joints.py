@@ -37,10 +37,11 @@ def operations(joint: Joint) -> int:
 def chain(joint: Joint) -> cardan.Model:
     """Return three bodies on three of the joint."""
     m = cardan.Mechanism("chain")
-    place = m.at("world")
+    above = "world"
     for k in range(3):
-        inertia = cardan.Inertia(1.0, (0.1, 0.0, 0.2), np.diag([0.1, 0.2, 0.15]))
-        place = place.add(f"body{k}", joint, inertia=inertia, pose=cardan.SE3(translation=(0.0, 0.1, 0.3)))
+        m.add_body(f"body{k}", cardan.Inertia(1.0, (0.1, 0.0, 0.2), np.diag([0.1, 0.2, 0.15])))
+        m.add_joint(f"joint{k}", joint, above, f"body{k}", parent_pose=cardan.SE3(translation=(0.0, 0.1, 0.3)))
+        above = f"body{k}"
     return m.model()
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cardan._algebra.errors import Fault, shortened
-from cardan.formats import check, check_urdf
+from cardan.formats import check
 
 PAGE = Path(__file__).parent / "faults.md"
 TESTS = Path(__file__).parents[1] / "tests"
@@ -59,7 +59,7 @@ def table(module: str, name: str = "FAULTS") -> Any:
 
 def _urdf() -> Iterator[Planted]:
     for name, (content, _, expected) in table("test_urdf_faults").items():
-        yield Planted(name, expected, partial(check_urdf, content))
+        yield Planted(name, expected, partial(check, content))
 
 
 def _named(module: str, faults: str = "FAULTS", **options: Any) -> Iterator[Planted]:

@@ -3,7 +3,10 @@
 import numpy as np
 
 import cardan
+from cardan._reach.formats.load import describe
+from cardan._reach.formats.reading import Options
 from cardan.description import Box, Shape
+from cardan.errors import DescriptionError
 from cardan.joints import Fixed, FreeFlyer, Mimic, Planar, Prismatic, Revolute, Spherical
 from mechanisms import random_inertia, random_pose
 
@@ -46,3 +49,11 @@ def expressible(seed, loops=0):
         joint = (Spherical(), Revolute((0.0, 0.6, 0.8)), Planar(), Fixed())[k % 4]
         m.add_joint(f"loop{k}", joint, a, b, random_pose(rng), random_pose(rng), damping=[0.1] * joint.nv)
     return m
+
+
+def check_urdf(source):
+    """Return the faults of a URDF, without remarks on what is merely implausible."""
+    try:
+        return describe(source, Options()).report.faults()
+    except DescriptionError as error:
+        return list(error.faults)

@@ -174,11 +174,9 @@ with imported_later(globals()):
     from cardan._motion.tasks import inverse_kinematics, solve_ik
     from cardan._reach.comparison import compare
     from cardan._reach.formats import (
-        check_urdf,
         from_json,
         load,
         load_mechanism,
-        read_urdf,
         register_joint,
         save,
         to_json,
@@ -192,7 +190,7 @@ with imported_later(globals()):
 
 __all__ = [  # noqa: RUF022 -- by subject
     # robots: read, written, described
-    "load", "load_mechanism", "save", "read_urdf", "check_urdf", "to_urdf", "from_json", "to_json", "compare",
+    "load", "load_mechanism", "save", "to_urdf", "from_json", "to_json", "compare",
     "robots", "Mechanism", "Model", "Inertia", "Joint", "Limits", "Drive", "Spring", "Material",
     "Actuator", "Group", "ContactSurface", "joints", "manifolds",
     # worlds: what moves and touches

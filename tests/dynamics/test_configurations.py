@@ -119,7 +119,7 @@ def test_pinocchio_has_the_same():
     pin = pytest.importorskip("pinocchio")
     text = cardan.to_urdf(cardan.robots.quadruped())
     theirs = pin.buildModelFromXML(text, pin.JointModelFreeFlyer())
-    dog = cardan.read_urdf(text).model(base="floating")
+    dog = cardan.load_mechanism(text).model(base="floating")
     q0, q1 = dog.random_configuration((2,), seed=5)  # joints in the same order: both have the base first
     assert list(theirs.names)[2:] == [n for n in dog.joint_names if dog.joint(n).nv][1:]
     v = 0.3 * np.random.default_rng(0).normal(size=dog.nv)

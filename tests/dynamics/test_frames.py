@@ -155,7 +155,7 @@ def test_several_relative_frames_and_an_unknown_one(model):
 def test_relative_motion_is_that_of_idyntree():
     iDynTree = pytest.importorskip("idyntree.bindings")
     text = cardan.to_urdf(cardan.robots.quadruped())
-    dog = cardan.read_urdf(text).model(base="floating")
+    dog = cardan.load_mechanism(text).model(base="floating")
     loader = iDynTree.ModelLoader()
     assert loader.loadModelFromString(text, "urdf")
     kin = iDynTree.KinDynComputations()

@@ -65,7 +65,7 @@ def test_articulated_inertias_refuse_joints_that_move_together():
 def test_articulated_inertias_are_those_of_pinocchio():
     pin = pytest.importorskip("pinocchio")
     text = cardan.to_urdf(cardan.robots.arm7())
-    theirs, arm = pin.buildModelFromXML(text), cardan.read_urdf(text).model()
+    theirs, arm = pin.buildModelFromXML(text), cardan.load_mechanism(text).model()
     theirs.armature = np.array(arm.passive("armature"))
     q, v, _ = random_state(arm, seed=4)
     data = theirs.createData()
@@ -125,7 +125,7 @@ def test_average_velocity_refuses_what_it_cannot_know():
 def test_locked_inertia_and_average_velocity_are_those_of_idyntree():
     iDynTree = pytest.importorskip("idyntree.bindings")
     text = cardan.to_urdf(cardan.robots.quadruped())
-    dog = cardan.read_urdf(text).model(base="floating")
+    dog = cardan.load_mechanism(text).model(base="floating")
     loader = iDynTree.ModelLoader()
     assert loader.loadModelFromString(text, "urdf")
     kin = iDynTree.KinDynComputations()

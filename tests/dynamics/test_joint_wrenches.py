@@ -104,7 +104,7 @@ def test_pinocchio_has_the_same():
     pin = pytest.importorskip("pinocchio")
     text = cardan.to_urdf(cardan.robots.arm7())
     theirs = pin.buildModelFromXML(text)
-    arm = cardan.read_urdf(text).model()
+    arm = cardan.load_mechanism(text).model()
     q, v, a = random_state(arm, seed=4)
     data = theirs.createData()
     pin.rnea(theirs, data, q, v, a)

@@ -816,7 +816,7 @@ def test_drives_and_surfaces_go_through_files_and_edits():
 def test_urdf_refuses_what_it_has_no_word_for():
     m = pendulum()
     m.add_shape(Shape("bob", "collision", Sphere(0.1), surface=Material()))
-    with pytest.warns(DescriptionWarning, match="URDF cannot say, and left out are: surfaces, groups, .* on 'bob'"):
+    with pytest.warns(DescriptionWarning, match="URDF does not hold surfaces, groups, .* on 'bob'"):
         cardan.to_urdf(m)
     m = pendulum().replace_joint("hinge", Revolute([0, 1, 0]), drive=Drive(100.0)).mechanism
     with pytest.raises(ParameterError, match="drive_stiffness of joint 'hinge' in URDF"):

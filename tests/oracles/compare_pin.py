@@ -56,7 +56,7 @@ def load_pair(file, floating):
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        mechanism = cardan.read_urdf(file, continuous="unit_complex")
+        mechanism = cardan.load_mechanism(file, continuous="unit_complex")
     children = {c.child for c in mechanism.joints}
     if floating and all(body in children for body in (b.name for b in mechanism.bodies)):
         return None  # the root link is the world

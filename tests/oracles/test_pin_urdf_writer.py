@@ -62,7 +62,7 @@ def armature(model):
 def test_robots(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cardan.errors.DescriptionWarning)
-        mechanism = cardan.read_urdf(str(FILES[name]), continuous="unit_complex")
+        mechanism = cardan.load_mechanism(str(FILES[name]), continuous="unit_complex")
     written = write_urdf(mechanism)
     assert written.moved == {}
     assert_agrees(mechanism.model(), written.text, {})
@@ -81,6 +81,6 @@ def test_mechanisms_with_poses_on_both_sides(seed):
             joint = cardan.joints.UnboundedRevolute(joint.axis)  # continuous: Pinocchio takes (cos, sin)
         m.add_joint(c.name, joint, c.parent, c.child, c.parent_pose, c.child_pose, c.limits, armature=c.armature)
     written = write_urdf(m)
-    back = cardan.read_urdf(written.text, on_inertia="ignore")
+    back = cardan.load_mechanism(written.text, on_inertia="ignore")
     root = next(b.name for b in back.bodies if b.name not in {c.child for c in back.joints})
     assert_agrees(m.model(root=root), written.text, written.moved, seed)

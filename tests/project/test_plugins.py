@@ -1,4 +1,4 @@
-"""Other packages add commands and solvers by entry points; cardan imports them when they are first used."""
+"""Other packages add solvers by entry points; cardan imports them when they are first used."""
 
 import os
 import subprocess
@@ -12,33 +12,13 @@ from cardan._algebra.lazy import registered
 from cardan.cli import main
 
 MODULE = '''
-import cardan
 from cardan.solvers import SemiImplicit
-
-
-class Weigh:
-    """The mass of a robot, 100 % of it."""
-
-    def fill(self, parser):
-        parser.add_argument("file")
-
-    def run(self, args):
-        print(f"{cardan.load(args.file).mass:.1f} kg")
-        return 0
-
-
-weigh = Weigh()
 
 
 class Sluggish(SemiImplicit):
     """Says which solver it is."""
 '''
 ENTRIES = """
-[cardan.commands]
-weigh = heavy_plugin:weigh
-broken = heavy_plugin:missing
-info = heavy_plugin:weigh
-
 [cardan.solvers]
 Sluggish = heavy_plugin:Sluggish
 """
@@ -58,31 +38,6 @@ def plugin(tmp_path, monkeypatch):
     yield tmp_path
     registered.cache_clear()
     sys.modules.pop("heavy_plugin", None)
-
-
-def test_a_command_of_another_package_runs(plugin, capsys):
-    assert main(["weigh", str(ARM)]) == 0
-    assert capsys.readouterr().out == f"{cardan.load(ARM).mass:.1f} kg\n"
-
-
-def test_commands_of_other_packages_are_listed_and_a_broken_one_says_why(plugin, capsys):
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    listed = " ".join(capsys.readouterr().out.split())
-    assert "weigh The mass of a robot, 100 % of it." in listed
-    assert "broken cannot be imported from heavy_plugin:missing: AttributeError: module 'heavy_plugin' has no" in listed
-
-
-def test_a_command_of_ours_is_ours_and_imports_no_other_package(plugin, capsys):
-    assert main(["info", str(ARM)]) == 0
-    assert "centre of mass" in capsys.readouterr().out
-    assert "heavy_plugin" not in sys.modules
-
-
-def test_a_command_that_cannot_be_imported_is_an_error_that_says_why(plugin, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        main(["broken"])
-    assert "broken cannot be imported from heavy_plugin:missing: AttributeError" in capsys.readouterr().err
 
 
 def test_a_solver_of_another_package_is_found_by_its_name(plugin, quick_target):

@@ -239,40 +239,7 @@ def test_a_model_with_inputs_is_compared_with_its_own_values():
     assert set(found.errors) == {"pose", "mass matrix", "bias forces"}
 
 
-# --- convert --check ---
-
-
-def test_what_is_lost_beside_excuses_no_other_loss(tmp_path, capsys, monkeypatch):
-    """A warning of an actuator that is called as its joint says nothing of the joint, nor a robot's name of a body."""
-    m = arm().renamed({"base": "arm"}).mechanism
-    m.add_actuator(cardan.Actuator("elbow", "elbow", gain=2.0))
-    cardan.save(m, tmp_path / "in.json")
-    lost = changed({"base": Inertia(1.0)}, {"elbow": {"damping": (7.0,)}}).renamed({"base": "arm"}).mechanism
-    lost.add_actuator(cardan.Actuator("elbow", "elbow", gain=2.0))
-    monkeypatch.setattr("cardan._reach.cli.convert.save", lambda _, output: cardan.save(lost, output))
-    assert main(["convert", str(tmp_path / "in.json"), str(tmp_path / "out.sdf"), "--check"]) == 1
-    out = capsys.readouterr().out
-    assert "4 differences that were not stated, 2 that were" in out
-
-
-def test_what_was_written_is_checked(tmp_path, capsys):
-    source = tmp_path / "arm.json"
-    cardan.save(arm(), source)
-    for ending, differences in ((".json", "no difference"), (".urdf", "home: is among the named configurations of a")):
-        assert main(["convert", str(source), str(tmp_path / f"out{ending}"), "--check"]) == 0
-        out = capsys.readouterr().out
-        assert differences in out
-        assert "0 differences that were not stated" in out
-
-
-def test_a_loss_that_is_not_stated_fails(tmp_path, capsys, monkeypatch):
-    source = tmp_path / "arm.json"
-    cardan.save(arm(), source)
-    monkeypatch.setattr(
-        "cardan._reach.cli.convert.save", lambda thing, file: cardan.save(PAIRS["mass in grams"][0], file)
-    )
-    assert main(["convert", str(source), str(tmp_path / "out.json"), "--check"]) == 1
-    assert "b is 1000 times a" in capsys.readouterr().out
+# --- options of commands ---
 
 
 def test_how_files_are_read_is_said_to_every_command(tmp_path, capsys):

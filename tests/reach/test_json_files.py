@@ -421,9 +421,6 @@ def test_convert_and_use(tmp_path, capsys):
     assert capsys.readouterr().out == expected
     assert main(["check", str(out)]) == 0
     assert capsys.readouterr().out == f"{out}: 0 errors, 0 warnings\n"
-    np.savez(tmp_path / "motion.npz", q=np.zeros((2, 7)))
-    assert main(["dynamics", str(out), str(tmp_path / "motion.npz"), "-o", str(tmp_path / "tau.npz")]) == 0
-    capsys.readouterr()
     out.write_text(out.read_text().replace('"Revolute"', '"Revolt"', 1))
     assert main(["check", str(out)]) == 1
     assert re.search(r"arm\.json:\d+: error: joints\[0\]\.joint: there is no joint", capsys.readouterr().out)

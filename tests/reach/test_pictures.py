@@ -1,11 +1,9 @@
 """Pictures: what is drawn is where forward kinematics says it is, and what a notebook shows is whole and harmless."""
 
-import base64
 import pickle
 import re
 import sys
 import warnings
-import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 
 import numpy as np
@@ -24,7 +22,6 @@ from cardan.errors import (
     RecompilationWarning,
     ShapeError,
     UnknownNameError,
-    UnsupportedError,
 )
 from cardan.joints import Prismatic, Revolute
 
@@ -290,7 +287,6 @@ def test_a_model_with_inputs_is_drawn_with_its_own_values(arm):
     one, other = (facets_drawn(cardan.plot(model, paths="tool")) for model in (arm, varied))
     np.testing.assert_allclose(other, one, atol=1e-15)
     assert cardan.plot_trajectory(varied, 0.0, varied.neutral(), frames="tool").axes
-    assert cardan.pictures.manipulability(varied, "tool", samples=3).collections
 
 
 def test_what_cannot_be_drawn_is_said(caplog):
@@ -308,7 +304,8 @@ def test_without_matplotlib_the_extra_is_named(arm, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(MissingExtraError, match=re.escape('pip install "cardan[plot]"')):
         cardan.plot(arm)
-    assert "<img" in arm._repr_html_()  # a notebook needs no matplotlib
+    assert "<img" not in arm._repr_html_()  # the table alone
+    assert "joint1" in arm._repr_html_()
 
 
 # --- plot_trajectory --------------------------------------------------------------------------------------------------
@@ -361,85 +358,6 @@ def test_a_trajectory_that_does_not_fit_is_named(arm, changed, error, words):
         cardan.plot_trajectory(arm, **given)
 
 
-# --- maps -------------------------------------------------------------------------------------------------------------
-
-
-def test_the_measure_of_two_links_in_a_plane_is_that_of_the_book():
-    """Of two links of lengths l1 and l2, w = l1 l2 |sin q2| (Yoshikawa 1985, equation 17)."""
-    l1, l2 = 0.7, 0.4
-    m = cardan.Mechanism("two links")
-    place = m.at("world").add("upper", Revolute([0, 0, 1]))
-    place.add("lower", Revolute([0, 0, 1]), pose=cardan.SE3(translation=[l1, 0, 0]))
-    m.add_frame("tip", "lower", cardan.SE3(translation=[l2, 0, 0]))
-    two = m.model()
-    q = two.random_configuration((20, 3), seed=0)
-    w = cardan.pictures.yoshikawa(two, q, "tip", along="xy")
-    assert w.shape == (20, 3)
-    np.testing.assert_allclose(w, l1 * l2 * np.abs(np.sin(q[..., 1])), atol=1e-12)
-    with pytest.raises(ParameterError, match="at most nv = 2"):
-        cardan.pictures.yoshikawa(two, q, "tip")
-
-
-def test_maps_draw_what_was_computed(arm):
-    ax = cardan.pictures.workspace(arm, "tool", samples=50, seed=3)
-    points = np.stack(ax.collections[-1]._offsets3d, axis=-1)
-    q = arm.random_configuration(50, seed=3)
-    expected = cardan.frame_transform(arm, q, "tool")[:, :3, 3]
-    np.testing.assert_allclose(np.sort(points, axis=0), np.sort(expected, axis=0), atol=1e-12)
-    ax = cardan.pictures.manipulability(arm, "tool", joints=["joint2", "joint4"])
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("joint2 [rad]", "joint4 [rad]")
-    assert cardan.pictures.manipulability(arm, "tool", samples=20).collections
-
-
-def test_joints_that_do_not_move_stay(arm):
-    q = arm.random_configuration(seed=0)
-    ax = cardan.pictures.workspace(arm, "tool", q=q, joints=["joint1"], samples=20)
-    points = np.stack(ax.collections[-1]._offsets3d, axis=-1)
-    assert np.ptp(points[:, 2]) < 1e-12  # joint1 turns about the vertical
-    assert np.ptp(points[:, 0]) > 0.1
-
-
-def test_a_mechanism_with_loops_reaches_what_its_loops_allow():
-    bars = cardan.robots.four_bar().model()
-    ax = cardan.pictures.workspace(bars, "coupler", samples=20)
-    points = np.stack(ax.collections[-1]._offsets3d, axis=-1)
-    np.testing.assert_allclose(np.linalg.norm(points, axis=-1), 0.15, atol=1e-9)  # the end of the crank
-    with pytest.raises(UnsupportedError, match="closed loops"):
-        cardan.pictures.manipulability(bars, "coupler")
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "words"),
-    [
-        ({"joints": ["joint1"]}, ParameterError, "two different joints"),
-        ({"joints": ["joint1", "joint1"]}, ParameterError, "two different joints"),
-        ({"joints": ["joint1", "jont2"]}, UnknownNameError, "joint2"),
-        ({"along": "xx"}, ParameterError, "each once"),
-        ({"along": "w"}, ParameterError, "'xyz'"),
-        ({"samples": 0}, ParameterError, ">= 1"),
-    ],
-)
-def test_a_map_that_cannot_be_is_named(arm, options, error, words):
-    with pytest.raises(error, match=words):
-        cardan.pictures.manipulability(arm, "tool", **options)
-
-
-def test_a_robot_in_a_plane_is_told_its_directions(slide_and_hinge):
-    with pytest.raises(ParameterError, match="along='xz'"):
-        cardan.pictures.manipulability(slide_and_hinge, "tip")
-    assert cardan.pictures.manipulability(slide_and_hinge, "tip", along="xz", joints=["slide", "hinge"])
-
-
-def test_a_map_begins_at_a_limit_that_is_far_from_zero():
-    m = cardan.Mechanism("crane")
-    m.add_body("cart", cardan.Inertia(1.0))
-    m.add_body("mast", cardan.Inertia(1.0))
-    m.add_joint("slide", Prismatic([1, 0, 0]), "world", "cart", limits=cardan.Limits(lower=[5.0]))
-    m.add_joint("lift", Prismatic([0, 0, 1]), "cart", "mast")
-    ax = cardan.pictures.manipulability(m.model(), "mast", along="xz", joints=["slide", "lift"])
-    assert (ax.get_xlim(), ax.get_ylim()) == ((5.0, 7.0), (-1.0, 1.0))
-
-
 # --- notebooks --------------------------------------------------------------------------------------------------------
 
 
@@ -469,35 +387,14 @@ class Page(HTMLParser):
         self.texts.append(data)
 
 
-def picture_in(page):
-    kind, data = page.images[0]["src"].split(",")
-    assert kind == "data:image/svg+xml;base64"
-    return ET.fromstring(base64.b64decode(data))
-
-
 @pytest.mark.parametrize("build", [*cardan.robots.ROBOTS.values(), *cardan.robots.LOOPED.values()])
-def test_a_notebook_shows_the_tree_and_a_picture(build):
+def test_a_notebook_shows_the_text_and_a_picture(build):
     mechanism = build()
     model = mechanism.model()
     for shown in (model, mechanism):
         page = Page(shown._repr_html_())
-        for names in (model.body_names, model.joint_names, model.closure_names):
-            assert set(names) <= set(page.texts)
-        assert {type(c.joint).__name__ for c in model.connections} <= set(page.texts)
-        svg = picture_in(page)
-        width, height = float(svg.get("width")), float(svg.get("height"))
-        drawn = " ".join(e.get("points") for e in svg if e.tag.endswith("polygon"))
-        points = np.array([pair.split(",") for pair in drawn.split()], dtype=float)
-        assert len(points) > 20
-        assert (points >= 0.0).all()
-        assert (points <= [width, height]).all()
-
-
-def test_masses_and_limits_are_in_the_table(slide_and_hinge):
-    texts = Page(slide_and_hinge._repr_html_()).texts
-    assert "[-2, 1] m" in texts
-    assert "[-1.5, 1.5] rad" in texts
-    assert texts.count("1") >= 2
+        assert page.texts == [str(shown)]
+        assert page.images[0]["src"].startswith("data:image/png;base64,iVBOR")
 
 
 def hostile():
@@ -513,24 +410,19 @@ def test_names_run_nothing():
     for shown in (m, m.model()):
         page = Page(shown._repr_html_())
         assert "script" not in page.tags
-        assert set(page.tags) <= {"div", "p", "b", "img", "table", "thead", "tbody", "tr", "th", "td"}
+        assert set(page.tags) <= {"img", "pre"}
         assert page.images[0]["alt"] == HOSTILE
-        assert sum(HOSTILE in text for text in page.texts) >= 3
     model = m.model()
     cardan.plot(model, [[0.0], [1.0]], paths=HOSTILE).figure.canvas.draw()  # `$` begins no formula
     cardan.plot_trajectory(model, [0.0, 1.0], [[0.0], [1.0]], frames=HOSTILE).canvas.draw()
 
 
-@pytest.mark.parametrize("what", ["empty", "no shape", "no pose", "broken joint", "deep", "inputs"])
+@pytest.mark.parametrize("what", ["empty", "no shape", "no pose", "broken joint", "inputs"])
 def test_a_notebook_is_never_stopped(what, monkeypatch):
     m = cardan.Mechanism("odd <b>")
     if what != "empty":
-        count = 300 if what == "deep" else 1
-        last = "world"
-        for k in range(count):
-            m.add_body(f"b{k}", cardan.Inertia(1.0))
-            m.add_joint(f"j{k}", Revolute([0, 0, 1]), last, f"b{k}")
-            last = f"b{k}"
+        m.add_body("b", cardan.Inertia(1.0))
+        m.add_joint("j", Revolute([0, 0, 1]), "world", "b")
     if what == "no pose":
         monkeypatch.setattr(Kinematics, "pose", lambda self, frame: 1 / 0)
     if what == "broken joint":
@@ -540,9 +432,7 @@ def test_a_notebook_is_never_stopped(what, monkeypatch):
         model = m.model()
         text = (model.with_inputs("mass") if what == "inputs" else model)._repr_html_()
         assert "odd &lt;b&gt;" in text
-        assert text.startswith("<pre>") == (what == "broken joint")
         Page(text)
-        assert ("more</p>" in text) == (what == "deep")
 
 
 def test_the_page_is_the_same_each_time_and_after_pickling(arm):

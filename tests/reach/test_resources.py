@@ -8,7 +8,7 @@ import pytest
 
 from cardan._reach.formats.reading import Places
 from cardan.errors import DescriptionWarning
-from cardan.formats import read_urdf
+from cardan.formats import load_mechanism
 
 VARIABLES = ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "GZ_SIM_RESOURCE_PATH", "GAZEBO_MODEL_PATH")
 
@@ -157,7 +157,7 @@ def test_missing_meshes_are_one_warning(home):
     file = home / "arm" / "urdf" / "r.urdf"
     file.write_text(robot("a.stl", "x.stl", "y.stl", "x.stl", "z.stl", "../../secret.stl"))
     with pytest.warns(DescriptionWarning) as caught:
-        read = read_urdf(file)
+        read = load_mechanism(file)
     assert [shape.geometry.path is None for shape in read.shapes] == [False, True, True, True, True, True]
     (warning,) = [str(w.message) for w in caught]
     assert f"{file}:3: warning: 4 meshes are kept by name alone: 'x.stl', 'y.stl', 'z.stl' and 1 more." in warning
@@ -176,9 +176,9 @@ def test_a_missing_mesh_says_why(home, uri, message):
     file = home / "arm" / "urdf" / "r.urdf"
     file.write_text(robot(uri))
     with pytest.warns(DescriptionWarning, match=message):
-        read_urdf(file)
+        load_mechanism(file)
     with pytest.warns(DescriptionWarning, match="was not found|nothing|package_dirs"):
-        read_urdf(robot(uri))
+        load_mechanism(robot(uri))
 
 
 def test_a_mesh_that_is_there_is_no_warning(home):
@@ -186,4 +186,4 @@ def test_a_mesh_that_is_there_is_no_warning(home):
     file.write_text(robot("a.stl"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        read_urdf(file)
+        load_mechanism(file)

@@ -190,7 +190,7 @@ def test_diverged_worlds_are_named_and_the_status_is_3(capsys, tmp_path):
         "--seconds",
         0.1,
     )
-    status, text, err = simulate(capsys, PENDULUM, "-o", out, "--plot", tmp_path / "p.png", *words, "--json")
+    status, text, err = simulate(capsys, PENDULUM, "-o", out, *words, "--json")
     assert status == 3
     assert "world 0 diverged at 0" in err
     assert "joint 'shoulder'" in err
@@ -249,17 +249,6 @@ def test_a_film_is_drawn(capsys, ball, tmp_path):
     assert (tmp_path / "ball.gif").read_bytes().startswith(b"GIF8")
 
 
-def test_a_picture_is_drawn(capsys, tmp_path):
-    pytest.importorskip("matplotlib")
-    words = ("--worlds", 3, "--seed", 0, "--seconds", 0.1)
-    for name in ("p.png", "p.svg"):
-        simulate(capsys, PENDULUM, "-o", tmp_path / "out.npz", "--plot", tmp_path / name, *words)
-    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
-    svg = (tmp_path / "p.svg").read_text()
-    assert "<svg" in svg
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.npz", "p.png", "p.svg"]
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -277,14 +266,11 @@ def test_a_picture_is_drawn(capsys, tmp_path):
         (("--integrator", "newmark"), "no integrator named 'newmark'"),
         (("--integrator", "rk4", "--solver", "xpbd"), "another solver than xpbd"),
         (("--contact", "convex", "--solver", "variational"), "another solver than variational"),
-        (("--base", "floating", "--plot", "p.xyz"), "picture to write: got"),
         (("--film", "p.xyz"), "film to write: got 'p.xyz', expected a name in .mp4, .gif, .html"),
     ],
 )
 def test_what_is_asked_wrongly_is_said_and_nothing_is_written(capsys, tmp_path, monkeypatch, words, said):
     monkeypatch.chdir(tmp_path)
-    if "--plot" in words:
-        pytest.importorskip("matplotlib")
     status, _, err = simulate(capsys, PENDULUM, *(() if "-o" in words else ("-o", "out.npz")), *words)
     assert status == 1
     assert said in err
@@ -292,24 +278,11 @@ def test_what_is_asked_wrongly_is_said_and_nothing_is_written(capsys, tmp_path, 
 
 
 def test_inputs_are_not_replaced(capsys, tmp_path):
-    pytest.importorskip("matplotlib")
     file = tmp_path / "ball.npz"
     file.write_text(BALL)
     status, _, err = simulate(capsys, file, "-o", file)
     assert (status, "another file than the one that is read" in err) == (1, True)
-    picture = tmp_path / "ball.png"
-    picture.write_text(BALL)
-    status, _, err = simulate(capsys, picture, "-o", tmp_path / "out.npz", "--plot", picture)
-    assert (status, "another file than the one that is read" in err) == (1, True)
-    assert file.read_text() == picture.read_text() == BALL
-
-
-def test_without_matplotlib_the_extra_is_named(capsys, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    status, _, err = simulate(capsys, PENDULUM, "-o", tmp_path / "out.npz", "--plot", tmp_path / "p.png")
-    assert status == 1
-    assert 'pip install "cardan[plot]"' in err
-    assert not list(tmp_path.iterdir())
+    assert file.read_text() == BALL
 
 
 # --- progress ---

@@ -11,10 +11,11 @@ import pytest
 import cardan
 from cardan.description import Box, Capsule, Cylinder, Mesh, Sphere
 from cardan.errors import DescriptionError, DescriptionWarning, ParameterError
-from cardan.formats import check_urdf, load, read_urdf
+from cardan.formats import load, load_mechanism
 from cardan.joints import Fixed, FreeFlyer, Mimic, Planar, Prismatic, Revolute, Spherical, UnboundedRevolute
 from representatives import represented
 from robots_data import robots_folder, urdf_files
+from urdf_mechanisms import check_urdf
 
 LIMIT = '<limit lower="-1" upper="2" effort="3" velocity="4"/>'
 INERTIAL = '<inertial>{origin}<mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="2" iyz="0" izz="2.5"/></inertial>'
@@ -33,18 +34,18 @@ def two_links(joint: str, *, kind: str = "revolute", link: str = "") -> str:
 
 
 def joint(text: str, *, kind: str = "revolute", **options):
-    return read_urdf(two_links(text, kind=kind), **options).joints[0]
+    return load_mechanism(two_links(text, kind=kind), **options).joints[0]
 
 
 def shapes(link: str, **options):
-    return read_urdf(f'<robot name="r"><link name="a">{link}</link></robot>', **options).shapes
+    return load_mechanism(f'<robot name="r"><link name="a">{link}</link></robot>', **options).shapes
 
 
 # --- structure ---------------------------------------------------------------------------------------------------
 
 
 def test_names_and_order_are_those_of_the_document():
-    m = read_urdf(
+    m = load_mechanism(
         """<?xml version="1.0"?>
         <robot name="arm">
           <joint name="z" type="fixed"><parent link="two"/><child link="three"/></joint>
@@ -58,7 +59,7 @@ def test_names_and_order_are_those_of_the_document():
 
 
 def test_a_root_link_named_world_is_the_world():
-    m = read_urdf(
+    m = load_mechanism(
         '<robot name="r"><link name="world"/><link name="a"/>'
         '<joint name="j" type="fixed"><parent link="world"/><child link="a"/></joint></robot>'
     )
@@ -69,13 +70,13 @@ def test_a_root_link_named_world_is_the_world():
 
 def test_a_joint_may_have_the_name_of_a_link():
     text = two_links(LIMIT).replace('name="j"', 'name="a"')
-    assert read_urdf(text).joints[0].name == "a"
+    assert load_mechanism(text).joints[0].name == "a"
 
 
 def test_elements_of_other_programs_are_skipped():
     foreign = '<gazebo reference="a"><x y="z"/></gazebo><sensor/>'
     text = two_links(LIMIT).replace("</robot>", foreign + "</robot>")
-    assert len(read_urdf(text).joints) == 1
+    assert len(load_mechanism(text).joints) == 1
     told = [fault.message for fault in check_urdf(text)]
     assert [message.partition(" in <robot> is skipped")[0] for message in told] == [
         "<gazebo>",
@@ -118,7 +119,7 @@ def test_a_quaternion_turns_like_its_angles():
 
 
 def body(inertial: str):
-    return read_urdf(f'<robot name="r"><link name="a">{inertial}</link></robot>').bodies[0].inertia
+    return load_mechanism(f'<robot name="r"><link name="a">{inertial}</link></robot>').bodies[0].inertia
 
 
 def test_inertia_is_about_the_centre_of_mass_in_link_axes():
@@ -161,18 +162,18 @@ class TestImpossibleInertia:
 
     def test_it_is_warned_of(self, entries, reason):
         with pytest.warns(DescriptionWarning, match=reason) as caught:
-            assert read_urdf(self.text(entries)).bodies[0].inertia is not None
+            assert load_mechanism(self.text(entries)).bodies[0].inertia is not None
         assert str(caught[0].message).startswith("<string>:3: warning: link 'a'")
 
     def test_it_is_an_error_on_request(self, entries, reason):
         with pytest.raises(DescriptionError, match=reason) as caught:
-            read_urdf(self.text(entries), on_inertia="error")
+            load_mechanism(self.text(entries), on_inertia="error")
         assert [(f.line, f.severity) for f in caught.value.faults] == [(3, "error")]
 
     def test_it_is_passed_over_on_request(self, entries, reason):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            read_urdf(self.text(entries), on_inertia="ignore")
+            load_mechanism(self.text(entries), on_inertia="ignore")
 
     def test_check_shows_it(self, entries, reason):
         (fault,) = check_urdf(self.text(entries))
@@ -253,7 +254,7 @@ def test_missing_bounds_are_zero_as_the_specification_says_and_check_says_so():
 
 def test_urdf_1_2_may_leave_out_effort_and_velocity():
     text = two_links('<limit lower="0" upper="1" acceleration="3" jerk="9"/>').replace("<robot", '<robot version="1.2"')
-    assert read_urdf(text).joints[0].limits.effort == (math.inf,)
+    assert load_mechanism(text).joints[0].limits.effort == (math.inf,)
     assert [fault.message.split(" is skipped")[0] for fault in check_urdf(text)] == [
         "<limit acceleration=...>",
         "<limit jerk=...>",
@@ -268,18 +269,18 @@ MIMIC = """<robot name="r"><link name="a"/><link name="b"/><link name="c"/>
 
 def test_mimic():
     text = MIMIC.format(kind="prismatic", leader="revolute", limit=LIMIT, factors=' multiplier="-0.5" offset="0.1"')
-    assert read_urdf(text).joints[0].joint == Mimic(Prismatic([1, 0, 0]), "leader", -0.5, 0.1)
+    assert load_mechanism(text).joints[0].joint == Mimic(Prismatic([1, 0, 0]), "leader", -0.5, 0.1)
     assert load(text).nv == 1
 
 
 def test_mimic_has_defaults():
     text = MIMIC.format(kind="revolute", leader="continuous", limit=LIMIT, factors="")
-    assert read_urdf(text).joints[0].joint == Mimic(Revolute([1, 0, 0]), "leader", 1.0, 0.0)
+    assert load_mechanism(text).joints[0].joint == Mimic(Revolute([1, 0, 0]), "leader", 1.0, 0.0)
 
 
 def test_the_mimic_of_a_fixed_joint_has_no_effect_and_check_says_so():
     text = MIMIC.format(kind="fixed", leader="revolute", limit=LIMIT, factors="")
-    assert read_urdf(text).joints[0].joint == Fixed()
+    assert load_mechanism(text).joints[0].joint == Fixed()
     assert "has no effect" in check_urdf(text)[0].message
 
 
@@ -311,7 +312,7 @@ def test_materials_are_found_by_name():
         '<joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint>'
         f'<material name="red">{red}<texture filename="t.png"/></material></robot>'
     )
-    looks = [(s.body, s.material, s.rgba, s.texture) for s in read_urdf(text).shapes]
+    looks = [(s.body, s.material, s.rgba, s.texture) for s in load_mechanism(text).shapes]
     red = (1, 0, 0, 1)
     assert looks == [
         ("a", "red", red, "t.png"),
@@ -343,9 +344,9 @@ def mesh_path(uri: str, source: Path | None = None, **options) -> str | None:
         f'<robot name="r"><link name="a"><visual><geometry><mesh filename="{uri}"/></geometry></visual></link></robot>'
     )
     if source is None:
-        return read_urdf(text, **options).shapes[0].geometry.path
+        return load_mechanism(text, **options).shapes[0].geometry.path
     source.write_text(text)
-    return read_urdf(source, **options).shapes[0].geometry.path
+    return load_mechanism(source, **options).shapes[0].geometry.path
 
 
 URI = "package://arm/meshes/a.stl"
@@ -375,7 +376,7 @@ def test_meshes_are_found_from_the_file(robot_folder, uri):
 def test_a_mesh_that_is_not_found_is_kept_by_name(uri, robot_folder):
     file = robot_folder / "r.urdf"
     assert mesh_path(uri, file) is None
-    assert read_urdf(file).shapes[0].geometry.uri == uri
+    assert load_mechanism(file).shapes[0].geometry.uri == uri
     (fault,) = check_urdf(file)
     assert fault.severity == "warning"
     assert "was not found" in fault.message
@@ -391,13 +392,13 @@ def test_encodings(tmp_path, encoding):
     file = tmp_path / "r.urdf"
     file.write_bytes(content)
     for source in (content, file, str(file)):
-        assert read_urdf(source).name == "Gerät"
+        assert load_mechanism(source).name == "Gerät"
 
 
 def test_text_is_text_whatever_its_declaration_says():
     text = '\n <?xml version="1.0" encoding="UTF-16"?><robot name="ü"><link name="a"/></robot>'
-    assert read_urdf(text.lstrip()).name == "ü"
-    assert read_urdf("\ufeff" + text.lstrip()).name == "ü"
+    assert load_mechanism(text.lstrip()).name == "ü"
+    assert load_mechanism("\ufeff" + text.lstrip()).name == "ü"
 
 
 @pytest.mark.parametrize(
@@ -406,7 +407,7 @@ def test_text_is_text_whatever_its_declaration_says():
 )
 def test_wrong_options(options):
     with pytest.raises(ParameterError, match=f"option {next(iter(options))}: got .* expected"):
-        read_urdf(two_links(LIMIT), **options)
+        load_mechanism(two_links(LIMIT), **options)
 
 
 # --- real robots -------------------------------------------------------------------------------------------------
@@ -421,9 +422,9 @@ needs_robots = pytest.mark.skipif(robots_folder() is None, reason="the package e
 def test_robots_of_example_robot_data(file):
     if file.name in REFUSED:
         with pytest.raises(DescriptionError, match=f"{file.name}:\\d+: error: .*{REFUSED[file.name]}"):
-            read_urdf(file)
+            load_mechanism(file)
         return
-    mechanism = read_urdf(file, on_inertia="ignore")
+    mechanism = load_mechanism(file, on_inertia="ignore")
     assert [f for f in check_urdf(file) if f.severity == "error"] == []
     children = {j.child for j in mechanism.joints}
     assert len(children) == len(mechanism.joints)

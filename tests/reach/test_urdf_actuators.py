@@ -70,7 +70,7 @@ def transmission(joint="j", interface="EffortJointInterface", reduction="50", ki
     ],
 )
 def test_actuators_are_read(text, expected):
-    m = cardan.read_urdf(robot(text))
+    m = cardan.load_mechanism(robot(text))
     assert m.actuators == (expected,)
     assert m.model().actuators == (expected,)
     assert check(robot(text)) == []
@@ -106,7 +106,7 @@ def test_actuators_are_read(text, expected):
 def test_a_faulty_one_is_a_remark_with_its_line(text, said):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        m = cardan.read_urdf(robot(text))
+        m = cardan.load_mechanism(robot(text))
     assert len(m.joints) == 3
     (fault,) = check(robot(text))
     assert fault.severity == "warning"
@@ -116,12 +116,12 @@ def test_a_faulty_one_is_a_remark_with_its_line(text, said):
 
 @pytest.mark.parametrize("kind", ["effort", "position", "velocity"])
 def test_transmissions_are_written_back(kind):
-    m = cardan.read_urdf(robot())
+    m = cardan.load_mechanism(robot())
     m.add_actuator(Actuator('"a" & b', "slide", 1 / 3, kind, *(EFFORT if kind == "effort" else NONE)))
     for thing in (m, m.model()):
         written = write_urdf(thing)
         assert written.losses == ()
-        assert cardan.read_urdf(written.text).actuators == m.actuators
+        assert cardan.load_mechanism(written.text).actuators == m.actuators
 
 
 def beside():
@@ -155,9 +155,9 @@ def test_what_is_left_out_is_told():
         "disabled contacts 'a/c'",
         "surfaces, groups, masks, margins or densities of shapes on 'a', 'c'",
     )
-    with pytest.warns(DescriptionWarning, match="m: URDF cannot say, and left out are: gravity .*; actuators 'three'"):
+    with pytest.warns(DescriptionWarning, match="m: URDF does not hold actuators 'three'"):
         text = cardan.to_urdf(m)
-    back = cardan.read_urdf(text)
+    back = cardan.load_mechanism(text)
     assert [a.name for a in back.actuators] == ["motor"]
     assert [s.body for s in back.shapes] == ["a", "b", "c"]
 

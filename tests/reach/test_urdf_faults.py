@@ -6,8 +6,9 @@ import pytest
 
 from cardan._reach.formats.source import MAX_BYTES
 from cardan.errors import DescriptionError
-from cardan.formats import check_urdf, load, read_urdf
+from cardan.formats import load, load_mechanism
 from representatives import represented
+from urdf_mechanisms import check_urdf
 from work import calls
 
 LIMIT = '<limit lower="-1" upper="2" effort="3" velocity="4"/>'
@@ -82,8 +83,6 @@ FAULTS = {
     "bytes that are no UTF-8": (b'<robot name="\xff\xfe"/>', 1, "not well-formed XML"),
     "codec that is none": (b'<?xml version="1.0" encoding="hex"?>\n<robot/>', 1, "encoding cannot be read"),
     # the root
-    "SDF": ('<sdf version="1.6"/>', 1, "root element is <sdf>, expected <robot>; this is SDF"),
-    "MJCF": ('\n<mujoco model="x"/>', 2, "root element is <mujoco>, expected <robot>; this is MJCF"),
     "mesh": ("<COLLADA/>", 1, "this is a mesh"),
     "other root": ("<thing/>", 1, "root element is <thing>, expected <robot>"),
     "no name": ('<robot><link name="a"/></robot>', 1, "<robot> needs a non-empty attribute 'name'"),
@@ -307,7 +306,7 @@ FAULTS = {
 @pytest.mark.parametrize(("source", "line", "message"), FAULTS.values(), ids=FAULTS.keys())
 def test_fault(source, line, message):
     with pytest.raises(DescriptionError, match=message) as caught:
-        read_urdf(source)
+        load_mechanism(source)
     faults = caught.value.faults
     assert {fault.severity for fault in faults} == {"error"}
     assert [fault.line for fault in faults] == sorted(fault.line for fault in faults)
@@ -333,7 +332,7 @@ def test_all_faults_are_found_in_one_pass():
   <axis xyz="0 0 0"/></joint>
 </robot>"""
     with pytest.raises(DescriptionError) as caught:
-        read_urdf(text)
+        load_mechanism(text)
     lines = [fault.line for fault in caught.value.faults]
     assert lines == [2, 3, *[4] * 6, *[5] * 4, 6, 6, 7]
     assert str(caught.value).count("\n") == len(lines) - 1
@@ -350,9 +349,9 @@ def test_an_unknown_link_does_not_make_two_roots():
 
 def test_mixed_coordinates_of_a_mimic_are_refused_only_with_unit_complex():
     text = mimicking(("leader", "continuous", ""), ("copy", "revolute", "leader"))
-    read_urdf(text)
+    load_mechanism(text)
     with pytest.raises(DescriptionError, match="read with continuous='angle'"):
-        read_urdf(text, continuous="unit_complex")
+        load_mechanism(text, continuous="unit_complex")
 
 
 # --- remarks -----------------------------------------------------------------------------------------------------
@@ -373,7 +372,7 @@ def test_remarks_are_warnings_of_check_alone(source, line, message):
     (fault,) = check_urdf(source)
     assert (fault.severity, fault.line) == ("warning", line)
     assert message in fault.message
-    read_urdf(source)
+    load_mechanism(source)
 
 
 def test_the_inertia_of_the_world_is_remarked_upon():
@@ -388,26 +387,26 @@ def test_the_inertia_of_the_world_is_remarked_upon():
 def test_missing_file(tmp_path):
     file = tmp_path / "no.urdf"
     with pytest.raises(DescriptionError, match=r"no\.urdf: error: cannot be read: No such file") as caught:
-        read_urdf(file)
+        load_mechanism(file)
     assert len(caught.value.faults) == 1
     assert len(check_urdf(str(file))) == 1
 
 
 def test_folder(tmp_path):
     with pytest.raises(DescriptionError, match="cannot be read: it is a folder"):
-        read_urdf(tmp_path)
+        load_mechanism(tmp_path)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="there is no /dev/zero")
 def test_device_without_end():
     with pytest.raises(DescriptionError, match="no regular file"):
-        read_urdf("/dev/zero")
+        load_mechanism("/dev/zero")
 
 
 def test_pipe_that_nobody_writes_to(tmp_path):
     os.mkfifo(tmp_path / "pipe.urdf")
     with pytest.raises(DescriptionError, match="no regular file"):
-        read_urdf(tmp_path / "pipe.urdf")
+        load_mechanism(tmp_path / "pipe.urdf")
 
 
 def test_impossible_path():
@@ -419,7 +418,7 @@ def test_file_above_the_size_limit(tmp_path):
     with open(file, "wb") as handle:
         handle.truncate(MAX_BYTES + 1)
     with pytest.raises(DescriptionError, match=f"may have at most {MAX_BYTES}"):
-        read_urdf(file)
+        load_mechanism(file)
 
 
 def test_the_path_is_shown_as_it_was_given(tmp_path, monkeypatch):

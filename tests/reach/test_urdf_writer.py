@@ -14,7 +14,7 @@ from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._reach.cli.main import main
 from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere
 from cardan.errors import DescriptionWarning, MechanismError, ParameterError
-from cardan.formats import check_urdf, write_urdf
+from cardan.formats import write_urdf
 from cardan.joints import (
     CATALOGUE,
     Fixed,
@@ -34,13 +34,13 @@ from mechanisms import random_inertia
 from representatives import represented
 from rerooting import relative, state
 from robots_data import short, urdf_files
-from urdf_mechanisms import IN_URDF, expressible
+from urdf_mechanisms import IN_URDF, check_urdf, expressible
 
 
 def read(text, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DescriptionWarning)
-        return cardan.read_urdf(text, **options)
+        return cardan.load_mechanism(text, **options)
 
 
 def pathless(mechanism):

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._reach.cli.main import main
 from cardan._reach.verification.check import derivative
 from cardan.errors import DTypeError, ParameterError
 from cardan.joints import CATALOGUE
@@ -229,18 +228,3 @@ def test_eval_ik_of_a_linkage_finds_its_angle_from_the_pose_alone():
     found = cardan.eval_ik(model, poses, twists)
     np.testing.assert_allclose(found.q, q, atol=1e-9)
     np.testing.assert_allclose(found.v, 1.0, atol=1e-9)
-
-
-def test_limits_on_the_command_line(tmp_path, capsys):
-    file = tmp_path / "watt.py"
-    file.write_text(
-        "import cardan\nfrom cardan import SE3\n\n\n"
-        "class Root(cardan.Joint):\n    manifold = cardan.manifolds.Euclidean(1)\n\n    def transform(self, q):\n"
-        "        return SE3(None, (q[0], 0.0, cardan.sqrt(0.2 - q[0] * q[0])))\n"
-    )
-    where = ["joints", "verify", f"{file}:Root", "--samples", "4"]
-    assert main(where) == 1
-    assert main([*where, "--limits", "[[-0.3], [0.3]]"]) == 0
-    assert "within (-0.3,) to (0.3,)" in capsys.readouterr().out
-    assert main([*where, "--limits", "0.3"]) != 0
-    assert "JSON of lower and upper positions" in capsys.readouterr().err

@@ -215,7 +215,7 @@ def test_mimic_joints_follow():
       <joint name="two" type="prismatic"><parent link="palm"/><child link="b"/><axis xyz="0 1 0"/>
         <limit lower="-0.04" upper="0.04" effort="1" velocity="1"/><mimic joint="one" multiplier="-1"/></joint>
     </robot>"""
-    model = cardan.read_urdf(text).model()
+    model = cardan.load_mechanism(text).model()
     with cardan.show(model) as view, Page(view) as page:
         page.move("one [m]", 0.03)
         page.until(lambda: len(view.q) == 1 and view.q[0] == 0.03)
@@ -451,7 +451,7 @@ def test_a_missing_mesh_is_a_box_and_a_remark():
       <joint name="j" type="fixed"><parent link="lower"/><child link="upper"/><origin xyz="0 0 2"/></joint></robot>"""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = cardan.read_urdf(text).model()
+        model = cardan.load_mechanism(text).model()
     with pytest.warns(cardan.errors.DescriptionWarning, match=r"link 'lower'.*gone/lower\.stl.*a box is drawn"):
         view = cardan.show(model)
     with view, Page(view) as page:

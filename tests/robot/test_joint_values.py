@@ -418,9 +418,6 @@ def test_a_joint_that_cannot_serve_is_refused_when_it_enters(joint, words):
         with pytest.raises(JointError, match=words):
             m.add_joint("j", outer, "world", "b")
     assert m.joints == ()
-    with pytest.raises(JointError):
-        m.at().add("c", joint)
-    assert [body.name for body in m.bodies] == ["b"]
 
 
 def test_a_joint_may_be_undefined_at_some_configurations():

@@ -106,7 +106,7 @@ def show_folder(public: str, home: str, modules: str = "") -> None:
 
 
 def later(home: str) -> Callable[..., Any]:
-    """Return a function that is imported when it is first called: `"cardan._reach.pictures.html:model_html"`."""
+    """Return a function that is imported when it is first called: `"cardan._reach.pictures.html:robot_html"`."""
     module, _, name = home.partition(":")
 
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -10,8 +10,7 @@ from cardan._dynamics.algorithms.dependent import dependence
 from cardan._dynamics.algorithms.loops import loop_residual
 from cardan._dynamics.coordinates.numbering import walk
 from cardan._dynamics.functions.assembly import assemble, loop_rank
-from cardan._reach.cli.options import ROBOT, add, harmless, load_robot, read_file, table, tell
-from cardan._robot.description.paths import graphviz_text
+from cardan._reach.cli.options import ROBOT, add, load_robot, table, tell
 from cardan._robot.joints import Mimic
 from cardan._robot.model import WORLD, Model
 from cardan._robot.model.inputs import PASSIVE
@@ -19,18 +18,9 @@ from cardan._robot.model.inputs import PASSIVE
 
 def fill(parser: argparse.ArgumentParser) -> None:
     add(parser, *ROBOT, "--json")
-    parser.add_argument("--graph", action="store_true", help="print bodies and joints as a graph for Graphviz (dot)")
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.graph:  # what it is described by, before a base is chosen
-        thing = read_file(args)
-        if isinstance(thing, Model):
-            text = graphviz_text(thing.name, thing.bodies, (*thing.connections, *thing.closures), thing.frames)
-        else:
-            text = thing.graphviz()
-        print(harmless(text), end="")
-        return 0
     model = load_robot(args)
     data, found = described(model), closed(model)
     parts = [str(model), *([found["text"]] if found else []), masses(model), tree(model)]

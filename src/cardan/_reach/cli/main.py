@@ -1,4 +1,4 @@
-"""The commands and what they share: errors, exit status, commands of other packages.
+"""The commands and what they share: errors, exit status.
 
 Exit status: 0 if all is well, 1 if the input is faulty, 2 if the command line is; 3 if a simulation diverged.
 """
@@ -17,8 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from cardan._algebra.errors import CardanError, DescriptionWarning, PluginError
-from cardan._algebra.lazy import plugin, registered
+from cardan._algebra.errors import CardanError, DescriptionWarning
 from cardan._version import __version__
 
 # Each command is a module of this folder with `fill(parser)` and `run(args)`; only the given one is imported.
@@ -27,8 +26,7 @@ COMMANDS = {
     "check": "all faults of a robot description; exit status 1 if there are errors",
     "compare": "what differs between two robots; exit status 1 if anything does",
     "convert": "a robot description in another format",
-    "joints": "the joint types; `new` and `verify` for one of your own",
-    "dynamics": "torques, energies and poses along a trajectory",
+    "joints": "the joint types; `verify` for one of your own",
     "simulate": "what a robot does over time, in one world or many",
     "generate": "functions, controllers and simulation steps of a robot as C99, with a C++17 header and CMake",
     "compile": "compile functions of a robot now, so that later processes do not",
@@ -36,8 +34,6 @@ COMMANDS = {
     "view": "show a robot in the browser, move it, drag it, play a trajectory",
     "cache": "where compiled programs are kept, how much there is, remove them",
 }
-# Entry points of other packages: objects with `fill(parser)` and `run(args)`, whose docstring is the help.
-GROUP = "cardan.commands"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -50,9 +46,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name, help in COMMANDS.items():
         command = subparsers.add_parser(name, help=help)
         if name == given:
-            _fill(command, importlib.import_module(f"cardan._reach.cli.{name}"))
-    if given not in COMMANDS:  # looking for entry points takes 20 ms, and importing other packages may fail
-        _add_registered(parser, subparsers, given)
+            module = importlib.import_module(f"cardan._reach.cli.{name}")
+            command.set_defaults(run=module.run)
+            module.fill(command)
     args = parser.parse_args(argv)
     for stream in (sys.stdout, sys.stderr):  # a name may hold what the terminal's encoding does not
         if isinstance(stream, io.TextIOWrapper):
@@ -61,27 +57,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     return _run(args)
-
-
-def _fill(parser: argparse.ArgumentParser, command: Any) -> None:
-    parser.set_defaults(run=getattr(command, "run", None))
-    command.fill(parser)
-
-
-def _add_registered(parser: argparse.ArgumentParser, subparsers: Any, given: str | None) -> None:
-    """Add the commands of other packages, or the given one alone; if one cannot be imported, it is said and why."""
-    names = [name for name in registered(GROUP) if name not in COMMANDS]
-    for name in [given] if given in names else names:
-        try:
-            command = plugin(GROUP, name)
-        except PluginError as error:
-            problem = f"cannot be imported from {error.home}: {type(error.__cause__).__name__}: {error.__cause__}"
-            if name == given:
-                parser.error(f"{name} {problem}")
-            subparsers.add_parser(name, help=problem.replace("%", "%%"))
-            continue
-        help = (command.__doc__ or "").strip().split("\n")[0].replace("%", "%%")
-        _fill(subparsers.add_parser(name, help=help, description=help), command)
 
 
 def _run(args: argparse.Namespace) -> int:

@@ -32,7 +32,6 @@ from cardan._motion.simulation.standing import GROUNDS, above_planes, moves_free
 from cardan._reach.cli.options import READING, add, check_output, harmless, locked, reading, tell
 from cardan._reach.formats import load_mechanism
 from cardan._reach.pictures.animation import ENDINGS, animate
-from cardan._reach.pictures.robot_plot import check_picture, picture_writer, pyplot_module
 from cardan._robot.description import Mechanism, editing
 from cardan._robot.model import WORLD, Drive
 
@@ -54,7 +53,6 @@ def fill(parser: argparse.ArgumentParser) -> None:
     parser.epilog = f"Exit status {DIVERGED}: written, but worlds diverged; they are named on stderr."
     add(parser, "file", *READING, "--continuous", "--lock")
     parser.add_argument("-o", "--output", metavar="OUT.npz", help="arrays to write")
-    parser.add_argument("--plot", metavar="OUT.png", help="picture of energies and forces to write")
     parser.add_argument("--film", metavar="OUT.gif", help="film to write, of the first world: .gif, .mp4 or .html")
     add(parser, "--base", default=None, help="how the root link is held (default: fixed)")
     parser.add_argument("--worlds", type=int, default=1, metavar="N", help="how many worlds (default: 1)")
@@ -101,7 +99,8 @@ def run(args: argparse.Namespace) -> int:
         found = solver.rollout(state, control, steps=steps, every=args.every, progress=progress)
     taken = time.perf_counter() - started
     record = recorded(solver.world, found)
-    _write(args, solver, record)
+    if args.output:
+        _write(args, solver.world, record)
     if args.film:
         animate(solver.world, found, path=args.film, fps=FILMED)
     report(args, solver, record, found, steps, taken)
@@ -112,11 +111,9 @@ def _check_files(args: argparse.Namespace) -> None:
     """Raise ParameterError unless the files to write are what they are named, and none is the one that is read."""
     if args.output and Path(args.output).suffix.lower() != ".npz":
         raise ParameterError("file to write", got=args.output, expected="a name that ends in .npz")
-    if args.plot:
-        check_picture(args.plot)
     if args.film and Path(args.film).suffix.lower() not in ENDINGS:
         raise ParameterError("film to write", got=args.film, expected=f"a name in {', '.join(ENDINGS)}")
-    for place in filter(None, (args.output, args.plot, args.film)):
+    for place in filter(None, (args.output, args.film)):
         check_output(args, args.file, output=place)
 
 
@@ -206,21 +203,14 @@ def holding(state: State) -> Control:
 # --- what was found ---
 
 
-def _write(args: argparse.Namespace, solver: Solver, record: Recorded) -> None:
-    world = solver.world
+def _write(args: argparse.Namespace, world: World, record: Recorded) -> None:
     tables = {"joints": np.array(world.model.joint_names), "q_starts": world.q_starts, "v_starts": world.v_starts}
     arrays: dict[str, Any] = record._asdict() | tables
-    files: dict[Path, Any] = {}
-    if args.output:
-        files[Path(args.output)] = lambda stream: np.savez(stream, **arrays)
-    if args.plot:
-        figure = simulation_figure(f"{world.name}, {type(solver).__name__}", record, weight(world))
-        files[Path(args.plot)] = picture_writer(figure, args.plot)
     try:
-        write_whole(files)
+        write_whole({Path(args.output): lambda stream: np.savez(stream, **arrays)})
     except OSError as error:
         expected = f"a writable place ({error.strerror or error})"
-        raise ParameterError("files to write", got=", ".join(map(str, files)), expected=expected) from None
+        raise ParameterError("file to write", got=args.output, expected=expected) from None
 
 
 def report(
@@ -234,7 +224,7 @@ def report(
     summary = {
         "robot": world.name,
         "solver": type(solver).__name__,
-        **{name: getattr(args, name) for name in ("output", "plot", "film", "worlds", "dt")},
+        **{name: getattr(args, name) for name in ("output", "film", "worlds", "dt")},
         "steps": steps,
         "records": len(record.time),
         "taken_s": taken,
@@ -278,7 +268,7 @@ def tell_diverged(state: State) -> int:
     return DIVERGED if gone else 0
 
 
-# --- the record of a simulation, and its picture: energies, and the forces that hold the robot ---
+# --- the record of a simulation: energies, and the forces that hold the robot ---
 
 
 class Recorded(NamedTuple):
@@ -302,43 +292,6 @@ def recorded(world: World, found: Trajectory) -> Recorded:
     momentum = model.mass * center_of_mass_velocity(model, found.q, found.v)
     passed = np.diff(found.time, axis=0)[..., None]
     with np.errstate(invalid="ignore", divide="ignore"):  # a diverged world's time stands still
-        support = np.where(passed > 0.0, np.diff(momentum, axis=0) / passed, np.nan) - weight(world)
+        support = np.where(passed > 0.0, np.diff(momentum, axis=0) / passed, np.nan)
+    support -= model.mass * np.array(tuple(model.gravity), dtype=float)
     return Recorded(found.time, found.q, found.v, *energies, support, found.residual, found.state.diverged)
-
-
-def weight(world: World) -> np.ndarray:
-    """Return the weight of all bodies [N], (3,)."""
-    return world.model.mass * np.array(tuple(world.model.gravity), dtype=float)
-
-
-def simulation_figure(title: str, record: Recorded, weight: np.ndarray) -> Any:
-    """Return a figure: energies above, the force of the world on the robot below; of many worlds middle and range.
-
-    The negative of the weight [N], (3,), is the force that holds the robot still.
-    """
-    figure, (above, below) = pyplot_module().subplots(2, sharex=True, figsize=(8.0, 6.4), layout="constrained")
-    time = np.nanmax(record.time, axis=1)
-    potential = record.potential_energy - record.potential_energy[0]
-    energies = {"kinetic": record.kinetic_energy, "potential": potential}
-    for name, energy in {**energies, "total": record.kinetic_energy + potential}.items():
-        _draw(above, time, energy, name)
-    for k, axis in enumerate("xyz"):
-        _draw(below, 0.5 * (time[1:] + time[:-1]), record.support[..., k], axis)
-    below.axhline(-weight[2], color="black", linestyle="--", linewidth=1, label="force that holds it still")
-    figure.suptitle(title)
-    above.set(ylabel="energy [J], potential from the start")
-    below.set(xlabel="time [s]", ylabel="force by base and contacts [N]")
-    for axes in (above, below):
-        axes.grid(alpha=0.3)
-        axes.legend(ncols=4, fontsize="small", loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False)
-    return figure
-
-
-def _draw(axes: Any, time: np.ndarray, values: np.ndarray, name: str) -> None:
-    """Draw the middle one of some worlds, (T, W), and the range of nine tenths of them."""
-    sound = np.where(np.isfinite(values), values, np.nan)
-    seen = np.isfinite(sound).any(axis=1)
-    low, middle, high = np.nanquantile(sound[seen], (0.05, 0.5, 0.95), axis=1)
-    (line,) = axes.plot(time[seen], middle, label=name, linewidth=1)
-    if values.shape[1] > 1:
-        axes.fill_between(time[seen], low, high, color=line.get_color(), alpha=0.2, linewidth=0)

@@ -11,7 +11,6 @@ from cardan._reach.formats.reading import Description, Format, Options, outcome,
 from cardan._reach.formats.report import Report
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.srdf import disabled_contacts
-from cardan._reach.formats.urdf.reader import check_urdf, read_urdf
 from cardan._reach.formats.urdf.writer import to_urdf, write_urdf
 from cardan._reach.formats.vocabulary import Verdict, Vocabulary
 from cardan._reach.formats.written import Written
@@ -28,7 +27,6 @@ __all__ = [
     "Vocabulary",
     "Written",
     "check",
-    "check_urdf",
     "disabled_contacts",
     "from_json",
     "load",
@@ -36,7 +34,6 @@ __all__ = [
     "outcome",
     "parse",
     "read_robot",
-    "read_urdf",
     "register_format",
     "register_joint",
     "save",

@@ -14,7 +14,7 @@ from cardan._algebra.errors import DescriptionError, Fault, MechanismError, Para
 from cardan._compiler.runtime.staging import write_whole
 from cardan._reach.formats import reading
 from cardan._reach.formats.plausibility import review
-from cardan._reach.formats.source import Source, is_content
+from cardan._reach.formats.source import Source
 from cardan._reach.formats.srdf.reader import add_to
 from cardan._robot.description import Mechanism
 from cardan._robot.joints import Joint
@@ -145,10 +145,10 @@ def load(
             impossible one; `srdf`, an SRDF file or its content, which adds groups, named configurations and disabled
             contacts; `trusted`, whether whoever wrote the files may run code here (xacro needs it: its expressions are
             Python's; JSON then imports the modules of joint classes that are not registered, see `from_json`); and
-            those of single formats: `continuous` (URDF, SDF: see `read_urdf`), `xacro_args` (xacro: values of arguments
-            by name), `model` (the one model of an SDF world, the path of a prim or the name of an articulation of USD,
-            to read alone) and `orphans` (USD: `"warn"`, `"error"`, `"keep"` or `"drop"` joints that belong to no
-            articulation).
+            those of single formats: `continuous` (URDF, SDF: coordinates of continuous joints, one `"angle"`, or
+            `"unit_complex"`, q = (cos, sin)), `xacro_args` (xacro: values of arguments by name), `model` (the one model
+            of an SDF world, the path of a prim or the name of an articulation of USD, to read alone) and `orphans`
+            (USD: `"warn"`, `"error"`, `"keep"` or `"drop"` joints that belong to no articulation).
 
     Raises:
         DescriptionError: with every fault found, each with file and line.
@@ -195,8 +195,7 @@ def check(source: RobotSource, **options: Any) -> list[Fault]:
         if isinstance(found.thing, Mechanism):
             if not found.thing.bodies:
                 found.report.error(0, NO_BODY)
-            folder = None if is_content(source) or is_named(source) else Path(os.fsdecode(source)).resolve().parent
-            review(found.thing, found.places, found.report, reading.Places(folder, options.get("package_dirs")).allow)
+            review(found.thing, found.places, found.report)
         return found.report.faults()
     except DescriptionError as error:
         return sorted(error.faults, key=lambda fault: fault.line)

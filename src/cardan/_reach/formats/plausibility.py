@@ -6,9 +6,8 @@ remark, at the first. They are tuned to be silent on robots that are right: each
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy as np
 from cardan._algebra.spatial import Inertia
 from cardan._reach.formats.report import At, Report, listed
 from cardan._robot.description import Mechanism
-from cardan._robot.geometry.shapes import HeightField, Hull, Mesh, Shape, TriangleMesh
+from cardan._robot.geometry.shapes import HeightField, Hull, Shape, TriangleMesh
 from cardan._robot.geometry.support import HALF
 from cardan._robot.model import Connection
 
@@ -29,20 +28,15 @@ STRETCH = 2.0
 SHRINK = 0.02  # which part of the shapes' half diagonal a radius of gyration may fall to: a homogeneous rod has 0.58
 RATIO = 1000.0  # of masses: beyond it forward dynamics loses three digits and integrators take tiny steps
 SHOWN = 3
-TRIANGLE = np.dtype([("n", "<f4", 3), ("p", "<f4", (3, 3)), ("a", "<u2")])
-MAX_STL = 16 * 2**20  # bytes of a file that are read
-MAX_MESHES = 200  # of one robot that are opened
 _NAMES = "Gazebo's SDF keeps '::' and '__...__' for itself, XML has no control characters"
 
 # What it is about, `"body"`, and its name; what is odd about it, without numbers where many are alike
 Finding = tuple[str, str, str]
 
 
-def review(
-    mechanism: Mechanism, places: Mapping[tuple[str, str], At], report: Report, allow: Callable[[str], bool]
-) -> None:
-    """Remark on what is probably not meant; `allow` says whether a mesh's file may be opened."""
-    robot = _RobotAndShapes(mechanism, allow)
+def review(mechanism: Mechanism, places: Mapping[tuple[str, str], At], report: Report) -> None:
+    """Remark on what is probably not meant; no file of a mesh is opened."""
+    robot = _RobotAndShapes(mechanism)
     for check in CHECKS:
         with np.errstate(all="ignore"):  # numbers of a file may be as large as there are
             found = list(check(robot))
@@ -55,8 +49,6 @@ def review(
 @dataclass(frozen=True)
 class _RobotAndShapes:
     mechanism: Mechanism
-    allow: Callable[[str], bool]
-    _meshes: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def inertias(self) -> dict[str, Inertia]:
@@ -92,14 +84,6 @@ class _RobotAndShapes:
         return corners @ X[:3, :3].T + X[:3, 3]
 
     def _box(self, geometry: Any) -> np.ndarray | None:
-        if isinstance(geometry, Mesh):
-            path = geometry.path
-            if path is None or not self.allow(path):
-                return None
-            if path not in self._meshes:
-                self._meshes[path] = stl_box(path) if len(self._meshes) < MAX_MESHES else None
-            box = self._meshes[path]
-            return None if box is None else np.sort(box * np.array(geometry.scale), axis=0)
         if isinstance(geometry, (HeightField, Hull, TriangleMesh)):
             vertices = geometry.surface()[0] if isinstance(geometry, HeightField) else np.array(geometry.vertices)
             return np.array([vertices.min(axis=0), vertices.max(axis=0)])
@@ -119,23 +103,6 @@ def half_sizes(geometry: Any) -> Sequence[float] | None:
     """Return half the sides [m] of the box around a primitive in its own axes, or None."""
     half = HALF.get(type(geometry))
     return None if half is None else tuple(half(geometry))
-
-
-def stl_box(path: str) -> np.ndarray | None:
-    """Return the corners of the box around a binary STL file, (2, 3); None for other files."""
-    if not path.lower().endswith(".stl") or not os.path.isfile(path):
-        return None
-    try:
-        size = os.path.getsize(path)
-        with open(path, "rb") as file:
-            count = int.from_bytes(file.read(84)[80:84], "little")
-            if size > MAX_STL or count == 0 or size != 84 + 50 * count:
-                return None
-            triangles = np.frombuffer(file.read(50 * count), dtype=TRIANGLE)
-    except OSError:
-        return None
-    points = triangles["p"].reshape(-1, 3).astype(float)
-    return np.array([points.min(axis=0), points.max(axis=0)]) if np.isfinite(points).all() else None
 
 
 def centre_outside(robot: _RobotAndShapes) -> Iterator[Finding]:

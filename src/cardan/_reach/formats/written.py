@@ -152,7 +152,11 @@ class Written(NamedTuple):
 
 
 def text_of(written: Written, name: str, form: str) -> str:
-    """Return the text, with a warning for each loss; `name` is the robot's."""
+    """Return the text, with a warning for frames that moved and for each loss; `name` is the robot's."""
+    if written.moved:
+        names = first_of(written.moved)
+        message = f"{form} has a link's frame at its joint: the frames of {names} moved there, with all that is on them"
+        warnings.warn(DescriptionWarning(f"{name}: {message}"), stacklevel=3)
     for loss in written.losses:
         warnings.warn(DescriptionWarning(f"{name}: {form} does not hold {loss}"), stacklevel=3)
     return written.text

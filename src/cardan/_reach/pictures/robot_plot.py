@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -91,22 +90,6 @@ def save_figure(figure: Any, file: str | Path, dpi: int) -> str:
     figure.savefig(file, dpi=dpi)
     pyplot_module().close(figure)
     return str(file)
-
-
-def check_picture(file: str | Path) -> None:
-    """Raise unless pictures can be drawn, of the kind a file's name ends in."""
-    known = pyplot_module().Figure().canvas.get_supported_filetypes()
-    if Path(file).suffix.lower().removeprefix(".") not in known:
-        expected = f"a name that ends in .{', .'.join(sorted(known))}"
-        raise ParameterError("picture to write", got=os.fspath(file), expected=expected)
-
-
-def picture_writer(figure: Any, file: str | Path, dpi: int = 150) -> Callable[[BinaryIO], None]:
-    def write(stream: BinaryIO) -> None:
-        figure.savefig(stream, dpi=dpi, format=Path(file).suffix.lower().removeprefix("."))
-        pyplot_module().close(figure)
-
-    return write
 
 
 WHERE = "plot"

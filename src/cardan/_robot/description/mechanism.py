@@ -12,9 +12,8 @@ import numpy as np
 from cardan._algebra.errors import DuplicateNameError, Explained, MechanismError, ParameterError, check_known, check_new
 from cardan._algebra.spatial import SE3, Inertia, MotionSubspace, Vector3, checked_pose
 from cardan._robot.description import editing
-from cardan._robot.description.paths import BodyGraph, Visit, graphviz_text, tree_text
+from cardan._robot.description.paths import BodyGraph, Visit, tree_text
 from cardan._robot.description.rooting import base_name, rooted
-from cardan._robot.description.serial_chain import ChainBuilder
 from cardan._robot.geometry.hull import VERTICES
 from cardan._robot.geometry.shapes import Shape
 from cardan._robot.joints import Fixed, FreeFlyer, Joint, Limits
@@ -73,8 +72,6 @@ class Mechanism(Explained):
         >>> frame = m.add_frame("tip", "link", cardan.SE3(translation=(0.0, 0.0, -0.6)))
         >>> m.model()
         <Model 'swing': 1 bodies, nq=1, nv=1>
-        >>> spare = m.add_body("spare")
-        >>> m.discard_body("spare")
         >>> from cardan.description import Shape, Sphere
         >>> m.add_shape(Shape("link", "visual", Sphere(0.1), name="ball")).name
         'ball'
@@ -111,8 +108,6 @@ class Mechanism(Explained):
         (6, 1)
         >>> [visit[0] for visit in m.traversal()], m.path("tip", "world")
         (['world', 'link'], ('hinge',))
-        >>> mechanism.graphviz().splitlines()[0]
-        'digraph "arm7" {'
 
     Peers: RigidBodyDynamics.jl `Mechanism`, roboticstoolbox `DHRobot`.
     """
@@ -209,22 +204,6 @@ class Mechanism(Explained):
         """Hold another body or joint under the name of one there is, for a builder that is not done with it."""
         table: dict[str, Any] = self._bodies if isinstance(record, Body) else self._joints
         table[record.name] = record
-
-    def discard_body(self, name: str) -> None:
-        """Take back a body that nothing is connected to yet.
-
-        Args:
-            name: of the body.
-
-        Raises:
-            UnknownNameError, MechanismError: if there is no such body; if joints, frames or shapes are on it.
-        """
-        check_known("body", name, self._bodies, f"mechanism {self.name!r}")
-        used = [c.name for c in self.joints if name in (c.parent, c.child)]
-        used += [f.name for f in self.frames if f.body == name]
-        if used or any(s.body == name for s in self._shapes):
-            raise MechanismError(f"body {name!r} is in use ({', '.join(used) or 'by a shape'}); remove(...) edits.")
-        del self._bodies[name]
 
     def add_joint(
         self,
@@ -712,18 +691,6 @@ class Mechanism(Explained):
 
     # --- seen without a root ---
 
-    def at(self, body: str = WORLD) -> ChainBuilder:
-        """Return a body as a place to build on: `m.at("world").add("upper", Revolute()).add("fore", Revolute())`.
-
-        Examples:
-            >>> chain = cardan.Mechanism("chain")
-            >>> place = chain.at("world").add("upper", cardan.joints.Revolute((0.0, 1.0, 0.0)))
-            >>> chain.model().nv
-            1
-        """
-        self._check_body(body, f"mechanism {self.name!r}")
-        return ChainBuilder(self, body)
-
     def transform(self, q: Mapping[str, Any], child: str, parent: str) -> np.ndarray:
         """Return X_parent_child of any two connected bodies or frames, shape (..., 4, 4).
 
@@ -761,10 +728,6 @@ class Mechanism(Explained):
     def path(self, child: str, parent: str) -> tuple[str, ...]:
         """Return the names of the joints from the parent to the child."""
         return tuple(c.name for c in self._graph({}).path(child, parent))
-
-    def graphviz(self) -> str:
-        """Return the mechanism as a graph in Graphviz's DOT language."""
-        return graphviz_text(self.name, self.bodies, self.joints, self.frames)
 
     def _graph(self, q: Mapping[str, Any]) -> BodyGraph:
         graph = BodyGraph(tuple(self._bodies), self.joints, self.frames)

@@ -158,29 +158,3 @@ def tree_text(name: str, bodies: Sequence[Body], joints: Sequence[Connection], f
             indents[body] = indents[parent] + ("   " if is_last else "│  ")
     lines += [closing_text(c, kind_of(c.joint)) for c in graph.closures]
     return "\n".join(lines)
-
-
-def graphviz_text(name: str, bodies: Sequence[Body], joints: Sequence[Connection], frames: Sequence[Frame]) -> str:
-    """Return the mechanism as a graph in the DOT language: bodies, joints from parent to child, loops dashed."""
-    graph = BodyGraph([b.name for b in bodies], joints, frames)
-    closing = {c.name for c in graph.closures}
-    font = 'fontname="Helvetica"'
-    lines = [f"digraph {_quoted(name)} {{", f"  node [shape=box, {font}];", f"  edge [{font}];"]
-    if graph.next_to[WORLD] or any(WORLD in (c.parent, c.child) for c in joints):
-        lines.append(f"  {_quoted(WORLD)} [shape=plaintext];")
-    for b in bodies:
-        mass = "massless" if b.inertia is None else f"{b.inertia.mass:.4g} kg"
-        lines.append(f"  {_quoted(b.name)} [label={_quoted(b.name, mass)}];")
-    for f in frames:
-        lines.append(f"  {_quoted(f.name)} [shape=ellipse, style=dotted];")
-        lines.append(f"  {_quoted(f.body)} -> {_quoted(f.name)} [style=dotted, arrowhead=none];")
-    for c in joints:
-        style = ", style=dashed, constraint=false" if c.name in closing else ""
-        label = _quoted(c.name, kind_of(c.joint))
-        lines.append(f"  {_quoted(c.parent)} -> {_quoted(c.child)} [label={label}{style}];")
-    return "\n".join([*lines, "}"]) + "\n"
-
-
-def _quoted(*lines: str) -> str:
-    """Return lines as one string of DOT."""
-    return '"' + "\\n".join(visible(line).replace("\\", "\\\\").replace('"', '\\"') for line in lines) + '"'

@@ -1,7 +1,7 @@
 """A file of MJCF with all it includes as one text, each element on a line of its own: what MuJoCo is given.
 
 MuJoCo opens no file by itself here. Left out is what `schema.ELEMENTS` says is not read, with a remark, so that MuJoCo
-compiles just what is read; what it must not be given (numbers that are none, millions of copies) is refused before.
+compiles just what is read; what it must not be given (NaN, numbers beyond its 32 bits) is refused before.
 """
 
 from __future__ import annotations
@@ -20,14 +20,11 @@ from cardan._reach.formats.source import MAX_BYTES, Source
 from cardan._reach.formats.vocabulary import READ, Verdict
 from cardan._reach.formats.xml import MAX_DEPTH, MAX_ELEMENTS, Element, escaped, parse
 
-MAX_HANDED = 10_000  # elements MuJoCo is given, with all copies: it takes time that grows with their square
-MAX_COPIED = 4_000  # of them those that are copies, which take it longer
 MAX_INCLUDES = 16
+# Counts of which fewer are costly: subdivisions of a built-in mesh, copies, activations of an actuator
+LARGEST = {"params": 100, "count": 1e4, "actdim": 1e3}
 MAX_ALL_BYTES = 4 * MAX_BYTES
 MAX_NUMBER = 1e15  # counts, sizes and lengths beyond this are no robot's, and MuJoCo counts with 32 bits
-# Counts of which fewer are costly: subdivisions of a built-in mesh, copies, activations of an actuator
-LARGEST = {"params": 100, "count": 1e6, "actdim": 1e3}
-MAX_BUILT = 40_000  # their squares, of all built-in meshes: about so many vertices are made
 # What changes the motion when it is left out, or makes MuJoCo refuse the file
 MOVING = tuple(Verdict.of(WHY[reason]) for reason in ("flex", "fluid", "gravcomp", "misplaced", "plugin"))
 COUNTS = ("count", "nrow", "ncol", "actdim", "params", "group", "condim", "contype", "conaffinity", "inertiagrouprange")
@@ -53,7 +50,6 @@ class _OpenElement(NamedTuple):
     folder: Path | None
     parent: str
     depth: int
-    copies: int
 
     @property
     def place(self) -> FilePlace:
@@ -71,12 +67,11 @@ class MjcfExpansion:
         self.unread: set[str] = set()
         self.included: dict[Path, int] = {}
         self.size, self.count = len(source.content), 0
-        self.handed = self.copied = self.built = 0
         # of elements of one kind: where something was left out first, and how often which attribute ("": all of it)
         self.left_out: dict[tuple[str, Verdict], tuple[FilePlace, Counter[str]]] = {}
 
     def run(self, root: Element) -> Expanded:
-        stack: list[_OpenElement | str] = [_OpenElement(root, "", self.source.folder, "", 1, 1)]
+        stack: list[_OpenElement | str] = [_OpenElement(root, "", self.source.folder, "", 1)]
         while stack:
             item = stack.pop()
             if isinstance(item, str):
@@ -123,34 +118,13 @@ class MjcfExpansion:
 
     def _opened(self, item: _OpenElement) -> list[_OpenElement | str]:
         """Write the start of an element and return its children and its end."""
-        element, key, copies = item.element, key_of(item.parent, item.element.tag), item.copies
+        element, key = item.element, key_of(item.parent, item.element.tag)
         attributes = self._attributes(item, key)
-        if element.tag == "replicate":
-            words = attributes.get("count", "1").split()
-            copies *= max(1, int(float(words[0]))) if words and NUMBER.fullmatch(words[0]) else 1
-        if not self._is_affordable(item, attributes):
-            return []
         self._rewrite(item, attributes)
         written = "".join(f' {name}="{escaped(value)}"' for name, value in attributes.items())
         self._write(f"<{element.tag}{written}>", item.place)
-        inside = [item._replace(element=e, parent=key, depth=item.depth + 1, copies=copies) for e in element.children]
+        inside = [item._replace(element=e, parent=key, depth=item.depth + 1) for e in element.children]
         return [f"</{element.tag}>", *reversed(inside)]
-
-    def _is_affordable(self, item: _OpenElement, attributes: dict[str, str]) -> bool:
-        """Return whether MuJoCo can be given one more element, with its copies; refuse it if not, once."""
-        if self.handed > MAX_HANDED or self.copied > MAX_COPIED or self.built > MAX_BUILT:
-            return False
-        self.handed += item.copies
-        self.copied += item.copies if item.copies > 1 else 0
-        if "builtin" in attributes and item.parent == "asset" and item.element.tag == "mesh":
-            words = attributes.get("params", "").split()
-            self.built += int(max((abs(float(w)) for w in words if NUMBER.fullmatch(w)), default=1.0)) ** 2
-        kinds = ((self.copied, MAX_COPIED, "copies"), (self.handed, MAX_HANDED, "elements"))
-        for count, most, kind in (*kinds, (self.built, MAX_BUILT, "vertices of built-in meshes")):
-            if count > most:
-                self.report.error(item.place, f"<{item.element.tag}>: more than {most} {kind} for MuJoCo are refused")
-                return False
-        return True
 
     def _attributes(self, item: _OpenElement, key: str) -> dict[str, str]:
         known, kept = VOCABULARY.table[key], {}

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.errors import CardanError, MechanismError, ParameterError, UnsupportedError
-from cardan._reach.formats.mjcf.expanded import MAX_HANDED, MAX_NUMBER
+from cardan._reach.formats.mjcf.expanded import MAX_NUMBER
 from cardan._reach.formats.written import Written, is_bounded, losses_of, outwards, text_of
 from cardan._reach.formats.xml import MAX_DEPTH, UNWRITABLE, Lines, element, escaped
 from cardan._reach.interop.mujoco_collision import geom_names
@@ -72,7 +72,6 @@ def write_mjcf(thing: Mechanism | Model) -> Written:
     except ValueError as error:  # MuJoCo's
         raise MechanismError(f"{robot.name!r} as MJCF: MuJoCo refuses it: {error}") from None
     text = "\n".join(_Printer(mj, spec, robot, {s.name: s for s in shapes}).root()) + "\n"
-    _check_count(text.count("<") - text.count("</"))
     return Written(text, lost)
 
 
@@ -84,14 +83,6 @@ def _check_size(robot: Model) -> None:
     deepest = max(depths, key=lambda body: depths[body])
     if depths[deepest] > MAX_BODIES_DEEP:
         what = f"body {deepest!r}, {depths[deepest]} bodies deep: at most {MAX_BODIES_DEEP} are read again"
-        raise UnsupportedError(what, "a file of MJCF", INSTEAD)
-    weighed = sum(body.inertia is not None for body in robot.bodies)
-    _check_count(len((*robot.bodies, *robot.frames, *robot.shapes, *robot.actuators)) + weighed)
-
-
-def _check_count(count: int) -> None:
-    if count > MAX_HANDED:
-        what = f"{count} elements (bodies, inertias, joints, geoms, ...): at most {MAX_HANDED} are read again"
         raise UnsupportedError(what, "a file of MJCF", INSTEAD)
 
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from cardan._algebra.errors import DescriptionError, Fault, quoted
-from cardan._reach.formats.reading import Description, Meshes, Options, Packages, Places, outcome
+from cardan._algebra.errors import quoted
+from cardan._reach.formats.reading import Description, Meshes, Options, Places
 from cardan._reach.formats.report import At, Report
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.urdf.joints import ENDS, LOOP_ENDS, UrdfJoint, read_actuators, read_joint
@@ -44,52 +44,6 @@ class _Robot(NamedTuple):
     loops: list[UrdfJoint]
     frames: list[UrdfFrame]
     actuators: dict[str, tuple[Actuator, int]]
-
-
-def read_urdf(
-    source: UrdfSource,
-    *,
-    package_dirs: Packages | None = None,
-    continuous: Literal["angle", "unit_complex"] = "angle",
-    on_inertia: Literal["warn", "error", "ignore"] = "warn",
-) -> Mechanism:
-    """Return the mechanism a URDF describes.
-
-    Args:
-        source: path of a file, or its content as bytes or as text that begins with `<`.
-        package_dirs: where `package://` leads: folders that contain packages, or a mapping from package name to folder.
-            After these, ROS_PACKAGE_PATH, AMENT_PREFIX_PATH and the folders above the file are searched.
-        continuous: coordinates of continuous joints: one `"angle"`, or `"unit_complex"`, q = (cos, sin).
-        on_inertia: what to do about an inertia that is not positive definite or breaks the triangle inequality.
-
-    Raises:
-        DescriptionError: with every fault found, each with file and line.
-
-    Examples:
-        >>> cardan.read_urdf(cardan.robots.urdf_path("arm7")).name
-        'arm7'
-    """
-    options = Options(package_dirs=package_dirs, continuous=continuous, on_inertia=on_inertia)
-    thing = outcome(read(Source.of(source), options), options)
-    assert isinstance(thing, Mechanism)
-    return thing
-
-
-def check_urdf(source: UrdfSource, *, package_dirs: Packages | None = None) -> list[Fault]:
-    """Return all faults of a URDF, errors and warnings, by line; an empty list if there are none.
-
-    Args:
-        source: path of a file, or its content as bytes or as text that begins with `<`.
-        package_dirs: where `package://` leads, as for `read_urdf`.
-
-    Examples:
-        >>> cardan.check_urdf(cardan.robots.urdf_path("arm7"))
-        []
-    """
-    try:
-        return read(Source.of(source), Options(package_dirs=package_dirs)).report.faults()
-    except DescriptionError as error:
-        return list(error.faults)
 
 
 def read(source: Source, options: Options) -> Description:

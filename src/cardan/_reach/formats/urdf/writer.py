@@ -11,11 +11,10 @@ which other programs skip.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from cardan._algebra.errors import DescriptionWarning, ParameterError
+from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3
 from cardan._reach.formats import written as W
 from cardan._reach.formats.urdf import joints
@@ -32,7 +31,7 @@ from cardan._robot.records import EARTH_GRAVITY, Actuator
 def to_urdf(thing: Mechanism | Model) -> str:
     """Return a mechanism or a model as URDF text.
 
-    A `DescriptionWarning` names the links whose frames had to move, and another what URDF cannot say and is left out.
+    A `DescriptionWarning` names the links whose frames had to move, and one each thing that URDF cannot say.
 
     Args:
         thing: a mechanism or a model.
@@ -42,18 +41,10 @@ def to_urdf(thing: Mechanism | Model) -> str:
         MechanismError: if the bodies are not one connected whole.
 
     Examples:
-        >>> cardan.read_urdf(cardan.to_urdf(mechanism)).name
+        >>> cardan.load_mechanism(cardan.to_urdf(mechanism)).name
         'arm7'
     """
-    written = write_urdf(thing)
-    if written.moved:
-        names = W.first_of(written.moved)
-        message = f"URDF has a link's frame at its joint: the frames of {names} moved there, with all that is on them"
-        warnings.warn(DescriptionWarning(f"{thing.name}: {message}"), stacklevel=2)
-    if written.losses:
-        message = f"URDF cannot say, and left out are: {'; '.join(written.losses)}"
-        warnings.warn(DescriptionWarning(f"{thing.name}: {message}"), stacklevel=2)
-    return written.text
+    return W.text_of(write_urdf(thing), thing.name, "URDF")
 
 
 def write_urdf(thing: Mechanism | Model) -> W.Written:

@@ -33,9 +33,17 @@ _PLACED = re.compile(r"([^'\s]+):(\d+):(\d+): ")
 _WORDS = re.compile(r"Error in '[^']*' at line \d+ in file \S+ : |,@anon:[^@]*@")  # the session's layer is no file's
 
 
-def brief(told: str) -> str:
+def said_by(error: Any) -> str:
+    """Return what OpenUSD says; of a damaged file it quotes bytes that are no text."""
+    try:
+        return str(error)
+    except UnicodeDecodeError as damaged:
+        return damaged.object.decode(errors="replace")
+
+
+def brief(error: Any) -> str:
     """Return what OpenUSD says without where in its own code it says so, and without layers of its own."""
-    lines = [_PLACED.sub("", _WORDS.sub("", line)).strip().strip("'") for line in told.splitlines()]
+    lines = [_PLACED.sub("", _WORDS.sub("", line)).strip().strip("'") for line in said_by(error).splitlines()]
     return "; ".join(line for line in dict.fromkeys(lines) if line)[:400]
 
 
@@ -110,7 +118,7 @@ class Stage:
             try:
                 matrix = np.array(self.cache.GetLocalToWorldTransform(prim), dtype=float).T
             except pxr().Tf.ErrorException as error:
-                self.error(prim, f"its transform, or one above, cannot be read: {brief(str(error))}")
+                self.error(prim, f"its transform, or one above, cannot be read: {brief(error)}")
                 matrix = None
             self.posed[path] = None if matrix is None else self._posed(prim, matrix)
         return self.posed[path]
@@ -162,12 +170,12 @@ def _stage(report: Report, options: Options, source: Source, file: str) -> Stage
     try:
         usd = package.Usd.Stage.Open(file)
     except package.Tf.ErrorException as error:
-        at = _PLACED.search(str(error))
-        report.error(int(at[2]) if at else 0, f"cannot be opened: {brief(str(error))}")
+        at = _PLACED.search(said_by(error))
+        report.error(int(at[2]) if at else 0, f"cannot be opened: {brief(error)}")
         return None
     for error in getattr(usd, "GetCompositionErrors", list)()[:20]:
         path = str(getattr(getattr(error, "rootSite", None), "path", ""))
-        report.error(FilePlace(where=path), f"cannot be composed: {brief(str(error))}")
+        report.error(FilePlace(where=path), f"cannot be composed: {brief(error)}")
     up = package.UsdGeom.GetStageUpAxis(usd)
     units = _unit(usd, report, "metersPerUnit", package.UsdGeom.GetStageMetersPerUnit, "a centimetre")
     masses = _unit(usd, report, "kilogramsPerUnit", package.UsdPhysics.GetStageKilogramsPerUnit, "a kilogram")
