@@ -138,6 +138,7 @@ if __name__ == "__main__":
         "cuda",
         "clearance",
         "crowds",
+        "pairs",
         "standing",
         "arguments",
         "long_chains",
