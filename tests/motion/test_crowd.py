@@ -701,6 +701,20 @@ def test_an_island_at_rest_sleeps_until_something_touches_it():
     np.testing.assert_array_equal(after.v[0, still], 0.0)
 
 
+def test_a_ball_that_spins_slowly_in_its_place_falls_asleep():
+    """Nothing resists that. Its surface may be ten times as fast as `sleep`, as no point of a box may be."""
+    b = cardan.WorldBuilder()
+    b.add_ground()
+    for k in range(4):
+        b.add_body(f"ball{k}", pose=cardan.SE3(translation=[k, 0.0, 0.1]))
+        b.add_shape(f"ball{k}", Sphere(0.1))
+    state = b.finalize().state()
+    state.v[0, [5, 11, 17]] = 0.2, 4.0, 6.0
+    after = Featherstone(state.world, dt=0.002, sleep=0.05).step(state, steps=300)
+    np.testing.assert_array_equal(after.v[0, [5, 11, 17]] == 0.0, [True, True, False])
+    np.testing.assert_allclose(after.v[0, 17], 6.0, rtol=1e-9)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.full)])
 def test_sleep_is_part_of_the_state(tmp_path, dtype):
     world = heaps()

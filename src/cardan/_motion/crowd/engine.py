@@ -191,13 +191,15 @@ class Engine:
         self._pair_programs: dict[int, RowProgram] = {}
         self._contact_programs: dict[str, RowProgram] = {}
         c.pair_program = np.zeros(len(self.pairs) + 1, np.int64)
+        of_patches = "found_shapes", "found_first", "found_count", "patch_order", "patch_first", "patch_count"
+        of_patches = *of_patches, "patch_trees", "patch_sides", "laid_shapes"
         self._room: dict[int, tuple[Callable[[int], None], str]] = {
             NEAR: (self._room_for_pairs, "near_most"),
             CONTACTS: (self._room_for_contacts, "contact_most"),
-            PATCHES: (self._room_for_patches, "patch_most"),
-            BLOCKS: (self._room_for_blocks, "block_most"),
-            TRIPLES: (self._room_for_triples, "triple_most"),
-            SIDES: (self._room_for_sides, "side_most"),
+            PATCHES: (lambda most: c.allocate(most, *of_patches), "patch_most"),
+            BLOCKS: (lambda most: c.allocate(most, "rows", "L"), "block_most"),
+            TRIPLES: (lambda most: c.allocate(most, "triples"), "triple_most"),
+            SIDES: (lambda most: c.allocate(most, "G", "GT"), "side_most"),
         }
         for give, name in self._room.values():
             setattr(c, name, 64 + 8 * shapes)
@@ -280,19 +282,6 @@ class Engine:
             named |= {"surface": "surfaces", "stiffness": "shape_stiffness", "change": "row_change"}
             named |= {f"{name}_{end}": f"shape_{name}" for name in ("centre", "weight") for end in "ab"}
         return {name: getattr(c, array) for name, array in named.items()}
-
-    def _room_for_patches(self, most: int) -> None:
-        names = ("found_shapes", "found_first", "found_count", "patch_order", "patch_first", "patch_count")
-        self.c.allocate(most, *names, "patch_trees", "patch_sides", "laid_shapes")
-
-    def _room_for_blocks(self, most: int) -> None:
-        self.c.allocate(most, "rows", "L")
-
-    def _room_for_triples(self, most: int) -> None:
-        self.c.allocate(most, "triples")
-
-    def _room_for_sides(self, most: int) -> None:
-        self.c.allocate(most, "G", "GT")
 
     # --- steps ---
 

@@ -313,12 +313,6 @@ def copy(to, at, source, first, count):
         to[at + e] = source[first + e]
 
 
-@kernel(to=F64[3], source=F64[3])
-def copy_three(to, source):
-    for e in range(3):
-        to[e] = source[e]
-
-
 @kernel(c=Crowd, row=INT, a=INT, b=INT, kind=INT)
 def gather_pair(c, row, a, b, kind):
     c.pair_a[row] = a
@@ -385,7 +379,8 @@ def recall_impulses(c):
         while k < c.kept and (c.kept_key[k] < key or (c.kept_key[k] == key and c.kept_feature[k] < feature)):
             k += 1
         if k < c.kept and c.kept_key[k] == key and c.kept_feature[k] == feature:
-            copy_three(c.found_impulse[n], c.kept_impulse[k])
+            for e in range(3):
+                c.found_impulse[n, e] = c.kept_impulse[k, e]
 
 
 @kernel(c=Crowd, to=INT, source=INT)

@@ -1,8 +1,9 @@
 """Islands at rest: loose bodies that are slow for long enough are not computed until something acts on them.
 
-An island falls asleep when each point of its bodies has been slower than `sleep` for `REST`: then its velocities are
-set to zero, which is told as residual of that step. Of a ball its centre counts, and a part of its turning: balls among
-others spin for ever where nothing resists that, and move nobody. The island wakes as a whole if one of its bodies
+An island falls asleep when all points of its bodies are slower than `sleep`, and each body has been so for `REST`, of
+which a faster step takes back `LOST`: then its velocities are set to zero, which is told as residual of that step. Of a
+ball its centre counts, and a part of its turning. For in a large pile some ball always rattles or spins in its place
+where nothing resists that, and moves nobody. The island wakes as a whole if one of its bodies
 
     is touched by a body that is awake,
     is pushed, by an effort or a wrench,
@@ -25,6 +26,8 @@ from cardan._motion.crowd.tables import BITS, MASK, Crowd
 
 REST = 0.5
 """How long an island is slow before it falls asleep [s]."""
+LOST = 2
+"""Steps in which a body is slow that one in which it is not outweighs: what swings is slow at up to 1.15 `sleep`."""
 SPIN = 0.1
 """The part of a ball's turning that counts: one whose surface is ten times as fast as others may be stays awake."""
 ASLEEP = 2
@@ -183,15 +186,15 @@ def speed_after(c, t, extent):
 def rest_island(c, i):
     """Count how long an island has been slow; let it fall asleep if that is long enough."""
     fastest = 0.0
-    for m in range(c.island_trees[i], c.island_trees[i + 1]):
-        t = c.members[m]
-        fastest = max(fastest, speed_after(c, t, c.tree_turned[t]))
     least = c.rest_steps
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
-        k = c.tree_rest[c.members[m]]
-        c.rest[k] = min(c.rest[k] + 1, c.rest_steps) if fastest <= c.sleep else 0
+        t = c.members[m]
+        k = c.tree_rest[t]
+        speed = speed_after(c, t, c.tree_turned[t])
+        c.rest[k] = min(c.rest[k] + 1, c.rest_steps) if speed <= c.sleep else max(c.rest[k] - LOST, 0)
+        fastest = max(fastest, speed)
         least = min(least, c.rest[k])
-    if least < c.rest_steps:
+    if least < c.rest_steps or fastest > c.sleep:
         return
     first = c.members[c.island_trees[i]]
     for m in range(c.island_trees[i], c.island_trees[i + 1]):

@@ -102,16 +102,18 @@ def colour_contacts(c):
 @kernel(c=Crowd)
 def begin_sweeps(c):
     """Fill the rows of all contacts that are swept, and begin with the impulses of the step before."""
-    for i in range(c.islands):
-        if c.island_swept[i] == SWEEPING:
-            c.island_count[i] = 0
-            for e in range(10):
-                c.body[c.trees + i, e] = 0.0
-            c.body_change[c.trees + i] = 0.0
-            first = c.island_trees[i]
-            run(c.begin_body, c.island_trees[i + 1] - first, first)
-            for m in range(first, c.island_trees[i + 1]):
-                c.colours_of[c.members[m]] = 0
+    start = 0  # the first of islands to be swept that follow one another
+    for i in range(c.islands + 1):
+        if i == c.islands or c.island_swept[i] != SWEEPING:
+            run(c.begin_body, c.island_trees[i] - c.island_trees[min(start, i)], c.island_trees[min(start, i)])
+            start = i + 1
+            continue
+        c.island_count[i] = 0
+        for e in range(10):
+            c.body[c.trees + i, e] = 0.0
+        c.body_change[c.trees + i] = 0.0
+        for m in range(c.island_trees[i], c.island_trees[i + 1]):
+            c.colours_of[c.members[m]] = 0
     colour_contacts(c)
     if c.lacking == 0:
         for k in range(c.colours):
