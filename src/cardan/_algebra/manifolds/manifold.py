@@ -233,6 +233,8 @@ def uniform(rng: np.random.Generator, shape: Shape, lower: Any, upper: Any, reac
 def finite_range(lower: Any, upper: Any, reach: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return limits; where one is infinite, the range reaches as far to both sides, from the other one or about 0."""
     low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
+    if np.isfinite((low, high)).all():
+        return low, high
     no_low, no_high = ~np.isfinite(low), ~np.isfinite(high)
     start = np.where(no_low, np.where(no_high, -1.0 * np.asarray(reach), high - 2.0 * reach), low)
     return start, np.where(no_high, np.where(no_low, reach, start + 2.0 * reach), high)

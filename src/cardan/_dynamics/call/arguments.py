@@ -299,8 +299,9 @@ def broadcast(where: str, leading: Mapping[str, tuple[int, ...]]) -> tuple[int, 
             expected = f"at most {DIMENSIONS} leading (batch) dimensions"
             hint = "Make one of several: array.reshape(-1, ...)."
             raise ShapeError(where, name, got=shape, expected=expected, hint=hint)
+    shapes = {*leading.values()}
     try:
-        return np.broadcast_shapes(*{*leading.values()})
+        return shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
     except ValueError:
         listed = ", ".join(f"{name}: {shape}" for name, shape in leading.items())
         name, shape = next(iter(leading.items()))

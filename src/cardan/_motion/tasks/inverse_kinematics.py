@@ -224,15 +224,16 @@ class Search:
             last[rows] = step.cost
             is_open = ~self.found.converged[rows]
             again = rows[is_open & ~goes_on & (self.found.restarts[rows] < self.restarts)]
-            rows = np.sort(np.concatenate([rows[is_open & goes_on], again]))
+            rows = rows[is_open & goes_on]
             if again.size:
+                rows = np.sort(np.concatenate([rows, again]))
                 self._place(again, self.starts[self.found.restarts[again]])
                 self.found.restarts[again] += 1
                 calls[again], last[again] = 0, np.inf
 
     def _finish(self, rows: np.ndarray) -> None:
         """Bring what is best of problems that are not solved to rest, by the weights that were given, within limits."""
-        for stiffness in (1.0, *STIFFER):
+        for stiffness in (1.0, *STIFFER) if rows.size else ():
             self.stiffness[rows] = stiffness
             self._place(rows, self.found.q[rows])
             self.cost[rows] = np.inf

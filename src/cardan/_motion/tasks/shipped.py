@@ -37,6 +37,7 @@ from cardan._motion.tasks.task import PlaceTask, Task
 from cardan._robot.model import Attachment, Model
 from cardan._robot.records import WORLD
 
+UNIT = np.eye(4)
 ROTATION = 1e-6  # how far R^T R of a target may be from 1: matrices written with seven digits are rotations
 
 
@@ -93,7 +94,7 @@ def orientation_error(R: Matrix3, target: Any) -> Vector3:
 
 def check_rotations(what: str, R: np.ndarray) -> None:
     """Raise where matrices, shape (..., 3, 3), are no rotations, with the row of the first."""
-    off = np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(axis=(-1, -2))
+    off = np.abs(R @ R.swapaxes(-1, -2) - UNIT[:3, :3]).max(axis=(-1, -2))
     wrong = ~((off <= ROTATION) & (np.linalg.det(R) > 0.0))
     expected = f"a rotation matrix, R^T R = 1 to {ROTATION} and det R = +1"
     _raise_for_first(what, wrong, R, expected, "Normalise it, or build it by SE3.")
@@ -121,7 +122,7 @@ class PoseTask(Task):
     def check_target(self, model: Model, target: np.ndarray) -> None:
         what, last = f"{type(self).__name__}({self.frame!r}).target", target[..., 3, :]
         expected = "0 0 0 1 as the last row of a homogeneous matrix"
-        _raise_for_first(what, (last != (0.0, 0.0, 0.0, 1.0)).any(axis=-1), last, expected)
+        _raise_for_first(what, (last != UNIT[3]).any(axis=-1), last, expected)
         check_rotations(what, target[..., :3, :3])
 
 

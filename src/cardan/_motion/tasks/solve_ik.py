@@ -147,6 +147,7 @@ class DifferentialIK:
         # Something is to be minimised beside the loops.
         self.stack: Stack = Stack(model, asked if len(closing) < len(asked) else (*asked, Damping()), WHERE)
         self._bounds = limits_of(model, limits)
+        self._levels = priorities(self.stack)
         self._function = differential(self.stack, self._bounds.others)
         self._weights, self._gains = self.stack.weights(), self.stack.gains()
 
@@ -159,7 +160,8 @@ class DifferentialIK:
         found = self._function(model, *given.values())
         for name, what in (("e", "errors of the tasks"), ("J", "Jacobian of the tasks")):
             check_finite(WHERE, what, found[name], batch, "A direction to the frame itself is none, say.")
-        steps = StepHierarchy(self.stack, given["weights"], given["damping"], self._bounds, found, given["q"], self.dt)
+        own = given["weights"], given["damping"], self._bounds, found, given["q"], self.dt
+        steps = StepHierarchy(self.stack, self._levels, *own)
         x = [steps.solve(row, self._best) for row in range(len(given["q"]))]
         failed = [row for row, motion in enumerate(x) if motion is None]
         if failed:
@@ -167,7 +169,7 @@ class DifferentialIK:
             raise InfeasibleError(WHERE, rows, steps.in_the_way(failed[0]))
         motions = np.array(x, dtype=float).reshape(len(x), model.nv)
         if not steps.closing:  # those of the velocities' own limits alone are within these to the last digit
-            motions = np.clip(motions, steps.lower, steps.upper)
+            motions = np.minimum(np.maximum(motions, steps.lower), steps.upper)
         return (motions * steps.unit).reshape((*batch, model.nv)) / self.dt
 
 
@@ -210,6 +212,7 @@ class StepHierarchy:
     def __init__(
         self,
         stack: Stack,
+        levels: Mapping[int, list[int]],  # the numbers of the rows of each priority (`priorities`)
         weights: np.ndarray,  # of the tasks' rows, shape (batch, m)
         damping: np.ndarray,  # what a motion costs, shape (batch,)
         bounds: StepLimits,
@@ -218,15 +221,16 @@ class StepHierarchy:
         dt: float,
     ) -> None:
         self.stack, self.model, self.weights, self.found, self.bounds = stack, stack.model, weights, found, bounds
-        here, reach = q.take(bounds.places, axis=1), dt * bounds.velocity
+        least, most = dt * bounds.velocity
         # The least and the greatest motion of each velocity in the step, shape (batch, nv), from its own limits.
-        lower, upper = (np.clip(ends - here, *reach) for ends in bounds.position)
+        ways = bounds.position[:, None] - q.take(bounds.places, axis=1)
+        lower, upper = np.minimum(np.maximum(ways, least), most)
         ends = np.maximum(np.abs(lower), np.abs(upper))
         largest = np.where(np.isfinite(ends), ends, 0.0).max(axis=1, initial=0.0)
         self.unit = np.where(largest > 0.0, largest, 1.0)[:, None]
         self.lower, self.upper = lower / self.unit, upper / self.unit
-        self.levels = priorities(stack)
-        self.closing = self.levels.pop(-1, None)
+        self.levels = {level: rows for level, rows in levels.items() if level >= 0}
+        self.closing = levels.get(-1)
         self.asked = {level: self._normal(found[f"H{level}"], found[f"g{level}"], damping) for level in self.levels}
 
     def _normal(self, H: np.ndarray, g: np.ndarray, damping: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

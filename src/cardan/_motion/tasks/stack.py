@@ -182,6 +182,8 @@ class Stack:
 
     def _side_by_side(self, name: str, parts: Sequence[np.ndarray]) -> np.ndarray:
         """Return what each task has, shapes (..., n), along one last axis."""
+        if len({p.shape[:-1] for p in parts}) == 1:
+            return np.concatenate(parts, axis=-1)
         whose = [f"{name} of task {k}, {type(task).__name__}" for k, task in enumerate(self.tasks)]
         shape = broadcast(self.where, {n: p.shape[:-1] for n, p in zip(whose, parts, strict=True)})
         wide = [p if p.shape[:-1] == shape else np.broadcast_to(p, (*shape, p.shape[-1])) for p in parts]

@@ -21,6 +21,7 @@ What a task is made of (frames, axes, its class) shapes the program that is comp
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -34,7 +35,7 @@ from numpy.typing import ArrayLike
 from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import DTypeError, ParameterError
 from cardan._algebra.scalar import is_finite
-from cardan._dynamics.call.arguments import check_finite, checked_batch, numeric_array
+from cardan._dynamics.call.arguments import broadcast, check_core, check_finite, numeric_array
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.results import packed
 from cardan._dynamics.call.signature import check_model, token
@@ -172,10 +173,12 @@ class PlaceTask(Task):
 
 def checked_array(where: str, name: str, value: Any, core: tuple[int, ...]) -> np.ndarray:
     """Return finite numbers as floats, shape (..., *core)."""
-    batch = checked_batch(where, {name: value}, {name: core})
-    array = batch.arrays[0].astype(float)
-    check_finite(where, name, array, batch.shape)
-    return array.reshape((*batch.shape, *core))
+    array = numeric_array(where, name, value)
+    check_core(where, name, array.shape, core)
+    shape = broadcast(where, {name: array.shape[: array.ndim - len(core)]})
+    array = np.array(array, dtype=float, order="C")
+    check_finite(where, name, array.reshape(math.prod(shape), *core), shape)
+    return array
 
 
 def check_model_without_inputs(where: str, model: Any) -> None:
