@@ -167,6 +167,21 @@ def test_passive_properties_count_along_the_coordinates_of_their_joints():
         cardan.clustered(linkage(friction=[0.2], armature=[0.1]), ["crank_joint"])
 
 
+@pytest.mark.full
+def test_a_world_of_clusters_moves_as_one_of_constraints():
+    """Both steps are of first order, so half the step halves the difference."""
+    off = []
+    for dt in (2e-4, 1e-4):
+        ends = []
+        for clusters in (False, True):
+            world = four_bar().world(clusters=clusters)
+            solver = cardan.solvers.Featherstone(world, dt=dt)
+            ends.append(solver.step(world.state(), world.control(), steps=round(0.2 / dt)).q[0])
+        off.append(np.abs(ends[0] - ends[1]).max())
+    assert off[1] < 1e-3
+    np.testing.assert_allclose(off[0] / off[1], 2.0, rtol=0.1)
+
+
 @pytest.mark.parametrize(
     ("independent", "message"),
     [

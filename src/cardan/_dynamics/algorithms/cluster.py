@@ -264,7 +264,7 @@ class ClusterMember(Follower):
         joint: the joint itself.
         name: its name in the loops' part.
         closed: the closed configurations of the loops.
-        first: name of the joint that has the cluster's coordinates; empty for that one.
+        by: the name of the joint that has the coordinates of the cluster; empty for that one.
 
     Throughout:
         q: coordinates of all joints of the cluster [rad, m].
@@ -275,7 +275,7 @@ class ClusterMember(Follower):
     joint: Joint
     name: str
     closed: ClosedSet
-    first: str = ""
+    by: tuple[str, ...] = ()
 
     @computed
     def manifold(self) -> ClosedSet:
@@ -289,7 +289,7 @@ class ClusterMember(Follower):
 
     @property
     def primaries(self) -> tuple[str, ...]:
-        return (self.first,) if self.first else ()
+        return self.by
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ def unfolded(model: Model) -> Model:
 
 def _clusters(model: Model) -> Iterator[tuple[Connection, ClosedSet]]:
     for c in model.connections:
-        if isinstance(c.joint, ClusterMember) and not c.joint.first:
+        if isinstance(c.joint, ClusterMember) and not c.joint.by:
             yield c, c.joint.closed
 
 

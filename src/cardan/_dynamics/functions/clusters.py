@@ -130,7 +130,7 @@ def _cluster(
     placed = {c.name: c for c in model.connections}
     found: dict[str, Connection] = {}
     for c in joints:
-        member = ClusterMember(_with_passive(part, closed, c), c.name, closed, joints[0].name if found else "")
+        member = ClusterMember(_with_passive(part, closed, c), c.name, closed, (joints[0].name,) if found else ())
         own = {} if found else _along(part, closed.free)
         at = placed[c.name]
         found[c.name] = Connection(c.name, member, at.parent, at.child, at.parent_pose, at.child_pose, **own)
