@@ -278,6 +278,10 @@ class ClusterMember(Follower):
     by: tuple[str, ...] = ()
 
     @computed
+    def is_placed(self) -> bool:
+        return True
+
+    @computed
     def manifold(self) -> ClosedSet:
         """The closed configurations of the loops."""
         return self.closed
@@ -293,19 +297,15 @@ class ClusterMember(Follower):
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
-        return tuple(
-            f"{c.name}.{n}" if c.joint.nq > 1 else c.name for c in self._moving() for n in c.joint.coordinate_names
-        )
+        return tuple(f"{name}.{n}" for name, joint in self._joints() for n in joint.coordinate_names)
 
     @property
     def velocity_names(self) -> tuple[str, ...]:
-        names = [
-            f"{c.name}.{n}" if c.joint.nv > 1 else f"d{c.name}" for c in self._moving() for n in c.joint.velocity_names
-        ]
+        names = [f"{name}.{n}" for name, joint in self._joints() for n in joint.velocity_names]
         return tuple(names[j] for j in self.closed.free)
 
-    def _moving(self) -> list[Any]:
-        return [c for c in self.closed.part.connections if c.joint.nv]
+    def _joints(self) -> list[tuple[str, Joint]]:
+        return [(name, self.closed.part.joint(name)) for name in self.closed.joint_names]
 
     def inner_configuration(self, q: Scalars) -> tuple[Scalar, ...]:
         """Return the joint's own part of q."""
