@@ -99,8 +99,8 @@ def _blocks(model: Model, coordinates: Sequence[set[int]]) -> Iterator[list[int]
     """Yield the rows of loops that share coordinates, directly or by others."""
     start, rows_of = 0, []
     for closure in model.closures:
-        rows_of.append(range(start, start + closure.joint.num_constraints))
-        start += closure.joint.num_constraints
+        rows_of.append(range(start, start + closure.joint.num_rows))
+        start += closure.joint.num_rows
     for block in overlapping([own if rows else set() for own, rows in zip(coordinates, rows_of, strict=True)]):
         yield sorted(row for k in block for row in rows_of[k])
 
@@ -227,7 +227,7 @@ def _rank(K: Rows) -> int:
 def _along_node(model: Model, closure: int) -> bool:
     """Return whether rows along the axes of the node have more zeros, where the loop's own coordinates are solved."""
     connection, rng = model.closures[closure], np.random.default_rng(2)
-    if not connection.joint.has_constant_motion_subspace:
+    if connection.joint.num_slips or not connection.joint.has_constant_motion_subspace:
         return False
     moved = [relative_kinematics(model, _moved(model, list(model.manifold.neutral()), rng)) for _ in range(2)]
     plain, along = ([Loop(model, relative, connection, t) for relative in moved] for t in (False, True))

@@ -118,7 +118,7 @@ def _annotations(model: Model, changed: Mapping[str, Connection], gone: Sequence
 
 def _groups(model: Model) -> Iterator[tuple[set[int], list[Connection]]]:
     """Yield the nodes between the frames of closing joints that share some, and these joints."""
-    between = [_between(model, c) if c.joint.num_constraints else set() for c in model.closures]
+    between = [_between(model, c) if c.joint.num_rows else set() for c in model.closures]
     for block in overlapping(between):
         yield set().union(*(between[k] for k in block)), [model.closures[k] for k in block]
 
@@ -134,6 +134,10 @@ def _cluster(
     """Return the joints of a cluster as they are in it, by name."""
     part = _part(model, nodes, closing)
     joints = [c for c in part.connections if c.joint.nv]
+    if rolling := [c.name for c in closing if c.joint.num_slips]:
+        raise MechanismError(
+            f"clustered: joint {rolling[0]!r} must not slip, which leaves all configurations within reach."
+        )
     if part.has_mimics:
         raise MechanismError(f"clustered: {_loops(part)}: a joint of it follows another one.")
     start = None if near is None else [e for c in joints for e in near[model.q_slice(c.name)]]
