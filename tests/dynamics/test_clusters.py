@@ -7,6 +7,9 @@ import pytest
 
 import cardan
 import linkages
+from cardan._dynamics.algorithms.grouped import grouped_accelerations, groups
+from cardan._dynamics.algorithms.spin import body_motions
+from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan.errors import MechanismError, ShapeError
 from cardan.robots import five_bar, four_bar, stewart_platform
 
@@ -18,16 +21,13 @@ MECHANISMS = {
     "bennett": lambda: linkages.bennett().model(),
     "parallelogram": lambda: linkages.parallelogram().model(),
     "ankle": lambda: linkages.parallel_ankle().model(),
-    "scissor": lambda: linkages.scissor(3).model(),
+    "scissor": lambda: linkages.scissor(11).model(),
     "cassie": lambda: linkages.leg().model(base="floating"),
     "humanoid": lambda: linkages.humanoid_with_ankles().model(base="floating"),
     "stewart": lambda: stewart_platform().model(),
 }
 FREEDOMS = {"four_bar": 1, "five_bar": 2, "bennett": 1, "parallelogram": 1, "ankle": 2, "cassie": 9, "stewart": 6}
-LIGHT = ("four_bar",)
-each = pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.full] * (n not in LIGHT)) for n in MECHANISMS]
-)
+each = pytest.mark.parametrize("name", MECHANISMS)
 
 
 def state(model, seed=0, rows=5):
@@ -40,6 +40,18 @@ def error(found, expected):
     return np.abs(found - expected).max() / max(1.0, np.abs(expected).max())
 
 
+def test_a_four_bar_moves_as_its_loop():
+    loops = four_bar().model()
+    model = cardan.clustered(loops, ["crank_joint"])
+    q, v, _, tau = (e[0] for e in state(model))
+    slopes = np.array(model.joint("crank_joint").closed.constraints(q.tolist()).slopes())
+    found = cardan.forward_dynamics(model, q, v, tau)
+    moved = cardan.constrained_forward_dynamics(loops, q, slopes @ v, [*tau, 0.0, 0.0]).accelerations
+    np.testing.assert_allclose(found, moved[:1], rtol=1e-12)
+    np.testing.assert_allclose(cardan.inverse_dynamics(model, q, v, found), tau, rtol=1e-11)
+
+
+@pytest.mark.full
 @each
 def test_a_cluster_moves_as_the_loops_it_closes(name):
     loops = MECHANISMS[name]()
@@ -57,6 +69,7 @@ def test_a_cluster_moves_as_the_loops_it_closes(name):
     assert error(cardan.kinetic_energy(model, q, v), cardan.kinetic_energy(tree, x, dx)) < 1e-13
 
 
+@pytest.mark.full
 @each
 def test_states_convert_both_ways(name):
     loops = MECHANISMS[name]()
@@ -73,7 +86,38 @@ def test_states_convert_both_ways(name):
     assert error(cardan.forward_kinematics(model, q), cardan.forward_kinematics(tree, x)) < 1e-14
 
 
-@each
+@cardan.function(returns=("nv",))
+def by_groups(model, q, v, tau):
+    relative = relative_kinematics(model, q)
+    motions = body_motions(model, relative, q, v)
+    p = [motions[node.index].force(node.inertia) for node in model.nodes]
+    return grouped_accelerations(model, relative, groups(model), p, tau)
+
+
+def finger():
+    """A mimic chain on a mimic's primary, driven by rotors."""
+    m = cardan.Mechanism("finger")
+    above = "world"
+    for k in range(4):
+        m.add_body(f"b{k}", linkages.inertia(k))
+        joint = cardan.joints.Revolute((0.0, 0.6, 0.8))
+        joint = cardan.joints.Mimic(joint, "j1", 0.7) if k in (2, 3) else joint
+        m.add_joint(f"j{k}", joint, above, f"b{k}", linkages.pose(0.1, 0.05 * k), armature=[0.02])
+        above = f"b{k}"
+    return m.model()
+
+
+@pytest.mark.parametrize("make", [finger, lambda: cardan.clustered(linkages.scissor(2).model())])
+def test_groups_are_another_way_to_the_same_accelerations(make):
+    model = make()
+    rng = np.random.default_rng(0)
+    q = cardan.integrate(model, model.neutral(), 0.2 * rng.normal(size=(5, model.nv)))
+    v, tau = rng.normal(size=(2, 5, model.nv))
+    assert len(groups(model)) == 2
+    assert error(by_groups(model, q, v, tau), cardan.forward_dynamics(model, q, v, tau)) < 1e-12
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.full] * (n != "four_bar")) for n in MECHANISMS])
 def test_derivatives_are_those_by_differences(name):
     model = cardan.clustered(MECHANISMS[name]())
     q, v, _, tau = state(model, rows=1)
@@ -154,17 +198,29 @@ def test_passive_properties_count_along_the_coordinates_of_their_joints():
         return m.replace_joint("rocker_joint", c.joint, **own).mechanism.model()
 
     model = cardan.clustered(linkage(damping=[0.3], spring=cardan.Spring(2.0, 0.1)), ["crank_joint"])
-    q, v, _, _ = state(model)
-    tree = linkage(damping=[0.3], spring=cardan.Spring(2.0, 0.1)).spanning_tree()
-    out, back = cardan.converter(model, four_bar().model()), cardan.converter(four_bar().model(), model)
-    x, dx = out.configuration(q), out.velocity(q, v)
-    np.testing.assert_allclose(
-        cardan.passive_forces(model, q, v), back.effort(x, cardan.passive_forces(tree, x, dx)), rtol=1e-12
-    )
+    q, v, _, _ = state(model, rows=1)
+    (rate,), x = model.joint("rocker_joint").slopes(q[0]), q[0, 2]
+    expected = rate[0] * (0.3 * rate[0] * v[0] + 2.0 * (x - 0.1))
+    np.testing.assert_allclose(cardan.passive_forces(model, q[0], v[0]), expected, rtol=1e-12)
     independent = cardan.clustered(linkage(friction=[0.2], armature=[0.1]), ["rocker_joint"])
     assert (independent.passive("friction"), independent.passive("armature")) == ((0.2,), (0.1,))
     with pytest.raises(MechanismError, match=r"'rocker_joint' .* is dependent and has friction, armature"):
         cardan.clustered(linkage(friction=[0.2], armature=[0.1]), ["crank_joint"])
+
+
+@pytest.mark.full
+def test_a_world_of_clusters_moves_as_one_of_constraints():
+    """Both steps are of first order, so half the step halves the difference."""
+    off = []
+    for dt in (2e-4, 1e-4):
+        ends = []
+        for clusters in (False, True):
+            world = four_bar().world(clusters=clusters)
+            solver = cardan.solvers.Featherstone(world, dt=dt)
+            ends.append(solver.step(world.state(), world.control(), steps=round(0.2 / dt)).q[0])
+        off.append(np.abs(ends[0] - ends[1]).max())
+    assert off[1] < 1e-3
+    np.testing.assert_allclose(off[0] / off[1], 2.0, rtol=0.1)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,8 @@ because I^a c moves from every solve into the one outward pass that inverse dyna
 same; the definition takes 1.12 (Talos) to 1.20 (7 hinges) times the operations. `tests/dynamics/test_textbook.py`
 compares the two.
 
-A mimic joint ties two velocities together, so the tree's recursion does not apply: then M a = tau - bias is solved.
+Joints that share velocities, as mimic joints and clusters, take the recursion over groups (`grouped`) in deep trees. In
+shallow ones, and where they are no groups, M a = tau - bias is solved.
 
 Source: Featherstone (1983); Featherstone (2008), table 7.1; numbered here.
 Cost: O(n).
@@ -30,17 +31,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from cardan._algebra.errors import MechanismError
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, MotionSubspace, Scalar
 from cardan._dynamics.algorithms.crba import mass_matrix
+from cardan._dynamics.algorithms.grouped import (
+    check_moves,
+    factored_inertia,
+    grouped_accelerations,
+    groups,
+    singular,
+)
 from cardan._dynamics.algorithms.linear import Factor, Rows, SingularError, combined
 from cardan._dynamics.algorithms.loops import without_loops
 from cardan._dynamics.algorithms.rnea import bias_forces, external
 from cardan._dynamics.algorithms.spin import body_motions
-from cardan._dynamics.algorithms.tree import Relative, Vector, outward, relative_kinematics, weightless
+from cardan._dynamics.algorithms.tree import Relative, Vector, deepest, outward, relative_kinematics, weightless
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model, Node
+
+SHALLOW = 10
+"""Degrees of freedom on one path up to which M takes no more operations than groups: a hand of coupled fingers."""
 
 
 class Articulated(NamedTuple):
@@ -78,13 +88,16 @@ def forward_dynamics(
     Peers: Pinocchio `aba`, MuJoCo `mj_forward`, RigidBodyDynamics.jl `dynamics`, roboticstoolbox `accel`.
     """
     without_loops(model, "forward_dynamics")
-    if model.has_mimics:
+    together = groups(model) if model.has_mimics and deepest(model) > SHALLOW else None
+    if model.has_mimics and not together:
         bias = bias_forces.kernel(model, q, v, external_forces)
         return mass_factor(model, q).solve([t - b for t, b in zip(tau, bias, strict=True)])
     relative = relative_kinematics(model, q, loops=True)
     motions, nodes = body_motions(model, relative, q, v), relative.nodes(model)
     p = nodes.each(lambda node: motions[node.index].force(node.inertia))  # (1)
     p = nodes.less(p, external(model, external_forces))
+    if together:
+        return grouped_accelerations(model, relative, together, p, tau)
     articulated = articulated_inertias(model, relative)
     return outward_accelerations(model, relative, articulated, inward_forces(model, relative, articulated, p, tau)).a
 
@@ -169,30 +182,7 @@ def _joint_inertia(node: Node, S: MotionSubspace, U: Sequence[Force], rotors: Se
     D = [list(S.T @ column) for column in U]
     for k, rotor in enumerate(rotors):
         D[k][k] = D[k][k] + rotor
-    _check_inertia(node, D)
-    try:
-        return Factor(D)
-    except SingularError:
-        raise singular(node) from None
-
-
-def _check_inertia(node: Node, D: Rows) -> None:
-    """Raise where a joint moves nothing: there M is singular for every configuration."""
-    check_moves([row[k] for k, row in enumerate(D)], node)
-
-
-def check_moves(D: Vector, node: Node) -> None:
-    """Raise `MechanismError` for a joint along which there is no inertia, of those D [kg, kg m^2]."""
-    if any(map(is_zero, D)):
-        raise singular(node)
-
-
-def singular(node: Node) -> MechanismError:
-    """Return the error of a joint that moves nothing that has inertia."""
-    return MechanismError(
-        f"joint {node.name!r} moves nothing that has inertia, in one direction at least, so its acceleration is not "
-        "determined; give the bodies it carries mass and inertia, or the joint an armature, or lock the joint."
-    )
+    return factored_inertia(node, D)
 
 
 def mass_factor(model: Model, q: Vector) -> Factor:
@@ -202,7 +192,7 @@ def mass_factor(model: Model, q: Vector) -> Factor:
 def factored(model: Model, M: Rows) -> Factor:
     """Return the mass matrix M, factored; MechanismError if a joint moves nothing that has inertia."""
     for node in model.nodes:
-        _check_inertia(node, [[M[i][j] for j in node.v] for i in node.v])
+        check_moves([M[i][i] for i in node.v], node)
     try:
         return Factor(M)
     except SingularError as error:

@@ -264,7 +264,7 @@ class ClusterMember(Follower):
         joint: the joint itself.
         name: its name in the loops' part.
         closed: the closed configurations of the loops.
-        first: name of the joint that has the cluster's coordinates; empty for that one.
+        by: the name of the joint that has the coordinates of the cluster; empty for that one.
 
     Throughout:
         q: coordinates of all joints of the cluster [rad, m].
@@ -275,7 +275,11 @@ class ClusterMember(Follower):
     joint: Joint
     name: str
     closed: ClosedSet
-    first: str = ""
+    by: tuple[str, ...] = ()
+
+    @computed
+    def is_placed(self) -> bool:
+        return True
 
     @computed
     def manifold(self) -> ClosedSet:
@@ -289,23 +293,19 @@ class ClusterMember(Follower):
 
     @property
     def primaries(self) -> tuple[str, ...]:
-        return (self.first,) if self.first else ()
+        return self.by
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
-        return tuple(
-            f"{c.name}.{n}" if c.joint.nq > 1 else c.name for c in self._moving() for n in c.joint.coordinate_names
-        )
+        return tuple(f"{name}.{n}" for name, joint in self._joints() for n in joint.coordinate_names)
 
     @property
     def velocity_names(self) -> tuple[str, ...]:
-        names = [
-            f"{c.name}.{n}" if c.joint.nv > 1 else f"d{c.name}" for c in self._moving() for n in c.joint.velocity_names
-        ]
+        names = [f"{name}.{n}" for name, joint in self._joints() for n in joint.velocity_names]
         return tuple(names[j] for j in self.closed.free)
 
-    def _moving(self) -> list[Any]:
-        return [c for c in self.closed.part.connections if c.joint.nv]
+    def _joints(self) -> list[tuple[str, Joint]]:
+        return [(name, self.closed.part.joint(name)) for name in self.closed.joint_names]
 
     def inner_configuration(self, q: Scalars) -> tuple[Scalar, ...]:
         """Return the joint's own part of q."""

@@ -101,15 +101,21 @@ def _blocks(model: Model, coordinates: Sequence[set[int]]) -> Iterator[list[int]
     for closure in model.closures:
         rows_of.append(range(start, start + closure.joint.num_rows))
         start += closure.joint.num_rows
-    left = [k for k, own in enumerate(coordinates) if own and rows_of[k]]
+    for block in overlapping([own if rows else set() for own, rows in zip(coordinates, rows_of, strict=True)]):
+        yield sorted(row for k in block for row in rows_of[k])
+
+
+def overlapping(sets: Sequence[set[int]]) -> Iterator[list[int]]:
+    """Yield which sets share elements, directly or by others; empty ones are left out."""
+    left = [k for k, own in enumerate(sets) if own]
     while left:
         block, reached = [left.pop(0)], set[int]()
         for k in block:
-            reached |= coordinates[k]
-            joined = [other for other in left if coordinates[other] & reached]
+            reached |= sets[k]
+            joined = [other for other in left if sets[other] & reached]
             block += joined
             left = [other for other in left if other not in joined]
-        yield sorted(row for k in block for row in rows_of[k])
+        yield sorted(block)
 
 
 # --- closed configurations ---

@@ -8,7 +8,6 @@ Source: `algorithms/cluster`, equations (1) and (2).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from cardan._algebra.spatial import Scalar
@@ -28,15 +27,10 @@ def unfolded(model: Model) -> Model:
         joint = c.joint.joint if isinstance(c.joint, ClusterMember) else c.joint
         return Connection(c.name, joint, c.parent, c.child, c.parent_pose, c.child_pose)
 
-    closing = [loop for _, closed in _clusters(model) for loop in closed.part.closures]
+    members = [c.joint for c in model.connections if isinstance(c.joint, ClusterMember) and not c.joint.by]
+    closing = [loop for member in members for loop in member.closed.part.closures]
     connections = tuple(map(own, model.connections))
     return replace(model, connections=connections, closures=(*model.closures, *closing), annotations=Annotations())
-
-
-def _clusters(model: Model) -> Iterator[tuple[Connection, ClosedSet]]:
-    for c in model.connections:
-        if isinstance(c.joint, ClusterMember) and not c.joint.first:
-            yield c, c.joint.closed
 
 
 class Unfolding:
@@ -46,17 +40,16 @@ class Unfolding:
         self.model, self.tree = model, unfolded(model)
         self.places: list[int] = []  # in the tree's q of those in the model's
         self.free: list[int] = []  # in the tree's v of those in the model's
+        self.clusters: list[tuple[Connection, ClosedSet, list[int]]] = []  # each with its coordinates in the tree's v
+        tree = self.tree
         for c in model.connections:
-            if c.joint.primaries:
-                continue
-            closed = c.joint.closed if isinstance(c.joint, ClusterMember) else None
-            names = closed.joint_names if closed else (c.name,)
-            along = self._along(names)
-            self.places += [i for name in names for i in range(self.tree.nq)[self.tree.q_slice(name)]]
-            self.free += [along[j] for j in closed.free] if closed else along
-
-    def _along(self, names: Sequence[str]) -> list[int]:
-        return [i for name in names for i in range(self.tree.nv)[self.tree.v_slice(name)]]
+            if not c.joint.primaries:
+                closed = c.joint.closed if isinstance(c.joint, ClusterMember) else None
+                names = closed.joint_names if closed else (c.name,)
+                along = [i for name in names for i in range(tree.nv)[tree.v_slice(name)]]
+                self.places += [i for name in names for i in range(tree.nq)[tree.q_slice(name)]]
+                self.free += [along[j] for j in closed.free] if closed else along
+                self.clusters += [(c, closed, along)] if closed else []
 
     def configuration(self, q: Vector) -> list[Scalar]:
         """Return q of the tree."""
@@ -79,7 +72,7 @@ class Unfolding:
     def velocity(self, q: Vector, v: Vector) -> list[Scalar]:
         """Return dx/dt of the tree."""
         found = self.effort(v)
-        for c, closed, along in self._clusters():
+        for c, closed, along in self.clusters:
             G = closed.constraints(q[self.model.q_slice(c.name)]).slopes()
             for i, row in zip(along, G, strict=True):
                 found[i] = dot(row, v[self.model.v_slice(c.name)])
@@ -88,7 +81,7 @@ class Unfolding:
     def acceleration(self, q: Vector, v: Vector, a: Vector) -> list[Scalar]:
         """Return d2x/dt2 of the tree."""
         found = self.velocity(q, a)
-        for c, closed, along in self._clusters():
+        for c, closed, along in self.clusters:
             g = closed.curvature(q[self.model.q_slice(c.name)], v[self.model.v_slice(c.name)])
             for i, e in zip(along, g, strict=True):
                 found[i] = found[i] + e
@@ -97,13 +90,8 @@ class Unfolding:
     def folded_effort(self, q: Vector, of_tree: Vector) -> list[Scalar]:
         """Return the efforts that do the same work."""
         found = self.folded_velocity(of_tree)
-        for c, closed, along in self._clusters():
+        for c, closed, along in self.clusters:
             G = closed.constraints(q[self.model.q_slice(c.name)]).slopes()
             own = [of_tree[i] for i in along]
             found[self.model.v_slice(c.name)] = [dot(column, own) for column in zip(*G, strict=True)]
         return found
-
-    def _clusters(self) -> Iterator[tuple[Connection, ClosedSet, list[int]]]:
-        """Yield each cluster's first joint, its closed set, and its coordinates in the tree's v."""
-        for c, closed in _clusters(self.model):
-            yield c, closed, self._along(closed.joint_names)

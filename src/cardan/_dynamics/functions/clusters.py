@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from cardan._algebra.errors import MechanismError, ShapeError
 from cardan._algebra.manifolds import Euclidean
 from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
-from cardan._dynamics.algorithms.dependent import Block, Dependence, closed_configurations, partition, with_sparse_rows
+from cardan._dynamics.algorithms.dependent import (
+    Block,
+    Dependence,
+    closed_configurations,
+    overlapping,
+    partition,
+    with_sparse_rows,
+)
 from cardan._dynamics.algorithms.loops import joint_coordinates, with_loops
 from cardan._dynamics.algorithms.tree import supports
 from cardan._dynamics.call.arguments import numeric_array
@@ -19,7 +26,7 @@ from cardan._robot.joints import Fixed, Joint, Limits
 from cardan._robot.joints.catalogue.of_another import Sprung
 from cardan._robot.model import WORLD, Body, Connection, Model
 from cardan._robot.model.annotations import Annotations
-from cardan._robot.records import Configuration, Drive, Spring
+from cardan._robot.records import Actuator, Configuration, Drive, Spring
 
 
 def clustered(model: Model, independent: Sequence[str] = (), near: Any = None) -> Model:
@@ -34,7 +41,7 @@ def clustered(model: Model, independent: Sequence[str] = (), near: Any = None) -
     Args:
         model: a robot with closed loops.
         independent: names of joints whose velocities are to be independent: of a cluster as many as it has freedoms. By
-            default those with a drive, where that is possible, and others that determine the rest well.
+            default those with a drive, an actuator or an armature, if they do, and others that determine the rest well.
         near: configuration of `model` [rad, m], shape (nq,), whose assembly mode the neutral one is to have. By default
             the neutral configuration of the model.
 
@@ -45,7 +52,7 @@ def clustered(model: Model, independent: Sequence[str] = (), near: Any = None) -
     Examples:
         >>> linkage = cardan.clustered(cardan.robots.four_bar().model(), independent=["crank_joint"])
         >>> linkage.nq, linkage.nv, linkage.joint("crank_joint").velocity_names
-        (3, 1, ('dcrank_joint',))
+        (3, 1, ('crank_joint.dangle',))
         >>> q = linkage.random_configuration(seed=0)
         >>> cardan.forward_dynamics(linkage, q, [2.0], [0.1]).shape
         (1,)
@@ -73,13 +80,26 @@ def clustered(model: Model, independent: Sequence[str] = (), near: Any = None) -
 
 
 def _annotations(model: Model, changed: Mapping[str, Connection], gone: Sequence[str]) -> Annotations:
-    """Return the annotations, with the coordinates of named configurations at the first joint of each cluster."""
+    """Return the annotations: configurations and gears at the first joint of each cluster, along its coordinates."""
     given = model.annotations
-    if driven := [a.name for a in given.actuators if not changed.keys().isdisjoint(a.joints)]:
-        raise MechanismError(
-            f"clustered: actuators act on joints of loops, {', '.join(map(repr, driven[:4]))}: give these drives "
-            "in place of them (mechanism.with_annotations, with_drives)."
-        )
+
+    def geared(actuator: Actuator) -> Actuator:
+        rows: dict[str, Any] = {}
+        for name, gear in zip(actuator.joints, cast("Any", actuator.gear), strict=True):
+            if name not in changed:
+                rows[name] = gear
+                continue
+            joint: Any = changed[name].joint
+            row = rows.setdefault(joint.by[0] if joint.by else name, [0.0] * joint.nv)
+            along = range(joint.closed.part.nv)[joint.closed.part.v_slice(name)]
+            for j, ratio in zip(along, gear * len(along) if len(gear) == 1 else gear, strict=True):
+                if j not in joint.closed.free:
+                    raise MechanismError(
+                        f"clustered: actuator {actuator.name!r} acts on {name!r}, which is dependent; choose it among "
+                        "`independent`."
+                    )
+                row[joint.closed.free.index(j)] += ratio
+        return replace(actuator, joints=tuple(rows), gear=tuple(rows.values()))
 
     def together(c: Configuration) -> Configuration:
         found = {name: own for name, own in c.coordinates.items() if name not in changed}
@@ -92,23 +112,15 @@ def _annotations(model: Model, changed: Mapping[str, Connection], gone: Sequence
         return Configuration(c.name, found)
 
     rest = given.without(joints=gone)
-    return replace(rest, configurations=tuple(map(together, rest.configurations)))
+    actuators = tuple(geared(a) if not changed.keys().isdisjoint(a.joints) else a for a in rest.actuators)
+    return replace(rest, actuators=actuators, configurations=tuple(map(together, rest.configurations)))
 
 
 def _groups(model: Model) -> Iterator[tuple[set[int], list[Connection]]]:
     """Yield the nodes between the frames of closing joints that share some, and these joints."""
-    left = [(_between(model, c), c) for c in model.closures]
-    left = [(nodes, c) for nodes, c in left if nodes and c.joint.num_rows]
-    while left:
-        nodes, first = left.pop(0)
-        closing, grown = [first], True
-        while grown:
-            joined = [(own, c) for own, c in left if own & nodes]
-            nodes = nodes.union(*(own for own, _ in joined))
-            closing += [c for _, c in joined]
-            left = [e for e in left if e not in joined]
-            grown = bool(joined)
-        yield nodes, sorted(closing, key=model.closures.index)
+    between = [_between(model, c) if c.joint.num_rows else set() for c in model.closures]
+    for block in overlapping(between):
+        yield set().union(*(between[k] for k in block)), [model.closures[k] for k in block]
 
 
 def _between(model: Model, closure: Connection) -> set[int]:
@@ -130,11 +142,15 @@ def _cluster(
         raise MechanismError(f"clustered: {_loops(part)}: a joint of it follows another one.")
     start = None if near is None else [e for c in joints for e in near[model.q_slice(c.name)]]
     along = {i: j for c in joints for i, j in zip(_v(model, c), _v(part, c), strict=True)}
-    closed = _closed_set(part, {along[i] for i in kept if i in along}, start)
+    acting = {name for a in model.annotations.actuators for name in a.joints}
+    driven = {
+        j for c in joints for j in _v(part, c) if c.name in acting or any(c.drive_stiffness) or any(c.armature or ())
+    }
+    closed = _closed_set(part, {along[i] for i in kept if i in along}, driven, start)
     placed = {c.name: c for c in model.connections}
     found: dict[str, Connection] = {}
     for c in joints:
-        member = ClusterMember(_with_passive(part, closed, c), c.name, closed, joints[0].name if found else "")
+        member = ClusterMember(_with_passive(part, closed, c), c.name, closed, (joints[0].name,) if found else ())
         own = {} if found else _along(part, closed.free)
         at = placed[c.name]
         found[c.name] = Connection(c.name, member, at.parent, at.child, at.parent_pose, at.child_pose, **own)
@@ -160,19 +176,16 @@ def _part(model: Model, nodes: set[int], closing: list[Connection]) -> Model:
     return with_sparse_rows(Model(model.name, bodies, tuple(connections), closures=tuple(closing)))
 
 
-def _closed_set(part: Model, kept: set[int], start: list[float] | None) -> ClosedSet:
+def _closed_set(part: Model, kept: set[int], driven: set[int], start: list[float] | None) -> ClosedSet:
     samples = closed_configurations(part, start)
     if not samples:
         where = "" if start is None else " near the given configuration"
         raise MechanismError(
             f"clustered: {_loops(part)} cannot be closed{where}: cardan.assemble says what is left open."
         )
-    wished = kept or {j for j, e in enumerate(part.passive("drive_stiffness")) if e} | {
-        j for j, e in enumerate(part.passive("armature")) if e
-    }
-    found = partition(part, samples, wished) or (None if kept else partition(part, samples))
+    found, other = partition(part, samples, kept or driven), partition(part, samples)
+    found = found if kept else found or other
     if found is None:
-        other = partition(part, samples) if kept else None
         if other is None:
             raise MechanismError(
                 f"clustered: {_loops(part)}: no coordinates determine the others, since rows of the constraints depend "
@@ -211,23 +224,16 @@ def _free(part: Model, found: Dependence) -> list[int]:
 def _along(part: Model, free: Sequence[int]) -> dict[str, Any]:
     """Return limits and passive properties along the independent coordinates, as those of one joint."""
     of = lambda values: tuple(values[j] for j in free)  # noqa: E731
-    limits = Limits(
-        *(
-            of(getattr(part, n))
-            for n in ("lower", "upper", "velocity_upper", "effort_upper", "velocity_lower", "effort_lower")
-        )
-    )
     passive = {name: of(part.passive(name)) for name in PASSIVE}
-    own: dict[str, Any] = {name: passive[name] for name in ("damping", "friction", "armature")}
-    drive = Drive(passive["drive_stiffness"], passive["drive_damping"])
     return {
-        **own,
-        "limits": limits,
-        "drive": drive,
-        "spring": Spring(passive["spring_stiffness"], passive["spring_rest"]),
+        "limits": Limits(*(of(getattr(part, name)) for name in LIMITS)),
+        "drive": Drive(passive.pop("drive_stiffness"), passive.pop("drive_damping")),
+        "spring": Spring(passive.pop("spring_stiffness"), passive.pop("spring_rest")),
+        **passive,
     }
 
 
+LIMITS = ("lower", "upper", "velocity_upper", "effort_upper", "velocity_lower", "effort_lower")
 PASSIVE = ("damping", "friction", "armature", "drive_stiffness", "drive_damping", "spring_stiffness", "spring_rest")
 
 

@@ -24,6 +24,7 @@ from cardan._algebra.errors import (
 )
 from cardan._algebra.spatial import SE3, Inertia, checked_pose, log_se3
 from cardan._dynamics.algorithms.drives import undetermined
+from cardan._dynamics.functions.clusters import clustered
 from cardan._motion.simulation.articulation import Articulation, articulations
 from cardan._motion.simulation.cutting import closed_at, cut_bodies, still_closing
 from cardan._motion.simulation.pairs import Disabled, contact_pairs
@@ -406,6 +407,7 @@ class WorldBuilder(Explained):
         *,
         movable_bases: bool = False,
         closing: Sequence[str] = (),
+        clusters: bool = False,
         keep_overlapping: bool = False,
     ) -> World:
         """Return the world; the builder can go on.
@@ -422,6 +424,7 @@ class WorldBuilder(Explained):
                 by itself: the poses of their first joints are inputs of the model then, which costs some speed.
             closing: names of joints that shall close the loops they are part of. Those with forces of their own close
                 them through a body (`cut_bodies`).
+            clusters: whether loops are clusters (`cardan.clustered`), which stay closed; constraints by default.
             keep_overlapping: whether pairs of shapes may touch that overlap where the world begins, and would be left
                 out (`contact_pairs`).
 
@@ -434,7 +437,7 @@ class WorldBuilder(Explained):
             OverlapWarning: of pairs that are left out because they overlap.
             StartWarning: of shapes that begin deep in one another, and of what has nothing to stand on the ground with.
         """
-        return _make_world(self, check_orphans, movable_bases, closing, keep_overlapping)
+        return _make_world(self, check_orphans, movable_bases, closing, clusters, keep_overlapping)
 
     def _check_new_articulation(self, name: str) -> None:
         if not isinstance(name, str) or not name.strip():
@@ -532,12 +535,18 @@ def _orphans(b: WorldBuilder, may_be: bool) -> tuple[str, ...]:
 
 
 def _make_world(
-    b: WorldBuilder, check_orphans: bool, movable_bases: bool, closing: Sequence[str], keep_overlapping: bool
+    b: WorldBuilder,
+    check_orphans: bool,
+    movable_bases: bool,
+    closing: Sequence[str],
+    clusters: bool,
+    keep_overlapping: bool,
 ) -> World:
     orphans = _orphans(b, not check_orphans)
     mechanism, added = _with_free_joints(with_solids(b._mechanism), b.gravity)
     mechanism = cut_bodies(mechanism, closing)
     model = mechanism.model(gravity=b.gravity, closing=still_closing(mechanism, closing))
+    model = clustered(model) if clusters else model
     whole, own = dict(b._articulations), {c.name: c for c in mechanism.joints}
     for name, joints in b._articulations.items() if added else ():
         bodies = {body for joint in joints if joint in own for body in (own[joint].parent, own[joint].child)}

@@ -438,7 +438,7 @@ class Mechanism(Explained):
             options: `ground`, True or a `Material`: a half space below z = 0; `gravity`, by default that of the
                 mechanism; `pose`, where it is put: without it what floats stands on the ground; `self_collision` and
                 `disabled`, which of its own shapes may touch one another, as for `WorldBuilder.add`: none by default;
-                `movable_bases`, `closing` and `keep_overlapping`, as for `WorldBuilder.finalize`.
+                `movable_bases`, `closing`, `clusters` and `keep_overlapping`, as for `WorldBuilder.finalize`.
 
         Raises:
             MechanismError: as for `model`.

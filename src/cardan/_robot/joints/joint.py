@@ -109,6 +109,7 @@ class Joint(ABC):
 
     manifold: Manifold
     domain: Limits = Limits()
+    is_placed: bool = False  # whether it is made for the places of bodies as they are, as a cluster's joints
     _names_of_q: tuple[str, ...] = ()  # where all joints of a class call their coordinates alike; else a property
     _names_of_v: tuple[str, ...] = ()
 

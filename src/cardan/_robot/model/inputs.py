@@ -86,8 +86,12 @@ def find_inputs(model: Any, names: tuple[str, ...], owned: Mapping[str, Any]) ->
 def _check_disjoint(model: Any, found: Mapping[str, Input]) -> None:
     """Raise where two inputs say the same thing."""
     said: dict[tuple[str, str], str] = {}
+    placed = {c.name for c in model.connections if c.joint.is_placed}
     for given in found.values():
         for owner in _owners(model, given):
+            if owner in placed and given.constant not in ALONG_V:
+                expected = "not of a joint of a cluster, whose configurations are closed for its own places"
+                raise ParameterError(f"input {given.name!r}", got=f"{given.constant} of {owner!r}", expected=expected)
             same = ("mass", "com", "inertia") if given.constant == "inertial_parameters" else (_own_constant(given),)
             for key in [(owner, constant) for constant in same]:
                 if key in said:

@@ -11,8 +11,8 @@ import numpy as np
 from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import UnknownNameError, UnsupportedError, check_known
 from cardan._dynamics.algorithms import stepping
-from cardan._dynamics.algorithms.aba import singular
 from cardan._dynamics.algorithms.drives import JointForces, undetermined
+from cardan._dynamics.algorithms.grouped import singular
 from cardan._dynamics.algorithms.gyroscopic import gyroscopic_efforts
 from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
 from cardan._dynamics.algorithms.tree import Vector
