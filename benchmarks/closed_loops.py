@@ -1,0 +1,83 @@
+"""Loops as clusters beside loops as constraints and their open tree, in turns. `python -m benchmarks.closed_loops`.
+
+Times of a state in nanoseconds, operations, ratios to the tree, and the relative difference of both ways.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import cardan
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+import linkages
+
+BATCH, ROUNDS = 1024, 11
+ROBOTS: dict[str, Callable[[], Any]] = {
+    "four-bar": cardan.robots.four_bar,
+    "four-bar, frames tilted": lambda: linkages.tilted(cardan.robots.four_bar()),
+    "slider-crank": linkages.slider_crank_of_bars,
+    "five-bar": cardan.robots.five_bar,
+    "parallelogram on three cranks": linkages.parallelogram,
+    "Bennett's linkage": linkages.bennett,
+    "parallel ankle": linkages.parallel_ankle,
+    "leg with that ankle": linkages.leg_with_ankle,
+    "leg like Cassie's": linkages.leg,
+    "ten four-bars": lambda: linkages.scissor(10),
+    "Stewart platform": cardan.robots.stewart_platform,
+    "humanoid with two such ankles": linkages.humanoid_with_ankles,
+}
+
+
+def in_turns(calls: Sequence[Callable[[], Any]]) -> list[float]:
+    """Return the seconds of processor time of each call, the shortest of several rounds in which all take turns."""
+    best = [np.inf] * len(calls)
+    for _ in range(ROUNDS):
+        for k, call in enumerate(calls):
+            call()
+            before = time.thread_time()
+            for _ in range(10):
+                call()
+            best[k] = min(best[k], (time.thread_time() - before) / 10)
+    return best
+
+
+def row(name: str) -> str:
+    """Return a robot's line of the table."""
+    made = ROBOTS[name]()
+    loops = made.model(base="floating") if "humanoid" in name else made.model()
+    model, tree, rng = cardan.clustered(loops), loops.spanning_tree(), np.random.default_rng(0)
+    q = cardan.integrate(model, model.neutral(), 0.1 * rng.normal(size=(BATCH, model.nv)))
+    v, tau = 0.5 * rng.normal(size=(2, BATCH, model.nv))
+    out = cardan.converter(model, loops)
+    x, dx, of_tree = out.configuration(q), out.velocity(q, v), out.effort(q, tau)
+    a = out.acceleration(q, v, cardan.forward_dynamics(model, q, v, tau))
+    expected = cardan.constrained_forward_dynamics(loops, x, dx, of_tree).accelerations
+    ways = ((cardan.forward_dynamics, tree), (cardan.constrained_forward_dynamics, loops))
+    calls = [lambda f=f, m=m: f(m, x, dx, of_tree) for f, m in ways]
+    times = in_turns([*calls, lambda: cardan.forward_dynamics(model, q, v, tau)])
+    programs = [f.program(m).operations for f, m in (*ways, (cardan.forward_dynamics, model))]
+    cells = " | ".join(f"{1e9 * t / BATCH:.1f}; {n}" for t, n in zip(times, programs, strict=True))
+    ratios = " | ".join(f"{t / times[0]:.2f}" for t in times[1:])
+    off = np.abs(a - expected).max() / np.abs(expected).max()
+    return f"| {name} ({loops.nv}, {model.nv}) | {cells} | {ratios} | {off:.0e} |"
+
+
+def main() -> None:
+    """Print the table."""
+    print("| mechanism (coordinates, freedoms) | tree | loops | cluster | loops : tree | cluster : tree | difference |")
+    print("|" + "---|" * 7)
+    for name in ROBOTS:
+        print(row(name), flush=True)
+
+
+if __name__ == "__main__":
+    cardan.set_num_threads(1)
+    main()
