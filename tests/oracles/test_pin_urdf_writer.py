@@ -8,6 +8,7 @@ import pytest
 import cardan
 from cardan.formats import write_urdf
 from cardan.joints import Planar, Spherical
+from representatives import represented
 from rerooting import relative, state
 from robots_data import urdf_files
 from urdf_mechanisms import expressible
@@ -58,7 +59,7 @@ def armature(model):
 
 
 @pytest.mark.skipif(not FILES, reason="needs the `oracles` extra: example-robot-data")
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", represented(ROBOTS, by=ROBOTS[::3].count))
 def test_robots(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cardan.errors.DescriptionWarning)
@@ -68,7 +69,7 @@ def test_robots(name):
     assert_agrees(mechanism.model(), written.text, {})
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", represented(range(12), by=range(0, 12, 4).count))
 def test_mechanisms_with_poses_on_both_sides(seed):
     """Without what Pinocchio has not: ball joints in URDF, mimics as it has them, limits that end on one side."""
     full = expressible(seed)

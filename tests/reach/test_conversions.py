@@ -119,7 +119,7 @@ def robots(draw) -> cardan.Mechanism:
     return m
 
 
-@pytest.mark.parametrize("ending", WRITTEN)
+@pytest.mark.parametrize("ending", represented(WRITTEN, by=(".urdf", ".mjcf").count))
 @given(robot=robots())
 @settings(max_examples=8, deadline=None)
 def test_any_robot_comes_back(ending, robot, tmp_path_factory):

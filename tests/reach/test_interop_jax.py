@@ -76,7 +76,8 @@ def given(function, model):
 SMOOTH = sorted(
     name
     for name in cardan.__all__
-    if isinstance(getattr(cardan, name), cardan.Function) and not name.startswith(("loop_", "constrained_", "eval_ik"))
+    if isinstance(getattr(cardan, name), cardan.Function)
+    and not name.startswith(("loop_", "constrained_", "eval_ik", "impact"))
 )
 """Public functions of a tree."""
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("quick_target")
 PUBLIC = {
     name: function for name in sorted(cardan.__all__) if isinstance(function := getattr(cardan, name), cardan.Function)
 }
-LOOPED = {name for name in PUBLIC if name.startswith(("loop_", "constrained_"))}
+LOOPED = {name for name in PUBLIC if name.startswith(("loop_", "constrained_", "impact"))}
 FLAT = {"principal_value", "limit_coordinates"}
 """Functions that move no digit of a configuration within the limits: their derivative is the identity."""
 FEW = ("inverse_dynamics", "frame_transform", "integrate", "wrench_at", "loop_residual")

@@ -194,7 +194,7 @@ def test_shipped_robots_come_back(name):
 
 @pytest.mark.parametrize(
     "file",
-    represented(urdf_files(), by=urdf_files()[::12].count)
+    represented(urdf_files(), by=urdf_files()[::24].count)
     or [pytest.param(None, marks=pytest.mark.skip(reason="example-robot-data is not installed"))],
     ids=lambda f: short(f) if f else "",
 )

@@ -152,7 +152,7 @@ def test_rows_that_all_states_share_and_rows_apart(monkeypatch, warps):
 
 
 @needs_compiler
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", represented(range(4), by=range(2).count))
 def test_random_programs_with_loops(monkeypatch, seed):
     monkeypatch.setattr(text, "WHOLE", 40)
     monkeypatch.setattr(text, "PART", 30)
@@ -162,7 +162,7 @@ def test_random_programs_with_loops(monkeypatch, seed):
 
 
 @needs_compiler
-@pytest.mark.parametrize("seed", [3, 14])
+@pytest.mark.parametrize("seed", represented([3, 14], by=[3].count))
 @pytest.mark.parametrize("loops", [LOOPS, (cardan.repeat, item_by_item)])
 def test_random_programs_that_skip(monkeypatch, seed, loops):
     monkeypatch.setattr(expr, "WORTH", 0)
