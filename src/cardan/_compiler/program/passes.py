@@ -62,11 +62,12 @@ def needed_for(program: Program, results: Sequence[int]) -> bytearray:
 def _running(program: Program, needed: bytearray) -> list[Region]:
     """Return the regions that carry something, put something in rows, or look at the number of their pass."""
     nesting, instructions = Nesting(program.regions), program.instructions
-    found = {r for r in program.regions if any(needed[k] for k, _ in r.carried)}
+    # by what they are, for what a loop carries may be long, and would be hashed each time
+    found = {id(r) for r in program.regions if any(needed[k] for k, _ in r.carried)}
     for op in WRITES:
-        found.update(r for k in instructions.places(op) if needed[k] for r in nesting.around(k))
-    found.update(next(nesting.around(k)) for k in instructions.places(Op.PASS) if needed[k])
-    return [region for region in program.regions if region in found]
+        found.update(id(r) for k in instructions.places(op) if needed[k] for r in nesting.around(k))
+    found.update(id(next(nesting.around(k))) for k in instructions.places(Op.PASS) if needed[k])
+    return [region for region in program.regions if id(region) in found]
 
 
 def _regions(program: Program, needed: bytearray, number: list[int]) -> tuple[Region, ...]:

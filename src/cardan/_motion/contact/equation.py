@@ -197,7 +197,8 @@ class JointEquation(Equation):
     def _columns(self, group: Group) -> dict[int, Motion]:
         """Return J where one patch answers, or at the node."""
         first = group.patches[0]
-        return self.J[first] if len(group.patches) == 1 else self.patches[first].first.node_columns
+        columns = self.J[first] if len(group.patches) == 1 else self.patches[first].first.node_columns
+        return dict(sorted(columns.items()))  # those of a base last in products: they are nearly numbers
 
     def solve(self, efforts: Efforts, contributions: Sequence[Contribution]) -> tuple[list[Scalar], Changes]:
         tau, W = efforts

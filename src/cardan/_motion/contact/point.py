@@ -142,6 +142,8 @@ class Contact:
     @property
     def velocity(self) -> Motion:
         """The relative twist V."""
+        if self.axes is not None and self.nearness is None:  # its columns are needed anyway
+            return sum((column * self.moment.v[j] for j, column in self.columns().items()), Motion.zero())
         return self.place.inverse_act(self.node_velocity)
 
     @property
