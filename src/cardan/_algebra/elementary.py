@@ -121,7 +121,7 @@ def _digits(x: float) -> int:
 
 def _fixed(x: float, digits: int) -> int:
     m, d = x.as_integer_ratio()
-    return (m << digits) // d
+    return (m << digits) >> d.bit_length() - 1  # d is a power of 2
 
 
 def _scaled(value: int, exponent: int) -> float:
@@ -158,14 +158,14 @@ def _fixed_sin_cos(x: float, digits: int) -> tuple[int, int]:
     quarter = _half_pi(digits)
     n, r = divmod(_fixed(x, digits) + (quarter >> 1), quarter)
     r -= quarter >> 1
-    square, one = r * r >> digits, 1 << digits
-    s, c = _series(r, 2, square, digits), _series(one, 1, square, digits)
+    s = _sine_series(r, r * r >> digits, digits)
+    c = math.isqrt((1 << 2 * digits) - s * s)  # above 0.7, as |r| <= pi/4, so it keeps the digits of the sine
     return ((s, c), (c, -s), (-s, -c), (-c, s))[n % 4]
 
 
-def _series(first: int, k: int, square: int, digits: int) -> int:
-    """Return first (1 - r^2 / (k (k + 1)) (1 - r^2 / ((k + 2) (k + 3)) (1 - ...)))."""
-    total, term = 0, first
+def _sine_series(r: int, square: int, digits: int) -> int:
+    """Return r (1 - r^2 / (2 3) (1 - r^2 / (4 5) (1 - ...)))."""
+    total, term, k = 0, r, 2
     while term not in (0, -1):  # shifted to the right, a negative number ends at -1
         total += term
         term = -(term * square >> digits) // (k * (k + 1))

@@ -162,6 +162,10 @@ class Graph:
         known = self.put.get((column, row))
         return Expr(self, self.add(Op.ENTRY, (row,), float(column)) if known is None else known[0])
 
+    def entries(self, column: int) -> list[Expr]:
+        """Return what is in the rows of a column, from the first to the last."""
+        return [self.entry(column, self.at(row)) for row in range(self.columns[column].rows)]
+
     def put_in(self, column: int, row: int, value: Any) -> None:
         own = self.result(value)
         self.put[column, row] = own, self.add(Op.PUT, (row, own), float(column))

@@ -223,7 +223,7 @@ class NodeRows(Nodes):
         self.flags = [Table([float(self.kind_of[i] == k) for i in range(n)]) for k in range(len(kinds))]
         self.parents = Table([float(node.parent % (n + 1)) for node in model.nodes])  # the world's row is behind
         self._constants: dict[tuple[int, str], tuple[Any, list[list[Any]]]] = {}
-        self._links: dict[str, Table | None] = {}
+        self._links: dict[tuple[str, int], Table | None] = {}
         self._parts: dict[tuple[int, str, int], tuple[Any, Any]] = {}  # with the values, which live as long
         self.waiting: list[_Loop] = []
 
@@ -303,13 +303,19 @@ class NodeRows(Nodes):
     def places(self, name: str) -> list[Sequence[int]]:
         return [getattr(node, name) for node in self.model.nodes]
 
-    def place(self, name: str, row: int) -> int:
-        """Return where along q or v a node's own entries begin."""
-        if name not in self._links:
-            own = [(*place, 0)[0] for place in self.places(name)]
-            self._links[name] = None if own == list(range(len(own))) else Table(own)
-        table = self._links[name]
+    def place(self, name: str, row: int, part: int = 0) -> int:
+        """Return where along q or v one of a node's own entries is."""
+        if (name, part) not in self._links:
+            own = [(*place[part:], 0)[0] for place in self.places(name)]
+            self._links[name, part] = None if own == list(range(len(own))) else Table(own)
+        table = self._links[name, part]
         return row if table is None else self.graph.link(table, row)
+
+    def coordinates(self, body: Callable[[Node], Sequence[T]]) -> Coordinates[T]:
+        """Return what a body makes of each node: a value for each of its coordinates along v."""
+        loop = _OfCoordinates(self, body)
+        self.waiting.append(loop)
+        return Coordinates(loop)
 
     def trace(self) -> None:
         """Trace the loops that wait, those that follow each other in one direction as one."""
@@ -523,23 +529,63 @@ class _Inwards(_Loop):
                 self.graph.add_to(self.sums.column(e), self.parent(node), entry)
 
 
+class _OfCoordinates(_Loop):
+    def __init__(self, nodes: NodeRows, body: Callable[..., Any]) -> None:
+        super().__init__(nodes, body)
+        self.form: Any = None  # a value, and its entries
+        self.places: dict[int, int] = {}  # the column of each entry that varies
+
+    def at(self, node: RowNode) -> None:
+        for part, value in enumerate(self.body(node)):
+            entries, row = list(entries_of(value)), self.nodes.place("v", node.row, part)
+            self.form = self.form or (value, entries)
+            for e, (entry, first) in enumerate(zip(entries, self.form[1], strict=True)):
+                if e in self.varying:
+                    self.graph.put_in(self.places[e], row, entry)
+                elif not (isinstance(entry, Real) and isinstance(first, Real) and entry == first):
+                    self.more.add(e)
+
+    def is_settled(self) -> bool:
+        for e in sorted(self.more - self.varying):
+            self.places[e] = self.graph.new_column(self.nodes.model.nv)
+        return super().is_settled()
+
+
+class Coordinates(Generic[T]):
+    """A value for each coordinate along v, and matrices with an entry for each two of them."""
+
+    def __init__(self, loop: _OfCoordinates) -> None:
+        self.loop, self.graph, self.nv = loop, loop.graph, loop.nodes.model.nv
+
+    def at(self, row: int) -> T:
+        value, entries = self.loop.form
+        places = self.loop.places
+        return rebuilt(value, (self.graph.entry(places[e], row) if e in places else x for e, x in enumerate(entries)))
+
+    def fill(
+        self, column: int, pairs: Sequence[tuple[int, int]], places: Sequence[Any], entry: Callable[[T, T], Any]
+    ) -> None:
+        """Put an entry for each pair of coordinates in rows of a column: in one, or the same one in several."""
+        self.loop.nodes.trace()
+        if not pairs:
+            return
+        tables = [Table(list(own)) for own in (*zip(*pairs, strict=True), *zip(*places, strict=True))]
+        start, row = self.graph.opened()
+        i, j, *rows = (self.graph.link(table, row) for table in tables)
+        value = entry(self.at(i), self.at(j))
+        for own in rows:
+            self.graph.put_in(column, own, value)
+        self.graph.closed(start, len(pairs))
+
+
 class _RowEfforts(Efforts):
     def __init__(self, nodes: NodeRows) -> None:
-        self.nodes, self.graph = nodes, nodes.graph
-        sizes = [len(place) for place in nodes.places("v")]
-        self.is_in_order = set(sizes) == {1}  # then a column is the result as it is
-        rows = len(sizes) if self.is_in_order else len(sizes) + 1
-        self.columns = [self.graph.new_column(rows) for _ in range(max(sizes))]
+        self.nodes, self.column = nodes, nodes.graph.new_column(nodes.model.nv)
 
     def add(self, node: Any, part: Sequence[Any]) -> None:
-        row = self.nodes.place("v", node.row) if self.is_in_order else node.row
-        for column, value in zip(self.columns, part, strict=False):
-            self.graph.put_in(column, row, value)
+        for k, value in enumerate(part):
+            self.nodes.graph.put_in(self.column, self.nodes.place("v", node.row, k), value)
 
     def values(self) -> list[Any]:
         self.nodes.trace()
-        found: list[Any] = [0.0] * self.nodes.model.nv
-        for row, place in enumerate(self.nodes.places("v")):
-            for column, k in zip(self.columns, place, strict=False):
-                found[k] = self.graph.entry(column, self.graph.at(k if self.is_in_order else row))
-        return found
+        return self.nodes.graph.entries(self.column)

@@ -27,11 +27,13 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.content import apart
-from cardan._algebra.scalar import atan2
+from cardan._algebra.scalar import atan2, cos, sin
 from cardan._algebra.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3, snapped
-from cardan._algebra.spatial.rotations import rotation_about_axis
+from cardan._algebra.spatial.rotations import matrix_about_axis, rotation_about_axis
 from cardan._robot.joints import Helical, Prismatic, Revolute, UnboundedRevolute
 from cardan._robot.joints.catalogue.of_another import Follower
 from cardan._robot.joints.derivation.programs import open_slots, replaced
@@ -53,13 +55,14 @@ def simplified_tree(model: Model) -> Model:
     """Return a model with the same joint-space dynamics and sparser nodes; names and coordinates are the same."""
     twin = _twins.get(model)
     if twin is None:
-        nodes, moves = _turn_frames(model.nodes)
+        symbolic = list(map(_is_symbolic, model.nodes))
+        nodes, moves = _turn_frames(model.nodes, symbolic)
         places = {
             name: at if at.node < 0 else Attachment(at.node, snapped(moves[at.node].inverse() @ at.pose))
             for name, at in model.attachments.items()
         }
         alone = [apart()]  # equal to no other: what is made of its nodes is of no use to the model itself
-        twin = replaced(model, nodes=_move_inertias(nodes), attachments=places, _content=alone)
+        twin = replaced(model, nodes=_move_inertias(nodes, symbolic), attachments=places, _content=alone)
         twin = _twins.setdefault(model, twin)
     return twin
 
@@ -81,7 +84,7 @@ def _is_symbolic(node: Node) -> bool:
     return not all(isinstance(e, Real) for e in _numbers(node)) or bool(open_slots(node.joint)[1])
 
 
-def _turn_frames(nodes: Sequence[Node]) -> tuple[list[Node], list[SE3]]:
+def _turn_frames(nodes: Sequence[Node], symbolic: Sequence[bool]) -> tuple[list[Node], list[SE3]]:
     """Return the nodes with frames turned about and slid along their joint axes where that makes numbers vanish.
 
     With them goes, for each node, X from its new frame to its old one.
@@ -95,7 +98,7 @@ def _turn_frames(nodes: Sequence[Node]) -> tuple[list[Node], list[SE3]]:
         children = below.get(node.index, [])
         above = moves[node.parent] if node.parent >= 0 else SE3.identity()
         placement = above.inverse() @ node.placement
-        if any(map(_is_symbolic, (node, *children))):
+        if any(symbolic[other.index] for other in (node, *children)):
             moves.append(SE3.identity())
             changed.append(replace(node, placement=placement))
             continue
@@ -104,8 +107,7 @@ def _turn_frames(nodes: Sequence[Node]) -> tuple[list[Node], list[SE3]]:
         joint, before, after = _align(hinge or (own, SE3.identity(), SE3.identity()))
         placement = placement @ before
         beyond = [after @ child.placement for child in children]
-        choices = _moves(joint, placement)
-        move = min(choices, key=lambda X: _weight(placement @ X) + 0.9 * sum(_weight(X.inverse() @ b) for b in beyond))
+        move = _best_move(joint, placement, beyond)
         moves.append(after.inverse() @ move)
         inertia = moves[-1].inverse() @ node.inertia
         inertia = _clear(inertia, inertia)
@@ -134,23 +136,45 @@ def _align(placed: JointBetween) -> JointBetween:
     return replace(joint, axis=unit), before @ X, X.inverse() @ after
 
 
-def _weight(X: SE3) -> float:
-    """Return what the numbers cost that `snapped` leaves, without making the pose: dozens are weighed a joint."""
-    smallest = RESIDUE * max(map(abs, X.translation))
-    turning = sum(abs(e - round(e)) > RESIDUE for e in map(float, X.rotation.entries()))
-    return 2.0 * turning + sum(abs(e) > smallest for e in X.translation)
+def _best_move(joint: Any, placement: SE3, beyond: Sequence[SE3]) -> SE3:
+    """Return the displacement that commutes with the joint's motion and leaves the fewest numbers; the first of equals.
 
-
-def _moves(joint: Any, placement: SE3) -> list[SE3]:
-    """Return displacements that commute with the joint's motion: the identity first."""
+    It turns about the axis and slides along it. All turns with all slides are weighed at once.
+    """
     if type(joint) not in (*TURNING, Helical):
-        return [SE3.identity()]
+        return SE3.identity()
     axis = joint.axis
-    turns = [Matrix3.identity(), *(rotation_about_axis(axis, angle) for angle in _angles(axis, placement.rotation))]
     along, p = placement.rotation @ axis, placement.translation
     # Slides that make an entry of the translation 0; where the axis is far from that direction, they would be long.
-    slides = [-p[i] / along[i] for i in range(3) if abs(along[i]) > 0.7 and p[i] != 0.0]
-    return [SE3(R, axis * s) for s in (0.0, *slides) for R in turns]
+    slides = [0.0, *(-p[i] / along[i] for i in range(3) if abs(along[i]) > 0.7 and p[i] != 0.0)]
+    angles = [0.0, *_angles(axis, placement.rotation)]
+    turns = np.array(matrix_about_axis(axis, *(np.array(list(map(f, angles))) for f in (cos, sin))))
+    back, shifts = (
+        turns.swapaxes(1, 2),
+        np.multiply.outer(slides, np.array(axis))[:, None, :, None],
+    )  # (slides, 1, 3, 1)
+    (R, d), further = _arrays(placement), map(_arrays, beyond)
+    own = _weights(_times(R, turns), _times(R, shifts) + d)
+    others = sum(_weights(_times(back, R), _times(back, d) - _times(back, shifts)) for R, d in further)
+    slide, turn = divmod(int(np.argmin(own + 0.9 * others)), len(angles))
+    return SE3(rotation_about_axis(axis, angles[turn]) if turn else None, axis * slides[slide])
+
+
+def _arrays(X: SE3) -> tuple[np.ndarray, np.ndarray]:
+    return np.array(X.rotation.entries(), float).reshape(3, 3), np.array(X.translation, float)[:, None]
+
+
+def _times(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return a @ b with the bits of `Matrix3`: a BLAS sums in an order of its own."""
+    x, y, z = (a[..., :, k, None] * b[..., None, k, :] for k in range(3))
+    return x + y + z
+
+
+def _weights(R: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Return what the numbers of poses cost that `snapped` leaves."""
+    size = np.abs(p)
+    moving = (size > RESIDUE * size.max(axis=-2, keepdims=True)).sum((-2, -1))
+    return 2.0 * (np.abs(R - np.rint(R)) > RESIDUE).sum((-2, -1)) + moving
 
 
 def _angles(axis: Vector3, R: Matrix3) -> list[float]:
@@ -161,11 +185,11 @@ def _angles(axis: Vector3, R: Matrix3) -> list[float]:
     return [angle + turn for angle in angles for turn in (0.0, math.pi / 2, math.pi, -math.pi / 2)]
 
 
-def _move_inertias(nodes: Sequence[Node]) -> tuple[Node, ...]:
+def _move_inertias(nodes: Sequence[Node], symbolic: Sequence[bool]) -> tuple[Node, ...]:
     """Return the nodes with all inertia that may go to the parent gone there."""
-    inertias, least = [node.inertia for node in nodes], _least_inertias(nodes)
+    inertias, least = [node.inertia for node in nodes], _least_inertias(nodes, symbolic)
     for node in reversed(nodes):
-        part = None if _is_symbolic(node) else _unseen_part(node, inertias[node.index])
+        part = None if symbolic[node.index] else _unseen_part(node, inertias[node.index])
         if part is None or THINNEST * max(map(abs, part.inertia_at_origin)) > least[node.index]:
             continue
         whole = inertias[node.index]
@@ -190,19 +214,19 @@ def _unseen_part(node: Node, inertia: Inertia) -> Inertia | None:
     return Inertia.from_origin(mass, u * u.dot(h), across * moment)
 
 
-def _least_inertias(nodes: Sequence[Node]) -> list[float]:
+def _least_inertias(nodes: Sequence[Node], symbolic: Sequence[bool]) -> list[float]:
     """Return, for each node, the least rotational inertia any joint before it may feel of it, wherever it turns.
 
     That is what the body of that joint has about its axis, and the least moments of all bodies from the node on.
     """
-    least = [_least(node.inertia.inertia_at_com) if not _is_symbolic(node) else 0.0 for node in nodes]
+    least = [_least(node.inertia.inertia_at_com) if not symbolic[node.index] else 0.0 for node in nodes]
     for node in reversed(nodes):
         if node.parent >= 0:
             least[node.parent] += least[node.index]
     before: list[float] = []  # the least of the joints before a node
     for node in nodes:
         p = node.parent
-        before.append(min(before[p], _own(nodes[p])) if p >= 0 else math.inf)
+        before.append(min(before[p], 0.0 if symbolic[p] else _own(nodes[p])) if p >= 0 else math.inf)
     return [a + b for a, b in zip(before, least, strict=True)]
 
 
@@ -210,8 +234,6 @@ def _own(node: Node) -> float:
     """Return the least rotational inertia of a joint's own body and drive about it."""
     if type(_moving(node)) is Prismatic:
         return math.inf
-    if _is_symbolic(node):
-        return 0.0
     J, joint = node.inertia.inertia_at_origin, _moving(node)
     if type(joint) not in TURNING:
         return _least(J)
