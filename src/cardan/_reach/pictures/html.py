@@ -36,7 +36,8 @@ def robot_html(robot: Model | Mechanism) -> str:
 def _image(robot: Model | Mechanism) -> str:
     """Return a picture of a robot, or nothing where matplotlib is missing or cannot draw it."""
     try:
-        figure, stream = plot(robot).figure, io.BytesIO()
+        model = robot if isinstance(robot, Model) else robot.model()
+        figure, stream = plot(model).figure, io.BytesIO()
         figure.savefig(stream, dpi=DPI, format="png")
         pyplot().close(figure)
     except Exception:
