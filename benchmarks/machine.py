@@ -8,10 +8,13 @@ import time
 from functools import cache
 from typing import Any
 
+import llvmlite
 import numpy as np
 
-from cardan._compiler.targets.llvm.peak import peak_operations
-from cardan._reach.cli.bench import environment
+import cardan
+from benchmarks.peak import peak_operations
+from cardan import num_threads
+from cardan._compiler.targets.llvm.machine import host_features
 
 
 def peak() -> float:
@@ -42,7 +45,19 @@ def store_seconds(size: int, seconds: float = 0.002) -> float:
 def description() -> dict[str, Any]:
     """Return what the times depend on, and the load beside which they were taken."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None  # 0 on an idle machine
-    return environment(peak()) | {"system": platform.platform(), "model": model_name(), "load_average": load}
+    return {
+        "cardan": cardan.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "llvmlite": llvmlite.__version__,
+        "machine": platform.machine(),
+        "processor": host_features()[0],
+        "threads": num_threads(),
+        "peak_gflops": peak() / 1e9,
+        "system": platform.platform(),
+        "model": model_name(),
+        "load_average": load,
+    }
 
 
 def model_name() -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+import cardan
 from benchmarks.bounds import Bounds
 from benchmarks.machine import peak
 from benchmarks.peers import Peer
@@ -16,9 +17,11 @@ from benchmarks.robots import STATES, Robot
 from benchmarks.spread import ratios
 from benchmarks.timing import CALLS, FIGURES, SECONDS, Calls, Subject, reason
 from cardan import num_threads
+from cardan._compiler.program import Array
 from cardan._dynamics.call.function import Function
-from cardan._reach.cli.bench import LARGEST_RESULT, random_arrays
 
+LARGEST_RESULT = 2**28
+"""Bytes that the results of a batch may have."""
 FEW = 256
 """States of a batch whose results stay in the cache."""
 
@@ -154,3 +157,14 @@ def _theirs(offers: dict[str, Callable[[], Calls]] | str, quantity: Quantity) ->
     if quantity.name not in offers:
         raise NotImplementedError("not offered")
     return offers[quantity.name]()
+
+
+def random_arrays(model: cardan.Model, inputs: tuple[Array, ...], batch: int) -> list[np.ndarray]:
+    """Return a batch of arguments: configurations on the manifold, and normal numbers for everything else."""
+    rng = np.random.default_rng(0)
+    return [
+        model.random_configuration((batch,), seed=k)
+        if a.name in ("q", "q0", "q1")
+        else rng.normal(size=(batch, *a.shape))
+        for k, a in enumerate(inputs)
+    ]

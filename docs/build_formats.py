@@ -44,7 +44,7 @@ def vocabularies() -> Iterator[Vocabulary]:
     """Yield the tables of all readers that have one, in the order of `FORMATS`."""
     for form in dict.fromkeys(FORMATS.values()):
         name = f"{form.module}.schema"
-        if find_spec(name) is not None:
+        if find_spec(form.module).submodule_search_locations and find_spec(name) is not None:
             schema = importlib.import_module(name)
             yield getattr(schema, "VOCABULARY", None) or Vocabulary(form.name, schema.ELEMENTS)
 

@@ -263,6 +263,7 @@ def test_a_function_that_reads_a_file_is_traced_for_each_model(tmp_path):
 PURE = """
 import os, sys
 os.environ["CARDAN_TARGET"] = "numpy"
+sys.dont_write_bytecode = True  # modules are imported while pages are traced
 import cardan._algebra.content
 import numpy as np
 import cardan

@@ -192,17 +192,18 @@ def test_a_fall_is_solved_where_four_iterations_do_not_do():
 
 
 @pytest.mark.full
-def test_derivatives_are_those_of_four_iterations():
+def test_derivatives_are_those_of_the_solution_however_many_iterations_it_may_take():
+    """They are taken of the equation at the minimum: what goes on until that is found adds nothing to them."""
     box = block(Box((0.4, 0.2, 0.1))).world("floating", ground=True)
     q = np.array([0.0, 0.0, 0.0499, 0.01, 0.02, 0.0, np.sqrt(1.0 - 5e-4)])
-    derivatives, operations = [], []
+    derivatives, added = [], []
     for iterations in (None, 4):
         function = cardan.solvers.Featherstone(box, dt=0.002, iterations=iterations).function
         found = cardan.derivative(function, "v")
         derivatives.append(found(box.model, q, [0.3, 0.1, -0.2, 0.1, 0.2, 0.3], 0.0, np.zeros(6))["v"])
-        operations.append(found.program(box.model).operations)
+        added.append(found.program(box.model).operations - function.program(box.model).operations)
     np.testing.assert_allclose(*derivatives, atol=1e-12)
-    assert operations[0] < 1.05 * operations[1]
+    assert added[0] <= added[1]
 
 
 def test_a_joint_that_moves_nothing_is_refused_with_contacts_too():

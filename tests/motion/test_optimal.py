@@ -1,9 +1,11 @@
 """Optimal control: Riccati recursions beside least squares, descents beside their laws, batches, bounds, errors."""
 
+import dataclasses
 import pickle
 
 import numpy as np
 import pytest
+import scipy.optimize
 
 import cardan
 from cardan import optimal
@@ -231,6 +233,143 @@ def test_problems_of_a_batch_do_not_see_each_other():
         one = optimal.solve(problem, q, STILL, np.zeros((40, 1)), tolerance=1e-4)
         np.testing.assert_array_equal(one.u, found.u[k])
         assert one.iterations == found.iterations[k]
+
+
+# --- constraints ---
+
+
+@cardan.function(returns=(2,))
+def at_rest(model, q, v):
+    return np.concatenate([q, v])
+
+
+@cardan.function(shapes={"u": (1,), "most": ()}, returns=(2,))
+def slow(model, q, v, u, most):
+    return np.concatenate([v - most, -most - v])
+
+
+@cardan.function(shapes={"u": (1,)}, returns=())
+def effort_alone(model, q, v, u):
+    return 0.5 * u[0] * u[0]
+
+
+@cardan.function(returns=())
+def nothing(model, q, v):
+    return 0.0 * q[0]
+
+
+def block():
+    m = cardan.Mechanism("slide", gravity=(0.0, 0.0, 0.0))
+    m.add_body("block", cardan.Inertia(2.0))
+    m.add_joint("slides", cardan.joints.Prismatic((1.0, 0.0, 0.0)), "world", "block")
+    return m.model()
+
+
+@pytest.mark.parametrize("scale", [1.0, *(pytest.param(10.0**k, marks=pytest.mark.full) for k in (-6, 6))])
+def test_constraints_are_met_with_the_least_effort(scale):
+    """To rest at 0: the least controls of a linear system; with bounds on velocities, the conditions of Karush."""
+    T, problem = 30, optimal.Problem(block(), pushed, effort_alone, nothing, final_equality=at_rest)
+    allowed = 1e-9 * scale
+    found = optimal.solve(problem, [scale], [0.0], np.zeros((T, 1)), violation=allowed)
+    both = optimal.solve(problem, [[3.0 * scale], [scale]], [0.0], np.zeros((T, 1)), violation=allowed)
+    for name in optimal.Solution.__slots__:  # each of a batch by itself, to the bit
+        np.testing.assert_array_equal(getattr(both, name)[1], getattr(found, name))
+    powers = [DT / 2.0 * np.array([DT * (T - k), 1.0]) for k in range(T)]
+    B = np.transpose(powers)  # of the last state by all controls
+    close(found.u[:, 0] / scale, np.linalg.lstsq(B, [-1.0, 0.0], rcond=None)[0], 1e-6)
+    assert found.converged
+    assert found.violation <= allowed
+
+    most = 0.8 * np.abs(found.v).max()
+    limited = optimal.Problem(block(), pushed, effort_alone, nothing, inequality=slow, final_equality=at_rest)
+    bound = optimal.solve(limited, [scale], [0.0], np.zeros((T, 1)), {"most": most}, violation=allowed)
+    assert bound.converged
+    assert bound.violation <= allowed
+    assert bound.cost > found.cost
+    np.testing.assert_allclose(bound.cost, 0.5 * np.sum(bound.u**2), rtol=1e-12)
+    active = np.flatnonzero(np.abs(bound.v[:T, 0]) > (1.0 - 1e-6) * most)
+    velocities = DT / 2.0 * np.tril(np.ones((T, T)), -1)  # of each knot by all controls
+    rows = np.concatenate([B, -velocities[active]])  # the block moves down: v >= -most
+    forces = np.linalg.lstsq(rows.T, bound.u[:, 0], rcond=None)[0]
+    close(rows.T @ forces / scale, bound.u[:, 0] / scale, 1e-5)
+    assert len(active) > 3
+    assert (forces[2:] <= 1e-5 * scale).all()
+
+
+@cardan.function(shapes={"u": (1,)}, returns=(2,))
+def on_rail(model, q, v, u):
+    return np.stack([q[0] - 0.4, -0.4 - q[0]])
+
+
+@pytest.fixture(scope="module")
+def railed():
+    return optimal.Problem(CART, step, weak, nothing, -30.0, 30.0, inequality=on_rail, final_equality=at_upright)
+
+
+@cardan.function(shapes={"u": (1,)}, returns=())
+def weak(model, q, v, u):
+    return 0.005 * u[0] * u[0]
+
+
+@cardan.function(returns=(4,))
+def at_upright(model, q, v):
+    return np.concatenate([q, v])
+
+
+@pytest.mark.full
+def test_a_pole_swings_up_on_a_short_rail(railed):
+    """Each of a batch by itself, to the bit; one that cannot says so."""
+    q0 = np.array([[0.0, np.pi], [0.0, 3.0]])
+    found = optimal.solve(railed, q0, STILL, np.ones((60, 1)))
+    assert found.converged.all()
+    assert (found.violation <= 1e-6).all()
+    assert np.abs(found.q[..., 0]).max() <= 0.4 + 1e-6
+    assert np.abs(found.q[:, -1]).max() <= 1e-6
+    assert np.abs(found.u).max() <= 30.0
+    one = optimal.solve(railed, q0[1], STILL, np.ones((60, 1)))
+    for name in optimal.Solution.__slots__:
+        np.testing.assert_array_equal(getattr(one, name), getattr(found, name)[1])
+    assert one.cost == total(railed, q0[1], STILL, one.u)
+    none = optimal.solve(dataclasses.replace(railed, lower=-0.1, upper=0.1), q0[0], STILL, np.ones((60, 1)))
+    assert not none.converged
+    assert none.violation > 1.0
+
+
+@pytest.mark.full
+def test_constraints_beside_scipy(railed):
+    found = optimal.solve(railed, HANGING, STILL, np.ones((60, 1)), tolerance=1e-9)
+
+    def states(u):
+        q, v = [HANGING], [STILL]
+        for control in u:
+            for to, new in zip((q, v), step(CART, q[-1], v[-1], [control]), strict=True):
+                to.append(new)
+        return np.array(q), np.array(v)
+
+    ends = {"type": "eq", "fun": lambda u: np.concatenate([a[-1] for a in states(u)])}
+    rail = {"type": "ineq", "fun": lambda u: 0.4 - np.abs(states(u)[0][:, 0])}
+    theirs = scipy.optimize.minimize(
+        lambda u: 0.005 * u @ u,
+        found.u[:, 0] + 0.01 * np.random.default_rng(0).normal(size=60),
+        jac=lambda u: 0.01 * u,
+        method="SLSQP",
+        bounds=[(-30.0, 30.0)] * 60,
+        constraints=[ends, rail],
+        options={"maxiter": 200, "ftol": 1e-12},
+    )
+    assert theirs.success
+    np.testing.assert_allclose(found.cost, theirs.fun, rtol=1e-5)
+
+
+def test_what_constraints_refuse():
+    with pytest.raises(ShapeError, match=r"expected \[\(k,\)\], as the final_equality"):
+        optimal.Problem(CART, step, cost, final, final_equality=final)
+    with pytest.raises(ParameterError, match="inequality of Problem"):
+        optimal.Problem(CART, step, cost, final, inequality=at_rest)
+    with pytest.raises(ParameterError, match="equality of Problem"):
+        optimal.Problem(CART, step, cost, final, equality=lambda model, q, v, u: v)
+    with pytest.raises(ParameterError, match="violation"):
+        optimal.solve(optimal.Problem(CART, step, cost, final), HANGING, STILL, np.zeros((5, 1)), violation=0.0)
 
 
 @cardan.function(shapes={"u": ("nv",)})

@@ -280,11 +280,11 @@ def test_how_files_are_read_is_said_to_every_command(tmp_path, capsys):
     (tmp_path / "r.xacro").write_text(robot)
     (tmp_path / "r.srdf").write_text('<robot name="r"><group name="all"><link name="l2"/></group></robot>')
     pytest.importorskip("xacro")
-    arguments = [str(tmp_path / "r.xacro"), "--xacro-arg", "n:=2", "--srdf", str(tmp_path / "r.srdf")]
+    arguments = [str(tmp_path / "r.xacro"), "--xacro-arg", "n:=2", "--trusted", "--srdf", str(tmp_path / "r.srdf")]
     assert main(["check", *arguments]) == 0
     assert main(["convert", *arguments[:1], str(tmp_path / "r.json"), *arguments[1:]]) == 0
     assert tuple(cardan.load_mechanism(tmp_path / "r.json").groups) == ("all",)
-    assert main(["compare", arguments[0], str(tmp_path / "r.json"), *arguments[1:3]]) == 1
+    assert main(["compare", arguments[0], str(tmp_path / "r.json"), *arguments[1:4]]) == 1
     assert "all: is among the groups of b alone" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main(["check", arguments[0], "--xacro-arg", "n=2"])

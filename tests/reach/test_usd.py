@@ -16,7 +16,6 @@ from numpy.testing import assert_allclose
 import cardan
 from cardan._reach.formats.load import describe
 from cardan._reach.formats.reading import Options
-from cardan._reach.formats.sandbox import SandboxBounds
 from cardan._robot.geometry import shapes
 from cardan.errors import DescriptionError, DescriptionWarning, ParameterError
 from cardan.joints import (
@@ -38,11 +37,10 @@ from usd_faults import COLLIDES, DOUBTED, HEADER, MASS, PLANTED, REMARKED, at, b
 pytest.importorskip("pxr", reason="the extra usd is not installed")
 
 
-def read(text: str, trusted: bool = True, **options):
-    """Read in this process, which is quicker; what is composed in another first is tested with `trusted=False`."""
+def read(text: str, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DescriptionWarning)
-        return cardan.formats.load_mechanism(text, trusted=trusted, **options)
+        return cardan.formats.load_mechanism(text, **options)
 
 
 def only_joint(kind: str, content: str = "", apis: str = "", **units):
@@ -51,7 +49,7 @@ def only_joint(kind: str, content: str = "", apis: str = "", **units):
 
 
 def remarks(text: str, **options) -> str:
-    return "\n".join(map(str, describe(text, Options(trusted=True, **options)).report.faults()))
+    return "\n".join(map(str, describe(text, Options(**options)).report.faults()))
 
 
 # --- units, axes, scale ----------------------------------------------------------------------------------------------
@@ -64,7 +62,7 @@ def test_a_file_opens_by_its_ending_and_by_its_content(tmp_path: Path) -> None:
     assert cardan.load(file).nv == 6
     assert cardan.load(text).nv == 6
     assert cardan.load(text.encode()).nv == 6
-    assert read(text, trusted=False) == read(text.encode(), trusted=False)
+    assert read(text) == read(text.encode())
 
 
 def test_binary_files_and_packages_open_too(tmp_path: Path) -> None:
@@ -77,8 +75,8 @@ def test_binary_files_and_packages_open_too(tmp_path: Path) -> None:
         layer.Export(str(tmp_path / name))
     UsdUtils.CreateNewUsdzPackage(str(tmp_path / "robot.usdc"), str(tmp_path / "robot.usdz"))
     for name in ("robot.usdc", "robot.usd", "robot.usdz"):
-        assert read(str(tmp_path / name), trusted=False) == read(text, trusted=False), name
-    assert read((tmp_path / name).read_bytes(), trusted=False) == read(text, trusted=False), name
+        assert read(str(tmp_path / name)) == read(text), name
+    assert read((tmp_path / name).read_bytes()) == read(text), name
 
 
 def test_units_of_the_stage_become_metres_kilograms_and_seconds() -> None:
@@ -553,97 +551,26 @@ def test_references_and_instances_are_followed_within_the_folder(tmp_path: Path)
         for name, word in (("L", "true"), ("R", "false"))
     ]
     file.write_text(HEADER.format(m=1, kg=1, up="Z") + "".join(arms))
-    m = read(str(file), trusted=False)
+    m = read(str(file))
     assert [b.name for b in m.bodies] == ["/L/A", "/R/A"]
     assert len(m.shapes) == 2
 
 
-def test_layers_outside_of_the_folder_are_not_opened_unless_allowed(tmp_path: Path) -> None:
-    (tmp_path / "far").mkdir()
-    (tmp_path / "far" / "arm.usda").write_text(world(body("A")))
-    (tmp_path / "near").mkdir()
-    file = tmp_path / "near" / "robot.usda"
-    for arc in ("references", "payload"):
-        file.write_text(
-            HEADER.format(m=1, kg=1, up="Z") + f'def "L" (\n prepend {arc} = @../far/arm.usda@\n)\n{{\n}}\n'
-        )
-        with pytest.raises(DescriptionError, match=r"/L: error: .*package_dirs=\[FOLDER\]"):
-            read(str(file), trusted=False)
-        assert len(read(str(file), package_dirs=[tmp_path / "far"], trusted=False).bodies) == 1
-    with pytest.raises(DescriptionError, match=r"arm\.usda.*(not found|outside)"):
-        read(file.read_bytes(), trusted=False)
-
-
-def test_a_mesh_of_a_layer_that_was_allowed_has_its_volume_later(tmp_path: Path) -> None:
-    pytest.importorskip("trimesh")
-    for folder in ("far", "near"):
-        (tmp_path / folder).mkdir()
-    (tmp_path / "far" / "arm.usda").write_text(world(body("A", MASS, prim("Mesh", "M", CUBE_MESH, COLLIDES))))
-    file = tmp_path / "near" / "robot.usda"
-    file.write_text(HEADER.format(m=1, kg=1, up="Z") + 'def "L" (\n prepend references = @../far/arm.usda@\n)\n{\n}\n')
-    mesh = read(str(file), package_dirs=[tmp_path / "far"]).shapes[0].geometry
-    assert isinstance(mesh, shapes.Mesh)
-    assert_allclose(mesh.volume, 1.0)
-
-
-def multiplying(count: int) -> str:
-    """Return a stage whose prims double with every reference."""
-    twice = 'def "m{k}"\n{{\n' + "".join(f'def "{x}" (references = </m{{j}}>)\n{{{{\n}}}}\n' for x in "xy") + "}}\n"
-    return world(body("A")) + 'def "m0"\n{\n}\n' + "".join(twice.format(k=k, j=k - 1) for k in range(1, count))
-
-
-def cyclic(children: int, references: int) -> str:
-    """Return a stage in which two classes refer to one another: a count that leaves cycles out is too small."""
-    inside = "".join(f'def "c{k}"\n{{\n}}\n' for k in range(children))
-    classes = f'class "ZA"\n{{\n{inside}def "x" (references = </ZB>)\n{{\n}}\n}}\n'
-    classes += 'class "ZB"\n{\ndef "y" (references = </ZA>)\n{\n}\n}\n'
-    users = "".join(f'def "r{k}" (references = </ZB>)\n{{\n}}\n' for k in range(references))
-    return world(body("A")) + classes + 'def "A0" (references = </ZA>)\n{\n}\n' + users
-
-
-BOMBS = {
-    "prims that double": multiplying(25),
-    "a cycle": cyclic(1000, 100),
-    "a chain": world(body("A")) + "".join(f'def "c{k}" (references = </c{k + 1}>)\n{{\n}}\n' for k in range(5000)),
-    "values": world(body("A", "float[] x = [" + "1," * 4_000_001 + "1]")),
-}
-
-
-@pytest.mark.parametrize("name", BOMBS)
-def test_a_bomb_meets_a_bound_that_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    bounds = SandboxBounds(seconds=0.3, memory=250 * 2**20, stack=512 * 1024)
-    monkeypatch.setattr("cardan._reach.formats.usd.stage.BOUNDS", bounds)
-    met = r"(takes more than 0\.3 s of processor time|takes more than 250 MB of memory|crashed).*pass trusted=True"
-    with pytest.raises(DescriptionError, match=met):
-        read(BOMBS[name], trusted=False)
-
-
-def test_a_trusted_file_is_read_without_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.executable", "")
-    with pytest.raises(DescriptionError, match=r"none can be started here; pass trusted=True"):
-        read(world(body("A")), trusted=False)
-    assert len(read(world(body("A")), trusted=True).bodies) == 1
-
-
 # --- faults ----------------------------------------------------------------------------------------------------------
-
-
-COMPOSED = ("crate", "zip", "nesting", "syntax", "cycle", "layer", "system", "expression", "clips", "inherits")
-"""Faults that another process finds."""
 
 
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_fault_is_named(name: str) -> None:
     text, message = PLANTED[name]
     with pytest.raises(DescriptionError, match=message):
-        read(text, trusted=name not in COMPOSED)
+        read(text)
 
 
 @pytest.mark.parametrize("name", DOUBTED)
 def test_a_doubtful_thing_is_warned_of(name: str) -> None:
     text, message = DOUBTED[name]
     with pytest.warns(DescriptionWarning, match=message):
-        cardan.formats.load_mechanism(text, trusted=True)
+        cardan.formats.load_mechanism(text)
 
 
 @pytest.mark.parametrize("name", REMARKED)

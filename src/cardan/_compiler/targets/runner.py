@@ -67,7 +67,7 @@ Arrays = Sequence[np.ndarray]
 class PythonCall(NamedTuple):
     name: str  # of the function
     slow: Callable[..., Any]  # gets the arguments, as they came, that the fast path cannot serve
-    # (argument, start, stop) of entries that must not all be 0, such as a quaternion; `slow` says so of the first state
+    # (argument, start, stop) of entries that must not all be 0, such as a quaternion; `slow` says of which states
     parts: Sequence[tuple[int, int, int]] = ()
     packed: bool = False  # whether outputs are returned side by side, as one array of shape (batch..., total)
     gathered: Gathered = None  # what several outputs are returned in

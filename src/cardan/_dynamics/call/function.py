@@ -62,8 +62,8 @@ class Function(Generic[P, R]):
         target: where it runs, `"llvm"`, `"numpy"` or `"cuda"`; by default where its arrays are: for those of NumPy,
             CARDAN_TARGET, or native code.
         threads: over how many threads a large batch is split; by default what `set_num_threads` says.
-        checked: whether every call looks for arguments and results that are not finite, and in every state for
-            quaternions of norm 0; by default, whether CARDAN_CHECK is set. Such a call takes a few microseconds more.
+        checked: whether every call looks for arguments and results that are not finite; by default, whether
+            CARDAN_CHECK is set. Such a call takes a few microseconds more.
 
     Throughout:
         model: the robot.
@@ -312,8 +312,7 @@ class Function(Generic[P, R]):
         Args:
             target: `"llvm"`, `"numpy"` or `"cuda"`; the same by default.
             threads: at most so many for a large batch; by default what `set_num_threads` says.
-            checked: whether a call raises `NotFiniteError` for arguments and results that are not finite, and looks at
-                every state of a batch for quaternions of norm 0. A later call that does not looks at the first state.
+            checked: whether a call raises `NotFiniteError` for arguments and results that are not finite.
 
         Raises:
             UnknownNameError: if there is no such target.

@@ -41,7 +41,8 @@ from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import DTypeError, NotFiniteError, ParameterError, ShapeError, check_known
 from cardan._dynamics.call.arguments import check_configuration
 from cardan._dynamics.call.public import Reals
-from cardan._motion.optimal.motions import Motion, Motions
+from cardan._motion.optimal.constraints import Constraints, descended, penalised
+from cardan._motion.optimal.motions import Found, Motion, Motions, total
 from cardan._motion.optimal.problem import Problem
 from cardan._motion.optimal.riccati_sweep import Sweep, sweep
 from cardan._motion.tasks.task import checked_array
@@ -51,7 +52,7 @@ HESSIANS = ("gauss-newton", "exact")
 SHARES = 0.5 ** np.arange(1, 9)
 ARMIJO = 1e-4
 LEAST_MU, MOST_MU = 1e-6, 1e10
-COMPILED: ByIdentity[Problem, Motions] = ByIdentity()  # of problems that live
+COMPILED: ByIdentity[Problem, tuple[Motions, Constraints | None]] = ByIdentity()  # of problems that live
 TINY = 1e-14  # of the cost a motion begins with: rounding errors, whatever the tolerance
 
 
@@ -67,12 +68,13 @@ class Solution:
             v - v_near).
         cost: of each problem, shape (...).
         left: what another whole step would gain, as far as the expansion says, shape (...).
-        converged: whether that is less than the tolerance, shape (...).
+        converged: whether that is less than the tolerance, and constraints are met, shape (...).
         iterations: how many each problem took, shape (...).
+        violation: of the worst constraint [its unit], shape (...); 0 without any.
 
     Examples:
-        >>> list(cardan.optimal.Solution.__slots__)
-        ['q', 'v', 'u', 'K', 'cost', 'left', 'converged', 'iterations']
+        >>> list(cardan.optimal.Solution.__slots__)[-3:]
+        ['converged', 'iterations', 'violation']
     """
 
     q: Reals
@@ -83,6 +85,7 @@ class Solution:
     left: Reals
     converged: Any
     iterations: Any
+    violation: Reals
 
 
 def solve(
@@ -95,6 +98,7 @@ def solve(
     iterations: int = 200,
     tolerance: float = 1e-6,
     hessian: Literal["gauss-newton", "exact"] = "gauss-newton",
+    violation: float = 1e-6,
 ) -> Solution:
     """Return motions from given states whose costs are least, near the controls to begin with.
 
@@ -111,6 +115,8 @@ def solve(
         hessian: `"exact"` adds the second derivatives of the step. Each iteration then tries both and takes the better.
             It takes longer, and converges quadratically in the end. They are a program of 27 000 operations for an arm,
             and of 940 000 for a humanoid.
+        violation: of constraints that is allowed [their units]. With constraints there are several descents, each of so
+            many iterations at most (`optimal/constraints.py`).
 
     Returns:
         What was found: a local optimum where it has `converged`. A problem that has not keeps its best motion.
@@ -139,14 +145,31 @@ def solve(
     if not isinstance(problem, Problem):
         raise DTypeError(WHERE, "problem", got=f"a {type(problem).__name__}", expected="a cardan.optimal.Problem")
     iterations, tolerance = whole("iterations", iterations, 0), positive("tolerance", tolerance)
+    violation = positive("violation", violation)
     if hessian not in HESSIANS:
         raise ParameterError("hessian", got=hessian, expected=", ".join(map(repr, HESSIANS)))
     if not isinstance(parameters, Mapping | None):
         raise DTypeError(WHERE, "parameters", got=f"a {type(parameters).__name__}", expected='{"goal": goal}')
     batch, start, controls, given = _checked(problem, q0, v0, u, problem.defaults | {**(parameters or {})})
-    motions = COMPILED.setdefault(problem, Motions(problem))
-    found = _descended(motions, start, controls, given, iterations, tolerance, hessian == "exact")
-    return Solution(*(_back(a, batch, first) for a, first in zip(found, (1, 1, 1, 1, 0, 0, 0, 0), strict=True)))
+    motions, constraints = COMPILED.get(problem) or COMPILED.setdefault(problem, _compiled(problem))
+
+    def descend(problems: Any, u: np.ndarray, parameters: Any, most: int = iterations) -> Found:
+        at = start[0][problems], start[1][problems]
+        return _descended(motions, at, u, parameters, most, tolerance, hessian == "exact")
+
+    if constraints is None:
+        found, worst = descend(slice(None), controls, given), np.zeros(len(start[0]))
+    else:
+        found, worst = descended(constraints, descend, controls, given, violation)
+    parts = zip((*found, worst), (1, 1, 1, 1, 0, 0, 0, 0, 0), strict=True)
+    return Solution(*(_back(a, batch, problems) for a, problems in parts))
+
+
+def _compiled(problem: Problem) -> tuple[Motions, Constraints | None]:
+    """Return what descends, and the constraints if there are any."""
+    if problem.constraints:
+        return Motions(penalised(problem)), Constraints(problem)
+    return Motions(problem), None
 
 
 def _back(array: np.ndarray, batch: tuple[int, ...], axis: int) -> Any:
@@ -202,7 +225,7 @@ def _descended(
     iterations: int,
     tolerance: float,
     is_exact: bool,
-) -> tuple[np.ndarray, ...]:
+) -> Found:
     (T, N, m), n = u.shape, 2 * motions.model.nv
     K = np.zeros((T, N, m, n))
     motion = _first(motions, start, u, given)
@@ -216,7 +239,7 @@ def _descended(
         better, taken, ended = near, np.zeros(len(live), dtype=bool), np.zeros(len(live), dtype=bool)
         for back in _swept(motions, near, own, mu[live], is_exact):
             sound = np.asarray((back.least > 0.0).all(0) & np.isfinite(back.slope).all(0))
-            gain = -(back.slope.sum(0) + 0.5 * back.curve.sum(0))
+            gain = -(total(back.slope) + 0.5 * total(back.curve))
             small = (mu[live] <= LEAST_MU) & (gain <= tolerance * np.abs(near.cost) + scale[live])
             ended = np.where(sound, small, ended)  # the last that is sound says so, which is the exact one
             other, improved = _improved(motions, near, back, sound, own)
@@ -229,7 +252,7 @@ def _descended(
         count[live] += 1
         converged[live] = ended
         done[live] = ended | (mu[live] > MOST_MU)
-    return motion.q, motion.v, motion.u, K, motion.cost, left, converged, count
+    return Found(*motion[:3], K, motion.cost, left, converged, count)
 
 
 def _first(motions: Motions, start: tuple[np.ndarray, np.ndarray], u: np.ndarray, given: Any) -> Motion:
@@ -298,7 +321,7 @@ def _improved(motions: Motions, near: Motion, back: Sweep, sound: np.ndarray, gi
         if not len(left):
             break
         tried = _tried(motions, _of(near, left), back, left, shares, given)
-        slope, curve = back.slope.sum(0)[left], back.curve.sum(0)[left]
+        slope, curve = total(back.slope)[left], total(back.curve)[left]
         least = ARMIJO * -(np.outer(shares, slope) + 0.5 * np.outer(shares**2, curve))
         costs = np.where(np.isfinite(tried.cost), tried.cost, np.inf).reshape(len(shares), -1)
         fell = near.cost[left] - costs

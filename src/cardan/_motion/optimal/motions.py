@@ -33,6 +33,19 @@ class Motion(NamedTuple):
     cost: np.ndarray  # of each problem
 
 
+class Found(NamedTuple):
+    """What a descent found: a motion, and the rest as `Solution` has it, problems where `Motion` has them."""
+
+    q: np.ndarray
+    v: np.ndarray
+    u: np.ndarray
+    K: np.ndarray
+    cost: np.ndarray
+    left: np.ndarray
+    converged: np.ndarray
+    iterations: np.ndarray
+
+
 class Motions:
     """Motions of a problem."""
 
@@ -48,22 +61,10 @@ class Motions:
 
     def _made(self, kernel: Callable[..., Any], shapes: Mapping[str, Any]) -> Bound:
         """Return a function of these arrays, for the problem's model."""
-        return self._named(kernel, shapes).bind(self.model)
-
-    def _named(self, kernel: Callable[..., Any], shapes: Mapping[str, Any]) -> Function[..., Any]:
-        by_position = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in ("model", *shapes)]
-
-        def named(model: Model, *args: Any, **by_name: Any) -> Any:
-            return kernel(model, dict(zip(shapes, args, strict=False)) | by_name)
-
-        named.__name__ = kernel.__name__
-        named.__signature__ = inspect.Signature(by_position)  # pyright: ignore[reportFunctionMemberAccess]
-        # q and v are what every function knows: derivatives by q go along its tangent
-        return function(shapes={n: shape for n, shape in shapes.items() if n not in STATE})(named)
+        return named(kernel, shapes).bind(self.model)
 
     def _shapes(self, *of: Function[..., Any]) -> dict[str, tuple[int, ...]]:
-        """Return the arrays that functions take, and their shapes: q and v first."""
-        return {name: f.interface.cores(self.model)[name] for f in of for name in taken(f, self.model)}
+        return shapes_of(self.model, *of)
 
     @cached_property
     def _expansion(self) -> tuple[Bound, tuple[str, ...]]:
@@ -92,7 +93,7 @@ class Motions:
             x = np.concatenate([difference(model, given[AFTER + "q"], q), v - given[AFTER + "v"]])
             return given[AFTER + "costates"] @ x
 
-        weighed = hessian(self._named(next_state, shapes), names)
+        weighed = hessian(named(next_state, shapes), names)
 
         def curvature(model: Model, given: Mapping[str, Any]) -> tuple[Any, ...]:
             H = _blocks(called(weighed, model, given))
@@ -161,7 +162,7 @@ class Motions:
         step.in_turn([a[:T] for a in rows], [q[1:], v[1:], u, costs])
         last = self._at_last(self._final, q, v, given)
         with np.errstate(invalid="ignore", over="ignore"):  # of a motion that runs away, which is not taken
-            return Motion(q, v, u, costs.sum(0) + last)
+            return Motion(q, v, u, total(costs) + last)
 
     def _at_last(
         self, of: tuple[Bound, tuple[str, ...]], q: np.ndarray, v: np.ndarray, given: Mapping[str, Any]
@@ -187,9 +188,32 @@ class Motions:
         return knots._replace(Q=knots.Q + xx, S=knots.S + ux, R=knots.R + uu)
 
 
+def named(kernel: Callable[..., Any], shapes: Mapping[str, Any], **options: Any) -> Function[..., Any]:
+    """Return a function of the arrays of these names and shapes, which the kernel is given in a mapping."""
+    by_position = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in ("model", *shapes)]
+
+    def by_names(model: Model, *args: Any, **by_name: Any) -> Any:
+        return kernel(model, dict(zip(shapes, args, strict=False)) | by_name)
+
+    by_names.__name__ = kernel.__name__
+    by_names.__signature__ = inspect.Signature(by_position)  # pyright: ignore[reportFunctionMemberAccess]
+    # q and v are what every function knows: derivatives by q go along its tangent
+    return function(shapes={n: shape for n, shape in shapes.items() if n not in STATE}, **options)(by_names)
+
+
+def shapes_of(model: Model, *of: Function[..., Any]) -> dict[str, tuple[int, ...]]:
+    """Return the arrays that functions take, and their shapes: q and v first."""
+    return {name: f.interface.cores(model)[name] for f in of for name in taken(f, model)}
+
+
 def called(of: Function[..., Any], model: Model, given: Mapping[str, Any]) -> Any:
     """Return what a function makes of those arrays that it takes."""
     return of(model, **{name: given[name] for name in taken(of, model)})
+
+
+def total(of_knots: np.ndarray) -> np.ndarray:
+    """Return the sum over the knots, in their order: `sum` has another for one problem than for two."""
+    return np.add.accumulate(of_knots, axis=0)[-1]
 
 
 def _blocks(rows: Iterable[Iterable[Any]]) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Problems of optimal control: a step of a robot, what it costs, what its last state costs, bounds on controls.
+"""Problems of optimal control: a step of a robot, what it costs, what its last state costs, bounds and constraints.
 
 All are functions of the user. `motions.py` compiles what a descent needs of them.
 """
@@ -20,6 +20,8 @@ from cardan._robot.model import Model
 
 WHERE = "Problem"
 STATE = ("q", "v")
+COSTS = ("cost", "final_cost")
+CONSTRAINTS = ("equality", "inequality", "final_equality", "final_inequality")
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +37,11 @@ class Problem:
         final_cost: of the last state, `final_cost(model, q, v, ...)`.
         lower: bounds on the controls, a number or shape (m,) [the caller's unit]; none by default.
         upper: likewise [the caller's unit].
+        equality: of a knot, `equality(model, q, v, u, ...)`: an array, shape (k,), in the caller's units, that shall
+            be 0; none by default.
+        inequality: likewise, that shall be 0 or less, such as the height of the ground less that of a hand.
+        final_equality: of the last state, `final_equality(model, q, v, ...)`.
+        final_inequality: likewise.
 
     Further arguments of the functions are parameters, such as a goal: arrays that `solve` is given by name. Numbers
     with a default may be left out. Options, such as the name of a frame, keep their defaults.
@@ -66,13 +73,21 @@ class Problem:
     final_cost: Function[..., Any]
     lower: ArrayLike | None = None
     upper: ArrayLike | None = None
+    equality: Function[..., Any] | None = None
+    inequality: Function[..., Any] | None = None
+    final_equality: Function[..., Any] | None = None
+    final_inequality: Function[..., Any] | None = None
 
     def __post_init__(self) -> None:
         check_model_without_inputs(WHERE, self.model)
-        for what, of, least in (("step", self.step, 3), ("cost", self.cost, 3), ("final_cost", self.final_cost, 2)):
+        for what, of in self.functions.items():
             names = list(of.interface.arguments) if isinstance(of, Function) else []
-            if names[:2] != ["q", "v"] or len(names) < least or (least == 3 and names[2] != self._control(names[2])):
-                expected = "a function made by @cardan.function: (model, q, v, u, ...), the last cost's without u"
+            has_control = not what.startswith("final")
+            state = [*STATE, self._control(names[2])] if has_control and len(names) > 2 else [*STATE]
+            if names[: len(state)] != state or (has_control and len(names) < 3):
+                expected = (
+                    "a function made by @cardan.function: (model, q, v, u, ...), that of the last state without u"
+                )
                 raise ParameterError(f"{what} of {WHERE}", got=names or of, expected=expected)
         if len(self._core(self.step, self.control)) != 1 or not self.controls:
             expected = f'one dimension, m >= 1: @cardan.function(shapes={{"{self.control}": (m,)}})'
@@ -91,7 +106,7 @@ class Problem:
     def _cores(self) -> dict[str, tuple[int, ...]]:
         """The arrays that the functions take, and their shapes."""
         found: dict[str, tuple[int, ...]] = {}
-        for of in (self.step, self.cost, self.final_cost):
+        for of in self.functions.values():
             for name in taken(of, self.model):
                 core = self._core(of, name)
                 if found.setdefault(name, core) != core:
@@ -100,13 +115,28 @@ class Problem:
 
     def _check_results(self) -> None:
         nq, nv = self.model.nq, self.model.nv
-        expected = {"step": [(nq,), (nv,)], "cost": [()], "final_cost": [()]}
-        for what, shapes in expected.items():
-            of: Function[..., Any] = getattr(self, what)
+        for what, of in self.functions.items():
             outputs = of.program(self.model).outputs
             found = [a.shape for a in outputs]
+            if what in CONSTRAINTS:
+                if len(found) != 1 or len(found[0]) != 1:
+                    raise ShapeError(of.name, "result", got=found, expected=f"[(k,)], as the {what} of a {WHERE}")
+                continue
+            shapes = [()] if what in COSTS else [(nq,), (nv,)]
             if found != shapes or [a.name for a in outputs] == ["v", "q"]:
                 raise ShapeError(of.name, "result", got=found, expected=f"{shapes}, as the {what} of a {WHERE}")
+
+    @property
+    def constraints(self) -> dict[str, Function[..., Any]]:
+        """Those of the functions that are constraints, by name."""
+        return {name: of for name, of in self.functions.items() if name in CONSTRAINTS}
+
+    @property
+    def functions(self) -> dict[str, Function[..., Any]]:
+        """The functions that the problem has, by name."""
+        given = {name: getattr(self, name) for name in CONSTRAINTS}
+        required = {"step": self.step, "cost": self.cost, "final_cost": self.final_cost}
+        return required | {name: of for name, of in given.items() if of is not None}
 
     def _core(self, of: Function[..., Any], name: str) -> tuple[int, ...]:
         return of.interface.cores(self.model)[name]
@@ -129,7 +159,7 @@ class Problem:
     @property
     def defaults(self) -> dict[str, Any]:
         """The parameters that may be left out: numbers whose default is the same in all functions that have one."""
-        found = [of.interface.defaults for of in (self.step, self.cost, self.final_cost)]
+        found = [of.interface.defaults for of in self.functions.values()]
         same = {n: value for d in found for n, value in d.items() if all(o.get(n, value) == value for o in found)}
         return {name: value for name, value in same.items() if name in self.parameters}
 

@@ -63,7 +63,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "--orphans": {"choices": ("warn", "error", "keep", "drop"), "default": "warn", "help": "joints on no robot"},
     "--trusted": {
         "action": "store_true",
-        "help": "the file may run code: read xacro and USD without bounds, import the joint classes of a .json file",
+        "help": "the file may run code: expand xacro, import the joint classes of a .json file",
     },
     "--base": {"choices": ("fixed", "floating"), "default": "fixed", "help": "how the root link is held"},
     "--root": {"default": WORLD, "metavar": "BODY", "help": "body or frame that is held by the base instead"},

@@ -143,12 +143,12 @@ def load(
         options: by keyword: `package_dirs`, where `package://` and `model://` lead: folders that contain packages, or a
             mapping from package name to folder; `on_inertia`, `"warn"`, `"error"` or `"ignore"`, what to do about an
             impossible one; `srdf`, an SRDF file or its content, which adds groups, named configurations and disabled
-            contacts; `trusted`, whether whoever wrote the files may run code here (xacro and USD are then read in this
-            process, without bounds; JSON imports the modules of joint classes that are not registered, see
-            `from_json`); and those of single formats: `continuous` (URDF, SDF: see `read_urdf`), `xacro_args` (xacro:
-            values of arguments by name), `model` (the one model of an SDF world, the path
-            of a prim or the name of an articulation of USD, to read alone) and `orphans` (USD: `"warn"`, `"error"`,
-            `"keep"` or `"drop"` joints that belong to no articulation).
+            contacts; `trusted`, whether whoever wrote the files may run code here (xacro needs it: its expressions are
+            Python's; JSON then imports the modules of joint classes that are not registered, see `from_json`); and
+            those of single formats: `continuous` (URDF, SDF: see `read_urdf`), `xacro_args` (xacro: values of arguments
+            by name), `model` (the one model of an SDF world, the path of a prim or the name of an articulation of USD,
+            to read alone) and `orphans` (USD: `"warn"`, `"error"`, `"keep"` or `"drop"` joints that belong to no
+            articulation).
 
     Raises:
         DescriptionError: with every fault found, each with file and line.
@@ -266,7 +266,8 @@ def locate(source: str, options: reading.Options) -> tuple[str, reading.Options]
         raise _fault(source, f"has none of the files {', '.join(_PATHS)}")
     arguments = {**(values.get("XACRO_ARGS", {}) if key == "XACRO_PATH" else {}), **options.xacro_args}
     packages = _packages(values, options.package_dirs)
-    return values[key], replace(options, package_dirs=packages, xacro_args=arguments)
+    trusted = options.trusted or key == "XACRO_PATH"  # its module has run here already
+    return values[key], replace(options, package_dirs=packages, xacro_args=arguments, trusted=trusted)
 
 
 def _fault(source: str, message: str) -> DescriptionError:

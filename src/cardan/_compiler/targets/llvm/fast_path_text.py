@@ -187,17 +187,21 @@ class _FastPath(Reader):
         return place
 
     def unit_part(self, k: str) -> None:
-        """Of the first state, entries that give a direction (a quaternion, say) must not all be 0: none is told."""
-        row = self.row(self.parts, k, at.PART_WORDS)
-        data = self.load("ptr", self.at("%pointers", self.word(row, 0), "ptr"), 8)
+        """In no state may entries that give a direction (a quaternion, say) all be 0: none is told."""
+        argument, start, stop = (self.word(self.row(self.parts, k, at.PART_WORDS), n) for n in range(at.PART_WORDS))
+        data, entries = self.word("%pointers", argument, "ptr"), self.word(self.spec(argument), 1)
         halves = self.emit(f"select i1 {self.double}, i64 2, i64 1")  # words of 32 bits an entry
-        start, stop = (self.whole("mul nuw nsw", self.word(row, n), halves) for n in (1, 2))
+        size, start, stop = (self.whole("mul nuw nsw", n, halves) for n in (entries, start, stop))
+        place = lambda n: self.at(data, self.whole("mul nuw nsw", n, size), "i32")  # noqa: E731
+        self.loop(0, self.rows, 1, lambda n: self.direction(place(n), start, stop))
 
-        def gather(word: str, bits: str) -> list[str]:
-            return [self.emit(f"or i32 {bits}, {self.load('i32', self.at(data, word, 'i32'), 4)}")]
-
-        (bits,) = self.loop_if_any(start, stop, 1, gather, ("i32", "0"))
-        self.must(self.emit(f"icmp ne i32 {self.emit(f'shl i32 {bits}, 1')}, 0"))  # but for signs
+    def direction(self, state: str, start: str, stop: str) -> None:
+        """Of these words of a state one must not be 0; the last one mostly is not, and then no other is read."""
+        word = lambda n: self.load("i32", self.at(state, n, "i32"), 4)  # noqa: E731
+        gather = lambda n, bits: [self.emit(f"or i32 {bits}, {word(n)}")]  # noqa: E731
+        is_some = lambda bits: self.emit(f"icmp ne i32 {self.emit(f'shl i32 {bits}, 1')}, 0")  # noqa: E731, but for signs
+        others = lambda: self.must(is_some(self.loop(start, stop, 1, gather, ("i32", "0"))[0]))  # noqa: E731
+        self.branch(is_some(word(self.whole("sub nuw nsw", stop, 1))), lambda: None, others)
 
     # --- the results ---
 
@@ -206,10 +210,8 @@ class _FastPath(Reader):
 
         def of_tuple() -> list[str]:
             kind = self.field(self.given, at.TYPE)
-            either = self.emit(
-                f"or i1 {self.same(kind, self.gathered)}, {self.same(kind, self.known('tuple_type', 'ptr'))}"
-            )
-            self.must(either)
+            either = [self.same(kind, known) for known in (self.gathered, self.known("tuple_type", "ptr"))]
+            self.must(self.emit(f"or i1 {', '.join(either)}"))
             self.must(self.whole("icmp eq", self.word(self.given, at.SIZE // 8), self.result_count))
             return [self.at(self.given, at.ITEMS)]
 
@@ -355,9 +357,8 @@ class _FastPath(Reader):
 
         def put(k: str) -> None:
             key = self.word(self.row(self.results, k, at.SPEC_WORDS), 4, "ptr")
-            failed = self.emit(
-                f"call i32 {self.known('set_item', 'ptr')}(ptr %dictionary, ptr {key}, ptr {self.result(k)})"
-            )
+            item = f"ptr %dictionary, ptr {key}, ptr {self.result(k)}"
+            failed = self.emit(f"call i32 {self.known('set_item', 'ptr')}({item})")
             self.unless(self.emit(f"icmp eq i32 {failed}, 0"), "half_named")
 
         self.loop(0, self.result_count, 1, put)

@@ -44,7 +44,7 @@ def add_to(mechanism: Mechanism, options: Options, report: Report) -> None:
     source = Source.of(options.srdf)
     root: Element | None = parse(source)
     if is_xacro(root):
-        from cardan._reach.formats.xacro.expansion import expand  # few files need what it imports
+        from cardan._reach.formats.xacro import expand  # few files need what it imports
 
         root = expand(source, options, report)
     if root is None:

@@ -96,7 +96,7 @@ def read(source: Source, options: Options) -> Description:
     """Return what a URDF holds; one written in xacro is expanded first."""
     root = parse(source)
     if is_xacro(root):
-        from cardan._reach.formats.xacro.expansion import read as read_xacro  # few files need what it imports
+        from cardan._reach.formats.xacro import read as read_xacro  # few files need what it imports
 
         return read_xacro(source, options)
     return read_tree(source, options, root, Report(source.name))

@@ -20,7 +20,7 @@ from cardan._reach.formats.report import At, FilePlace, Report
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.usd.joints import UsdJoint, copied, read_joint, with_chains
 from cardan._reach.formats.usd.schema import remark_unread
-from cardan._reach.formats.usd.shapes import Solid, body_inertia, read_solid, remember, shapes_of
+from cardan._reach.formats.usd.shapes import Solid, body_inertia, read_solid, shapes_of
 from cardan._reach.formats.usd.stage import Stage, ancestors, brief, opened, pxr
 from cardan._reach.formats.usd.values import Scene, flag, number, survey, targets, value, vector
 from cardan._robot.description import Mechanism
@@ -221,7 +221,6 @@ OPEN = 1e-4
 
 def read(source: Source, options: Options) -> Description:
     report = Report(source.name)
-    remember(source, options)
     with opened(source, options, report) as stage:
         if stage is None:
             return Description(None, report)

@@ -200,8 +200,6 @@ _GEOMETRIES: dict[str, Callable[[Stage, Any, Posed], Made]] = {
 
 # --- meshes of USD: their triangles, and the inertia of what they enclose ---
 
-_asked: dict[str, Options] = {}
-"""With which options files of USD were read: what these allow, a later question for a mesh of theirs may open, too."""
 _HULLS = ("convexHull", "boundingCube", "boundingSphere", "convexDecomposition")
 
 
@@ -253,16 +251,10 @@ def mesh_inertia(stage: Stage, prim: Any, scale: Sequence[float]) -> Inertia:
     return integrals_of_triangles(welded[triangles] * np.array(scale), f"mesh {prim.GetPath()}")
 
 
-def remember(source: Source, options: Options) -> None:
-    """Remember what was allowed for a file, if there is more than what any may read."""
-    if source.folder is not None and options.package_dirs:
-        _asked[str(Path(source.name).resolve())] = options
-
-
 def surface_of_usd(uri: str, file: str) -> tuple[np.ndarray, np.ndarray]:
     """Return points and triangles of a mesh of a file of USD, in its own units; the prim's path stands behind `#`."""
     path, report = uri.partition("#")[2], Report(file)
-    with opened(Source.of(file), _asked.get(str(Path(file).resolve()), Options()), report) as stage:
+    with opened(Source.of(file), Options(), report) as stage:
         report.stop()
         prim = stage.usd.GetPrimAtPath(path) if stage is not None and path.startswith("/") else None
         if not prim or prim.GetTypeName() != "Mesh":

@@ -17,63 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import DescriptionError, MissingExtraError, quoted
+from cardan._algebra.errors import MissingExtraError, quoted
 from cardan._algebra.spatial import SE3
-from cardan._reach.formats import sandbox
-from cardan._reach.formats.reading import ALLOWING, Options, Places
+from cardan._reach.formats.reading import Options
 from cardan._reach.formats.report import FilePlace, Report
-from cardan._reach.formats.sandbox import SandboxBounds, SandboxError
-from cardan._reach.formats.source import MAX_BYTES, Source
-from cardan._reach.formats.usd import composition
-
-# --- the layers a file of USD is composed of: which may be read, and what OpenUSD says of them ---
-
-BOUNDS = SandboxBounds(seconds=2.0, stack=512 * 1024, clock=120.0)
-"""To which sizes of files add (`sandbox_process.allow_for`). The stack is as small as any thread's that may read it."""
-MAX_BYTES_TOGETHER = 4 * MAX_BYTES
-
-
-@dataclass(slots=True)
-class Layers:
-    root: str
-    places: Places
-    bytes_left: int = MAX_BYTES_TOGETHER
-
-    def answer(self, _: str, file: str) -> dict[str, Any]:
-        """Return the size of a layer, or why it is not read."""
-        package, inside, _ = file.partition("[")  # a layer in a package, robot.usdz[...]
-        if file != self.root and not self.places.allow(package):
-            return {"error": f"the layer {quoted(file)} is outside the folders this description may read; {ALLOWING}"}
-        if inside:
-            return {"size": 0}
-        try:
-            size = len(Source.of(file).content)
-        except DescriptionError as error:
-            return {"error": "; ".join(fault.message for fault in error.faults)}
-        self.bytes_left -= size
-        if self.bytes_left < 0:
-            return {"error": f"its layers have more than {MAX_BYTES_TOGETHER} bytes together"}
-        return {"size": size}
-
-
-def open_layers(report: Report, path: str, places: Places, trusted: bool = False) -> Any:
-    """Return the root layer, after looking at all that is composed, in a process of its own first; None if refused."""
-    argument, layers = {"file": path, "compose": not trusted}, Layers(path, places)
-    package = pxr()
-    try:
-        found = sandbox.run(composition, argument, layers.answer, None if trusted else BOUNDS)
-        if found:
-            file, error = str(found["file"]), str(found["error"])
-            at = _PLACED.search(error)
-            place = FilePlace(int(at[2]) if at else 0, file=file) if file else FilePlace(where=str(found["where"]))
-            report.error(place, brief(error))
-            return None
-        return package.Sdf.Layer.FindOrOpen(path)
-    except SandboxError as error:
-        report.error(0, str(error))
-    except package.Tf.ErrorException as error:
-        report.error(0, f"cannot be opened: {brief(str(error))}")
-    return None
+from cardan._reach.formats.source import Source
 
 
 def ancestors(path: str) -> Iterator[str]:
@@ -189,13 +137,13 @@ def opened(source: Source, options: Options, report: Report) -> Iterator[Stage |
     """Give the stage of a description; None if it cannot be read. It must not be used afterwards."""
     with tempfile.TemporaryDirectory() if source.folder is None else nullcontext() as folder:
         file = _file(source, folder)
-        layer = open_layers(report, file, Places(source.folder, options.package_dirs), options.trusted)
-        yield None if layer is None else _stage(layer, report, options, source, file)
+        yield _stage(report, options, source, file)
         # faults call the description as the caller does, not by the full path, or that of a copy, OpenUSD knows
         for faults in (report.errors, report.doubts, report.warnings, report.remarks):
             for k, fault in enumerate(faults):
                 shown = source.name if fault.file == file else fault.file
-                faults[k] = replace(fault, file=shown, message=fault.message.replace(file, source.name))
+                message = fault.message.replace(file, source.name).replace(f"{folder}/", "")
+                faults[k] = replace(fault, file=shown, message=message)
 
 
 def _file(source: Source, folder: str | None) -> str:
@@ -209,12 +157,13 @@ def _file(source: Source, folder: str | None) -> str:
     return str(path)
 
 
-def _stage(layer: Any, report: Report, options: Options, source: Source, file: str) -> Stage | None:
+def _stage(report: Report, options: Options, source: Source, file: str) -> Stage | None:
     package = pxr()
     try:
-        usd = package.Usd.Stage.Open(layer)
+        usd = package.Usd.Stage.Open(file)
     except package.Tf.ErrorException as error:
-        report.error(0, f"cannot be composed: {brief(str(error))}")
+        at = _PLACED.search(str(error))
+        report.error(int(at[2]) if at else 0, f"cannot be opened: {brief(str(error))}")
         return None
     for error in getattr(usd, "GetCompositionErrors", list)()[:20]:
         path = str(getattr(getattr(error, "rootSite", None), "path", ""))

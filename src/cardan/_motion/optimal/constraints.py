@@ -1,0 +1,174 @@
+"""Constraints of optimal control by an augmented Lagrangian: a descent with penalties, multipliers, and again.
+
+For equalities c = 0 and inequalities c <= 0 at a knot, its cost gets
+
+    1/(2 rho) |t|^2,      t = lambda + rho c,      of an inequality max(t, 0) in place of t
+
+which is their Lagrangian lambda . c with a penalty rho/2 |c|^2, but for a constant. After each descent lambda becomes
+t, and rho ten times as large if the violation has not become a quarter of the last one. A problem ends when its descent
+has, and no constraint is violated by more than is allowed; or where rho is 1e10 times the first one, which makes
+penalties ten times the first cost.
+
+Problems of a batch have multipliers and weights of their own.
+
+Source: Powell, A method for nonlinear constraints in minimization problems (1969); Rockafellar, Augmented Lagrange
+multiplier functions and duality in nonconvex programming (1974), for inequalities; Nocedal and Wright, Numerical
+Optimization (2006), section 17.3.
+Cost: some three to ten descents, each from the last one's controls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.scalar import maximum
+from cardan._dynamics.call.compiled import Bound
+from cardan._dynamics.call.function import Function
+from cardan._motion.optimal.motions import Found, Motion, called, named, shapes_of, total
+from cardan._motion.optimal.problem import CONSTRAINTS, Problem, taken
+from cardan._robot.model import Model
+
+MULTIPLIERS, WEIGHT = "cardan_multipliers_", "cardan_weight"  # names of arrays beside the user's begin like this
+GROWTH, ENOUGH, FIRST = 10.0, 0.25, 10.0
+ROUNDS, MOST = 50, 1e10  # descents, and growth of rho: a problem that needs more has no motion nearby that is allowed
+Given = Mapping[str, np.ndarray]
+Compiled = tuple[Bound, tuple[str, ...]]  # a function, and the names of the arrays it takes
+
+
+def penalised(problem: Problem) -> Problem:
+    """Return a problem without constraints, whose costs have their terms; multipliers and weight are parameters."""
+    costs = {"cost": _with_terms(problem, problem.cost, at_end=False)}
+    costs["final_cost"] = _with_terms(problem, problem.final_cost, at_end=True)
+    return replace(problem, **costs, **dict.fromkeys(CONSTRAINTS))
+
+
+def _with_terms(problem: Problem, cost: Function[..., Any], *, at_end: bool) -> Function[..., Any]:
+    constraints = {name: of for name, of in problem.constraints.items() if _is_at_end(name) == at_end}
+    if not constraints:
+        return cost
+    shapes = shapes_of(problem.model, cost, *constraints.values()) | {WEIGHT: ()}
+    shapes |= {MULTIPLIERS + name: _size(of, problem.model) for name, of in constraints.items()}
+
+    def cost_with_terms(model: Model, given: Mapping[str, Any]) -> Any:
+        total, weight = called(cost, model, given), given[WEIGHT]
+        for name, of in constraints.items():
+            t = _next(name, given[MULTIPLIERS + name], weight, called(of, model, given))
+            total = total + 0.5 * (t @ t) / weight
+        return total
+
+    return named(cost_with_terms, shapes, returns=())
+
+
+def _next(name: str, multipliers: Any, weight: Any, c: Any) -> Any:
+    """Return t."""
+    t = multipliers + weight * c
+    return t if _is_equality(name) else maximum(t, 0.0)
+
+
+def _is_equality(name: str) -> bool:
+    return not name.endswith("inequality")
+
+
+def _is_at_end(name: str) -> bool:
+    return name.startswith("final")
+
+
+class Constraints:
+    """The constraints of a problem and its costs, along motions."""
+
+    def __init__(self, problem: Problem) -> None:
+        # not the problem itself, which shall end when nobody has it
+        self.control = problem.control
+        self.of = {name: _bound(of, problem.model) for name, of in problem.constraints.items()}
+        self.sizes = {name: _size(of, problem.model) for name, of in problem.constraints.items()}
+        self.costs = [_bound(of, problem.model) for of in (problem.cost, problem.final_cost)]
+
+    def _values(self, of: Compiled, motion: Motion | Found, given: Given, at_end: bool) -> np.ndarray:
+        function, names = of
+        rows = slice(-1, None) if at_end else slice(len(motion.u))
+        arrays = {name: a[rows] for name, a in {"q": motion.q, "v": motion.v, **given}.items()}
+        arrays[self.control] = motion.u
+        return np.asarray(function(*(arrays[name] for name in names)))
+
+    def values(self, motion: Motion | Found, given: Given) -> dict[str, np.ndarray]:
+        """Return c of each constraint, shape (knots, problems, k)."""
+        return {name: self._values(of, motion, given, _is_at_end(name)) for name, of in self.of.items()}
+
+    def cost(self, motion: Motion | Found, given: Given) -> np.ndarray:
+        """Return what motions cost, without what constraints add."""
+        of_knot, of_last = self.costs
+        knots, last = self._values(of_knot, motion, given, False), self._values(of_last, motion, given, True)
+        return total(knots) + last[0]
+
+
+def _bound(of: Function[..., Any], model: Model) -> Compiled:
+    return of.bind(model), taken(of, model)
+
+
+def _size(of: Function[..., Any], model: Model) -> tuple[int, ...]:
+    """Return the shape of a constraint's result."""
+    return of.program(model).outputs[0].shape
+
+
+def _violation(values: Given) -> np.ndarray:
+    """Return of each problem by how much its worst constraint is violated."""
+    own = [np.abs(c) if _is_equality(name) else np.maximum(c, 0.0) for name, c in values.items()]
+    return np.max([c.max(axis=(0, 2), initial=0.0) for c in own], axis=0)
+
+
+def _first_weight(values: Given, cost: np.ndarray) -> np.ndarray:
+    """Return of each problem the rho that makes penalties of such values `FIRST` times the cost."""
+    entries = [np.swapaxes(c, 1, 2).reshape(-1, c.shape[1]) for c in values.values()]
+    size = total(np.concatenate(entries) ** 2)
+    known = (size > 0.0) & (cost != 0.0)
+    return np.where(known, FIRST * np.abs(cost) / np.where(known, size, 1.0), 1.0)
+
+
+def descended(
+    constraints: Constraints, descend: Callable[..., Found], u: np.ndarray, given: Given, allowed: float
+) -> tuple[Found, np.ndarray]:
+    """Return what descents of the problem with terms find in the end, and the violation.
+
+    `descend(problems, u, parameters)` returns what some problems find from controls; with a fourth argument, after so
+    many iterations.
+    """
+    (T, N), weight, every = u.shape[:2], np.ones(u.shape[1]), np.arange(u.shape[1])
+    multipliers = {name: np.zeros((T + 1, N, *size)) for name, size in constraints.sizes.items()}
+
+    def of(problems: np.ndarray, u: np.ndarray, *most: int) -> Found:
+        terms = {MULTIPLIERS + name: m for name, m in multipliers.items()}
+        parameters = {**given, **terms, WEIGHT: np.broadcast_to(weight, (T + 1, N))}
+        own = {name: np.ascontiguousarray(a[:, problems]) for name, a in parameters.items()}
+        return descend(problems, np.ascontiguousarray(u[:, problems]), own, *most)
+
+    found = of(every, u, 0)
+    values, violation, live = constraints.values(found, given), np.full(N, np.inf), every
+    weight = _first_weight(values, constraints.cost(found, given))
+    most = MOST * weight
+    for _ in range(ROUNDS):
+        _place(found, live, of(live, found.u))
+        values, before = constraints.values(found, given), violation
+        violation = _violation(values)
+        live = live[(~found.converged | (violation > allowed))[live] & (weight < most)[live]]
+        if not live.size:
+            break
+        for name, c in values.items():
+            rows = slice(-1, None) if _is_at_end(name) else slice(T)
+            old = multipliers[name][rows][:, live]
+            multipliers[name][rows, live] = _next(name, old, weight[live, None], c[:, live])
+        weight[live[violation[live] > ENOUGH * before[live]]] *= GROWTH
+    is_met = violation <= allowed
+    return found._replace(cost=constraints.cost(found, given), converged=found.converged & is_met), violation
+
+
+def _place(found: Found, problems: np.ndarray, new: Found) -> None:
+    """Put in what new descents of some problems found, after the iterations of those before."""
+    for old, other in zip(found[:4], new[:4], strict=True):
+        old[:, problems] = other
+    for old, other in zip(found[4:7], new[4:7], strict=True):
+        old[problems] = other
+    found.iterations[problems] += new.iterations
