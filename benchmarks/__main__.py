@@ -136,7 +136,6 @@ if __name__ == "__main__":
         "optimal",
         "torch",
         "cuda",
-        "clusters",
         "clearance",
         "crowds",
         "standing",

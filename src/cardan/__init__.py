@@ -113,6 +113,7 @@ from cardan._dynamics.algorithms.second_derivatives import inverse_dynamics_hess
 from cardan._dynamics.algorithms.transmitted import joint_wrenches
 from cardan._dynamics.call.function import Function, function
 from cardan._dynamics.functions.assembly import assemble, loop_rank, mobility, project_velocity
+from cardan._dynamics.functions.clusters import clustered
 from cardan._dynamics.functions.constrained_derivatives import (
     constrained_forward_dynamics_derivatives,
     constrained_inverse_dynamics_derivatives,
@@ -221,7 +222,7 @@ __all__ = [  # noqa: RUF022 -- by subject
     # inverse kinematics
     "inverse_kinematics", "solve_ik", "tasks",
     # closed loops
-    "assemble", "project_velocity", "mobility", "loop_rank", "loop_residual", "loop_jacobian", "loop_bias",
+    "assemble", "clustered", "project_velocity", "mobility", "loop_rank", "loop_residual", "loop_jacobian", "loop_bias",
     "constrained_forward_dynamics", "constrained_inverse_dynamics", "constrained_forward_dynamics_derivatives",
     "constrained_inverse_dynamics_derivatives", "impact",
     # derivatives

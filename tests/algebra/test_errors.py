@@ -36,7 +36,7 @@ EXAMPLES = [
     errors.ConfigurationError("rnea", "q", 3, 7, [0, 2]),
     errors.UnsupportedError("joint 'knee' (Spline)", "MuJoCo", "lock it"),
     errors.DeviceMemoryError("an array of 2 GB"),
-    errors.ChunkError("rnea", 400, 500, attempts=3, died=True, reason=RuntimeError("killed")),
+    errors.ChunkError("rnea", 400, 500, reason=RuntimeError("killed")),
     errors.PluginError("cardan.arrays", "dpnp.ndarray", "their-package", "theirs.arrays", ImportError("no dpnp")),
 ]
 

@@ -1,6 +1,7 @@
 """Clearance: distances of shapes, what they change by as a robot moves, and whether it is free."""
 
 import itertools
+from dataclasses import fields
 from itertools import combinations_with_replacement
 
 import mpmath
@@ -103,6 +104,34 @@ EVERY_KIND = pytest.mark.parametrize(
     [kind if kind in SOME else pytest.param(kind, marks=pytest.mark.full) for kind in KINDS],
     ids=lambda kind: "-".join(type(SHAPES[k]).__name__ for k in kind),
 )
+
+
+def times(shape, factor):
+    """A shape that is so many times as large."""
+    if isinstance(shape, Hull):
+        return Hull(np.multiply(shape.vertices, factor))
+    return type(shape)(*(np.multiply(getattr(shape, own.name), factor).tolist() for own in fields(shape)))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [kind if kind == (1, 1) else pytest.param(kind, marks=pytest.mark.full) for kind in KINDS],
+    ids=lambda kind: "-".join(type(SHAPES[k]).__name__ for k in kind),
+)
+def test_distances_go_with_the_size(kind):
+    """Failed before in single precision from 1e-9 and 1e8 m on, and in double from 1e8."""
+    found = {}
+    for size, dtype, bound in ((1.0, "float64", 0.0), (1e-9, "float32", 1e-5), (1e12, "float64", 1e-12)):
+        model, given = pair(*(times(SHAPES[k], size) for k in kind))
+        q = near_poses(model, 60, seed=sum(kind), least=0.2)
+        q[:, :3] *= size
+        near = cardan.clearance(model, q.astype(dtype), **given)
+        free = cardan.is_free(model, q.astype(dtype), 0.05 * size, **given)
+        found[size] = near.distance[:, 0].astype(float) / size
+        unsure = abs(found[1.0] - 0.05) < 1e-3
+        assert (unsure | (free == (found[1.0] > 0.05))).all()
+        apart = found[1.0] > 0.0  # a depth may be another's way out
+        np.testing.assert_allclose(found[size][apart], found[1.0][apart], atol=bound)
 
 
 @EVERY_KIND

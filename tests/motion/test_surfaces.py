@@ -5,10 +5,11 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import cardan
-from cardan._motion.simulation.solvers import Featherstone, Variational
-from cardan.description import Box, Shape, Sphere
+from cardan._motion.simulation.solvers import Featherstone, MuJoCo, Variational
+from cardan.description import Box, Capsule, Shape, Sphere
 from cardan.errors import CardanError
 from cardan.joints import Revolute
 
@@ -205,3 +206,86 @@ def test_mujoco_gets_surfaces_of_pairs():
     assert isinstance(there, mujoco.MjModel)
     assert (there.npair, there.pair_dim.tolist(), there.pair_margin.tolist()) == (1, [4], [0.02])
     np.testing.assert_allclose(there.pair_friction[0, :2], 0.3)
+
+
+# --- friction of two coefficients -------------------------------------------------------------------------------------
+
+
+def on_ground(
+    mu, ratio, shape=None, at=(0.0, 0.0, 0.05), turn=(0.0, 0.0, 0.0), lies=(0.0, 0.0, 0.0), gravity=(0, 0, -9.81)
+):
+    """A body on a plane that is turned, as its gravity is."""
+    G, b = Rotation.from_rotvec(lies), cardan.WorldBuilder(gravity=Rotation.from_rotvec(lies).apply(gravity))
+    R = (G * Rotation.from_rotvec(turn)).as_matrix()
+    b.add_body("body", pose=cardan.SE3(R.tolist(), G.apply(at)))
+    b.add_shape("body", shape or Box((0.1, 0.1, 0.1)), density=1000.0)
+    b.add_ground(pose=cardan.SE3(G.as_matrix().tolist(), (0, 0, 0)))
+    b.set_contact("body", "world", cardan.Material(friction=mu, anisotropy=ratio))
+    return b.finalize()
+
+
+@pytest.mark.parametrize(("mu", "ratio"), [(0.1, 5.0), pytest.param(0.5, 0.2, marks=pytest.mark.full)])
+def test_friction_of_two_coefficients_is_that_of_an_ellipse(mu, ratio):
+    """It sticks along y and not along x, or the other way; what slides askew is slowed by what takes most power."""
+    world, dt, steps = on_ground(mu, ratio).with_inputs("gravity"), 2e-3, 250
+    lean = np.array([[0.3, 0.0], [0.0, 0.3], [0.2, 0.2]])
+    down = -np.sqrt(1.0 - (lean**2).sum(axis=1, keepdims=True))
+    state = Featherstone(world, dt).step(world.state(3, gravity=9.81 * np.hstack([lean, down])), steps=steps)
+    two, v = mu * np.array([ratio, 1.0]), np.zeros((3, 2))
+    for _ in range(100 * steps):  # Euler's method, of the law on paper
+        size = np.linalg.norm(two * v, axis=1, keepdims=True) + 1e-9
+        v = v + 0.01 * dt * 9.81 * (lean + down * two**2 * v / size)
+    np.testing.assert_allclose(state.v[:, :2], v, rtol=5e-3, atol=5e-4)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("lies", [(0.0, 0.0, 0.0), (0.3, 0.2, 0.1), (1.2, 0.0, 0.0), (0.0, 1.4, 0.3), (-1.5, 0.2, 0.0)])
+@pytest.mark.parametrize("kind", ["box", "capsule"])
+def test_its_directions_are_those_of_mujoco(kind, lies):
+    """MuJoCo's friction is softer: so far velocities differ, and a fifth as much as by a turn of the directions."""
+    shape, turn = (Box((0.1, 0.1, 0.1)), (0, 0, 0)) if kind == "box" else (Capsule(0.05, 0.3), (1.2, 1.2, 1.2))
+    world = on_ground(0.4, 0.25, shape, turn=turn, lies=lies, gravity=(1.5, 2.0, -9.0))
+    ours, theirs = (kind(world, 2e-3).step(world.state(), steps=100).v[0, :3] for kind in (Featherstone, MuJoCo))
+    np.testing.assert_allclose(ours, theirs, atol=0.015)
+
+
+@pytest.mark.full
+def test_it_has_derivatives_and_forces():
+    world = on_ground(0.4, 0.25, gravity=(1.5, 2.0, -9.0))
+    solver = Featherstone(world, 2e-3)
+    state = solver.step(world.state(), steps=100)
+
+    @cardan.function(returns=())
+    def speed(model, q, v):
+        after = solver.function(model, q, v, 0.0)["v"]
+        return after[0] + 2.0 * after[1] + 3.0 * after[5]
+
+    slope, h = cardan.gradient(speed, "v")(world.model, state.q, state.v)[0], 1e-5
+    ends = [speed(world.model, state.q[0], state.v[0] + side * h * np.eye(6)) for side in (1.0, -1.0)]
+    np.testing.assert_allclose(slope, (ends[0] - ends[1]) / (2.0 * h), atol=1e-6)
+    fx, fy, fz = solver.contact_forces(state).force.sum(axis=1)[0]
+    assert (fx / 0.1) ** 2 + (fy / 0.4) ** 2 == pytest.approx(fz**2, rel=1e-3)
+
+
+def test_what_has_one_coefficient_refuses_two():
+    world = on_ground(0.4, 0.25)
+    for law in ("compliant", "hard"):
+        with pytest.raises(CardanError, match="anisotropy of a surface"):
+            Featherstone(world, 1e-3, contact=law)
+    with pytest.raises(CardanError, match="or two coefficients"):
+        cardan.solvers.XPBD(world, 1e-3)
+    with pytest.raises(CardanError, match="friction of two coefficients; ask for tables=False"):
+        assert Featherstone(world, 1e-3, tables=True).tables
+
+
+@pytest.mark.full
+def test_mjcf_has_two_coefficients_both_ways(tmp_path):
+    text = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/><body name="b"><freejoint/>
+        <geom name="g" type="box" size=".1 .1 .1"/></body></worldbody>
+        <contact><pair geom1="g" geom2="floor" friction="0.4 0.1"/></contact></mujoco>"""
+    m = cardan.load_mechanism(text)
+    cardan.save(m, tmp_path / "twice.xml")
+    twice = cardan.load_mechanism(tmp_path / "twice.xml")
+    for own in (m, twice):
+        (surface,) = own.contact_surfaces
+        assert (surface.material.friction, surface.material.anisotropy) == (0.4, 0.25)

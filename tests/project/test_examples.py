@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import cardan
+
 EXAMPLES = sorted(Path(__file__).parents[2].joinpath("examples").glob("*.py"))
 LONGER = {"learn_rough_terrain", "learn_swing_up"}  # more than sixty lines
 QUICK = {"load_a_robot", "own_task"}
@@ -78,3 +80,17 @@ def test_an_example_is_short_and_says_what_it_shows(file):
 
 def test_there_are_twenty():
     assert len(EXAMPLES) >= 20
+
+
+@pytest.mark.full
+def test_learning_gives_the_same_policy_with_the_same_seed(monkeypatch):
+    """Whatever the number of threads; to the last bit."""
+    pytest.importorskip("gymnasium")
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(EXAMPLES[0].parent)
+    learn, threads, found = importlib.import_module("learn_rough_terrain").learn, cardan.num_threads(), []
+    for count in (1, 2):
+        cardan.set_num_threads(count)
+        found.append(b"".join(array.tobytes() for array in learn(rounds=2)[:2]))
+    cardan.set_num_threads(threads)
+    assert found[0] == found[1]

@@ -437,22 +437,13 @@ class DeviceMemoryError(CardanError, MemoryError):
 
 
 class ChunkError(CardanError, RuntimeError):
-    """Rows `start` to `stop` of a mapped function could not be computed, in `attempts` (`distributed.map`)."""
+    """Rows `start` to `stop` of a mapped function could not be computed (`distributed.map`)."""
 
-    def __init__(self, where: str, start: int, stop: int, *, attempts: int, died: bool, reason: BaseException) -> None:
+    def __init__(self, where: str, start: int, stop: int, *, reason: BaseException) -> None:
         self.where = where
         self.start = start
         self.stop = stop
-        self.attempts = attempts
-        self.died = died
-        tried = f" {attempts} times" if attempts > 1 else ""
-        kept = " (Rows that are finished in an `out` are kept: the same call goes on from there.)"
-        if died:
-            what = f"the worker died{tried} ({quoted(str(reason))}). Was there memory for it (a smaller chunk=)? "
-            what += "A script that maps by processes does so under `if __name__ == '__main__':`."
-        else:
-            what = f"failed{tried}: {type(reason).__name__}: {reason}"
-        super().__init__(f"{where}: rows {start} to {stop - 1}: {what}{kept}")
+        super().__init__(f"{where}: rows {start} to {stop - 1}: {type(reason).__name__}: {reason}")
 
 
 class MissingExtraError(CardanError, ImportError):

@@ -270,6 +270,9 @@ class Material(ByFields):
             lets a body on its contacts swing once in the convex law, and 1 in the others.
         torsional: radius of torsional friction [m]: times the normal force, it is the largest moment about the normal.
         rolling: radius of rolling friction [m], likewise across the normal. Without friction there is neither.
+        anisotropy: friction along the second direction of the contact's plane, over that along the first [-]. The first
+            is the world's y in that plane, or z if y is within 60 degrees of the normal; of a capsule on a plane, the
+            capsule's axis. Those are MuJoCo's. Of two surfaces it is the geometric mean.
 
     Examples:
         >>> rubber, ice = cardan.Material(friction=1.0), cardan.Material(friction=0.04)
@@ -283,6 +286,7 @@ class Material(ByFields):
     dissipation: float | None = None
     torsional: float = 0.0
     rolling: float = 0.0
+    anisotropy: float = 1.0
 
     def __post_init__(self) -> None:
         for key in self.__slots__:
@@ -304,15 +308,14 @@ class Material(ByFields):
             other: of the other shape.
         """
         k, share = _in_series(self.stiffness, other.stiffness)
-        # Of equal friction the mean is that very number, which roots would round.
-        mean = math.sqrt(self.friction) * math.sqrt(other.friction)
         return Material(
-            friction=self.friction if self.friction == other.friction else mean,
+            friction=_geometric(self.friction, other.friction),
             restitution=max(self.restitution, other.restitution),
             stiffness=k,
             dissipation=_mean(self.dissipation, other.dissipation, share),
             torsional=max(self.torsional, other.torsional),
             rolling=max(self.rolling, other.rolling),
+            anisotropy=_geometric(self.anisotropy, other.anisotropy),
         )
 
 
@@ -354,6 +357,11 @@ def _mean(a: float | None, b: float | None, share: float) -> float | None:
     if a is None or b is None:
         return b if a is None else a
     return (1.0 - share) * a + share * b
+
+
+def _geometric(a: float, b: float) -> float:
+    # Of equal numbers the mean is that very number, which roots would round.
+    return a if a == b else math.sqrt(a) * math.sqrt(b)
 
 
 def _in_series(a: float | None, b: float | None) -> tuple[float | None, float]:

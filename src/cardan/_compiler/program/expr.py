@@ -11,7 +11,8 @@ that depends on it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -289,15 +290,25 @@ class Graph:
     def _kept(self, value: Expr, column: int, row: int) -> Expr:
         return Expr(self, self.entry(column, self.at(row)).index, value.negative)
 
+    @contextmanager
+    def still(self) -> Iterator[None]:
+        """Say that no derivative will be taken of what is traced inside: it will be held."""
+        order, self.order = self.order, 0
+        try:
+            yield
+        finally:
+            self.order = order
+
     def is_made_of(self, results: Sequence[int], arguments: Sequence[int]) -> bool:
         """Return whether some instructions need no input but what these arguments are made of."""
+        after = {k: (a,) for region in self.regions or () for k, a in region.carried}
         seen, waiting = {*arguments}, list(results)
         while waiting:
             k = waiting.pop()
             op, args, _ = self.instructions[k]
-            if k not in seen and op in LEAVES and op is not Op.CONST:
+            if k not in seen and op in LEAVES and op is not Op.CONST and k not in after:
                 return False
-            waiting += () if k in seen else args
+            waiting += () if k in seen else (*args, *after.get(k, ()))
             seen.add(k)
         return True
 

@@ -16,7 +16,8 @@ systems (1982), for the choice by elimination; over several configurations it is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from numbers import Real
 from typing import Any, NamedTuple
@@ -40,9 +41,9 @@ ROUNDING = 1e-13  # what is left of an entry 0 of K
 class Block(NamedTuple):
     """Loops that share coordinates: dependent ones, and as many rows from which they follow, in the order of pivots."""
 
-    rows: list[int]  # of all rows of all loops
-    columns: list[int]  # of v
-    others: list[int]  # rows that depend on these
+    rows: Sequence[int]  # of all rows of all loops
+    columns: Sequence[int]  # of v
+    others: Sequence[int]  # rows that depend on these
 
 
 class Dependence(NamedTuple):
@@ -57,24 +58,29 @@ def dependence(model: Model) -> Dependence | None:
     """Return the dependent coordinates of a model with loops; None if there is no good choice of them."""
     found = _known.get(model)
     if found is None:
-        found = _known.setdefault(model, _found(model) or NONE)
+        found = _known.setdefault(model, partition(model, closed_configurations(model), open_too=True) or NONE)
     return found if found.blocks else None
 
 
 _known: ByIdentity[Model, Dependence] = ByIdentity()
 
 
-def _found(model: Model) -> Dependence | None:
-    closed = _closed_configurations(model)
+def partition(
+    model: Model, closed: Sequence[list[float]], free: Collection[int] = (), open_too: bool = False
+) -> Dependence | None:
+    """Return the dependent coordinates at closed configurations, with some that shall be free; None without a choice.
+
+    With `open_too` rows that depend on others do so where loops are open, too.
+    """
     if not closed:
         return None
     along_nodes = [_along_node(model, k) for k in range(len(model.closures))]
     rng = np.random.default_rng(1)
     samples = [_rows(model, along_nodes, q) for q in closed]
-    moved = [_rows(model, along_nodes, _moved(model, closed[0], rng)) for _ in range(2)]
+    moved = [_rows(model, along_nodes, _moved(model, closed[0], rng)) for _ in range(2 * open_too)]
     own = _coordinates(model)
     shared = {j for j in range(model.nv) if sum(j in coordinates for coordinates in own) > 1}
-    blocks = [_eliminated(samples, moved, rows, shared) for rows in _blocks(model, own)]
+    blocks = [_eliminated(samples, moved, rows, shared, free) for rows in _blocks(model, own)]
     return Dependence(along_nodes, [block for block in blocks if block]) if all(blocks) else None
 
 
@@ -93,8 +99,8 @@ def _blocks(model: Model, coordinates: Sequence[set[int]]) -> Iterator[list[int]
     """Yield the rows of loops that share coordinates, directly or by others."""
     start, rows_of = 0, []
     for closure in model.closures:
-        rows_of.append(range(start, start + closure.joint.num_constraints))
-        start += closure.joint.num_constraints
+        rows_of.append(range(start, start + closure.joint.num_rows))
+        start += closure.joint.num_rows
     left = [k for k, own in enumerate(coordinates) if own and rows_of[k]]
     while left:
         block, reached = [left.pop(0)], set[int]()
@@ -109,11 +115,14 @@ def _blocks(model: Model, coordinates: Sequence[set[int]]) -> Iterator[list[int]
 # --- closed configurations ---
 
 
-def _closed_configurations(model: Model) -> list[list[float]]:
-    """Return some closed configurations near one another; none if none is found, or K is not made of numbers."""
+def closed_configurations(model: Model, near: Any = None) -> list[list[float]]:
+    """Return some closed configurations near one another; none if none is found, or K is not made of numbers.
+
+    They are near a given one, or else where a search from the neutral one or random ones ends.
+    """
     rng = np.random.default_rng(0)
-    starts = [np.array(model.manifold.neutral(), dtype=float)]
-    starts += list(model.manifold.random(rng, (STARTS,), model.lower, model.upper))
+    starts = [np.array(model.manifold.neutral() if near is None else near, dtype=float)]
+    starts += list(model.manifold.random(rng, (STARTS,), model.lower, model.upper)) if near is None else []
     first = next((q for start in starts if (q := _closed(model, start.tolist())) is not None), None)
     if first is None:
         return []
@@ -145,13 +154,15 @@ def _closed(model: Model, q: list[float]) -> list[float] | None:
 # --- elimination ---
 
 
-def _eliminated(samples: Sequence[Rows], moved: Sequence[Rows], rows: list[int], shared: set[int]) -> Block | None:
+def _eliminated(
+    samples: Sequence[Rows], moved: Sequence[Rows], rows: list[int], shared: set[int], free: Collection[int]
+) -> Block | None:
     """Return a block's dependent coordinates and their rows; None if they are not well determined."""
     tables = [_scaled([K[i] for i in rows]) for K in samples]
     chosen: list[int] = []
     columns: list[int] = []
     while True:
-        size, i, j = _pivot(tables, [k for k in range(len(rows)) if k not in chosen], columns, shared)
+        size, i, j = _pivot(tables, [k for k in range(len(rows)) if k not in chosen], [*columns, *free], shared)
         if size < LEAST:
             break
         chosen.append(i)
@@ -210,7 +221,7 @@ def _rank(K: Rows) -> int:
 def _along_node(model: Model, closure: int) -> bool:
     """Return whether rows along the axes of the node have more zeros, where the loop's own coordinates are solved."""
     connection, rng = model.closures[closure], np.random.default_rng(2)
-    if not connection.joint.has_constant_motion_subspace:
+    if connection.joint.num_slips or not connection.joint.has_constant_motion_subspace:
         return False
     moved = [relative_kinematics(model, _moved(model, list(model.manifold.neutral()), rng)) for _ in range(2)]
     plain, along = ([Loop(model, relative, connection, t) for relative in moved] for t in (False, True))
@@ -220,7 +231,26 @@ def _along_node(model: Model, closure: int) -> bool:
     return _entries(along, columns) < _entries(plain, columns)
 
 
-def _entries(samples: Sequence[Loop], columns: Sequence[int]) -> int:
+def with_sparse_rows(model: Model) -> Model:
+    """Return the model with closing joints seen from that of their bodies along whose axes rows have more zeros.
+
+    Where the loops are closed, the constraints are the same.
+    """
+    turned = replace(model, closures=tuple(c.reversed() for c in model.closures))
+    rng = np.random.default_rng(3)
+    places = [_moved(model, list(model.manifold.neutral()), rng) for _ in range(2)]
+
+    def entries(seen: Model, k: int) -> int:
+        along = _along_node(seen, k)
+        return _entries(
+            [Loop(seen, relative_kinematics(seen, q), seen.closures[k], along) for q in places], range(model.nv)
+        )
+
+    closures = (turned if entries(turned, k) < entries(model, k) else model for k in range(len(model.closures)))
+    return replace(model, closures=tuple(seen.closures[k] for k, seen in enumerate(closures)))
+
+
+def _entries(samples: Sequence[Loop], columns: Iterable[int]) -> int:
     """Return how many entries of the rows are not 0 in all samples."""
     tables = zip(*([row[j] for row in loop.K for j in columns] for loop in samples), strict=True)
     return sum(any(not _is_number_zero(e) for e in entry) for entry in tables)

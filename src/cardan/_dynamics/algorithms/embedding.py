@@ -30,7 +30,7 @@ from cardan._algebra.arrays.implicit_function import all_held
 from cardan._algebra.scalar import is_zero, logical_or, minimum
 from cardan._algebra.spatial import Scalar
 from cardan._dynamics.algorithms.dependent import Block
-from cardan._dynamics.algorithms.linear import Factor, Rows, transposed
+from cardan._dynamics.algorithms.linear import Factor, Rows, dot, transposed
 from cardan._dynamics.algorithms.proximal_loops import Solved
 from cardan._dynamics.algorithms.tree import Vector
 
@@ -51,7 +51,7 @@ class Square:
 
     def follow(self, rows: Sequence[Scalar]) -> list[Scalar]:
         """Return K_d^-1 times what stands in the rows of K."""
-        return [_dot(row, [rows[i] for i in self.rows]) for row in self.inverse]
+        return [dot(row, [rows[i] for i in self.rows]) for row in self.inverse]
 
     def held(self) -> Square:
         same = copy(self)
@@ -60,7 +60,7 @@ class Square:
 
     def multipliers(self, efforts: Sequence[Scalar]) -> list[Scalar]:
         """Return K_d^-T times efforts along v, those of the dependent coordinates."""
-        return [_dot(column, [efforts[j] for j in self.columns]) for column in transposed(self.inverse)]
+        return [dot(column, [efforts[j] for j in self.columns]) for column in transposed(self.inverse)]
 
 
 Inverse = tuple[Rows, tuple[Scalar, Scalar]]
@@ -70,7 +70,7 @@ Inverse = tuple[Rows, tuple[Scalar, Scalar]]
 def _by_cofactors(A: Rows, lengths: Vector) -> Inverse:
     n = len(A)
     adjugate = [[_minor(A, j, i) * (-1.0) ** (i + j) for j in range(n)] for i in range(n)]
-    determinant = _dot(A[0], [row[0] for row in adjugate])
+    determinant = dot(A[0], [row[0] for row in adjugate])
     size = 1.0
     for length in lengths:
         size = size * length
@@ -101,10 +101,6 @@ def _by_elimination(A: Rows, lengths: Vector) -> Inverse:
     return [row[n:] for row in rows], worst
 
 
-def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    return sum((x * y for x, y in zip(a, b, strict=True) if not (is_zero(x) or is_zero(y))), 0.0)
-
-
 class Embedded:
     """The equation of motion in the free coordinates. K has all rows; `metric` is R, for rows that depend on others."""
 
@@ -112,7 +108,7 @@ class Embedded:
         self, M: Rows, K: Rows, blocks: Sequence[Block], metric: Callable[[], Rows], tolerance: Scalar
     ) -> None:
         self.M, self.K, self.blocks, self.metric = M, K, blocks, metric
-        self.squares = [square for block in blocks for square in _squares(K, block, tolerance)]
+        self.squares = [square for block in blocks for square in squares_of(K, block, tolerance)]
         dependent = {j for block in blocks for j in block.columns}
         self.free = [j for j in range(len(M)) if j not in dependent]
         G: Rows = [[float(i == j) for i in self.free] for j in range(len(M))]
@@ -121,11 +117,10 @@ class Embedded:
             for j, row in zip(square.columns, transposed(columns), strict=True):
                 G[j] = row  # (1)
         self.G, self.G_T = G, transposed(G)
-        MG = [[_dot(row, column) for column in self.G_T] for row in M]
+        MG = [[dot(row, column) for column in self.G_T] for row in M]
         MG_T = transposed(MG)
         D = [
-            [_dot(self.G_T[i], MG_T[j]) if j <= i else 0.0 for j in range(len(self.free))]
-            for i in range(len(self.free))
+            [dot(self.G_T[i], MG_T[j]) if j <= i else 0.0 for j in range(len(self.free))] for i in range(len(self.free))
         ]
         self.D = Factor(D)  # (2)
 
@@ -139,10 +134,10 @@ class Embedded:
         for square in () if k is None else self.squares:
             for j, e in zip(square.columns, square.follow(k or ()), strict=True):
                 g[j] = -e
-        rest = [e - _dot(row, g) for e, row in zip(b, self.M, strict=True)]
-        a_i = self.D.solve([_dot(column, rest) for column in self.G_T])
-        a = [_dot(row, a_i) + e for row, e in zip(self.G, g, strict=True)]  # (1), (2)
-        return Solved(a, self.multipliers([_dot(row, a) - e for row, e in zip(self.M, b, strict=True)]))
+        rest = [e - dot(row, g) for e, row in zip(b, self.M, strict=True)]
+        a_i = self.D.solve([dot(column, rest) for column in self.G_T])
+        a = [dot(row, a_i) + e for row, e in zip(self.G, g, strict=True)]  # (1), (2)
+        return Solved(a, self.multipliers([dot(row, a) - e for row, e in zip(self.M, b, strict=True)]))
 
     def multipliers(self, lacking: Vector) -> list[Scalar]:
         """Return l by (3), of M a - b; only those of dependent coordinates are read."""
@@ -174,9 +169,9 @@ class Embedded:
         rows, R = sorted((*block.rows, *block.others)), self.metric()
         weight = Factor([[R[i][j] for j in rows] for i in rows])
         columns = [weight.solve([self.K[i][j] for i in rows]) for j in block.columns]  # of R^-1 K_d
-        S = [[_dot([self.K[i][j] for i in rows], column) for column in columns] for j in block.columns]
+        S = [[dot([self.K[i][j] for i in rows], column) for column in columns] for j in block.columns]
         y = Factor(S).solve(efforts)
-        return zip(rows, [_dot(row, y) for row in transposed(columns)], strict=True)
+        return zip(rows, [dot(row, y) for row in transposed(columns)], strict=True)
 
     def held(self) -> Embedded:
         """Return the same with numbers whose derivatives count as 0."""
@@ -188,7 +183,7 @@ class Embedded:
         return same
 
 
-def _squares(K: Rows, block: Block, tolerance: Scalar) -> list[Square]:
+def squares_of(K: Rows, block: Block, tolerance: Scalar) -> list[Square]:
     """Return the parts of a block that zeros keep apart."""
     pairs, found = list(zip(block.rows, block.columns, strict=True)), []
     while pairs:

@@ -8,6 +8,8 @@ wrenches it resists, T^T S = 0, T orthonormal, the 6 - nv rows of each joint are
     Jacobian    K v = T^T V,   V = V_c - X^-1 V_p                      and K = dr/dq where r = 0
     bias        k = T^T (A - bias_J),   A = A_c - X^-1 A_p - V_c x V  at a = 0,   bias_J at v_J = S^+ V
 
+Where the joint's `slip`, C(q_J) v_J, must stay 0, T gets the columns (S^+)^T C^T, of which r is 0, and k (dC/dt) v_J.
+
 so that a closed loop stays closed if K v = 0 and K a + k = 0. Poses, twists and accelerations are those relative to
 the body at which the loop's two sides fork: only the joints between count, and a wrench on the child, with its opposite
 on the parent, does work on them alone.
@@ -28,10 +30,11 @@ from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import SE3, Force, Matrix3, Motion, MotionSubspace, Scalar
 from cardan._algebra.spatial.motion import sparse_complement
 from cardan._algebra.spatial.rotations import rotation_vector_from_matrix
-from cardan._dynamics.algorithms.linear import Rows, combined, coordinates
+from cardan._dynamics.algorithms.linear import Rows, combined, coordinates, gram
 from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, supports
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.joints import Joint
+from cardan._robot.joints.derivation.derived import slips
 from cardan._robot.model import Connection, Model, Node
 
 
@@ -107,9 +110,10 @@ class Loop:
         self.X = self.parent.frame.inverse() @ self.in_parent @ SE3(self.turn)
         self.q = self.joint.nearest_configuration(self.X)
         self.S = MotionSubspace(_snapped(_turned(self.turn, s)) for s in self.joint.subspace(self.q))
-        self.T = sparse_complement(self.S)
+        resisted, slipping = list(sparse_complement(self.S)), self._slipping()
+        self.T = [*resisted, *slipping]
         e = _turned(self.turn, offset(self.X, self.joint.transform(self.q)))
-        self.residual = [wrench.dot(e) for wrench in self.T]
+        self.residual = [*(wrench.dot(e) for wrench in resisted), *[0.0] * len(slipping)]
         # for each of the nv velocities, the twist V of the child frame relative to the parent frame
         columns = [Motion.zero()] * model.nv
         for side, X_kc, sign in ((self.child, self.child.frame, 1.0), (self.parent, self.in_parent, -1.0)):
@@ -118,6 +122,14 @@ class Loop:
                     columns[i] = columns[i] + X_kc.inverse_act(s) * sign
                 X_kc = relative.X[node.index] @ X_kc
         self.K: Rows = [[wrench.dot(column) for column in columns] for wrench in self.T]
+
+    def _slipping(self) -> list[Force]:
+        """Return the columns (S^+)^T C^T."""
+        if not self.joint.num_slips:
+            return []
+        solve = gram([s.scalars() for s in self.S]).solve
+        rows = slips(self.joint, self.q, [0.0] * self.joint.nv).rows
+        return [Force(*(self.S @ solve(row))) for row in rows]
 
     def bias(self, q: Vector, v: Vector) -> list[Scalar]:
         """Return k."""
@@ -129,11 +141,14 @@ class Loop:
         V_p, A_p = (self.in_parent.inverse_act(motion) for motion in self.parent.motion(self.relative, q, v, a))
         V = V_c - V_p
         A = A_c - A_p - V_c.cross(V)
-        # a joint whose S changes as it moves accelerates by its bias: that opens nothing
-        if not self.joint.has_constant_motion_subspace:
-            A = A - self.joint.bias(self.q, coordinates(self.S, V))
+        gaps = [0.0 if stiffness == 0.0 else stiffness * gap for gap in self.residual]
+        if self.joint.num_slips or not self.joint.has_constant_motion_subspace:
+            v_J = coordinates(self.S, V)
+            # a joint whose S changes as it moves accelerates by its bias: that opens nothing
+            A = A - self.joint.bias(self.q, v_J)
+            turning = slips(self.joint, self.q, v_J).bias if self.joint.num_slips else []
+            gaps = [*gaps[: len(gaps) - len(turning)], *turning]
         A = A if rate == 0.0 else A + V * rate
-        gaps = [0.0] * len(self.T) if stiffness == 0.0 else [stiffness * gap for gap in self.residual]
         return [wrench.dot(A) + gap for wrench, gap in zip(self.T, gaps, strict=True)]
 
     def efforts(self, multipliers: Sequence[Scalar]) -> Iterator[tuple[int, Scalar]]:
@@ -262,13 +277,13 @@ def loop_bias(model: Model, q: ArrayLike, v: ArrayLike) -> list[Scalar]:
 
 
 def with_loops(model: Model, where: str) -> Model:
-    if not any(c.joint.num_constraints for c in model.closures):
+    if not any(c.joint.num_rows for c in model.closures):
         raise MechanismError(f"{where}: model {model.name!r} has no joint that closes a loop.")
     return model
 
 
 def without_loops(model: Model, where: str) -> Model:
-    closing = [c.name for c in model.closures if c.joint.num_constraints]
+    closing = [c.name for c in model.closures if c.joint.num_rows]
     if closing:
         names = ", ".join(map(repr, closing[:4])) + (", ..." if len(closing) > 4 else "")
         raise MechanismError(

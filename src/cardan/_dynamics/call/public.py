@@ -111,7 +111,7 @@ def public(page: Callable[..., Any] | None = None, /, *, result: Any = None, **d
     return made if page is None else made(page)
 
 
-def known(of: Public[..., Any, Any], *, by: Public[..., Any, Any], wrt: tuple[str, ...]) -> None:
+def known(of: Public[..., Any, Any], *, by: Callable[..., Sequence[Any]], wrt: tuple[str, ...]) -> None:
     """Note that a page has the derivatives of another one by some arguments: what calls that is differentiated so."""
     of.made_from.known = Known(by, wrt)
 

@@ -31,6 +31,7 @@ from cardan._algebra.arrays import symbolic
 from cardan._algebra.arrays.implicit_function import all_held, apart, changes, serves
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import FunctionReferenceError, ResultError
+from cardan._algebra.manifolds.manifold import matrix_vector
 from cardan._algebra.scalar import held
 from cardan._compiler.program import Array, Program, trace
 from cardan._compiler.program.expr import Expr
@@ -162,34 +163,36 @@ class OfProgram(Source):
 
 
 class Known(NamedTuple):
-    """Derivatives of a function that are known: `by` has those by some arguments, of configurations by the tangent."""
+    """Derivatives of a function that are known: `by` has those by some arguments, of configurations by the tangent.
+
+    `by` returns the parts of the first result by each argument, then those of the next one, as far as they are known;
+    nothing where none are, for this model or with these options.
+    """
 
     by: Callable[..., Sequence[Any]]
     wrt: tuple[str, ...]
 
-    def of(self, kernel: Kernel, model: Model, arrays: Mapping[str, Any], y: np.ndarray) -> np.ndarray:
-        """Return a kernel's result, with these derivatives where they serve: dy = J dx."""
+    def of(
+        self, kernel: Kernel, model: Model, arrays: Mapping[str, Any], options: Options, results: list[np.ndarray]
+    ) -> list[np.ndarray]:
+        """Return a kernel's results, with these derivatives where they serve: dy = J dx."""
         x = {n: arrays[n].ravel().tolist() for n in self.wrt}
-        if not serves([*x.values()], y):
-            return y
-        shapes, manifold = kernel.signature.shapes, model.manifold
-        dx = [e for n, own in x.items() for e in (_change(model, own) if shapes[n] == ("nq",) else changes(own))]
-        J = np.concatenate([np.asarray(part, dtype=object) for part in self.by(model, **arrays)], axis=1)
-        dy = [_dot(all_held(row), dx) for row in J.tolist()]
-        if kernel.returns == ("nq",):
-            rates = manifold.velocity_to_configuration_derivative_jacobian(all_held(y.tolist()))
-            dy = [_dot(row, dy) for row in rates]
-        return symbolic(map(held, y.ravel().tolist(), dy), y.shape)
-
-
-def _dot(row: Sequence[Any], x: Sequence[Any]) -> Any:
-    return sum((a * b for a, b in zip(row, x, strict=True)), 0.0)
-
-
-def _change(model: Model, q: list[Any]) -> list[Any]:
-    """Return zeros with the derivatives of a configuration along the tangent: the velocity at which it moves."""
-    K, dq = model.manifold.configuration_derivative_to_velocity_jacobian(all_held(q)), changes(q)
-    return [_dot(row, dq) for row in K]
+        if not all(serves([*x.values()], y) for y in results):
+            return results
+        graph = next(e.graph for y in results for e in y.ravel().tolist() if type(e) is Expr)
+        with graph.still():
+            parts = iter(self.by(model, **arrays, **dict(options)))
+        space, shapes, found = model.manifold, kernel.signature.shapes, []
+        velocity = space.configuration_derivative_to_velocity
+        moved = [velocity(all_held(x[n]), changes(x[n])) if shapes[n] == ("nq",) else changes(x[n]) for n in x]
+        for y, own in zip(results, zip(*[parts] * len(x), strict=True), strict=False):
+            J = np.concatenate([packed(part).reshape(-1, model.nv) for part in own], axis=1)
+            if kernel.returns == ("nq",):
+                rates = space.velocity_to_configuration_derivative_jacobian(all_held(y.tolist()))
+                J = np.array([matrix_vector(rates, column) for column in J.T.tolist()], dtype=object).T
+            dy = matrix_vector([all_held(row) for row in J.tolist()], [e for part in moved for e in part])
+            found.append(symbolic(map(held, y.ravel().tolist(), dy), y.shape))
+        return found + results[len(found) :]
 
 
 class Kernel(Source):
@@ -236,7 +239,7 @@ class Kernel(Source):
             by_position, by_name = self._arguments({**{n: bare(a) for n, a in arrays.items()}, **dict(options)})
             value = self.kernel(simplified_tree(given) if self.simplified else given, *by_position, **by_name)
             form, results = self._results(model, value, None if dict(options).get("packed") else self.returns)
-            return form, results if known is None else [known.of(self, given, arrays, *results)]
+            return form, results if known is None else known.of(self, given, arrays, options, results)
 
     def _arguments(self, given: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Return the arguments behind the model: by position as far as the kernel itself takes them so.

@@ -26,6 +26,7 @@ from cardan._dynamics.algorithms.linear import coordinates, gram
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.arguments import numeric_array
 from cardan._dynamics.coordinates.compiled_methods import Compiled, compiled, refuse_inputs
+from cardan._dynamics.coordinates.unfolded import Unfolding, unfolded
 from cardan._robot.model import WORLD, Connection, Model
 
 SAMPLES = 2  # random configurations: two mechanisms that differ agree at one by chance, at two hardly ever
@@ -180,22 +181,28 @@ class Converter(Compiled):
         self.source = source
         self.target = target
         self.dropped = dropped
-        self.shared: frozenset[str] = shared_joints(source, target)
+        self._here, self._there = Unfolding(source), Unfolding(target)
+        self.shared: frozenset[str] = shared_joints(self._here.tree, self._there.tree)
 
     @compiled()
     def configuration(self, q: Any) -> Any:
         """Return the target's configurations, shape (..., nq), from the source's."""
-        return converted_configuration(self.source, self.target, q)
+        here, there = self._here, self._there
+        return there.folded_configuration(converted_configuration(here.tree, there.tree, here.configuration(q)))
 
     @compiled()
     def velocity(self, q: Any, v: Any) -> Any:
         """Return the target's velocities, shape (..., nv), from the source's q and v."""
-        return converted_velocity(self.source, self.target, q, v)
+        here, there = self._here, self._there
+        of_tree = here.configuration(q), here.velocity(q, v)
+        return there.folded_velocity(converted_velocity(here.tree, there.tree, *of_tree))
 
     @compiled()
     def acceleration(self, q: Any, v: Any, a: Any) -> Any:
         """Return the target's accelerations dv/dt, shape (..., nv), from the source's q, v and a."""
-        return converted_acceleration(self.source, self.target, q, v, a)
+        here, there = self._here, self._there
+        of_tree = here.configuration(q), here.velocity(q, v), here.acceleration(q, v, a)
+        return there.folded_velocity(converted_acceleration(here.tree, there.tree, *of_tree))
 
     @compiled()
     def effort(self, q: Any, tau: Any) -> Any:
@@ -204,7 +211,11 @@ class Converter(Compiled):
         The wrench a floating base feels is among them. What locks a joint or holds a base does no work: an effort on
         a joint the target does not have is lost, one on a joint the source does not have is 0.
         """
-        return converted_effort(self.source, self.target, q, tau)
+        here, there, of_tree = self._here, self._there, self._here.configuration(q)
+        found = converted_effort(here.tree, there.tree, of_tree, here.effort(tau))
+        return there.folded_effort(
+            there.folded_configuration(converted_configuration(here.tree, there.tree, of_tree)), found
+        )
 
     def external_forces(self, forces: Any) -> np.ndarray:
         """Return wrenches on bodies [N, N m], shape (..., nbodies, 6), in the order of the target's `body_names`.
@@ -235,10 +246,12 @@ class Converter(Compiled):
         array = numeric_array("converter", "values", values)
         if array.shape[-1:] != (self.source.nv,):
             raise ShapeError("converter", "values", got=array.shape, expected=f"(..., {self.source.nv})")
-        found = np.full((*array.shape[:-1], self.target.nv), missing, dtype=float)
+        here, there = self._here, self._there
+        given, found = (np.full((*array.shape[:-1], m.tree.nv), missing, dtype=float) for m in (here, there))
+        given[..., here.free] = array
         for name in self.shared:
-            found[..., self.target.v_slice(name)] = array[..., self.source.v_slice(name)]
-        return found
+            found[..., there.tree.v_slice(name)] = given[..., here.tree.v_slice(name)]
+        return found[..., there.free]
 
     def inverse(self) -> Converter:
         """Return the converter the other way.
@@ -286,7 +299,7 @@ def converter(source: Model, target: Model, *, drop: Sequence[str] = ()) -> Conv
         raise MechanismError(
             f"{source.name!r} and {target.name!r} are not of one mechanism: bodies {different[:6]} are in one only."
         )
-    lost = _lost(source, target)
+    lost = _lost(unfolded(source), unfolded(target))
     if unsaid := [name for name in lost if name not in drop]:
         raise MechanismError(
             f"{target.name!r} has no motion for what joint{'s' * (len(unsaid) > 1)} {', '.join(map(repr, unsaid))} of "
@@ -294,7 +307,7 @@ def converter(source: Model, target: Model, *, drop: Sequence[str] = ()) -> Conv
         )
     if kept := [name for name in drop if name not in lost]:
         raise MechanismError(f"drop: the motion of {', '.join(map(repr, kept))} is not lost here; leave it out.")
-    _check_alike(source, target)
+    _check_alike(unfolded(source), unfolded(target))
     return Converter(source, target, tuple(lost))
 
 

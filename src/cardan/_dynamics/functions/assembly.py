@@ -198,7 +198,7 @@ def _check(model: Model, what: str, r: np.ndarray, tolerance: float, shape: tupl
     if not open_rows.size:
         return
     worst = open_rows[np.argmax(np.nan_to_num(_size(r)[open_rows], nan=np.inf))]
-    owners = [c.name for c in model.closures for _ in range(c.joint.num_constraints)]
+    owners = [c.name for c in model.closures for _ in range(c.joint.num_rows)]
     loop = owners[int(np.argmax(np.nan_to_num(np.abs(r[worst]), nan=np.inf)))]
     rows = [tuple(map(int, np.unravel_index(k, shape))) for k in open_rows] if shape else []
     raise AssemblyError(what, loop, float(_size(r)[worst]), tolerance, rows)

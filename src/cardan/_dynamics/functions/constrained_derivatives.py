@@ -23,11 +23,17 @@ Cost: a solution for each column; the right sides by differentiating the program
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from cardan._dynamics.algorithms.constrained import constrained_forward_dynamics, sufficient_efforts
+from cardan._algebra.errors import MechanismError, ParameterError
+from cardan._dynamics.algorithms.constrained import (
+    constrained_forward_dynamics,
+    constrained_inverse_dynamics,
+    sufficient_efforts,
+)
+from cardan._dynamics.algorithms.linear import zeros
 from cardan._dynamics.call.function import Function
-from cardan._dynamics.call.public import ArrayLike, Reals, public
+from cardan._dynamics.call.public import ArrayLike, Reals, known, public
 from cardan._dynamics.functions.derivatives import derivative
 from cardan._robot.model import Model
 
@@ -156,3 +162,18 @@ def constrained_inverse_dynamics_derivatives(
     by = _of_inverse(model, q, v, a, external_forces, actuated=actuated)
     efforts, wrenches = ([d[name] for d in by] for name in ("efforts", "wrenches"))
     return ConstrainedInverseDynamicsDerivatives(*efforts, *wrenches)
+
+
+def _where_drives_suffice(model: Model, *given: Any, **named: Any) -> Sequence[Any]:
+    """Return the derivatives of efforts and wrenches where (3) has them: there nothing stays unbalanced.
+
+    Elsewhere nothing: the proximal steps are differentiated.
+    """
+    try:
+        found = constrained_inverse_dynamics_derivatives(model, *given, **named)
+    except (MechanismError, ParameterError):
+        return ()
+    return (*found, *[zeros(model.nv, model.nv)] * 3)
+
+
+known(constrained_inverse_dynamics, by=_where_drives_suffice, wrt=("q", "v", "a"))

@@ -21,15 +21,15 @@ from cardan._algebra.spatial import SE3, Scalar
 from cardan._motion.collision.bounds import may_meet
 from cardan._motion.collision.box_box import box_box, box_separation
 from cardan._motion.collision.box_round import box_capsule
-from cardan._motion.collision.candidate import FAR
 from cardan._motion.collision.convex import convex_convex
-from cardan._motion.collision.distance import SEARCHED
+from cardan._motion.collision.distance import SEARCHED, seen_from_a, unit_of
 from cardan._motion.collision.nearest_triangle import is_apart
 from cardan._motion.collision.round_shapes import capsule_capsule, capsule_sphere, sphere_sphere
 from cardan._motion.collision.spines import Ball, Spine, square
 from cardan._motion.collision.table import PAIRS, Two, check_page, in_order, kind_of, of_alike, of_sizes, sizes_of
 from cardan._robot.geometry.shapes import Box, Plane, TriangleMesh
 
+APART = 1e30  # a gap [m] beyond every margin: nothing is computed with it
 ROWS = 8  # obstacles of a loop: of those of a loop that one state is near, all are looked at in turn
 FIRST = box_capsule, capsule_capsule  # pages whose first candidate has the least gap
 SHORT = sphere_sphere, capsule_sphere, capsule_capsule  # pages that are not worth to ask whether they are needed
@@ -101,14 +101,14 @@ def _with_rows(rows: Sequence[tuple[Two, Scalar]], margin: Scalar, apart: Any) -
 
     def gap(sizes: Any, X_b: SE3, near: Scalar) -> Scalar:
         two = Two(a, X_a, of_sizes(like, sizes), X_b)
-        return when(logical_and(near <= 0.0, apart > 0.5), lambda: _gap(two, margin), FAR)
+        return when(logical_and(near <= 0.0, apart > 0.5), lambda: _gap(two, margin), APART)
 
     def least() -> Scalar:
         columns = [sizes_of(two.b) for two, _ in rows], [two.X_b for two, _ in rows], [near for _, near in rows]
         return reduce(minimum, each(gap, *columns))
 
     some_near = reduce(minimum, (near for _, near in rows)) <= 0.0
-    return _and(apart, when(logical_and(some_near, apart > 0.5), least, FAR) > margin)
+    return _and(apart, when(logical_and(some_near, apart > 0.5), least, APART) > margin)
 
 
 # --- shapes that move -----------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def _with_one_another(pairs: Sequence[Two], margin: Scalar, apart: Any) -> Any:
     def gap(two: Two, _: Any) -> Scalar:
         if PAIRS[type(two.a), type(two.b)] in SHORT:
             return _gap(two, margin)
-        return when(logical_and(may_meet(*two, margin), apart > 0.5), lambda: _gap(two, margin), FAR)
+        return when(logical_and(may_meet(*two, margin), apart > 0.5), lambda: _gap(two, margin), APART)
 
     found = of_alike([in_order(two)[0] for two in pairs], gap, [None] * len(pairs))
     return _and(apart, reduce(minimum, found) > margin)
@@ -128,7 +128,7 @@ def _gap(two: Two, margin: Scalar) -> Scalar:
     """Return a gap of two shapes that is on the same side of the margin as theirs."""
     two, _ = in_order(two)
     if isinstance(two.b, TriangleMesh):
-        return where(is_apart(two.a, two.X_ab, two.b, margin), FAR, -FAR)
+        return where(is_apart(two.a, two.X_ab, two.b, margin), APART, -APART)
     page = PAIRS[type(two.a), type(two.b)]
     if page is box_box and isinstance(two.a, Box) and isinstance(two.b, Box):
         # Along their axes boxes are never farther apart than they are, and as deep.
@@ -136,6 +136,7 @@ def _gap(two: Two, margin: Scalar) -> Scalar:
         unsure = logical_and(separation > 0.0, separation <= margin)
         return when(unsure, lambda: convex_convex(*two, margin)[0].gap, separation)
     if page in SEARCHED:
-        return convex_convex(*two, margin)[0].gap
+        unit = unit_of(two)
+        return convex_convex(*seen_from_a(two, unit), margin * (1.0 / unit))[0].gap * unit
     first, *others = page(*two)
     return first.gap if page in FIRST else reduce(minimum, (c.gap for c in others), first.gap)

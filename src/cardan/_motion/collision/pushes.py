@@ -24,7 +24,7 @@ from cardan._algebra.arrays.repeat import each, when
 from cardan._algebra.scalar import maximum, minimum
 from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.bounds import may_meet
-from cardan._motion.collision.distance import witness_of
+from cardan._motion.collision.distance import witnesses
 from cardan._motion.collision.spines import Ball, Spine, square
 from cardan._motion.collision.table import Two, in_order, kind_of, of_sizes, sizes_of
 from cardan._robot.geometry.shapes import Plane, TriangleMesh
@@ -85,7 +85,7 @@ def push_of_two(two: Two, reach: Scalar, band: float) -> Push:
 
 
 def _push(two: Two, reach: Scalar, band: float) -> Push:
-    gap, n, on_a, _ = witness_of(two)
+    ((gap, n, on_a, _),) = witnesses([two])
     x = reach - gap
     slope = minimum(maximum(x, 0.0), band) * (1.0 / band)
     error = slope * slope * (0.5 * band) + maximum(x - band, 0.0)

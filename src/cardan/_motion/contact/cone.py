@@ -26,7 +26,8 @@ negative:
     slide     W = e e^T / (R_n + mu^2 R_t) + (1 - n n^T - t t^T) / (w (|z_t| / mu z_n' - 1) + R_t)
 
 with t = z_t / |z_t|, e = n + mu t and z_n' the normal part of z's projection. Torsional and rolling friction add slips,
-the angular velocities about the normal and across it times lengths: the cone is elliptic in all of them.
+the angular velocities about the normal and across it times lengths: the cone is elliptic in all of them. So it is
+with two coefficients: mu is the larger one, and slips along `narrow` count by the smaller one's share of it.
 
 Source: Castro, Permenter and Han, An unconstrained convex formulation of compliant contact (2022), equations 17 to 25;
 Hintermueller, Ito and Kunisch, The primal-dual active set strategy as a semismooth Newton method (2003), for z.
@@ -88,6 +89,8 @@ class Cone(NamedTuple):
     wanted: Scalar  # v*, along the normal
     torsional: Scalar = 0.0  # slip over angular velocity about the normal [m]
     rolling: Scalar = 0.0  # and across it [m]
+    narrow: Vector3 | None = None  # the direction of the smaller coefficient, if there are two
+    share: Scalar = 1.0  # of it in the larger
 
     @staticmethod
     def of(contact: Contact, dt: float) -> Cone:
@@ -107,8 +110,15 @@ class Cone(NamedTuple):
             wanted = where(hits, maximum(wanted, leaving), wanted)
             # A soft contact would add its own rebound, and take (1 + e) R_n / w of the speed.
             R_n = where(hits, minimum(R_t, rigid), R_n)
-        lengths = (_over(e, material.friction) for e in (material.torsional, material.rolling))
-        return Cone(contact.normal, material.friction, w, R_n, R_t, wanted, *lengths)
+        spin, roll = (_over(e, material.friction) for e in (material.torsional, material.rolling))
+        law = Cone(contact.normal, material.friction, w, R_n, R_t, wanted, spin, roll)
+        return law if contact.along is None else law._in_two_directions(contact.along, material.anisotropy)
+
+    def _in_two_directions(self, along: Vector3, ratio: float) -> Cone:
+        """Return the law with a friction across a direction that is so many times that along it."""
+        if ratio > 1.0:
+            return self._replace(friction=self.friction * ratio, narrow=along, share=1.0 / ratio)
+        return self._replace(narrow=self.normal.cross(along), share=ratio)
 
     @property
     def has_friction(self) -> bool:
@@ -119,7 +129,12 @@ class Cone(NamedTuple):
         if not self.has_friction:
             return Motion.zero()
         v = twist.linear
-        return Motion(v - self.normal * self.normal.dot(v), self._lengths(twist.angular))
+        return Motion(self._narrowed(v - self.normal * self.normal.dot(v)), self._lengths(twist.angular))
+
+    def _narrowed(self, v: Vector3) -> Vector3:
+        if self.narrow is None:
+            return v
+        return v - self.narrow * (self.narrow.dot(v) * (1.0 - self.share))
 
     def _lengths(self, w: Vector3) -> Vector3:
         if is_zero(self.torsional) and is_zero(self.rolling):
@@ -201,7 +216,8 @@ class Cone(NamedTuple):
 
     def wrench(self, impulse: Impulse) -> Force:
         """Return an impulse as a wrench at the point."""
-        return Force(self.normal * impulse.normal + impulse.slip.linear, self._lengths(impulse.slip.angular))
+        slip = impulse.slip
+        return Force(self.normal * impulse.normal + self._narrowed(slip.linear), self._lengths(slip.angular))
 
 
 class Part(NamedTuple):
@@ -229,6 +245,8 @@ class Part(NamedTuple):
         about = Symmetric3.outer_square(n)
         across = Symmetric3.isotropic(1.0) - about
         turning = across * (law.rolling * law.rolling) + about * (law.torsional * law.torsional)
+        if law.narrow is not None:
+            across = across - Symmetric3.outer_square(law.narrow) * (1.0 - law.share * law.share)
         return sliding + ArticulatedInertia(across * self.drag, Matrix3.zero(), turning * self.drag)
 
 

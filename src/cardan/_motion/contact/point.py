@@ -22,12 +22,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from cardan._algebra.scalar import is_zero
+from cardan._algebra.scalar import absolute, is_zero, sqrt
 from cardan._algebra.spatial import SE3, Force, Matrix3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.drives import joint_inertias
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.spin import BodyMotion
 from cardan._dynamics.algorithms.tree import supports
+from cardan._motion.collision.candidate import select
 from cardan._motion.contact.moving_point import LeverRate
 from cardan._robot.model import Model
 from cardan._robot.records import Material
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from cardan._motion.collision import Candidate
 
 WORLD = -1  # the node of the world
+STANDS = 1e-12  # the square of the sine of a capsule's tilt, below which it lies along no direction of a plane
 
 
 @dataclass(eq=False)
@@ -49,6 +51,7 @@ class ContactsOfPair:
     lever_rate: LeverRate | None = None  # of a's shape on the world
     # of a pair with several candidates: by how much they are nearer than what need not be looked at [m]
     nearness: Scalar | None = None
+    axis: Vector3 | None = None  # of a capsule on a plane, in a's frame
 
     @cached_property
     def inverse_mass(self) -> Scalar:
@@ -90,6 +93,19 @@ class Contact:
         if self.axes is None:
             return force
         return Force(self.axes.transpose_apply(force.linear), self.axes.transpose_apply(force.angular))
+
+    @property
+    def along(self) -> Vector3 | None:
+        """The direction of the first of two coefficients of friction; None if there is one."""
+        if self.material.anisotropy == 1.0:
+            return None
+        R, n, axis = self.moment.poses[self.a].rotation, self.candidate.normal, self.pair.axis
+        _, y, z = R.rows()
+        first = select(absolute(n.dot(y)) < 0.5, y, z)
+        if axis is not None:
+            first = select(axis.cross(n).norm_squared() > STANDS, axis, first)
+        lying = first - n * n.dot(first)
+        return self.in_axes(lying * (1.0 / sqrt(lying.norm_squared())))
 
     @property
     def is_with_world(self) -> bool:

@@ -63,7 +63,9 @@ class Row(NamedTuple):
     @property
     def kind(self) -> Any:
         """What rows that share a block have in common."""
-        laws = [(law.has_friction, is_zero(law.torsional), is_zero(law.rolling)) for law in self.laws]
+        laws = [
+            (law.has_friction, is_zero(law.torsional), is_zero(law.rolling), law.narrow is None) for law in self.laws
+        ]
         return (self.places is None, *laws)
 
     def accelerations(self, change: Motion) -> list[Motion]:

@@ -11,9 +11,10 @@ from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.collision import Two, points_of
 from cardan._motion.collision.bounds import radius_about
+from cardan._motion.collision.candidate import Z
 from cardan._motion.contact.moving_point import lever_rate
 from cardan._motion.contact.point import WORLD, Contact, ContactsOfPair
-from cardan._robot.geometry.shapes import Geometry, HeightField, Plane, Sphere, TriangleMesh
+from cardan._robot.geometry.shapes import Capsule, Geometry, HeightField, Plane, Sphere, TriangleMesh
 from cardan._robot.geometry.support import box_about
 from cardan._robot.records import Material
 
@@ -112,7 +113,9 @@ def contacts(moment: Snapshot, pairs: Iterable[Pair], skipping: float | None = N
         centres, extents = (a.centre, b.centre), (a.extent, b.extent)
         least = reduce(minimum, (c.gap for c in candidates))
         nearness = reaches[k] - least if reaches and len(candidates) > 1 else None
-        shared = ContactsOfPair(moment.model, (a.node, b.node), centres, extents, lever_rate(a.shape, a.X), nearness)
+        lies = isinstance(a.shape, Capsule) and isinstance(b.shape, Plane)
+        rate, axis = lever_rate(a.shape, a.X), a.X.rotation @ Z if lies else None
+        shared = ContactsOfPair(moment.model, (a.node, b.node), centres, extents, rate, nearness, axis)
         for candidate in candidates:
             touching = candidate._replace(gap=candidate.gap - pair.margin)
             found.append(Contact(moment, shared, touching, pair.material))

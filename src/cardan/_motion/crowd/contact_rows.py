@@ -56,7 +56,7 @@ class ContactRows:
             both = Vector3(*centres[:3]), Vector3(*centres[3:])
             weight = given["inverse_mass"][0]
             pair: Any = SimpleNamespace(nodes=(0, 1), centres=both, inverse_mass=weight, lever_rate=None)
-            material: Any = SimpleNamespace(**dict(zip(SURFACE, surface, strict=True)))
+            material: Any = SimpleNamespace(**dict(zip(SURFACE, surface, strict=True)), anisotropy=1.0)
             if not self.lengths:
                 material.torsional = material.rolling = 0.0
             contact = Contact(moment, pair, Candidate(gap[0], Vector3(*point), Vector3(*normal)), material)

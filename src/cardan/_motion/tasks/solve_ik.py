@@ -302,7 +302,7 @@ class StepHierarchy:
         x, _ = self._closed(row)
         beyond = {*np.flatnonzero((x < self.lower[row]) | (x > self.upper[row])).tolist(), *self.bounds.others}
         moved = {n: range(*self.model.v_slice(n).indices(self.model.nv)) for n in self.model.joint_names}
-        loops = [f"loop {c.name!r}" for c in self.model.closures if c.joint.num_constraints]
+        loops = [f"loop {c.name!r}" for c in self.model.closures if c.joint.num_rows]
         return [*loops, *(f"limits of joint {n!r}" for n, own in moved.items() if beyond.intersection(own))]
 
 

@@ -75,6 +75,9 @@ def set_groups(spec: Any, names: Sequence[str], shapes: Sequence[G.Shape]) -> No
         surface, geom = shape.surface or Material(), spec.geom(name)
         # MuJoCo keeps 32 bits as a number with a sign.
         geom.contype, geom.conaffinity = (b - 2**32 if b >= 2**31 else b for b in bits[shape.group, shape.mask])
+        if surface.anisotropy != 1.0:
+            what = f"friction of two coefficients of shape {name!r}"
+            raise UnsupportedError(what, LIBRARY, "give it to a pair (Mechanism.set_contact)")
         geom.condim, friction = _friction(surface, f"shape {name!r}")
         geom.margin = shape.margin
         geom.friction = [friction[0], friction[2], friction[3]]
@@ -140,7 +143,7 @@ def _friction(surface: Material, owner: str) -> tuple[int, list[float]]:
         raise UnsupportedError(f"the restitution of {owner}", LIBRARY, "make it 0")
     mu, spin, roll = surface.friction, surface.torsional, surface.rolling
     condim = 1 if not mu else 6 if roll else 4 if spin else 3
-    return condim, [mu, mu, spin, roll, roll]
+    return condim, [mu, mu * surface.anisotropy, spin, roll, roll]
 
 
 def set_geometry(mj: Any, spec: Any, geom: Any, shape: G.Shape, assets: dict[Any, str]) -> None:

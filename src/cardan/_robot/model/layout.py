@@ -98,6 +98,16 @@ def check_closures(bodies: Sequence[Body], closures: Sequence[Connection]) -> No
                 )
 
 
+def check_slips(connections: Sequence[Connection]) -> None:
+    """Raise if a joint of the tree must not slip: only one that closes a loop is held so."""
+    for c in connections:
+        if c.joint.num_slips:
+            raise MechanismError(
+                f"joint {c.name!r} must not slip ({type(c.joint).__name__}) and is part of the tree; let it close a "
+                "loop: give its child another joint, such as a FreeFlyer to the world, and model(closing=[...])."
+            )
+
+
 def ordered_tree(bodies: Sequence[Body], connections: Sequence[Connection]) -> list[Connection]:
     """Return the connections from the world outwards, depth first, siblings in document order; raise for no forest."""
     names = [b.name for b in bodies]
@@ -231,7 +241,7 @@ def _node(index: int, c: Connection, parent: int, placement: SE3, inertia: Inert
         # Where the primary is when the mimic is at its rest; one that does not move with it has no stiffness.
         spring_rest=tuple((e - offset) / k if k else 0.0 for e in c.spring_rest),
     )
-    return _coupled(node) if isinstance(joint, Coupled) else node
+    return _coupled(node) if joint.primaries and not isinstance(joint, Mimic) else node
 
 
 def _coupled(node: Node) -> Node:
@@ -243,8 +253,8 @@ def _coupled(node: Node) -> Node:
     for what in ("friction", "drive_stiffness", "drive_damping"):
         if not all(map(is_zero, getattr(node, what))):
             raise MechanismError(
-                f"joint {node.name!r} follows {', '.join(map(repr, joint.by))} by a function and has {what}, for which "
-                "its coordinate would have to be one of the robot's: give it to the joints that it follows."
+                f"joint {node.name!r} follows {', '.join(map(repr, joint.primaries))} by a function and has {what}, "
+                "for which its coordinate would have to be one of the robot's: give it to the joints that it follows."
             )
     acting = node.damping[0], node.spring_stiffness[0], node.spring_rest[0]
     if not all(map(is_zero, acting[:2])):

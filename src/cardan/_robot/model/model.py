@@ -128,6 +128,7 @@ class Model(Explained):
         # Names come first: all that follows addresses by name, and would blame another fault.
         layout.check_unique(self.bodies, self.frames, (*self.connections, *self.closures))
         layout.check_closures(self.bodies, self.closures)
+        layout.check_slips(self.connections)
         if self.annotations is not _NOTHING:
             self.annotations.check(self.body_names, kinds_of((*self.connections, *self.closures)))
         # Nodes stand in the order of the tree, coordinates in that of the document: files and users know the latter.

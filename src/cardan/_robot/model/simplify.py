@@ -25,7 +25,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from cardan._algebra.scalar import atan2, cos, sin
 from cardan._algebra.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3, snapped
 from cardan._algebra.spatial.rotations import matrix_about_axis, rotation_about_axis
 from cardan._robot.joints import Helical, Prismatic, Revolute, UnboundedRevolute
+from cardan._robot.joints.catalogue.of_another import Follower
 from cardan._robot.joints.derivation.programs import open_slots, replaced
 from cardan._robot.joints.recognise import hinge_of
 from cardan._robot.model.layout import Attachment, Node
@@ -101,16 +102,23 @@ def _turn_frames(nodes: Sequence[Node], symbolic: Sequence[bool]) -> tuple[list[
             moves.append(SE3.identity())
             changed.append(replace(node, placement=placement))
             continue
-        hinge = None if type(node.joint) is UnboundedRevolute else hinge_of(node.joint)
-        joint, before, after = _align(hinge or (node.joint, SE3.identity(), SE3.identity()))
+        own = _moving(node)
+        hinge = None if type(own) is UnboundedRevolute else hinge_of(own)
+        joint, before, after = _align(hinge or (own, SE3.identity(), SE3.identity()))
         placement = placement @ before
         beyond = [after @ child.placement for child in children]
         move = _best_move(joint, placement, beyond)
         moves.append(after.inverse() @ move)
         inertia = moves[-1].inverse() @ node.inertia
         inertia = _clear(inertia, inertia)
+        joint = replaced(node.joint, joint=joint) if own is not node.joint else joint
         changed.append(replace(node, joint=joint, placement=snapped(placement @ move), inertia=inertia))
     return changed, moves
+
+
+def _moving(node: Node) -> Any:
+    """Return the joint that moves a node: of a follower that says so, the joint within."""
+    return node.joint.joint if isinstance(node.joint, Follower) and node.joint.simplified else node.joint
 
 
 def _align(placed: JointBetween) -> JointBetween:
@@ -194,7 +202,7 @@ def _move_inertias(nodes: Sequence[Node], symbolic: Sequence[bool]) -> tuple[Nod
 
 def _unseen_part(node: Node, inertia: Inertia) -> Inertia | None:
     """Return the part of a node's inertia that its joint neither moves nor changes; None if there is no such part."""
-    (mass, h, J), joint = inertia, cast("Any", node.joint)
+    (mass, h, J), joint = inertia, _moving(node)
     if type(joint) is Prismatic:
         return Inertia.from_origin(0.0, Vector3.zero(), J)
     if type(joint) not in TURNING:
@@ -218,15 +226,17 @@ def _least_inertias(nodes: Sequence[Node], symbolic: Sequence[bool]) -> list[flo
     before: list[float] = []  # the least of the joints before a node
     for node in nodes:
         p = node.parent
-        before.append(min(before[p], 0.0 if symbolic[p] else _own(nodes[p])) if p >= 0 else math.inf)
+        before.append(min(before[p], _own(nodes[p], symbolic[p])) if p >= 0 else math.inf)
     return [a + b for a, b in zip(before, least, strict=True)]
 
 
-def _own(node: Node) -> float:
+def _own(node: Node, symbolic: bool) -> float:
     """Return the least rotational inertia of a joint's own body and drive about it."""
-    if type(node.joint) is Prismatic:
+    if type(_moving(node)) is Prismatic:
         return math.inf
-    J, joint = node.inertia.inertia_at_origin, cast("Any", node.joint)
+    if symbolic:
+        return 0.0
+    J, joint = node.inertia.inertia_at_origin, _moving(node)
     if type(joint) not in TURNING:
         return _least(J)
     u = joint.axis

@@ -37,13 +37,15 @@ from cardan._motion.simulation.solvers.table_steps import TableStepper, TableSte
 from cardan._motion.simulation.state import FOUND, State, clock_of, next_state
 from cardan._motion.simulation.world import World
 from cardan._robot.geometry.touching import ContactForces
+from cardan._robot.records import Material
 
 Integrator = Literal["implicit", "semi_implicit", "leapfrog", "midpoint", "rk4"]
 """The first is of this page, the others are functions of `stepping`."""
 Law = Literal["convex", "compliant", "hard"]
 BOUNDING = ("convex", "hard")
 """The laws by which the bounds of a distance hold; `compliant` takes no spring as stiff."""
-LEFT_OUT = {"compliant": ("restitution", "torsional", "rolling"), "hard": ("torsional", "rolling")}
+HELD = ("torsional", "rolling", "anisotropy")
+LEFT_OUT = {"compliant": ("restitution", *HELD), "hard": HELD}
 """What of a surface a law of contact does not know."""
 
 
@@ -185,7 +187,10 @@ class Featherstone(CompiledSolver):
                 raise singular(node)
         for pair in self.world.pairs if self.contact in LEFT_OUT else ():
             for key in LEFT_OUT[str(self.contact)]:
-                if getattr(pair.material, key) or f"contact_{key}" in self.world.contact_inputs:
+                if (
+                    getattr(pair.material, key) != getattr(Material(), key)
+                    or f"contact_{key}" in self.world.contact_inputs
+                ):
                     by = f"solver Featherstone with contact={self.contact!r}"
                     raise UnsupportedError(f"the {key} of a surface ({pair.name})", by, "ask for contact='convex'")
         if self.contact:  # here, and not in the first step

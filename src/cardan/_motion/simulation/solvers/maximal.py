@@ -76,6 +76,7 @@ class Maximal(CompiledSolver):
         "cable": YES,
         "link without inertia": "give it one, or take cardan.solvers.Featherstone",
         "contact": YES,
+        "what must not slip": "take cardan.solvers.Featherstone",
         "rolling friction": "take cardan.solvers.Featherstone, whose convex law has it",
     }
     method: ClassVar[str]
@@ -92,14 +93,17 @@ class Maximal(CompiledSolver):
         """Yield what is in the world that not every solver takes."""
         model = self.world.model
         yield from left_out(model)
+        for c in model.closures:
+            if c.joint.num_slips:
+                yield "what must not slip", f"joint {c.name!r}, which must not slip"
         for node in model.nodes:
             try:
                 MovingBody(node)
             except UnsupportedError:
                 yield "link without inertia", f"what joint {node.name!r} moves, without mass or inertia"
         for pair in self.world.pairs if self.contacts else ():
-            if pair.material.torsional or pair.material.rolling:
-                yield "rolling friction", f"torsional or rolling friction ({pair.name})"
+            if pair.material.torsional or pair.material.rolling or pair.material.anisotropy != 1.0:
+                yield "rolling friction", f"torsional or rolling friction, or two coefficients ({pair.name})"
 
     def _check_support(self) -> None:
         super()._check_support()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import chain, pairwise
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -42,10 +42,14 @@ def what_is_no_row(world: World) -> str | None:
         return "a world in which nothing moves, or nothing has a shape"
     if world.constants():
         return f"what is given for each world ({', '.join(world.constants())})"
-    if any(c.joint.num_constraints for c in model.closures):
+    if any(c.joint.num_rows for c in model.closures):
         return f"the loop that joint {model.closures[0].name!r} closes"
     for c, *_ in bounded(model):
         return f"the bounds of joint {c.name!r}"
+    rules = world.pairs.rules
+    surfaces = [s.shape.surface for s in rules.solids], [own.material for own in rules.surfaces.values()]
+    if any(material and material.anisotropy != 1.0 for material in chain(*surfaces)):
+        return "friction of two coefficients"
     return None
 
 

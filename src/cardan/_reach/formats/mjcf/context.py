@@ -238,8 +238,10 @@ def _gears_in_mujoco(r: MjcfReading, k: int) -> dict[int, tuple[float, ...]]:
         first, count = int(m.tendon_adr[target]), int(m.tendon_num[target])
         wraps = [w for w in range(first, first + count) if is_(m.wrap_type[w], mj.mjtWrap.mjWRAP_JOINT)]
         return {int(m.wrap_objid[w]): (float(m.wrap_prm[w]) * float(gear[0]),) for w in wraps}
+    if not is_(kind, mj.mjtTrn.mjTRN_JOINT):
+        return {}
     is_force_in_world = any(gear[:3]) and is_(m.jnt_type[target], mj.mjtJoint.mjJNT_FREE)
-    if is_(kind, mj.mjtTrn.mjTRN_JOINT) and not is_force_in_world:
+    if not is_force_in_world:
         return {target: gear_from_marks(r, target, tuple(float(e) for e in gear[: r.parts[target].nv]))}
     return {}
 

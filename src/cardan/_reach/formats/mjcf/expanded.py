@@ -28,8 +28,8 @@ MAX_NUMBER = 1e15  # counts, sizes and lengths beyond this are no robot's, and M
 # Counts of which fewer are costly: subdivisions of a built-in mesh, copies, activations of an actuator
 LARGEST = {"params": 100, "count": 1e6, "actdim": 1e3}
 MAX_BUILT = 40_000  # their squares, of all built-in meshes: about so many vertices are made
-# What changes the motion when it is left out
-MOVING = tuple(Verdict.of(WHY[reason]) for reason in ("flex", "fluid", "gravcomp", "plugin"))
+# What changes the motion when it is left out, or makes MuJoCo refuse the file
+MOVING = tuple(Verdict.of(WHY[reason]) for reason in ("flex", "fluid", "gravcomp", "misplaced", "plugin"))
 COUNTS = ("count", "nrow", "ncol", "actdim", "params", "group", "condim", "contype", "conaffinity", "inertiagrouprange")
 
 

@@ -94,14 +94,15 @@ def _read_pairs(r: MjcfReading) -> None:
 
 
 def _material_of_pair(r: MjcfReading, place: Any, condim: int, friction: Sequence[float]) -> Material:
-    """Return what contact of a pair feels; of two coefficients across one another the smaller, with a warning."""
-    sides = {"slide": friction[:2] if condim > 1 else (0.0, 0.0), "roll": friction[3:] if condim > 4 else (0.0, 0.0)}
-    for what, (one, other) in sides.items():
-        if one != other:
-            found = f"the friction of this pair to {what} is {one:g} and {other:g}, along axes that MuJoCo chooses"
-            r.report.warn(place, f"{found}; it is the smaller in all directions here")
-    spin = friction[2] if condim > 3 else 0.0
-    return Material(friction=min(sides["slide"]), torsional=spin, rolling=min(sides["roll"]))
+    """Return what contact of a pair feels; of two radii of rolling the smaller, with a warning."""
+    (mu, across), spin = friction[:2] if condim > 1 else (0.0, 0.0), friction[2] if condim > 3 else 0.0
+    one, other = friction[3:] if condim > 4 else (0.0, 0.0)
+    if one != other:
+        found = f"the friction of this pair to roll is {one:g} and {other:g}, along axes that MuJoCo chooses"
+        r.report.warn(place, f"{found}; it is the smaller in all directions here")
+    return Material(
+        friction=mu, torsional=spin, rolling=min(one, other), anisotropy=across / mu if across != mu else 1.0
+    )
 
 
 def _read_frames(r: MjcfReading) -> None:

@@ -18,6 +18,7 @@ WHY = {  # why things are not read
     "sizes": "remark: it is about MuJoCo's memory",
     "saving": "remark: it is about how MuJoCo saves files",
     "shown": "remark: groups of MuJoCo's viewer are not kept",
+    "misplaced": "remark: MuJoCo knows it in <geom>, <site> and others, and refuses the file; it moves nothing",
     "sensor": "remark: sensors are not read; sites and cameras, on which they are, become frames",
     "flex": "remark: deformable bodies are not read",
     "plugin": "remark: plugins are code, which cardan does not run; what they would do is left out",
@@ -81,7 +82,7 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "default": _of(
         "class <default> <mesh> <texture> <material> <joint> <geom> <site> <camera> <equality> <tendon> <general> "
         "<motor> <position> <velocity> <intvelocity> <orientation> <pid> <damper> <cylinder> <muscle> <adhesion> "
-        "<dcmotor> <include> <pair>; light: <light>; shown: group"  # robosuite's grippers have the group
+        "<dcmotor> <include> <pair>; light: <light>; misplaced: group"  # robosuite's grippers have the group
     ),
     "default/equality": _of(f"active{_SOFT}"),
     "default/tendon": _of(f"{_TENDON}; looks: material rgba width{_OWN}{_STOPS}"),

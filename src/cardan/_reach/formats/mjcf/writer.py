@@ -30,12 +30,13 @@ from cardan._robot.geometry.shapes import HeightField, Hull, Mesh, Shape, Sphere
 from cardan._robot.geometry.touching import EVERYTHING
 from cardan._robot.joints import D6, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute
 from cardan._robot.model import WORLD, Body, Model
-from cardan._robot.records import Material
+from cardan._robot.records import ContactSurface, Material
 
 Attributes = Mapping[str, Any]
 MAX_BODIES_DEEP = MAX_DEPTH - 3  # of elements, two are above all bodies, and one is in the last
 INSTEAD = "write it as JSON, URDF or SDF, or parts of it"
 KINDS = {0: "none", 1: "affine"}  # of MuJoCo's biases
+PAIR = {"geom1": "geomname1", "geom2": "geomname2", "condim": "condim", "friction": "friction", "margin": "margin"}
 
 
 def to_mjcf(thing: Mechanism | Model) -> str:
@@ -135,13 +136,14 @@ class _Printer:
     def root(self) -> Lines:
         spec, inside = self.spec, [*self._inside(self.spec.worldbody)]
         excludes = (_element("exclude", {"body1": e.bodyname1, "body2": e.bodyname2}) for e in spec.excludes)
+        pairs = (_element("pair", {key: getattr(p, said) for key, said in PAIR.items()}) for p in spec.pairs)
         keys = (_element("key", {"name": k.name, "qpos": k.qpos}) for k in spec.keys)
         parts = [
             _element("compiler", {"angle": "radian", "autolimits": True, "inertiafromgeom": False}),
             _element("option", {"gravity": self.model.gravity}),
             *_section("asset", self._assets()),
             *_section("worldbody", [inside]),
-            *_section("contact", excludes),
+            *_section("contact", chain(excludes, pairs)),
             *_section("tendon", map(self._tendon, spec.tendons)),
             *_section("equality", map(self._equality, spec.equalities)),
             *_section("actuator", map(self._actuator, spec.actuators)),
@@ -315,7 +317,7 @@ def losses(model: Model, spec: Any) -> tuple[str, ...]:
         ],
         "loops as they are, but cut, with half of a body moved by their joint:": [n for n in halves if spec.body(n)],
         **_of_joints(model),
-        **_of_shapes(model.shapes),
+        **_of_shapes(model.shapes, model.contact_surfaces),
         "that the gain of actuators is not known, which is 1 there:": [a.name for a in unknown],
         "drives (drive stiffness, drive damping) of joints alone, but as actuators": [
             a.name for a in spec.actuators if a.name not in own
@@ -350,14 +352,15 @@ def _of_joints(model: Model) -> dict[str, list[str]]:
     }
 
 
-def _of_shapes(shapes: Iterable[Shape]) -> dict[str, list[str]]:
+def _of_shapes(shapes: Iterable[Shape], pairs: Iterable[ContactSurface]) -> dict[str, list[str]]:
     shapes = tuple(shapes)
+    surfaces = [(s.body, s.surface) for s in shapes if s.role == "collision"] + [(p.a, p.material) for p in pairs]
     return {
         # MuJoCo has colours in single precision, of which the shortest digits are printed
         COLOURS: [s.body for s in shapes if any(float(str(np.float32(e))) != e for e in s.rgba or ())],
         "textures of shapes on": [s.body for s in shapes if s.texture],
         "stiffness and dissipation, or moments without friction, of surfaces on": [
-            s.body for s in shapes if s.role == "collision" and s.surface and s.surface != _said(s.surface)
+            body for body, surface in surfaces if surface and surface != _said(surface)
         ],
         "surfaces, groups, masks and margins of shapes that are only seen, on": [
             s.body for s in shapes if s.role == "visual" and (s.surface, s.group, s.mask, s.margin) != UNTOUCHED
@@ -380,4 +383,5 @@ def _said(surface: Material) -> Material:
     """Return what MuJoCo's friction says of a surface: nothing turns or rolls against it without friction."""
     if not surface.friction:
         return Material(friction=0.0)
-    return Material(friction=surface.friction, torsional=surface.torsional, rolling=surface.rolling)
+    said = ("friction", "torsional", "rolling", "anisotropy")
+    return Material(**{key: getattr(surface, key) for key in said})

@@ -36,6 +36,8 @@ class Follower(JointOfAnother):
     Source: Featherstone (2008), section 3.2: explicit constraints, with F his G.
     """
 
+    simplified: bool = False  # whether `simplified_tree` may put another joint of the same motion within
+
     def inner_configuration(self, q: Scalars) -> tuple[Scalar, ...]:
         """Return the inner joint's configuration."""
         raise NotImplementedError
@@ -295,7 +297,7 @@ def following_directly(joint: Any, resolved: Mapping[str, Joint]) -> Joint:
         if primary is None or isinstance(primary, Mimic):
             return joint if primary is None else joint.of_mimic(primary)
         joint = Coupled(joint.joint, joint.primaries, _function(joint))
-    if resolved.keys().isdisjoint(joint.by):
+    if resolved.keys().isdisjoint(joint.primaries):
         return joint
     parts = [
         (resolved[p].primaries, _function(resolved[p])) if p in resolved else ((p,), coordinate(0)) for p in joint.by

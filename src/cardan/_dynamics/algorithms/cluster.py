@@ -1,0 +1,334 @@
+"""Clusters: loops of a model as joints that share the coordinates of the closed mechanism.
+
+The configuration of a cluster is that of all its joints, q on the closed set r(q) = 0. Its velocity v is that of
+independent coordinates i; the dependent ones d follow (`embedding`):
+
+    (1)  dx/dt = G v,      G_i = 1,  G_d = -K_d^-1 K_i
+    (2)  d2x/dt2 = G a + g,      g_i = 0,  g_d = -K_d^-1 k(q, G v)
+    (3)  X_j = X_joint(q_j),      S_j = S_joint G_j,      bias_j = S_joint g_j + bias_joint
+    (4)  integrate(q, v): in short steps along G v, and q_d <- q_d - K_d^-1 r until the loops are closed
+
+with x_j the own coordinates of joint j. All joints keep their places in the tree, and follow the first one, which has q
+and v. The assembly mode is in q: nothing is searched for, and no branch is chosen. Where K_d is singular, a toggle of
+the independent coordinates, G is not a number.
+
+Source: Jain, Robot and Multibody Dynamics (2011), chapter 11; Chignoli, Adrian, Kim and Wensing, Recursive rigid-body
+dynamics algorithms for systems with kinematic loops (2023), for clusters of joints.
+Cost: that of K and of the blocks of K_d, once for a cluster.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.arrays.implicit_function import implicit
+from cardan._algebra.arrays.repeat import converging
+from cardan._algebra.by_fields import computed
+from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, Shape, finite_range, matrix_vector
+from cardan._algebra.scalar import is_zero, minimum, sqrt, where
+from cardan._algebra.spatial import Motion, Scalar
+from cardan._dynamics.algorithms.configuration import difference, integrate
+from cardan._dynamics.algorithms.dependent import Block
+from cardan._dynamics.algorithms.embedding import SINGULAR, SINGULAR_IN_SINGLE, squares_of
+from cardan._dynamics.algorithms.loops import loop_residual, loops
+from cardan._dynamics.algorithms.proximal import is_double
+from cardan._dynamics.algorithms.tree import relative_kinematics
+from cardan._robot.joints import Joint
+from cardan._robot.joints.catalogue.of_another import Follower
+from cardan._robot.joints.derivation.programs import joint_program
+from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
+
+# Of (4): passes at most, and how far one goes [rad, m]; the squares of a step after which there is no other, as errors
+# are squared, and of one after which it goes on.
+MOST, REACH = 100, 0.3
+NEAR, NEAR_IN_SINGLE, AHEAD = 1e-16, 1e-9, 1e-4
+WALK = 32  # steps to a random configuration
+SHARED = 1.1  # what the dynamics share with constraints of the same frames: a tenth of these, of slider-cranks
+GAP, FAR = 1e-9, 1.0  # what a step may leave open [m, rad], and how far it may move a joint [m, rad]
+
+
+class Constraints:
+    """K_d^-1 of a cluster at a configuration."""
+
+    def __init__(self, part: Model, blocks: tuple[Block, ...], along_nodes: tuple[bool, ...], q: Scalars) -> None:
+        self.part = part
+        self.loops = loops(part, relative_kinematics(part, q), along_nodes)
+        self.K = [row for loop in self.loops for row in loop.K]
+        tolerance = where(is_double(q), SINGULAR, SINGULAR_IN_SINGLE)
+        self.squares = [square for block in blocks for square in squares_of(self.K, block, tolerance)]
+        self.dependent = {j for square in self.squares for j in square.columns}
+
+    def follow(self, rows: Scalars) -> list[Scalar]:
+        """Return -K_d^-1 times what stands in the rows of K, for all coordinates; not a number if K_d is singular."""
+        found: list[Scalar] = [0.0] * self.part.nv
+        for square in self.squares:
+            sign = where(square.is_singular, float("nan"), -1.0)
+            for j, e in zip(square.columns, square.follow(rows), strict=True):
+                found[j] = e * sign
+        return found
+
+    def rates(self, v: Scalars) -> list[Scalar]:
+        """Return dx/dt (1) of velocities of the tree, of which the independent ones count."""
+        free = [j for j in range(self.part.nv) if j not in self.dependent]
+        found = self.follow([_dot([row[j] for j in free], [v[j] for j in free]) for row in self.K])
+        return [v[j] if j in free else e for j, e in enumerate(found)]
+
+    def slopes(self) -> Rows:
+        """Return G (1), a row for each coordinate of the tree."""
+        free = [j for j in range(self.part.nv) if j not in self.dependent]
+        columns = [self.rates([float(i == j) for j in range(self.part.nv)]) for i in free]
+        return [list(row) for row in zip(*columns, strict=True)]
+
+    def closing_step(self) -> list[Scalar]:
+        """Return the change of the dependent coordinates that closes the loops to first order (4)."""
+        return self.follow([e for loop in self.loops for e in loop.residual])
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedSet(Manifold):
+    """The configurations of a model whose loops are closed, moved by the velocities of independent coordinates.
+
+    Args:
+        part: the joints of the loops, and those that close them.
+        blocks: of its dependent coordinates, with the rows from which they follow.
+        along_nodes: how each closing joint's rows are turned.
+        start: a closed configuration, which is the neutral one.
+        simplified: whether constraints are those of the simplified tree of the part.
+    """
+
+    part: Model
+    blocks: tuple[Block, ...]
+    along_nodes: tuple[bool, ...]
+    start: tuple[float, ...]
+    simplified: bool = False
+
+    @computed
+    def free(self) -> tuple[int, ...]:
+        """The independent ones of the tree's velocities."""
+        dependent = {j for block in self.blocks for j in block.columns}
+        return tuple(j for j in range(self.part.nv) if j not in dependent)
+
+    @computed
+    def nq(self) -> int:
+        """Number of coordinates."""
+        return self.part.nq
+
+    @computed
+    def nv(self) -> int:
+        """Number of degrees of freedom."""
+        return len(self.free)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints whose coordinates it has."""
+        return tuple(c.name for c in self.part.connections if c.joint.nv)
+
+    def constraints(self, q: Scalars) -> Constraints:
+        """Return K_d^-1 and what follows from it."""
+        part = simplified_tree(self.part) if self.simplified else self.part
+        return Constraints(part, self.blocks, self.along_nodes, q)
+
+    def curvature(self, q: Scalars, v: Scalars) -> list[Scalar]:
+        """Return g (2), for each coordinate of the tree."""
+        found = self.constraints(q)
+        rates = matrix_vector(found.slopes(), v)
+        return found.follow([e for loop in found.loops for e in loop.bias(q, rates)])
+
+    def neutral(self) -> tuple[float, ...]:
+        return self.start
+
+    def integrate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
+        of_tree = self._spread(v)
+        goal = self.part.manifold.integrate(q, of_tree)
+        return self._at(self._led(q, of_tree, 1.0), goal)
+
+    def _led(self, q: Scalars, v: Scalars, left: float) -> list[Scalar]:
+        """Return the configuration where independent coordinates have moved by v, times what is left of the way (4).
+
+        Each pass closes the loops to first order. Where they are nearly closed it goes on, too, by `REACH` at most.
+        It is not a number where the way has no end, or after too many passes.
+        """
+        near = where(is_double(q), NEAR, NEAR_IN_SINGLE)
+
+        def on(_: Any, q: list[Scalar], left: Scalar, __: Scalar) -> tuple[Any, ...]:
+            found = self.constraints(q)
+            step, rates = found.closing_step(), found.rates(v)
+            size = _dot(step, step)
+            reach = REACH / sqrt(_dot(rates, rates) + 1e-30)  # not 0, of a cluster at rest
+            h = where(size < AHEAD, minimum(left, reach), 0.0 * left)
+            moved = self.part.manifold.integrate(q, [c + h * e for c, e in zip(step, rates, strict=True)])
+            return 0.0, list(moved), left - h, where(h > 0.0, 1.0, size)
+
+        zero = 0.0 * _dot(q, q)
+        begun = list(q), left + zero, 1.0 + zero
+        end, left_over, size = converging(MOST, 1, lambda _, q, left, size: size > near, on, 0.0, *begun)
+        return [where((size <= near) & (left_over <= 0.0), e, float("nan")) for e in end]
+
+    def _at(self, solution: list[Scalar], goal: Scalars) -> tuple[Scalar, ...]:
+        """Return a closed configuration with the derivatives of r = 0, its independent coordinates being at a goal."""
+        tree = self.part.manifold
+
+        def residual(x: list[Scalar]) -> list[Scalar]:
+            gaps, off = self.constraints(x).closing_step(), tree.difference(goal, x)
+            return [off[j] if j in self.free else -gaps[j] for j in range(self.part.nv)]
+
+        def solve(x: list[Scalar], b: list[Scalar]) -> list[Scalar]:
+            rates = self.constraints(x).rates(b)
+            return [b[j] if j in self.free else b[j] + rates[j] for j in range(self.part.nv)]
+
+        return tuple(implicit(list(solution), residual, solve, lambda x, d: list(tree.integrate(x, d))))
+
+    def _spread(self, along: Scalars) -> list[Scalar]:
+        """Return v of the tree, 0 where it is dependent."""
+        found: list[Scalar] = [0.0] * self.part.nv
+        for j, e in zip(self.free, along, strict=True):
+            found[j] = e
+        return found
+
+    def difference(self, q0: Scalars, q1: Scalars) -> tuple[Scalar, ...]:
+        return self._of_free(self.part.manifold.difference(q0, q1))
+
+    def difference_rate_jacobian(self, difference: Scalars) -> Rows:
+        of_tree = self._spread(difference)
+        rows = self.part.manifold.difference_rate_jacobian(of_tree)
+        return [[rows[i][j] for j in self.free] for i in self.free]
+
+    def velocity_to_configuration_derivative_jacobian(self, q: Scalars) -> Rows:
+        J, G = self.part.manifold.velocity_to_configuration_derivative_jacobian(q), self.constraints(q).slopes()
+        return [[_dot(row, column) for column in zip(*G, strict=True)] for row in J]
+
+    def configuration_derivative_to_velocity_jacobian(self, q: Scalars) -> Rows:
+        return list(self._of_free(self.part.manifold.configuration_derivative_to_velocity_jacobian(q)))
+
+    def normalize(self, q: Scalars) -> tuple[Scalar, ...]:
+        q = self.part.manifold.normalize(q)
+        return self._at(self._led(q, [0.0] * self.part.nv, 0.0), q)
+
+    def principal_value(self, q: Scalars) -> tuple[Scalar, ...]:
+        return self.part.manifold.principal_value(q)
+
+    def nearest_image(self, q: Scalars, near: Scalars) -> tuple[Scalar, ...]:
+        return self.part.manifold.nearest_image(q, near)
+
+    def unit_parts(self) -> tuple[tuple[int, int], ...]:
+        return self.part.manifold.unit_parts()
+
+    def limit_coordinates(self, q: Scalars) -> tuple[Scalar, ...]:
+        return self._of_free(self.part.manifold.limit_coordinates(q))
+
+    def random(self, rng: np.random.Generator, shape: Shape, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        """Return random configurations: from the start towards ones uniform between the limits, as far as they go."""
+        low, high = finite_range(lower, upper, np.pi)
+        step = (rng.uniform(low, high, (*shape, self.nv)) - np.array(self.limit_coordinates(self.start))) / WALK
+        q, model = np.broadcast_to(np.array(self.start), (*shape, self.nq)), self._alone()
+        for _ in range(WALK):
+            near = integrate(model, q, step)
+            with np.errstate(all="ignore"):
+                gap = np.abs(loop_residual(self.part, near)).max(axis=-1)
+                moved = np.abs(difference(self.part, q, near)).max(axis=-1)
+            q = np.where(((gap < GAP) & (moved < FAR))[..., None], near, q)
+        return q
+
+    def _alone(self) -> Model:
+        """Return a model whose only joint moves so."""
+        name = self.joint_names[0]
+        joint = ClusterMember(self.part.joint(name), name, self)
+        return Model("cluster", (Body("body"),), (Connection(name, joint, WORLD, "body"),))
+
+    def shorter(self) -> ClosedSet:
+        """Return the same set, by whichever tree takes fewer operations."""
+        twin = replace(self, simplified=True)
+
+        def operations(closed: ClosedSet) -> int:
+            found = lambda _, q, v: {"g": closed.curvature(q, v)}  # noqa: E731
+            return joint_program("curvature", None, found, q=self.nq, v=self.nv).operations
+
+        return twin if SHARED * operations(twin) < operations(self) else self
+
+    def _of_free(self, along: Any) -> tuple[Any, ...]:
+        return tuple(along[j] for j in self.free)
+
+
+def _dot(x: Any, y: Any) -> Scalar:
+    return sum((a * b for a, b in zip(x, y, strict=True) if not (is_zero(a) or is_zero(b))), 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterMember(Follower):
+    """A joint of a cluster: one between two bodies of closed loops, moved by the loops' independent coordinates.
+
+    Args:
+        joint: the joint itself.
+        name: its name in the loops' part.
+        closed: the closed configurations of the loops.
+        first: name of the joint that has the cluster's coordinates; empty for that one.
+
+    Throughout:
+        q: coordinates of all joints of the cluster [rad, m].
+        v: velocities of the independent ones [rad/s, m/s].
+        primary: the joint that has the coordinates.
+    """
+
+    joint: Joint
+    name: str
+    closed: ClosedSet
+    first: str = ""
+
+    @computed
+    def manifold(self) -> ClosedSet:
+        """The closed configurations of the loops."""
+        return self.closed
+
+    @computed
+    def simplified(self) -> bool:
+        """Whether the frames of the tree may be chosen: the constraints' are, too, so that both share operations."""
+        return self.closed.simplified
+
+    @property
+    def primaries(self) -> tuple[str, ...]:
+        return (self.first,) if self.first else ()
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        return tuple(
+            f"{c.name}.{n}" if c.joint.nq > 1 else c.name for c in self._moving() for n in c.joint.coordinate_names
+        )
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        names = [
+            f"{c.name}.{n}" if c.joint.nv > 1 else f"d{c.name}" for c in self._moving() for n in c.joint.velocity_names
+        ]
+        return tuple(names[j] for j in self.closed.free)
+
+    def _moving(self) -> list[Any]:
+        return [c for c in self.closed.part.connections if c.joint.nv]
+
+    def inner_configuration(self, q: Scalars) -> tuple[Scalar, ...]:
+        """Return the joint's own part of q."""
+        return tuple(q[self.closed.part.q_slice(self.name)])
+
+    def slopes(self, q: Scalars) -> Rows:
+        return self.closed.constraints(q).slopes()[self.closed.part.v_slice(self.name)]
+
+    def motion_subspace(self, q: Scalars) -> list[Motion]:
+        S, G = self.joint.motion_subspace(self.inner_configuration(q)), self.slopes(q)
+        return [_motion(S, column) for column in zip(*G, strict=True)]  # (3)
+
+    def bias(self, q: Scalars, v: Scalars) -> Motion:
+        x = self.inner_configuration(q)
+        g = self.closed.curvature(q, v)[self.closed.part.v_slice(self.name)]
+        own = self.joint.bias(x, [_dot(row, v) for row in self.slopes(q)])
+        return own + _motion(self.joint.motion_subspace(x), g)  # (3)
+
+    def copying(self, primary: Joint) -> ClusterMember | None:
+        """Return the joint, if it can read the coordinates of a primary; None if these are of another kind."""
+        return self if primary.manifold == self.closed else None
+
+
+def _motion(S: Any, along: Any) -> Motion:
+    """Return S times velocities."""
+    return Motion.of(tuple(_dot(row, along) for row in zip(*(s.scalars() for s in S), strict=True)))

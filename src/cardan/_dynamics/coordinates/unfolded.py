@@ -1,0 +1,109 @@
+"""States of a model with clusters as states of the tree that they move, and back.
+
+    x = q in other order,    dx/dt = G v,    d2x/dt2 = G a + g,    tau = G^T tau_tree
+
+Back, velocities and accelerations are those of the independent coordinates. An effort tau is one along these.
+Source: `algorithms/cluster`, equations (1) and (2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from cardan._algebra.spatial import Scalar
+from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
+from cardan._dynamics.algorithms.linear import dot
+from cardan._dynamics.algorithms.tree import Vector
+from cardan._robot.model import Connection, Model
+from cardan._robot.model.annotations import Annotations
+
+
+def unfolded(model: Model) -> Model:
+    """Return the model with its clusters as joints and loops; itself, if it has none."""
+    if not any(isinstance(c.joint, ClusterMember) for c in model.connections):
+        return model
+
+    def own(c: Connection) -> Connection:
+        joint = c.joint.joint if isinstance(c.joint, ClusterMember) else c.joint
+        return Connection(c.name, joint, c.parent, c.child, c.parent_pose, c.child_pose)
+
+    closing = [loop for _, closed in _clusters(model) for loop in closed.part.closures]
+    connections = tuple(map(own, model.connections))
+    return replace(model, connections=connections, closures=(*model.closures, *closing), annotations=Annotations())
+
+
+def _clusters(model: Model) -> Iterator[tuple[Connection, ClosedSet]]:
+    for c in model.connections:
+        if isinstance(c.joint, ClusterMember) and not c.joint.first:
+            yield c, c.joint.closed
+
+
+class Unfolding:
+    """A model beside the tree that its clusters move; vectors are of the model's or of the tree's coordinates."""
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.tree = model, unfolded(model)
+        self.places: list[int] = []  # in the tree's q of those in the model's
+        self.free: list[int] = []  # in the tree's v of those in the model's
+        for c in model.connections:
+            if c.joint.primaries:
+                continue
+            closed = c.joint.closed if isinstance(c.joint, ClusterMember) else None
+            names = closed.joint_names if closed else (c.name,)
+            along = self._along(names)
+            self.places += [i for name in names for i in range(self.tree.nq)[self.tree.q_slice(name)]]
+            self.free += [along[j] for j in closed.free] if closed else along
+
+    def _along(self, names: Sequence[str]) -> list[int]:
+        return [i for name in names for i in range(self.tree.nv)[self.tree.v_slice(name)]]
+
+    def configuration(self, q: Vector) -> list[Scalar]:
+        """Return q of the tree."""
+        return [e for _, e in sorted(zip(self.places, q, strict=True), key=lambda pair: pair[0])]
+
+    def folded_configuration(self, of_tree: Vector) -> list[Scalar]:
+        return [of_tree[i] for i in self.places]
+
+    def effort(self, tau: Vector) -> list[Scalar]:
+        """Return efforts of the tree that are 0 at dependent coordinates; or any vector along v, likewise."""
+        found: list[Scalar] = [0.0] * self.tree.nv
+        for i, e in zip(self.free, tau, strict=True):
+            found[i] = e
+        return found
+
+    def folded_velocity(self, of_tree: Vector) -> list[Scalar]:
+        """Return v, or accelerations."""
+        return [of_tree[i] for i in self.free]
+
+    def velocity(self, q: Vector, v: Vector) -> list[Scalar]:
+        """Return dx/dt of the tree."""
+        found = self.effort(v)
+        for c, closed, along in self._clusters():
+            G = closed.constraints(q[self.model.q_slice(c.name)]).slopes()
+            for i, row in zip(along, G, strict=True):
+                found[i] = dot(row, v[self.model.v_slice(c.name)])
+        return found
+
+    def acceleration(self, q: Vector, v: Vector, a: Vector) -> list[Scalar]:
+        """Return d2x/dt2 of the tree."""
+        found = self.velocity(q, a)
+        for c, closed, along in self._clusters():
+            g = closed.curvature(q[self.model.q_slice(c.name)], v[self.model.v_slice(c.name)])
+            for i, e in zip(along, g, strict=True):
+                found[i] = found[i] + e
+        return found
+
+    def folded_effort(self, q: Vector, of_tree: Vector) -> list[Scalar]:
+        """Return the efforts that do the same work."""
+        found = self.folded_velocity(of_tree)
+        for c, closed, along in self._clusters():
+            G = closed.constraints(q[self.model.q_slice(c.name)]).slopes()
+            own = [of_tree[i] for i in along]
+            found[self.model.v_slice(c.name)] = [dot(column, own) for column in zip(*G, strict=True)]
+        return found
+
+    def _clusters(self) -> Iterator[tuple[Connection, ClosedSet, list[int]]]:
+        """Yield each cluster's first joint, its closed set, and its coordinates in the tree's v."""
+        for c, closed in _clusters(self.model):
+            yield c, closed, self._along(closed.joint_names)

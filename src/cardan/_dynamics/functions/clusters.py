@@ -1,0 +1,255 @@
+"""Models whose loops are clusters: joints of loops share the coordinates of the closed mechanism (`cluster`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.errors import MechanismError, ShapeError
+from cardan._algebra.manifolds import Euclidean
+from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
+from cardan._dynamics.algorithms.dependent import Block, Dependence, closed_configurations, partition, with_sparse_rows
+from cardan._dynamics.algorithms.loops import joint_coordinates, with_loops
+from cardan._dynamics.algorithms.tree import supports
+from cardan._dynamics.call.arguments import numeric_array
+from cardan._robot.joints import Fixed, Joint, Limits
+from cardan._robot.joints.catalogue.of_another import Sprung
+from cardan._robot.model import WORLD, Body, Connection, Model
+from cardan._robot.model.annotations import Annotations
+from cardan._robot.records import Configuration, Drive, Spring
+
+
+def clustered(model: Model, independent: Sequence[str] = (), near: Any = None) -> Model:
+    """Return the model with its closed loops as clusters: a tree for every function, in fewer velocities.
+
+    Loops that share joints are a cluster. Its joints keep their names, bodies and places. Its coordinates are those of
+    all its joints, as before, and stand at the first of them; its velocities are those of the independent ones. In a
+    configuration all loops are closed, in the assembly mode that it has: `normalize` closes what is nearly closed, and
+    `random_configuration` and `neutral` are closed. Where the independent velocities do not determine the others (a
+    toggle), results are not numbers.
+
+    Args:
+        model: a robot with closed loops.
+        independent: names of joints whose velocities are to be independent: of a cluster as many as it has freedoms. By
+            default those with a drive, where that is possible, and others that determine the rest well.
+        near: configuration of `model` [rad, m], shape (nq,), whose assembly mode the neutral one is to have. By default
+            the neutral configuration of the model.
+
+    Raises:
+        MechanismError: for loops without such coordinates (none closed, rows that depend on one another, no freedom
+            left), a choice of `independent` that determines nothing, and drives or friction at dependent joints.
+
+    Examples:
+        >>> linkage = cardan.clustered(cardan.robots.four_bar().model(), independent=["crank_joint"])
+        >>> linkage.nq, linkage.nv, linkage.joint("crank_joint").velocity_names
+        (3, 1, ('dcrank_joint',))
+        >>> q = linkage.random_configuration(seed=0)
+        >>> cardan.forward_dynamics(linkage, q, [2.0], [0.1]).shape
+        (1,)
+
+    Peers: Drake and MuJoCo have no such joints; `grbda` has clusters of its own kinds.
+    """
+    with_loops(model, "clustered")
+    if model.inputs:
+        raise MechanismError(
+            f"model {model.name!r} has inputs ({', '.join(model.inputs)}): clustered, then with_inputs."
+        )
+    kept = set(joint_coordinates(model, independent))
+    start = None if near is None else numeric_array("clustered", "near", near)
+    if start is not None and start.shape != (model.nq,):
+        raise ShapeError("clustered", "near", got=start.shape, expected=f"({model.nq},)")
+    changed: dict[str, Connection] = {}
+    closures = list(model.closures)
+    for nodes, closing in _groups(model):
+        changed |= _cluster(model, nodes, closing, kept, start)
+        closures = [c for c in closures if c not in closing]
+    connections = tuple(changed.get(c.name, c) for c in model.connections)
+    gone = [c.name for c in model.closures if c not in closures]
+    annotations = _annotations(model, changed, gone)
+    return replace(model, connections=connections, closures=tuple(closures), annotations=annotations)
+
+
+def _annotations(model: Model, changed: Mapping[str, Connection], gone: Sequence[str]) -> Annotations:
+    """Return the annotations, with the coordinates of named configurations at the first joint of each cluster."""
+    given = model.annotations
+    if driven := [a.name for a in given.actuators if not changed.keys().isdisjoint(a.joints)]:
+        raise MechanismError(
+            f"clustered: actuators act on joints of loops, {', '.join(map(repr, driven[:4]))}: give these drives "
+            "in place of them (mechanism.with_annotations, with_drives)."
+        )
+
+    def together(c: Configuration) -> Configuration:
+        found = {name: own for name, own in c.coordinates.items() if name not in changed}
+        for name, first in changed.items():
+            joint: Any = first.joint
+            if not joint.primaries and not c.coordinates.keys().isdisjoint(joint.closed.joint_names):
+                found[name] = tuple(
+                    e for n in joint.closed.joint_names for e in c.coordinates.get(n, model.joint(n).neutral())
+                )
+        return Configuration(c.name, found)
+
+    rest = given.without(joints=gone)
+    return replace(rest, configurations=tuple(map(together, rest.configurations)))
+
+
+def _groups(model: Model) -> Iterator[tuple[set[int], list[Connection]]]:
+    """Yield the nodes between the frames of closing joints that share some, and these joints."""
+    left = [(_between(model, c), c) for c in model.closures]
+    left = [(nodes, c) for nodes, c in left if nodes and c.joint.num_rows]
+    while left:
+        nodes, first = left.pop(0)
+        closing, grown = [first], True
+        while grown:
+            joined = [(own, c) for own, c in left if own & nodes]
+            nodes = nodes.union(*(own for own, _ in joined))
+            closing += [c for _, c in joined]
+            left = [e for e in left if e not in joined]
+            grown = bool(joined)
+        yield nodes, sorted(closing, key=model.closures.index)
+
+
+def _between(model: Model, closure: Connection) -> set[int]:
+    parent, child = (set(supports(model, model.attachment(b).node)) for b in (closure.parent, closure.child))
+    return parent ^ child
+
+
+def _cluster(
+    model: Model, nodes: set[int], closing: list[Connection], kept: set[int], near: np.ndarray | None
+) -> dict[str, Connection]:
+    """Return the joints of a cluster as they are in it, by name."""
+    part = _part(model, nodes, closing)
+    joints = [c for c in part.connections if c.joint.nv]
+    if rolling := [c.name for c in closing if c.joint.num_slips]:
+        raise MechanismError(
+            f"clustered: joint {rolling[0]!r} must not slip, which leaves all configurations within reach."
+        )
+    if part.has_mimics:
+        raise MechanismError(f"clustered: {_loops(part)}: a joint of it follows another one.")
+    start = None if near is None else [e for c in joints for e in near[model.q_slice(c.name)]]
+    along = {i: j for c in joints for i, j in zip(_v(model, c), _v(part, c), strict=True)}
+    closed = _closed_set(part, {along[i] for i in kept if i in along}, start)
+    placed = {c.name: c for c in model.connections}
+    found: dict[str, Connection] = {}
+    for c in joints:
+        member = ClusterMember(_with_passive(part, closed, c), c.name, closed, joints[0].name if found else "")
+        own = {} if found else _along(part, closed.free)
+        at = placed[c.name]
+        found[c.name] = Connection(c.name, member, at.parent, at.child, at.parent_pose, at.child_pose, **own)
+    return found
+
+
+def _v(model: Model, c: Connection) -> range:
+    return range(model.nv)[model.v_slice(c.name)]
+
+
+def _part(model: Model, nodes: set[int], closing: list[Connection]) -> Model:
+    """Return the joints of a cluster alone, on the body that carries it, which stands still."""
+    (base,) = {model.nodes[i].parent for i in nodes} - nodes
+    riding = {body.name: model.attachment(body.name).node for body in model.bodies}
+    names = {model.nodes[i].name for i in nodes}
+    connections = []
+    for c in model.connections:
+        if c.name in names or (riding[c.child] in {*nodes, base} and not c.joint.nv):
+            connections.append(c)
+        elif base >= 0 and c.name == model.nodes[base].name:
+            connections.append(Connection(c.name, Fixed(), WORLD, c.child))
+    bodies = tuple(Body(c.child) for c in connections)
+    return with_sparse_rows(Model(model.name, bodies, tuple(connections), closures=tuple(closing)))
+
+
+def _closed_set(part: Model, kept: set[int], start: list[float] | None) -> ClosedSet:
+    samples = closed_configurations(part, start)
+    if not samples:
+        where = "" if start is None else " near the given configuration"
+        raise MechanismError(
+            f"clustered: {_loops(part)} cannot be closed{where}: cardan.assemble says what is left open."
+        )
+    wished = kept or {j for j, e in enumerate(part.passive("drive_stiffness")) if e} | {
+        j for j, e in enumerate(part.passive("armature")) if e
+    }
+    found = partition(part, samples, wished) or (None if kept else partition(part, samples))
+    if found is None:
+        other = partition(part, samples) if kept else None
+        if other is None:
+            raise MechanismError(
+                f"clustered: {_loops(part)}: no coordinates determine the others, since rows of the constraints depend "
+                "on one another; cardan.constrained_forward_dynamics takes it as it is."
+            )
+        raise MechanismError(
+            f"clustered: independent coordinates of {_names(part, kept)} do not determine the others of {_loops(part)};"
+            f" those of {_names(part, _free(part, other))} do."
+        )
+    free = _free(part, found)
+    if not free:
+        raise MechanismError(f"clustered: {_loops(part)} leaves no freedom: all its joints stand still.")
+    if kept and set(free) != kept:
+        raise MechanismError(
+            f"clustered: {_loops(part)} has {len(free)} freedoms, and independent are {len(kept)}, of "
+            f"{_names(part, kept)}; those of {_names(part, free)} would do."
+        )
+    for c in part.connections:
+        own = set(_v(part, c))
+        if not isinstance(c.joint.manifold, Euclidean) and own & set(free) and own - set(free):
+            raise MechanismError(
+                f"clustered: joint {c.name!r} of {_loops(part)} is independent in part; choose `independent` so that "
+                "orientations are so as a whole, or not."
+            )
+    blocks = tuple(Block(*map(tuple, b)) for b in found.blocks)
+    bare = tuple(Connection(c.name, c.joint, c.parent, c.child, c.parent_pose, c.child_pose) for c in part.connections)
+    plain = ClosedSet(replace(part, connections=bare), blocks, tuple(found.along_nodes), tuple(samples[0]))
+    return replace(plain, start=tuple(float(e) for e in plain.normalize(samples[0]))).shorter()
+
+
+def _free(part: Model, found: Dependence) -> list[int]:
+    dependent = {j for block in found.blocks for j in block.columns}
+    return [j for j in range(part.nv) if j not in dependent]
+
+
+def _along(part: Model, free: Sequence[int]) -> dict[str, Any]:
+    """Return limits and passive properties along the independent coordinates, as those of one joint."""
+    of = lambda values: tuple(values[j] for j in free)  # noqa: E731
+    limits = Limits(
+        *(
+            of(getattr(part, n))
+            for n in ("lower", "upper", "velocity_upper", "effort_upper", "velocity_lower", "effort_lower")
+        )
+    )
+    passive = {name: of(part.passive(name)) for name in PASSIVE}
+    own: dict[str, Any] = {name: passive[name] for name in ("damping", "friction", "armature")}
+    drive = Drive(passive["drive_stiffness"], passive["drive_damping"])
+    return {
+        **own,
+        "limits": limits,
+        "drive": drive,
+        "spring": Spring(passive["spring_stiffness"], passive["spring_rest"]),
+    }
+
+
+PASSIVE = ("damping", "friction", "armature", "drive_stiffness", "drive_damping", "spring_stiffness", "spring_rest")
+
+
+def _with_passive(part: Model, closed: ClosedSet, c: Connection) -> Joint:
+    """Return a joint with damper and spring as its own efforts where it is dependent; other properties are refused."""
+    dependent = [j for j in _v(part, c) if j not in closed.free]
+    has = {name: [part.passive(name)[j] for j in dependent] for name in PASSIVE}
+    wrong = [name for name in ("friction", "armature", "drive_stiffness", "drive_damping") if any(has[name])]
+    acts = any(has["damping"]) or any(has["spring_stiffness"])
+    if wrong or (acts and c.joint.nv > 1):
+        what = ", ".join(wrong) or "damping or a spring along several coordinates"
+        raise MechanismError(
+            f"clustered: joint {c.name!r} of {_loops(part)} is dependent and has {what}, which counts along "
+            "independent coordinates alone; choose it among `independent`."
+        )
+    return Sprung(c.joint, has["damping"][0], has["spring_stiffness"][0], has["spring_rest"][0]) if acts else c.joint
+
+
+def _loops(part: Model) -> str:
+    return f"the loop closed by {', '.join(map(repr, part.closure_names))}"
+
+
+def _names(part: Model, along: Iterable[int]) -> str:
+    names = dict.fromkeys(c.name for c in part.connections if not set(_v(part, c)).isdisjoint(along))
+    return ", ".join(map(repr, names))
