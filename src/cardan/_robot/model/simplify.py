@@ -226,14 +226,16 @@ def _least_inertias(nodes: Sequence[Node], symbolic: Sequence[bool]) -> list[flo
     before: list[float] = []  # the least of the joints before a node
     for node in nodes:
         p = node.parent
-        before.append(min(before[p], 0.0 if symbolic[p] else _own(nodes[p])) if p >= 0 else math.inf)
+        before.append(min(before[p], _own(nodes[p], symbolic[p])) if p >= 0 else math.inf)
     return [a + b for a, b in zip(before, least, strict=True)]
 
 
-def _own(node: Node) -> float:
+def _own(node: Node, symbolic: bool) -> float:
     """Return the least rotational inertia of a joint's own body and drive about it."""
     if type(_moving(node)) is Prismatic:
         return math.inf
+    if symbolic:
+        return 0.0
     J, joint = node.inertia.inertia_at_origin, _moving(node)
     if type(joint) not in TURNING:
         return _least(J)
