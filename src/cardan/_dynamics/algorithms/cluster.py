@@ -164,7 +164,7 @@ class ClosedSet(Manifold):
 
         zero = 0.0 * _dot(q, q)
         begun = list(q), left + zero, 1.0 + zero
-        end, left_over, size = converging(MOST, 1, lambda _, q, left, size: size > near, on, 0.0, *begun)
+        _, end, left_over, size = converging(MOST, 1, lambda _, q, left, size: size > near, on, 0.0, *begun)
         return [where((size <= near) & (left_over <= 0.0), e, float("nan")) for e in end]
 
     def _at(self, solution: list[Scalar], goal: Scalars) -> tuple[Scalar, ...]:
