@@ -81,7 +81,9 @@ def load(name: str) -> tuple[Outline, Form] | None:
         return None
     try:
         found = json.loads(data)
-        inputs, outputs = (tuple(Array(n, tuple(shape), *rest) for n, shape, *rest in found[side]) for side in ("inputs", "outputs"))
+        inputs, outputs = (
+            tuple(Array(n, tuple(shape), *rest) for n, shape, *rest in found[side]) for side in ("inputs", "outputs")
+        )
         outline = Outline(found["name"], inputs, outputs, found["operations"], found["digest"], found["passes"])
         form = _form(found["form"])
     except (ValueError, KeyError, TypeError, AttributeError):
