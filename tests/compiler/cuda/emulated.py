@@ -245,7 +245,7 @@ class EmulatedApi:
 RESOURCES = Resources(registers=64, spill_stores=0, spill_loads=0, stack=0, shared=0)
 
 
-def built(outline, program, single, architecture):
+def built(outline, program, single, device):
     """Return a kernel that is its own text, which the emulated driver compiles for the host."""
     code = write_kernel(program(), single)
     return CudaKernel(code.launch, Cubin(code.source.encode(), RESOURCES))

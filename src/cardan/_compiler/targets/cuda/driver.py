@@ -44,8 +44,12 @@ class Device(NamedTuple):
         return compiler.architecture_for(*self.capability)
 
 
-Build = Callable[[Outline, Callable[[], Program], bool, str], CudaKernel]
-"""Makes the kernel of a program, in float32 if the third argument says so, for an architecture."""
+Build = Callable[[Outline, Callable[[], Program], bool, Device], CudaKernel]
+"""Makes the kernel of a program, in float32 if the third argument says so, for a device."""
+
+
+def compiled_for(outline: Outline, program: Callable[[], Program], single: bool, device: Device) -> CudaKernel:
+    return kernel_of(outline, program, single, device.architecture)
 
 
 class LoadedKernel(NamedTuple):
@@ -71,7 +75,7 @@ class Everywhere(NamedTuple):
 class Driver:
     """Devices, by the functions of a module: those of `cuda.bindings.driver`. TargetError if there is no device."""
 
-    def __init__(self, api: Any, build: Build = kernel_of) -> None:
+    def __init__(self, api: Any, build: Build = compiled_for) -> None:
         self.api, self._build, self.process = api, build, os.getpid()
         self._contexts: dict[int, Any] = {}
         self._devices: dict[int, Device] = {}
@@ -128,8 +132,7 @@ class Driver:
 
     def load(self, outline: Outline, program: Callable[[], Program], single: bool, number: int) -> LoadedKernel:
         """Return a program's kernel on a device; TargetError if it does not compile, or is too large."""
-        kernel = self._build(outline, program, single, self.device(number).architecture)
-        return self.loaded(outline.name, kernel, number)
+        return self.loaded(outline.name, self._build(outline, program, single, self.device(number)), number)
 
     def loaded(self, name: str, kernel: CudaKernel, number: int) -> LoadedKernel:
         check_fits(name, kernel, self.device(number))
@@ -148,7 +151,7 @@ class Driver:
         if len({d.capability for d in devices}) != 1:
             listed = ", ".join(f"{d.name} ({d.architecture})" for d in devices)
             raise TargetError(f"one kernel serves devices of one architecture, these are {listed}: hide some of them.")
-        kernel = self._build(outline, program, single, devices[0].architecture)
+        kernel = self._build(outline, program, single, devices[0])
         library = self._value(api.cuLibraryLoadData(kernel.cubin.image, [], [], 0, [], [], 0), doing)
         handle = self._value(api.cuLibraryGetKernel(library, kernel.launch.name.encode()), doing)
         for device in devices:
