@@ -24,22 +24,17 @@ from scipy.spatial.transform import Rotation
 
 import cardan
 from cardan._reach.cli.options import table
-from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Hull, Sphere
+from cardan.description import Hull
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from oracles.test_coal_collision import SHAPES as PRIMITIVES
 from oracles.test_coal_collision import by_coal
 
 BATCH, CALLS, POSES, ROUNDS = 4096, 500, 100_000, 5
 _corners = np.random.default_rng(0).normal(size=(20, 3))
 CORNERS = _corners / np.linalg.norm(_corners, axis=1, keepdims=True) * (0.1, 0.08, 0.05)
-SHAPES = {
-    "sphere": Sphere(0.08),
-    "capsule": Capsule(0.05, 0.2),
-    "cylinder": Cylinder(0.06, 0.15),
-    "ellipsoid": Ellipsoid((0.1, 0.07, 0.04)),
-    "box": Box((0.2, 0.12, 0.16)),
-    "hull of 20": Hull(CORNERS),
-}
+KINDS = "sphere", "capsule", "cylinder", "ellipsoid", "box"
+SHAPES = {kind: PRIMITIVES[kind] for kind in KINDS} | {"hull of 20": Hull(CORNERS)}
 
 
 def times(shape: Any, factor: float) -> Any:

@@ -147,7 +147,7 @@ class Loop:
             # a joint whose S changes as it moves accelerates by its bias: that opens nothing
             A = A - self.joint.bias(self.q, v_J)
             turning = slips(self.joint, self.q, v_J).bias if self.joint.num_slips else []
-            gaps = [*gaps[: len(gaps) - len(turning)], *turning]
+            gaps[len(gaps) - len(turning) :] = turning
         A = A if rate == 0.0 else A + V * rate
         return [wrench.dot(A) + gap for wrench, gap in zip(self.T, gaps, strict=True)]
 

@@ -63,15 +63,12 @@ class Motions:
         """Return a function of these arrays, for the problem's model."""
         return named(kernel, shapes).bind(self.model)
 
-    def _shapes(self, *of: Function[..., Any]) -> dict[str, tuple[int, ...]]:
-        return shapes_of(self.model, *of)
-
     @cached_property
     def _expansion(self) -> tuple[Bound, tuple[str, ...]]:
         names = (*STATE, self.control)
         rates = derivative(self.step, names, tangent=(0,))
         slope, curve = gradient(self.cost, names), hessian(self.cost, names)
-        n, shapes = 2 * self.model.nv, self._shapes(self.step, self.cost)
+        n, shapes = 2 * self.model.nv, shapes_of(self.model, self.step, self.cost)
 
         def expansion(model: Model, given: Mapping[str, Any]) -> Knots:
             by, g, H = (called(f, model, given) for f in (rates, slope, curve))
@@ -85,7 +82,7 @@ class Motions:
     def _curvature(self) -> tuple[Bound, tuple[str, ...]]:
         """Return the second derivatives of costates . x of the next state, near what it is."""
         n, names = 2 * self.model.nv, (*STATE, self.control)
-        shapes = self._shapes(self.step)
+        shapes = shapes_of(self.model, self.step)
         shapes |= {AFTER + "q": shapes["q"], AFTER + "v": shapes["v"], AFTER + "costates": (n,)}
 
         def next_state(model: Model, given: Mapping[str, Any]) -> Any:
@@ -113,7 +110,7 @@ class Motions:
     @cached_property
     def _last(self) -> tuple[Bound, tuple[str, ...]]:
         slope, curve = gradient(self.final_cost, STATE), hessian(self.final_cost, STATE)
-        shapes = self._shapes(self.final_cost)
+        shapes = shapes_of(self.model, self.final_cost)
 
         def expansion_of_last(model: Model, given: Mapping[str, Any]) -> tuple[Any, Any]:
             return _blocks(called(curve, model, given)), np.concatenate(called(slope, model, given))
@@ -128,7 +125,7 @@ class Motions:
     def _near(self) -> tuple[Bound, tuple[str, ...]]:
         """Return one step near a motion, with feedback, compiled, and the names of the parameters it takes."""
         control, limits = self.control, self.bounds if self.is_bounded else None
-        n, m, own = 2 * self.model.nv, self.controls, self._shapes(self.step, self.cost)
+        n, m, own = 2 * self.model.nv, self.controls, shapes_of(self.model, self.step, self.cost)
         state = {name: own.pop(name) for name in (*STATE, control)}
         near = {NEAR + "q": state["q"], NEAR + "v": state["v"], NEAR + "u": (m,)}
         near |= {NEAR + "K": (m, n), NEAR + "k": (m,), NEAR + "share": ()}

@@ -89,6 +89,10 @@ class ChainJoint(Joint):
         return [e for (joint, _), own, rates in parts for e in joint.slip(own, rates)]
 
     @property
+    def num_slips(self) -> int:
+        return sum(joint.num_slips for joint, _ in self.links)
+
+    @property
     def has_efforts(self) -> bool:
         return any(joint.has_efforts for joint, _ in self.links)
 

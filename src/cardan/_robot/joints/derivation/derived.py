@@ -266,20 +266,14 @@ def slips(joint: Any, q: Scalars, v: Scalars) -> Slips:
 
 @keep_by_joint("slip")
 def _slips_program(template: Any) -> Program:
-    def rates(joint: Any, q: Scalars, v: Scalars) -> dict[str, list[Any]]:
-        return {"slip": list(joint.slip(q, v))}
-
-    try:
-        slip = joint_program("slip", template, rates, q=template.nq, v=template.nv)
-    except TraceError as error:
-        raise JointError(f"{type(template).__name__}: its slip cannot be differentiated: {error}") from error
-    graph, nq, nv = Graph(), template.nq, template.nv
+    slip, graph, nq, nv = _of_state(template, "slip"), Graph(), template.nq, template.nv
     symbols = graph.symbols(slip.inputs)
     joint, first, (q, v) = split_inputs(template, symbols, nq, nv)
     qdot = enumerate(joint.velocity_to_configuration_derivative(q, v))
     seeds = {first + i: {nv: e} for i, e in qdot if not is_zero(e)}
     seeds |= {first + nq + j: {j: 1.0} for j in range(nv)}
-    found = [pushforward(slip, replay(slip, symbols), seeds)[r] for r in slip.results]
+    rates = pushforward(slip, replay(slip, symbols), seeds)
+    found = [rates[r] for r in slip.results]
     results = [*(own.get(j, 0.0) for own in found for j in range(nv)), *(own.get(nv, 0.0) for own in found)]
     return merge_identities(assemble("slips", graph, slip.inputs, [Array("slips", (len(results),))], results))
 
@@ -410,14 +404,7 @@ def linearised_efforts(joint: Any, q: Sequence[Scalar], v: Sequence[Scalar]) -> 
 
 @keep_by_joint("efforts")
 def _linearised(template: Any) -> Program:
-    def entries(joint: Any, q: Scalars, v: Scalars) -> dict[str, list[Scalar]]:
-        return {"efforts": list(joint.efforts(q, v))}
-
-    try:
-        efforts = joint_program("efforts", template, entries, q=template.nq, v=template.nv)
-    except TraceError as error:
-        raise JointError(f"{type(template).__name__}: its efforts cannot be differentiated: {error}") from error
-    graph = Graph()
+    efforts, graph = _of_state(template, "efforts"), Graph()
     symbols = graph.symbols(efforts.inputs)
     nq, nv = template.nq, template.nv
     joint, first, (q,) = split_inputs(template, symbols, nq)
@@ -428,6 +415,18 @@ def _linearised(template: Any) -> Program:
     falls = [_fall(slopes[r], range(k, k + nv), k + i) for k in (0, nv) for i, r in enumerate(efforts.results)]
     outputs = [Array(name, (nv,)) for name in LinearisedEfforts._fields]
     return assemble("efforts", graph, efforts.inputs, outputs, [*own, *falls])
+
+
+def _of_state(template: Any, method: str) -> Program:
+    """Return the program of what a method of q and v returns; JointError if it cannot be traced."""
+
+    def entries(joint: Any, q: Scalars, v: Scalars) -> dict[str, list[Scalar]]:
+        return {method: list(getattr(joint, method)(q, v))}
+
+    try:
+        return joint_program(method, template, entries, q=template.nq, v=template.nv)
+    except TraceError as error:
+        raise JointError(f"{type(template).__name__}: its {method} cannot be differentiated: {error}") from error
 
 
 def _fall(slopes: Mapping[int, Any], along: Iterable[int], own: int) -> Any:
