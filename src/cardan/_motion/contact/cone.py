@@ -50,8 +50,6 @@ SINGLE, DOUBLE = 1.0 / (4.0 * math.pi**2), 1e-4
 # R_t / w: what creeps is this share of what would slide in a step (Castro, section V.B); points of one body that stick
 # a little askew do not jam.
 STICKING = 1e-3
-# R_t / w for the estimate to begin with: as if the velocity were right to a hundredth part of its change.
-SOFT = 1e-2
 # The dissipation time where no dissipation is given, in 1 / sqrt(k w): a mass 1 / w on the spring swings once. With
 # 0.3 a box just above its critical angle is 2 % off at 0.25 ms, with 2 (critical) a spin's friction 1 % at 1 ms.
 SETTLING = 0.6
@@ -142,8 +140,8 @@ class Cone(NamedTuple):
         return w * self.rolling + self.normal * (self.normal.dot(w) * (self.torsional - self.rolling))
 
     def first(self, twist: Motion) -> Impulse:
-        """Return the impulse that a twist asks for, if the contact were soft."""
-        return self._asked(twist, maximum(self.R_n, SINGLE * self.inverse_mass), SOFT * self.inverse_mass)
+        """Return the impulse that a twist asks for, if the contact were soft along its normal."""
+        return self._asked(twist, maximum(self.R_n, SINGLE * self.inverse_mass), self.R_t)
 
     def at(self, twist: Motion) -> Impulse:
         """Return the impulse that a twist asks for, g(v)."""

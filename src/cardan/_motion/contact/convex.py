@@ -22,6 +22,7 @@ from typing import Any
 from cardan._algebra.arrays.implicit_function import all_held, derivatives_taken
 from cardan._algebra.arrays.repeat import converging, only_where, repeat
 from cardan._algebra.scalar import where
+from cardan._algebra.spatial import Scalar
 from cardan._dynamics.algorithms.aba import Accelerations
 from cardan._dynamics.algorithms.drives import JointForces
 from cardan._dynamics.algorithms.implicit import Snapshot
@@ -41,12 +42,12 @@ ITERATIONS, IN_CIRCLES, MOST = 4, 8, 50
 # By how much velocities may be wrong [m/s, rad/s]: within the first iterations as little as rounding allows, in double
 # and in single precision, so that derivatives agree with differences; beyond, what nobody sees.
 EXACT, EXACT_IN_SINGLE, CONVERGED = 1e-9, 1e-5, 1e-3
-# So many iterations, of so few contacts, are written out. That is faster than a loop, and three times as long. What a
-# derivative is taken of is a loop: of a derivative the iterations are a small part of the time.
+# So many iterations, of so few contacts, are written out; of more contacts the first. That is faster than a loop, and
+# longer. What a derivative is taken of is a loop: of a derivative the iterations are a small part of the time.
 WRITTEN_OUT, FEW = 3, 32
-# In how many of those joints are looked at that carry no contact: so often as in a step that touches nothing. In the
-# last one their limbs are what they were, articulated inertias and all, and cost nothing.
-FREE_PASSES = 2
+# In how many of those that follow the first joints are looked at that carry no contact: so often as in a step that
+# touches nothing. In the last one their limbs are what they were, articulated inertias and all, and cost nothing.
+FREE_PASSES = 1
 
 Decided = Callable[[int], Tests]  # what gives the tests of a patch, by its number
 
@@ -71,24 +72,53 @@ def minimum(problem: Problem, iterations: int | None) -> tuple[Decided, Estimate
 
     Of these, those of a patch are asked for where it is near.
     """
-    (decision, found), most = problem.start(), iterations or ITERATIONS
-    held, lines, carrying = decision.tests, [], problem.equation.carrying()
-    loops = problem.count > FEW or derivatives_taken(problem.equation.moment.q)
-    written_out = 0 if loops else min(most, WRITTEN_OUT)
-    for n in range(written_out):
-        moved = problem.lines(decision, found.a)
-        stays = [n >= FREE_PASSES and j not in carrying for j, _ in problem.elements]
-        lines = [lines[k] if stays[k] else line for k, line in enumerate(moved)]
-        held, decision, found = problem.solved(decision.tests.__getitem__, lines)
-    if iterations is None:
-        return _until_right(problem, held, decision, found, written_out)
-    if iterations > written_out:
-        held, _, found = repeat(iterations - written_out, partial(_next, problem), held, decision, found)
-    return held.__getitem__, found
+    decision, found = problem.start()
+    start = decision.tests, decision, found
+    if derivatives_taken(problem.equation.moment.q):
+        return _until_right(problem, *start, 0) if iterations is None else _after(problem, iterations, *start)
+    written_out = min(iterations or ITERATIONS, WRITTEN_OUT if problem.count <= FEW else 1)
+    held, _, found = first = _next(problem, *start)
+    if iterations is not None:
+        return _after(problem, iterations - written_out, *_written_out(problem, written_out - 1, *first))
+    goes = found.residual > _exact(problem)
+
+    def onwards() -> tuple[list[Tests], Estimate]:
+        decided, solution = _until_right(problem, *_written_out(problem, written_out - 1, *first), written_out)
+        return problem.of_each_patch(decided), solution
+
+    last, solution = only_where(goes, onwards)
+    return lambda k: chosen(goes, last[k], held[k]), chosen(goes, solution, found)
 
 
 def _next(problem: Problem, _: Any, decision: Any, found: Any) -> tuple[list[Tests], Decision, Estimate]:
     return problem.solved(decision.tests.__getitem__, problem.lines(decision, found.a))
+
+
+def _written_out(
+    problem: Problem, count: int, held: list[Tests], decision: Decision, found: Estimate
+) -> tuple[list[Tests], Decision, Estimate]:
+    """Return what is left after so many iterations that follow the first."""
+    lines, carrying = [], problem.equation.carrying()
+    for n in range(count):
+        moved = problem.lines(decision, found.a)
+        stays = [n >= FREE_PASSES and j not in carrying for j, _ in problem.elements]
+        lines = [lines[k] if stays[k] else line for k, line in enumerate(moved)]
+        held, decision, found = problem.solved(decision.tests.__getitem__, lines)
+    return held, decision, found
+
+
+def _after(
+    problem: Problem, count: int, held: list[Tests], decision: Decision, found: Estimate
+) -> tuple[Decided, Estimate]:
+    """Return what is left after so many iterations by a loop."""
+    if count:
+        held, _, found = repeat(count, partial(_next, problem), held, decision, found)
+    return held.__getitem__, found
+
+
+def _exact(problem: Problem) -> Scalar:
+    """Return by how much velocities may be wrong within the first iterations."""
+    return where(is_double(problem.equation.moment.q), EXACT, EXACT_IN_SINGLE)
 
 
 def _until_right(
@@ -98,7 +128,7 @@ def _until_right(
 
     A state that is right keeps these: so what it solves again is the same.
     """
-    exact = where(is_double(problem.equation.moment.q), EXACT, EXACT_IN_SINGLE)
+    exact = _exact(problem)
 
     def goes_on(scratch: Any, old: Any) -> Any:
         return old.residual > where(scratch[0] < ITERATIONS, exact, CONVERGED)
