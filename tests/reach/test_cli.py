@@ -112,14 +112,6 @@ def test_dynamics_of_q_alone_holds_against_gravity(capsys, tmp_path):
         np.testing.assert_allclose(out["tau:joint2"], cardan.gravity_forces(arm, q)[:, 1], atol=1e-12)
 
 
-def test_progress_on_long_inputs(capsys, tmp_path):
-    pendulum = cardan.robots.urdf_path("double_pendulum")
-    np.savez(tmp_path / "long.npz", q=np.zeros((20_000, 2)))
-    status, _, err = run(capsys, "dynamics", pendulum, tmp_path / "long.npz", "-o", tmp_path / "out.npz")
-    assert status == 0
-    assert "20000 of 20000 rows" in err
-
-
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
