@@ -92,10 +92,7 @@ def _cylinder(a: Cylinder, h: Scalar, n: Vector3) -> list[Candidate]:
 
 
 def _hull(a: Hull | RowHull, h: Scalar, n: Vector3) -> list[Candidate]:
-    if isinstance(a, RowHull):
-        size = (a.high - a.low).norm()
-    else:
-        size = math.dist(*([extreme(e) for e in zip(*a.vertices, strict=True)] for extreme in (min, max)))
+    size = (Vector3(*a.high) - Vector3(*a.low)).norm()
     low = farthest_of(a, -n)
     # |x - p|^2 - (L / t) n . (x - p) is x . x less a linear function of x, and a number.
     far = farthest_of(a, -(low * 2.0 + n * (size / LOW)), squares=1.0)

@@ -28,7 +28,7 @@ class RowHull:
     most: int  # vertices of any hull in the table
     first: Scalar  # the number of its first vertex
     count: Scalar
-    middle: Vector3  # the mean of its vertices
+    mean: Vector3  # of its vertices
     low: Vector3  # corners of the box about it
     high: Vector3
 

@@ -15,7 +15,7 @@ from cardan._compiler.runtime import reading
 from cardan._motion.collision.bounds import may_meet
 from cardan._motion.collision.box_box import box_box
 from cardan._motion.collision.box_round import box_capsule, box_sphere
-from cardan._motion.collision.candidate import FAR, Candidate, Z
+from cardan._motion.collision.candidate import FAR, Candidate, Z, axis_of
 from cardan._motion.collision.convex import convex_convex
 from cardan._motion.collision.flat_contact import flat_convex
 from cardan._motion.collision.height_field import on_height_field
@@ -35,7 +35,9 @@ from cardan._robot.geometry.shapes import (
     TriangleMesh,
 )
 
-CONSTANT = (Hull, HeightField, TriangleMesh)  # shapes of so many numbers that a program has them, not its blocks
+CONSTANT = (HeightField, TriangleMesh)  # shapes of so many numbers that a program has them, not its blocks
+ALIKE = 16
+"""Hulls of 1 to 16 vertices share a block, those of 17 to 32, ...: the shorter ones have a vertex several times."""
 
 Page = Callable[[Any, SE3, Any, SE3], list[Candidate]]
 
@@ -97,6 +99,14 @@ class Two(NamedTuple):
     def X_ab(self) -> SE3:
         return SE3(self.X_a.rotation.T @ self.X_b.rotation, self.X_a.inverse_act(self.X_b.translation))
 
+    @property
+    def ground_below(self) -> SE3:
+        """X_ab where B is a plane, by the point of it that is nearest to A: so no far origin rounds A's height."""
+        normal = axis_of(self.X_b)
+        R = self.X_a.rotation.T @ self.X_b.rotation
+        *_, n = R.columns()
+        return SE3(R, n * normal.dot(self.X_b.translation - self.X_a.translation))
+
 
 def points(shape_a: Geometry, X_a: SE3, shape_b: Geometry, X_b: SE3) -> list[Candidate]:
     """Return the candidates for contact of two shapes, X_world_a and X_world_b their poses; as `points_of`."""
@@ -154,7 +164,7 @@ def of_alike(pairs: Sequence[Two], body: Callable[..., Any], marks: Sequence[Any
     A block is given sizes and the pose of B in A; this is all that a pair hangs on.
     """
     alike: dict[Any, list[int]] = {}
-    relative = [two.X_ab for two in pairs]
+    relative = [two.ground_below if isinstance(two.b, Plane) else two.X_ab for two in pairs]
     for k, (two, (R, p)) in enumerate(zip(pairs, relative, strict=True)):
         # A program has no operations for entries known to be 0: pairs that differ in these are no block.
         zeros = tuple(is_zero(e) for e in (*R.entries(), *p))
@@ -174,7 +184,7 @@ def is_in_order(two: Two) -> bool:
 def _by_one_block(alike: Sequence[Two], body: Callable[..., Any], mark: Any, *columns: Sequence[Any]) -> list[Any]:
     """Return what a body makes of pairs that are alike, traced once if that is worth it (see `each`).
 
-    A plane's page is short, and takes a row of a pose or two.
+    A plane's page is short, but for hulls, and takes a row of a pose or two.
     """
     first = alike[0]
     if own_module(PAIRS[type(first.a), type(first.b)].__module__) is None:
@@ -183,10 +193,10 @@ def _by_one_block(alike: Sequence[Two], body: Callable[..., Any], mark: Any, *co
     def block(sizes_a: Any, sizes_b: Any, X_ab: SE3, *more: Any) -> Any:
         return body(Two(of_sizes(first.a, sizes_a), SE3(), of_sizes(first.b, sizes_b), X_ab), mark, *more)
 
-    if len(alike) == 1 or isinstance(first.b, Plane):
+    is_short = isinstance(first.b, Plane) and (mark or not isinstance(first.a, Hull))
+    if len(alike) == 1 or is_short:
         return [body(two, mark, *more) for two, _, *more in zip(alike, *columns, strict=True)]
-    sizes = [[sizes_of(shape) for shape in side] for side in zip(*((two.a, two.b) for two in alike), strict=True)]
-    return each(block, *sizes, *columns)
+    return each(block, *(rows_of(side) for side in zip(*((two.a, two.b) for two in alike), strict=True)), *columns)
 
 
 def _candidates(
@@ -211,7 +221,18 @@ def _candidates(
 
 def kind_of(shape: Geometry) -> Any:
     """Return what shapes that share a block have in common: a type, or the shape whose numbers are its constants."""
-    return shape if isinstance(shape, Hull) else id(shape) if isinstance(shape, CONSTANT) else type(shape)
+    if isinstance(shape, Hull):
+        return Hull, -(-len(shape.vertices) // ALIKE)
+    return id(shape) if isinstance(shape, CONSTANT) else type(shape)
+
+
+def rows_of(alike: Sequence[Geometry]) -> list[list[Any]]:
+    """Return the sizes of shapes that are alike; of hulls, as many vertices each."""
+    rows = [sizes_of(shape) for shape in alike]
+    if not isinstance(alike[0], Hull):
+        return rows
+    most = max(len(vertices) for vertices, *_ in rows)
+    return [[(*vertices, *vertices[:1] * (most - len(vertices))), *more] for vertices, *more in rows]
 
 
 def sizes_of(shape: Geometry) -> list[Any]:
@@ -219,7 +240,7 @@ def sizes_of(shape: Geometry) -> list[Any]:
 
 
 def of_sizes(like: Geometry, sizes: Sequence[Any]) -> Any:
-    """Return a shape whose sizes may be symbols, so that nothing checks them; hulls and terrains have none."""
+    """Return a shape whose sizes may be symbols, so that nothing checks them; terrains have none."""
     if isinstance(like, CONSTANT):
         return like
     shape = object.__new__(type(like))

@@ -23,7 +23,7 @@ from cardan._motion.crowd.rows import blocks_of, numbers_of, still_row
 from cardan._motion.crowd.shape_rows import ShapeKinds, ShapePair
 from cardan._motion.crowd.sleep import SPIN
 from cardan._motion.crowd.tables import BITS, Crowd
-from cardan._robot.geometry.shapes import Geometry, HeightField, Plane, Shape, Sphere, TriangleMesh
+from cardan._robot.geometry.shapes import Geometry, HeightField, Hull, Plane, Shape, Sphere, TriangleMesh
 from cardan._robot.geometry.support import box_about
 from cardan._robot.model import WORLD, Material, Model
 from cardan._robot.records import ContactSurface
@@ -228,7 +228,9 @@ class Layout:
         for family, shape in zip(scene.families, scene.shapes, strict=True):
             own = self._placed(shape, at_rest)
             geometry = shape.geometry
-            own["shape_kind"] = kinds.setdefault(kind_of(geometry), (len(kinds), geometry))[0]
+            own["shape_kind"] = kinds.setdefault(
+                geometry if isinstance(geometry, Hull) else kind_of(geometry), (len(kinds), geometry)
+            )[0]
             own["shape_surface"] = materials.setdefault(shape.surface or Material(), len(materials))
             own |= {"shape_family": family, "shape_first": len(sizes), "shape_stiffness": scene.stiffness[len(rows)]}
             own |= {f"shape_{key}": getattr(shape, key) for key in ("margin", "group", "mask")}
