@@ -29,7 +29,6 @@ from typing import Any, NamedTuple
 from cardan._algebra.scalar import absolute, logical_and, maximum, where
 from cardan._algebra.spatial import Matrix3, Scalar, Vector3
 from cardan._motion.collision.candidate import PARALLEL, X, Y, Z, in_precision, length_and_direction, select
-from cardan._motion.collision.row_hull import RowHull
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Sphere
 
 
@@ -61,10 +60,8 @@ def _of_ellipsoid(shape: Ellipsoid, d: Vector3) -> Vector3:
     return direction * D
 
 
-def farthest_of(hull: Hull | RowHull, d: Vector3, squares: float = 0.0) -> Vector3:
+def farthest_of(hull: Hull, d: Vector3, squares: float = 0.0) -> Vector3:
     """Return the vertex x with the greatest d . x + squares x . x, the first of equal ones."""
-    if isinstance(hull, RowHull):
-        return hull.farthest(d, squares)
     return _farthest(hull.vertices, d, squares)[1]
 
 
@@ -88,7 +85,6 @@ SUPPORT_POINTS: dict[type, Callable[[Any, Vector3], Vector3]] = {
     Cylinder: _of_cylinder,
     Ellipsoid: _of_ellipsoid,
     Hull: farthest_of,
-    RowHull: farthest_of,
     Triangle: lambda shape, d: reduce(_farther, ((d.dot(x), x) for x in shape))[1],
 }
 
@@ -178,7 +174,7 @@ def radius_of(shape: Geometry) -> Scalar:
 
 def middle_of(shape: Geometry) -> Vector3:
     """Return a point within a shape's core: of a hull, the mean of its vertices."""
-    if isinstance(shape, (Hull, RowHull)):
+    if isinstance(shape, Hull):
         return Vector3(*shape.mean)
     if isinstance(shape, Triangle):
         return (shape.a + shape.b + shape.c) * (1.0 / 3.0)
@@ -187,7 +183,7 @@ def middle_of(shape: Geometry) -> Vector3:
 
 def extent_of(shape: Geometry) -> Scalar:
     """Return about how large a shape's core is: what rounding is measured by."""
-    if isinstance(shape, (Hull, RowHull)):
+    if isinstance(shape, Hull):
         return 0.5 * reduce(maximum, Vector3(*shape.high) - Vector3(*shape.low))
     if isinstance(shape, Triangle):
         return 0.5 * reduce(maximum, (absolute(e) for side in (shape.b - shape.a, shape.c - shape.a) for e in side))

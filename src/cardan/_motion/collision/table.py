@@ -36,9 +36,6 @@ from cardan._robot.geometry.shapes import (
 )
 
 CONSTANT = (HeightField, TriangleMesh)  # shapes of so many numbers that a program has them, not its blocks
-ALIKE = 16
-"""Hulls of 1 to 16 vertices share a block, those of 17 to 32, ...: the shorter ones have a vertex several times."""
-
 Page = Callable[[Any, SE3, Any, SE3], list[Candidate]]
 
 # For each two types of shapes, in one of their orders, the page that knows them.
@@ -219,24 +216,30 @@ def _candidates(
     return when(may_meet(*two, reach), found, [Candidate(FAR, Vector3.zero(), Z)] * count)
 
 
-def kind_of(shape: Geometry) -> Any:
-    """Return what shapes that share a block have in common: a type, or the shape whose numbers are its constants."""
+def kind_of(shape: Geometry, doublings: int = 1) -> Any:
+    """Return what shapes that share a block have in common: a type, or the shape whose numbers are its constants.
+
+    Of two hulls that do, one may have 2^doublings times as many vertices: the other takes as long.
+    """
     if isinstance(shape, Hull):
-        return Hull, -(-len(shape.vertices) // ALIKE)
+        return Hull, -(-(len(shape.vertices) - 1).bit_length() // doublings)
     return id(shape) if isinstance(shape, CONSTANT) else type(shape)
 
 
 def rows_of(alike: Sequence[Geometry]) -> list[list[Any]]:
     """Return the sizes of shapes that are alike; of hulls, as many vertices each."""
-    rows = [sizes_of(shape) for shape in alike]
-    if not isinstance(alike[0], Hull):
-        return rows
-    most = max(len(vertices) for vertices, *_ in rows)
-    return [[(*vertices, *vertices[:1] * (most - len(vertices))), *more] for vertices, *more in rows]
+    most = max(len(shape.vertices) if isinstance(shape, Hull) else 0 for shape in alike)
+    return [sizes_of(shape, most) for shape in alike]
 
 
-def sizes_of(shape: Geometry) -> list[Any]:
-    return [] if isinstance(shape, CONSTANT) else [getattr(shape, field.name) for field in fields(shape)]
+def sizes_of(shape: Geometry, most: int = 0) -> list[Any]:
+    """Return the numbers of a shape: of a hull so many vertices at least, its first one several times."""
+    if isinstance(shape, CONSTANT):
+        return []
+    sizes = [getattr(shape, field.name) for field in fields(shape)]
+    if isinstance(shape, Hull):
+        sizes[0] = (*shape.vertices, *shape.vertices[:1] * (most - len(shape.vertices)))
+    return sizes
 
 
 def of_sizes(like: Geometry, sizes: Sequence[Any]) -> Any:
