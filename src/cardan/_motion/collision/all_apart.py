@@ -26,7 +26,7 @@ from cardan._motion.collision.distance import SEARCHED, seen_from_a, unit_of
 from cardan._motion.collision.nearest_triangle import is_apart
 from cardan._motion.collision.round_shapes import capsule_capsule, capsule_sphere, sphere_sphere
 from cardan._motion.collision.spines import Ball, Spine, square
-from cardan._motion.collision.table import PAIRS, Two, check_page, in_order, kind_of, of_alike, of_sizes, sizes_of
+from cardan._motion.collision.table import PAIRS, Two, check_page, in_order, kind_of, of_alike, of_sizes, rows_of
 from cardan._robot.geometry.shapes import Box, Plane, TriangleMesh
 
 APART = 1e30  # a gap [m] beyond every margin: nothing is computed with it
@@ -71,7 +71,9 @@ def _and(apart: Any, also: Any) -> Any:
 def _with_obstacles(pairs: Sequence[Two], margin: Scalar, apart: Any) -> Any:
     """Return whether one shape is apart from obstacles, too, where it is said to be apart so far."""
     spine = Spine.of(pairs[0].a, pairs[0].X_a)
-    left: dict[Any, list[tuple[Two, Scalar]]] = {}  # by kind; each with a number that is below 0 where it may be near
+    left: dict[
+        Any, list[tuple[Two, Scalar]]
+    ] = {}  # by kind and unit; each with a number that is below 0 where it may be near
     hit: Scalar = 1.0  # below 0 where it is
     for two in pairs:
         if isinstance(two.b, TriangleMesh):
@@ -87,24 +89,24 @@ def _with_obstacles(pairs: Sequence[Two], margin: Scalar, apart: Any) -> Any:
             hit = minimum(hit, squared - square(spine.inner + ball.inner + margin))
         if (spine.inner, ball.inner) != (spine.outer, ball.outer):
             squared = squared - square(spine.outer + ball.outer + margin)
-            left.setdefault(kind_of(two.b), []).append((two, squared))
+            left.setdefault((kind_of(two.b), unit_of(two)), []).append((two, squared))
     apart = _and(apart, hit > 0.0)
-    for rows in left.values():
+    for (_, unit), rows in left.items():
         for k in range(0, len(rows), ROWS):
-            apart = _with_rows(rows[k : k + ROWS], margin, apart)
+            apart = _with_rows(rows[k : k + ROWS], margin, apart, unit)
     return apart
 
 
-def _with_rows(rows: Sequence[tuple[Two, Scalar]], margin: Scalar, apart: Any) -> Any:
+def _with_rows(rows: Sequence[tuple[Two, Scalar]], margin: Scalar, apart: Any, unit: float) -> Any:
     """Return the same for obstacles of one kind."""
     (a, X_a, like, _), _ = rows[0]
 
     def gap(sizes: Any, X_b: SE3, near: Scalar) -> Scalar:
         two = Two(a, X_a, of_sizes(like, sizes), X_b)
-        return when(logical_and(near <= 0.0, apart > 0.5), lambda: _gap(two, margin), APART)
+        return when(logical_and(near <= 0.0, apart > 0.5), lambda: _gap(two, margin, unit), APART)
 
     def least() -> Scalar:
-        columns = [sizes_of(two.b) for two, _ in rows], [two.X_b for two, _ in rows], [near for _, near in rows]
+        columns = rows_of([two.b for two, _ in rows]), [two.X_b for two, _ in rows], [near for _, near in rows]
         return reduce(minimum, each(gap, *columns))
 
     some_near = reduce(minimum, (near for _, near in rows)) <= 0.0
@@ -115,17 +117,17 @@ def _with_rows(rows: Sequence[tuple[Two, Scalar]], margin: Scalar, apart: Any) -
 
 
 def _with_one_another(pairs: Sequence[Two], margin: Scalar, apart: Any) -> Any:
-    def gap(two: Two, _: Any) -> Scalar:
+    def gap(two: Two, unit: float) -> Scalar:
         if PAIRS[type(two.a), type(two.b)] in SHORT:
-            return _gap(two, margin)
-        return when(logical_and(may_meet(*two, margin), apart > 0.5), lambda: _gap(two, margin), APART)
+            return _gap(two, margin, unit)
+        return when(logical_and(may_meet(*two, margin), apart > 0.5), lambda: _gap(two, margin, unit), APART)
 
-    found = of_alike([in_order(two)[0] for two in pairs], gap, [None] * len(pairs))
+    found = of_alike([in_order(two)[0] for two in pairs], gap, [unit_of(two) for two in pairs])
     return _and(apart, reduce(minimum, found) > margin)
 
 
-def _gap(two: Two, margin: Scalar) -> Scalar:
-    """Return a gap of two shapes that is on the same side of the margin as theirs."""
+def _gap(two: Two, margin: Scalar, unit: float = 1.0) -> Scalar:
+    """Return a gap of two shapes, looked at in a unit, that is on the same side of the margin as theirs."""
     two, _ = in_order(two)
     if isinstance(two.b, TriangleMesh):
         return where(is_apart(two.a, two.X_ab, two.b, margin), APART, -APART)
@@ -136,7 +138,6 @@ def _gap(two: Two, margin: Scalar) -> Scalar:
         unsure = logical_and(separation > 0.0, separation <= margin)
         return when(unsure, lambda: convex_convex(*two, margin)[0].gap, separation)
     if page in SEARCHED:
-        unit = unit_of(two)
         return convex_convex(*seen_from_a(two, unit), margin * (1.0 / unit))[0].gap * unit
     first, *others = page(*two)
     return first.gap if page in FIRST else reduce(minimum, (c.gap for c in others), first.gap)
