@@ -50,6 +50,7 @@ STARTS = 3
 # Where it begins again: from the best of these, and the best of those that are more than 37 degrees away, ...
 DIRECTIONS = [Vector3(*d) * (1.0 / math.hypot(*d)) for d in product((-1.0, 0.0, 1.0), repeat=3) if any(d)]
 BESIDE = 0.8
+BESIDE_END = 0.99  # ... and given up where it comes within 8 degrees of the best end so far, and is worse
 
 
 class Witness(NamedTuple):
@@ -128,7 +129,13 @@ def search(
         n, separation = _picked(starts, k)
         fresh = best._replace(q=n * _beyond(separation, size), n=n, separation=separation, done=zero)
         begun = chosen(k < 0.5, best, fresh)
-        found = Search(*repeat_while(PASSES, lambda *state: Search(*state).done < 0.5, improved, *begun))
+
+        def goes_on(*state: Any) -> Any:
+            own = Search(*state)
+            elsewhere = logical_or(own.separation > best.separation, own.n.dot(best.n) < BESIDE_END)
+            return logical_and(own.done < 0.5, logical_or(k < 0.5, elsewhere))
+
+        found = Search(*repeat_while(PASSES, goes_on, improved, *begun))
         return k + 1.0, starts, chosen(logical_or(k < 0.5, found.separation > best.separation), found, best)
 
     def going(k: Scalar, starts: Any, best: Any) -> Any:
