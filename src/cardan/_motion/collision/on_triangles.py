@@ -180,7 +180,6 @@ def _deep(a: Any, p: Vector3, n: Vector3) -> Vector3:
 
 def _on_edge(body: _Body, grid: Grid, k: Scalar) -> _Feature:
     """Return the candidates on the inside of an edge; its ends are corners."""
-    a, X_ba = body.shape, body.X
     middle, along, u, u_other = grid.numbers(k, 1, 12)
     half = cell(grid.features, k * float(grid.stride))
     t = clip((body.at - middle).dot(along), -half, half)
@@ -194,8 +193,8 @@ def _on_edge(body: _Body, grid: Grid, k: Scalar) -> _Feature:
 
     def near() -> list[Candidate]:
         found = []
-        for c in _candidates(EDGE_PAGES, a, X_ba, edge, SE3(R, middle)):
-            s = along.dot(X_ba @ (c.point - c.normal * c.gap) - middle)
+        for c in _candidates(EDGE_PAGES, body, edge, SE3(R, middle)):
+            s = along.dot(body.X @ (c.point - c.normal * c.gap) - middle)
             inside = absolute(s) < half * (1.0 - 1e-6)
             counts = _counts(body, c, (-u, -u_other), outwards)
             found.append(existing(logical_and(logical_and(counts, inside), c.gap < 0.5 * FAR), c))
@@ -209,7 +208,7 @@ def _on_corner(body: _Body, grid: Grid, k: Scalar) -> _Feature:
     outwards = -around[-1]
 
     def near() -> list[Candidate]:
-        (c,) = _candidates(CORNER_PAGES, body.shape, body.X, Sphere(0.0), SE3(None, at))
+        (c,) = _candidates(CORNER_PAGES, body, Sphere(0.0), SE3(None, at))
         return [existing(_counts(body, c, around, outwards), c)]
 
     return _Feature(logical_and(body.is_around(at), body.is_near(at, outwards)), near)
@@ -247,9 +246,12 @@ CORNER_PAGES = {
 }
 
 
-def _candidates(pages: Any, a: Geometry, X_ba: SE3, feature: Geometry, X: SE3) -> list[Candidate]:
+def _candidates(pages: Any, body: _Body, feature: Geometry, X: SE3) -> list[Candidate]:
     """Return the candidates of a shape and a feature at X in the surface's frame."""
+    a, X_ba = body.shape, body.X
     page, _ = pages[type(a)]
+    if page in (flat_convex, convex_convex):
+        return page(a, X_ba, feature, X, body.reach)
     if page is not capsule_sphere or isinstance(a, Capsule):
         return page(a, X_ba, feature, X)
     return [c.seen_from_b(X_ba.inverse() @ X) for c in page(feature, X, a, X_ba)]

@@ -35,9 +35,10 @@ from cardan._robot.geometry.shapes import (
     TriangleMesh,
 )
 
+REACHING = (on_triangles, flat_convex, convex_convex)  # pages that have less to do where they are told a reach
 CONSTANT = (Hull, HeightField, TriangleMesh)  # shapes of so many numbers that a program has them, not its blocks
 
-Page = Callable[[Any, SE3, Any, SE3], list[Candidate]]
+Page = Callable[..., list[Candidate]]  # of (a, X_a, b, X_b)
 
 # For each two types of shapes, in one of their orders, the page that knows them.
 PAIRS: dict[tuple[type, type], Page] = {
@@ -196,10 +197,7 @@ def _candidates(
     page, count = (page_of(two), 1) if page_of else (PAIRS[type(two.a), type(two.b)], count_of(two.a, two.b))
 
     def found() -> list[Candidate]:
-        if page is on_triangles and isinstance(two.b, TriangleMesh):
-            own = on_triangles(two.a, two.X_a, two.b, two.X_b, reach)
-        else:
-            own = page(*two)
+        own = page(*two, reach) if page in REACHING else page(*two)
         if swapped:
             own = [c.seen_from_b(two.X_ab.inverse()) for c in own]
         return [Candidate(c.gap, X @ c.point, X.rotation @ c.normal) for c in own] if X else own
