@@ -114,12 +114,10 @@ class _Body(NamedTuple):
     radius: Scalar
     slack: Scalar  # by how much faces overlap [m]
 
-    def is_near(self, start: Vector3, n: Vector3) -> Any:
-        """Return whether the box about the shape is nearer than the reach to a point, along a unit vector."""
-        return n.dot(self.at - start) - self._half_along(n) < self.reach
-
-    def _half_along(self, n: Vector3) -> Scalar:
-        return Vector3(*map(absolute, self.X.rotation.transpose_apply(n))).dot(self.half)
+    def least(self, n: Vector3, start: Vector3) -> Scalar:
+        """Return n . (x - start) of the point x of the box about the shape where it is least."""
+        side = Vector3(*map(absolute, self.X.rotation.transpose_apply(n)))
+        return n.dot(self.at - start) - side.dot(self.half)
 
     def is_around(self, p: Vector3) -> Any:
         """Return whether a point is within the ball about the shape."""
@@ -143,7 +141,10 @@ def most_of(a: Geometry) -> int:
 
 def _on_face(body: _Body, grid: Grid, k: Scalar) -> _Feature:
     face = Face.of(grid.numbers(k, 0, 9))
-    return _Feature(body.is_near(face.corners[0], face.normal), lambda: _candidates_on(face, body))
+    is_near = body.least(face.normal, face.corners[0]) < body.reach
+    for side, start in zip(face.outwards(), face.corners, strict=True):
+        is_near = logical_and(is_near, body.least(side, start) <= body.slack * side.norm())
+    return _Feature(is_near, lambda: _candidates_on(face, body))
 
 
 def _candidates_on(face: Face, body: _Body) -> list[Candidate]:
@@ -200,7 +201,8 @@ def _on_edge(body: _Body, grid: Grid, k: Scalar) -> _Feature:
             found.append(existing(logical_and(logical_and(counts, inside), c.gap < 0.5 * FAR), c))
         return found
 
-    return _Feature(logical_and(body.is_around(middle + along * t), body.is_near(middle, outwards)), near)
+    is_near = logical_and(body.is_around(middle + along * t), body.least(outwards, middle) < body.reach)
+    return _Feature(is_near, near)
 
 
 def _on_corner(body: _Body, grid: Grid, k: Scalar) -> _Feature:
@@ -211,7 +213,7 @@ def _on_corner(body: _Body, grid: Grid, k: Scalar) -> _Feature:
         (c,) = _candidates(CORNER_PAGES, body, Sphere(0.0), SE3(None, at))
         return [existing(_counts(body, c, around, outwards), c)]
 
-    return _Feature(logical_and(body.is_around(at), body.is_near(at, outwards)), near)
+    return _Feature(logical_and(body.is_around(at), body.least(outwards, at) < body.reach), near)
 
 
 def _counts(body: _Body, c: Candidate, around: Sequence[Vector3], outwards: Vector3) -> Any:
