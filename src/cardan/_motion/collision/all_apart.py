@@ -21,7 +21,7 @@ from cardan._algebra.spatial import SE3, Scalar
 from cardan._motion.collision.bounds import may_meet
 from cardan._motion.collision.box_box import box_box, box_separation
 from cardan._motion.collision.box_round import box_capsule
-from cardan._motion.collision.convex import convex_convex
+from cardan._motion.collision.convex import witness
 from cardan._motion.collision.distance import SEARCHED, seen_from_a, unit_of
 from cardan._motion.collision.nearest_triangle import is_apart
 from cardan._motion.collision.round_shapes import capsule_capsule, capsule_sphere, sphere_sphere
@@ -136,8 +136,8 @@ def _gap(two: Two, margin: Scalar, unit: float = 1.0) -> Scalar:
         # Along their axes boxes are never farther apart than they are, and as deep.
         separation = box_separation(two.a, two.X_a, two.b, two.X_b)
         unsure = logical_and(separation > 0.0, separation <= margin)
-        return when(unsure, lambda: convex_convex(*two, margin)[0].gap, separation)
+        return when(unsure, lambda: witness(*two, margin).gap, separation)
     if page in SEARCHED:
-        return convex_convex(*seen_from_a(two, unit), margin * (1.0 / unit))[0].gap * unit
+        return witness(*seen_from_a(two, unit), margin * (1.0 / unit)).gap * unit
     first, *others = page(*two)
     return first.gap if page in FIRST else reduce(minimum, (c.gap for c in others), first.gap)
