@@ -277,7 +277,7 @@ def loop_bias(model: Model, q: ArrayLike, v: ArrayLike) -> list[Scalar]:
 
 
 def with_loops(model: Model, where: str) -> Model:
-    if not any(c.joint.num_rows for c in model.closures):
+    if not model.has_loops:
         raise MechanismError(f"{where}: model {model.name!r} has no joint that closes a loop.")
     return model
 

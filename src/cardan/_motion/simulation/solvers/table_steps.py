@@ -42,7 +42,7 @@ def what_is_no_row(world: World) -> str | None:
         return "a world in which nothing moves, or nothing has a shape"
     if world.constants():
         return f"what is given for each world ({', '.join(world.constants())})"
-    if any(c.joint.num_rows for c in model.closures):
+    if model.has_loops:
         return f"the loop that joint {model.closures[0].name!r} closes"
     for c, *_ in bounded(model):
         return f"the bounds of joint {c.name!r}"
