@@ -55,6 +55,7 @@ def convex(
     moment: Snapshot, elements: JointForces, contacts: Sequence[Contact], dt: float, iterations: int | None = None
 ) -> Solved:
     """Return the accelerations of an implicit step after so many iterations; by default after those it takes."""
+    iterations = 1 if elements.are_lines and not contacts else iterations  # 1: there is nothing to decide
     equation = equation_of_motion(moment, contacts, dt, iterations or ITERATIONS, grouped=True)
     problem = Problem.of(equation, elements)
     decided, found = minimum(problem, iterations)
@@ -74,7 +75,7 @@ def minimum(problem: Problem, iterations: int | None) -> tuple[Decided, Estimate
     (decision, found), most = problem.start(), iterations or ITERATIONS
     held, lines, carrying = decision.tests, [], problem.equation.carrying()
     loops = problem.count > FEW or derivatives_taken(problem.equation.moment.q)
-    written_out = 0 if loops else min(most, WRITTEN_OUT)
+    written_out = 0 if loops else min(most, WRITTEN_OUT if problem.count else FREE_PASSES)
     for n in range(written_out):
         moved = problem.lines(decision, found.a)
         stays = [n >= FREE_PASSES and j not in carrying for j, _ in problem.elements]
