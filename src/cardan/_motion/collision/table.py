@@ -242,7 +242,7 @@ def sizes_of(shape: Geometry, most: int = 0) -> list[Any]:
         return []
     sizes = [getattr(shape, field.name) for field in fields(shape)]
     if isinstance(shape, Hull):
-        sizes[0] = (*shape.vertices, *shape.vertices[:1] * (most - len(shape.vertices)))
+        sizes[0] = (*shape.vertices, *[shape.vertices[0]] * (most - len(shape.vertices)))
     return sizes
 
 
