@@ -40,7 +40,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from cardan._algebra.scalar import is_zero, logical_and, maximum, minimum, sqrt, where
+from cardan._algebra.scalar import absolute, is_zero, logical_and, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Symmetric3, Vector3
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._motion.contact.point import Contact
@@ -50,8 +50,10 @@ SINGLE, DOUBLE = 1.0 / (4.0 * math.pi**2), 1e-4
 # R_t / w: what creeps is this share of what would slide in a step (Castro, section V.B); points of one body that stick
 # a little askew do not jam.
 STICKING = 1e-3
-# R_t / w for the estimate to begin with: as if the velocity were right to a hundredth part of its change.
-SOFT = 1e-2
+# R_t / w for the estimate to begin with, where a contact comes or goes at such a speed [m/s]: as if the velocity were
+# right to a hundredth part of its change. In a slower one less: what lies still creeps as it did in the last step, so
+# that one iteration is right.
+SOFT, CALM = 1e-2, 3e-3
 # The dissipation time where no dissipation is given, in 1 / sqrt(k w): a mass 1 / w on the spring swings once. With
 # 0.3 a box just above its critical angle is 2 % off at 0.25 ms, with 2 (critical) a spin's friction 1 % at 1 ms.
 SETTLING = 0.6
@@ -143,7 +145,9 @@ class Cone(NamedTuple):
 
     def first(self, twist: Motion) -> Impulse:
         """Return the impulse that a twist asks for, if the contact were soft."""
-        return self._asked(twist, maximum(self.R_n, SINGLE * self.inverse_mass), SOFT * self.inverse_mass)
+        comes = minimum(absolute(self.normal.dot(twist.linear)) * (1.0 / CALM), 1.0)
+        R_t = maximum(self.R_t, comes * (SOFT * self.inverse_mass))
+        return self._asked(twist, maximum(self.R_n, SINGLE * self.inverse_mass), R_t)
 
     def at(self, twist: Motion) -> Impulse:
         """Return the impulse that a twist asks for, g(v)."""

@@ -1,12 +1,12 @@
 """Convex contact: the accelerations of a step are the minimum of a convex function (`problem`), by Newton's method.
 
 An iteration decides which part of its law each force is on, linearises it there, and solves the equation of motion.
-Decided at estimates of force and velocity both (a primal-dual active set) it takes two to four iterations, wherever it
+Decided at estimates of force and velocity both (a primal-dual active set) it takes one to four iterations, wherever it
 starts, and no search. Where these do not end, as in one step of a hundred of a robot that falls on its limbs, it goes
 on `downhill`.
 
 It starts with the impulses that the contacts' present velocities ask for: those of the last step, if nothing happened
-since; so nothing need be remembered.
+since; so nothing need be remembered. Of what lies still the first iteration is right, and is all there is.
 
 Source: Castro, Permenter and Han, An unconstrained convex formulation of compliant contact (2022), for the problem;
 Hintermueller, Ito and Kunisch, The primal-dual active set strategy as a semismooth Newton method (2003).
@@ -41,14 +41,13 @@ ITERATIONS, IN_CIRCLES, MOST = 4, 8, 50
 # By how much velocities may be wrong [m/s, rad/s]: within the first iterations as little as rounding allows, in double
 # and in single precision, so that derivatives agree with differences; beyond, what nobody sees.
 EXACT, EXACT_IN_SINGLE, CONVERGED = 1e-9, 1e-5, 1e-3
-# So many iterations, of so few contacts, are written out. That is faster than a loop, and three times as long. What a
-# derivative is taken of is a loop: of a derivative the iterations are a small part of the time.
+# So many iterations, of so few contacts, are written out; of more contacts the first. That is faster than a loop, and
+# longer. Those that follow the first are skipped where it is right. What a derivative is taken of is a loop: of a
+# derivative the iterations are a small part of the time.
 WRITTEN_OUT, FEW = 3, 32
-# In how many of those joints are looked at that carry no contact: so often as in a step that touches nothing. In the
-# last one their limbs are what they were, articulated inertias and all, and cost nothing.
-FREE_PASSES = 2
 
 Decided = Callable[[int], Tests]  # what gives the tests of a patch, by its number
+Iterated = tuple[list[Tests], Decision, Estimate]  # what an iteration was decided by, what it decides, and found
 
 
 def convex(
@@ -72,24 +71,42 @@ def minimum(problem: Problem, iterations: int | None) -> tuple[Decided, Estimate
 
     Of these, those of a patch are asked for where it is near.
     """
-    (decision, found), most = problem.start(), iterations or ITERATIONS
-    held, lines, carrying = decision.tests, [], problem.equation.carrying()
-    loops = problem.count > FEW or derivatives_taken(problem.equation.moment.q)
-    written_out = 0 if loops else min(most, WRITTEN_OUT if problem.count else FREE_PASSES)
-    for n in range(written_out):
-        moved = problem.lines(decision, found.a)
-        stays = [n >= FREE_PASSES and j not in carrying for j, _ in problem.elements]
-        lines = [lines[k] if stays[k] else line for k, line in enumerate(moved)]
-        held, decision, found = problem.solved(decision.tests.__getitem__, lines)
-    if iterations is None:
-        return _until_right(problem, held, decision, found, written_out)
-    if iterations > written_out:
-        held, _, found = repeat(iterations - written_out, partial(_next, problem), held, decision, found)
+    decision, found = problem.start()
+    state: Iterated = decision.tests, decision, found
+    if derivatives_taken(problem.equation.moment.q):
+        return _until_right(problem, *state, 0) if iterations is None else _after(problem, iterations, state)
+    first = _next(problem, *state)
+    return _first_or_further(problem, first) if iterations is None else _after(problem, iterations - 1, first)
+
+
+def _next(problem: Problem, _: Any, decision: Any, found: Any) -> Iterated:
+    return problem.solved(decision.tests.__getitem__, problem.lines(decision, found.a))
+
+
+def _after(problem: Problem, count: int, state: Iterated) -> tuple[Decided, Estimate]:
+    held, _, found = repeat(count, partial(_next, problem), *state) if count else state
     return held.__getitem__, found
 
 
-def _next(problem: Problem, _: Any, decision: Any, found: Any) -> tuple[list[Tests], Decision, Estimate]:
-    return problem.solved(decision.tests.__getitem__, problem.lines(decision, found.a))
+def _first_or_further(problem: Problem, first: Iterated) -> tuple[Decided, Estimate]:
+    """Return what the first iteration left, if that is right: so is what lies still. Else go on."""
+    goes = _goes_on(problem, (1.0,), first[2])
+
+    def further() -> tuple[list[Tests], Estimate]:
+        state, count = first, WRITTEN_OUT if problem.count <= FEW else 1
+        for _ in range(count - 1):
+            state = _next(problem, *state)
+        decided, solution = _until_right(problem, *state, count)
+        return problem.of_each_patch(decided), solution
+
+    last, solution = only_where(goes, further)
+    return lambda k: chosen(goes, last[k], first[0][k]), chosen(goes, solution, first[2])
+
+
+def _goes_on(problem: Problem, scratch: Any, found: Estimate) -> Any:
+    """Return whether an estimate is not right yet: after how many iterations it was found comes first in `scratch`."""
+    exact = where(is_double(problem.equation.moment.q), EXACT, EXACT_IN_SINGLE)
+    return found.residual > where(scratch[0] < ITERATIONS, exact, CONVERGED)
 
 
 def _until_right(
@@ -99,14 +116,10 @@ def _until_right(
 
     A state that is right keeps these: so what it solves again is the same.
     """
-    exact = where(is_double(problem.equation.moment.q), EXACT, EXACT_IN_SINGLE)
-
-    def goes_on(scratch: Any, old: Any) -> Any:
-        return old.residual > where(scratch[0] < ITERATIONS, exact, CONVERGED)
 
     def next_one(scratch: Any, old: Any) -> tuple[Any, Estimate]:
         count, held, decision = scratch
-        goes, goes_down = goes_on(scratch, old), count >= IN_CIRCLES
+        goes, goes_down = _goes_on(problem, scratch, old), count >= IN_CIRCLES
 
         def decided(k: int) -> Tests:
             return chosen(goes, decision.tests[k], held[k])
@@ -120,6 +133,7 @@ def _until_right(
         return (count + 1.0, held, Decision(efforts, tests)), chosen(goes_down, lowest, new)
 
     start = float(done), held, decision
-    (_, last, _), solution = converging(MOST - done, ITERATIONS - done, goes_on, next_one, start, found)
-    went = goes_on(start, found)
+    most, first = MOST - done, ITERATIONS - done
+    (_, last, _), solution = converging(most, first, partial(_goes_on, problem), next_one, start, found)
+    went = _goes_on(problem, start, found)
     return lambda k: chosen(went, last[k], held[k]), solution

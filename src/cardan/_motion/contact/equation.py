@@ -35,13 +35,12 @@ from cardan._dynamics.algorithms.implicit import (
 )
 from cardan._dynamics.algorithms.linear import Rows, dot, with_diagonal
 from cardan._dynamics.algorithms.rnea import bias_forces
-from cardan._dynamics.algorithms.tree import Vector, depth, supports
+from cardan._dynamics.algorithms.tree import Vector, depth
 from cardan._motion.contact.point import Contact
 
 Efforts = tuple[Vector, Vector]  # tau and W along v
-Changes = Callable[
-    [int], Motion
-]  # what returns J a of a patch, by its number: it may be asked where what is far is skipped
+# What returns J a of a patch, by its number: it may be asked where what is far is skipped.
+Changes = Callable[[int], Motion]
 SHARED = 3  # from so many contacts on it costs less to carry their impedances to the body first
 
 
@@ -114,12 +113,6 @@ class Equation(ABC):
     @property
     def contacts(self) -> list[Contact]:
         return [contact for patch in self.patches for contact in patch.contacts]
-
-    def carrying(self) -> set[int]:
-        """Return the indices in v of the joints that carry a contact."""
-        model = self.moment.model
-        nodes = {node for contact in self.contacts for node in contact.nodes}
-        return {j for node in nodes for i in supports(model, node) for j in model.nodes[i].v}
 
     def together(self, responses: Sequence[Response]) -> list[Contribution]:
         """Return the contributions of all groups, by the responses of their patches."""

@@ -20,11 +20,8 @@ from cardan._robot.records import Material
 
 # Pairs are looked at that may come as near as this part of their sizes, or would at so many times their velocities.
 SKIN, AHEAD = 0.02, 2.0
-GROUNDS = (
-    Plane,
-    HeightField,
-    TriangleMesh,
-)  # what is met at its surface alone, whose size says nothing of how near that is
+# What is met at its surface alone, whose size says nothing of how near that is.
+GROUNDS = Plane, HeightField, TriangleMesh
 TINY = 1e-30  # a square beside which that of a speed is 0, so that the root has a derivative
 
 
