@@ -108,6 +108,10 @@ class Task(ABC):
         given = np.empty(0, dtype=object) if target is None else target
         return derivative(error_function(Structure([self])), "q")(model, q, given)
 
+    def linearized(self, model: Model, q: Any, target: Any) -> tuple[Any, Any]:
+        """Return the error and its Jacobian; a task to which one comes with the other says so here."""
+        return self.error(model, q, target), self.jacobian(model, q, target)
+
     def check_target(self, model: Model, target: np.ndarray) -> None:  # noqa: B027 -- most arrays are targets
         """Raise for targets, shape (..., *target_shape), of finite numbers, that are invalid for other reasons."""
 
@@ -115,6 +119,11 @@ class Task(ABC):
     def lengths(self) -> Sequence[int]:
         """Numbers of the entries of the error that are lengths [m]: a search measures them by the robot's size."""
         return ()
+
+    @property
+    def is_guard(self) -> bool:
+        """Whether the error is 0 in most places, and takes long: a search looks at it only where others are solved."""
+        return False
 
     # What follows is the same for every task.
 
