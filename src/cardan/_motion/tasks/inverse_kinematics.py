@@ -49,7 +49,7 @@ from cardan._dynamics.algorithms.linear import Factor, Rows, dot, transposed
 from cardan._dynamics.call.function import Function
 from cardan._motion.tasks.bounds import WithinLimits, bounds_of, clipped, freedoms, other_limits
 from cardan._motion.tasks.shipped import ClosedLoops, FramePose
-from cardan._motion.tasks.stack import Stack, by_problem, stacked, stacked_errors, targets_shape
+from cardan._motion.tasks.stack import Stack, by_problem, errors_of, stacked, targets_shape
 from cardan._motion.tasks.task import Structure, Task, check_model_without_inputs, checked_array, checked_tasks
 from cardan._robot.model import Model
 
@@ -155,12 +155,12 @@ def inverse_kinematics(
     start = model.start_configuration() if q0 is None else checked_array(WHERE, "q0", q0, (model.nq,))
     if q0 is not None:
         start = integrate(model, start, np.zeros(model.nv))  # on the manifold
-    stacks = [stack, *(_guarded(stack) if q0 is None else ())]
-    parts = {f"{what}{k}": getattr(own, what)() for k, own in enumerate(stacks) for what in ("targets", "weights")}
-    batch, given = by_problem(WHERE, {"q0": start} | parts)
+    parts = [stack, *(_guarded(stack) if q0 is None else ())]
+    numbers = {f"{what}{k}": getattr(part, what)() for k, part in enumerate(parts) for what in ("targets", "weights")}
+    batch, given = by_problem(WHERE, {"q0": start} | numbers)
     search, *quick = (
-        Search(own, bool(limits), given["q0"], given[f"targets{k}"], given[f"weights{k}"], restarts, seed, tolerance)
-        for k, own in enumerate(stacks)
+        Search(part, bool(limits), given["q0"], given[f"targets{k}"], given[f"weights{k}"], restarts, seed, tolerance)
+        for k, part in enumerate(parts)
     )
     if quick:
         search.found = quick[0].found_beside(quick[1])
@@ -224,18 +224,13 @@ class Search:
         self.function = descent(stack.structure, stack.size, self.limits)
         self.at, self.damping = self.q.copy(), np.full(n, DAMPING)
         self.found = InverseKinematics(self.q.copy(), np.zeros(n, bool), np.full(n, np.inf), *np.zeros((2, n), int))
-        self.least, self.violation, self.stiffness = np.full(n, np.inf), np.zeros(n), np.ones(n)
+        self.cost, self.violation, self.stiffness = np.full(n, np.inf), np.zeros(n), np.ones(n)
 
     def found_beside(self, guard: Search) -> InverseKinematics:
         """Return what a quick search finds in which guards are 0, too."""
         self.guard, self.last = guard, min(self.restarts, QUICK)
         self._search()
         return self.found
-
-    def cost(self, rows: np.ndarray, q: np.ndarray) -> np.ndarray:
-        """Return |e|^2 of problems at configurations of theirs."""
-        function = squared_error(self.stack.structure, self.stack.size)
-        return function(self.model, q, self.targets[rows], self.weights.search[rows])
 
     def run(self) -> InverseKinematics:
         self._search()
@@ -269,7 +264,7 @@ class Search:
         for stiffness in (1.0, *STIFFER) if rows.size else ():
             self.stiffness[rows] = stiffness
             self._place(rows, self.found.q[rows])
-            self.least[rows] = np.inf
+            self.cost[rows] = np.inf
             for step, of in self._rest(rows, self.weights.first):
                 self._note(of, step)
             rows = rows[self.violation[rows] > WITHIN]
@@ -316,11 +311,13 @@ class Search:
         solved = self._solved(step)
         if self.guard is not None:
             reached = np.flatnonzero(solved)
-            solved[reached] = self.guard.cost(rows[reached], step.q[reached]) == 0.0
-        better = solved | (step.cost < self.least[rows])
+            errors = errors_of(self.guard.stack.structure)
+            found = errors(self.model, step.q[reached], self.guard.targets[rows[reached]])
+            solved[reached] = (found == 0.0).all(axis=1)
+        better = solved | (step.cost < self.cost[rows])
         best = rows[better]
         self.found.q[best], self.found.residual[best] = step.q[better], step.residual[better]
-        self.violation[best], self.least[best] = step.violation[better], step.cost[better]
+        self.violation[best], self.cost[best] = step.violation[better], step.cost[better]
         self.found.converged[rows] = solved
 
 
@@ -339,7 +336,7 @@ def starts_of(model: Model, count: int, seed: int) -> np.ndarray:
 
 
 MIDDLE = 20  # descents that begin in the middle half of the limits
-QUICK = 40  # descents of a search without guards: who has a solution hardly needs more
+QUICK = 60  # descents of a search without guards: who has a solution hardly needs more
 _starts: ByIdentity[Model, dict[tuple[int, int], np.ndarray]] = ByIdentity()
 
 PASSES = 8  # of one call: rows that are done leave only after it, and each call costs some microseconds
@@ -418,18 +415,6 @@ def _damped(rows: Rows, mu: Scalar) -> Factor:
     for row in A:
         row[-1] = row[-1] + enough
     return Factor(A)
-
-
-@functools.lru_cache(maxsize=256)
-def squared_error(structure: Structure, size: int) -> Function:
-    """Return the compiled function (model, q, targets, weights) -> |e|^2 of the errors times their weights."""
-    tasks = structure.kept()
-
-    def inverse_kinematics_cost(model: Model, q: Any, targets: Any, weights: Any) -> Any:
-        errors = stacked_errors(tasks, model, q, targets)
-        return _square([w * e for w, e in zip(weights.tolist(), errors, strict=True)])
-
-    return Function(inverse_kinematics_cost, {"targets": targets_shape(tasks), "weights": (size,)}, returns=())
 
 
 @functools.lru_cache(maxsize=256)

@@ -20,7 +20,7 @@ from cardan._algebra.errors import ParameterError, ResultError, ShapeError
 from cardan._dynamics.call.arguments import Shape, broadcast
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.results import packed
-from cardan._motion.tasks.task import Structure, Task, checked_tasks, core, error_function, error_of, interned
+from cardan._motion.tasks.task import Structure, Task, checked_tasks, core, error_function, interned
 from cardan._robot.model import Model
 
 
@@ -42,14 +42,11 @@ class Linearization(NamedTuple):
     jacobian: Any
 
 
-def stacked_errors(tasks: Sequence[Task], model: Model, q: Any, targets: Any) -> list[Any]:
-    """Return the errors of tasks over scalars of any type, one after the other; targets as `Stack.targets` packs."""
-    parts = zip(tasks, _parted(tasks, model, targets), strict=True)
-    return [e for task, target in parts for e in error_of(task, model, q, target).tolist()]
-
-
 def stacked(tasks: Sequence[Task], model: Model, q: Any, targets: Any) -> tuple[list[Any], list[list[Any]]]:
-    """Return what `stacked_errors` does, and the rows of the Jacobians, one below the other."""
+    """Return the errors of tasks over scalars of any type, one after the other, and the rows of their Jacobians.
+
+    Targets are as `Stack.targets` packs them.
+    """
     errors, rows = list[Any](), list[list[Any]]()
     for task, target in zip(tasks, _parted(tasks, model, targets), strict=True):
         error, jacobian = task.linearized(model, q, None if task.target_shape(model) is None else target)
@@ -88,6 +85,18 @@ def _function(structure: Structure) -> Function[..., Any]:
         return Linearization(symbolic(errors, (len(errors),)), jacobian)
 
     return Function(linearized_tasks, {"targets": targets_shape(tasks)})
+
+
+@functools.lru_cache(maxsize=256)
+def errors_of(structure: Structure) -> Function:
+    """Return the compiled function (model, q, targets) -> errors of tasks, (..., m)."""
+    tasks = structure.kept()
+
+    def errors_of_tasks(model: Model, q: Any, targets: Any) -> np.ndarray:
+        errors, _ = stacked(tasks, model, q, targets)
+        return symbolic(errors, (len(errors),))
+
+    return Function(errors_of_tasks, {"targets": targets_shape(tasks)})
 
 
 class Stack:
