@@ -367,6 +367,8 @@ def test_inverse_kinematics_keeps_away_and_its_row_is_smooth():
     assert careful.converged.all()
     assert cardan.is_free(model, careful.q, 0.02, pairs=[], obstacles=ball).all()
     assert not cardan.is_free(model, careless.q, 0.0, pairs=[], obstacles=ball).all()
+    last = cardan.inverse_kinematics(model, [cardan.tasks.FramePose("tool", target[-3:]), keep])
+    np.testing.assert_array_equal(last.q, careful.q[-3:])  # whatever else is in the batch
 
     @cardan.function
     def both(model, q):

@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cardan._algebra.arrays import repeat, symbolic
+from cardan._algebra.arrays import repeat, symbolic, when
 from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import ParameterError
@@ -152,14 +152,15 @@ def inverse_kinematics(
     restarts, seed = whole(f"{WHERE}: restarts", restarts, 0), whole(f"{WHERE}: seed", seed, 0)
     tolerance = positive(f"{WHERE}: tolerance", tolerance, "m, rad")
     stack = Stack(model, _asked(model, tasks, frame, target), WHERE)
-    start = model.start_configuration() if q0 is None else checked_array(WHERE, "q0", q0, (model.nq,))
+    starts = starts_of(model, restarts, seed)
+    start = starts[0]
     if q0 is not None:
-        start = integrate(model, start, np.zeros(model.nv))  # on the manifold
+        start = integrate(model, checked_array(WHERE, "q0", q0, (model.nq,)), np.zeros(model.nv))  # on the manifold
     parts = [stack, *(_guarded(stack) if q0 is None else ())]
     numbers = {f"{what}{k}": getattr(part, what)() for k, part in enumerate(parts) for what in ("targets", "weights")}
     batch, given = by_problem(WHERE, {"q0": start} | numbers)
     search, *quick = (
-        Search(part, bool(limits), given["q0"], given[f"targets{k}"], given[f"weights{k}"], restarts, seed, tolerance)
+        Search(part, bool(limits), given["q0"], starts, given[f"targets{k}"], given[f"weights{k}"], tolerance)
         for k, part in enumerate(parts)
     )
     if quick:
@@ -210,16 +211,15 @@ class Search:
     stack: Stack
     limits: bool
     q: np.ndarray  # where the first descents begin, shape (n, nq)
+    starts: np.ndarray  # and those after them, but for the first row, shape (1 + restarts, nq)
     targets: np.ndarray
     given: np.ndarray  # weights, shape (n, m)
-    restarts: int  # how often random configurations are begun at, at most
-    seed: int  # of these
     tolerance: float  # largest accepted residual [m, rad]
     guard: Search | None = None  # of what is to be 0, too, in a solution
 
     def __post_init__(self) -> None:
         n, stack = len(self.q), self.stack
-        self.last = self.restarts
+        self.restarts = len(self.starts) - 1
         self.model, self.weights = stack.model, _weights(stack, self.given)
         self.function = descent(stack.structure, stack.size, self.limits)
         self.at, self.damping = self.q.copy(), np.full(n, DAMPING)
@@ -228,7 +228,7 @@ class Search:
 
     def found_beside(self, guard: Search) -> InverseKinematics:
         """Return what a quick search finds in which guards are 0, too."""
-        self.guard, self.last = guard, min(self.restarts, QUICK)
+        self.guard, self.restarts = guard, min(self.restarts, QUICK)
         self._search()
         return self.found
 
@@ -250,13 +250,12 @@ class Search:
             goes_on = (step.cost <= NEARER * last[rows]) & (calls[rows] < LONGEST) & ~self._solved(step)
             last[rows] = step.cost
             is_open = ~self.found.converged[rows]
-            again = rows[is_open & ~goes_on & (self.found.restarts[rows] < self.last)]
+            again = rows[is_open & ~goes_on & (self.found.restarts[rows] < self.restarts)]
             rows = rows[is_open & goes_on]
             if again.size:
                 rows = np.sort(np.concatenate([rows, again]))
-                starts = starts_of(self.model, self.restarts, self.seed)
-                self._place(again, starts[self.found.restarts[again]])
                 self.found.restarts[again] += 1
+                self._place(again, self.starts[self.found.restarts[again]])
                 calls[again], last[again] = 0, np.inf
 
     def _finish(self, rows: np.ndarray) -> None:
@@ -322,7 +321,7 @@ class Search:
 
 
 def starts_of(model: Model, count: int, seed: int) -> np.ndarray:
-    """Return where descents begin that are not the first, shape (count, nq)."""
+    """Return where descents begin: where the robot does, and at random configurations, shape (1 + count, nq)."""
     known = _starts.setdefault(model, {})
     if (count, seed) not in known:
         known.clear()  # for one target after the other they are the same
@@ -331,7 +330,7 @@ def starts_of(model: Model, count: int, seed: int) -> np.ndarray:
             middle = 0.5 * (bound.lower + bound.upper)
             if np.isfinite(middle):
                 q[:MIDDLE, bound.q] = 0.5 * (q[:MIDDLE, bound.q] + middle)
-        known[count, seed] = q
+        known[count, seed] = np.concatenate([model.start_configuration()[None], q])
     return known[count, seed]
 
 
@@ -381,9 +380,10 @@ class Problem:
     def descend(self, candidate: Sequence[Scalar], nu: Scalar, cost: Scalar, *best: Any) -> tuple[Any, ...]:
         """Return where to look next, nu, and of the best place so far |e|^2, q, the errors and their Jacobian."""
         errors, rows = stacked(self.tasks, self.model, _array(candidate), self.targets)
-        new_cost = _square(self._weighted(errors))
+        weighted = self._weighted(errors)
+        new_cost = dot(weighted, weighted)
         better = new_cost < cost
-        q, errors, rows = _chosen(better, (list(candidate), errors, rows), best)
+        q, errors, rows = when(better, lambda: (list(candidate), errors, rows), best)
         nu = where(better, maximum(nu * FALL, LEAST), minimum(nu * GROWTH, MOST))
         cost = where(better, new_cost, cost)
         return self._next(q, errors, rows, nu * cost), nu, cost, q, errors, rows
@@ -434,19 +434,8 @@ def descent(structure: Structure, size: int, limits: bool) -> Function:
     return Function(inverse_kinematics_passes, {"targets": targets_shape(tasks), "weights": (size,)})
 
 
-def _chosen(condition: Any, one: Any, other: Any) -> Any:
-    """Return one or the other, entry by entry of nested lists."""
-    if isinstance(one, (list, tuple)):
-        return [_chosen(condition, *both) for both in zip(one, other, strict=True)]
-    return where(condition, one, other)
-
-
 def _array(entries: Sequence[Scalar]) -> np.ndarray:
     return symbolic(entries, (len(entries),))
-
-
-def _square(e: Sequence[Scalar]) -> Scalar:
-    return dot(e, e)
 
 
 def _largest(entries: Sequence[Scalar]) -> Scalar:

@@ -109,7 +109,14 @@ class Task(ABC):
         return derivative(error_function(Structure([self])), "q")(model, q, given)
 
     def linearized(self, model: Model, q: Any, target: Any) -> tuple[Any, Any]:
-        """Return the error and its Jacobian; a task to which one comes with the other says so here."""
+        """Return the error and its Jacobian; a task to which one comes with the other says so here.
+
+        Examples:
+            >>> place = cardan.tasks.FramePosition("tool", (0.4, 0.0, 0.6))
+            >>> error, jacobian = place.linearized(arm, q, np.array([0.4, 0.0, 0.6]))
+            >>> len(error), len(jacobian)
+            (3, 3)
+        """
         return self.error(model, q, target), self.jacobian(model, q, target)
 
     def check_target(self, model: Model, target: np.ndarray) -> None:  # noqa: B027 -- most arrays are targets
@@ -133,6 +140,8 @@ class Task(ABC):
         Raises:
             ParameterError: for a weight that is none.
         """
+        if isinstance(self.weight, float) and self.weight == 1.0:
+            return np.ones(())
         weight = numeric_array(type(self).__name__, "weight", self.weight).astype(float)
         if not ((weight >= 0.0) & (weight < np.inf)).all():
             raise ParameterError(f"weight of {type(self).__name__}", got=self.weight, expected="finite numbers >= 0")
