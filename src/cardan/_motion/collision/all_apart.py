@@ -52,7 +52,7 @@ def are_apart(pairs: Sequence[Two], margin: Scalar) -> Any:
     bounds = [bound for shapes in alike.values() for bound in _bounds(shapes, margin)]
     apart: Any = where(reduce(minimum, (bound.hit for bound in bounds), 1.0) > 0.0, 1.0, 0.0)
     for two in others:
-        near = logical_and(may_meet(*two, margin), apart > 0.5)
+        near = logical_and(isinstance(two.b, Plane) or may_meet(*two, margin), apart > 0.5)
         apart = when(near, lambda two=two, apart=apart: _and(apart, _gap(two, margin) > margin), apart)
     for own, _, excess in bounds:
         near = logical_and(excess <= 0.0, apart > 0.5)
