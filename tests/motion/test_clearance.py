@@ -355,6 +355,13 @@ def test_what_is_nan_is_not_free():
     assert not cardan.is_free(model, model.neutral(), np.nan, obstacles=far)
 
 
+def test_what_is_as_near_as_the_margin_is_not_free():
+    model = solid_body(Sphere(0.25))
+    q = model.neutral()
+    q[2] = 0.5
+    assert not cardan.is_free(model, q, 0.25, obstacles=[(Plane(), SE3())])
+
+
 # --- tasks ----------------------------------------------------------------------------------------------------------
 
 
