@@ -21,7 +21,7 @@ Cost: about 100 operations a joint of the loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -33,6 +33,7 @@ from cardan._algebra.spatial.rotations import rotation_vector_from_matrix
 from cardan._dynamics.algorithms.linear import Rows, combined, coordinates, gram
 from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, supports
 from cardan._dynamics.call.public import ArrayLike, public
+from cardan._dynamics.call.signature import check_model
 from cardan._robot.joints import Joint
 from cardan._robot.joints.derivation.derived import slips
 from cardan._robot.model import Connection, Model, Node
@@ -277,8 +278,10 @@ def loop_bias(model: Model, q: ArrayLike, v: ArrayLike) -> list[Scalar]:
 
 
 def with_loops(model: Model, where: str) -> Model:
+    check_model(where, model)
     if not any(c.joint.num_rows for c in model.closures):
-        raise MechanismError(f"{where}: model {model.name!r} has no joint that closes a loop.")
+        clusters = "; its loops are clusters" if any(node.joint.is_placed for node in model.nodes) else ""
+        raise MechanismError(f"{where}: model {model.name!r} has no joint that closes a loop{clusters}.")
     return model
 
 
@@ -288,15 +291,16 @@ def without_loops(model: Model, where: str) -> Model:
         names = ", ".join(map(repr, closing[:4])) + (", ..." if len(closing) > 4 else "")
         raise MechanismError(
             f"{where}: model {model.name!r} has closed loops (joints {names}), which its tree knows nothing of; use "
-            "cardan.constrained_forward_dynamics, or model.spanning_tree() if the loops shall be left open."
+            "cardan.constrained_forward_dynamics or cardan.clustered(model), or model.spanning_tree() to leave them open."
         )
     return model
 
 
 def joint_coordinates(model: Model, names: Any) -> list[int]:
     """Return the velocity coordinates of joints of the tree."""
-    if isinstance(names, str):
-        raise DTypeError("loops", "joint names", got=f"the text {names!r}", expected=f"a tuple: ({names!r},)")
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        expected = f"a tuple: ({names!r},)" if isinstance(names, str) else "a tuple of names"
+        raise DTypeError("loops", "joint names", got=repr(names), expected=expected)
     for name in names:
         if name in model.closure_names:
             hint = "closes a loop and has no coordinates; choose another closing joint, model(closing=[...])"

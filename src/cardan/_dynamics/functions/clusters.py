@@ -12,7 +12,6 @@ from cardan._algebra.errors import MechanismError, ShapeError
 from cardan._algebra.manifolds import Euclidean
 from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
 from cardan._dynamics.algorithms.dependent import (
-    Block,
     Dependence,
     closed_configurations,
     overlapping,
@@ -210,7 +209,7 @@ def _closed_set(part: Model, kept: set[int], driven: set[int], start: list[float
                 f"clustered: joint {c.name!r} of {_loops(part)} is independent in part; choose `independent` so that "
                 "orientations are so as a whole, or not."
             )
-    blocks = tuple(Block(*map(tuple, b)) for b in found.blocks)
+    blocks = tuple(tuple(map(tuple, b)) for b in found.blocks)
     bare = tuple(Connection(c.name, c.joint, c.parent, c.child, c.parent_pose, c.child_pose) for c in part.connections)
     plain = ClosedSet(replace(part, connections=bare), blocks, tuple(found.along_nodes), tuple(samples[0]))
     return replace(plain, start=tuple(float(e) for e in plain.normalize(samples[0]))).shorter()
