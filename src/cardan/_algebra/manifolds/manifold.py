@@ -97,6 +97,10 @@ class Manifold(ABC):
         Lengths [m] and angles [rad] themselves where there are such; the rotation vector for an orientation.
         """
 
+    def toward(self, q: Scalars, limit_coordinates: Scalars) -> tuple[Scalar, ...]:
+        """Return the change of q, nv numbers, to where limit coordinates have given values."""
+        return self.difference(q, self.integrate(self.neutral(), limit_coordinates))
+
     @abstractmethod
     def random(self, rng: np.random.Generator, shape: Shape, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Return random configurations, shape (*shape, nq).

@@ -37,7 +37,7 @@ from cardan._dynamics.algorithms.embedding import SINGULAR, SINGULAR_IN_SINGLE, 
 from cardan._dynamics.algorithms.loops import loop_residual, loops
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.tree import relative_kinematics
-from cardan._robot.joints import Joint
+from cardan._robot.joints import Joint, Revolute
 from cardan._robot.joints.catalogue.of_another import Follower
 from cardan._robot.joints.derivation.programs import joint_program
 from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
@@ -196,6 +196,9 @@ class ClosedSet(Manifold):
     def difference(self, q0: Scalars, q1: Scalars) -> tuple[Scalar, ...]:
         return self._of_free(self.part.manifold.difference(q0, q1))
 
+    def toward(self, q: Scalars, limit_coordinates: Scalars) -> tuple[Scalar, ...]:
+        return self._of_free(self.part.manifold.toward(q, self._spread(limit_coordinates)))
+
     def difference_rate_jacobian(self, difference: Scalars) -> Rows:
         of_tree = self._spread(difference)
         rows = self.part.manifold.difference_rate_jacobian(of_tree)
@@ -270,6 +273,8 @@ class ClusterMember(Follower):
         name: its name in the loops' part.
         closed: the closed configurations of the loops.
         by: the name of the joint that has the coordinates of the cluster; empty for that one.
+        armature: inertias of drives along its velocities [kg m^2, kg], where these are dependent.
+        along: which one of its coordinates alone the joint within has; by default all.
 
     Throughout:
         q: coordinates of all joints of the cluster [rad, m].
@@ -281,6 +286,8 @@ class ClusterMember(Follower):
     name: str
     closed: ClosedSet
     by: tuple[str, ...] = ()
+    armature: tuple[float, ...] = ()
+    along: int | None = None
 
     @computed
     def is_placed(self) -> bool:
@@ -314,10 +321,18 @@ class ClusterMember(Follower):
 
     def inner_configuration(self, q: Scalars) -> tuple[Scalar, ...]:
         """Return the joint's own part of q."""
-        return tuple(q[self.closed.part.q_slice(self.name)])
+        return self._own(q[self.closed.part.q_slice(self.name)])
 
     def slopes(self, q: Scalars) -> Rows:
-        return self.closed.constraints(q).slopes()[self.closed.part.v_slice(self.name)]
+        return list(self._own(self.closed.constraints(q).slopes()[self.closed.part.v_slice(self.name)]))
+
+    def _own(self, of_joint: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(of_joint) if self.along is None else (of_joint[self.along],)
+
+    def rotors(self, armature: Sequence[Scalar]) -> list[tuple[Scalar, Joint]]:
+        """Return those of dependent velocities: others have the armature of the joint that has the coordinates."""
+        wheel = replace(self, joint=Revolute((0.0, 0.0, 1.0)), armature=())
+        return [(inertia, replace(wheel, along=k)) for k, inertia in enumerate(self.armature)]
 
     def motion_subspace(self, q: Scalars) -> list[Motion]:
         S, G = self.joint.motion_subspace(self.inner_configuration(q)), self.slopes(q)
@@ -325,7 +340,7 @@ class ClusterMember(Follower):
 
     def bias(self, q: Scalars, v: Scalars) -> Motion:
         x = self.inner_configuration(q)
-        g = self.closed.curvature(q, v)[self.closed.part.v_slice(self.name)]
+        g = self._own(self.closed.curvature(q, v)[self.closed.part.v_slice(self.name)])
         own = self.joint.bias(x, [_dot(row, v) for row in self.slopes(q)])
         return own + _motion(self.joint.motion_subspace(x), g)  # (3)
 

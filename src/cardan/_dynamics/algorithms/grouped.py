@@ -1,7 +1,7 @@
 """Forward dynamics of joints that share velocities, by the recursion of articulated bodies over groups.
 
 A group is all nodes with the same velocities, where these hang on one body, the base, by one another alone: the joints
-of a cluster, a finger's coupled phalanges. With V of node b relative to the base T_b v, and X_b from b to its parent,
+of a cluster, a finger's coupled phalanges. Some may hang on the world instead, such as wheels of drives. With V of node b relative to the base T_b v, and X_b from b to its parent,
 
     outwards:  (1)  T_b = X_b^-1 T_p(b) + S_b,   T = 0 at the base
     inwards:   (2)  F_b = I^A_b T_b + sum over its children c in the group: X_c F_c,      p and I likewise
@@ -41,8 +41,8 @@ def groups(model: Model) -> list[Group] | None:
     found = []
     for nodes in by_velocity.values():
         own = {node.index for node in nodes}
-        bases = {node.parent for node in nodes} - own
-        found.append(Group(nodes, min(bases)))
+        bases = {node.parent for node in nodes} - own - {-1}
+        found.append(Group(nodes, max(bases, default=-1)))
         if len(bases) > 1:
             return None
     return found if sum(map(len, by_velocity)) == model.nv else None
@@ -94,9 +94,10 @@ class Inwards:
             D = [[e + s.dot(f) for e, f in zip(row, F[i], strict=True)] for row, s in zip(D, S, strict=True)]  # (3)
             D = [[e + node.armature[k] * (k == m) for m, e in enumerate(row)] for k, row in enumerate(D)]
             u = [e - f for e, f in zip(u, S.T @ self.p[i], strict=True)]
-            above = F.get(node.parent, U)
-            above[:] = [e + X @ f for e, f in zip(above, F[i], strict=True)]  # (2)
-            self._give(node)
+            if node.parent >= 0:  # the world does not move
+                above = F.get(node.parent, U)
+                above[:] = [e + X @ f for e, f in zip(above, F[i], strict=True)]  # (2)
+                self._give(node)
         factor = factored_inertia(group.nodes[0], D)
         if group.base >= 0:
             self._give_way(group.base, U, factor, u)
@@ -118,8 +119,6 @@ class Inwards:
     def _give(self, node: Node) -> None:
         """Add what a body bears to what its parent does (2)."""
         i, to = node.index, node.parent
-        if to < 0:
-            return
         self.p[to] = self.p[to] + self.relative.X[i] @ self.p[i]
         self.rigid[to] = self.rigid[to] + self.relative.inwards(node, self.rigid[i])
         given, there = self.given[i], self.given[to]

@@ -46,6 +46,10 @@ class Follower(JointOfAnother):
         """Return F: a row for each velocity of the inner joint."""
         raise NotImplementedError
 
+    def rotors(self, armature: Sequence[Scalar]) -> list[tuple[Scalar, Joint]]:
+        """Return the inertias of drives along x [kg m^2, kg], and wheels that turn with them, of one angle each."""
+        return []
+
     def transform(self, q: Scalars) -> SE3:
         return self.joint.transform(self.inner_configuration(q))
 
@@ -242,6 +246,9 @@ class Coupled(Follower):
     def slopes(self, q: Scalars) -> list[list[Scalar]]:
         return [coupling_slopes(self, q)]
 
+    def rotors(self, armature: Sequence[Scalar]) -> list[tuple[Scalar, Joint]]:
+        return [(armature[0], replaced(self, joint=Revolute((0.0, 0.0, 1.0))))]
+
     def copying(self, primary: Joint) -> Coupled | None:
         """Return the joint, if it can read the coordinates of a primary; None if these are of another kind."""
         return self if _is_one_number(primary) else None
@@ -249,19 +256,20 @@ class Coupled(Follower):
 
 @dataclass(frozen=True, slots=True)
 class Sprung(JointOfAnother):
-    """The joint within, of one coordinate, with efforts of a damper and a spring: -damping v - stiffness (x - rest)."""
+    """The joint within, of numbers, with efforts of dampers and springs: -damping v - stiffness (x - rest)."""
 
     joint: Joint
-    damping: Scalar
-    stiffness: Scalar
-    rest: Scalar
+    damping: tuple[Scalar, ...]
+    stiffness: tuple[Scalar, ...]
+    rest: tuple[Scalar, ...]
 
     def transform(self, q: Scalars) -> SE3:
         return self.joint.transform(q)
 
     def efforts(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
-        own = self.joint.efforts(q, v)[0] if self.joint.has_efforts else 0.0
-        return (own - self.damping * v[0] - self.stiffness * (q[0] - self.rest),)
+        own = self.joint.efforts(q, v) if self.joint.has_efforts else [0.0] * self.nv
+        each = zip(own, self.damping, v, self.stiffness, q, self.rest, strict=True)
+        return tuple(e - damping * rate - k * (x - rest) for e, damping, rate, k, x, rest in each)
 
     @property
     def has_efforts(self) -> bool:
