@@ -30,7 +30,7 @@ from cardan._algebra.arrays.repeat import converging
 from cardan._algebra.by_fields import computed
 from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, Shape, finite_range, matrix_vector
 from cardan._algebra.scalar import is_zero, minimum, sqrt, where
-from cardan._algebra.spatial import Motion, Scalar
+from cardan._algebra.spatial import Motion, MotionSubspace, Scalar
 from cardan._dynamics.algorithms.configuration import difference, integrate
 from cardan._dynamics.algorithms.dependent import Block, lengths, unit_of_length
 from cardan._dynamics.algorithms.embedding import SINGULAR, SINGULAR_IN_SINGLE, squares_of
@@ -38,12 +38,12 @@ from cardan._dynamics.algorithms.loops import loop_residual, loops
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan._robot.joints import Joint, Revolute
-from cardan._robot.joints.catalogue.of_another import Follower
+from cardan._robot.joints.catalogue.of_another import Follower, SubspaceOfFollower
 from cardan._robot.joints.derivation.programs import joint_program
 from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
 
-# Of (4): passes at most, and how far one goes [rad, units of length]; the squares of a step after which there is no other, as errors
-# are squared, and of one after which it goes on.
+# Of (4): passes at most, and how far one goes [rad, units of length]; the squares of a step after which there is no
+# other, as errors are squared, and of one after which it goes on.
 MOST, REACH = 100, 0.3
 NEAR, NEAR_IN_SINGLE, AHEAD = 1e-16, 1e-9, 1e-4
 WALK = 32  # steps to a random configuration
@@ -56,7 +56,7 @@ class Constraints:
 
     def __init__(self, part: Model, blocks: Sequence[Block], along_nodes: Sequence[bool], q: Scalars) -> None:
         self.part = part
-        self.loops = loops(part, relative_kinematics(part, q), along_nodes)
+        self.loops = loops(part, relative_kinematics(part, q), along_nodes, closed=True)
         self.K = [row for loop in self.loops for row in loop.K]
         tolerance = where(is_double(q), SINGULAR, SINGULAR_IN_SINGLE)
         self.squares = [square for block in blocks for square in squares_of(self.K, block, tolerance)]
@@ -334,21 +334,18 @@ class ClusterMember(Follower):
         wheel = replace(self, joint=Revolute((0.0, 0.0, 1.0)), armature=())
         return [(inertia, replace(wheel, along=k)) for k, inertia in enumerate(self.armature)]
 
-    def motion_subspace(self, q: Scalars) -> list[Motion]:
-        S, G = self.joint.motion_subspace(self.inner_configuration(q)), self.slopes(q)
-        return [_motion(S, column) for column in zip(*G, strict=True)]  # (3)
+    def motion_subspace(self, q: Scalars) -> MotionSubspace:
+        return self.subspace(q)
+
+    def subspace(self, q: Scalars) -> MotionSubspace:
+        return SubspaceOfFollower(self.joint.subspace(self.inner_configuration(q)), self.slopes(q))  # (3)
 
     def bias(self, q: Scalars, v: Scalars) -> Motion:
         x = self.inner_configuration(q)
         g = self._own(self.closed.curvature(q, v)[self.closed.part.v_slice(self.name)])
         own = self.joint.bias(x, [_dot(row, v) for row in self.slopes(q)])
-        return own + _motion(self.joint.motion_subspace(x), g)  # (3)
+        return own + self.joint.subspace(x) @ g  # (3)
 
     def copying(self, primary: Joint) -> ClusterMember | None:
         """Return the joint, if it can read the coordinates of a primary; None if these are of another kind."""
         return self if primary.manifold == self.closed else None
-
-
-def _motion(S: Any, along: Any) -> Motion:
-    """Return S times velocities."""
-    return Motion.of(tuple(_dot(row, along) for row in zip(*(s.scalars() for s in S), strict=True)))

@@ -18,7 +18,7 @@ from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import MechanismError, ParameterError, ShapeError, check_known, check_new, visible
 from cardan._algebra.scalar import is_finite, is_symbol, is_zero
 from cardan._algebra.spatial import SE3, Inertia, Scalar, Symmetric3, Vector3, snapped
-from cardan._robot.joints import Fixed, Joint, Mimic, Revolute
+from cardan._robot.joints import Coupled, Fixed, Joint, Mimic, Revolute
 from cardan._robot.joints.catalogue.of_another import Follower, Sprung, following_directly, following_fewer
 from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.joints.limits import move_to_middle

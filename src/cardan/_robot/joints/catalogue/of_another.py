@@ -9,8 +9,9 @@ from typing import Any
 from cardan._algebra.by_fields import computed
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds import Euclidean, UnitComplex
+from cardan._algebra.manifolds.manifold import matrix_vector
 from cardan._algebra.scalar import is_finite
-from cardan._algebra.spatial import SE3, Motion, Scalar
+from cardan._algebra.spatial import SE3, Force, Motion, MotionSubspace, Scalar
 from cardan._compiler.program import Op
 from cardan._robot.joints.catalogue.free_directions import Fixed
 from cardan._robot.joints.catalogue.one_axis import Helical, Prismatic, Revolute, UnboundedRevolute
@@ -58,6 +59,27 @@ class Follower(JointOfAnother):
         F = self.slopes(q)
         inner = self.joint.efforts(self.inner_configuration(q), [_dot(row, v) for row in F])
         return tuple(_dot(column, inner) for column in zip(*F, strict=True))
+
+
+class SubspaceOfFollower(MotionSubspace):
+    """The columns of S G, with S @ (G v) and G^T (S^T f): S is sparse, in axes of its own."""
+
+    S: MotionSubspace
+    G: list[list[Scalar]]
+
+    def __new__(cls, S: MotionSubspace, G: list[list[Scalar]]) -> SubspaceOfFollower:
+        found = super().__new__(cls, (S @ column for column in zip(*G, strict=True)))
+        found.S, found.G = S, G
+        return found
+
+    def __matmul__(self, v: Scalars) -> Motion:
+        return self.S @ matrix_vector(self.G, v)
+
+    def torques(self, f: Force) -> tuple[Scalar, ...]:
+        return matrix_vector(list(zip(*self.G, strict=True)), self.S.torques(f))
+
+    def each(self, function: Callable[[Any], Any]) -> MotionSubspace:
+        return MotionSubspace(self).each(function)
 
 
 def _dot(x: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
