@@ -128,8 +128,8 @@ class Product(Manifold):
     def limit_coordinates(self, q: Scalars) -> tuple[Scalar, ...]:
         return self._chain(lambda f, iq, iv: f.limit_coordinates(q[iq]))
 
-    def toward(self, q: Scalars, limit_coordinates: Scalars) -> tuple[Scalar, ...]:
-        return self._chain(lambda f, iq, iv: f.toward(q[iq], limit_coordinates[iv]))
+    def toward(self, q: Scalars, x: Scalars) -> tuple[Scalar, ...]:
+        return self._chain(lambda f, iq, iv: f.toward(q[iq], x[iv]))
 
     def difference_rate_jacobian(self, difference: Scalars) -> Rows:
         return block_diagonal([(f.difference_rate_jacobian(difference[iv]), f.nv) for f, _, iv in self.slices()])

@@ -272,7 +272,7 @@ class MotionSubspace(Columns[Motion]):
             total = total + column * rate
         return total
 
-    def torques(self, f: Force) -> tuple[Scalar, ...]:
+    def _torques(self, f: Force) -> tuple[Scalar, ...]:
         """Return what a wrench does along the columns."""
         return tuple(column.dot(f) for column in self)
 
@@ -297,8 +297,8 @@ class Transposed:
     def __matmul__(self, f: ForceSubspace) -> np.ndarray: ...
     def __matmul__(self, f: Any) -> Any:
         if not isinstance(f, ForceSubspace):
-            return self._columns.torques(f)
-        columns = [self._columns.torques(force) for force in f]
+            return self._columns._torques(f)
+        columns = [self._columns._torques(force) for force in f]
         return (
             stack(list(zip(*columns, strict=True))) if self._columns and f else np.zeros((len(self._columns), len(f)))
         )

@@ -196,8 +196,8 @@ class ClosedSet(Manifold):
     def difference(self, q0: Scalars, q1: Scalars) -> tuple[Scalar, ...]:
         return self._of_free(self.part.manifold.difference(q0, q1))
 
-    def toward(self, q: Scalars, limit_coordinates: Scalars) -> tuple[Scalar, ...]:
-        return self._of_free(self.part.manifold.toward(q, self._spread(limit_coordinates)))
+    def toward(self, q: Scalars, x: Scalars) -> tuple[Scalar, ...]:
+        return self._of_free(self.part.manifold.toward(q, self._spread(x)))
 
     def difference_rate_jacobian(self, difference: Scalars) -> Rows:
         of_tree = self._spread(difference)

@@ -111,7 +111,8 @@ class Inwards:
         G = [row for _, rows in parts.values() for row in rows]
         ends = list(accumulate((len(S) for S, _ in parts.values()), initial=0))
         places = {i: range(*pair) for i, pair in zip(parts, pairwise(ends), strict=True)}
-        M, H, own = zeros(len(G), len(G)), [Force.zero()] * len(G), [0.0] * len(G)
+        M, H = zeros(len(G), len(G)), [Force.zero()] * len(G)
+        own: list[Scalar] = [0.0] * len(G)
         for node in reversed(group.nodes):
             at = places[node.index]
             own[at.start : at.stop] = parts[node.index][0].T @ self.p[node.index]

@@ -35,7 +35,6 @@ from cardan._dynamics.algorithms.linear import Rows, combined, coordinates, gram
 from cardan._dynamics.algorithms.spin import BodyMotion, across, at_rest
 from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, supports
 from cardan._dynamics.call.public import ArrayLike, public
-from cardan._dynamics.call.signature import check_model
 from cardan._robot.joints import Joint
 from cardan._robot.joints.derivation.derived import slips
 from cardan._robot.model import Connection, Model, Node
@@ -293,7 +292,6 @@ def loop_bias(model: Model, q: ArrayLike, v: ArrayLike) -> list[Scalar]:
 
 
 def with_loops(model: Model, where: str) -> Model:
-    check_model(where, model)
     if not any(c.joint.num_rows for c in model.closures):
         clusters = "; its loops are clusters" if any(node.joint.is_placed for node in model.nodes) else ""
         raise MechanismError(f"{where}: model {model.name!r} has no joint that closes a loop{clusters}.")

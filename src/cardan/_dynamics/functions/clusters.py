@@ -21,6 +21,7 @@ from cardan._dynamics.algorithms.dependent import (
 from cardan._dynamics.algorithms.loops import joint_coordinates, with_loops
 from cardan._dynamics.algorithms.tree import supports
 from cardan._dynamics.call.arguments import numeric_array
+from cardan._dynamics.call.signature import check_model
 from cardan._robot.joints import Fixed, Limits
 from cardan._robot.joints.catalogue.of_another import Sprung
 from cardan._robot.model import WORLD, Body, Connection, Model
@@ -59,6 +60,7 @@ def clustered(model: Model, independent: Sequence[str] = (), near: Any = None) -
 
     Peers: Drake and MuJoCo have no such joints; `grbda` has clusters of its own kinds.
     """
+    check_model("clustered", model)
     with_loops(model, "clustered")
     if model.inputs:
         raise MechanismError(

@@ -282,7 +282,7 @@ def _model(value: Fields, trusted: bool, faults: _Faults) -> Model | None:
     return model
 
 
-def _part(value: Any, trusted: bool) -> Model:
+def _part(value: Any, trusted: bool) -> Any:
     """Return a model within a value, as the closed set of a cluster has one."""
     faults = _Faults()
     with faults.noted():

@@ -75,10 +75,10 @@ class SubspaceOfFollower(MotionSubspace):
     def __matmul__(self, v: Scalars) -> Motion:
         return self.S @ matrix_vector(self.G, v)
 
-    def torques(self, f: Force) -> tuple[Scalar, ...]:
-        return matrix_vector(list(zip(*self.G, strict=True)), self.S.torques(f))
+    def _torques(self, f: Force) -> tuple[Scalar, ...]:
+        return matrix_vector([list(column) for column in zip(*self.G, strict=True)], self.S.T @ f)
 
-    def each(self, function: Callable[[Any], Any]) -> MotionSubspace:
+    def each(self, function: Callable[[Any], Any]) -> Any:
         return MotionSubspace(self).each(function)
 
 
