@@ -9,8 +9,8 @@ configurations and of edges (32 configurations along half a radian); peers are c
 - free: whether anything touches. pinocchio stops at the first pair; MuJoCo, by `mj_kinematics` and `mj_collision`, with
   its own broad phase, does not.
 - distances: all of them, with nearest points. MuJoCo by `mj_geomDistance` for each pair.
-- solutions: inverse kinematics of poses that can be reached without touching: without heed to obstacles; the same again
-  from other starts where that is not free; and with `KeepApart`.
+- solutions: inverse kinematics of poses that can be reached without touching, without heed to obstacles and with
+  `KeepApart`.
 - errors: of distances, and of their derivatives by motions of a shape, against differences in 50 digits. Those of coal
   are its distances and its normals at its nearest points.
 """
@@ -26,7 +26,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations_with_replacement
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -42,7 +42,7 @@ from robots_data import urdf_files
 
 STATES, FEW, ROUNDS = 4096, 256, 7
 EDGE, POINTS = 0.5, 32
-MARGIN, TRIES = 0.02, 20
+MARGIN = 0.02
 HAND = "panda_hand"
 
 Subject = tuple[str, Callable[[], Any], int]
@@ -265,7 +265,7 @@ class MuJoCo:
 # --- inverse kinematics ---------------------------------------------------------------------------------------------
 
 
-def solutions(model: Any, count: int = 1024) -> list[str]:
+def solutions(model: Any, count: int = 8192) -> list[str]:
     """Return rows: how many poses are reached free of collisions in a second."""
     rows = []
     for label, around in (("24 spheres", obstacles(kinds=(Sphere,))), ("24 mixed", obstacles())):
@@ -276,7 +276,6 @@ def solutions(model: Any, count: int = 1024) -> list[str]:
         pose, keep = cardan.tasks.FramePose(HAND, target), cardan.tasks.KeepApart(model, MARGIN, **given)
         ways = {
             "pose": lambda pose=pose: cardan.inverse_kinematics(model, [pose]),
-            f"pose, from up to {TRIES} starts": lambda target=target, given=given: until_free(model, target, given),
             "pose and KeepApart": lambda pose=pose, keep=keep: cardan.inverse_kinematics(model, [pose, keep]),
         }
         times = measured([(run, len(q)) for run in ways.values()])
@@ -286,27 +285,6 @@ def solutions(model: Any, count: int = 1024) -> list[str]:
             row = f"| {label} | {name} | {len(q)} | {ns / 1e3:.1f} | {1e9 * good / ns:.0f} | {100 * good:.1f} % |"
             rows.append(row)
     return rows
-
-
-class Found(NamedTuple):
-    """Configurations, and whether they reach the poses."""
-
-    q: np.ndarray
-    converged: np.ndarray
-
-
-def until_free(model: Any, target: np.ndarray, given: dict[str, Any]) -> Found:
-    """Return solutions without heed to obstacles, again from other starts for those that are not free."""
-    q, converged = np.zeros((len(target), model.nq)), np.zeros(len(target), bool)
-    left, start = np.arange(len(target)), model.neutral()
-    for k in range(TRIES):
-        found = cardan.inverse_kinematics(model, cardan.tasks.FramePose(HAND, target[left]), q0=start, seed=k)
-        q[left], converged[left] = found.q, found.converged
-        left = left[~(found.converged & cardan.is_free(model, found.q, MARGIN, **given))]
-        if not len(left):
-            break
-        start = model.random_configuration(len(left), seed=100 + k)
-    return Found(q, converged)
 
 
 # --- errors ---------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """`python -m benchmarks ik`: inverse kinematics of random reachable poses, beside pinocchio, pink, mink and newton.
 
 The targets are poses of random configurations within the limits. Everyone begins at the same configurations, one after
-the other until a target is reached: the neutral one, then random ones. What a peer says it has found is looked at by
+the other until a target is reached: those of cardan's own search. What a peer says it has found is looked at by
 cardan: within the limits, and all six errors within the tolerance [m, rad]. Peers that take one problem a call get as
 many problems as fit in some seconds. All run on one thread, and what counts is CPU time of the process, so that others
 on the machine do not; cardan's last line is all threads, by the clock.
@@ -25,6 +25,7 @@ import numpy as np
 
 import cardan
 from benchmarks.robots import Robot, robot
+from cardan._motion.tasks.inverse_kinematics import starts_of
 from cardan.robots import urdf_path
 
 ROBOTS = {"arm7": "tool", "panda": "panda_hand"}
@@ -62,9 +63,7 @@ class Problems:
     @cached_property
     def starts(self) -> np.ndarray:
         """Where everyone begins, shape (1 + RESTARTS, nq)."""
-        model = self.robot.model
-        first = np.clip(model.neutral(), model.lower, model.upper)
-        return np.concatenate([first[None], model.random_configuration((RESTARTS,), seed=0)])
+        return starts_of(self.robot.model, RESTARTS, 0)
 
     def solved(self, q: np.ndarray, tolerance: float = TOLERANCE) -> np.ndarray:
         """Return which of the first targets configurations, shape (n, nq), reach within the limits."""

@@ -6,6 +6,7 @@ import cardan
 from cardan._dynamics.algorithms import stepping
 from cardan._dynamics.algorithms.drives import DriveCommand, JointForces
 from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
+from cardan._motion.contact.convex import convex
 
 SHAPES = dict.fromkeys(("effort", "position", "velocity"), ("nv",))
 
@@ -17,7 +18,7 @@ def implicit_step(dt, stiffness=0.0, damping=0.0, passes=2, limits=True):
     def step(model, q, v, effort, position, velocity):
         gains = [[float(g)] * model.nv if isinstance(g, float) else list(g) for g in (stiffness, damping)]
         elements = JointForces(model, q, v, DriveCommand(effort, position, velocity, *gains), dt, limits=limits)
-        solved = stepping.free_accelerations(Snapshot(model, q, v), elements, dt, passes)
+        solved = convex(Snapshot(model, q, v), elements, [], dt, passes)
         moved = stepping.implicit(model, q, v, solved.found.a, dt)
         return {"q": moved.q, "v": moved.v, "a": solved.found.a, "residual": solved.residual}
 

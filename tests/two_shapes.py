@@ -9,7 +9,6 @@ import cardan
 from cardan._motion.collision import PAIRS, points
 from cardan._motion.collision.convex import convex_convex
 from cardan._motion.collision.flat_contact import flat_convex
-from cardan._motion.collision.row_hull import RowHull
 from cardan._robot.geometry.shapes import (
     Box,
     Capsule,
@@ -35,7 +34,7 @@ SHAPES = {
     HeightField: HeightField([[-16.5, 1.5, 19.5], [-19.5, -1.5, 16.5]], (60.0, 50.0), 90.0),  # z = 0.6 x - 0.06 y
 }
 OTHER = {Box: Box((0.5, 0.3, 0.7)), Capsule: Capsule(0.1, 1.1), Sphere: Sphere(0.2), Cylinder: Cylinder(0.2, 0.6)}
-SEARCHED = [kinds for kinds, page in PAIRS.items() if page in (convex_convex, flat_convex) and RowHull not in kinds]
+SEARCHED = [kinds for kinds, page in PAIRS.items() if page in (convex_convex, flat_convex)]
 
 
 def each_of(pairs, some=1):
@@ -44,7 +43,7 @@ def each_of(pairs, some=1):
     return pytest.mark.parametrize("kinds", chosen, ids=lambda kinds: "-".join(kind.__name__ for kind in kinds))
 
 
-ELSEWHERE = {TriangleMesh, RowHull}  # test_triangles, test_crowd
+ELSEWHERE = {TriangleMesh}  # test_triangles
 OWN = [kinds for kinds in PAIRS if kinds not in SEARCHED and not ELSEWHERE & {*kinds}]
 EVERY_PAIR = each_of(OWN)  # of those with a closed form
 SOME_PAIRS = each_of(OWN, some=3)

@@ -121,7 +121,7 @@ GUESSES = [
     ('cardan.function(shapes={"x": ("nv-6",)})(lambda model, x: x)', "lambda model: (model.nv - 6,)"),
     ('cardan.function(shapes={"x": 3})(lambda model, x: x)', "expected a tuple of whole numbers"),
     # files
-    ('cardan.load("panda")', "cardan.load('robot_descriptions/panda_description')"),
+    ('cardan.load("panda")', "load panda_description.URDF_PATH of the package robot_descriptions"),
     ('cardan.load(path, packages="folder")', "no option named 'packages'; did you mean 'package_dirs'"),
     ('cardan.load(path, mesh_dir="folder")', "no option named 'mesh_dir'; did you mean 'package_dirs'"),
     # NumPy in one's own functions

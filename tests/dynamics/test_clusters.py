@@ -10,7 +10,7 @@ import linkages
 from cardan._dynamics.algorithms.grouped import grouped_accelerations, groups
 from cardan._dynamics.algorithms.spin import body_motions
 from cardan._dynamics.algorithms.tree import relative_kinematics
-from cardan.errors import MechanismError, ShapeError
+from cardan.errors import DTypeError, MechanismError, ShapeError
 from cardan.robots import five_bar, four_bar, stewart_platform
 
 MECHANISMS = {
@@ -191,21 +191,49 @@ def test_where_the_independent_coordinate_determines_nothing_results_are_no_numb
     assert np.isfinite(cardan.forward_dynamics(crank, dead, [0.1], [0.1])).all()
 
 
-def test_passive_properties_count_along_the_coordinates_of_their_joints():
-    def linkage(**own):
-        m = four_bar()
-        (c,) = [c for c in m.joints if c.name == "rocker_joint"]
-        return m.replace_joint("rocker_joint", c.joint, **own).mechanism.model()
+def rocker_with(**own):
+    m = four_bar()
+    (c,) = [c for c in m.joints if c.name == "rocker_joint"]
+    return m.replace_joint("rocker_joint", c.joint, **own).mechanism.model()
 
-    model = cardan.clustered(linkage(damping=[0.3], spring=cardan.Spring(2.0, 0.1)), ["crank_joint"])
+
+def test_passive_properties_count_along_the_coordinates_of_their_joints():
+    model = cardan.clustered(rocker_with(damping=[0.3], spring=cardan.Spring(2.0, 0.1)), ["crank_joint"])
     q, v, _, _ = state(model, rows=1)
     (rate,), x = model.joint("rocker_joint").slopes(q[0]), q[0, 2]
     expected = rate[0] * (0.3 * rate[0] * v[0] + 2.0 * (x - 0.1))
     np.testing.assert_allclose(cardan.passive_forces(model, q[0], v[0]), expected, rtol=1e-12)
-    independent = cardan.clustered(linkage(friction=[0.2], armature=[0.1]), ["rocker_joint"])
+    independent = cardan.clustered(rocker_with(friction=[0.2], armature=[0.1]), ["rocker_joint"])
     assert (independent.passive("friction"), independent.passive("armature")) == ((0.2,), (0.1,))
-    with pytest.raises(MechanismError, match=r"'rocker_joint' .* is dependent and has friction, armature"):
-        cardan.clustered(linkage(friction=[0.2], armature=[0.1]), ["crank_joint"])
+    with pytest.raises(MechanismError, match=r"'rocker_joint' .* is dependent and has friction, which"):
+        cardan.clustered(rocker_with(friction=[0.2], armature=[0.1]), ["crank_joint"])
+
+
+def test_a_spring_pulls_from_where_it_rests_whatever_mode_is_neutral():
+    loops = rocker_with(spring=cardan.Spring(2.0, 4.0))  # no crank brings the rocker there
+    near = cardan.assemble(loops, [1.0, -0.9, 0.4], fixed=("crank_joint",))
+    model = cardan.clustered(loops, ["rocker_joint"], near=near)
+    assert abs(near[2]) > 0.1
+    np.testing.assert_allclose(cardan.passive_forces(model, near, [0.0]), 2.0 * (near[2] - 4.0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["four_bar", pytest.param("cassie", marks=pytest.mark.full)])
+def test_drives_of_dependent_joints_have_their_inertia(name):
+    m = {"four_bar": four_bar, "cassie": linkages.leg}[name]()
+    closing = m.model().closure_names
+    for k, c in enumerate(m.joints):
+        if c.name not in closing:
+            m = m.replace_joint(c.name, c.joint, armature=[0.1 + 0.02 * k + j for j in range(c.joint.nv)]).mechanism
+    loops = m.model(base="fixed" if name == "four_bar" else "floating")
+    model, tree = cardan.clustered(loops), loops.spanning_tree()
+    q, v, _, tau = state(model)
+    out = cardan.converter(model, loops)
+    x, dx = out.configuration(q), out.velocity(q, v)
+    a = cardan.forward_dynamics(model, q, v, tau)
+    expected = cardan.constrained_forward_dynamics(loops, x, dx, out.effort(q, tau)).accelerations
+    assert error(out.acceleration(q, v, a), expected) < 1e-12
+    assert error(cardan.kinetic_energy(model, q, v), cardan.kinetic_energy(tree, x, dx)) < 1e-13
+    assert error(cardan.centroidal_momentum(model, q, v), cardan.centroidal_momentum(tree, x, dx)) < 1e-13
 
 
 @pytest.mark.full
@@ -238,7 +266,40 @@ def test_wrong_choices_are_refused_with_better_ones(independent, message):
         cardan.clustered(four_bar().model(), independent)
 
 
+def test_clusters_are_written_and_read():
+    model = cardan.clustered(rocker_with(armature=[0.1], damping=[0.2]), ["crank_joint"])
+    assert cardan.from_json(cardan.to_json(model)) == model
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["crank_joint", "rocker_joint"])
+def test_joints_of_clusters_verify(name):
+    model = cardan.clustered(rocker_with(armature=[0.1], damping=[0.2]), ["crank_joint"])
+    certificate = cardan.verify_joint(model.joint(name))
+    assert certificate.passed, str(certificate)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e3, 1e9])
+def test_mechanisms_of_any_size_are_clusters(scale):
+    def larger(pose):
+        return cardan.SE3(pose.rotation, [scale * e for e in pose.translation])
+
+    m = cardan.Mechanism("sized")
+    source = linkages.slider_crank_of_bars()
+    for b in source.bodies:
+        m.add_body(b.name, b.inertia)
+    for c in source.joints:
+        m.add_joint(c.name, c.joint, c.parent, c.child, larger(c.parent_pose), larger(c.child_pose))
+    model = cardan.clustered(m.model(), ["crank_joint"])
+    q = cardan.integrate(model, model.neutral(), [2.0])
+    assert np.abs(cardan.loop_residual(m.model(), q)).max() < 1e-14 * max(scale, 1.0)
+
+
 def test_what_is_no_cluster_is_refused():
+    with pytest.raises(DTypeError, match=r"is a Mechanism, .* Mechanism\(...\).model\(\)"):
+        cardan.clustered(four_bar())
+    with pytest.raises(MechanismError, match="its loops are clusters"):
+        cardan.clustered(cardan.clustered(four_bar().model()))
     with pytest.raises(MechanismError, match="'tip_joint' has 2 freedoms, and independent are 1"):
         cardan.clustered(five_bar().model(), ["left_joint"])
     with pytest.raises(MechanismError, match="no joint that closes a loop"):

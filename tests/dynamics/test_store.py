@@ -22,7 +22,6 @@ from cardan._algebra.content import UnknownContentError, content_of, digest
 from cardan._motion.collision.candidate import Candidate
 from cardan._robot.geometry import mesh
 from cardan._robot.geometry.shapes import Mesh, Sphere
-from cardan.errors import ParameterError
 from mechanisms import random_mechanism
 
 native = pytest.mark.skipif(
@@ -355,44 +354,6 @@ def test_what_is_made_of_the_simplified_tree_is_not_the_models():
     twin = cardan.robots.arm7().model()
     breaks_its_promise(twin, twin.neutral())
     np.testing.assert_array_equal(cardan.center_of_mass(twin, twin.neutral() + 0.1), expected)
-
-
-def test_a_pickled_trace_serves_where_it_is_adopted(quick_target):
-    count = []
-
-    @cardan.function
-    def scaled(model, q, gain: float, times=1):
-        count.append(times)
-        return gain * times * q
-
-    arm = cardan.robots.arm7().model()
-    kept = pickle.loads(pickle.dumps(scaled.trace(arm, gain=1.0, times=2)))
-    later = cardan.function(scaled.made_from.kernel)
-    later.adopt(arm, kept, gain=1.0, times=2)
-    np.testing.assert_array_equal(later(arm, np.ones(7), 3.0, times=2), np.full(7, 6.0))
-    np.testing.assert_array_equal(later.bind(arm, gain=1.0, times=2)(np.ones(7), 0.5), np.ones(7))
-    assert count == [2]
-    with pytest.raises(ParameterError, match=r"trace to adopt.* expected one of the arrays"):
-        later.adopt(cardan.robots.cart_pole().model(), kept, gain=1.0, times=2)
-
-
-def test_a_trace_of_something_else_is_not_adopted(quick_target):
-    """A trace of five steps was adopted for three, or for one, and made five, without a word."""
-    arm = cardan.robots.arm7().model()
-    step = cardan.function(shapes={"x": (3,), "y": (3,)})(lambda model, x, y: {"x": 0.5 * y, "y": x + 1.0})
-    five = step.repeated(5).trace(arm)
-    for function, trace, got in (
-        (step, five, "one of <lambda>_repeated"),
-        (step.repeated(3), five, "one of 5 steps"),
-        (step.repeated(5), step.trace(arm), "one of <lambda>"),
-        (step, "trace", "a str"),
-    ):
-        with pytest.raises(ParameterError, match=f"trace to adopt: got '{got}', expected "):
-            function.adopt(arm, trace)
-    for same in (step, step.repeated(1), step.repeated(5), step.repeated(2).repeated(3)):
-        same.adopt(arm, same.trace(arm))
-    other_way = step.repeated(2, {"x": "y"}).repeated(2)  # the first two steps are written out
-    other_way.adopt(arm, other_way.trace(arm))
 
 
 # --- content -----------------------------------------------------------------------------------------------------

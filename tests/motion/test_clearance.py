@@ -355,6 +355,13 @@ def test_what_is_nan_is_not_free():
     assert not cardan.is_free(model, model.neutral(), np.nan, obstacles=far)
 
 
+def test_what_is_as_near_as_the_margin_is_not_free():
+    model = solid_body(Sphere(0.25))
+    q = model.neutral()
+    q[2] = 0.5
+    assert not cardan.is_free(model, q, 0.25, obstacles=[(Plane(), SE3())])
+
+
 # --- tasks ----------------------------------------------------------------------------------------------------------
 
 
@@ -367,6 +374,8 @@ def test_inverse_kinematics_keeps_away_and_its_row_is_smooth():
     assert careful.converged.all()
     assert cardan.is_free(model, careful.q, 0.02, pairs=[], obstacles=ball).all()
     assert not cardan.is_free(model, careless.q, 0.0, pairs=[], obstacles=ball).all()
+    last = cardan.inverse_kinematics(model, [cardan.tasks.FramePose("tool", target[-3:]), keep])
+    np.testing.assert_array_equal(last.q, careful.q[-3:])  # whatever else is in the batch
 
     @cardan.function
     def both(model, q):

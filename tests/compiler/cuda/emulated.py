@@ -229,12 +229,6 @@ class EmulatedApi:
     def cuEventRecord(self, event, stream):
         return (OK,)
 
-    def cuStreamWaitEvent(self, stream, event, flags):
-        return (OK,)
-
-    def cuEventDestroy(self, event):
-        return (OK,)
-
     def cuGetErrorName(self, status):
         return OK, status.name.encode()
 

@@ -10,7 +10,7 @@
 typedef int Status;
 typedef unsigned long long Address;
 enum { OUT_OF_MEMORY = 2, INVALID_CONTEXT = 201, INVALID_IMAGE = 200, NOT_FOUND = 500, INVALID_HANDLE = 400 };
-static const uintptr_t CONTEXT = 0x1000, MODULE = 0x2000, FUNCTION = 0x3000, EVENT = 0x4000;
+static const uintptr_t CONTEXT = 0x1000, MODULE = 0x2000, FUNCTION = 0x3000;
 static int depth;
 
 Status cuInit(unsigned flags) { return flags; }
@@ -81,12 +81,6 @@ Status cuMemGetInfo_v2(size_t *left, size_t *total) { return *left = 1 << 30, *t
 Status cuPointerGetAttribute(void *value, int attribute, Address address) {
     return *(int *)value = 0, attribute == 9 && address ? 0 : 1;
 }
-Status cuEventCreate(void **event, unsigned flags) { return *event = (void *)EVENT, flags != 2; }
-Status cuEventRecord(void *event, void *stream) { return (void)stream, event == (void *)EVENT ? 0 : INVALID_HANDLE; }
-Status cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
-    return (void)stream, event == (void *)EVENT && !flags ? 0 : INVALID_HANDLE;
-}
-Status cuEventDestroy_v2(void *event) { return event == (void *)EVENT ? 0 : INVALID_HANDLE; }
 Status cuGetErrorName(int status, const char **name) { return *name = status == 700 ? "ILLEGAL" : "OTHER", 0; }
 Status cuGetErrorString(int status, const char **text) { return *text = status == 700 ? "illegal" : "other", 0; }
 

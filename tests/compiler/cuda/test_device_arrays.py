@@ -616,28 +616,6 @@ def test_entries_at_a_part_of_an_address_are_refused(device):
         as_device_array(type("Other", (), {"__cuda_array_interface__": said})())
 
 
-def test_lent_by_dlpack(emulation):
-    x = to_device(np.arange(6.0).reshape(2, 3))
-    assert x.__dlpack_device__() == (2, 0)
-    capsule = x.__dlpack__()
-    assert "dltensor" in repr(capsule)
-    with pytest.raises(BufferError):
-        x.__dlpack__(copy=True)
-    with pytest.raises(BufferError):
-        x.__dlpack__(dl_device=(1, 0))
-    with pytest.raises(BufferError, match="read-only"):
-        view(x, (2, 3), (3, 1), read_only=True).__dlpack__()
-    emulation.calls.clear()
-    x.__dlpack__(stream=emulation.stream())
-    assert "cuStreamWaitEvent" in emulation.calls  # who takes it waits for what is not yet computed
-    del capsule
-    gc.collect()
-    address = x.layout.address
-    del x
-    gc.collect()
-    assert address not in emulation.blocks
-
-
 # --- any program ---
 
 

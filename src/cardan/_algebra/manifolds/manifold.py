@@ -31,6 +31,7 @@ class Manifold(ABC):
         qdot: time derivatives of the coordinates, nq of them [rad/s, m/s].
         fv: what is dual to v, nv numbers: the gradient of a number by v.
         difference: what `difference` returned, nv numbers [rad, m].
+        x: limit coordinates, nv numbers [rad, m].
         rng: a generator of NumPy.
         shape: leading dimensions.
         lower, upper: limits, shape (nv,) [rad, m]; infinite where there is none.
@@ -45,6 +46,8 @@ class Manifold(ABC):
         (True, ((2, 4),))
         >>> plane.limit_coordinates(plane.neutral()), plane.nearest_image(q, q) == q
         ((0.0, 0.0, 0.0), True)
+        >>> plane.toward(plane.neutral(), (1.0, 0.0, 0.0))
+        (1.0, 0.0, 0.0)
         >>> plane.random(np.random.default_rng(0), (10,), np.full(3, -1.0), np.full(3, 1.0)).shape
         (10, 4)
         >>> qdot = plane.velocity_to_configuration_derivative(q, v)
@@ -96,6 +99,10 @@ class Manifold(ABC):
 
         Lengths [m] and angles [rad] themselves where there are such; the rotation vector for an orientation.
         """
+
+    def toward(self, q: Scalars, x: Scalars) -> tuple[Scalar, ...]:
+        """Return the change of q, nv numbers, to where `limit_coordinates` are x, nv numbers [rad, m]."""
+        return self.difference(q, self.integrate(self.neutral(), x))
 
     @abstractmethod
     def random(self, rng: np.random.Generator, shape: Shape, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

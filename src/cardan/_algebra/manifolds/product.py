@@ -128,6 +128,9 @@ class Product(Manifold):
     def limit_coordinates(self, q: Scalars) -> tuple[Scalar, ...]:
         return self._chain(lambda f, iq, iv: f.limit_coordinates(q[iq]))
 
+    def toward(self, q: Scalars, x: Scalars) -> tuple[Scalar, ...]:
+        return self._chain(lambda f, iq, iv: f.toward(q[iq], x[iv]))
+
     def difference_rate_jacobian(self, difference: Scalars) -> Rows:
         return block_diagonal([(f.difference_rate_jacobian(difference[iv]), f.nv) for f, _, iv in self.slices()])
 
@@ -152,7 +155,8 @@ PROBES = (0.25, -7.0)  # changes of a coordinate, one of more than a turn: an an
 def scalar_coordinates(manifold: Manifold) -> list[tuple[int, int]]:
     """Return the indices in q and v of the coordinates that are lengths or angles themselves.
 
-    They are found by what they do: changed alone, one of them changes one limit coordinate alone, and as much.
+    They are found by what they do: changed alone, one of them changes one limit coordinate alone, and as much, and the
+    configuration stays on the manifold.
     """
     if isinstance(manifold, Product):
         own = [(iq.start, iv.start, scalar_coordinates(factor)) for factor, iq, iv in manifold.slices()]
@@ -160,7 +164,8 @@ def scalar_coordinates(manifold: Manifold) -> list[tuple[int, int]]:
     neutral = [float(e) for e in manifold.neutral()]
     before, found = _limited(manifold, neutral), []
     for i, e in enumerate(neutral):
-        moved = [_limited(manifold, [*neutral[:i], e + by, *neutral[i + 1 :]]) for by in PROBES]
+        places = [(*neutral[:i], e + by, *neutral[i + 1 :]) for by in PROBES]
+        moved = [_limited(manifold, q) for q in places if tuple(manifold.normalize(q)) == q]
         for k in range(manifold.nv):
             if moved == [[*before[:k], e + by, *before[k + 1 :]] for by in PROBES]:
                 found.append((i, k))
@@ -169,12 +174,12 @@ def scalar_coordinates(manifold: Manifold) -> list[tuple[int, int]]:
 
 def configuration_of(manifold: Manifold, values: Sequence[float]) -> tuple[float, ...]:
     """Return the configuration whose limit coordinates are given."""
-    plain = scalar_coordinates(manifold)
+    plain, neutral = scalar_coordinates(manifold), manifold.neutral()
     # Lengths and angles are coordinates themselves; a rotation vector leads to its orientation from the neutral one.
     turned = list(values)
     for _, k in plain:
         turned[k] = 0.0
-    q = list(manifold.integrate(manifold.neutral(), turned))
+    q = list(manifold.integrate(neutral, manifold.toward(neutral, turned)))
     for i, k in plain:
         q[i] = values[k]
     return tuple(float(e) for e in q)

@@ -272,6 +272,10 @@ class MotionSubspace(Columns[Motion]):
             total = total + column * rate
         return total
 
+    def _torques(self, f: Force) -> tuple[Scalar, ...]:
+        """Return what a wrench does along the columns."""
+        return tuple(column.dot(f) for column in self)
+
     @property
     def T(self) -> Transposed:
         """The transpose, which maps a wrench to joint torques."""
@@ -293,9 +297,11 @@ class Transposed:
     def __matmul__(self, f: ForceSubspace) -> np.ndarray: ...
     def __matmul__(self, f: Any) -> Any:
         if not isinstance(f, ForceSubspace):
-            return tuple(column.dot(f) for column in self._columns)
-        rows = [[column.dot(force) for force in f] for column in self._columns]
-        return stack(rows) if self._columns and f else np.zeros((len(self._columns), len(f)))
+            return self._columns._torques(f)
+        columns = [self._columns._torques(force) for force in f]
+        return (
+            stack(list(zip(*columns, strict=True))) if self._columns and f else np.zeros((len(self._columns), len(f)))
+        )
 
 
 def applied(matrix: Any, S: Columns[Any]) -> ForceSubspace:

@@ -88,7 +88,8 @@ def forward_dynamics(
     Peers: Pinocchio `aba`, MuJoCo `mj_forward`, RigidBodyDynamics.jl `dynamics`, roboticstoolbox `accel`.
     """
     without_loops(model, "forward_dynamics")
-    together = groups(model) if model.has_mimics and deepest(model) > SHALLOW else None
+    clusters = any(node.joint.is_placed for node in model.nodes)
+    together = groups(model) if model.has_mimics and (clusters or deepest(model) > SHALLOW) else None
     if model.has_mimics and not together:
         bias = bias_forces.kernel(model, q, v, external_forces)
         return mass_factor(model, q).solve([t - b for t, b in zip(tau, bias, strict=True)])

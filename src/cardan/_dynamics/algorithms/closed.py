@@ -187,7 +187,7 @@ class Closed:
 
 def inverse(model: Model, q: Vector, A: Rows) -> Callable[[Vector], list[Scalar]]:
     """Return what efforts change accelerations by, impulses velocities, loops closed, A being what the joints feel."""
-    if any(c.joint.num_rows for c in model.closures):
+    if model.has_loops:
         closed = Closed(model, q, A)
         return lambda tau: closed.solve(tau).a
     return factored(model, A).solve

@@ -19,6 +19,7 @@ Cost: that of K and of the blocks of K_d, once for a cluster.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,33 +30,33 @@ from cardan._algebra.arrays.repeat import converging
 from cardan._algebra.by_fields import computed
 from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, Shape, finite_range, matrix_vector
 from cardan._algebra.scalar import is_zero, minimum, sqrt, where
-from cardan._algebra.spatial import Motion, Scalar
+from cardan._algebra.spatial import Motion, MotionSubspace, Scalar
 from cardan._dynamics.algorithms.configuration import difference, integrate
-from cardan._dynamics.algorithms.dependent import Block
+from cardan._dynamics.algorithms.dependent import Block, lengths, unit_of_length
 from cardan._dynamics.algorithms.embedding import SINGULAR, SINGULAR_IN_SINGLE, squares_of
 from cardan._dynamics.algorithms.loops import loop_residual, loops
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.tree import relative_kinematics
-from cardan._robot.joints import Joint
-from cardan._robot.joints.catalogue.of_another import Follower
+from cardan._robot.joints import Joint, Revolute
+from cardan._robot.joints.catalogue.of_another import Follower, SubspaceOfFollower
 from cardan._robot.joints.derivation.programs import joint_program
 from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
 
-# Of (4): passes at most, and how far one goes [rad, m]; the squares of a step after which there is no other, as errors
-# are squared, and of one after which it goes on.
+# Of (4): passes at most, and how far one goes [rad, units of length]; the squares of a step after which there is no
+# other, as errors are squared, and of one after which it goes on.
 MOST, REACH = 100, 0.3
 NEAR, NEAR_IN_SINGLE, AHEAD = 1e-16, 1e-9, 1e-4
 WALK = 32  # steps to a random configuration
 SHARED = 1.1  # what the dynamics share with constraints of the same frames: a tenth of these, of slider-cranks
-GAP, FAR = 1e-9, 1.0  # what a step may leave open [m, rad], and how far it may move a joint [m, rad]
+GAP, FAR = 1e-9, 1.0  # what a step may leave open, and how far it may move a joint [rad, units of length]
 
 
 class Constraints:
     """K_d^-1 of a cluster at a configuration."""
 
-    def __init__(self, part: Model, blocks: tuple[Block, ...], along_nodes: tuple[bool, ...], q: Scalars) -> None:
+    def __init__(self, part: Model, blocks: Sequence[Block], along_nodes: Sequence[bool], q: Scalars) -> None:
         self.part = part
-        self.loops = loops(part, relative_kinematics(part, q), along_nodes)
+        self.loops = loops(part, relative_kinematics(part, q), along_nodes, closed=True)
         self.K = [row for loop in self.loops for row in loop.K]
         tolerance = where(is_double(q), SINGULAR, SINGULAR_IN_SINGLE)
         self.squares = [square for block in blocks for square in squares_of(self.K, block, tolerance)]
@@ -93,14 +94,14 @@ class ClosedSet(Manifold):
 
     Args:
         part: the joints of the loops, and those that close them.
-        blocks: of its dependent coordinates, with the rows from which they follow.
+        blocks: `Block`s of its dependent coordinates, with the rows from which they follow.
         along_nodes: how each closing joint's rows are turned.
         start: a closed configuration, which is the neutral one.
         simplified: whether constraints are those of the simplified tree of the part.
     """
 
     part: Model
-    blocks: tuple[Block, ...]
+    blocks: tuple[tuple[tuple[int, ...], ...], ...]
     along_nodes: tuple[bool, ...]
     start: tuple[float, ...]
     simplified: bool = False
@@ -108,7 +109,7 @@ class ClosedSet(Manifold):
     @computed
     def free(self) -> tuple[int, ...]:
         """The independent ones of the tree's velocities."""
-        dependent = {j for block in self.blocks for j in block.columns}
+        dependent = {j for _, columns, _ in self.blocks for j in columns}
         return tuple(j for j in range(self.part.nv) if j not in dependent)
 
     @computed
@@ -129,7 +130,7 @@ class ClosedSet(Manifold):
     def constraints(self, q: Scalars) -> Constraints:
         """Return K_d^-1 and what follows from it."""
         part = simplified_tree(self.part) if self.simplified else self.part
-        return Constraints(part, self.blocks, self.along_nodes, q)
+        return Constraints(part, [Block(*block) for block in self.blocks], self.along_nodes, q)
 
     def curvature(self, q: Scalars, v: Scalars) -> list[Scalar]:
         """Return g (2), for each coordinate of the tree."""
@@ -151,13 +152,17 @@ class ClosedSet(Manifold):
         Each pass closes the loops to first order. Where they are nearly closed it goes on, too, by `REACH` at most.
         It is not a number where the way has no end, or after too many passes.
         """
-        near = where(is_double(q), NEAR, NEAR_IN_SINGLE)
+        near, sizes = where(is_double(q), NEAR, NEAR_IN_SINGLE), lengths(self.part)
+
+        def squared(x: Scalars) -> Scalar:
+            x = [e * (1.0 / size) for e, size in zip(x, sizes, strict=True)]
+            return _dot(x, x)
 
         def on(_: Any, q: list[Scalar], left: Scalar, __: Scalar) -> tuple[Any, ...]:
             found = self.constraints(q)
             step, rates = found.closing_step(), found.rates(v)
-            size = _dot(step, step)
-            reach = REACH / sqrt(_dot(rates, rates) + 1e-30)  # not 0, of a cluster at rest
+            size = squared(step)
+            reach = REACH / sqrt(squared(rates) + 1e-30)  # not 0, of a cluster at rest
             h = where(size < AHEAD, minimum(left, reach), 0.0 * left)
             moved = self.part.manifold.integrate(q, [c + h * e for c, e in zip(step, rates, strict=True)])
             return 0.0, list(moved), left - h, where(h > 0.0, 1.0, size)
@@ -190,6 +195,9 @@ class ClosedSet(Manifold):
 
     def difference(self, q0: Scalars, q1: Scalars) -> tuple[Scalar, ...]:
         return self._of_free(self.part.manifold.difference(q0, q1))
+
+    def toward(self, q: Scalars, x: Scalars) -> tuple[Scalar, ...]:
+        return self._of_free(self.part.manifold.toward(q, self._spread(x)))
 
     def difference_rate_jacobian(self, difference: Scalars) -> Rows:
         of_tree = self._spread(difference)
@@ -227,8 +235,8 @@ class ClosedSet(Manifold):
         for _ in range(WALK):
             near = integrate(model, q, step)
             with np.errstate(all="ignore"):
-                gap = np.abs(loop_residual(self.part, near)).max(axis=-1)
-                moved = np.abs(difference(self.part, q, near)).max(axis=-1)
+                gap = np.abs(loop_residual(self.part, near)).max(axis=-1) / max(unit_of_length(self.part), 1.0)
+                moved = np.abs(difference(self.part, q, near) / lengths(self.part)).max(axis=-1)
             q = np.where(((gap < GAP) & (moved < FAR))[..., None], near, q)
         return q
 
@@ -265,6 +273,8 @@ class ClusterMember(Follower):
         name: its name in the loops' part.
         closed: the closed configurations of the loops.
         by: the name of the joint that has the coordinates of the cluster; empty for that one.
+        armature: inertias of drives along its velocities [kg m^2, kg], where these are dependent.
+        along: which one of its coordinates alone the joint within has; by default all.
 
     Throughout:
         q: coordinates of all joints of the cluster [rad, m].
@@ -276,6 +286,8 @@ class ClusterMember(Follower):
     name: str
     closed: ClosedSet
     by: tuple[str, ...] = ()
+    armature: tuple[float, ...] = ()
+    along: int | None = None
 
     @computed
     def is_placed(self) -> bool:
@@ -309,26 +321,31 @@ class ClusterMember(Follower):
 
     def inner_configuration(self, q: Scalars) -> tuple[Scalar, ...]:
         """Return the joint's own part of q."""
-        return tuple(q[self.closed.part.q_slice(self.name)])
+        return self._own(q[self.closed.part.q_slice(self.name)])
 
     def slopes(self, q: Scalars) -> Rows:
-        return self.closed.constraints(q).slopes()[self.closed.part.v_slice(self.name)]
+        return list(self._own(self.closed.constraints(q).slopes()[self.closed.part.v_slice(self.name)]))
 
-    def motion_subspace(self, q: Scalars) -> list[Motion]:
-        S, G = self.joint.motion_subspace(self.inner_configuration(q)), self.slopes(q)
-        return [_motion(S, column) for column in zip(*G, strict=True)]  # (3)
+    def _own(self, of_joint: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(of_joint) if self.along is None else (of_joint[self.along],)
+
+    def rotors(self, armature: Sequence[Scalar]) -> list[tuple[Scalar, Joint]]:
+        """Return those of dependent velocities: others have the armature of the joint that has the coordinates."""
+        wheel = replace(self, joint=Revolute((0.0, 0.0, 1.0)), armature=())
+        return [(inertia, replace(wheel, along=k)) for k, inertia in enumerate(self.armature)]
+
+    def motion_subspace(self, q: Scalars) -> MotionSubspace:
+        return self.subspace(q)
+
+    def subspace(self, q: Scalars) -> MotionSubspace:
+        return SubspaceOfFollower(self.joint.subspace(self.inner_configuration(q)), self.slopes(q))  # (3)
 
     def bias(self, q: Scalars, v: Scalars) -> Motion:
         x = self.inner_configuration(q)
-        g = self.closed.curvature(q, v)[self.closed.part.v_slice(self.name)]
+        g = self._own(self.closed.curvature(q, v)[self.closed.part.v_slice(self.name)])
         own = self.joint.bias(x, [_dot(row, v) for row in self.slopes(q)])
-        return own + _motion(self.joint.motion_subspace(x), g)  # (3)
+        return own + self.joint.subspace(x) @ g  # (3)
 
     def copying(self, primary: Joint) -> ClusterMember | None:
         """Return the joint, if it can read the coordinates of a primary; None if these are of another kind."""
         return self if primary.manifold == self.closed else None
-
-
-def _motion(S: Any, along: Any) -> Motion:
-    """Return S times velocities."""
-    return Motion.of(tuple(_dot(row, along) for row in zip(*(s.scalars() for s in S), strict=True)))

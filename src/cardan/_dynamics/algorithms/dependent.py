@@ -16,6 +16,7 @@ systems (1982), for the choice by elimination; over several configurations it is
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
@@ -25,17 +26,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan._algebra.by_identity import ByIdentity
+from cardan._algebra.scalar import is_zero
+from cardan._algebra.spatial import Vector3
 from cardan._dynamics.algorithms.linear import Factor, Rows, dot, transposed
 from cardan._dynamics.algorithms.loops import Loop, loops
 from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan._robot.model import Model
 
-SAMPLES, SPREAD = 4, 0.3  # closed configurations that are looked at, and how far from the first [rad, m]
-STARTS, STEPS, CLOSED = 8, 40, 1e-10  # where they are looked for, how long, and how near they are to come [m, rad]
+SAMPLES, SPREAD = 4, 0.3  # closed configurations that are looked at, and how far from the first [rad, units of length]
+STARTS, STEPS, CLOSED = (
+    8,
+    40,
+    1e-10,
+)  # where they are looked for, how long, and how near they are to come [units of length, rad]
 # Entries of eliminated columns of length 1: below the first, rows depend on one another; no pivot is below the second.
 DEPENDENT, LEAST = 1e-7, 1e-3
 SHARED = 0.1  # what a coordinate counts that several loops share, beside one of its own loop alone
 ROUNDING = 1e-13  # what is left of an entry 0 of K
+USUAL = 32.0  # m: mechanisms between 1 / 32 m and 32 m are looked at in metres
 
 
 class Block(NamedTuple):
@@ -85,8 +93,8 @@ def partition(
 
 
 def _rows(model: Model, along_nodes: Sequence[bool], q: Sequence[float]) -> Rows:
-    """Return the rows of all loops."""
-    return [row for loop in loops(model, relative_kinematics(model, q), along_nodes) for row in loop.K]
+    """Return the rows of all loops, in the mechanism's unit of length."""
+    return in_unit(model, loops(model, relative_kinematics(model, q), along_nodes))[0]
 
 
 def _coordinates(model: Model) -> list[set[int]]:
@@ -118,6 +126,43 @@ def overlapping(sets: Sequence[set[int]]) -> Iterator[list[int]]:
         yield sorted(block)
 
 
+# --- the unit of length ---
+
+
+def unit_of_length(model: Model) -> float:
+    """Return a length of the size of a mechanism [m], a power of 2, so that it rounds nothing; 1 for usual sizes."""
+    at = [(node.parent, node.placement) for node in model.nodes]
+    for c in model.closures:
+        for body, pose in ((c.parent, c.parent_pose), (c.child, c.child_pose)):
+            at.append((model.attachment(body).node, model.attachment(body).pose @ pose))
+    first = next((X.translation for i, X in at if i < 0), Vector3.zero())  # the world's origin may be far away
+    places = [X.translation - first if i < 0 else X.translation for i, X in at]
+    size = max((abs(float(e)) for place in places for e in place if isinstance(e, Real)), default=0.0)
+    return 1.0 if size == 0.0 or 1.0 / USUAL < size < USUAL else 2.0 ** round(math.log2(size))
+
+
+def lengths(model: Model) -> list[float]:
+    """Return the unit of every coordinate: 1, that of length for a slide."""
+    unit, found = unit_of_length(model), [1.0] * model.nv
+    if unit == 1.0:
+        return found
+    relative = relative_kinematics(model, list(model.manifold.neutral()))
+    for node in model.nodes:
+        for j, s in zip(node.v, relative.S[node.index], strict=True):
+            found[j] = 1.0 if any(not is_zero(e) for e in s.angular) else unit
+    return found
+
+
+def in_unit(model: Model, found: Sequence[Loop]) -> tuple[Rows, list[Any]]:
+    """Return the rows K of all loops and their residuals, in units of length and of coordinates."""
+    unit, of_v = unit_of_length(model), lengths(model)
+    rows = [unit if any(not is_zero(e) for e in wrench.linear) else 1.0 for loop in found for wrench in loop.T]
+    K = [row for loop in found for row in loop.K]
+    r = [e for loop in found for e in loop.residual]
+    scaled = [[e * (size / own) for e, size in zip(row, of_v, strict=True)] for row, own in zip(K, rows, strict=True)]
+    return scaled, [e * (1.0 / own) for e, own in zip(r, rows, strict=True)]
+
+
 # --- closed configurations ---
 
 
@@ -137,14 +182,14 @@ def closed_configurations(model: Model, near: Any = None) -> list[list[float]]:
 
 
 def _moved(model: Model, q: Sequence[float], rng: np.random.Generator) -> list[float]:
-    return [float(e) for e in model.manifold.integrate(q, (SPREAD * rng.normal(size=model.nv)).tolist())]
+    step = SPREAD * rng.normal(size=model.nv) * lengths(model)
+    return [float(e) for e in model.manifold.integrate(q, step.tolist())]
 
 
 def _closed(model: Model, q: list[float]) -> list[float] | None:
     """Return a closed configuration nearby, by damped steps; None if that fails."""
     for _ in range(STEPS):
-        found = loops(model, relative_kinematics(model, q))
-        K, r = [row for loop in found for row in loop.K], [e for loop in found for e in loop.residual]
+        K, r = in_unit(model, loops(model, relative_kinematics(model, q)))
         if not all(isinstance(e, Real) for row in (*K, r) for e in row):
             return None
         size = max(map(abs, r))
@@ -152,7 +197,7 @@ def _closed(model: Model, q: list[float]) -> list[float] | None:
             return q if size <= CLOSED else None
         G = [[dot(a, b) + (1e-9 + 0.1 * size * size if a is b else 0.0) for b in K] for a in K]
         along = Factor(G).solve(r)
-        step = [-dot(column, along) for column in transposed(K)]
+        step = [-dot(column, along) * size for column, size in zip(transposed(K), lengths(model), strict=True)]
         q = [float(e) for e in model.manifold.integrate(q, step)]
     return None
 

@@ -228,7 +228,7 @@ class JointForces:
 
     def _add_drives(self, model: Model, q: Vector, v: Vector, servo: DriveCommand) -> None:
         dt = self.dt
-        error = model.manifold.difference(q, model.manifold.integrate(model.manifold.neutral(), servo.position))
+        error = model.manifold.toward(q, servo.position)
         ends = zip(model.effort_lower.tolist(), model.effort_upper.tolist(), strict=True)
         for j, (low, high) in enumerate(ends):
             kp, kd = servo.stiffness[j], servo.damping[j]

@@ -1,15 +1,18 @@
 """Forward dynamics of joints that share velocities, by the recursion of articulated bodies over groups.
 
 A group is all nodes with the same velocities, where these hang on one body, the base, by one another alone: the joints
-of a cluster, a finger's coupled phalanges. With V of node b relative to the base T_b v, and X_b from b to its parent,
+of a cluster, a finger's coupled phalanges. Some may hang on the world instead, such as wheels of drives. The subspace
+of a node is S_b G_b, of its joint's own motion S_b and the slopes G_b by which it follows, X_b leads from b to its
+parent, and I^c, p^c are inertia and force of a node with all that hangs on it:
 
-    outwards:  (1)  T_b = X_b^-1 T_p(b) + S_b,   T = 0 at the base
-    inwards:   (2)  F_b = I^A_b T_b + sum over its children c in the group: X_c F_c,      p and I likewise
-               (3)  D = sum S_b^T F_b + armature,   U = sum X_b F_b,   u = tau - sum S_b^T p_b
-               (4)  I^A_base += sum X_b I_b - U D^-1 U^T,   p_base += sum X_b p_b + U D^-1 u
-    outwards:  (5)  a = D^-1 (u - U^T dA_base),   dA_b = X_b^-1 dA_p(b) + S_b a
+    inwards:   (1)  F_b = I^c_b S_b,   M_bb = S_b^T F_b
+                    F_b <- X F_b:   M_ab = S_a^T F_b at each node a on the way,   H_b = F_b at the base
+               (2)  D = G^T M G + armature,   U = H G,   u = tau - sum G_b^T S_b^T p^c_b
+               (3)  I^c_base += sum X_b I^c_b - U D^-1 U^T,   p^c_base += sum X_b p^c_b + U D^-1 u
+    outwards:  (4)  a = D^-1 (u - U^T dA_base),   dA_b = X_b^-1 dA_p(b) + S_b G_b a
 
-The sums of U and (4) are over the nodes on the base. Groups of one node are those of `aba`, whose letters these are.
+(1) is the mass matrix of the group as if no joint followed another (`crba`), sparse and in axes of their own: the legs
+of a platform meet in D alone. The sums of (3) are over the nodes on the base. Groups of one node are those of `aba`.
 
 Source: Jain, Robot and Multibody Dynamics (2011), chapter 15; Chignoli, Adrian, Kim and Wensing (2023), for clusters.
 Cost: O(n).
@@ -17,14 +20,28 @@ Cost: O(n).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
 
 from cardan._algebra.errors import MechanismError
+from cardan._algebra.manifolds.manifold import identity_rows
 from cardan._algebra.scalar import is_zero
-from cardan._algebra.spatial import ArticulatedInertia, Force, Inertia, Motion, Scalar
-from cardan._dynamics.algorithms.linear import Factor, Rows, SingularError, combined, zeros
+from cardan._algebra.spatial import ArticulatedInertia, Force, Inertia, Motion, MotionSubspace, Scalar
+from cardan._dynamics.algorithms.linear import (
+    Factor,
+    Rows,
+    SingularError,
+    add_block,
+    combined,
+    dot,
+    mirrored,
+    transposed,
+    with_diagonal,
+    zeros,
+)
 from cardan._dynamics.algorithms.tree import Relative, Vector
+from cardan._robot.joints.catalogue.of_another import SubspaceOfFollower
 from cardan._robot.model import Model, Node
 
 
@@ -41,11 +58,16 @@ def groups(model: Model) -> list[Group] | None:
     found = []
     for nodes in by_velocity.values():
         own = {node.index for node in nodes}
-        bases = {node.parent for node in nodes} - own
-        found.append(Group(nodes, min(bases)))
+        bases = {node.parent for node in nodes} - own - {-1}
+        found.append(Group(nodes, max(bases, default=-1)))
         if len(bases) > 1:
             return None
     return found if sum(map(len, by_velocity)) == model.nv else None
+
+
+def own_motion(S: Any) -> tuple[MotionSubspace, Rows]:
+    """Return a joint's own S, and G: those of a follower's subspace S G, or else S and 1."""
+    return (S.S, S.G) if isinstance(S, SubspaceOfFollower) else (S, identity_rows(len(S)))
 
 
 class Borne(NamedTuple):
@@ -66,7 +88,7 @@ def grouped_accelerations(
     dA: list[Motion] = [Motion.zero() for _ in model.nodes]
     for group, (U, D, u) in zip(groups, reversed(borne), strict=True):
         rest = u if group.base < 0 else [e - f.dot(dA[group.base]) for e, f in zip(u, U, strict=True)]
-        own = D.solve(rest)  # (5)
+        own = D.solve(rest)  # (4)
         for i, e in zip(group.nodes[0].v, own, strict=True):
             a[i] = e
         for node in group.nodes:
@@ -79,47 +101,55 @@ class Inwards:
     """The inward pass. I^A of a body is the sum of a rigid inertia, which is all most have, and what groups give it."""
 
     def __init__(self, model: Model, relative: Relative, p: Sequence[Force], tau: Vector) -> None:
-        self.relative, self.tau, self.p = relative, tau, list(p)
+        self.model, self.relative, self.tau, self.p = model, relative, tau, list(p)
         self.rigid = [node.inertia for node in model.nodes]
         self.given: list[ArticulatedInertia | None] = [None for _ in model.nodes]
 
     def borne(self, group: Group) -> Borne:
         """Return what a group bears, after all groups on it, and give the rest to its base."""
-        relative, velocities = self.relative, range(len(group.nodes[0].v))
-        F = {i: [self._force(i, t) for t in T] for i, T in self._columns(group).items()}
-        U, D = [Force.zero() for _ in velocities], zeros(len(velocities), len(velocities))
-        u = list(group.nodes[0].velocity(self.tau))
+        parts = {node.index: own_motion(self.relative.S[node.index]) for node in group.nodes}
+        G = [row for _, rows in parts.values() for row in rows]
+        ends = list(accumulate((len(S) for S, _ in parts.values()), initial=0))
+        places = {i: range(*pair) for i, pair in zip(parts, pairwise(ends), strict=True)}
+        M, H = zeros(len(G), len(G)), [Force.zero()] * len(G)
+        own: list[Scalar] = [0.0] * len(G)
         for node in reversed(group.nodes):
-            i, X, S = node.index, relative.X[node.index], relative.S[node.index]
-            D = [[e + s.dot(f) for e, f in zip(row, F[i], strict=True)] for row, s in zip(D, S, strict=True)]  # (3)
-            D = [[e + node.armature[k] * (k == m) for m, e in enumerate(row)] for k, row in enumerate(D)]
-            u = [e - f for e, f in zip(u, S.T @ self.p[i], strict=True)]
-            above = F.get(node.parent, U)
-            above[:] = [e + X @ f for e, f in zip(above, F[i], strict=True)]  # (2)
-            self._give(node)
+            at = places[node.index]
+            own[at.start : at.stop] = parts[node.index][0].T @ self.p[node.index]
+            H[at.start : at.stop] = self._carried(node, parts, places, M)
+            if node.parent >= 0:  # the world bears all
+                self._give(node)
+        columns = transposed(G)
+        moved = [[dot(row, column) for row in M] for column in columns]  # G^T M
+        D = mirrored([[dot(row, column) for column in columns] for row in moved])  # (2)
+        for node in group.nodes:
+            D = with_diagonal(D, node.armature)
+        U = [combined(H, column) for column in columns]
+        u = [t - dot(column, own) for t, column in zip(group.nodes[0].velocity(self.tau), columns, strict=True)]
         factor = factored_inertia(group.nodes[0], D)
         if group.base >= 0:
             self._give_way(group.base, U, factor, u)
         return Borne(U, factor, u)
 
-    def _columns(self, group: Group) -> dict[int, list[Motion]]:
-        """Return T (1) of each node."""
-        T: dict[int, list[Motion]] = {}
-        for node in group.nodes:
-            S, X = list(self.relative.S[node.index]), self.relative.X[node.index]
-            above = T.get(node.parent)
-            T[node.index] = [X.inverse_act(t) + s for t, s in zip(above, S, strict=True)] if above else S
-        return T
+    def _carried(self, node: Node, parts: Any, places: Mapping[int, range], M: Rows) -> list[Force]:
+        """Return the forces F (1) of a node as the base feels them, having filled its rows and columns of M."""
+        at, i = places[node.index], node.index
+        F = [self._force(i, s) for s in parts[i][0]]
+        add_block(M, at, at, mirrored([parts[i][0].T @ f for f in F]))
+        while (above := self.model.nodes[i].parent) in parts:
+            F, i = [self.relative.X[i] @ f for f in F], above
+            block = [parts[i][0].T @ f for f in F]
+            add_block(M, at, places[i], block)
+            add_block(M, places[i], at, transposed(block))
+        return [self.relative.X[i] @ f if above >= 0 else Force.zero() for f in F]
 
     def _force(self, i: int, motion: Motion) -> Force:
         given = self.given[i]
         return self.rigid[i] @ motion if given is None else self.rigid[i] @ motion + given @ motion
 
     def _give(self, node: Node) -> None:
-        """Add what a body bears to what its parent does (2)."""
+        """Add what a body bears to what its parent does."""
         i, to = node.index, node.parent
-        if to < 0:
-            return
         self.p[to] = self.p[to] + self.relative.X[i] @ self.p[i]
         self.rigid[to] = self.rigid[to] + self.relative.inwards(node, self.rigid[i])
         given, there = self.given[i], self.given[to]
@@ -128,7 +158,7 @@ class Inwards:
             self.given[to] = moved if there is None else there + moved
 
     def _give_way(self, base: int, U: Sequence[Force], D: Factor, u: Vector) -> None:
-        """Take from a base what the group's own motion gives way (4)."""
+        """Take from a base what the group's own motion gives way (3)."""
         given = self.given[base] or Inertia.zero().articulated()
         rows = [D.solve(row) for row in zip(*(column.scalars() for column in U), strict=True)]
         for k, column in enumerate(U):

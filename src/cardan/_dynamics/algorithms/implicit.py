@@ -133,7 +133,7 @@ class Snapshot:
 
 def is_tree(model: Model) -> bool:
     """Whether the joints are those of a tree alone: no mimic joint, no loop that constrains them."""
-    return not model.has_mimics and not any(c.joint.num_rows for c in model.closures)
+    return not model.has_mimics and not model.has_loops
 
 
 def implicit_dynamics(
@@ -224,7 +224,7 @@ def accelerations_that_solve(equation: Equation, moment: Snapshot, dt: float | N
         return unbalanced(moment, a, equation.forces(a), [t - w * e for t, w, e in zip(tau, W, a, strict=True)])
 
     model = moment.model
-    if not any(c.joint.num_rows for c in model.closures):
+    if not model.has_loops:
         return implicit(list(equation.a), lacking, lambda _, b: factored(model, equation.H).held().solve(b))
     if not derivatives_taken(equation.a):
         return list(equation.a)
@@ -237,7 +237,7 @@ def accelerations_that_solve(equation: Equation, moment: Snapshot, dt: float | N
 def closed_solution(moment: Snapshot, A: Rows, b: Vector, dt: float | None) -> list[Scalar]:
     """Return the a with A a = b in which loops stay closed."""
     model = moment.model
-    if not any(c.joint.num_rows for c in model.closures):
+    if not model.has_loops:
         return factored(model, A).solve(b)
     closed, opening = _closed_in_step(moment, A, dt)
     return closed.solve(b, opening(None)).a

@@ -7,6 +7,7 @@ wrenches it resists, T^T S = 0, T orthonormal, the 6 - nv rows of each joint are
     residual    r = T^T e(X),   e = (R^T (p - p_J), log(R_J^T R))      [m, rad]: how far from closed, in axes of c
     Jacobian    K v = T^T V,   V = V_c - X^-1 V_p                      and K = dr/dq where r = 0
     bias        k = T^T (A - bias_J),   A = A_c - X^-1 A_p - V_c x V  at a = 0,   bias_J at v_J = S^+ V
+                A = [a_c - a_p - (w_c + w_p) x v; wd_c - wd_p + w_c x w_p],   V = [v; w], a of points (`spin`)
 
 Where the joint's `slip`, C(q_J) v_J, must stay 0, T gets the columns (S^+)^T C^T, of which r is 0, and k (dC/dt) v_J.
 
@@ -21,16 +22,17 @@ Cost: about 100 operations a joint of the loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
 
 from cardan._algebra.errors import DTypeError, MechanismError
 from cardan._algebra.scalar import is_zero
-from cardan._algebra.spatial import SE3, Force, Matrix3, Motion, MotionSubspace, Scalar
+from cardan._algebra.spatial import SE3, Force, Matrix3, Motion, MotionSubspace, Scalar, Vector3
 from cardan._algebra.spatial.motion import sparse_complement
 from cardan._algebra.spatial.rotations import rotation_vector_from_matrix
 from cardan._dynamics.algorithms.linear import Rows, combined, coordinates, gram
+from cardan._dynamics.algorithms.spin import BodyMotion, across, at_rest
 from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, supports
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.joints import Joint
@@ -72,16 +74,13 @@ class Side(NamedTuple):
             X = X @ relative.X[node.index]
         return X
 
-    def motion(self, relative: Relative, q: Vector, v: Vector, a: Vector | None = None) -> tuple[Motion, Motion]:
-        """Return V and A of the last node relative to the fork, in its own axes; a = 0 by default."""
-        V = A = Motion.zero()
+    def motion(self, relative: Relative, q: Vector, v: Vector, a: Vector | None, X: SE3) -> tuple[Motion, BodyMotion]:
+        """Return how a frame X in the last node moves relative to the fork, in its own axes."""
+        V, motion = Motion.zero(), at_rest()
         for node in self.nodes:
-            X, S, rates = relative.X[node.index], relative.S[node.index], node.velocity(v)
-            joint = S @ rates
-            V = X.inverse_act(V) + joint
-            A = X.inverse_act(A) + node.joint.bias(node.configuration(q), rates) + V.cross(joint)
-            A = A if a is None else A + S @ node.velocity(a)
-        return V, A
+            V = relative.X[node.index].inverse_act(V) + relative.S[node.index] @ node.velocity(v)
+            motion = across(node, motion, relative, q, v, a)
+        return X.inverse_act(V), motion.at(X)
 
     def efforts(self, relative: Relative, force: Force) -> Iterator[tuple[int, Scalar]]:
         """Yield the efforts along v that a force on the last node, in its frame, asks of the joints between."""
@@ -94,10 +93,13 @@ class Loop:
     """A closing joint at a configuration of the tree: its rows of the constraints, in the letters of the head.
 
     With `along_node` rows are along the axes of the node that the child frame is on, where frames of files are turned
-    against each other: the same constraints, in fewer operations.
+    against each other: the same constraints, in fewer operations. With `closed`, K and k are those of a closed loop,
+    of K v = 0: points that the joint holds together are one.
     """
 
-    def __init__(self, model: Model, relative: Relative, closure: Connection, along_node: bool = False) -> None:
+    def __init__(
+        self, model: Model, relative: Relative, closure: Connection, along_node: bool = False, closed: bool = False
+    ) -> None:
         self.relative, self.closure, self.joint = relative, closure, closure.joint
         self.along_node = along_node
         self.parent, self.child = _sides(model, closure)
@@ -114,13 +116,20 @@ class Loop:
         self.T = [*resisted, *slipping]
         e = _turned(self.turn, offset(self.X, self.joint.transform(self.q)))
         self.residual = [*(wrench.dot(e) for wrench in resisted), *[0.0] * len(slipping)]
+        self.holds = closed and all(is_zero(e) for s in self.S for e in s.linear)
+        if self.holds:
+            at = self.parent.frame @ self.joint.transform(self.q)
+            self.in_parent = SE3(self.in_parent.rotation, at.translation)
         # for each of the nv velocities, the twist V of the child frame relative to the parent frame
         columns = [Motion.zero()] * model.nv
         for side, X_kc, sign in ((self.child, self.child.frame, 1.0), (self.parent, self.in_parent, -1.0)):
-            for node in reversed(side.nodes):
+            T: dict[int, Motion] = {}
+            for node in side.nodes:
+                T = {i: relative.X[node.index].inverse_act(t) for i, t in T.items()}
                 for i, s in zip(node.v, relative.S[node.index], strict=True):
-                    columns[i] = columns[i] + X_kc.inverse_act(s) * sign
-                X_kc = relative.X[node.index] @ X_kc
+                    T[i] = T.get(i, Motion.zero()) + s
+            for i, t in T.items():
+                columns[i] = columns[i] + X_kc.inverse_act(t) * sign
         self.K: Rows = [[wrench.dot(column) for column in columns] for wrench in self.T]
 
     def _slipping(self) -> list[Force]:
@@ -137,10 +146,13 @@ class Loop:
 
     def opening(self, q: Vector, v: Vector, a: Vector | None = None, rate: float = 0.0, stiffness: float = 0.0) -> Any:
         """Return K a + k, a = 0 by default, with terms that close an open loop: rate K v and stiffness r."""
-        V_c, A_c = (self.child.frame.inverse_act(motion) for motion in self.child.motion(self.relative, q, v, a))
-        V_p, A_p = (self.in_parent.inverse_act(motion) for motion in self.parent.motion(self.relative, q, v, a))
-        V = V_c - V_p
-        A = A_c - A_p - V_c.cross(V)
+        (V_c, c), (V_p, p) = (
+            side.motion(self.relative, q, v, a, X)
+            for side, X in ((self.child, self.child.frame), (self.parent, self.in_parent))
+        )
+        V, w_c, w_p = V_c - V_p, V_c.angular, V_p.angular
+        parting = Vector3.zero() if self.holds else (w_c + w_p).cross(V.linear)
+        A = Motion(c.origin - p.origin - parting, c.spin.rate - p.spin.rate + w_c.cross(w_p))
         gaps = [0.0 if stiffness == 0.0 else stiffness * gap for gap in self.residual]
         if self.joint.num_slips or not self.joint.has_constant_motion_subspace:
             v_J = coordinates(self.S, V)
@@ -194,13 +206,16 @@ def _snapped(motion: Motion) -> Motion:
     return Motion(entries[:3], entries[3:])
 
 
-def loops(model: Model, relative: Relative, along_nodes: Sequence[bool] | None = None) -> list[Loop]:
+def loops(
+    model: Model, relative: Relative, along_nodes: Sequence[bool] | None = None, closed: bool = False
+) -> list[Loop]:
     """Return the closing joints of a model, in the order of `Model.closures`, with their constraints.
 
-    `along_nodes` says of each whether its rows are along the axes of the node that its child frame is on.
+    `along_nodes` says of each whether its rows are along the axes of the node that its child frame is on, `closed` that
+    they stay closed.
     """
     chosen = zip(model.closures, along_nodes or [False] * len(model.closures), strict=True)
-    return [Loop(model, relative, closure, along_node) for closure, along_node in chosen]
+    return [Loop(model, relative, closure, along_node, closed) for closure, along_node in chosen]
 
 
 @public
@@ -277,8 +292,9 @@ def loop_bias(model: Model, q: ArrayLike, v: ArrayLike) -> list[Scalar]:
 
 
 def with_loops(model: Model, where: str) -> Model:
-    if not any(c.joint.num_rows for c in model.closures):
-        raise MechanismError(f"{where}: model {model.name!r} has no joint that closes a loop.")
+    if not model.has_loops:
+        clusters = "; its loops are clusters" if any(node.joint.is_placed for node in model.nodes) else ""
+        raise MechanismError(f"{where}: model {model.name!r} has no joint that closes a loop{clusters}.")
     return model
 
 
@@ -288,15 +304,16 @@ def without_loops(model: Model, where: str) -> Model:
         names = ", ".join(map(repr, closing[:4])) + (", ..." if len(closing) > 4 else "")
         raise MechanismError(
             f"{where}: model {model.name!r} has closed loops (joints {names}), which its tree knows nothing of; use "
-            "cardan.constrained_forward_dynamics, or model.spanning_tree() if the loops shall be left open."
+            "cardan.constrained_forward_dynamics or cardan.clustered, or model.spanning_tree() to leave them open."
         )
     return model
 
 
 def joint_coordinates(model: Model, names: Any) -> list[int]:
     """Return the velocity coordinates of joints of the tree."""
-    if isinstance(names, str):
-        raise DTypeError("loops", "joint names", got=f"the text {names!r}", expected=f"a tuple: ({names!r},)")
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        expected = f"a tuple: ({names!r},)" if isinstance(names, str) else "a tuple of names"
+        raise DTypeError("loops", "joint names", got=repr(names), expected=expected)
     for name in names:
         if name in model.closure_names:
             hint = "closes a loop and has no coordinates; choose another closing joint, model(closing=[...])"

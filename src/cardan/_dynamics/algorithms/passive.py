@@ -55,5 +55,4 @@ def has_spring(node: Node) -> bool:
 
 def to_rest(node: Node, q: Vector) -> Sequence[Scalar]:
     """Return the way from a joint's configuration to where its spring does not pull: rest - x, nv numbers."""
-    space = node.joint.manifold
-    return space.difference(node.configuration(q), space.integrate(space.neutral(), node.spring_rest))
+    return node.joint.manifold.toward(node.configuration(q), node.spring_rest)

@@ -27,9 +27,11 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from cardan._algebra.spatial import Force, Inertia, Motion, Scalar, Vector3
+from cardan._algebra.spatial import SE3, Force, Inertia, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.tree import Relative, Vector
 from cardan._robot.model import Model, Node
+
+ORIGIN = Vector3.zero()
 
 
 class Spin:
@@ -82,6 +84,12 @@ class BodyMotion(NamedTuple):
     origin: Vector3  # acceleration of its origin, gravity subtracted
     spin: Spin  # how it turns
 
+    def at(self, X: SE3) -> BodyMotion:
+        """Return that of a frame on the body, in its axes."""
+        R, r = X
+        turned = Spin(R.transpose_apply(self.spin.w), R.transpose_apply(self.spin.rate))
+        return BodyMotion(R.transpose_apply(self.origin + self.spin.at(r)), turned)
+
     def force(self, inertia: Inertia) -> Force:
         """Return the force that the body's motion asks for, at its origin."""
         m, h, J = inertia
@@ -96,12 +104,15 @@ def body_motions(
     model: Model, relative: Relative, q: Vector, v: Vector, a: Vector | None = None
 ) -> Sequence[BodyMotion]:
     """Return the motion of every node; without joint accelerations a, for a = 0."""
-    zero = Vector3.zero()
-    world = BodyMotion(-model.gravity, Spin(zero, zero))
-    return relative.nodes(model).outwards(lambda node, above: _across(node, above, relative, q, v, a), world)
+    world = at_rest(-model.gravity)
+    return relative.nodes(model).outwards(lambda node, above: across(node, above, relative, q, v, a), world)
 
 
-def _across(node: Node, above: BodyMotion, relative: Relative, q: Vector, v: Vector, a: Vector | None) -> BodyMotion:
+def at_rest(origin: Vector3 = ORIGIN) -> BodyMotion:
+    return BodyMotion(origin, Spin(ORIGIN, ORIGIN))
+
+
+def across(node: Node, above: BodyMotion, relative: Relative, q: Vector, v: Vector, a: Vector | None) -> BodyMotion:
     (R, r), S, rates = relative.X[node.index], relative.S[node.index], node.velocity(v)
     joint, joint_rate = S @ rates, node.joint.bias(node.configuration(q), rates)
     if a is not None:

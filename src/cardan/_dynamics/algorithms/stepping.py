@@ -28,8 +28,6 @@ from cardan._algebra.manifolds import SE3 as RigidMotions
 from cardan._algebra.spatial import Force, Motion, Scalar, Vector3
 from cardan._algebra.spatial.rotations import matrix_from_rotation_vector
 from cardan._dynamics.algorithms.aba import Accelerations
-from cardan._dynamics.algorithms.drives import JointForces
-from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
 from cardan._dynamics.algorithms.linear import transposed
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._robot.model import Model
@@ -169,16 +167,3 @@ def rk4(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved:
     second = added([-e for e in v1], 1.0, (2.0, v2), (2.0, v3), (3.0, v4))
     after = added(v, dt, (sixth, a1), (2.0 * sixth, a2), (2.0 * sixth, a3), (sixth, a4))
     return Moved(along(along(q, first, twelfth, model), second, twelfth, model), after)
-
-
-def free_accelerations(moment: Snapshot, elements: JointForces, dt: float, passes: int) -> Solved:
-    """Return the accelerations of an implicit step that touches nothing.
-
-    In each pass it is decided anew which part of its line an element is on.
-    """
-    lines = elements.linear()
-    found = implicit_dynamics(moment, *elements.total(lines), dt=dt)
-    for _ in range(passes - 1):
-        lines = elements.linear(elements.on(lines, found.a), found.a)
-        found = implicit_dynamics(moment, *elements.total(lines), dt=dt)
-    return Solved(found, elements.residual(elements.on(lines, found.a), found.a))

@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary, ref
 import numpy as np
 
 from cardan._algebra.by_identity import ByIdentity
-from cardan._algebra.errors import ParameterError, RecompilationWarning, StaleProgramError, levels_inside
+from cardan._algebra.errors import RecompilationWarning, StaleProgramError, levels_inside
 from cardan._compiler.program import Program
 from cardan._compiler.program.ops import Op
 from cardan._compiler.program.trace import counting_lines, table_of_lines
@@ -70,7 +70,7 @@ class Function(Generic[P, R]):
         names: names of the arrays that are given.
         optional: names of optional array arguments that will be given, such as `"external_forces"`.
         options: values of the options, such as `frame="tool"`.
-        traced: what `trace` returned, for a model and options that were the same.
+        traced: what `trace` returned for the same model and options, if it is known.
         form: `"ir"` (one operation a line), `"c"` (C99) or `"llvm"` (what is compiled for this machine, float64).
 
     Examples:
@@ -88,9 +88,8 @@ class Function(Generic[P, R]):
         mass_matrix(7)->(7,7) for arm7
         >>> "double" in mass_matrix.source(arm, "c")
         True
-        >>> import pickle
-        >>> kept = pickle.dumps(mass_matrix.trace(arm))
-        >>> mass_matrix.adopt(arm, pickle.loads(kept))
+        >>> mass_matrix.trace(arm).program.name
+        'mass_matrix'
         >>> mass_matrix.compiled(arm, ("q",), ()).passes, mass_matrix.traced(arm, ("q",), ()).form.names
         (0, ('result',))
     """
@@ -209,7 +208,8 @@ class Function(Generic[P, R]):
             outline, read_files = Outline.of(traced.program), reading.latest() != read_before
             if name and not read_files:
                 store.save(name, outline, traced.form)
-            return _compiled(outline, traced, target, read_files)
+            run = load_program(outline, lambda: traced.program, target)
+            return Compiled(outline, traced.form, run, target, lambda: traced, read_files)
         (outline, form), first = kept, ref(model)
 
         @functools.cache
@@ -255,31 +255,6 @@ class Function(Generic[P, R]):
             reading.note()
         as_often = order == 0 or compiled.program.order is None
         return compiled.traced if as_often else self.made_from.traced(model, names, options, order)
-
-    def adopt(self, model: Model, traced: Traced, **options: Any) -> None:
-        """Take what `trace` returned, in another process perhaps, for calls with a model: they do not trace it again.
-
-        Raises:
-            ParameterError: if this is no trace of a function of this name, or one that takes other arrays than the
-                function does for this model, or does another number of steps.
-        """
-        where, source = f"{self.name}: trace to adopt", self.made_from
-        if not isinstance(traced, Traced) or traced.program.name != self.name:
-            got = f"one of {traced.program.name}" if isinstance(traced, Traced) else f"a {type(traced).__name__}"
-            raise ParameterError(where, got=got, expected=f"what {self.name}.trace(...) returned")
-        outline = Outline.of(traced.program)
-        # steps may be written out: all, or those of a function that is repeated itself
-        if isinstance(source, Repeated) and outline.passes not in (1, source.count, source.passes):
-            raise ParameterError(where, got=f"one of {outline.passes} steps", expected=f"one of {source.passes}")
-        cores, given = self.interface.cores(model), traced.program.inputs
-        optional = [a.name for a in given if a.name in self.interface.shapes]
-        names, values = self.interface.required(model, options, optional)
-        expected = tuple((n, cores[n]) for n in names)
-        if tuple((a.name, a.shape) for a in given) != expected:
-            raise ParameterError(where, got=given, expected=f"one of the arrays {expected}")
-        target = self.target or default_target()
-        compiled = _compiled(outline, traced, target)
-        self._cache.setdefault(model, {})[names, token(values), target] = compiled
 
     def bind(self, model: Model, *optional: str, **options: Any) -> Bound:
         """Return the function of one model with fixed options, for loops: less to check at each call.
@@ -428,11 +403,6 @@ class Function(Generic[P, R]):
 
     def __repr__(self) -> str:
         return f"<cardan function {self.name}{self.parameters}>"
-
-
-def _compiled(outline: Outline, traced: Traced, target: str, read_files: bool = False) -> Compiled:
-    run = load_program(outline, lambda: traced.program, target)
-    return Compiled(outline, traced.form, run, target, lambda: traced, read_files)
 
 
 def made_into(of: Function[P, R], source: Source, text: str) -> Function[P, R]:

@@ -43,12 +43,6 @@ class Repeated(OfProgram):
         """The function run once, whose machine code serves every count."""
         return self._repeated(1)
 
-    @property
-    def passes(self) -> int:
-        """How often what is repeated at last is run: of a repeat of a repeat, the product."""
-        inner = self.of.made_from
-        return self.count * (inner.passes if isinstance(inner, Repeated) else 1)
-
     def _carried(self, model: Model, program: Program) -> dict[str, str]:
         where = f"{self.of.name}.repeated"
         inputs, outputs = ({a.name: a for a in side} for side in (program.inputs, program.outputs))

@@ -19,6 +19,7 @@ from cardan._algebra.errors import AssemblyError, ParameterError
 from cardan._dynamics.algorithms.configuration import integrate
 from cardan._dynamics.algorithms.loops import joint_coordinates, loop_jacobian, loop_residual, with_loops
 from cardan._dynamics.call.arguments import checked_batch
+from cardan._dynamics.call.signature import check_model
 from cardan._dynamics.functions.derivatives import derivative
 from cardan._robot.model import Model
 
@@ -56,6 +57,7 @@ def assemble(
         >>> bool(np.abs(cardan.loop_residual(linkage, q)).max() < 1e-12)
         True
     """
+    check_model("assemble", model)
     with_loops(model, "assemble")
     if not tolerance > 0.0:
         raise ParameterError("tolerance of assemble", got=tolerance, expected="a number > 0 [m, rad]")

@@ -12,7 +12,6 @@ from cardan._algebra.errors import MechanismError, ShapeError
 from cardan._algebra.manifolds import Euclidean
 from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
 from cardan._dynamics.algorithms.dependent import (
-    Block,
     Dependence,
     closed_configurations,
     overlapping,
@@ -22,7 +21,8 @@ from cardan._dynamics.algorithms.dependent import (
 from cardan._dynamics.algorithms.loops import joint_coordinates, with_loops
 from cardan._dynamics.algorithms.tree import supports
 from cardan._dynamics.call.arguments import numeric_array
-from cardan._robot.joints import Fixed, Joint, Limits
+from cardan._dynamics.call.signature import check_model
+from cardan._robot.joints import Fixed, Limits
 from cardan._robot.joints.catalogue.of_another import Sprung
 from cardan._robot.model import WORLD, Body, Connection, Model
 from cardan._robot.model.annotations import Annotations
@@ -41,7 +41,8 @@ def clustered(model: Model, independent: Sequence[str] = (), near: Any = None) -
     Args:
         model: a robot with closed loops.
         independent: names of joints whose velocities are to be independent: of a cluster as many as it has freedoms. By
-            default those with a drive, an actuator or an armature, if they do, and others that determine the rest well.
+            default those with a drive, an actuator or dry friction, if they do, and others that determine the rest
+            well.
         near: configuration of `model` [rad, m], shape (nq,), whose assembly mode the neutral one is to have. By default
             the neutral configuration of the model.
 
@@ -59,6 +60,7 @@ def clustered(model: Model, independent: Sequence[str] = (), near: Any = None) -
 
     Peers: Drake and MuJoCo have no such joints; `grbda` has clusters of its own kinds.
     """
+    check_model("clustered", model)
     with_loops(model, "clustered")
     if model.inputs:
         raise MechanismError(
@@ -144,13 +146,13 @@ def _cluster(
     along = {i: j for c in joints for i, j in zip(_v(model, c), _v(part, c), strict=True)}
     acting = {name for a in model.annotations.actuators for name in a.joints}
     driven = {
-        j for c in joints for j in _v(part, c) if c.name in acting or any(c.drive_stiffness) or any(c.armature or ())
+        j for c in joints for j in _v(part, c) if c.name in acting or any(c.drive_stiffness) or any(c.friction or ())
     }
     closed = _closed_set(part, {along[i] for i in kept if i in along}, driven, start)
     placed = {c.name: c for c in model.connections}
     found: dict[str, Connection] = {}
     for c in joints:
-        member = ClusterMember(_with_passive(part, closed, c), c.name, closed, (joints[0].name,) if found else ())
+        member = _member(part, closed, c, (joints[0].name,) if found else ())
         own = {} if found else _along(part, closed.free)
         at = placed[c.name]
         found[c.name] = Connection(c.name, member, at.parent, at.child, at.parent_pose, at.child_pose, **own)
@@ -210,7 +212,7 @@ def _closed_set(part: Model, kept: set[int], driven: set[int], start: list[float
                 f"clustered: joint {c.name!r} of {_loops(part)} is independent in part; choose `independent` so that "
                 "orientations are so as a whole, or not."
             )
-    blocks = tuple(Block(*map(tuple, b)) for b in found.blocks)
+    blocks = tuple(tuple(map(tuple, b)) for b in found.blocks)
     bare = tuple(Connection(c.name, c.joint, c.parent, c.child, c.parent_pose, c.child_pose) for c in part.connections)
     plain = ClosedSet(replace(part, connections=bare), blocks, tuple(found.along_nodes), tuple(samples[0]))
     return replace(plain, start=tuple(float(e) for e in plain.normalize(samples[0]))).shorter()
@@ -237,19 +239,20 @@ LIMITS = ("lower", "upper", "velocity_upper", "effort_upper", "velocity_lower", 
 PASSIVE = ("damping", "friction", "armature", "drive_stiffness", "drive_damping", "spring_stiffness", "spring_rest")
 
 
-def _with_passive(part: Model, closed: ClosedSet, c: Connection) -> Joint:
-    """Return a joint with damper and spring as its own efforts where it is dependent; other properties are refused."""
-    dependent = [j for j in _v(part, c) if j not in closed.free]
-    has = {name: [part.passive(name)[j] for j in dependent] for name in PASSIVE}
-    wrong = [name for name in ("friction", "armature", "drive_stiffness", "drive_damping") if any(has[name])]
-    acts = any(has["damping"]) or any(has["spring_stiffness"])
-    if wrong or (acts and c.joint.nv > 1):
-        what = ", ".join(wrong) or "damping or a spring along several coordinates"
+def _member(part: Model, closed: ClosedSet, c: Connection, by: tuple[str, ...]) -> ClusterMember:
+    """Return a joint with what acts along its dependent velocities; some properties are refused there."""
+    has = {name: tuple(part.passive(name)[j] * (j not in closed.free) for j in _v(part, c)) for name in PASSIVE}
+    wrong = [name for name in ("friction", "drive_stiffness", "drive_damping") if any(has[name])]
+    if not isinstance(c.joint.manifold, Euclidean):
+        wrong += [name for name in ("damping", "armature", "spring_stiffness") if any(has[name])]
+    if wrong:
         raise MechanismError(
-            f"clustered: joint {c.name!r} of {_loops(part)} is dependent and has {what}, which counts along "
-            "independent coordinates alone; choose it among `independent`."
+            f"clustered: joint {c.name!r} of {_loops(part)} is dependent and has {', '.join(wrong)}, which counts "
+            "along independent coordinates alone; choose it among `independent`."
         )
-    return Sprung(c.joint, has["damping"][0], has["spring_stiffness"][0], has["spring_rest"][0]) if acts else c.joint
+    own = has["damping"], has["spring_stiffness"], has["spring_rest"]
+    joint = Sprung(c.joint, *own) if any((*own[0], *own[1])) else c.joint
+    return ClusterMember(joint, c.name, closed, by, has["armature"] if any(has["armature"]) else ())
 
 
 def _loops(part: Model) -> str:

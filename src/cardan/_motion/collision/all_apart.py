@@ -1,9 +1,9 @@
 """Whether all pairs of shapes are apart: what is surely so, or surely not, costs a few operations; the rest its page.
 
-The spine of a shape that moves and the ball of an obstacle (`spines`) tell most. Only what they leave open is looked at
-by its page, and a state of which it is known that it is not free takes part in nothing any more: native code leaves out
-what no state needs that is computed with it. Obstacles are rows of numbers: their pages are loops over a few of one
-kind.
+The spine of a shape that moves and the ball of an obstacle (`spines`) tell most. They are looked at first, for all:
+only what they leave open is looked at by its page. A state of which it is known that it is not free takes part in
+nothing any more: native code leaves out what no state needs that is computed with it. Obstacles are rows of numbers:
+bounds and pages are loops over them. Written out, the bounds are read more slowly than they are computed.
 
 Source: Ericson, Real-Time Collision Detection (2005), section 4.1, for bounds.
 Cost: 17 operations for a shape and an obstacle.
@@ -11,9 +11,9 @@ Cost: 17 operations for a shape and an obstacle.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.repeat import each, when
 from cardan._algebra.scalar import logical_and, minimum, where
@@ -21,44 +21,47 @@ from cardan._algebra.spatial import SE3, Scalar
 from cardan._motion.collision.bounds import may_meet
 from cardan._motion.collision.box_box import box_box, box_separation
 from cardan._motion.collision.box_round import box_capsule
-from cardan._motion.collision.convex import convex_convex
+from cardan._motion.collision.convex import witness
 from cardan._motion.collision.distance import SEARCHED, seen_from_a, unit_of
 from cardan._motion.collision.nearest_triangle import is_apart
 from cardan._motion.collision.round_shapes import capsule_capsule, capsule_sphere, sphere_sphere
 from cardan._motion.collision.spines import Ball, Spine, square
-from cardan._motion.collision.table import PAIRS, Two, check_page, in_order, kind_of, of_alike, of_sizes, sizes_of
+from cardan._motion.collision.table import PAIRS, Two, check_page, in_order, kind_of, of_alike, of_sizes, rows_of
 from cardan._robot.geometry.shapes import Box, Plane, TriangleMesh
 
 APART = 1e30  # a gap [m] beyond every margin: nothing is computed with it
-ROWS = 8  # obstacles of a loop: of those of a loop that one state is near, all are looked at in turn
 FIRST = box_capsule, capsule_capsule  # pages whose first candidate has the least gap
 SHORT = sphere_sphere, capsule_sphere, capsule_capsule  # pages that are not worth to ask whether they are needed
 
 
 def are_apart(pairs: Sequence[Two], margin: Scalar) -> Any:
     """Return whether all pairs are farther apart than a margin [m]."""
-    moving: list[Two] = []
+    moving, others = list[Two](), list[Two]()
     standing: dict[Any, list[Two]] = {}  # by the shape that moves
     for two in pairs:
         check_page(type(two.a), type(two.b))
-        if _stands_still(two.X_b):
-            standing.setdefault((two.a, *map(id, two.X_a.translation)), []).append(two)
-        else:
+        if not _stands_still(two.X_b):
             moving.append(two)
-    apart: Any = 1.0
+        elif isinstance(two.b, (Plane, TriangleMesh)):
+            others.append(two)
+        else:
+            standing.setdefault((two.a, *map(id, two.X_a.translation)), []).append(two)
+    alike: dict[Any, list[list[Two]]] = {}  # by the obstacles
     for own in reversed(standing.values()):  # what is farther out is rather in the way
-        apart = _when_apart(apart, lambda apart, own=own: _with_obstacles(own, margin, apart))
-    if moving:
-        apart = _when_apart(apart, lambda apart: _with_one_another(moving, margin, apart))
-    return apart > 0.5
+        alike.setdefault(tuple(id(two.X_b) for two in own), []).append(own)
+    bounds = [bound for shapes in alike.values() for bound in _bounds(shapes, margin)]
+    apart: Any = where(reduce(minimum, (bound.hit for bound in bounds), 1.0) > 0.0, 1.0, 0.0)
+    for two in others:
+        near = logical_and(isinstance(two.b, Plane) or may_meet(*two, margin), apart > 0.5)
+        apart = when(near, lambda two=two, apart=apart: _and(apart, _gap(two, margin) > margin), apart)
+    for own, _, excess in bounds:
+        near = logical_and(excess <= 0.0, apart > 0.5)
+        apart = when(near, lambda own=own, apart=apart: _by_pages(own, margin, apart), apart)
+    return (when(apart > 0.5, lambda: _with_one_another(moving, margin, apart), 0.0) if moving else apart) > 0.5
 
 
 def _stands_still(X: SE3) -> bool:
     return all(isinstance(e, float) for e in (*X.rotation.entries(), *X.translation))
-
-
-def _when_apart(apart: Any, body: Any) -> Any:
-    return body(apart) if isinstance(apart, float) else when(apart > 0.5, body, 0.0, apart)
 
 
 def _and(apart: Any, also: Any) -> Any:
@@ -68,64 +71,75 @@ def _and(apart: Any, also: Any) -> Any:
 # --- shapes that stand still ----------------------------------------------------------------------------------------
 
 
-def _with_obstacles(pairs: Sequence[Two], margin: Scalar, apart: Any) -> Any:
+class Bounds(NamedTuple):
+    """What bounds tell of a shape and its obstacles."""
+
+    pairs: list[Two]
+    hit: Scalar  # below 0 where one is surely not apart
+    excess: Scalar  # above 0 where all are, but for those that `hit` knows
+
+
+def _bounds(shapes: Sequence[list[Two]], margin: Scalar) -> Iterator[Bounds]:
+    """Yield the bounds of some shapes beside the same obstacles."""
+    spines, balls = [Spine.of(own[0].a, own[0].X_a) for own in shapes], _balls(shapes[0])
+    rows = each(lambda middle: [spine.squared_distance(middle) for spine in spines], [ball.middle for ball in balls])
+    by_radii: dict[tuple[float, float], list[Any]] = {}
+    for ball, row in zip(balls, rows, strict=True):
+        by_radii.setdefault((ball.inner, ball.outer), []).append(row)
+    for k, (own, spine) in enumerate(zip(shapes, spines, strict=True)):
+        hit = excess = APART
+        for (inner, outer), found in by_radii.items():
+            least = reduce(minimum, (row[k] for row in found))
+            if spine.inner >= 0.0 and inner >= 0.0:
+                hit = minimum(hit, least - square(spine.inner + inner + margin))
+            if (spine.inner, inner) != (spine.outer, outer):
+                excess = minimum(excess, least - square(spine.outer + outer + margin))
+        yield Bounds(own, hit, excess)
+
+
+def _balls(pairs: Sequence[Two]) -> list[Ball]:
+    return [Ball.of(two.b, two.X_b) for two in pairs]
+
+
+def _by_pages(pairs: Sequence[Two], margin: Scalar, apart: Any) -> Any:
     """Return whether one shape is apart from obstacles, too, where it is said to be apart so far."""
-    spine = Spine.of(pairs[0].a, pairs[0].X_a)
-    left: dict[Any, list[tuple[Two, Scalar]]] = {}  # by kind; each with a number that is below 0 where it may be near
-    hit: Scalar = 1.0  # below 0 where it is
-    for two in pairs:
-        if isinstance(two.b, TriangleMesh):
-            may_be_near = logical_and(may_meet(*two, margin), apart > 0.5)
-            apart = when(may_be_near, lambda two=two, apart=apart: _and(apart, _gap(two, margin) > margin), apart)
-            continue
-        if isinstance(two.b, Plane):
-            apart = _and(apart, _gap(two, margin) > margin)
-            continue
-        ball = Ball.of(two.b, two.X_b)
-        squared = spine.squared_distance(ball.middle)
-        if spine.inner >= 0.0 and ball.inner >= 0.0:
-            hit = minimum(hit, squared - square(spine.inner + ball.inner + margin))
+    spine, alike = Spine.of(pairs[0].a, pairs[0].X_a), dict[Any, list[Two]]()
+    for two, ball in zip(pairs, _balls(pairs), strict=True):
         if (spine.inner, ball.inner) != (spine.outer, ball.outer):
-            squared = squared - square(spine.outer + ball.outer + margin)
-            left.setdefault(kind_of(two.b), []).append((two, squared))
-    apart = _and(apart, hit > 0.0)
-    for rows in left.values():
-        for k in range(0, len(rows), ROWS):
-            apart = _with_rows(rows[k : k + ROWS], margin, apart)
+            alike.setdefault((kind_of(two.b), unit_of(two)), []).append(two)
+    for (_, unit), rows in alike.items():
+        apart = _with_rows(rows, spine, margin, apart, unit)
     return apart
 
 
-def _with_rows(rows: Sequence[tuple[Two, Scalar]], margin: Scalar, apart: Any) -> Any:
+def _with_rows(rows: Sequence[Two], spine: Spine, margin: Scalar, apart: Any, unit: float) -> Any:
     """Return the same for obstacles of one kind."""
-    (a, X_a, like, _), _ = rows[0]
+    a, X_a, like, _ = rows[0]
 
-    def gap(sizes: Any, X_b: SE3, near: Scalar) -> Scalar:
+    def gap(sizes: Any, X_b: SE3, ball: Ball) -> Scalar:
+        near = spine.squared_distance(ball.middle) <= square(spine.outer + ball.outer + margin)
         two = Two(a, X_a, of_sizes(like, sizes), X_b)
-        return when(logical_and(near <= 0.0, apart > 0.5), lambda: _gap(two, margin), APART)
+        return when(logical_and(near, apart > 0.5), lambda: _gap(two, margin, unit), APART)
 
-    def least() -> Scalar:
-        columns = [sizes_of(two.b) for two, _ in rows], [two.X_b for two, _ in rows], [near for _, near in rows]
-        return reduce(minimum, each(gap, *columns))
-
-    some_near = reduce(minimum, (near for _, near in rows)) <= 0.0
-    return _and(apart, when(logical_and(some_near, apart > 0.5), least, APART) > margin)
+    found = each(gap, rows_of([two.b for two in rows]), [two.X_b for two in rows], _balls(rows))
+    return _and(apart, reduce(minimum, found) > margin)
 
 
 # --- shapes that move -----------------------------------------------------------------------------------------------
 
 
 def _with_one_another(pairs: Sequence[Two], margin: Scalar, apart: Any) -> Any:
-    def gap(two: Two, _: Any) -> Scalar:
+    def gap(two: Two, unit: float) -> Scalar:
         if PAIRS[type(two.a), type(two.b)] in SHORT:
-            return _gap(two, margin)
-        return when(logical_and(may_meet(*two, margin), apart > 0.5), lambda: _gap(two, margin), APART)
+            return _gap(two, margin, unit)
+        return when(logical_and(may_meet(*two, margin), apart > 0.5), lambda: _gap(two, margin, unit), APART)
 
-    found = of_alike([in_order(two)[0] for two in pairs], gap, [None] * len(pairs))
+    found = of_alike([in_order(two)[0] for two in pairs], gap, [unit_of(two) for two in pairs])
     return _and(apart, reduce(minimum, found) > margin)
 
 
-def _gap(two: Two, margin: Scalar) -> Scalar:
-    """Return a gap of two shapes that is on the same side of the margin as theirs."""
+def _gap(two: Two, margin: Scalar, unit: float = 1.0) -> Scalar:
+    """Return a gap of two shapes, looked at in a unit, that is on the same side of the margin as theirs."""
     two, _ = in_order(two)
     if isinstance(two.b, TriangleMesh):
         return where(is_apart(two.a, two.X_ab, two.b, margin), APART, -APART)
@@ -134,9 +148,8 @@ def _gap(two: Two, margin: Scalar) -> Scalar:
         # Along their axes boxes are never farther apart than they are, and as deep.
         separation = box_separation(two.a, two.X_a, two.b, two.X_b)
         unsure = logical_and(separation > 0.0, separation <= margin)
-        return when(unsure, lambda: convex_convex(*two, margin)[0].gap, separation)
+        return when(unsure, lambda: witness(*two, margin).gap, separation)
     if page in SEARCHED:
-        unit = unit_of(two)
-        return convex_convex(*seen_from_a(two, unit), margin * (1.0 / unit))[0].gap * unit
+        return witness(*seen_from_a(two, unit), margin * (1.0 / unit)).gap * unit
     first, *others = page(*two)
     return first.gap if page in FIRST else reduce(minimum, (c.gap for c in others), first.gap)

@@ -50,6 +50,7 @@ STARTS = 3
 # Where it begins again: from the best of these, and the best of those that are more than 37 degrees away, ...
 DIRECTIONS = [Vector3(*d) * (1.0 / math.hypot(*d)) for d in product((-1.0, 0.0, 1.0), repeat=3) if any(d)]
 BESIDE = 0.8
+BESIDE_END = 0.99  # ... and given up where it comes within 8 degrees of the best end so far, and is worse
 
 
 class Witness(NamedTuple):
@@ -81,18 +82,28 @@ class Search(NamedTuple):
         return combined([vertex.on_a for vertex in self.simplex[:3]], self.weights)
 
 
-def witness(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, enough: Scalar | None = None) -> Witness:
-    """Return the gap of two shapes, along which direction, and between which points; `enough` as in `search`."""
+def witness(
+    a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, enough: Scalar | None = None, reach: Scalar | None = None
+) -> Witness:
+    """Return the gap of two shapes, along which direction, and between which points.
+
+    With `enough`, a gap on the same side of that is enough; with `reach`, a lower bound of a gap that is more.
+    """
     X_ab = SE3(X_a.rotation.T @ X_b.rotation, X_a.inverse_act(X_b.translation))
     radii = radius_of(a) + radius_of(b)
-    found = search(a, b, X_ab) if enough is None else search(a, b, X_ab, enough + radii, 0.0)
+    if enough is not None:
+        found = search(a, b, X_ab, lambda own: _is_on_a_side(own, enough + radii), 0.0)
+    elif reach is not None:
+        found = search(a, b, X_ab, lambda own: own.separation > reach + radii)
+    else:
+        found = search(a, b, X_ab)
     gap, on_a = found.separation - radii, found.on_a - found.n * radius_of(a)
     return Witness(gap, found.n, on_a, on_a - found.n * gap)
 
 
-def convex_convex(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, enough: Scalar | None = None) -> list[Candidate]:
-    """Return the candidate of the least gap; `enough` as in `search`."""
-    gap, n, on_a, _ = witness(a, X_a, b, X_b, enough)
+def convex_convex(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, reach: Scalar | None = None) -> list[Candidate]:
+    """Return the candidate of the least gap; `reach` as in `witness`."""
+    gap, n, on_a, _ = witness(a, X_a, b, X_b, reach=reach)
     return [Candidate(gap, on_a, n)]
 
 
@@ -100,13 +111,13 @@ def search(
     a: Geometry,
     b: Geometry,
     X_ab: SE3,
-    enough: Scalar | None = None,
+    is_known: Callable[[Search], Any] | None = None,
     shallow: float = SHALLOW,
     reached: tuple[float, float] = REACHED,
 ) -> Search:
     """Return what the best search leaves.
 
-    With `enough` it ends once it knows on which side of that the separation is. Up to a depth `shallow`, of the sizes,
+    It ends once what is found says all that is to be known (`is_known`). Up to a depth `shallow`, of the sizes,
     the first that is found is taken for the least. `reached` says where a search has found its point.
     """
     size = extent_of(a) + extent_of(b)
@@ -119,8 +130,10 @@ def search(
         return Vertex(on_a - X_ab @ support(b, X_ab.rotation.transpose_apply(n)), on_a)
 
     def improved(*state: Any) -> Search:
-        new = _improved(Search(*state), lowest, size, reached)
-        return new if enough is None else new._replace(done=where(_is_known(new, enough), 1.0, new.done))
+        return ended(_improved(Search(*state), lowest, size, reached))
+
+    def ended(found: Search) -> Search:
+        return found if is_known is None else found._replace(done=where(is_known(found), 1.0, found.done))
 
     def again(k: Scalar, starts: Any, best: Any) -> Any:
         best = Search(*best)
@@ -128,28 +141,32 @@ def search(
         n, separation = _picked(starts, k)
         fresh = best._replace(q=n * _beyond(separation, size), n=n, separation=separation, done=zero)
         begun = chosen(k < 0.5, best, fresh)
-        found = Search(*repeat_while(PASSES, lambda *state: Search(*state).done < 0.5, improved, *begun))
+
+        def goes_on(*state: Any) -> Any:
+            own = Search(*state)
+            elsewhere = logical_or(own.separation > best.separation, own.n.dot(best.n) < BESIDE_END)
+            return logical_and(own.done < 0.5, logical_or(k < 0.5, elsewhere))
+
+        found = Search(*repeat_while(PASSES, goes_on, improved, *begun))
         return k + 1.0, starts, chosen(logical_or(k < 0.5, found.separation > best.separation), found, best)
 
     def going(k: Scalar, starts: Any, best: Any) -> Any:
         best = Search(*best)
         is_deep = logical_and(best.inside > 0.5, best.separation < -shallow * size)
         deeper = logical_and(is_deep, k <= float(STARTS))
-        if enough is not None:
-            deeper = logical_and(deeper, logical_not(_is_known(best, enough)))
+        if is_known is not None:
+            deeper = logical_and(deeper, logical_not(is_known(best)))
         return logical_or(k < 0.5, deeper)
 
     towards = middle_of(a) - X_ab @ middle_of(b) + nothing
     n, first = _first([unit(towards, X), *_axes(a, b, X_ab, towards)], lowest)
     n, first = n + nothing, Vertex(*(v + nothing for v in first))
-    begin = Search((first,) * 4, (zero + 1.0, zero, zero), nothing, zero, n, n.dot(first.x), zero)
-    if enough is not None:
-        begin = begin._replace(done=where(_is_known(begin, enough), 1.0, zero))
+    begin = ended(Search((first,) * 4, (zero + 1.0, zero, zero), nothing, zero, n, n.dot(first.x), zero))
     none = [(nothing, zero)] * STARTS
     return Search(*repeat_while(1 + STARTS, going, again, zero, none, tuple(begin))[2])
 
 
-def _is_known(found: Search, enough: Scalar) -> Any:
+def _is_on_a_side(found: Search, enough: Scalar) -> Any:
     """Return whether it is known on which side of it the separation is."""
     less = logical_and(found.inside > 0.5, enough >= 0.0)
     return logical_or(less, found.separation > enough)

@@ -88,8 +88,6 @@ def seen_from_a(two: Two, unit: float) -> Two:
 
 
 def _scaled(shape: Geometry, factor: float) -> Geometry:
-    if isinstance(shape, Hull):
-        return Hull([[factor * e for e in vertex] for vertex in shape.vertices])
     lengths = (np.multiply(length, factor).tolist() for length in sizes_of(shape))
     return of_sizes(shape, list(lengths))
 

@@ -32,7 +32,6 @@ from typing import Any
 from cardan._algebra.scalar import absolute, logical_and, logical_not, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.candidate import Candidate, X, axis_of, existing, length_and_direction
-from cardan._motion.collision.row_hull import RowHull
 from cardan._motion.collision.support_points import farthest_of
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Plane, Sphere
 
@@ -91,11 +90,8 @@ def _cylinder(a: Cylinder, h: Scalar, n: Vector3) -> list[Candidate]:
     return [Candidate(h + n.dot(point), point, n) for point in points]
 
 
-def _hull(a: Hull | RowHull, h: Scalar, n: Vector3) -> list[Candidate]:
-    if isinstance(a, RowHull):
-        size = (a.high - a.low).norm()
-    else:
-        size = math.dist(*([extreme(e) for e in zip(*a.vertices, strict=True)] for extreme in (min, max)))
+def _hull(a: Hull, h: Scalar, n: Vector3) -> list[Candidate]:
+    size = (Vector3(*a.high) - Vector3(*a.low)).norm()
     low = farthest_of(a, -n)
     # |x - p|^2 - (L / t) n . (x - p) is x . x less a linear function of x, and a number.
     far = farthest_of(a, -(low * 2.0 + n * (size / LOW)), squares=1.0)
@@ -116,5 +112,4 @@ ABOVE: dict[type, Callable[[Any, Scalar, Vector3], list[Candidate]]] = {
     Box: _box,
     Cylinder: _cylinder,
     Hull: _hull,
-    RowHull: _hull,
 }

@@ -35,7 +35,7 @@ from cardan._algebra.arrays.repeat import repeat, repeat_while, when
 from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, logical_or, minimum, sqrt, where
 from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
 from cardan._motion.collision.box_round import box_capsule, box_sphere
-from cardan._motion.collision.candidate import FAR, Candidate, Z, existing, in_precision, select
+from cardan._motion.collision.candidate import FAR, Candidate, existing, in_precision, select
 from cardan._motion.collision.convex import convex_convex
 from cardan._motion.collision.flat_contact import flat_convex
 from cardan._motion.collision.on_plane import LOW, candidates_above
@@ -62,9 +62,10 @@ def on_triangles(a: Geometry, X_a: SE3, b: TriangleMesh, X_b: SE3, reach: Scalar
     middle, half = box_about(a)
     size = 2.0 * half.norm()
     reach = NEAR * size if reach is None else reach
-    at, around = X_ba @ middle, [Vector3(*map(absolute, row)).dot(half) + reach for row in X_ba.rotation.rows()]
+    at = X_ba @ middle
+    around = Vector3(*(Vector3(*map(absolute, row)).dot(half) + reach for row in X_ba.rotation.rows()))
     radius = (a.radius if isinstance(a, Sphere) else 0.5 * size) + reach
-    body = _Body(a, X_ba, at, radius, in_precision(at.x, *ROUNDING) * ground.size)
+    body = _Body(a, X_ba, at, half, reach, radius, in_precision(at.x, *ROUNDING) * ground.size)
     zero = 0.0 * sum((*X_ba.rotation.entries(), *X_ba.translation), 0.0)  # batches of NumPy's keep their shape
     none = Candidate(zero + FAR, Vector3(zero, zero, zero), Vector3(zero, zero, zero + 1.0))
     kept = [none] * most_of(a)
@@ -77,19 +78,25 @@ def on_triangles(a: Geometry, X_a: SE3, b: TriangleMesh, X_b: SE3, reach: Scalar
 def _with_grid(
     kept: Any,
     grid: Grid,
-    page: Callable[[Scalar], list[Candidate]],
+    page: Callable[[Scalar], _Feature],
     at: Vector3,
-    around: Sequence[Scalar],
+    around: Vector3,
     size: Scalar,
 ) -> Any:
     """Return the candidates that are kept with those on the features near a rectangle."""
 
     def in_level(level: Level, kept: Any) -> Any:
-        x, y = around[0] + level.half_x, around[1] + level.half_y
+        x, y = around.x + level.half_x, around.y + level.half_y
         columns, last = (level.column(at.x - x), level.column(at.x + x)), level.row(at.y + y)
+        is_beside = logical_and(at.z - around.z <= level.high, at.z + around.z >= level.low)
+        last = where(is_beside, last, -1.0)
+
+        def visited(k: Scalar, kept: Any) -> Any:
+            is_near, found = page(k)
+            return when(is_near, lambda: _with_each(kept, found(), size), kept)
 
         def along(row: Scalar, kept: Any) -> tuple[Scalar, Any]:
-            return row + 1.0, in_row(grid, level, row, columns, lambda k, kept: _with_each(kept, page(k), size), kept)
+            return row + 1.0, in_row(grid, level, row, columns, visited, kept)
 
         return repeat_while(grid.rows, lambda row, _: row <= last, along, level.row(at.y - y), kept)[1]
 
@@ -101,9 +108,27 @@ class _Body(NamedTuple):
 
     shape: Geometry
     X: SE3
-    at: Vector3
+    at: Vector3  # the middle of the box about it
+    half: Vector3  # of that box's sides, in the shape's frame
+    reach: Scalar
     radius: Scalar
     slack: Scalar  # by how much faces overlap [m]
+
+    def least(self, n: Vector3, start: Vector3) -> Scalar:
+        """Return n . (x - start) of the point x of the box about the shape where it is least."""
+        side = Vector3(*map(absolute, self.X.rotation.transpose_apply(n)))
+        return n.dot(self.at - start) - side.dot(self.half)
+
+    def is_around(self, p: Vector3) -> Any:
+        """Return whether a point is within the ball about the shape."""
+        return (self.at - p).norm_squared() < self.radius * self.radius
+
+
+class _Feature(NamedTuple):
+    """A feature: whether it may be within reach of a shape, and what makes the candidates on it."""
+
+    is_near: Any
+    candidates: Callable[[], list[Candidate]]
 
 
 def most_of(a: Geometry) -> int:
@@ -114,9 +139,16 @@ def most_of(a: Geometry) -> int:
 # --- features -------------------------------------------------------------------------------------------------------
 
 
-def _on_face(body: _Body, grid: Grid, k: Scalar) -> list[Candidate]:
-    a, X_ba = body.shape, body.X
+def _on_face(body: _Body, grid: Grid, k: Scalar) -> _Feature:
     face = Face.of(grid.numbers(k, 0, 9))
+    is_near = body.least(face.normal, face.corners[0]) < body.reach
+    for side, start in zip(face.outwards(), face.corners, strict=True):
+        is_near = logical_and(is_near, body.least(side, start) <= body.slack * side.norm())
+    return _Feature(is_near, lambda: _candidates_on(face, body))
+
+
+def _candidates_on(face: Face, body: _Body) -> list[Candidate]:
+    a, X_ba = body.shape, body.X
     n = X_ba.rotation.transpose_apply(face.normal)
     found = []
     for c in candidates_above(a, face.height(X_ba.translation), n):
@@ -147,13 +179,13 @@ def _deep(a: Any, p: Vector3, n: Vector3) -> Vector3:
     return Vector3(*(clip(e, inner - 0.5 * s, 0.5 * s - inner) for e, s in zip(p, a.size, strict=True)))
 
 
-def _on_edge(body: _Body, grid: Grid, k: Scalar) -> list[Candidate]:
+def _on_edge(body: _Body, grid: Grid, k: Scalar) -> _Feature:
     """Return the candidates on the inside of an edge; its ends are corners."""
-    a, X_ba = body.shape, body.X
     middle, along, u, u_other = grid.numbers(k, 1, 12)
     half = cell(grid.features, k * float(grid.stride))
-    away = body.at - middle
-    t = clip(away.dot(along), -half, half)
+    t = clip((body.at - middle).dot(along), -half, half)
+    between = u + u_other
+    outwards = between * (1.0 / sqrt(between.norm_squared()))
     across = along.cross(u)
     R = Matrix3([(u[k], across[k], along[k]) for k in range(3)])
     edge = object.__new__(Capsule)  # nothing checks its length, which is a symbol
@@ -161,28 +193,27 @@ def _on_edge(body: _Body, grid: Grid, k: Scalar) -> list[Candidate]:
     object.__setattr__(edge, "length", 2.0 * half)
 
     def near() -> list[Candidate]:
-        found, between = [], u + u_other
-        outwards = between * (1.0 / sqrt(between.norm_squared()))
-        for c in _candidates(EDGE_PAGES, a, X_ba, edge, SE3(R, middle)):
-            s = along.dot(X_ba @ (c.point - c.normal * c.gap) - middle)
+        found = []
+        for c in _candidates(EDGE_PAGES, body, edge, SE3(R, middle)):
+            s = along.dot(body.X @ (c.point - c.normal * c.gap) - middle)
             inside = absolute(s) < half * (1.0 - 1e-6)
             counts = _counts(body, c, (-u, -u_other), outwards)
             found.append(existing(logical_and(logical_and(counts, inside), c.gap < 0.5 * FAR), c))
         return found
 
-    nothing = [Candidate(FAR, Vector3.zero(), Z)] * EDGE_PAGES[type(a)][1]
-    return when((away - along * t).norm_squared() < body.radius * body.radius, near, nothing)
+    is_near = logical_and(body.is_around(middle + along * t), body.least(outwards, middle) < body.reach)
+    return _Feature(is_near, near)
 
 
-def _on_corner(body: _Body, grid: Grid, k: Scalar) -> list[Candidate]:
+def _on_corner(body: _Body, grid: Grid, k: Scalar) -> _Feature:
     at, *around = grid.numbers(k, 0, grid.stride)
+    outwards = -around[-1]
 
     def near() -> list[Candidate]:
-        (c,) = _candidates(CORNER_PAGES, body.shape, body.X, Sphere(0.0), SE3(None, at))
-        return [existing(_counts(body, c, around, -around[-1]), c)]
+        (c,) = _candidates(CORNER_PAGES, body, Sphere(0.0), SE3(None, at))
+        return [existing(_counts(body, c, around, outwards), c)]
 
-    is_near = (body.at - at).norm_squared() < body.radius * body.radius
-    return when(is_near, near, [Candidate(FAR, Vector3.zero(), Z)])
+    return _Feature(logical_and(body.is_around(at), body.least(outwards, at) < body.reach), near)
 
 
 def _counts(body: _Body, c: Candidate, around: Sequence[Vector3], outwards: Vector3) -> Any:
@@ -217,9 +248,12 @@ CORNER_PAGES = {
 }
 
 
-def _candidates(pages: Any, a: Geometry, X_ba: SE3, feature: Geometry, X: SE3) -> list[Candidate]:
+def _candidates(pages: Any, body: _Body, feature: Geometry, X: SE3) -> list[Candidate]:
     """Return the candidates of a shape and a feature at X in the surface's frame."""
+    a, X_ba = body.shape, body.X
     page, _ = pages[type(a)]
+    if page in (flat_convex, convex_convex):
+        return page(a, X_ba, feature, X, body.reach)
     if page is not capsule_sphere or isinstance(a, Capsule):
         return page(a, X_ba, feature, X)
     return [c.seen_from_b(X_ba.inverse() @ X) for c in page(feature, X, a, X_ba)]

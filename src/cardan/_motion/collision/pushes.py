@@ -26,7 +26,7 @@ from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.bounds import may_meet
 from cardan._motion.collision.distance import witnesses
 from cardan._motion.collision.spines import Ball, Spine, square
-from cardan._motion.collision.table import Two, in_order, kind_of, of_sizes, sizes_of
+from cardan._motion.collision.table import Two, in_order, kind_of, of_sizes, rows_of
 from cardan._robot.geometry.shapes import Plane, TriangleMesh
 
 ROWS = 8  # obstacles of a loop
@@ -72,7 +72,7 @@ def _push_of_rows(rows: Sequence[tuple[Two, Scalar]], reach: Scalar, band: float
         return when(excess < 0.0, lambda: _push(Two(a, X_a, of_sizes(like, sizes), X_b), reach, band), NONE)
 
     def total() -> Push:
-        columns = [sizes_of(two.b) for two, _ in rows], [two.X_b for two, _ in rows], [excess for _, excess in rows]
+        columns = rows_of([two.b for two, _ in rows]), [two.X_b for two, _ in rows], [excess for _, excess in rows]
         return reduce(Push.__add__, each(push, *columns))
 
     return when(reduce(minimum, (excess for _, excess in rows)) < 0.0, total, NONE)

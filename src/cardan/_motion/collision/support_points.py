@@ -22,14 +22,13 @@ Cost: 0, 2, 6, 12 and 15 operations; a hull's is 9 for each vertex.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
 from cardan._algebra.scalar import absolute, logical_and, maximum, where
 from cardan._algebra.spatial import Matrix3, Scalar, Vector3
 from cardan._motion.collision.candidate import PARALLEL, X, Y, Z, in_precision, length_and_direction, select
-from cardan._motion.collision.row_hull import RowHull
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Sphere
 
 
@@ -61,12 +60,18 @@ def _of_ellipsoid(shape: Ellipsoid, d: Vector3) -> Vector3:
     return direction * D
 
 
-def farthest_of(hull: Hull | RowHull, d: Vector3, squares: float = 0.0) -> Vector3:
+def farthest_of(hull: Hull, d: Vector3, squares: float = 0.0) -> Vector3:
     """Return the vertex x with the greatest d . x + squares x . x, the first of equal ones."""
-    if isinstance(hull, RowHull):
-        return hull.farthest(d, squares)
-    found = [(d.dot(x) + squares * float(x.norm_squared()), x) for x in (Vector3(*e) for e in hull.vertices)]
-    return reduce(_farther, found)[1]
+    return _farthest(hull.vertices, d, squares)[1]
+
+
+def _farthest(vertices: Sequence[Sequence[Scalar]], d: Vector3, squares: float) -> tuple[Scalar, Vector3]:
+    """Return the most of d . x + squares x . x and its vertex: by halves, so that no vertex waits for all before it."""
+    if len(vertices) > 1:
+        half = len(vertices) // 2
+        return _farther(*(_farthest(part, d, squares) for part in (vertices[:half], vertices[half:])))
+    x = Vector3(*vertices[0])
+    return d.dot(x) + squares * x.norm_squared() if squares else d.dot(x), x
 
 
 def _farther(a: tuple[Scalar, Vector3], b: tuple[Scalar, Vector3]) -> tuple[Scalar, Vector3]:
@@ -80,7 +85,6 @@ SUPPORT_POINTS: dict[type, Callable[[Any, Vector3], Vector3]] = {
     Cylinder: _of_cylinder,
     Ellipsoid: _of_ellipsoid,
     Hull: farthest_of,
-    RowHull: farthest_of,
     Triangle: lambda shape, d: reduce(_farther, ((d.dot(x), x) for x in shape))[1],
 }
 
@@ -170,23 +174,19 @@ def radius_of(shape: Geometry) -> Scalar:
 
 def middle_of(shape: Geometry) -> Vector3:
     """Return a point within a shape's core: of a hull, the mean of its vertices."""
-    if isinstance(shape, RowHull):
-        return shape.middle
+    if isinstance(shape, Hull):
+        return Vector3(*shape.mean)
     if isinstance(shape, Triangle):
         return (shape.a + shape.b + shape.c) * (1.0 / 3.0)
-    if not isinstance(shape, Hull):
-        return Vector3.zero()
-    return Vector3(*(sum(column) / len(shape.vertices) for column in zip(*shape.vertices, strict=True)))
+    return Vector3.zero()
 
 
 def extent_of(shape: Geometry) -> Scalar:
     """Return about how large a shape's core is: what rounding is measured by."""
-    if isinstance(shape, RowHull):
-        return 0.5 * reduce(maximum, shape.high - shape.low)
+    if isinstance(shape, Hull):
+        return 0.5 * reduce(maximum, Vector3(*shape.high) - Vector3(*shape.low))
     if isinstance(shape, Triangle):
         return 0.5 * reduce(maximum, (absolute(e) for side in (shape.b - shape.a, shape.c - shape.a) for e in side))
-    if isinstance(shape, Hull):
-        return 0.5 * max(max(column) - min(column) for column in zip(*shape.vertices, strict=True))
     if isinstance(shape, Box):
         return 0.5 * sum(shape.size)
     if isinstance(shape, Ellipsoid):

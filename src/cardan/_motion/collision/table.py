@@ -15,7 +15,7 @@ from cardan._compiler.runtime import reading
 from cardan._motion.collision.bounds import may_meet
 from cardan._motion.collision.box_box import box_box
 from cardan._motion.collision.box_round import box_capsule, box_sphere
-from cardan._motion.collision.candidate import FAR, Candidate, Z
+from cardan._motion.collision.candidate import FAR, Candidate, Z, axis_of
 from cardan._motion.collision.convex import convex_convex
 from cardan._motion.collision.flat_contact import flat_convex
 from cardan._motion.collision.height_field import on_height_field
@@ -35,9 +35,10 @@ from cardan._robot.geometry.shapes import (
     TriangleMesh,
 )
 
-CONSTANT = (Hull, HeightField, TriangleMesh)  # shapes of so many numbers that a program has them, not its blocks
+CONSTANT = (HeightField, TriangleMesh)  # shapes of so many numbers that a program has them, not its blocks
 
-Page = Callable[[Any, SE3, Any, SE3], list[Candidate]]
+Page = Callable[..., list[Candidate]]  # of a, X_a, b and X_b
+REACHING: tuple[Page, ...] = (convex_convex, flat_convex, on_triangles)  # pages that do less for what is out of reach
 
 # For each two types of shapes, in one of their orders, the page that knows them.
 PAIRS: dict[tuple[type, type], Page] = {
@@ -97,6 +98,14 @@ class Two(NamedTuple):
     def X_ab(self) -> SE3:
         return SE3(self.X_a.rotation.T @ self.X_b.rotation, self.X_a.inverse_act(self.X_b.translation))
 
+    @property
+    def ground_below(self) -> SE3:
+        """X_ab where B is a plane, by the point of it that is nearest to A: so no far origin rounds A's height."""
+        normal = axis_of(self.X_b)
+        R = self.X_a.rotation.T @ self.X_b.rotation
+        *_, n = R.columns()
+        return SE3(R, n * normal.dot(self.X_b.translation - self.X_a.translation))
+
 
 def points(shape_a: Geometry, X_a: SE3, shape_b: Geometry, X_b: SE3) -> list[Candidate]:
     """Return the candidates for contact of two shapes, X_world_a and X_world_b their poses; as `points_of`."""
@@ -154,7 +163,7 @@ def of_alike(pairs: Sequence[Two], body: Callable[..., Any], marks: Sequence[Any
     A block is given sizes and the pose of B in A; this is all that a pair hangs on.
     """
     alike: dict[Any, list[int]] = {}
-    relative = [two.X_ab for two in pairs]
+    relative = [two.ground_below if isinstance(two.b, Plane) else two.X_ab for two in pairs]
     for k, (two, (R, p)) in enumerate(zip(pairs, relative, strict=True)):
         # A program has no operations for entries known to be 0: pairs that differ in these are no block.
         zeros = tuple(is_zero(e) for e in (*R.entries(), *p))
@@ -174,7 +183,7 @@ def is_in_order(two: Two) -> bool:
 def _by_one_block(alike: Sequence[Two], body: Callable[..., Any], mark: Any, *columns: Sequence[Any]) -> list[Any]:
     """Return what a body makes of pairs that are alike, traced once if that is worth it (see `each`).
 
-    A plane's page is short, and takes a row of a pose or two.
+    A plane's page is short, but for hulls, and takes a row of a pose or two.
     """
     first = alike[0]
     if own_module(PAIRS[type(first.a), type(first.b)].__module__) is None:
@@ -183,10 +192,15 @@ def _by_one_block(alike: Sequence[Two], body: Callable[..., Any], mark: Any, *co
     def block(sizes_a: Any, sizes_b: Any, X_ab: SE3, *more: Any) -> Any:
         return body(Two(of_sizes(first.a, sizes_a), SE3(), of_sizes(first.b, sizes_b), X_ab), mark, *more)
 
-    if len(alike) == 1 or isinstance(first.b, Plane):
+    is_short = isinstance(first.b, Plane) and (mark or not isinstance(first.a, Hull))
+    if len(alike) == 1 or is_short:
         return [body(two, mark, *more) for two, _, *more in zip(alike, *columns, strict=True)]
-    sizes = [[sizes_of(shape) for shape in side] for side in zip(*((two.a, two.b) for two in alike), strict=True)]
-    return each(block, *sizes, *columns)
+    return each(block, *(rows_of(side) for side in zip(*((two.a, two.b) for two in alike), strict=True)), *columns)
+
+
+def within(page: Page, two: Two, reach: Scalar | None) -> list[Candidate]:
+    """Return the candidates of a page, which may be none where shapes are farther apart than a reach."""
+    return page(*two) if reach is None or page not in REACHING else page(*two, reach=reach)
 
 
 def _candidates(
@@ -196,10 +210,7 @@ def _candidates(
     page, count = (page_of(two), 1) if page_of else (PAIRS[type(two.a), type(two.b)], count_of(two.a, two.b))
 
     def found() -> list[Candidate]:
-        if page is on_triangles and isinstance(two.b, TriangleMesh):
-            own = on_triangles(two.a, two.X_a, two.b, two.X_b, reach)
-        else:
-            own = page(*two)
+        own = within(page, two, reach)
         if swapped:
             own = [c.seen_from_b(two.X_ab.inverse()) for c in own]
         return [Candidate(c.gap, X @ c.point, X.rotation @ c.normal) for c in own] if X else own
@@ -209,17 +220,34 @@ def _candidates(
     return when(may_meet(*two, reach), found, [Candidate(FAR, Vector3.zero(), Z)] * count)
 
 
-def kind_of(shape: Geometry) -> Any:
-    """Return what shapes that share a block have in common: a type, or the shape whose numbers are its constants."""
-    return shape if isinstance(shape, Hull) else id(shape) if isinstance(shape, CONSTANT) else type(shape)
+def kind_of(shape: Geometry, doublings: int = 1) -> Any:
+    """Return what shapes that share a block have in common: a type, or the shape whose numbers are its constants.
+
+    Of two hulls that do, one may have 2^doublings times as many vertices: the other takes as long.
+    """
+    if isinstance(shape, Hull):
+        return Hull, -(-(len(shape.vertices) - 1).bit_length() // doublings)
+    return id(shape) if isinstance(shape, CONSTANT) else type(shape)
 
 
-def sizes_of(shape: Geometry) -> list[Any]:
-    return [] if isinstance(shape, CONSTANT) else [getattr(shape, field.name) for field in fields(shape)]
+def rows_of(alike: Sequence[Geometry]) -> list[list[Any]]:
+    """Return the sizes of shapes that are alike; of hulls, as many vertices each."""
+    most = max(len(shape.vertices) if isinstance(shape, Hull) else 0 for shape in alike)
+    return [sizes_of(shape, most) for shape in alike]
+
+
+def sizes_of(shape: Geometry, most: int = 0) -> list[Any]:
+    """Return the numbers of a shape: of a hull so many vertices at least, its first one several times."""
+    if isinstance(shape, CONSTANT):
+        return []
+    sizes = [getattr(shape, field.name) for field in fields(shape)]
+    if isinstance(shape, Hull):
+        sizes[0] = (*shape.vertices, *[shape.vertices[0]] * (most - len(shape.vertices)))
+    return sizes
 
 
 def of_sizes(like: Geometry, sizes: Sequence[Any]) -> Any:
-    """Return a shape whose sizes may be symbols, so that nothing checks them; hulls and terrains have none."""
+    """Return a shape whose sizes may be symbols, so that nothing checks them; terrains have none."""
     if isinstance(like, CONSTANT):
         return like
     shape = object.__new__(type(like))

@@ -28,8 +28,11 @@ class Face(NamedTuple):
     def has(self, p: Vector3, slack: Scalar) -> Any:
         """Return whether a point of the plane is on the triangle, or beside it by a slack at most [m]."""
         found: Any = True
-        for k, start in enumerate(self.corners):
-            side = self.corners[(k + 1) % 3] - start
-            over = side.cross(self.normal).dot(p - start)  # times the side's length
-            found = logical_and(found, over <= slack * sqrt(side.norm_squared()))
+        for out, start in zip(self.outwards(), self.corners, strict=True):
+            found = logical_and(found, out.dot(p - start) <= slack * out.norm())
         return found
+
+    def outwards(self) -> list[Vector3]:
+        """Return for each corner the way across the side from there, out of the triangle, as long as the side."""
+        a, b, c = self.corners
+        return [side.cross(self.normal) for side in (b - a, c - b, a - c)]

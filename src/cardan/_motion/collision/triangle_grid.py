@@ -40,6 +40,8 @@ class Level(NamedTuple):
     first: Any  # the place of its first cell in `firsts`
     half_x: Any  # of the largest box [m]
     half_y: Any
+    low: Any  # of all boxes [m]
+    high: Any
 
     def column(self, x: Scalar) -> Scalar:
         """Return the number of the column that a coordinate is in; or the nearest."""
@@ -107,7 +109,8 @@ def _grid(rows: np.ndarray, boxes: np.ndarray, slack: float) -> Grid:
     step = np.maximum(np.ceil(np.log(sizes / (USUAL * np.median(sizes))) / np.log(RATIO)), 0.0)
     levels, firsts, order = [], [], []
     for own in (np.flatnonzero(step == k) for k in np.unique(step)):
-        level, cells = _level(middles[own], halves[own], sum(map(len, firsts)))
+        bottom, top = boxes[own, 0, 2].min() - slack, boxes[own, 1, 2].max() + slack
+        level, cells = _level(middles[own], halves[own], (bottom, top), sum(map(len, firsts)))
         by_cell = np.argsort(cells, kind="stable")
         places = np.searchsorted(cells[by_cell], np.arange(int(level.columns) * int(level.rows) + 1))
         firsts.append(sum(map(len, order)) + places)
@@ -119,7 +122,9 @@ def _grid(rows: np.ndarray, boxes: np.ndarray, slack: float) -> Grid:
     return Grid(table, rows.shape[1], tuple(levels), start, *most)
 
 
-def _level(middles: np.ndarray, halves: np.ndarray, first: int) -> tuple[Level, np.ndarray]:
+def _level(
+    middles: np.ndarray, halves: np.ndarray, heights: tuple[float, float], first: int
+) -> tuple[Level, np.ndarray]:
     """Return a grid of cells half as large as the largest box, or larger, and the cell of each feature."""
     low, half = middles.min(axis=0), halves.max(axis=0)
     extent = middles.max(axis=0) - low + 1e-12 + 1e-6 * half
@@ -128,7 +133,7 @@ def _level(middles: np.ndarray, halves: np.ndarray, first: int) -> tuple[Level, 
     counts = np.minimum(counts, CELLS * len(middles))  # of what is in a line
     per = counts / extent
     columns, rows = (np.minimum((middles - low) * per, counts - 1).astype(int)).T
-    numbers = *low, *per, *counts, first, *half
+    numbers = *low, *per, *counts, first, *half, *heights
     return Level(*map(float, numbers)), rows * counts[0] + columns
 
 

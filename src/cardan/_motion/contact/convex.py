@@ -54,6 +54,7 @@ def convex(
     moment: Snapshot, elements: JointForces, contacts: Sequence[Contact], dt: float, iterations: int | None = None
 ) -> Solved:
     """Return the accelerations of an implicit step after so many iterations; by default after those it takes."""
+    iterations = 1 if elements.are_lines and not contacts else iterations  # 1: there is nothing to decide
     equation = equation_of_motion(moment, contacts, dt, iterations or ITERATIONS, grouped=True)
     problem = Problem.of(equation, elements)
     decided, found = minimum(problem, iterations)

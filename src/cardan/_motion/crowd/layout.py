@@ -15,12 +15,11 @@ from cardan._dynamics.algorithms.kinematic import heavy
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._motion.collision import has_page
 from cardan._motion.collision.bounds import radius_about
-from cardan._motion.collision.table import kind_of
 from cardan._motion.contact.point import AtRest
 from cardan._motion.contact.touching import Pair
 from cardan._motion.crowd.kinds import BASE, Ball, Kind, kinds_of
 from cardan._motion.crowd.rows import blocks_of, numbers_of, still_row
-from cardan._motion.crowd.shape_rows import ShapeKinds, ShapePair
+from cardan._motion.crowd.shape_rows import ShapePair, ShapeSizes, row_kind
 from cardan._motion.crowd.sleep import SPIN
 from cardan._motion.crowd.tables import BITS, Crowd
 from cardan._robot.geometry.shapes import Geometry, HeightField, Plane, Shape, Sphere, TriangleMesh
@@ -102,14 +101,22 @@ class Layout:
     # --- trees and nodes ---
 
     def _find_what_robots_meet(self) -> None:
-        """Find, of kinds of several robots, which pairs each has in itself and with what is fixed in the world."""
+        """Find, of kinds of several robots, which pairs each has in itself and with what is fixed in the world.
+
+        Of many pairs each has only the latter, of any number of robots.
+        """
         at = [self.scene.model.attachments[shape.body].node for shape in self.scene.shapes]
         tree_of = np.array([self.owner[node][:2] if node >= 0 else (-1, -1) for node in at]).reshape(-1, 2)
         for k, kind in enumerate(self.kinds):
-            if kind.is_loose or len(kind.trees) < SEVERAL:
+            if kind.is_loose:
                 continue
             shapes = [np.flatnonzero((tree_of == (k, i)).all(axis=1)).tolist() for i in range(len(kind.trees))]
             met = [self._met((k, i), own, tree_of) for i, own in enumerate(shapes)]
+            kind.touches_itself = len(met[0]) <= MOST_MET
+            if kind.touches_itself and len(kind.trees) < SEVERAL:
+                continue
+            if not kind.touches_itself:
+                met = [self._met((k, i), own, tree_of, itself=False) for i, own in enumerate(shapes)]
             if len(met[0]) <= MOST_MET:
                 balls = [self._balls(kind, own) for own in shapes]
                 kind.pairs, kind.balls = met[0], balls[0]
@@ -128,8 +135,10 @@ class Layout:
         size = max((float(np.linalg.norm(centre - sum(centres) / len(centres))) for centre in centres), default=0.0)
         return tuple(ball._replace(slack=SLACK * max(size, ball.extent)) for ball in found)
 
-    def _met(self, own: tuple[int, int], shapes: Sequence[int], tree_of: np.ndarray) -> tuple[Pair, ...]:
-        """Return the pairs of a tree that moves alone, by the names of bodies that its kind has."""
+    def _met(
+        self, own: tuple[int, int], shapes: Sequence[int], tree_of: np.ndarray, itself: bool = True
+    ) -> tuple[Pair, ...]:
+        """Return the pairs of a tree that moves alone, with `itself` too, by the names of bodies that its kind has."""
         model, kind, tree = self.scene.model, self.kinds[own[0]], self.kinds[own[0]].trees[own[1]]
         names = {model.bodies[k].name: b.name for k, b in zip(tree.bodies, kind.model.bodies, strict=True)}
         found = []
@@ -137,7 +146,7 @@ class Layout:
             partners = self.scene.partners(i)
             partners = partners[np.isin(self.base_of[partners], (-1, tree.base if kind.is_spread else -1))]
             is_fixed, is_own = tree_of[partners, 0] < 0, (tree_of[partners] == own).all(axis=1)
-            for j in partners[is_fixed | (is_own & (partners > i))].tolist():
+            for j in partners[is_fixed | (is_own & (partners > i) & itself)].tolist():
                 pair: Any = self.scene.pair(i, j)
                 at, pose = names.get(pair.b, WORLD), pair.pose_b
                 if self.base_of[j] >= 0:
@@ -170,6 +179,7 @@ class Layout:
             add("tree_first", self.first_vector[k] + rows * blocks)
             add("tree_mass", self.first_matrix[k] + rows * lower_half(blocks))
             add("tree_alike", np.resize(kind.alike or [False], len(rows)))
+            add("tree_itself", np.full(len(rows), int(kind.touches_itself)))
             add("tree_base", np.resize([tree.base if kind.is_spread else -1 for tree in kind.trees], len(rows)))
             add("tree_loose", np.full(len(rows), int(kind.is_loose)))
             add("tree_q", self.first_q[k] + rows * kind.model.nq)
@@ -219,7 +229,7 @@ class Layout:
     def fill_shapes(self, c: Crowd) -> list[ShapePair]:
         """Fill what is known of shapes; return the kinds of pairs that may meet."""
         scene, W = self.scene, self.worlds
-        shared = ShapeKinds.of([shape.geometry for shape in scene.shapes])
+        measures = ShapeSizes.of([shape.geometry for shape in scene.shapes])
         kinds: dict[Any, tuple[int, Geometry]] = {}
         materials: dict[Any, int] = {}
         at_rest: dict[Any, AtRest] = {}
@@ -228,12 +238,12 @@ class Layout:
         for family, shape in zip(scene.families, scene.shapes, strict=True):
             own = self._placed(shape, at_rest)
             geometry = shape.geometry
-            own["shape_kind"] = kinds.setdefault(kind_of(geometry), (len(kinds), geometry))[0]
+            own["shape_kind"] = kinds.setdefault(row_kind(geometry), (len(kinds), geometry))[0]
             own["shape_surface"] = materials.setdefault(shape.surface or Material(), len(materials))
             own |= {"shape_family": family, "shape_first": len(sizes), "shape_stiffness": scene.stiffness[len(rows)]}
             own |= {f"shape_{key}": getattr(shape, key) for key in ("margin", "group", "mask")}
             own["shape_room"] = self._room(len(rows))
-            sizes += shared.sizes(geometry)
+            sizes += measures.numbers(geometry)
             rows.append(own)
             own["shape_slack"] = SLACK * own["shape_extent"]
         c.shapes = len(rows)
@@ -259,7 +269,7 @@ class Layout:
         c.surfaces, c.surface_count = _surfaces([*of_two, *(own.material for _, own in self.own)]), len(materials)
         c.own, c.own_count = keys_of(both for both, _ in self.own), len(self.own)
         c.own_margin = np.array([self._margin(both, own) for both, own in self.own])
-        return self._pair_kinds(c, shared, [geometry for _, geometry in kinds.values()])
+        return self._pair_kinds(c, measures, [geometry for _, geometry in kinds.values()])
 
     def _margin(self, both: tuple[int, int], own: ContactSurface) -> float:
         return sum(self.scene.shapes[i].margin for i in both) if own.margin is None else own.margin
@@ -317,20 +327,17 @@ class Layout:
             at_rest[key] = AtRest(heavy(own, [node for node in own.nodes if node.name in kind.kinematic]))
         return found | {"shape_weight": float(at_rest[key].inverse_mass(n, centre, extent))}
 
-    def _pair_kinds(self, c: Crowd, shared: ShapeKinds, kinds: Sequence[Geometry]) -> list[ShapePair]:
+    def _pair_kinds(self, c: Crowd, measures: ShapeSizes, kinds: Sequence[Geometry]) -> list[ShapePair]:
         n, still = len(kinds), c.shape_node == c.nodes
         c.shape_kinds = n
         moving, fixed = (set(c.shape_kind[own].tolist()) for own in (~still, still))
         table, found = np.full((n * n, 2), -1), list[ShapePair]()
-        known: dict[Any, int] = {}
         for i, j in product(range(n), repeat=2):
             for is_fixed, others in enumerate((moving, fixed)):
-                if i in moving and j in others:
-                    key = shared.pair(kinds[i], kinds[j]), is_fixed
-                    if key not in known and has_page(type(kinds[i]), type(kinds[j])):
-                        known[key] = len(found)
-                        found.append(ShapePair(shared, kinds[i], kinds[j], bool(is_fixed)))
-                    table[i * n + j, is_fixed] = known.get(key, -1)  # no two that may touch are without
+                # No two that may touch are without a page.
+                if i in moving and j in others and has_page(type(kinds[i]), type(kinds[j])):
+                    table[i * n + j, is_fixed] = len(found)
+                    found.append(ShapePair(measures, kinds[i], kinds[j], bool(is_fixed)))
         c.pair_kind = wholes(table)
         c.pair_points = wholes([pair.points for pair in found])
         c.pair_sizes = wholes(np.array([pair.sizes for pair in found]).reshape(-1, 2))

@@ -180,15 +180,9 @@ def is_free(
     return functions.apart(model_of(world), q, margin) > 0.5
 
 
-class Asked(NamedTuple):
-    """What was asked for last: to compare twenty obstacles takes longer than to look at them."""
-
-    chosen: Any
-    given: tuple[Any, ...]
-    functions: Functions
-
-
-LAST = "last"
+LAST = (
+    "last"  # what was asked for last, and its functions: to compare twenty obstacles takes longer than to look at them
+)
 # By the world or model itself, so that functions live as long as it does.
 _FUNCTIONS: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 
@@ -200,14 +194,17 @@ def functions_of(world: Any, pattern: Any, obstacles: Any = None) -> Functions:
     chosen = tuple(pattern) if isinstance(pattern, (list, set, frozenset)) else pattern
     given = _several(obstacles)
     known = _FUNCTIONS.setdefault(world, {})
-    last = known.get(LAST)
-    if last and last.chosen == chosen and len(last.given) == len(given) and all(map(operator.is_, last.given, given)):
-        return last.functions
-    if not _is_hashable((chosen, given)):  # poses are arrays, which may change
+    last_chosen, last_given, last = known.get(LAST, (None, (), None))
+    if last and last_chosen == chosen and len(last_given) == len(given) and all(map(operator.is_, last_given, given)):
+        return last
+    key = chosen, given
+    try:
+        hash(key)
+    except TypeError:  # poses are arrays, which may change
         key = chosen, tuple(_obstacle(k, each) for k, each in enumerate(given))
-        return known.get(key) or known.setdefault(key, _made(world, *key))
-    functions = known.get((chosen, given)) or known.setdefault((chosen, given), _made(world, chosen, given))
-    known[LAST] = Asked(chosen, given, functions)
+    functions = known.get(key) or known.setdefault(key, _made(world, *key))
+    if key[1] is given:
+        known[LAST] = chosen, given, functions
     return functions
 
 
@@ -215,14 +212,6 @@ def _several(obstacles: Any) -> tuple[Any, ...]:
     if isinstance(obstacles, (Shape, Geometry)) or not (obstacles is None or np.iterable(obstacles)):
         raise ParameterError("obstacles", got=obstacles, expected="several of them: a list")
     return () if obstacles is None else tuple(obstacles)
-
-
-def _is_hashable(key: Any) -> bool:
-    try:
-        hash(key)
-    except TypeError:
-        return False
-    return True
 
 
 def model_of(world: WorldContents | Model) -> Model:

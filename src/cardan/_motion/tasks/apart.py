@@ -66,14 +66,22 @@ class KeepApart(Task):
         return ()
 
     def error(self, model: Model, q: Any, target: Any) -> Any:
-        return [pushed.error for pushed in self._pushes(model, q, target)]
+        return self.linearized(model, q, target)[0]
 
     def jacobian(self, model: Model, q: Any, target: Any) -> Any:
-        return [pushed.row for pushed in self._pushes(model, q, target)]
+        return self.linearized(model, q, target)[1]
+
+    def linearized(self, model: Model, q: Any, target: Any) -> tuple[Any, Any]:
+        pushed = self._pushes(model, q, target)
+        return [p.error for p in pushed], [p.row for p in pushed]
 
     @property
     def lengths(self) -> Sequence[int]:
         return range(rows_of_pairs(self._chosen))
+
+    @property
+    def is_guard(self) -> bool:
+        return True
 
     @property
     def _chosen(self) -> Sequence[ContactPair]:

@@ -5,6 +5,12 @@ next one begins at a random configuration: the first of them is the same for eve
 what is found for one does not depend on the others, nor on how a batch is split. At last, what was found best for
 problems that nothing solved is brought to rest in its valley.
 
+A descent far from limits ends in a solution more often: for a Panda 67 % do that begin in the middle half of the
+limits, 45 % of those that begin anywhere, and 89 % and 66 % for an arm of seven unlike axes. So the first ones do.
+
+Guards (`Task.is_guard`) take long, and are 0 in most places. Where a search may begin anywhere, there is one without
+them first: it looks at them only where it has found something. What it leaves is searched for with all tasks.
+
 Tasks of lower priority count from a solution of the first ones on: it is brought to rest with all of them, these with a
 small weight, and then back to a solution of the first ones by the shortest steps.
 
@@ -27,13 +33,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cardan._algebra.arrays import repeat, symbolic
+from cardan._algebra.arrays import repeat, symbolic, when
+from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.scalar import absolute, maximum, minimum, where
@@ -43,7 +49,7 @@ from cardan._dynamics.algorithms.linear import Factor, Rows, dot, transposed
 from cardan._dynamics.call.function import Function
 from cardan._motion.tasks.bounds import WithinLimits, bounds_of, clipped, freedoms, other_limits
 from cardan._motion.tasks.shipped import ClosedLoops, FramePose
-from cardan._motion.tasks.stack import Stack, by_problem, stacked_errors, stacked_jacobian, targets_shape
+from cardan._motion.tasks.stack import Stack, by_problem, errors_of, stacked, targets_shape
 from cardan._motion.tasks.task import Structure, Task, check_model_without_inputs, checked_array, checked_tasks
 from cardan._robot.model import Model
 
@@ -116,7 +122,7 @@ def inverse_kinematics(
         frame: name of a body or frame, in the place of tasks.
         target: its pose in the world, an `SE3` or homogeneous matrices of shape (..., 4, 4) [m].
         q0: where to begin, shape (..., nq) [rad, m]. Of several solutions the one in whose valley q0 lies is found;
-            with `restarts=0` that or none. By default, the neutral configuration.
+            with `restarts=0` that or none. By default, `model.start_configuration()`.
         restarts: how many random configurations are begun at after that, at most.
         limits: whether the configuration must be within the position limits.
         tolerance: largest accepted entry of an error [m, rad].
@@ -146,12 +152,20 @@ def inverse_kinematics(
     restarts, seed = whole(f"{WHERE}: restarts", restarts, 0), whole(f"{WHERE}: seed", seed, 0)
     tolerance = positive(f"{WHERE}: tolerance", tolerance, "m, rad")
     stack = Stack(model, _asked(model, tasks, frame, target), WHERE)
-    start = model.neutral() if q0 is None else checked_array(WHERE, "q0", q0, (model.nq,))
+    starts = starts_of(model, restarts, seed)
+    start = starts[0]
     if q0 is not None:
-        start = integrate(model, start, np.zeros(model.nv))  # on the manifold
-    batch, given = by_problem(WHERE, {"q0": start, "targets": stack.targets(), "weights": stack.weights()})
-    function, weights = descent(stack.structure, stack.size, bool(limits)), _weights(stack, given["weights"])
-    found = Search(function, model, given["q0"], given["targets"], weights, restarts, seed, tolerance).run()
+        start = integrate(model, checked_array(WHERE, "q0", q0, (model.nq,)), np.zeros(model.nv))  # on the manifold
+    parts = [stack, *(_guarded(stack) if q0 is None else ())]
+    numbers = {f"{what}{k}": getattr(part, what)() for k, part in enumerate(parts) for what in ("targets", "weights")}
+    batch, given = by_problem(WHERE, {"q0": start} | numbers)
+    search, *quick = (
+        Search(part, bool(limits), given["q0"], starts, given[f"targets{k}"], given[f"weights{k}"], tolerance)
+        for k, part in enumerate(parts)
+    )
+    if quick:
+        search.found = quick[0].found_beside(quick[1])
+    found = search.run()
     arrays = (getattr(found, field.name) for field in fields(found))
     return InverseKinematics(*(a.reshape((*batch, *a.shape[1:]))[()] for a in arrays))
 
@@ -164,6 +178,14 @@ def _asked(model: Model, tasks: Any, frame: Any, target: Any) -> Sequence[Task]:
     given = checked_tasks(WHERE, FramePose(frame, target) if frame is not None else tasks)
     is_closed = not model.closures or any(isinstance(task, ClosedLoops) for task in given)
     return given if is_closed else (*given, ClosedLoops(priority=min(task.priority for task in given)))
+
+
+def _guarded(stack: Stack) -> tuple[Stack, ...]:
+    """Return the first tasks that are no guards, and those that are; nothing if one of both is missing."""
+    level = min(task.priority for task in stack.tasks)
+    first = [task for task in stack.tasks if task.priority == level]
+    parts = [[task for task in first if task.is_guard == is_guard] for is_guard in (False, True)]
+    return tuple(Stack(stack.model, part, WHERE) for part in parts) if all(parts) else ()
 
 
 def _weights(stack: Stack, given: np.ndarray) -> Weights:
@@ -186,25 +208,29 @@ class Weights(NamedTuple):
 class Search:
     """The search for solutions of n problems by `descent`."""
 
-    function: Function
-    model: Model
+    stack: Stack
+    limits: bool
     q: np.ndarray  # where the first descents begin, shape (n, nq)
+    starts: np.ndarray  # and those after them, but for the first row, shape (1 + restarts, nq)
     targets: np.ndarray
-    weights: Weights
-    restarts: int  # random configurations to begin at, at most
-    seed: int  # of these
+    given: np.ndarray  # weights, shape (n, m)
     tolerance: float  # largest accepted residual [m, rad]
+    guard: Search | None = None  # of what is to be 0, too, in a solution
 
     def __post_init__(self) -> None:
-        n = len(self.q)
+        n, stack = len(self.q), self.stack
+        self.restarts = len(self.starts) - 1
+        self.model, self.weights = stack.model, _weights(stack, self.given)
+        self.function = descent(stack.structure, stack.size, self.limits)
         self.at, self.damping = self.q.copy(), np.full(n, DAMPING)
         self.found = InverseKinematics(self.q.copy(), np.zeros(n, bool), np.full(n, np.inf), *np.zeros((2, n), int))
         self.cost, self.violation, self.stiffness = np.full(n, np.inf), np.zeros(n), np.ones(n)
 
-    @cached_property
-    def starts(self) -> np.ndarray:
-        """Where descents begin that are not the first, shape (restarts, nq)."""
-        return self.model.random_configuration((self.restarts,), seed=self.seed)
+    def found_beside(self, guard: Search) -> InverseKinematics:
+        """Return what a quick search finds in which guards are 0, too."""
+        self.guard, self.restarts = guard, min(self.restarts, QUICK)
+        self._search()
+        return self.found
 
     def run(self) -> InverseKinematics:
         self._search()
@@ -215,20 +241,21 @@ class Search:
 
     def _search(self) -> None:
         """Descend from one start after the other, until all problems are solved or have had all starts."""
-        rows, calls, last = np.arange(len(self.at)), np.zeros(len(self.at), int), self.cost.copy()
+        rows, calls = np.flatnonzero(~self.found.converged), np.zeros(len(self.at), int)
+        last = np.full(len(self.at), np.inf)
         while rows.size:
             step = self._descend(rows, self.weights.search)
             self._note(rows, step)
             calls[rows] += 1
-            goes_on = (step.cost <= NEARER * last[rows]) & (calls[rows] < LONGEST)
+            goes_on = (step.cost <= NEARER * last[rows]) & (calls[rows] < LONGEST) & ~self._solved(step)
             last[rows] = step.cost
             is_open = ~self.found.converged[rows]
             again = rows[is_open & ~goes_on & (self.found.restarts[rows] < self.restarts)]
             rows = rows[is_open & goes_on]
             if again.size:
                 rows = np.sort(np.concatenate([rows, again]))
-                self._place(again, self.starts[self.found.restarts[again]])
                 self.found.restarts[again] += 1
+                self._place(again, self.starts[self.found.restarts[again]])
                 calls[again], last[again] = 0, np.inf
 
     def _finish(self, rows: np.ndarray) -> None:
@@ -281,12 +308,35 @@ class Search:
     def _note(self, rows: np.ndarray, step: Descent) -> None:
         """Note which problems are solved, and what is best."""
         solved = self._solved(step)
+        if self.guard is not None:
+            reached = np.flatnonzero(solved)
+            errors = errors_of(self.guard.stack.structure)
+            found = errors(self.model, step.q[reached], self.guard.targets[rows[reached]])
+            solved[reached] = (found == 0.0).all(axis=1)
         better = solved | (step.cost < self.cost[rows])
         best = rows[better]
         self.found.q[best], self.found.residual[best] = step.q[better], step.residual[better]
         self.violation[best], self.cost[best] = step.violation[better], step.cost[better]
         self.found.converged[rows] = solved
 
+
+def starts_of(model: Model, count: int, seed: int) -> np.ndarray:
+    """Return where descents begin: where the robot does, and at random configurations, shape (1 + count, nq)."""
+    known = _starts.setdefault(model, {})
+    if (count, seed) not in known:
+        known.clear()  # for one target after the other they are the same
+        q = model.random_configuration((count,), seed=seed)
+        for bound in bounds_of(model):
+            middle = 0.5 * (bound.lower + bound.upper)
+            if np.isfinite(middle):
+                q[:MIDDLE, bound.q] = 0.5 * (q[:MIDDLE, bound.q] + middle)
+        known[count, seed] = np.concatenate([model.start_configuration()[None], q])
+    return known[count, seed]
+
+
+MIDDLE = 20  # descents that begin in the middle half of the limits
+QUICK = 60  # descents of a search without guards: who has a solution hardly needs more
+_starts: ByIdentity[Model, dict[tuple[int, int], np.ndarray]] = ByIdentity()
 
 PASSES = 8  # of one call: rows that are done leave only after it, and each call costs some microseconds
 DAMPING = 1e-2  # nu to begin with; it, FALL and GROWTH were chosen for most solutions in a time, of arm7 and the Panda
@@ -322,9 +372,6 @@ class Problem:
         self.model, self.targets, self.weights = model, targets, [*weights, *(stiffness for _ in others)]
         self.bounds = () if stiffness is None else bounds_of(model)
 
-    def errors(self, q: Sequence[Scalar]) -> list[Scalar]:
-        return stacked_errors(self.tasks, self.model, _array(q), self.targets)
-
     def begin(self, q: Sequence[Scalar], nu: Scalar) -> tuple[Any, ...]:
         """Return what the first pass is given: q to be looked at, which is better than what is nowhere."""
         m, nv = len(self.weights), self.model.nv
@@ -332,11 +379,11 @@ class Problem:
 
     def descend(self, candidate: Sequence[Scalar], nu: Scalar, cost: Scalar, *best: Any) -> tuple[Any, ...]:
         """Return where to look next, nu, and of the best place so far |e|^2, q, the errors and their Jacobian."""
-        errors = self.errors(candidate)
-        rows = stacked_jacobian(self.tasks, self.model, _array(candidate), self.targets)
-        new_cost = _square(self._weighted(errors))
+        errors, rows = stacked(self.tasks, self.model, _array(candidate), self.targets)
+        weighted = self._weighted(errors)
+        new_cost = dot(weighted, weighted)
         better = new_cost < cost
-        q, errors, rows = _chosen(better, (list(candidate), errors, rows), best)
+        q, errors, rows = when(better, lambda: (list(candidate), errors, rows), best)
         nu = where(better, maximum(nu * FALL, LEAST), minimum(nu * GROWTH, MOST))
         cost = where(better, new_cost, cost)
         return self._next(q, errors, rows, nu * cost), nu, cost, q, errors, rows
@@ -387,19 +434,8 @@ def descent(structure: Structure, size: int, limits: bool) -> Function:
     return Function(inverse_kinematics_passes, {"targets": targets_shape(tasks), "weights": (size,)})
 
 
-def _chosen(condition: Any, one: Any, other: Any) -> Any:
-    """Return one or the other, entry by entry of nested lists."""
-    if isinstance(one, (list, tuple)):
-        return [_chosen(condition, *both) for both in zip(one, other, strict=True)]
-    return where(condition, one, other)
-
-
 def _array(entries: Sequence[Scalar]) -> np.ndarray:
     return symbolic(entries, (len(entries),))
-
-
-def _square(e: Sequence[Scalar]) -> Scalar:
-    return dot(e, e)
 
 
 def _largest(entries: Sequence[Scalar]) -> Scalar:

@@ -45,7 +45,7 @@ from cardan._dynamics.call.function import Function
 from cardan._dynamics.functions.derivatives import derivative
 from cardan._motion.tasks.bounds import entries_of_limits, other_limits
 from cardan._motion.tasks.shipped import ClosedLoops, Damping
-from cardan._motion.tasks.stack import Stack, by_problem, stacked_errors, stacked_jacobian, targets_shape
+from cardan._motion.tasks.stack import Stack, by_problem, stacked, targets_shape
 from cardan._motion.tasks.task import Structure, Task, check_model_without_inputs, checked_array, checked_tasks
 from cardan._robot.model import Model
 
@@ -347,8 +347,8 @@ def _differential(
     def differential_tasks(
         model: Model, q: Any, targets: Any, weights: Any, gains: Any, damping: float
     ) -> dict[str, Any]:
-        errors = [k * e for k, e in zip(gains, stacked_errors(tasks, model, q, targets), strict=True)]
-        J = stacked_jacobian(tasks, model, q, targets)
+        errors, J = stacked(tasks, model, q, targets)
+        errors = [k * e for k, e in zip(gains, errors, strict=True)]
         found = {"e": _array([errors], size)[0], "J": _array(J, model.nv)}
         for level, rows in levels:
             weighted = [[weights[r] * x for x in (*J[r], errors[r])] for r in rows]

@@ -20,7 +20,7 @@ from cardan._algebra.errors import ParameterError, ResultError, ShapeError
 from cardan._dynamics.call.arguments import Shape, broadcast
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.results import packed
-from cardan._motion.tasks.task import Structure, Task, checked_tasks, core, error_function, error_of, interned
+from cardan._motion.tasks.task import Structure, Task, checked_tasks, core, error_function, interned
 from cardan._robot.model import Model
 
 
@@ -42,24 +42,22 @@ class Linearization(NamedTuple):
     jacobian: Any
 
 
-def stacked_errors(tasks: Sequence[Task], model: Model, q: Any, targets: Any) -> list[Any]:
-    """Return the errors of tasks over scalars of any type, one after the other; targets as `Stack.targets` packs."""
-    parts = zip(tasks, _parted(tasks, model, targets), strict=True)
-    return [e for task, target in parts for e in error_of(task, model, q, target).tolist()]
+def stacked(tasks: Sequence[Task], model: Model, q: Any, targets: Any) -> tuple[list[Any], list[list[Any]]]:
+    """Return the errors of tasks over scalars of any type, one after the other, and the rows of their Jacobians.
 
-
-def stacked_jacobian(tasks: Sequence[Task], model: Model, q: Any, targets: Any) -> list[list[Any]]:
-    """Return the rows of the Jacobians of tasks over scalars of any type, one below the other; as `stacked_errors`."""
-    rows: list[list[Any]] = []
+    Targets are as `Stack.targets` packs them.
+    """
+    errors, rows = list[Any](), list[list[Any]]()
     for task, target in zip(tasks, _parted(tasks, model, targets), strict=True):
-        given = None if task.target_shape(model) is None else target
-        where, size = f"{type(task).__name__}.jacobian", len(error_of(task, model, q, target))
-        found = packed(task.jacobian(model, q, given), where=where)
+        error, jacobian = task.linearized(model, q, None if task.target_shape(model) is None else target)
+        where, own = f"{type(task).__name__}.jacobian", packed(error, where=f"{type(task).__name__}.error").reshape(-1)
+        found, size = packed(jacobian, where=where), len(own)
         if found.shape != (size, model.nv) and found.size + size * model.nv > 0:
             expected = f"{(size, model.nv)}: a row for each entry of the error, of nv numbers"
             raise ResultError(where, got=f"a result of shape {found.shape}", expected=expected)
+        errors += own.tolist()
         rows += found.reshape(size, model.nv).tolist()
-    return rows
+    return errors, rows
 
 
 def _parted(tasks: Sequence[Task], model: Model, targets: Any) -> Iterator[Any]:
@@ -82,11 +80,23 @@ def _function(structure: Structure) -> Function[..., Any]:
     tasks = structure.kept()
 
     def linearized_tasks(model: Model, q: Any, targets: Any) -> Linearization:
-        errors, rows = (part(tasks, model, q, targets) for part in (stacked_errors, stacked_jacobian))
+        errors, rows = stacked(tasks, model, q, targets)
         jacobian = symbolic((e for row in rows for e in row), (len(errors), model.nv))
         return Linearization(symbolic(errors, (len(errors),)), jacobian)
 
     return Function(linearized_tasks, {"targets": targets_shape(tasks)})
+
+
+@functools.lru_cache(maxsize=256)
+def errors_of(structure: Structure) -> Function:
+    """Return the compiled function (model, q, targets) -> errors of tasks, (..., m)."""
+    tasks = structure.kept()
+
+    def errors_of_tasks(model: Model, q: Any, targets: Any) -> np.ndarray:
+        errors, _ = stacked(tasks, model, q, targets)
+        return symbolic(errors, (len(errors),))
+
+    return Function(errors_of_tasks, {"targets": targets_shape(tasks)})
 
 
 class Stack:

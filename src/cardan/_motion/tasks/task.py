@@ -108,6 +108,17 @@ class Task(ABC):
         given = np.empty(0, dtype=object) if target is None else target
         return derivative(error_function(Structure([self])), "q")(model, q, given)
 
+    def linearized(self, model: Model, q: Any, target: Any) -> tuple[Any, Any]:
+        """Return the error and its Jacobian; a task to which one comes with the other says so here.
+
+        Examples:
+            >>> place = cardan.tasks.FramePosition("tool", (0.4, 0.0, 0.6))
+            >>> error, jacobian = place.linearized(arm, q, np.array([0.4, 0.0, 0.6]))
+            >>> len(error), len(jacobian)
+            (3, 3)
+        """
+        return self.error(model, q, target), self.jacobian(model, q, target)
+
     def check_target(self, model: Model, target: np.ndarray) -> None:  # noqa: B027 -- most arrays are targets
         """Raise for targets, shape (..., *target_shape), of finite numbers, that are invalid for other reasons."""
 
@@ -115,6 +126,11 @@ class Task(ABC):
     def lengths(self) -> Sequence[int]:
         """Numbers of the entries of the error that are lengths [m]: a search measures them by the robot's size."""
         return ()
+
+    @property
+    def is_guard(self) -> bool:
+        """Whether the error is 0 in most places, and takes long: a search looks at it only where others are solved."""
+        return False
 
     # What follows is the same for every task.
 
@@ -124,6 +140,8 @@ class Task(ABC):
         Raises:
             ParameterError: for a weight that is none.
         """
+        if isinstance(self.weight, float) and self.weight == 1.0:
+            return np.ones(())
         weight = numeric_array(type(self).__name__, "weight", self.weight).astype(float)
         if not ((weight >= 0.0) & (weight < np.inf)).all():
             raise ParameterError(f"weight of {type(self).__name__}", got=self.weight, expected="finite numbers >= 0")

@@ -73,7 +73,7 @@ def _body(body: Any) -> dict[str, Any]:
 
 def closed(model: Model) -> dict[str, Any] | None:
     """Return how the loops of a robot move, at a closed configuration; None without loops."""
-    if not any(c.joint.num_rows for c in model.closures):
+    if not model.has_loops:
         return None
     try:
         q = assemble(model)

@@ -172,7 +172,7 @@ def _shape(where: str, s: Any, t: Any, offset: np.ndarray, tolerance: float) -> 
     if type(s.geometry) is not type(t.geometry):
         yield Difference("shape", where, "geometry", type(s.geometry).__name__, type(t.geometry).__name__)
         return
-    for f in fields(s.geometry):
+    for f in (f for f in fields(s.geometry) if f.compare):
         x, y = getattr(s.geometry, f.name), getattr(t.geometry, f.name)
         if f.name == "path" or x == y or (f.name == "uri" and s.geometry.path and s.geometry.path == t.geometry.path):
             continue

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
-from importlib.util import find_spec
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from cardan._algebra.errors import DescriptionError, Fault, MechanismError, ParameterError, close_names, did_you_mean
+from cardan._algebra.errors import DescriptionError, Fault, MechanismError, ParameterError
 from cardan._compiler.runtime.staging import write_whole
 from cardan._reach.formats import reading
 from cardan._reach.formats.plausibility import review
@@ -54,8 +52,6 @@ def _format(source: Source) -> reading.Format:
 
 def describe(source: RobotSource, options: reading.Options) -> reading.Description:
     """Return what a robot description holds; ParameterError for an option that means nothing in its format."""
-    if is_named(source):
-        source, options = locate(str(source), options)
     opened = Source.of(source)
     form = _format(opened)
     reader = reading.module_of(form)
@@ -92,8 +88,6 @@ def read_robot(source: RobotSource, **options: Any) -> Mechanism | Model:
 def options_for(source: RobotSource, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return those of some options that mean something in the format of a description."""
     reading.Options.of(options)
-    if is_named(source):
-        return dict(options)
     known = reading.module_of(_format(Source.of(source))).OPTIONS | reading.COMMON
     return {name: value for name, value in options.items() if name in known}
 
@@ -133,8 +127,7 @@ def load(
     """Return the model of a robot description.
 
     Args:
-        source: path of a file, or its content as bytes or as text that begins as the format does (`<`, `{`), or
-            `"robot_descriptions/NAME"`, a description of that package, which fetches it.
+        source: path of a file, or its content as bytes or as text that begins as the format does (`<`, `{`).
         base: `"fixed"`, `"floating"` (a free flyer), or any joint, between the world and the root link; it is named
             `root`. A model in a JSON file has its base already.
         root: the body or frame the base joint moves; by default the root link.
@@ -233,51 +226,3 @@ def save(thing: Any, file: str | os.PathLike[str]) -> None:
         raise ParameterError("file to save to", got=os.fspath(file), expected=expected)
     content = reading.module_of(form).write(thing).encode()
     write_whole({place: lambda stream: stream.write(content)})
-
-
-# --- "robot_descriptions/panda_description": the package robot_descriptions fetches it where it was not before ---
-
-PREFIX = "robot_descriptions/"
-_PATHS = ("URDF_PATH", "XACRO_PATH", "MJCF_PATH", "SDF_PATH")
-
-
-def is_named(source: Any) -> bool:
-    return isinstance(source, str) and source.startswith(PREFIX) and not os.path.exists(source)
-
-
-def locate(source: str, options: reading.Options) -> tuple[str, reading.Options]:
-    """Return the file of a description of the package, and options with where its parts are."""
-    found = find_spec("robot_descriptions")
-    if found is None or found.origin is None:
-        raise _fault(source, "needs the package robot_descriptions: pip install robot_descriptions")
-    name = source.removeprefix(PREFIX)
-    known = [file.stem for file in Path(found.origin).parent.glob("*_description.py") if file.stem[0] != "_"]
-    if name not in known:
-        near = did_you_mean(close_names(name, known))
-        raise _fault(source, f"the package robot_descriptions has no such description{near}")
-    try:
-        module = importlib.import_module(f"robot_descriptions.{name}")
-    except Exception as error:  # of git or of the network
-        raise _fault(source, f"cannot be fetched: {type(error).__name__}: {error}") from None
-    values = {key: value for key, value in vars(module).items() if key.isupper()}
-    key = next((key for key in _PATHS if os.path.isfile(values.get(key, ""))), None)
-    if key is None:
-        raise _fault(source, f"has none of the files {', '.join(_PATHS)}")
-    arguments = {**(values.get("XACRO_ARGS", {}) if key == "XACRO_PATH" else {}), **options.xacro_args}
-    packages = _packages(values, options.package_dirs)
-    trusted = options.trusted or key == "XACRO_PATH"  # its module has run here already
-    return values[key], replace(options, package_dirs=packages, xacro_args=arguments, trusted=trusted)
-
-
-def _fault(source: str, message: str) -> DescriptionError:
-    return DescriptionError([Fault(source, 0, message)])
-
-
-def _packages(values: Mapping[str, Any], given: reading.Packages | None) -> reading.Packages:
-    """Return where packages are: as the caller says, then the folders the description names and those above them."""
-    named = [value for key, value in values.items() if key.endswith(("PACKAGE_PATH", "REPOSITORY_PATH"))]
-    named += [path for paths in values.values() if isinstance(paths, dict) for path in paths.values()]
-    places = [str(path) for path in named if os.path.isdir(path)]
-    if isinstance(given, Mapping):
-        return {**{os.path.basename(place): place for place in places}, **given}
-    return list(dict.fromkeys([*(given or ()), *places, *(os.path.dirname(place) for place in places)]))

@@ -69,8 +69,8 @@ def _meant_by(name: str) -> str:
     """Return what is to be done about a file that does not exist and looks like a robot's name."""
     if not name.isidentifier() or os.path.exists(name):
         return ""
-    others = f"after `pip install robot_descriptions`, cardan.load('robot_descriptions/{name}_description')"
-    return f"; of a robot that ships, see dir(cardan.robots); of many others, {others}"
+    others = f"{name}_description.URDF_PATH of the package robot_descriptions, with package_dirs=[its PACKAGE_PATH]"
+    return f"; of a robot that ships, see dir(cardan.robots); of many others, load {others}"
 
 
 def is_content(source: Any) -> bool:

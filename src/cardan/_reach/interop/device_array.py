@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import math
 from collections.abc import Mapping
@@ -17,76 +16,12 @@ from cardan._dynamics.call.arguments import numeric_array
 from cardan._reach.interop import on_device
 from cardan._reach.interop.on_device import Layout, Library
 
-# --- arrays lent by DLPack: a structure of C with what they are, and a function that gives them back ---
-#
-# Source: github.com/dmlc/dlpack, include/dlpack/dlpack.h (DLManagedTensor, the unversioned form: all readers take it).
-
-CUDA = 2  # the kind of device, kDLCUDA
-_FLOAT, _NAME = 2, b"dltensor"
-
-
-class _Tensor(ctypes.Structure):
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("device_kind", ctypes.c_int32),
-        ("device_number", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.c_void_p),
-        ("strides", ctypes.c_void_p),
-        ("offset", ctypes.c_uint64),
-    ]
-
-
-class _Managed(ctypes.Structure):
-    _fields_ = [("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
-
-
-_lent: dict[int, Any] = {}  # by the structure's address: what lives until the deleter is called
-
-
-@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-def _give_back(address: int) -> None:
-    _lent.pop(address, None)
-
-
-@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-def _drop(capsule: int) -> None:
-    """Give back what nobody took out of its capsule."""
-    if _is_valid(capsule, _NAME):
-        _give_back(_pointer(capsule, _NAME))
-
-
-def _of_python(name: str, result: Any, *arguments: Any) -> Any:
-    """Return a function of Python's own, which other modules cannot give other types."""
-    return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
-
-
-_new = _of_python("PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-_is_valid = _of_python("PyCapsule_IsValid", ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)
-_pointer = _of_python("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)
-
-
-def capsule(array: Any) -> Any:
-    """Return a DeviceArray in a capsule; it lives until who takes it calls the deleter, or the capsule is dropped."""
-    layout, numbers = array.layout, ctypes.c_int64 * max(array.ndim, 1)
-    shape, strides = numbers(*layout.shape), numbers(*layout.strides)
-    form, address = (_FLOAT, 8 * array.dtype.itemsize, 1), layout.address if array.size else None
-    places = ctypes.addressof(shape), ctypes.addressof(strides), 0
-    tensor = _Tensor(address, CUDA, layout.device, array.ndim, *form, *places)
-    managed = _Managed(tensor, None, ctypes.cast(_give_back, ctypes.c_void_p))
-    address = ctypes.addressof(managed)
-    _lent[address] = managed, shape, strides, array
-    return _new(address, _NAME, ctypes.cast(_drop, ctypes.c_void_p))
-
 
 class DeviceArray:
     """An array of float64 or float32 on a device, which functions take and return.
 
-    It has what other libraries ask for (`__dlpack__`, `__cuda_array_interface__`), so that `cupy.asarray(x)` and
-    `torch.from_dlpack(x)` see the same memory. `to_device` and `as_device_array` make one.
+    It has what other libraries ask for (`__cuda_array_interface__`), so that `cupy.asarray(x)` and
+    `torch.as_tensor(x, device="cuda")` see the same memory. `to_device` and `as_device_array` make one.
 
     Attributes:
         shape: of it.
@@ -185,31 +120,6 @@ class DeviceArray:
             "strides": None if in_order else tuple(s * size for s in found.strides),
             "stream": self.stream or LEGACY,
         }
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return CUDA, self.device
-
-    def __dlpack__(
-        self,
-        *,
-        stream: int | None = None,
-        max_version: tuple[int, int] | None = None,
-        dl_device: tuple[int, int] | None = None,
-        copy: bool | None = None,
-    ) -> Any:
-        """Return a capsule for another library, whose stream waits for what is on this array's; no copy.
-
-        Raises:
-            BufferError: if a copy, or another device, is asked for, or it may not be written.
-        """
-        if copy or dl_device not in (None, self.__dlpack_device__()):
-            raise BufferError("a DeviceArray is lent where it is: ask for no copy, and for no other device")
-        if not self.layout.writable:
-            raise BufferError("this DeviceArray is read-only, which DLPack has no word for")
-        theirs = LEGACY if stream is None else stream
-        if stream != -1 and theirs != (self.stream or LEGACY):
-            driver().follow(theirs, self.stream, self.device)
-        return capsule(self)
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError("a DeviceArray is not copied to the processor unasked: x.to_numpy()")

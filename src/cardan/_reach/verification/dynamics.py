@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -27,7 +27,7 @@ from cardan._dynamics.functions.one_joint import evaluate_joint
 from cardan._reach.verification import motion
 from cardan._reach.verification.check import Ledger, Samples, Skip, check, derivative
 from cardan._robot.description import Mechanism
-from cardan._robot.joints import Joint, Limits, Mimic, Revolute
+from cardan._robot.joints import Joint, Limits, Revolute
 from cardan._robot.model import Model
 
 TARGET = "numpy"  # the reference; native code is compared with it elsewhere
@@ -51,7 +51,9 @@ def robot(joint: Joint, base: str, bounds: Limits) -> Model:
         m.add_joint("ground", Revolute((0.6, 0.0, 0.8)), "world", "trunk", _pose(0), _pose(1))
     for k, primary in enumerate(joint.primaries):  # joints it follows must be there, and it has no limits of its own
         m.add_body(f"lead{k}", _inertia(3 + k))
-        lead = joint.joint if isinstance(joint, Mimic) else Revolute((0.6, 0.0, 0.8))
+        # of the same coordinates: that within, or one of the same cluster
+        follower: Any = joint
+        lead = follower.joint if follower.copying(follower.joint) else replace(follower, by=())
         m.add_joint(primary, lead, "trunk", f"lead{k}", _pose(2), _pose(3))
     own: dict[str, Any] = {} if joint.primaries else {"limits": bounds}
     m.add_joint("joint", joint, "trunk", "link", _pose(4), _pose(5), **own)

@@ -282,6 +282,10 @@ class Hull(_Meshed):
         vertices: [m], at least one point; they may lie in a plane or on a line. They are copied.
         error: how far the shape it stands for may reach beyond it [m].
 
+    Attributes:
+        mean: of its vertices [m].
+        low: a corner of the box about it [m]; `high` is the opposite one.
+
     Examples:
         >>> corner = cardan.description.Hull([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)])
         >>> corner
@@ -292,6 +296,9 @@ class Hull(_Meshed):
 
     vertices: Sequence[Sequence[float]]
     error: float = 0.0
+    mean: tuple[float, ...] = field(init=False, compare=False)
+    low: tuple[float, ...] = field(init=False, compare=False)
+    high: tuple[float, ...] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         what, expected = "vertices of a hull", "at least one point of three finite numbers [m]"
@@ -303,6 +310,10 @@ class Hull(_Meshed):
             raise ParameterError(what, got=rows[:4], expected=expected)
         object.__setattr__(self, "vertices", rows)
         object.__setattr__(self, "error", _not_negative("error of a hull", self.error))
+        columns = list(zip(*rows, strict=True))
+        object.__setattr__(self, "mean", tuple(sum(own) / len(rows) for own in columns))
+        object.__setattr__(self, "low", tuple(map(min, columns)))
+        object.__setattr__(self, "high", tuple(map(max, columns)))
 
     @staticmethod
     def of(shape: Mesh | Any, vertices: int = VERTICES, error: float | None = None) -> Hull:

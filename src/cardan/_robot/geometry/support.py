@@ -76,7 +76,7 @@ SUPPORT: dict[type, Callable[[Any, np.ndarray], np.ndarray]] = {
 def box_about(shape: Geometry) -> tuple[Vector3, Vector3]:
     """Return the middle and the half sides of the box about a shape that has an end, in its frame [m]."""
     if isinstance(shape, Hull):
-        low, high = (Vector3(*map(extreme, zip(*shape.vertices, strict=True))) for extreme in (min, max))
+        low, high = Vector3(*shape.low), Vector3(*shape.high)
         return (low + high) * 0.5, (high - low) * 0.5
     return Vector3.zero(), HALF[type(shape)](shape)
 

@@ -19,7 +19,7 @@ from cardan._algebra.errors import MechanismError, ParameterError, ShapeError, c
 from cardan._algebra.scalar import is_finite, is_symbol, is_zero
 from cardan._algebra.spatial import SE3, Inertia, Scalar, Symmetric3, Vector3, snapped
 from cardan._robot.joints import Coupled, Fixed, Joint, Mimic, Revolute
-from cardan._robot.joints.catalogue.of_another import Sprung, following_directly, following_fewer
+from cardan._robot.joints.catalogue.of_another import Follower, Sprung, following_directly, following_fewer
 from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.joints.limits import move_to_middle
 from cardan._robot.records import WORLD, Body, Configuration, Connection, Frame
@@ -256,31 +256,35 @@ def _coupled(node: Node) -> Node:
                 f"joint {node.name!r} follows {', '.join(map(repr, joint.primaries))} by a function and has {what}, "
                 "for which its coordinate would have to be one of the robot's: give it to the joints that it follows."
             )
-    acting = node.damping[0], node.spring_stiffness[0], node.spring_rest[0]
-    if not all(map(is_zero, acting[:2])):
+    acting = tuple(getattr(node, name)[:1] for name in ("damping", "spring_stiffness", "spring_rest"))
+    if not all(map(is_zero, (*acting[0], *acting[1]))):
         joint = replaced(joint, joint=Sprung(joint.joint, *acting))
     still = (0.0,) * joint.nv
     return replaced(node, joint=joint, **dict.fromkeys((*SQUARED, "friction", "spring_rest"), still))
 
 
 def _rotors(nodes: Sequence[Node], connections: Sequence[Connection]) -> list[Node]:
-    """Return nodes for the armatures of coupled joints, along which velocities are not constant.
+    """Return nodes for the armatures of joints that follow others so that velocities along them are not constant.
 
     Each is two wheels in the world, of half the inertia, that turn with the joint against each other: they have the
     drive's kinetic energy, and as it no momentum.
     """
-    given = {c.name: (c.armature or (0.0,))[0] for c in connections}
+    given = {c.name: c.armature or (0.0,) for c in connections}
+    turning = [
+        (node, inertia, joint)
+        for node in nodes
+        if isinstance(node.joint, Follower)
+        for inertia, joint in node.joint.rotors(given[node.name])
+        if not is_zero(inertia)
+    ]
     found: list[Node] = []
-    for node in nodes:
-        joint: Any = node.joint
-        if isinstance(joint, Coupled) and not is_zero(given[node.name]):
-            half = given[node.name] * 0.5
-            wheel = Inertia.from_origin(0.0, Vector3.zero(), Symmetric3((0.0, 0.0, 0.0, 0.0, 0.0, half)))
-            for side in (-1.0, 1.0):
-                turning = replaced(joint, joint=Revolute((0.0, 0.0, side)))
-                name = f"{node.name} (armature)"
-                changes = {"index": len(nodes) + len(found), "name": name, "joint": turning, "parent": -1}
-                found.append(replaced(node, **changes, placement=SE3.identity(), inertia=wheel))
+    for node, inertia, joint in turning:
+        wheel = Inertia.from_origin(0.0, Vector3.zero(), Symmetric3((0.0, 0.0, 0.0, 0.0, 0.0, inertia * 0.5)))
+        for side in (-1.0, 1.0):
+            own: Any = replaced(joint, joint=Revolute((0.0, 0.0, side)))
+            still = dict.fromkeys((*SQUARED, "friction", "spring_rest"), (0.0,) * own.nv)
+            at = {"index": len(nodes) + len(found), "name": f"{node.name} (armature)", "parent": -1}
+            found.append(replaced(node, **at, **still, joint=own, placement=SE3.identity(), inertia=wheel))
     return found
 
 

@@ -365,6 +365,11 @@ class Model(Explained):
         """Whether joints share velocities, as one that copies another does, so that they are not independent."""
         return sum(len(node.v) for node in self.nodes) > self.nv
 
+    @property
+    def has_loops(self) -> bool:
+        """Whether joints that close loops constrain the coordinates; one that leaves all motion free does not."""
+        return any(c.joint.num_rows for c in self.closures)
+
     def passive(self, name: str) -> tuple[float, ...]:
         """Return a property along v, nv floats, those of mimic joints included, not those of coupled ones.
 

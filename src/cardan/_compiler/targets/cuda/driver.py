@@ -214,16 +214,6 @@ class Driver:
         with self.on(number):
             self._expect(self.api.cuStreamSynchronize(stream)[0], "waiting for a stream")
 
-    def follow(self, later: int, earlier: int, number: int) -> None:
-        """Let what comes on one stream wait for what is on another, without waiting here."""
-        with self.on(number):
-            event = self._value(self.api.cuEventCreate(_WITHOUT_TIME), "making an event")
-            try:
-                self._expect(self.api.cuEventRecord(event, earlier)[0], "recording an event")
-                self._expect(self.api.cuStreamWaitEvent(later, event, 0)[0], "ordering streams")
-            finally:
-                self.api.cuEventDestroy(event)
-
     def device_of(self, address: int) -> int:
         """Return the number of the device whose memory an address is in; TargetError if no device has it."""
         what = self.api.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
@@ -248,7 +238,6 @@ class Driver:
         return answer[1].decode(errors="replace") if answer[1] else "no reason given"
 
 
-_WITHOUT_TIME = 2
 _ELSEWHERE = "arrays of NumPy are computed on the processor"
 _SMALLER = "call the function with fewer states at a time, or drop arrays that are not needed"
 _BEFORE = " A function is called once before it is captured in a graph: that loads its kernel."

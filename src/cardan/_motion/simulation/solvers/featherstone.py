@@ -63,13 +63,13 @@ class Featherstone(CompiledSolver):
         contact: `"convex"` (friction cones solved as a convex problem: right at every step and stiffness),
             `"compliant"` (Hunt-Crossley forces: smooth, for derivatives and small steps), `"hard"` (projected
             Gauss-Seidel), or None to let everything pass through everything else.
-        iterations: of the solve for contacts, friction, stops and saturated drives; None for what each law needs, and
-            without contacts for 2, or 1 where all forces are straight lines. With 1, joints chatter on their stops.
+        iterations: of the solve for contacts, friction, stops and saturated drives; None for what each law needs. With
+            1, joints chatter on their stops.
         substeps: into how many equal ones a step is cut.
         limits: whether the joints' position limits are stops.
         tables: whether bodies are rows of tables that one program for each kind of thing runs over, in place of one
-            program for all of the world. None decides: four trees that may touch one another are. Then the world has no
-            size limit, but a step is no function that can be differentiated.
+            program for all of the world. None decides: four robots or bodies that may touch one another are. Then the
+            world has no size limit, but a step is no function that can be differentiated.
         sleep: a speed [m/s]. Loose bodies that touch something, and of which no point has been faster for half a
             second, fall asleep with all that they touch: they stand still, and cost nothing, until something touches or
             pushes them, or they are moved. None: no body sleeps. It takes tables.
@@ -227,7 +227,8 @@ class Featherstone(CompiledSolver):
     def settings(self) -> Settings:
         """What a step is made for."""
         pairs, dt, limits = tuple(self.world.pairs) if self.contact else (), self.dt / self.substeps, bool(self.limits)
-        options = (self.contact if pairs or self._bounded else None, self.iterations)
+        # where nothing touches, the convex law decides on which part of its line each force of a joint is
+        options = (self.contact if pairs or self._bounded else "convex", self.iterations)
         return Settings(self.integrator, dt, pairs, limits, self.world.kinematic, options)
 
     @cached_property
@@ -276,9 +277,6 @@ def solve(given: StepInputs) -> tuple[stepping.Solved, Sequence[Contact]]:
     start = Snapshot(given.joints.model, given.q, given.joints.v)
     forces = JointForces(start.model, start.q, start.v, given.command, dt, limits=settings.limits)
     forces.add(gyroscopic_efforts(start, dt))
-    if law is None:
-        passes = iterations or (1 if forces.are_lines else 2)  # one to find out on which part of its line each force is
-        return stepping.free_accelerations(start, forces, dt, passes), ()
     touching = contacts(start, given.pairs, dt if law == "convex" else None)
     return LAWS[law](start, forces, [*touching, *lengths(start)], dt, iterations), touching
 

@@ -19,7 +19,7 @@ from cardan._algebra.errors import CardanError, DescriptionError, DTypeError, Fa
 from cardan._algebra.spatial import SE3, Inertia
 from cardan._compiler.runtime.staging import write_whole
 from cardan._reach.formats.json import records
-from cardan._reach.formats.json.kinds import INERTIA, LIMITS, POSE, TEXT, VECTOR, at, members
+from cardan._reach.formats.json.kinds import INERTIA, LIMITS, POSE, TEXT, VALUES, VECTOR, Kind, at, members
 from cardan._reach.formats.json.text import WrongError, json_text, lines_of, parsed, path_text, refuse, shown
 from cardan._reach.formats.json.values import JOINT
 from cardan._reach.formats.reading import Description, Options, Places
@@ -281,6 +281,18 @@ def _model(value: Fields, trusted: bool, faults: _Faults) -> Model | None:
             model = records.with_input(model, e)
     return model
 
+
+def _part(value: Any, trusted: bool) -> Any:
+    """Return a model within a value, as the closed set of a cluster has one."""
+    faults = _Faults()
+    with faults.noted():
+        model = _model(value, trusted, faults)
+    for path, why in faults.found:
+        raise WrongError(why, *path)
+    return model
+
+
+VALUES["Model"] = (Model, Kind(lambda model, _: _model_data(model), _part))
 
 # --- everything a file may hold -----------------------------------------------------------------------------------
 

@@ -43,7 +43,7 @@ _WRITTEN: dict[str, Any] = {
 
 
 def _form(kind: type[Any]) -> K.Record:
-    own = ((f.name, f.default is not dataclasses.MISSING) for f in dataclasses.fields(kind))
+    own = ((f.name, f.default is not dataclasses.MISSING) for f in dataclasses.fields(kind) if f.init)
     return K.Record(kind, *(K.Field(k, _MEASURES.get(k, K.NUMBER), optional, _WRITTEN.get(k)) for k, optional in own))
 
 

@@ -22,9 +22,11 @@ from cardan._algebra import manifolds
 from cardan._algebra.errors import ParameterError, close_names, did_you_mean
 from cardan._algebra.manifolds import Manifold
 from cardan._algebra.spatial import Vector3
+from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
 from cardan._reach.formats.json.kinds import BOUND, NUMBER, TEXT, VALUES, VECTOR, Kind, at, built, each, members
 from cardan._reach.formats.json.text import MAX_DEPTH, WrongError, json_text, refuse
 from cardan._robot.joints import CATALOGUE, Constant, CoordinateFunction, Joint, Linear, NaturalSpline, Polynomial
+from cardan._robot.joints.catalogue.of_another import Sprung
 from cardan._robot.joints.coordinate_functions import Through
 
 # --- which class a name in a file means ---
@@ -33,10 +35,10 @@ Registered = TypeVar("Registered", bound=type)
 BASES = (Joint, CoordinateFunction, Manifold)
 WHAT = "a class of joint, coordinate function or manifold"
 
-_JOINTS = {type(joint).__name__: type(joint) for joint in CATALOGUE}
+_JOINTS = {kind.__name__: kind for kind in (*map(type, CATALOGUE), ClusterMember, Sprung)}
 _FUNCTIONS = {kind.__name__: kind for kind in (Constant, Linear, Polynomial, NaturalSpline, Through)}
 _MANIFOLDS = ("Euclidean", "UnitComplex", "UnitQuaternion", "MRP", "SE2", "SE3", "Product")
-_SPACES = {f"manifolds.{name}": getattr(manifolds, name) for name in _MANIFOLDS}
+_SPACES = {f"manifolds.{name}": getattr(manifolds, name) for name in _MANIFOLDS} | {"manifolds.ClosedSet": ClosedSet}
 SHIPPED: dict[str, type[Any]] = _JOINTS | _FUNCTIONS | _SPACES
 """The classes cardan ships by their names in a file."""
 
@@ -136,7 +138,7 @@ def _imported(path: str, module: str, names: str) -> type[Any]:
 
 WRITABLE = (
     "numbers, texts, None, tuples, lists, dicts with texts as keys, NumPy arrays, vectors, poses, motions, forces, "
-    "inertias, limits, joints, coordinate functions or manifolds"
+    "inertias, limits, models, joints, coordinate functions or manifolds"
 )
 
 # --- writing ------------------------------------------------------------------------------------------------------

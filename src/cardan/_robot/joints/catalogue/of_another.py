@@ -9,8 +9,9 @@ from typing import Any
 from cardan._algebra.by_fields import computed
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds import Euclidean, UnitComplex
+from cardan._algebra.manifolds.manifold import matrix_vector
 from cardan._algebra.scalar import is_finite
-from cardan._algebra.spatial import SE3, Motion, Scalar
+from cardan._algebra.spatial import SE3, Force, Motion, MotionSubspace, Scalar
 from cardan._compiler.program import Op
 from cardan._robot.joints.catalogue.free_directions import Fixed
 from cardan._robot.joints.catalogue.one_axis import Helical, Prismatic, Revolute, UnboundedRevolute
@@ -46,6 +47,10 @@ class Follower(JointOfAnother):
         """Return F: a row for each velocity of the inner joint."""
         raise NotImplementedError
 
+    def rotors(self, armature: Sequence[Scalar]) -> list[tuple[Scalar, Joint]]:
+        """Return the inertias of drives along x [kg m^2, kg], and wheels that turn with them, of one angle each."""
+        return []
+
     def transform(self, q: Scalars) -> SE3:
         return self.joint.transform(self.inner_configuration(q))
 
@@ -54,6 +59,27 @@ class Follower(JointOfAnother):
         F = self.slopes(q)
         inner = self.joint.efforts(self.inner_configuration(q), [_dot(row, v) for row in F])
         return tuple(_dot(column, inner) for column in zip(*F, strict=True))
+
+
+class SubspaceOfFollower(MotionSubspace):
+    """The columns of S G, with S @ (G v) and G^T (S^T f): S is sparse, in axes of its own."""
+
+    S: MotionSubspace
+    G: list[list[Scalar]]
+
+    def __new__(cls, S: MotionSubspace, G: list[list[Scalar]]) -> SubspaceOfFollower:
+        found = super().__new__(cls, (S @ column for column in zip(*G, strict=True)))
+        found.S, found.G = S, G
+        return found
+
+    def __matmul__(self, v: Scalars) -> Motion:
+        return self.S @ matrix_vector(self.G, v)
+
+    def _torques(self, f: Force) -> tuple[Scalar, ...]:
+        return matrix_vector([list(column) for column in zip(*self.G, strict=True)], self.S.T @ f)
+
+    def each(self, function: Callable[[Any], Any]) -> Any:
+        return MotionSubspace(self).each(function)
 
 
 def _dot(x: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
@@ -242,6 +268,9 @@ class Coupled(Follower):
     def slopes(self, q: Scalars) -> list[list[Scalar]]:
         return [coupling_slopes(self, q)]
 
+    def rotors(self, armature: Sequence[Scalar]) -> list[tuple[Scalar, Joint]]:
+        return [(armature[0], replaced(self, joint=Revolute((0.0, 0.0, 1.0))))]
+
     def copying(self, primary: Joint) -> Coupled | None:
         """Return the joint, if it can read the coordinates of a primary; None if these are of another kind."""
         return self if _is_one_number(primary) else None
@@ -249,19 +278,20 @@ class Coupled(Follower):
 
 @dataclass(frozen=True, slots=True)
 class Sprung(JointOfAnother):
-    """The joint within, of one coordinate, with efforts of a damper and a spring: -damping v - stiffness (x - rest)."""
+    """The joint within, of numbers, with efforts of dampers and springs: -damping v - stiffness (x - rest)."""
 
     joint: Joint
-    damping: Scalar
-    stiffness: Scalar
-    rest: Scalar
+    damping: tuple[Scalar, ...]
+    stiffness: tuple[Scalar, ...]
+    rest: tuple[Scalar, ...]
 
     def transform(self, q: Scalars) -> SE3:
         return self.joint.transform(q)
 
     def efforts(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
-        own = self.joint.efforts(q, v)[0] if self.joint.has_efforts else 0.0
-        return (own - self.damping * v[0] - self.stiffness * (q[0] - self.rest),)
+        own = self.joint.efforts(q, v) if self.joint.has_efforts else [0.0] * self.nv
+        each = zip(own, self.damping, v, self.stiffness, q, self.rest, strict=True)
+        return tuple(e - damping * rate - k * (x - rest) for e, damping, rate, k, x, rest in each)
 
     @property
     def has_efforts(self) -> bool:
