@@ -184,7 +184,8 @@ def _guarded(stack: Stack) -> tuple[Stack, ...]:
     """Return the first tasks that are no guards, and those that are; nothing if one of both is missing."""
     level = min(task.priority for task in stack.tasks)
     first = [task for task in stack.tasks if task.priority == level]
-    parts = [[task for task in first if task.is_guard == is_guard] for is_guard in (False, True)]
+    guards = [task.is_guard and bool(np.any(task.weight)) for task in first]
+    parts = [[task for task, is_guard in zip(first, guards, strict=True) if is_guard == kind] for kind in (False, True)]
     return tuple(Stack(stack.model, part, WHERE) for part in parts) if all(parts) else ()
 
 
@@ -228,7 +229,7 @@ class Search:
 
     def found_beside(self, guard: Search) -> InverseKinematics:
         """Return what a quick search finds in which guards are 0, too."""
-        self.guard, self.restarts = guard, min(self.restarts, QUICK)
+        self.guard, self.restarts = guard, min(self.restarts // 2, QUICK)
         self._search()
         return self.found
 
@@ -335,7 +336,7 @@ def starts_of(model: Model, count: int, seed: int) -> np.ndarray:
 
 
 MIDDLE = 20  # descents that begin in the middle half of the limits
-QUICK = 60  # descents of a search without guards: who has a solution hardly needs more
+QUICK = 40  # descents of a search without guards, half of all at most: who has a solution hardly needs more
 _starts: ByIdentity[Model, dict[tuple[int, int], np.ndarray]] = ByIdentity()
 
 PASSES = 8  # of one call: rows that are done leave only after it, and each call costs some microseconds
