@@ -102,6 +102,8 @@ def test_accelerations_of_pinocchio(name):
     """A planar hinge that closes a loop is a ball joint there: the same mechanism, other redundant rows."""
     pin = pytest.importorskip("pinocchio", reason="needs the `oracles` extra: pin", exc_type=ImportError)
     model = CASES[name]()
+    cluster = cardan.clustered(model)
+    out, back = cardan.converter(cluster, model), cardan.converter(model, cluster)
     rng = np.random.default_rng(1)
     q = cardan.assemble(model, cardan.integrate(model, cardan.assemble(model), 0.1 * rng.normal(size=model.nv)))
     for _ in range(3):
@@ -110,6 +112,9 @@ def test_accelerations_of_pinocchio(name):
         ours = cardan.constrained_forward_dynamics(model, q, v, tau).accelerations
         expected = their_accelerations(pin, model, q, v, tau)
         np.testing.assert_allclose(ours, expected, atol=1e-8 * (1.0 + np.abs(expected).max()))
+        x, dx = back.configuration(q), back.velocity(q, v)
+        moved = out.acceleration(x, dx, cardan.forward_dynamics(cluster, x, dx, back.effort(q, tau)))
+        np.testing.assert_allclose(moved, expected, atol=1e-8 * (1.0 + np.abs(expected).max()))
 
 
 def mjcf(model):

@@ -19,8 +19,8 @@ because I^a c moves from every solve into the one outward pass that inverse dyna
 same; the definition takes 1.12 (Talos) to 1.20 (7 hinges) times the operations. `tests/dynamics/test_textbook.py`
 compares the two.
 
-Joints that share velocities, as mimic joints and clusters, take the recursion over groups (`grouped`) in deep trees. In
-shallow ones, and where they are no groups, M a = tau - bias is solved.
+Clusters, and in deep trees mimic joints, take the recursion over groups (`grouped`), since they share velocities. Where
+mimic joints are shallow or no groups, M a = tau - bias is solved.
 
 Source: Featherstone (1983); Featherstone (2008), table 7.1; numbered here.
 Cost: O(n).

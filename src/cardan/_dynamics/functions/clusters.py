@@ -185,8 +185,8 @@ def _closed_set(part: Model, kept: set[int], driven: set[int], start: list[float
         raise MechanismError(
             f"clustered: {_loops(part)} cannot be closed{where}: cardan.assemble says what is left open."
         )
-    found, other = partition(part, samples, kept or driven), partition(part, samples)
-    found = found if kept else found or other
+    found, other = partition(part, samples, kept or driven), _unsplit(part, samples)
+    found = other if not kept and (found is None or _split(part, found)) else found
     if found is None:
         if other is None:
             raise MechanismError(
@@ -205,17 +205,29 @@ def _closed_set(part: Model, kept: set[int], driven: set[int], start: list[float
             f"clustered: {_loops(part)} has {len(free)} freedoms, and independent are {len(kept)}, of "
             f"{_names(part, kept)}; those of {_names(part, free)} would do."
         )
-    for c in part.connections:
-        own = set(_v(part, c))
-        if not isinstance(c.joint.manifold, Euclidean) and own & set(free) and own - set(free):
-            raise MechanismError(
-                f"clustered: joint {c.name!r} of {_loops(part)} is independent in part; choose `independent` so that "
-                "orientations are so as a whole, or not."
-            )
+    if split := _split(part, found):
+        raise MechanismError(
+            f"clustered: joint {split[0].name!r} of {_loops(part)} is independent in part; choose `independent` so "
+            "that orientations are so as a whole, or not."
+        )
     blocks = tuple(tuple(map(tuple, b)) for b in found.blocks)
     bare = tuple(Connection(c.name, c.joint, c.parent, c.child, c.parent_pose, c.child_pose) for c in part.connections)
     plain = ClosedSet(replace(part, connections=bare), blocks, tuple(found.along_nodes), tuple(samples[0]))
     return replace(plain, start=tuple(float(e) for e in plain.normalize(samples[0]))).shorter()
+
+
+def _unsplit(part: Model, samples: Sequence[list[float]]) -> Dependence | None:
+    """Return a choice of coordinates, with orientations independent as a whole or not, if there is such a one."""
+    found = partition(part, samples)
+    wholes = (partition(part, samples, _v(part, c)) for c in (_split(part, found) if found else ()))
+    return next((other for other in wholes if other and not _split(part, other)), found)
+
+
+def _split(part: Model, found: Dependence) -> list[Connection]:
+    """Return the joints with an orientation that is independent in part."""
+    free = set(_free(part, found))
+    turning = (c for c in part.connections if not isinstance(c.joint.manifold, Euclidean))
+    return [c for c in turning if free.intersection(_v(part, c)) and not free.issuperset(_v(part, c))]
 
 
 def _free(part: Model, found: Dependence) -> list[int]:
