@@ -22,6 +22,7 @@ from cardan._algebra.arrays import (
     norm,
     repeat,
     repeat_while,
+    scan,
     solve,
     when,
 )
@@ -235,7 +236,8 @@ __all__ = [  # noqa: RUF022 -- by subject
     "scalar", "absolute", "acos", "asin", "atan2", "clip", "cos", "cosh", "exp", "expm1", "floor", "log", "log1p",
     "logical_and", "logical_not", "logical_or", "maximum", "minimum", "power", "sign", "sin", "sinh", "sqrt", "tan",
     "tanh", "where",
-    "determinant", "interp", "inverse", "norm", "solve", "repeat", "repeat_while", "when", "each", "implicit", "cell",
+    "determinant", "interp", "inverse", "norm", "solve", "repeat", "repeat_while", "scan", "when", "each",
+    "implicit", "cell",
     # one's own joints
     "Certificate", "evaluate_joint", "register_joint", "verify_joint",
     # other coordinates, other libraries

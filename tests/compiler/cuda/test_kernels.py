@@ -108,6 +108,21 @@ def test_loops_over_joints_have_the_bits_of_the_processor(monkeypatch):
 
 
 @needs_compiler
+@pytest.mark.full
+def test_the_reverse_of_a_scan_has_the_bits_of_the_processor():
+    @cardan.function(shapes={"tau": (1000, "nv")})
+    def cost(model, q, tau):
+        step = lambda v, tau: (v + 1e-3 * cardan.forward_dynamics(model, q, v, tau), None)  # noqa: E731
+        v, _ = cardan.scan(step, 1e-3 * q, tau)
+        return v @ v
+
+    program = cardan.gradient(cost, "tau").program(cardan.robots.double_pendulum().model())
+    inputs = states(program, 5)
+    assert [region.passes for region in program.regions] == [1000, 1000]
+    assert_same(run(program, inputs, "shuffled"), evaluated(program, "llvm", inputs))
+
+
+@needs_compiler
 @pytest.mark.parametrize("robot", represented(["quadruped", "humanoid"], by=["quadruped"].count))
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("warps", represented([1, 2, 4, 8], by=[4].count))

@@ -39,6 +39,9 @@ WORTH_SKIPPING = 40
 Pass = Callable[[list[Any]], tuple[Any, list[Any]]]
 """What a pass makes of entries: whether another may change them, and what they are then."""
 
+RowPass = Callable[[list[Any], Sequence[Any]], tuple[list[Any], list[Any]]]
+"""What a pass makes of entries and of a row: what the entries are then, and what it keeps."""
+
 
 class Graph:
     """The operations traced so far, each once.
@@ -133,29 +136,35 @@ class Graph:
         """Return the row that a table names at a row; both, and what is returned, are numbers of instructions."""
         return self.add(Op.LINK, (row,), float(self.table_number(table)))
 
-    def new_column(self, rows: int, table: Table | None = None, start: int | None = None) -> int:
+    def new_column(self, rows: int, table: Table | None = None, start: int | None = None, stride: int = 1) -> int:
         """Return the number of a new column: of known numbers, of inputs from a position on, or of the program's."""
-        self.columns.append(Column(rows, None if table is None else self.table_number(table), start))
+        self.columns.append(Column(rows, None if table is None else self.table_number(table), start, stride))
         return len(self.columns) - 1
 
-    def column_of(self, values: Sequence[Any]) -> int:
-        """Return a column of several values: of numbers, if all are known; otherwise they are put in it here."""
+    def column_of(self, values: Sequence[Any], in_place: bool = False) -> int:
+        """Return a column of several values: of numbers, if all are known; otherwise they are put in it here.
+
+        If they are inputs, they may be read where they are.
+        """
+        found = self.column_in_place(values) if in_place else None
+        if found is not None:
+            return found
         own = [self.result(e) for e in values]
-        found = [self.instructions[k] for k in own]
-        if all(op is Op.CONST for op, _, _ in found):
-            return self.new_column(len(found), Table([number for _, _, number in found]))
-        column = self.new_column(len(found))
+        written = [self.instructions[k] for k in own]
+        if all(op is Op.CONST for op, _, _ in written):
+            return self.new_column(len(own), Table([number for _, _, number in written]))
+        column = self.new_column(len(own))
         for row, k in enumerate(own):
             self.put_in(column, self.at(row), Expr(self, k))
         return column
 
-    def first_of_inputs(self, values: Sequence[Any]) -> int | None:
-        """Return which input the first of several values is, if the others are those that follow it; None if not."""
-        entries = [e for e in values if type(e) is Expr and not e.negative]
-        found = [self.instructions[e.index] for e in entries]
-        first = int(found[0][2]) if found else 0
-        in_order = [(Op.INPUT, (), float(first + n)) for n in range(len(values))]
-        return first if found == in_order else None
+    def column_in_place(self, values: Sequence[Any]) -> int | None:
+        """Return a column of several values where they are, if these are inputs at equal distances; else None."""
+        found = [self.instructions[e.index] for e in values if type(e) is Expr and not e.negative]
+        start, second = (int(found[k][2]) if len(found) > k else k for k in (0, 1))
+        stride = second - start if len(found) > 1 else 1
+        in_order = [(Op.INPUT, (), float(start + n * stride)) for n in range(len(values))]
+        return self.new_column(len(values), start=start, stride=stride) if stride > 0 and found == in_order else None
 
     def entry(self, column: int, row: int) -> Expr:
         """Return what is in a column at a row: what was put there, if that is known here."""
@@ -214,6 +223,28 @@ class Graph:
         carried = tuple(zip(heads, after, strict=True))
         self.close(Region(start, len(self.instructions), count, carried, going, derived))
         return [Expr(self, k) for k in after]
+
+    def scanned(
+        self, body: RowPass, entries: list[Any], columns: Sequence[Sequence[Any]]
+    ) -> tuple[list[Any], list[list[Any]]]:
+        """Return what the last pass carries on, and what each keeps of its row of the columns."""
+        if self.regions is None:
+            rows: list[list[Any]] = []
+            for row in zip(*columns, strict=True):
+                entries, own = body(entries, row)
+                rows.append(own)
+            return entries, rows
+        count, first = len(columns[0]), [self.result(e) for e in entries]
+        places = [self.column_of(values, in_place=True) for values in columns]
+        start, number = self.opened()
+        heads = list(map(self.head, first))
+        found, own = body([Expr(self, k) for k in heads], [self.entry(column, number) for column in places])
+        after, kept = [self.result(e) for e in found], [self.new_column(count) for _ in own]
+        for column, e in zip(kept, own, strict=True):
+            self.put_in(column, number, e)
+        self.close(Region(start, len(self.instructions), count, tuple(zip(heads, after, strict=True))))
+        rows = [[self.entry(column, self.at(row)) for column in kept] for row in range(count)]
+        return [Expr(self, k) for k in after], rows
 
     def skipped(self, condition: Condition, body: Callable[[], list[Any]], otherwise: list[Any] | None) -> list[Any]:
         """Return entries of a body where a condition holds, and others elsewhere, by a region if that is worth it.
@@ -360,6 +391,11 @@ class Expr:
 
     def __repeated__(self, count: int, body: Pass, entries: list[Any], derived: int | None) -> list[Any]:
         return self.graph.repeated(count, body, entries, derived)
+
+    def __scanned__(
+        self, body: RowPass, entries: list[Any], columns: Sequence[Sequence[Any]]
+    ) -> tuple[list[Any], list[list[Any]]]:
+        return self.graph.scanned(body, entries, columns)
 
     def __implicit__(self) -> int:
         """Return how often derivatives will be taken of a solution that has its own."""

@@ -142,7 +142,7 @@ class ForwardRun(Run):
         column = self.walk.program.columns[number]
         if column.start is None:
             return {}
-        rows = [self.seeds.get(column.start + row, {}) for row in range(column.rows)]
+        rows = [self.seeds.get(column.start + column.stride * row, {}) for row in range(column.rows)]
         directions = sorted({j for row in rows for j in row})
         return {j: self.graph.column_of([row.get(j, 0.0) for row in rows]) for j in directions}
 

@@ -103,7 +103,7 @@ def place_columns(program: Program, top: int, first_output: int | None = None) -
     """Return where the columns that a program writes wait, from a place on, and the first one behind.
 
     Columns of as many rows lie side by side, so that a row of them is one record. If results are the entries of a
-    column in order, it waits where they are written, from `first_output` on.
+    column in order, at equal distances, it waits where they are written, from `first_output` on.
     """
     places = {} if first_output is None else _written_in_place(program, first_output)
     records: dict[int, list[int]] = {}
@@ -118,15 +118,16 @@ def place_columns(program: Program, top: int, first_output: int | None = None) -
 
 def _written_in_place(program: Program, first_output: int) -> dict[int, Place]:
     ops, args, values = program.instructions.ops, program.instructions.args, program.instructions.values
-    starts: dict[int, set[int]] = {}
-    rows: dict[int, int] = {}
+    found: dict[int, list[tuple[int, int]]] = {}  # of columns, rows and the positions of results that are these
     for position, r in enumerate(program.results):
         if ops[r] is Op.ENTRY and ops[args[r][0]] is Op.AT:
-            column = int(values[r])
-            starts.setdefault(column, set()).add(position - int(values[args[r][0]]))
-            rows[column] = rows.get(column, 0) + 1
-    whole = (c for c, own in starts.items() if len(own) == 1 and rows[c] == program.columns[c].rows)
-    return {c: Place(first_output + min(starts[c]), 1) for c in whole}
+            found.setdefault(int(values[r]), []).append((int(values[args[r][0]]), position))
+    places: dict[int, Place] = {}
+    for column, own in found.items():
+        first, stride = own[0][1], own[1][1] - own[0][1] if len(own) > 1 else 1
+        if own == [(row, first + stride * row) for row in range(program.columns[column].rows)]:
+            places[column] = Place(first_output + first, stride)
+    return places
 
 
 def records_of_numbers(program: Program) -> dict[int, list[int]]:

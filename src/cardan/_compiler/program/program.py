@@ -61,7 +61,8 @@ class Column(NamedTuple):
 
     rows: int  # how many
     table: int | None = None  # of known numbers: in which of the program's tables they are
-    start: int | None = None  # of entries of the flattened inputs: which one is in row 0; the others follow
+    start: int | None = None  # of entries of the flattened inputs: which one is in row 0
+    stride: int = 1  # of these, how many entries further that of the next row is
 
     @property
     def is_inner(self) -> bool:
@@ -70,7 +71,8 @@ class Column(NamedTuple):
 
     def __str__(self) -> str:
         known = "" if self.table is None else f" of table {self.table}"
-        return f"{self.rows} rows{known}" + ("" if self.start is None else f", inputs from {self.start} on")
+        step = f" on, each {self.stride} further" if self.stride > 1 else " on"
+        return f"{self.rows} rows{known}" + ("" if self.start is None else f", inputs from {self.start}{step}")
 
 
 class Region(NamedTuple):
@@ -340,8 +342,9 @@ def _readers_from_outside(instructions: Instructions, regions: Sequence[Region],
 def named(program: Program) -> list[list[int]]:
     """Return the instructions that name each column, in order."""
     found: list[list[int]] = [[] for _ in program.columns]
+    values = program.instructions.values
     for k in sorted(k for op in ENTRIES for k in program.instructions.places(op)):
-        found[int(program.instructions.values[k])].append(k)
+        found[int(values[k])].append(k)
     return found
 
 

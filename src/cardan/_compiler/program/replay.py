@@ -118,7 +118,7 @@ class Run:
     def cell(self, op: Op, number: int, row: int, value: Any = None) -> Any:
         column = self.walk.program.columns[number]
         if column.start is not None:
-            return self.inputs[column.start + row]
+            return self.inputs[column.start + column.stride * row]
         if column.table is not None:
             return self.number(float(self.walk.program.tables[column.table].numbers[row]))
         rows = self.columns[number]
@@ -168,8 +168,7 @@ class Run:
         if column.is_inner:
             return graph.new_column(column.rows)
         values = [self.cell(Op.ENTRY, number, row) for row in range(column.rows)]
-        start = graph.first_of_inputs(values) if self.in_place else None
-        return graph.column_of(values) if start is None else graph.new_column(column.rows, start=start)
+        return graph.column_of(values, self.in_place)
 
     def holds_nowhere(self, going: int | None) -> bool:
         """Return whether a condition of numbers holds for no state; of symbols nobody knows."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
+from itertools import count
 from typing import Any
 
 from cardan._compiler.program.expr import Condition, Expr
@@ -97,10 +98,9 @@ class ReverseRun(Run):
         self.pull(None, found)
         inputs = [k for k in self.walk.program.instructions.places(Op.INPUT) if k in found]
         by_input = {int(self.walk.values[k]): self.resolved(found[k]) for k in inputs}
-        starts = {c: column.start for c, column in enumerate(self.walk.program.columns) if column.start is not None}
-        for c, start in starts.items():
-            for i, beside in self.beside[c].items():
-                for position, entry in enumerate(self.graph.entries(beside), start):
+        for c, (_, _, start, stride) in enumerate(self.walk.program.columns):
+            for i, beside in self.beside[c].items() if start is not None else ():
+                for position, entry in zip(count(start or 0, stride), self.graph.entries(beside), strict=False):
                     accumulate_in(by_input.setdefault(position, {}), {i: entry})
         return by_input
 

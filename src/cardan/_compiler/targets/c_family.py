@@ -176,7 +176,8 @@ class ProgramParts:
             array, place = next(
                 (a, place.start) for a, place in _placed(self.program) if place.start <= column.start < place.stop
             )
-            return f"{array.name}[{column.start - place} + {row}]"
+            step = f"{column.stride} * " if column.stride > 1 else ""
+            return f"{array.name}[{column.start - place} + {step}{row}]"
         first, stride = self.columns[int(value)]
         return f"{self.dialect.rows}[{first} + {stride} * {row}]"
 

@@ -178,9 +178,9 @@ class Columns:
         if all(isinstance(e, Real) for e in values):
             numbers = [float(e) for e in values]
             return numbers[0] if len(set(map(repr, numbers))) == 1 else graph.new_column(len(numbers), Table(numbers))
-        start = graph.first_of_inputs(values)
-        if start is not None:
-            return graph.new_column(len(values), start=start)
+        found = graph.column_in_place(values)
+        if found is not None:
+            return found
         if len({graph.result(e) for e in values}) == 1:
             return first
         raise UnpreparedError(values)
@@ -291,12 +291,10 @@ class NodeRows(Nodes):
         """Return an entry of a vector along q or v, of those that are a node's own."""
         key = id(values), name, part
         if key not in self._parts:
-            start = self.graph.first_of_inputs(values)
-            if start is None:
+            own = self.graph.column_in_place(values[part:])
+            if own is None:
                 own = [values[place[part] if part < len(place) else 0] for place in self.places(name)]
-                self._parts[key] = values, own
-            else:
-                self._parts[key] = values, self.graph.new_column(len(values) - part, start=start + part)
+            self._parts[key] = values, own
         own = self._parts[key][1]
         return self.columns.entry(own, row) if isinstance(own, list) else self.graph.entry(own, self.place(name, row))
 

@@ -201,7 +201,7 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     last_reader = last_readers(program, home, spans, heads, joined.args)
     plan.records, plan.summed = records_of_numbers(program), summed_columns(program)
     plan.columns, fixed = place_columns(program, inputs + len(program.results), inputs)
-    plan.columns |= {n: Place(c.start, 1) for n, c in enumerate(program.columns) if c.start is not None}
+    plan.columns |= {n: Place(c.start, c.stride) for n, c in enumerate(program.columns) if c.start is not None}
     plan.moving = {k for op in ENTRIES for k in program.instructions.places(op) if not plan.is_fixed(k)}
     buffer = max(map(streamed, program.outputs), default=0)
     plan.tiles = TILES if len(program.instructions) > LONG and not machine else 1
