@@ -31,7 +31,7 @@ VERTICES = 64  # the most a hull has by default: a step of a robot pays for each
 ERROR = 1e-3, 0.01  # what thinning may take away: 1 mm, and no more than 1 % of the size
 FLAT = 1e-9  # extent along an axis, in parts of the largest, below which points lie in a plane or on a line
 MANY, DIRECTIONS = 50_000, 2048  # points, of which those stand for all that are farthest along so many directions
-BLOCK = 16_384  # points that are looked at together, as often as it takes: 16 MB for each eight directions or planes
+BLOCK = 256  # points that are looked at together: their products with all directions, 4 MB, stay in a cache
 KEPT = 256  # hulls of mesh files that a process keeps: about those of eight robots
 WHOLE = (".dae", ".glb", ".obj", ".off", ".ply", ".stl")  # files that have all of their surface in them
 
