@@ -87,14 +87,14 @@ def witness(
 ) -> Witness:
     """Return the gap of two shapes, along which direction, and between which points.
 
-    With `enough`, a gap on the same side of that is enough; with `reach`, a lower bound of a gap that is more.
+    With `enough` it is one on the same side of that as theirs. Beyond a `reach`, it is one beyond that, too.
     """
     X_ab = SE3(X_a.rotation.T @ X_b.rotation, X_a.inverse_act(X_b.translation))
     radii = radius_of(a) + radius_of(b)
     if enough is not None:
-        found = search(a, b, X_ab, lambda own: _is_on_a_side(own, enough + radii), 0.0)
+        found = search(a, b, X_ab, lambda so_far: _is_known(so_far, enough + radii), 0.0)
     elif reach is not None:
-        found = search(a, b, X_ab, lambda own: own.separation > reach + radii)
+        found = search(a, b, X_ab, lambda so_far: so_far.separation > reach + radii)
     else:
         found = search(a, b, X_ab)
     gap, on_a = found.separation - radii, found.on_a - found.n * radius_of(a)
@@ -111,14 +111,14 @@ def search(
     a: Geometry,
     b: Geometry,
     X_ab: SE3,
-    is_known: Callable[[Search], Any] | None = None,
+    suffices: Callable[[Search], Any] | None = None,
     shallow: float = SHALLOW,
     reached: tuple[float, float] = REACHED,
 ) -> Search:
     """Return what the best search leaves.
 
-    It ends once what is found says all that is to be known (`is_known`). Up to a depth `shallow`, of the sizes,
-    the first that is found is taken for the least. `reached` says where a search has found its point.
+    It ends before where what it has found `suffices`. Up to a depth `shallow`, of the sizes, the first that is found is
+    taken for the least. `reached` says where a search has found its point.
     """
     size = extent_of(a) + extent_of(b)
     # No entry is a plain number, so that batches of NumPy's keep their shape from pass to pass.
@@ -130,10 +130,8 @@ def search(
         return Vertex(on_a - X_ab @ support(b, X_ab.rotation.transpose_apply(n)), on_a)
 
     def improved(*state: Any) -> Search:
-        return ended(_improved(Search(*state), lowest, size, reached))
-
-    def ended(found: Search) -> Search:
-        return found if is_known is None else found._replace(done=where(is_known(found), 1.0, found.done))
+        new = _improved(Search(*state), lowest, size, reached)
+        return new if suffices is None else new._replace(done=where(suffices(new), 1.0, new.done))
 
     def again(k: Scalar, starts: Any, best: Any) -> Any:
         best = Search(*best)
@@ -154,19 +152,21 @@ def search(
         best = Search(*best)
         is_deep = logical_and(best.inside > 0.5, best.separation < -shallow * size)
         deeper = logical_and(is_deep, k <= float(STARTS))
-        if is_known is not None:
-            deeper = logical_and(deeper, logical_not(is_known(best)))
+        if suffices is not None:
+            deeper = logical_and(deeper, logical_not(suffices(best)))
         return logical_or(k < 0.5, deeper)
 
     towards = middle_of(a) - X_ab @ middle_of(b) + nothing
     n, first = _first([unit(towards, X), *_axes(a, b, X_ab, towards)], lowest)
     n, first = n + nothing, Vertex(*(v + nothing for v in first))
-    begin = ended(Search((first,) * 4, (zero + 1.0, zero, zero), nothing, zero, n, n.dot(first.x), zero))
+    begin = Search((first,) * 4, (zero + 1.0, zero, zero), nothing, zero, n, n.dot(first.x), zero)
+    if suffices is not None:
+        begin = begin._replace(done=where(suffices(begin), 1.0, zero))
     none = [(nothing, zero)] * STARTS
     return Search(*repeat_while(1 + STARTS, going, again, zero, none, tuple(begin))[2])
 
 
-def _is_on_a_side(found: Search, enough: Scalar) -> Any:
+def _is_known(found: Search, enough: Scalar) -> Any:
     """Return whether it is known on which side of it the separation is."""
     less = logical_and(found.inside > 0.5, enough >= 0.0)
     return logical_or(less, found.separation > enough)

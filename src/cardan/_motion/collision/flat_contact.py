@@ -77,15 +77,15 @@ class Corner(NamedTuple):
 
 
 def flat_convex(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, reach: Scalar | None = None) -> list[Candidate]:
-    """Return four candidates; none of what is farther apart than a reach."""
+    """Return four candidates; those of shapes that are farther apart than a reach are farther away, too."""
     deepest = witness(a, X_a, b, X_b, reach=reach)
     if reach is None:
-        return _manifold(a, X_a, b, X_b, deepest)
-    none = [Candidate(FAR, Vector3.zero(), Z)] * 4
-    return when(deepest.gap <= reach, lambda: _manifold(a, X_a, b, X_b, deepest), none)
+        return _around(deepest, a, X_a, b, X_b)
+    return when(deepest.gap < reach, lambda: _around(deepest, a, X_a, b, X_b), [Candidate(FAR, Vector3.zero(), Z)] * 4)
 
 
-def _manifold(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, deepest: Witness) -> list[Candidate]:
+def _around(deepest: Witness, a: Geometry, X_a: SE3, b: Geometry, X_b: SE3) -> list[Candidate]:
+    """Return the candidates of what two shapes show one another along the normal of their least gap."""
     X_ab = SE3(X_a.rotation.T @ X_b.rotation, X_a.inverse_act(X_b.translation))
     n, size = deepest.n, extent_of(a) + extent_of(b)
     of_a = _feature(a, -n)

@@ -250,7 +250,7 @@ def _candidates(pages: Any, body: _Body, feature: Geometry, X: SE3) -> list[Cand
     a, X_ba = body.shape, body.X
     page, _ = pages[type(a)]
     if page in (flat_convex, convex_convex):
-        return page(a, X_ba, feature, X, body.reach)
+        return page(a, X_ba, feature, X, reach=body.reach)
     if page is not capsule_sphere or isinstance(a, Capsule):
         return page(a, X_ba, feature, X)
     return [c.seen_from_b(X_ba.inverse() @ X) for c in page(feature, X, a, X_ba)]
