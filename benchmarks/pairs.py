@@ -1,6 +1,6 @@
 """`python -m benchmarks pairs`: contact of every two kinds of shapes, beside MuJoCo; distances beside coal.
 
-Two bodies near one another, in random poses. Nanoseconds a pair on one thread:
+Two bodies near one another, or one on a ground, in random poses. Nanoseconds a pair on one thread:
 
     f64, f32      `World.collide` of a batch, all candidates with points and normals
     MuJoCo        `mj_collision` of the same two bodies from Python, less a call of two that are far apart
@@ -23,6 +23,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import cardan
+from benchmarks.scenes import grounds
 from cardan._reach.cli.options import table
 from cardan.description import Hull
 
@@ -53,6 +54,22 @@ def world_of(a: Any, b: Any) -> cardan.World:
     return builder.finalize()
 
 
+def world_on(a: Any, ground: Any) -> cardan.World:
+    """Return a body on a ground."""
+    builder = cardan.WorldBuilder()
+    builder.add_shape("world", ground)
+    builder.add_body("a", inertia=cardan.Inertia(1.0, (0.0, 0.0, 0.0), np.eye(3)))
+    builder.add_shape("a", a, density=0.0)
+    return builder.finalize()
+
+
+def above(n: int, near: float = 0.12) -> np.ndarray:
+    """Return configurations of one body with its middle above the ground, and about so far from there."""
+    q = poses(n, near=near)[:, 7:]
+    q[:, 2] = abs(q[:, 2]) + 0.02
+    return q
+
+
 def poses(n: int, size: float = 1.0, near: float = 0.12) -> np.ndarray:
     """Return configurations of two bodies that are about so far apart."""
     rng, turns = np.random.default_rng(1), Rotation.random(2 * n, random_state=1).as_quat().reshape(n, 2, 4)
@@ -69,14 +86,14 @@ def least(run: Callable[[], Any]) -> float:
     return min(found)
 
 
-def ours(world: cardan.World, dtype: str) -> float:
+def ours(world: cardan.World, dtype: str, placed: Callable[..., np.ndarray] = poses) -> float:
     """Return nanoseconds a pair in a batch."""
-    state = world.state(BATCH, dtype, q=poses(BATCH).astype(dtype))
+    state = world.state(BATCH, dtype, q=placed(BATCH).astype(dtype))
     world.collide(state)
     return 1e9 * least(lambda: world.collide(state)) / BATCH
 
 
-def mujocos(world: cardan.World) -> float:
+def mujocos(world: cardan.World, placed: Callable[..., np.ndarray] = poses) -> float:
     """Return nanoseconds of `mj_collision`, less one that finds nothing."""
     model = cardan.interop.to_mjspec(world).compile()
     data = mujoco.MjData(model)
@@ -93,7 +110,7 @@ def mujocos(world: cardan.World) -> float:
             spent += (time.process_time_ns() - begun) / 20
         return spent / len(q)
 
-    near, far = (own.configuration(poses(CALLS, near=d)) for d in (0.12, 100.0))
+    near, far = (own.configuration(placed(CALLS, near=d)) for d in (0.12, 100.0))
     return min(run(near) for _ in range(ROUNDS)) - min(run(far) for _ in range(ROUNDS))
 
 
@@ -126,4 +143,10 @@ def main(argv: list[str]) -> None:
         cells = [ours(world, "float64"), ours(world, "float32"), mujocos(world)]
         coal = f"{off_from_coal(SHAPES[one], SHAPES[other]):.0e}"
         rows.append((f"{one}, {other}", *(f"{cell:.0f}" for cell in cells), coal))
+    for name, ground in grounds().items():
+        for one, shape in SHAPES.items():
+            world = world_on(shape, ground)
+            cells = [ours(world, "float64", above), ours(world, "float32", above)]
+            theirs = "" if name == "triangles" else f"{mujocos(world, above):.0f}"
+            rows.append((f"{one}, {name}", *(f"{cell:.0f}" for cell in cells), theirs, ""))
     print(table(("pair", "f64 [ns]", "f32 [ns]", "MuJoCo [ns]", "coal"), rows))

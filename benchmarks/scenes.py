@@ -13,7 +13,7 @@ import numpy as np
 
 import cardan
 from benchmarks.robots import robot
-from cardan.description import Shape, Sphere
+from cardan.description import HeightField, Plane, Shape, Sphere, TriangleMesh
 from cardan.simulation import World
 
 SOLE = [(-0.05, 0.025, -0.03), (-0.05, -0.025, -0.03), (0.12, 0.03, -0.03), (0.12, -0.03, -0.03)]
@@ -105,3 +105,13 @@ SCENES = {
         _g1(),
     ),
 }
+
+
+def grounds() -> dict[str, Plane | HeightField | TriangleMesh]:
+    """Return level ground; bumps of 2 cm as a height field, and as triangles where the robots are."""
+
+    def bumps(samples: int, side: float) -> HeightField:
+        x = np.linspace(-0.5 * side, 0.5 * side, samples)
+        return HeightField(0.02 * np.outer(np.cos(2.5 * x), np.sin(3.0 * x)), size=(side, side), thickness=0.3)
+
+    return {"plane": Plane(), "height field": bumps(1000, 20.0), "triangles": TriangleMesh.of(bumps(61, 6.0))}

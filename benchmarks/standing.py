@@ -14,6 +14,8 @@ runs in a process of its own, with an empty cache. A row says what became of it:
 then degrees of freedom, pairs and operations of a step (0 by tables); how deep shapes were in one another at most, in
 the whole run and at its end; the largest residual and the number of steps with one above 1 mm/s; the time to the first
 step; and of a step, beside `cardan.solvers.MuJoCo` with the same hulls, in turns. Processor time, least of the rounds.
+
+With `--grounds` some robots lie on a plane, on a height field and on triangles, and steps are timed alone.
 """
 
 from __future__ import annotations
@@ -37,8 +39,9 @@ import numpy as np
 
 import cardan
 from benchmarks.report import duration
+from benchmarks.scenes import grounds
 from cardan._reach.cli.options import table
-from cardan._robot.geometry.shapes import HeightField, Plane, TriangleMesh
+from cardan._robot.geometry.shapes import HeightField, Plane, Shape, TriangleMesh
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from robots_data import urdf_files
@@ -181,13 +184,7 @@ def _times(world: cardan.World, solver: Any, state: Any, rest: Any, peer: bool, 
         if "mujoco" in subjects:
             subjects["mujoco_rest"] = (_calls(theirs, rest), 100)
         subjects["one_rest"] = (_calls(solver, rest), 100)
-    best = dict.fromkeys(subjects, np.inf)
-    for _ in range(ROUNDS):
-        for name, (run, count) in subjects.items():
-            begun = time.process_time()
-            run()
-            best[name] = min(best[name], (time.process_time() - begun) / count)
-    return found | {f"{name}_us": 1e6 * seconds for name, seconds in best.items()}
+    return found | {f"{name}_us": 1e6 * seconds for name, seconds in _least(subjects).items()}
 
 
 def _calls(solver: Any, state: Any) -> Callable[[], Any]:
@@ -202,6 +199,36 @@ def _batch(solver: Any, rest: Any, dtype: str) -> Callable[[], Any]:
     spare = state.copy()
     solver.step(state, steps=STEPS, out=spare)
     return lambda: solver.step(state, steps=STEPS, out=spare)
+
+
+def ground_rows(file: Path) -> Iterator[tuple[str, ...]]:
+    """Return for each ground the microseconds of a step of one world at rest, in batches, and by MuJoCo."""
+    cardan.set_num_threads(1)
+    subjects: dict[tuple[str, str], tuple[Callable[[], Any], int]] = {}
+    for name, ground in grounds().items():
+        mechanism = cardan.load_mechanism(file)
+        mechanism.add_shape(Shape("world", "collision", ground))
+        solver = cardan.solvers.Featherstone(mechanism.world("floating", ground=False), DT)
+        rest = solver.step(solver.world.state(), steps=round(SECONDS / DT))
+        subjects[name, "one"] = _calls(solver, rest), 100
+        subjects |= {(name, dtype): (_batch(solver, rest, dtype), WORLDS * STEPS) for dtype in ("float64", "float32")}
+        if not isinstance(ground, TriangleMesh):
+            subjects[name, "mujoco"] = _calls(cardan.solvers.MuJoCo(solver.world, DT), rest), 100
+    best = _least(subjects)
+    for name in dict.fromkeys(name for name, _ in subjects):
+        times = (best.get((name, key)) for key in ("one", "float64", "float32", "mujoco"))
+        yield (file.stem, name, *("" if t is None else f"{1e6 * t:.3g}" for t in times))
+
+
+def _least(subjects: dict[Any, tuple[Callable[[], Any], int]]) -> dict[Any, float]:
+    """Return the least processor time [s] of what several do, each so many times, in turns."""
+    best = dict.fromkeys(subjects, np.inf)
+    for _ in range(ROUNDS):
+        for name, (run, count) in subjects.items():
+            begun = time.process_time()
+            run()
+            best[name] = min(best[name], (time.process_time() - begun) / count)
+    return best
 
 
 # --- all of them ---
@@ -232,6 +259,7 @@ def main(argv: list[str]) -> None:
     parser.add_argument("--seconds", type=float, default=SECONDS)
     parser.add_argument("--alone", action="store_true", help="without MuJoCo")
     parser.add_argument("--json", metavar="FILE", help="a line for each description; those in it are not run again")
+    parser.add_argument("--grounds", action="store_true", help="times of some URDFs on several grounds alone")
     parser.add_argument("--row", metavar="FILE", help=argparse.SUPPRESS)
     parser.add_argument("--corpus", default="", help=argparse.SUPPRESS)
     parser.add_argument("file", nargs="?", help="one description alone, in this process")
@@ -242,6 +270,12 @@ def main(argv: list[str]) -> None:
             Path(args.row).write_text(json.dumps(row))
         else:
             print(json.dumps(row, indent=1))
+        return
+    if args.grounds:
+        files = [f for f in urdf_files() if any(fnmatch.fnmatch(str(f), f"*{own}") for own in NAMED[:3])]
+        named = [f for f in files if fnmatch.fnmatch(str(f), f"*{args.only}*")]
+        header = ("robot", "ground", "one world [us]", "f64 of 512", "f32", "MuJoCo")
+        print(table(header, [row for file in named for row in ground_rows(file)]))
         return
     rows = list(_all(args))
     print(f"\n{_shown(rows)}\n\n{_summary(rows)}")

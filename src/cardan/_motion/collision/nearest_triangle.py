@@ -24,11 +24,11 @@ from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.bounds import radius_about
 from cardan._motion.collision.candidate import FAR
 from cardan._motion.collision.convex import witness
+from cardan._motion.collision.known_tables import made_once
 from cardan._motion.collision.support_points import Triangle, extent_of
 from cardan._robot.geometry.shapes import Geometry, TriangleMesh
 from cardan._robot.geometry.support import box_about
 
-KEPT = 16  # surfaces at most whose tables are kept for the next trace
 STRIDE = 13  # numbers of a triangle: its corners, a point on it, the radius about that
 AREA = 1e-12  # of its longest side squared: a triangle of less takes no part
 
@@ -50,20 +50,10 @@ class Triangles(NamedTuple):
         return Triangle(*(Vector3(*numbers[e : e + 3]) for e in (0, 3, 6)))
 
 
-_KNOWN: dict[int, tuple[Any, Triangles]] = {}  # by the identity of the surface, which is held
-
-
+@made_once
 def triangles_of(mesh: TriangleMesh) -> Triangles:
-    key = id(mesh)
-    if key not in _KNOWN:
-        if len(_KNOWN) >= KEPT:
-            _KNOWN.clear()
-        vertices, triangles = mesh.surface()
-        _KNOWN[key] = mesh, _table(np.asarray(vertices, float)[np.asarray(triangles)])
-    return _KNOWN[key][1]
-
-
-def _table(corners: np.ndarray) -> Triangles:
+    vertices, triangles = mesh.surface()
+    corners = np.asarray(vertices, float)[np.asarray(triangles)]
     sides = corners - np.roll(corners, 1, axis=1)
     longest = (sides**2).sum(axis=-1).max(axis=-1)
     corners = corners[np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=-1) > AREA * longest]

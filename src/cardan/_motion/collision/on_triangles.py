@@ -124,11 +124,8 @@ class _Body(NamedTuple):
         return (self.at - p).norm_squared() < self.radius * self.radius
 
 
-class _Feature(NamedTuple):
-    """A feature: whether it may be within reach of a shape, and what makes the candidates on it."""
-
-    is_near: Any
-    candidates: Callable[[], list[Candidate]]
+# Of a feature: whether it may be within reach of a shape, and what makes the candidates on it.
+_Feature = tuple[Any, Callable[[], list[Candidate]]]
 
 
 def most_of(a: Geometry) -> int:
@@ -144,7 +141,7 @@ def _on_face(body: _Body, grid: Grid, k: Scalar) -> _Feature:
     is_near = body.least(face.normal, face.corners[0]) < body.reach
     for side, start in zip(face.outwards(), face.corners, strict=True):
         is_near = logical_and(is_near, body.least(side, start) <= body.slack * side.norm())
-    return _Feature(is_near, lambda: _candidates_on(face, body))
+    return is_near, lambda: _candidates_on(face, body)
 
 
 def _candidates_on(face: Face, body: _Body) -> list[Candidate]:
@@ -202,7 +199,7 @@ def _on_edge(body: _Body, grid: Grid, k: Scalar) -> _Feature:
         return found
 
     is_near = logical_and(body.is_around(middle + along * t), body.least(outwards, middle) < body.reach)
-    return _Feature(is_near, near)
+    return is_near, near
 
 
 def _on_corner(body: _Body, grid: Grid, k: Scalar) -> _Feature:
@@ -213,7 +210,7 @@ def _on_corner(body: _Body, grid: Grid, k: Scalar) -> _Feature:
         (c,) = _candidates(CORNER_PAGES, body, Sphere(0.0), SE3(None, at))
         return [existing(_counts(body, c, around, outwards), c)]
 
-    return _Feature(logical_and(body.is_around(at), body.least(outwards, at) < body.reach), near)
+    return logical_and(body.is_around(at), body.least(outwards, at) < body.reach), near
 
 
 def _counts(body: _Body, c: Candidate, around: Sequence[Vector3], outwards: Vector3) -> Any:
@@ -253,7 +250,7 @@ def _candidates(pages: Any, body: _Body, feature: Geometry, X: SE3) -> list[Cand
     a, X_ba = body.shape, body.X
     page, _ = pages[type(a)]
     if page in (flat_convex, convex_convex):
-        return page(a, X_ba, feature, X, body.reach)
+        return page(a, X_ba, feature, X, reach=body.reach)
     if page is not capsule_sphere or isinstance(a, Capsule):
         return page(a, X_ba, feature, X)
     return [c.seen_from_b(X_ba.inverse() @ X) for c in page(feature, X, a, X_ba)]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cardan._algebra.arrays.cell import Table
+from cardan._motion.collision.known_tables import made_once
 from cardan._robot.geometry.shapes import HeightField
-
-KEPT = 16  # fields at most whose tables are kept for the next trace: a million heights take 8 MB
 
 
 class Terrain(NamedTuple):
@@ -20,16 +19,9 @@ class Terrain(NamedTuple):
     base: float  # where its matter ends below [m]
 
 
-_KNOWN: dict[int, tuple[Any, Terrain]] = {}  # by the identity of the heights, which are held: hashing them takes long
-
-
+@made_once
 def terrain_of(field: HeightField) -> Terrain:
-    key = id(field.heights)
-    if key not in _KNOWN:
-        heights = np.array(field.heights)
-        rows, columns = heights.shape
-        base = float(heights.min()) - field.thickness
-        if len(_KNOWN) >= KEPT:
-            _KNOWN.clear()
-        _KNOWN[key] = field.heights, Terrain(Table(heights), rows, columns, float(heights.max()), base)
-    return _KNOWN[key][1]
+    heights = np.array(field.heights)
+    rows, columns = heights.shape
+    base = float(heights.min()) - field.thickness
+    return Terrain(Table(heights), rows, columns, float(heights.max()), base)

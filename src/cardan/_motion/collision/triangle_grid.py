@@ -19,10 +19,10 @@ from cardan._algebra.arrays.cell import Table, cell
 from cardan._algebra.arrays.repeat import repeat_while
 from cardan._algebra.scalar import floor, maximum, minimum
 from cardan._algebra.spatial import Scalar, Vector3
+from cardan._motion.collision.known_tables import made_once
 from cardan._robot.geometry.shapes import TriangleMesh
-from cardan._robot.geometry.triangles import Features, features_of
+from cardan._robot.geometry.triangles import features_of
 
-KEPT = 16  # surfaces at most whose tables are kept for the next trace
 SLACK = 1e-6  # of the size of a surface: by how much boxes are larger, so that single precision loses nothing
 USUAL, RATIO = 2.0, 4.0  # sizes of the first level, in the usual size, and of each further one in those before
 CELLS = 4  # at most, for each feature of a level
@@ -79,19 +79,9 @@ class Ground(NamedTuple):
     size: float  # of that box [m]
 
 
-_KNOWN: dict[int, tuple[Any, Ground]] = {}  # by the identity of the surface, which is held
-
-
+@made_once
 def ground_of(mesh: TriangleMesh) -> Ground:
-    key = id(mesh)
-    if key not in _KNOWN:
-        if len(_KNOWN) >= KEPT:
-            _KNOWN.clear()
-        _KNOWN[key] = mesh, _ground(features_of(*mesh.surface()))
-    return _KNOWN[key][1]
-
-
-def _ground(features: Features) -> Ground:
+    features = features_of(*mesh.surface())
     low, high = features.boxes[0][:, 0].min(axis=0), features.boxes[0][:, 1].max(axis=0)
     size = float(np.linalg.norm(high - low))
     slack = SLACK * max(size, float(np.abs([low, high]).max()))
