@@ -21,7 +21,6 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 from benchmarks.short_joints import operations  # noqa: E402
 from joint_pictures import Picture, draw  # noqa: E402
 
-from cardan._reach.pictures.robot_plot import pyplot_module  # noqa: E402
 from cardan.joints import CATALOGUE, Joint, Reversed, reverse  # noqa: E402
 from cardan.manifolds import Euclidean  # noqa: E402
 
@@ -250,9 +249,8 @@ def folded(text: str) -> str:
 
 def draw_catalogue(names: Sequence[str]) -> None:
     """Write one picture of all types, from those of each."""
-    from matplotlib import image
+    from matplotlib import image, pyplot
 
-    pyplot = pyplot_module()
     rows = -(-len(names) // 7)
     figure, grid = pyplot.subplots(rows, 7, figsize=(12.6, 1.65 * rows), layout="constrained")
     for axes in grid.flat:

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from cardan import SE3, joints
-from cardan._reach.pictures.robot_plot import draw_frame, pyplot_module
 from cardan.joints import Joint
 from cardan.spatial.rotations import matrix_from_xyz, quaternion_xyzw_from_matrix
 
+AXES = ("tab:red", "tab:green", "tab:blue")
 INCHES, DPI = (3.6, 3.0), 120
 LIGHT = np.array([0.35, -0.45, 0.82])  # where it comes from
 CHILD, PARENT, LINE = "#3b76af", "0.45", "0.25"
@@ -99,9 +99,30 @@ class Picture:
         return cls(**said | {"joint": joint, "path": eval(said["path"], WORDS | {"joint": joint})})
 
 
+def draw_frame(
+    axes: Any,
+    pose: np.ndarray,
+    size: float,
+    *,
+    strength: float = 1.0,
+    width: float = 1.6,
+    colours: tuple[str, ...] = AXES,
+    names: str = "",
+) -> None:
+    """Draw the axes of a frame at a pose (4, 4): x red, y green, z blue, with a letter of the names at each end."""
+    origin = pose[:3, 3]
+    for k, colour in enumerate(colours):
+        arrow = size * pose[:3, k]
+        ends = np.stack([origin, origin + arrow], axis=-1)
+        axes.plot(*ends, color=colour, alpha=strength, linewidth=width, zorder=5)
+        if names:
+            axes.text(*(origin + 1.12 * arrow), names[k], color=colour, ha="center", va="center", fontsize=9)
+
+
 def draw(picture: Picture, file: Path) -> None:
     """Write one picture."""
-    pyplot = pyplot_module()
+    from matplotlib import pyplot
+
     figure = pyplot.figure(figsize=INCHES)
     axes = figure.add_axes((-0.12, -0.12, 1.24, 1.24), projection="3d", computed_zorder=False)
     poses = [pose_of(picture.joint, q) for q in picture.path]

@@ -7,6 +7,7 @@ Source: Kelly, An introduction to trajectory optimization (2017).
 
 import sys
 
+import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import minimize
 
@@ -60,8 +61,13 @@ def main(picture):
     found = minimize(cost, guess, jac=True, bounds=bounds, constraints=steps)
     print(f"effort {found.fun:.2f} N^2 s; steps missed by {np.abs(defects(found.x)).max():.1e}")
     x, u = unpacked(found.x)
-    t, tau = DT * np.arange(POINTS), np.hstack([u, 0.0 * u])
-    cardan.plot_trajectory(MODEL, t, x[:, :2], x[:, 2:], tau=tau).savefig(picture, dpi=100)
+    t = DT * np.arange(POINTS)
+    figure, axes = plt.subplots(3, sharex=True, layout="constrained")
+    names = "position [m], angle [rad]", "velocity [m/s, rad/s]", "force [N]"
+    for panel, name, y in zip(axes, names, (x[:, :2], x[:, 2:], u), strict=True):
+        panel.plot(t, y)
+        panel.set_ylabel(name)
+    figure.savefig(picture, dpi=100)
     return found
 
 

@@ -7,13 +7,14 @@ The file is that of a 7-axis arm that ships with cardan; put your own in its pla
 
 import sys
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import cardan
 
 
 def main(picture: str) -> None:
-    """Draw positions, velocities and torques along a motion."""
+    """Draw the torques along a motion."""
     arm = cardan.load(cardan.robots.urdf_path("arm7"))
     print(arm)
 
@@ -36,7 +37,14 @@ def main(picture: str) -> None:
     work = np.trapezoid((tau * v).sum(axis=-1), t)
     print(f"energy gained {energy[-1] - energy[0]:.4f} J, work of the torques {work:.4f} J")
 
-    cardan.plot_trajectory(arm, t, q, v, tau=tau, frames="tool").savefig(picture, dpi=80)
+    figure, axes = plt.subplots(arm.nv, sharex=True, figsize=(6.0, 9.0), layout="constrained")
+    for k, panel in enumerate(axes):
+        panel.plot(t, tau[:, k])
+        panel.axhline(arm.effort_upper[k], linestyle="--", color="tab:red")
+        panel.axhline(arm.effort_lower[k], linestyle="--", color="tab:red")
+        panel.set_ylabel(f"joint {k + 1}\n[N m]")
+    axes[-1].set_xlabel("time [s]")
+    figure.savefig(picture, dpi=80)
 
 
 if __name__ == "__main__":

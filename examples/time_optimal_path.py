@@ -7,6 +7,7 @@ Needs the extra `toppra` (`pip install "cardan[toppra]"`).
 
 import sys
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import cardan
@@ -35,8 +36,11 @@ def main(picture: str) -> None:
     over = np.maximum(np.abs(1.1 * v) / arm.velocity_upper, np.abs(hurried) / arm.effort_upper)
     print(f"10 % faster: {100 * over.max():.1f} %")
 
-    joints = ["joint1", "joint2", "joint3", "joint4", "joint5"]
-    figure = cardan.plot_trajectory(arm, t, q, v, tau=tau, joints=joints, frames="tool")
+    figure, (speeds, torques) = plt.subplots(2, sharex=True, layout="constrained")
+    speeds.plot(t, v / arm.velocity_upper)
+    torques.plot(t, tau / arm.effort_upper)
+    speeds.set_ylabel("velocity / limit")
+    torques.set(ylabel="torque / limit", xlabel="time [s]")
     figure.savefig(picture, dpi=80)
 
 

@@ -183,7 +183,7 @@ with imported_later(globals()):
         to_urdf,
     )
     from cardan._reach.generation import generate
-    from cardan._reach.pictures import plot, plot_trajectory
+    from cardan._reach.pictures import plot
     from cardan._reach.verification import Certificate, verify_joint
     from cardan._reach.viewer import Viewer, show
     from cardan._robot.description import Mechanism
@@ -243,7 +243,7 @@ __all__ = [  # noqa: RUF022 -- by subject
     # spatial algebra
     "SE3", "Motion", "Force", "pose_error", "spatial",
     # seen: in a browser, in pictures
-    "show", "Viewer", "plot", "plot_trajectory", "pictures",
+    "show", "Viewer", "plot", "pictures",
     # errors
     "errors", "CardanError", "DescriptionError",
     "__version__",

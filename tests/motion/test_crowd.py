@@ -9,6 +9,7 @@ import pytest
 
 import cardan
 from cardan import SE3, Drive, Inertia, Material, WorldBuilder
+from cardan._motion.crowd import layout
 from cardan._motion.crowd.kinds import kinds_of
 from cardan.description import Box, Capsule, Plane, Shape, Sphere
 from cardan.errors import UnsupportedError
@@ -582,6 +583,28 @@ def test_arms_touch_each_other_and_their_bases_as_in_one_program():
     after, expected = tables.step(state, steps=250), program.step(state, steps=250)
     np.testing.assert_allclose(after.q, expected.q, atol=1e-6)
     assert np.abs(tables.contact_forces(after).force).max() > 1.0
+
+
+@pytest.mark.full
+def test_a_robot_that_may_touch_itself_in_many_places_moves_as_one_program_moves_it(monkeypatch):
+    """It is alone while it does not; and then has just its contacts with itself and the world."""
+    monkeypatch.setattr(layout, "MOST_MET", 6)
+    world = arm().world(ground=True, self_collision=True)
+    assert len(world.pairs) == 7
+    of_itself = [pair.name for pair in world.pairs].index("l2/l0")
+    tables, program = (Featherstone(world, DT, tables=tables) for tables in (True, False))
+    state = world.state(3)
+    state.q, state.v = [[0.1, 0.0, 0.0], [0.2, 2.0, 2.0], [0.0, 2.6, 2.6]], [[0, 0, 0], [0, 0, 3], [0, 0, 0]]
+    pushes = np.zeros(3)  # of each world: in how many steps the arm touches itself
+    for _ in range(200):
+        after, expected = tables.step(state), program.step(state)
+        np.testing.assert_allclose(after.v, expected.v, atol=2e-3)
+        found = program.contact_forces(state)
+        pushes += found.force[:, found.pair == of_itself].any(axis=(1, 2))
+        state = expected
+    assert pushes[0] == 0
+    assert 0 < pushes[1] < 200
+    assert pushes[2] == 200
 
 
 def test_many_robots_that_nothing_can_touch_are_rows():

@@ -310,21 +310,6 @@ def test_massless_and_flat_bodies_are_taken_as_they_are(measured):
     np.testing.assert_allclose(cardan.inverse_dynamics(fit.model, *measured[0]), tau, atol=1e-2)
 
 
-# --- friction
-
-
-def test_stribeck_friction_is_found_again():
-    true = identification.Stribeck(*np.array([[1.0, 0.4], [1.8, 0.4], [0.05, 0.3], [0.6, 0.2]]))
-    v = np.linspace(-1.5, 1.5, 801)[:, None] * [1.0, 2.0]
-    found = identification.fit_stribeck(v, true.effort(v))
-    np.testing.assert_allclose(found.effort(v), true.effort(v), atol=1e-9)
-    for name in ("coulomb", "static", "velocity", "viscous"):
-        np.testing.assert_allclose(getattr(found, name)[0], getattr(true, name)[0], rtol=1e-5)
-    noisy = identification.fit_stribeck(v, true.effort(v) + 0.02 * np.random.default_rng(0).normal(size=v.shape))
-    np.testing.assert_allclose(noisy.static[0], 1.8, rtol=0.03)
-    np.testing.assert_array_equal(true.effort(np.zeros(2)), 0.0)
-
-
 # --- excitation
 
 
@@ -373,15 +358,6 @@ def test_torques_within_closed_loops_are_not_those_of_the_tree():
             fit(bars, still, still, still, still)
 
 
-def test_stribeck_friction_takes_lists_and_refuses_what_makes_nan():
-    friction = identification.Stribeck([1.0], [1.8], [0.05], [0.6])
-    np.testing.assert_allclose(friction.effort([[0.0], [2.0]]), [[0.0], [2.2]])
-    with pytest.raises(cardan.errors.ParameterError, match="velocities > 0"):
-        identification.Stribeck([1.0], [1.8], [0.0], [0.6])
-    with pytest.raises(cardan.errors.ShapeError, match="as coulomb"):
-        identification.Stribeck([1.0], [1.8, 1.8], [0.05], [0.6])
-
-
 def test_no_samples_are_no_measurement(planar):
     """A consistent fit of nothing had settled, with residuals that were nan."""
     none = np.zeros((0, 2))
@@ -420,5 +396,3 @@ def test_bad_input(planar, measured):
     for samples in (0, -3, 2.5):
         with pytest.raises(errors.ParameterError, match="samples"):
             identification.excitation(planar, samples=samples)
-    with pytest.raises(errors.ParameterError, match="four samples"):
-        identification.fit_stribeck(np.zeros((9, 1)), np.zeros((9, 1)))

@@ -668,12 +668,12 @@ def hung(joint, z=-0.5):
     return b.finalize()
 
 
-@pytest.mark.parametrize("solver", [*FEW, "mujoco", *long(*MANY)])
+@pytest.mark.parametrize("solver", [*FEW, *long(*MANY)])
 @pytest.mark.parametrize("joint", [Distance(0.2, 1.0), *long(Distance(0.0, 0.5), Distance(0.5, 0.5))])
 def test_a_rope_holds_or_is_refused(solver, joint):
     world = hung(joint)
     try:
-        step = MuJoCo(world, 2e-3, emulate=True) if solver == "mujoco" else EVERY[solver](world, 2e-3)
+        step = EVERY[solver](world, 2e-3)
     except UnsupportedError as refused:
         if "'joint'" in str(refused) and solver in FEATHERSTONE:  # without contact
             return

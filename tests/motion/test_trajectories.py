@@ -364,28 +364,6 @@ def test_least_time_of_an_arm_saturates_limits_and_exceeds_none(toppra):
     np.testing.assert_allclose(best.at(best.interval).v, 0.0, atol=1e-9)
 
 
-def test_bang_bang_against_dry_friction(toppra):
-    """What slows the mass helps to brake it: 3 N less 0.5 N forwards, 3 N and 0.5 N more backwards, of 2 kg."""
-    model = one_joint(Prismatic([1.0, 0.0, 0.0]), effort=[3.0]).with_values(friction=[0.5])
-    best = time_optimal(model, [[0.0], [1.0]], passive=True)
-    assert best.duration == pytest.approx(np.sqrt(2.0 * (2.0 / 2.5 + 2.0 / 3.5)), rel=1e-3)
-
-
-def test_least_time_against_damping(toppra):
-    """The speed rises to f/d (1 - exp(-d t / m)); in braking, the damping is left out."""
-    model = one_joint(Prismatic([1.0, 0.0, 0.0]), effort=[3.0]).with_values(damping=[1.0])
-    t = np.linspace(0.0, 10.0, 100001)
-    far, speed = 3.0 * (t - 2.0 * (1.0 - np.exp(-t / 2.0))), 3.0 * (1.0 - np.exp(-t / 2.0))
-    brakes = np.argmax(far + speed**2 / (2.0 * 1.5) > 4.0)
-    best = time_optimal(model, [[0.0], [4.0]], passive=True, gridpoints=800)
-    assert best.duration == pytest.approx(t[brakes] + speed[brakes] / 1.5, rel=2e-3)
-    assert best.duration > time_optimal(model, [[0.0], [4.0]]).duration
-    found = best.at(np.linspace(0.05, 0.95, 50) * best.duration)
-    efforts = cardan.inverse_dynamics(model, *found) + cardan.passive_forces(model, found.q, found.v)
-    assert efforts.max() == pytest.approx(3.0, abs=1e-3)
-    assert np.abs(efforts).max() <= 3.0 + 1e-6
-
-
 def test_least_time_of_an_orientation(toppra, ball):
     q = ball.random_configuration(3, seed=3)
     best = time_optimal(ball, q, effort=1.0)
@@ -465,15 +443,6 @@ def test_bad_paths(toppra, ball):
     refused(error, "acceleration or effort limit of joint 'joint': got 'none'", time_optimal, free, [[0.0], [1.0]])
     refused(error, r"stands still at its s = 0", time_optimal, slide, MinimumJerk(slide, [0.0], [1.0], 1.0))
     refused(error, "all the same", time_optimal, slide, [[1.0], [1.0]])
-    cable = one_joint(Cable(), effort=[1.0])
-    refused(
-        cardan.errors.UnsupportedError,
-        "efforts of joint 'joint' itself",
-        time_optimal,
-        cable,
-        [[0.0], [1.0]],
-        passive=True,
-    )
     refused(cardan.errors.DTypeError, r"a cardan\.Model", time_optimal, None, Spline(slide, [0, 1], [[0.0], [1.0]]))
     refused(cardan.errors.MechanismError, "path is of", time_optimal, slide, Spline(ball, [0, 1], np.eye(4)[:2]))
 

@@ -14,7 +14,6 @@ import cardan
 from cardan import SE3, Drive, Inertia, Limits, Material, Mechanism, WorldBuilder
 from cardan.description import Box, Capsule, Cylinder, Mesh, Plane, Shape, Sphere
 from cardan.errors import (
-    DescriptionError,
     DescriptionWarning,
     DuplicateNameError,
     MechanismError,
@@ -24,7 +23,6 @@ from cardan.errors import (
     StartWarning,
     UnknownNameError,
 )
-from cardan.formats import disabled_contacts
 from cardan.joints import D6, Cable, Distance, Fixed, FreeFlyer, Mimic, Planar, Prismatic, Revolute, Spherical
 from cardan.simulation import contact_pairs, stand
 from contact_worlds import stack_world
@@ -425,8 +423,9 @@ def test_shapes_of_one_robot_that_overlap_at_rest_are_left_out_and_said():
 def test_pairs_that_overlap_are_kept_if_asked_for_and_not_said_if_they_are_none():
     kept = walker(foot=0.11).world(base="floating", self_collision=True, keep_overlapping=True)
     assert (names(kept), kept.overlapping) == ({"right_sole/left_sole"}, ())
-    off = [("left_foot", "right_foot")]
-    apart = walker(foot=0.11).world(base="floating", self_collision=True, disabled=off)
+    m = walker(foot=0.11)
+    m.disable_contact("left_foot", "right_foot")
+    apart = m.world(base="floating", self_collision=True)
     assert (names(apart), apart.overlapping) == (set(), ())
 
 
@@ -693,24 +692,6 @@ def test_a_mesh_that_cannot_be_read_is_said():
 
 
 # --- which touch ---------------------------------------------------------------------------------------------------
-
-
-SRDF = """<robot name="walker"><group name="legs"/>
-<disable_collisions link1="right_foot" link2="left_foot" reason="Never"/>
-<disable_collisions link1="right_foot" link2="antenna" reason="Never"/></robot>"""
-
-
-def test_an_srdf_file_disables_contacts():
-    pairs = disabled_contacts(SRDF)
-    assert pairs == (("right_foot", "left_foot"), ("right_foot", "antenna"))
-    assert names(walker().world(base="floating", self_collision=True, disabled=pairs)) == set()
-    for text, said in {
-        "<sdf/>": "expected <robot>",
-        '<robot><disable_collisions link1="a"/></robot>': "'link2'",
-        '<robot><disable_default_collisions link="a"/></robot>': "is not read",
-    }.items():
-        with pytest.raises(DescriptionError, match=said):
-            disabled_contacts(text)
 
 
 @pytest.mark.parametrize(

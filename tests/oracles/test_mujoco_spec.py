@@ -297,64 +297,6 @@ def test_accelerations_of_mimics(reference_target):
     close(there.data.qacc, expected, 1e-3)
 
 
-# --- joints it has not ---
-
-
-def emulated_tree():
-    m = cardan.Mechanism("emulated")
-    rng = np.random.default_rng(5)
-    chain = [
-        J.Revolute((0, 1, 0)),
-        J.Helical(AXIS, 0.1),
-        J.ConstantVelocity((1, 0, 0), (0, 0.6, 0.8), 0.2),
-        J.FreeFlyer(),
-    ]
-    for k, joint in enumerate([*chain, J.Helical((0, 0, 1), -0.05)]):
-        m.add_body(f"b{k}", random_inertia(rng))
-        rotor = [0.05] * joint.nv if joint.nv < 6 else None
-        m.add_joint(
-            f"j{k}", joint, f"b{k - 1}" if k else "world", f"b{k}", random_pose(rng), random_pose(rng), armature=rotor
-        )
-    return m.model()
-
-
-def test_emulated_joints_move_alike(reference_target):
-    model = emulated_tree()
-    with pytest.raises(
-        UnsupportedError, match="MuJoCo cannot take joint 'j1', a Helical between 'b0' and 'b1'; emulate=True"
-    ):
-        to_mjspec(model)
-    state = MujocoState(model, emulate=True)
-    there = There(state.there, to_mjspec(model, emulate=True))
-    rng = np.random.default_rng(2)
-    q, (v, tau) = model.random_configuration(seed=2), rng.normal(size=(2, model.nv))
-    qpos, qvel = state.to_mujoco(q, v)
-    data = there.put(qpos, qvel, state.effort(q, tau))
-    ids = [there.mj.body(body).id for body in model.body_names]
-    close(data.xpos[ids], cardan.forward_kinematics(model, q)[:, :3, 3], 1e-12)
-    back = state.from_mujoco(qpos, qvel)
-    close(cardan.difference(model, q, back[0]), np.zeros(model.nv), 1e-12)
-    close(back[1], v, 1e-12)
-
-    # accelerations of bodies: coordinates of a body that is free of its parent are others there
-    a = cardan.forward_dynamics(model, q, v, tau)
-    a_there = there.to.from_acceleration(qpos, qvel, there.rigid_accelerations())
-    q_there, v_there = there.to.from_configuration(qpos), there.to.from_velocity(qpos, qvel)
-    found = cardan.body_accelerations(state.there, q_there, v_there, a_there)
-    close(found, cardan.body_accelerations(model, q, v, a), 1e-10)
-
-
-def test_a_distance_is_a_rope(reference_target):
-    m = cardan.Mechanism("rope")
-    m.add_body("ball", random_inertia(np.random.default_rng(0)))
-    m.add_joint("rope", J.Distance(0.1, 0.5), "world", "ball", child_pose=random_pose(np.random.default_rng(1)))
-    mj = to_mjspec(m, emulate=True).compile()
-    data = mujoco.MjData(mj)
-    mujoco.mj_step(mj, data, 3000)
-    assert data.ten_length[0] == pytest.approx(0.5, abs=1e-3)
-    assert list(mj.tendon_range[0]) == [0.1, 0.5]
-
-
 # --- what resists, limits and drives ---
 
 

@@ -81,19 +81,6 @@ def test_springs_it_cannot_say_are_refused(joint, spring):
         to_mjspec(m)
 
 
-def test_what_it_emulates_keeps_its_springs():
-    m = Mechanism("screw")
-    m.add_body("nut", Inertia(1.0, (0, 0, 0), np.eye(3)))
-    m.add_joint("thread", J.Helical((0, 0, 1), 0.1), "world", "nut", spring=Spring(5.0, 0.3))
-    there = to_mjspec(m, emulate=True).compile()
-    assert sorted(
-        zip(there.jnt_stiffness.ravel()[:: there.jnt_stiffness.size // 2], there.qpos_spring, strict=True)
-    ) == [
-        (0.0, 0.0),
-        (5.0, 0.3),
-    ]
-
-
 def test_margins_are_added_there_and_here():
     m = Mechanism("two")
     for k, margin in enumerate((0.03, 0.05)):
@@ -112,20 +99,20 @@ def test_margins_are_added_there_and_here():
 
 
 def test_what_it_makes_of_other_joints_does_not_ask_for_their_annotations():
-    """A loop that is cut and a screw in two parts have other joints than the actuators and configurations name."""
+    """A loop that is cut has other joints than the actuators and configurations name."""
     m = Mechanism("press")
     m.add_body("nut", Inertia(1.0, (0, 0, 0), np.eye(3)))
     m.add_body("plate", Inertia(1.0, (0, 0, 0), np.eye(3)))
-    m.add_joint("thread", J.Helical((0, 0, 1), 0.1), "world", "nut")
+    m.add_joint("thread", J.Prismatic((0, 0, 1)), "world", "nut")
     m.add_joint("hinge", J.Revolute((0, 0, 1)), "nut", "plate")
     m.add_joint("closing", J.Universal(), "plate", "world")
     m.add_configuration("home", {"thread": 0.1, "closing": (0.0, 0.0)})
     m.add_actuator(cardan.Actuator("motor", "closing", [(1.0, 0.0)]))
     model = m.model()
-    there = to_mjspec(model, emulate=True).compile()
-    assert there.njnt == 5
+    there = to_mjspec(model).compile()
+    assert there.njnt == 4
     cardan.conventions.to("mujoco", m.extract("nut", "plate").mechanism.model())
-    MujocoState(model, True)
+    MujocoState(model)
 
 
 def test_the_period_under_mujocos_own_steps():

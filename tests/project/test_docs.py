@@ -40,7 +40,7 @@ PAGES = {
     "contact-physics.md": (),
     "conventions.md": (),
     "jax.md": ("jax",),
-    "clusters.md": ("dask", "tqdm"),
+    "clusters.md": ("dask",),
     "mujoco.md": ("mujoco",),
     "loops.md": (),
     "inverse-kinematics.md": ("daqp",),

@@ -112,14 +112,6 @@ def test_dynamics_of_q_alone_holds_against_gravity(capsys, tmp_path):
         np.testing.assert_allclose(out["tau:joint2"], cardan.gravity_forces(arm, q)[:, 1], atol=1e-12)
 
 
-def test_progress_on_long_inputs(capsys, tmp_path):
-    pendulum = cardan.robots.urdf_path("double_pendulum")
-    np.savez(tmp_path / "long.npz", q=np.zeros((20_000, 2)))
-    status, _, err = run(capsys, "dynamics", pendulum, tmp_path / "long.npz", "-o", tmp_path / "out.npz")
-    assert status == 0
-    assert "20000 of 20000 rows" in err
-
-
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
@@ -173,35 +165,6 @@ def test_quaternions_off_the_manifold_are_a_bad_row(capsys, tmp_path):
     )
     assert status == 1
     assert "row 2: q is off the configuration manifold" in err
-
-
-def test_tour_names_the_joint_whose_torque_it_shows(capsys, tmp_path, monkeypatch):
-    """Fixed joints have none: their names once shifted the whole column."""
-    monkeypatch.setitem(sys.modules, "matplotlib", None)  # no pictures, which take long
-    status, out, _ = run(capsys, "tour", "--output", tmp_path / "tour")
-    arm = cardan.load(cardan.robots.urdf_path("arm7"))
-    table = out.partition("Torques along")[2].partition("Checks")[0]
-    shown = [line.split()[0] for line in table.splitlines()[4:] if line.strip()]
-    assert (status, shown) == (0, [name for name in arm.joint_names if name.startswith("joint")])
-
-
-def test_tour_draws_or_says_how_to_get_pictures(capsys, tmp_path, monkeypatch):
-    status, out, _ = run(capsys, "tour", "--output", tmp_path / "tour")
-    assert status == 0
-    for words in ("joint7", "max [N m]", "energy gained = work of the torques"):
-        assert words in out
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        assert 'pip install "cardan[plot]"' in out
-    else:
-        for picture in ("arm.png", "torques.png"):
-            assert (tmp_path / "tour" / picture).read_bytes().startswith(b"\x89PNG")
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    status, out, _ = run(capsys, "tour", "--output", tmp_path / "none")
-    assert status == 0
-    assert 'pip install "cardan[plot]"' in out
-    assert not (tmp_path / "none").exists()
 
 
 def test_usage_errors_exit_with_2(capsys):

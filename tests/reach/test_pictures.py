@@ -166,7 +166,6 @@ def test_no_program_is_made_for_a_frame_that_is_drawn():
         warnings.simplefilter("error", RecompilationWarning)
         for frame in hand.frame_names:
             cardan.plot(hand, hand.random_configuration(5, seed=0), frames=frame, paths=frame)
-            cardan.plot_trajectory(hand, 0.0, hand.neutral(), joints="joint1", frames=frame)
 
 
 def test_several_configurations_have_colours_that_a_bar_explains(arm):
@@ -286,7 +285,6 @@ def test_a_model_with_inputs_is_drawn_with_its_own_values(arm):
     varied = arm.with_inputs("mass", "parent_pose")
     one, other = (facets_drawn(cardan.plot(model, paths="tool")) for model in (arm, varied))
     np.testing.assert_allclose(other, one, atol=1e-15)
-    assert cardan.plot_trajectory(varied, 0.0, varied.neutral(), frames="tool").axes
 
 
 def test_what_cannot_be_drawn_is_said(caplog):
@@ -306,56 +304,6 @@ def test_without_matplotlib_the_extra_is_named(arm, monkeypatch):
         cardan.plot(arm)
     assert "<img" not in arm._repr_html_()  # the table alone
     assert "joint1" in arm._repr_html_()
-
-
-# --- plot_trajectory --------------------------------------------------------------------------------------------------
-
-
-def test_a_trajectory_has_a_panel_for_each_coordinate_with_its_unit_and_limits(slide_and_hinge):
-    t = np.linspace(0.0, 1.0, 30)
-    q, tau = np.stack([1.9 * t - 1.0, t], axis=-1), np.stack([9.0 * t, t], axis=-1)
-    figure = cardan.plot_trajectory(slide_and_hinge, t, q, tau=tau, frames="tip")
-    slide, force, hinge, torque, tip = figure.axes
-    assert [panel.get_ylabel() for panel in figure.axes] == [
-        "slide\n[m]",
-        "[N]",
-        "hinge\n[rad]",
-        "[N m]",
-        "tip\nin the world [m]",
-    ]
-    for panel, values in ((slide, q[:, 0]), (force, tau[:, 0]), (hinge, q[:, 1]), (torque, tau[:, 1])):
-        np.testing.assert_array_equal(panel.lines[0].get_xydata(), np.stack([t, values], axis=-1))
-    dashed = [[line.get_ydata()[0] for line in panel.lines if line.get_linestyle() == "--"] for panel in figure.axes]
-    assert dashed == [[-2.0, 1.0], [10.0], [1.5], [], []]  # those near the curve
-    position = cardan.frame_transform(slide_and_hinge, q, "tip")[:, :3, 3]
-    np.testing.assert_allclose([line.get_ydata() for line in tip.lines], position.T, atol=1e-15)
-
-
-def test_a_floating_robot_has_its_joints_names_and_units():
-    dog = cardan.robots.quadruped().model(base="floating")
-    q = np.stack([dog.neutral()] * 3)
-    figure = cardan.plot_trajectory(dog, [0, 1, 2], q, v=np.zeros((3, dog.nv)), joints="root")
-    names = [panel.get_ylabel() for panel in figure.axes[::2]]
-    assert [name.split("[")[1] for name in names] == ["m]"] * 3 + ["rad]"] * 3
-    assert all(name.startswith("root.") for name in names)
-
-
-@pytest.mark.parametrize(
-    ("changed", "error", "words"),
-    [
-        ({"t": np.zeros(4)}, ShapeError, "'t'"),
-        ({"v": np.zeros((5, 6))}, ShapeError, "'v'"),
-        ({"tau": np.zeros(7)}, ShapeError, "'tau'"),
-        ({"tau": np.full((5, 7), np.inf)}, NotFiniteError, "tau"),
-        ({"joints": ["joint99"]}, UnknownNameError, "joint"),
-        ({"joints": "flange"}, ParameterError, "joints that move"),
-        ({"frames": "toll"}, UnknownNameError, "'tool'"),
-    ],
-)
-def test_a_trajectory_that_does_not_fit_is_named(arm, changed, error, words):
-    given = {"t": np.arange(5.0), "q": np.zeros((5, 7))} | changed
-    with pytest.raises(error, match=words):
-        cardan.plot_trajectory(arm, **given)
 
 
 # --- notebooks --------------------------------------------------------------------------------------------------------
@@ -414,7 +362,6 @@ def test_names_run_nothing():
         assert page.images[0]["alt"] == HOSTILE
     model = m.model()
     cardan.plot(model, [[0.0], [1.0]], paths=HOSTILE).figure.canvas.draw()  # `$` begins no formula
-    cardan.plot_trajectory(model, [0.0, 1.0], [[0.0], [1.0]], frames=HOSTILE).canvas.draw()
 
 
 @pytest.mark.parametrize("what", ["empty", "no shape", "no pose", "broken joint", "inputs"])

@@ -1,8 +1,6 @@
 """`cardan simulate`: what it writes is what the solvers find; what it is asked wrongly is said."""
 
-import io
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -10,7 +8,6 @@ import pytest
 import cardan
 from cardan._motion.simulation.builder import drive_all
 from cardan._motion.simulation.standing import stand
-from cardan._reach.cli.simulate import progress_bar
 from cardan.cli import main
 from cardan.joints import Mimic, Revolute
 
@@ -283,30 +280,3 @@ def test_inputs_are_not_replaced(capsys, tmp_path):
     status, _, err = simulate(capsys, file, "-o", file)
     assert (status, "another file than the one that is read" in err) == (1, True)
     assert file.read_text() == BALL
-
-
-# --- progress ---
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def test_progress_is_for_a_person_at_a_terminal_with_tqdm(monkeypatch):
-    with progress_bar(10) as progress:
-        assert progress is None
-    monkeypatch.setattr("sys.stderr", Terminal())
-    monkeypatch.setattr("cardan._reach.cli.simulate.find_spec", lambda name: None)
-    with progress_bar(10) as progress:
-        assert progress is None
-    assert sys.stderr.getvalue() == ""
-
-
-def test_progress_is_a_bar_of_tqdm_where_there_is_one(monkeypatch):
-    pytest.importorskip("tqdm")
-    monkeypatch.setattr("sys.stderr", Terminal())
-    with progress_bar(10) as progress:
-        progress(4)
-        progress(10)
-    assert "/10" in sys.stderr.getvalue()

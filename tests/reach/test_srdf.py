@@ -8,7 +8,7 @@ import pytest
 
 import cardan
 from cardan.errors import DescriptionError, DescriptionWarning
-from cardan.formats import check, disabled_contacts, load, load_mechanism
+from cardan.formats import check, load, load_mechanism
 
 LIMIT = '<limit lower="-1" upper="1" effort="1" velocity="1"/>'
 BOX = '<collision><geometry><box size="1 1 1"/></geometry></collision>'
@@ -225,10 +225,6 @@ def test_it_goes_through_json(tmp_path):
     cardan.save(robot.model(), tmp_path / "m.json")
     with pytest.raises(DescriptionError, match="holds a model, to which no SRDF can be added"):
         load(tmp_path / "m.json", srdf=srdf(""))
-
-
-def test_the_pairs_alone_are_read_still():
-    assert disabled_contacts(srdf('<disable_collisions link1="a" link2="b"/>')) == (("a", "b"),)
 
 
 def test_nothing_is_warned_of_where_all_is_there():

@@ -20,8 +20,8 @@ def repeat(count: int, body: Callable[..., Any], *start: Any) -> Any:
 
     `repeat(3, body, x)` is `body(body(body(x)))`. In a traced function the body is traced once (twice, if it starts
     from numbers alone: its first pass is then a simpler one), and native code runs a loop, so that the program stays
-    as short as one pass. What the body uses from outside is computed before, once. Differentiation, joints and other
-    libraries' symbols write the passes out.
+    as short as one pass. What the body uses from outside is computed before, once. The derivative of a long loop is a
+    loop. Joints and other libraries' symbols write the passes out.
 
     Args:
         count: of passes, at least 1; known while tracing.
@@ -43,7 +43,7 @@ def repeat_while(most: int, going: Callable[..., Any], body: Callable[..., Any],
 
     It is `repeat(most, lambda *s: where(going(*s), body(*s), s), *start)`, entry by entry. Each state stops by itself:
     what it holds stays then. Native code leaves the loop when no state that is computed together goes on, and NumPy
-    when none of the batch does. The results do not depend on that. Differentiation writes all passes out.
+    when none of the batch does. The results do not depend on that. Differentiation makes all passes.
 
     Args:
         most: of passes, at least 1; known while tracing.

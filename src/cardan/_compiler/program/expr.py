@@ -191,6 +191,10 @@ class Graph:
         start = len(self.instructions)
         return start, self.add(Op.PASS, (), float(start))
 
+    def head(self, first: int) -> int:
+        """Return what is carried, another one each time; a first pass begins with an instruction from outside."""
+        return self.add(Op.CARRIED, (first,), float(len(self.instructions)))
+
     def closed(self, start: int, passes: int, **more: Any) -> None:
         """Close the region that begins there; `more` are further fields of it."""
         self.close(Region(start, len(self.instructions), passes, (), **more))
@@ -202,7 +206,7 @@ class Graph:
             return entries
         first = [self.result(e) for e in entries]
         start = len(self.instructions)
-        heads = [self.add(Op.CARRIED, (k,), float(start + n)) for n, k in enumerate(first)]  # each one of its own
+        heads = list(map(self.head, first))
         condition, found = body([Expr(self, k) for k in heads])
         after = [self.result(e) for e in found]
         # A condition from outside is the same in all passes: then none is the last.

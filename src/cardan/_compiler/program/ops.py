@@ -3,7 +3,7 @@
 A value is a real number or a truth value. Every operation is total: outside its domain a real operation gives NaN or
 an infinity as IEEE 754 says, never an error. What it is on arrays of numbers is the definition.
 
-A new operation is a line in `Op` and one in `SPEC`, its derivative in `autodiff.PARTIALS`, and its code for LLVM in
+A new operation is a line in `Op` and one in `SPEC`, its derivative in `partials.PARTIALS`, and its code for LLVM in
 `targets/llvm/math.py`.
 """
 

@@ -351,17 +351,17 @@ def homes_of(program: Program) -> dict[int, Region | None]:
     homes: dict[int, Region | None] = {}
     for column, entries in enumerate(named(program)):
         outermost = ((rows[args[k][0]], reversed([*around(k)])) for k in entries)
-        paths = [list(takewhile(lambda r, own=own: r.start not in own, path)) for own, path in outermost]
+        paths = [list(takewhile(lambda r, own=own: id(r) not in own, path)) for own, path in outermost]
         shared = [own[0] for own in zip(*paths, strict=False) if len(set(own)) == 1]
         homes[column] = shared[-1] if shared else None
     return homes
 
 
 def _passes_named(program: Program) -> dict[int, set[int]]:
-    """Return, of each row number, where the regions begin that it is another one in each pass of."""
+    """Return, of each row number, the regions (by identity) that it is another one in each pass of."""
     nesting, args, found = Nesting(program.regions), program.instructions.args, dict[int, set[int]]()
     for k in sorted(k for op in ROWS for k in program.instructions.places(op)):
-        own = {next(nesting.around(k)).start} if program.instructions[k].op is Op.PASS else set[int]()
+        own = {id(next(nesting.around(k)))} if program.instructions[k].op is Op.PASS else set[int]()
         found[k] = own.union(*(found[a] for a in args[k]))
     return found
 

@@ -17,7 +17,7 @@ from cardan._compiler.program.program import Nesting, Program, Region, homes_of,
 from cardan._compiler.program.trace import assemble
 
 LONGEST = 200_000
-"""Operations of a program whose passes are written out: its reverse derivative takes some 30 s to compile."""
+"""Operations of a program whose passes are written out: it takes some 30 s to compile."""
 
 Functions = Mapping[Op, Callable[..., Any] | None]
 """What each operation is computed by, None for what is there without one."""
@@ -47,7 +47,7 @@ class Walk:
             self.homes.setdefault(home, []).append(column)
 
 
-class _RowOf(NamedTuple):
+class RowOf(NamedTuple):
     instruction: int  # of a graph, which gives the number of a row
 
 
@@ -110,10 +110,10 @@ class Run:
 
     def link(self, number: int, row: Any) -> Any:
         table = self.walk.program.tables[number]
-        return _RowOf(self.graph.link(table, row.instruction)) if type(row) is _RowOf else table.row(row)
+        return RowOf(self.graph.link(table, row.instruction)) if type(row) is RowOf else table.row(row)
 
     def index(self, row: Any) -> int:
-        return row.instruction if type(row) is _RowOf else self.graph.at(row)
+        return row.instruction if type(row) is RowOf else self.graph.at(row)
 
     def cell(self, op: Op, number: int, row: int, value: Any = None) -> Any:
         column = self.walk.program.columns[number]
@@ -201,9 +201,10 @@ class Run:
         first = list(map(graph.result, begin))  # of what is carried to an input, that
         flag = None if region.flag is None else self.index(values[region.flag])
         start, number = graph.opened()
-        heads = [graph.add(Op.CARRIED, (a,), float(start + n)) for n, a in enumerate(first)]
+        heads = list(map(graph.head, first))
         self.given.update({k: Expr(graph, head) for k, head in zip(own, heads, strict=True)})
-        self.given.update(dict.fromkeys(self.walk.passes[region], _RowOf(number)))
+        self.given.update(dict.fromkeys(self.walk.passes[region], RowOf(number)))
+        self.enter(region, number)
         self.phase(region)
         for k in region.instructions:
             if type(values[k]) is Expr:
@@ -213,15 +214,28 @@ class Run:
         going = condition.index if type(condition) is Condition else None
         if going is not None and going < start and region.may_end_early:
             going = None  # it is the same in all passes
-        carried = tuple(zip(heads, after, strict=True))
+        carried = (*zip(heads, after, strict=True), *self.leave(region))
         stop = len(graph.instructions)
         graph.close(region._replace(start=start, stop=stop, carried=carried, going=going, flag=flag))
         for k in own:
             del self.given[k]
 
+    def enter(self, region: Region, number: int) -> None:
+        """Write more at the beginning of each pass of a region of the graph, in the row of that number."""
+
+    def leave(self, region: Region) -> list[tuple[int, int]]:
+        """Write more at the end of each pass, and return what else is carried."""
+        return []
+
+    def outer_columns(self, region: Region) -> list[int]:
+        """Return the columns whose rows outlive a pass of a region."""
+        regions = self.walk.program.regions
+        around = [r for r in regions[: regions.index(region)] if region.start < r.stop]
+        return [column for home in (None, *around) for column in self.walk.homes.get(home, ())]
+
 
 WITHOUT = LEAVES | WRITES  # what is there, or is put somewhere, without a function of numbers
-_EVALUATE: Functions = {op: None if op in WITHOUT else spec.evaluate for op, spec in SPEC.items()}
+EVALUATE: Functions = {op: None if op in WITHOUT else spec.evaluate for op, spec in SPEC.items()}
 
 
 def replay(program: Program, inputs: Sequence[Any], loops: Container[Region] = ()) -> list[Any]:
@@ -229,7 +243,7 @@ def replay(program: Program, inputs: Sequence[Any], loops: Container[Region] = (
 
     If the scalars are symbols of a graph, `loops` become regions of it; the others are written out.
     """
-    return Run(Walk(program, _EVALUATE), inputs, loops=loops).run()
+    return Run(Walk(program, EVALUATE), inputs, loops=loops).run()
 
 
 def straight(program: Program, loops: Sequence[Region] = ()) -> Program:
@@ -242,11 +256,10 @@ def straight(program: Program, loops: Sequence[Region] = ()) -> Program:
     once = tuple([r._replace(passes=1) if r in loops else r for r in program.regions])
     if replace(program, regions=once).work > LONGEST:
         raise ParameterError(
-            f"passes of {program.name} written out, to differentiate it or within another function",
+            f"passes of {program.name} written out, as joints and other libraries need them",
             got=f"{program.work} operations",
             expected=f"at most {LONGEST}",
-            hint="Differentiate one pass, and chain the derivatives from pass to pass: forward, dx <- (dy/dx) dx; in "
-            "reverse, from the last to the first, with the states in between kept. Or repeat it less often.",
+            hint="Repeat it less often.",
         )
     graph = Graph(regions=bool(loops), order=program.order or 0)
     graph.implicit = program.order is not None
@@ -282,7 +295,7 @@ def _with_inputs_put(program: Program) -> Program:
     """Return a program in which no column is of inputs, for these will be others in each pass."""
     graph = Graph(regions=True, order=program.order or 0)
     graph.implicit = program.order is not None
-    values = Run(Walk(program, _EVALUATE), graph.symbols(program.inputs), loops=program.regions, in_place=False).run()
+    values = Run(Walk(program, EVALUATE), graph.symbols(program.inputs), loops=program.regions, in_place=False).run()
     return assemble(program.name, graph, program.inputs, program.outputs, [values[r] for r in program.results])
 
 

@@ -81,18 +81,30 @@ class Search(NamedTuple):
         return combined([vertex.on_a for vertex in self.simplex[:3]], self.weights)
 
 
-def witness(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, enough: Scalar | None = None) -> Witness:
-    """Return the gap of two shapes, along which direction, and between which points; `enough` as in `search`."""
+def witness(
+    a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, enough: Scalar | None = None, reach: Scalar | None = None
+) -> Witness:
+    """Return the gap of two shapes, along which direction, and between which points.
+
+    With `enough` it is one on the same side of that as theirs. Beyond a `reach`, it is one beyond that, too.
+    """
     X_ab = SE3(X_a.rotation.T @ X_b.rotation, X_a.inverse_act(X_b.translation))
     radii = radius_of(a) + radius_of(b)
-    found = search(a, b, X_ab) if enough is None else search(a, b, X_ab, enough + radii, 0.0)
+    if enough is not None:
+        found = search(a, b, X_ab, lambda so_far: _is_known(so_far, enough + radii), 0.0)
+    elif reach is not None:
+        found = search(a, b, X_ab, lambda so_far: so_far.separation > reach + radii)
+    else:
+        found = search(a, b, X_ab)
     gap, on_a = found.separation - radii, found.on_a - found.n * radius_of(a)
     return Witness(gap, found.n, on_a, on_a - found.n * gap)
 
 
-def convex_convex(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, enough: Scalar | None = None) -> list[Candidate]:
-    """Return the candidate of the least gap; `enough` as in `search`."""
-    gap, n, on_a, _ = witness(a, X_a, b, X_b, enough)
+def convex_convex(
+    a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, enough: Scalar | None = None, reach: Scalar | None = None
+) -> list[Candidate]:
+    """Return the candidate of the least gap; `enough` and `reach` as in `witness`."""
+    gap, n, on_a, _ = witness(a, X_a, b, X_b, enough, reach)
     return [Candidate(gap, on_a, n)]
 
 
@@ -100,14 +112,14 @@ def search(
     a: Geometry,
     b: Geometry,
     X_ab: SE3,
-    enough: Scalar | None = None,
+    suffices: Callable[[Search], Any] | None = None,
     shallow: float = SHALLOW,
     reached: tuple[float, float] = REACHED,
 ) -> Search:
     """Return what the best search leaves.
 
-    With `enough` it ends once it knows on which side of that the separation is. Up to a depth `shallow`, of the sizes,
-    the first that is found is taken for the least. `reached` says where a search has found its point.
+    It ends before where what it has found `suffices`. Up to a depth `shallow`, of the sizes, the first that is found is
+    taken for the least. `reached` says where a search has found its point.
     """
     size = extent_of(a) + extent_of(b)
     # No entry is a plain number, so that batches of NumPy's keep their shape from pass to pass.
@@ -120,7 +132,7 @@ def search(
 
     def improved(*state: Any) -> Search:
         new = _improved(Search(*state), lowest, size, reached)
-        return new if enough is None else new._replace(done=where(_is_known(new, enough), 1.0, new.done))
+        return new if suffices is None else new._replace(done=where(suffices(new), 1.0, new.done))
 
     def again(k: Scalar, starts: Any, best: Any) -> Any:
         best = Search(*best)
@@ -135,16 +147,16 @@ def search(
         best = Search(*best)
         is_deep = logical_and(best.inside > 0.5, best.separation < -shallow * size)
         deeper = logical_and(is_deep, k <= float(STARTS))
-        if enough is not None:
-            deeper = logical_and(deeper, logical_not(_is_known(best, enough)))
+        if suffices is not None:
+            deeper = logical_and(deeper, logical_not(suffices(best)))
         return logical_or(k < 0.5, deeper)
 
     towards = middle_of(a) - X_ab @ middle_of(b) + nothing
     n, first = _first([unit(towards, X), *_axes(a, b, X_ab, towards)], lowest)
     n, first = n + nothing, Vertex(*(v + nothing for v in first))
     begin = Search((first,) * 4, (zero + 1.0, zero, zero), nothing, zero, n, n.dot(first.x), zero)
-    if enough is not None:
-        begin = begin._replace(done=where(_is_known(begin, enough), 1.0, zero))
+    if suffices is not None:
+        begin = begin._replace(done=where(suffices(begin), 1.0, zero))
     none = [(nothing, zero)] * STARTS
     return Search(*repeat_while(1 + STARTS, going, again, zero, none, tuple(begin))[2])
 

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
-from cardan._algebra.arrays.repeat import each
+from cardan._algebra.arrays.repeat import each, when
 from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, logical_or, maximum, minimum, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.candidate import (
@@ -31,6 +31,7 @@ from cardan._motion.collision.candidate import (
     FAR,
     Candidate,
     X,
+    Z,
     across,
     length_and_direction,
     select,
@@ -75,9 +76,16 @@ class Corner(NamedTuple):
     gap: Scalar
 
 
-def flat_convex(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3) -> list[Candidate]:
-    """Return four candidates."""
-    deepest = witness(a, X_a, b, X_b)
+def flat_convex(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, reach: Scalar | None = None) -> list[Candidate]:
+    """Return four candidates; those of shapes that are farther apart than a reach are farther away, too."""
+    deepest = witness(a, X_a, b, X_b, reach=reach)
+    if reach is None:
+        return _around(deepest, a, X_a, b, X_b)
+    return when(deepest.gap < reach, lambda: _around(deepest, a, X_a, b, X_b), [Candidate(FAR, Vector3.zero(), Z)] * 4)
+
+
+def _around(deepest: Witness, a: Geometry, X_a: SE3, b: Geometry, X_b: SE3) -> list[Candidate]:
+    """Return the candidates of what two shapes show one another along the normal of their least gap."""
     X_ab = SE3(X_a.rotation.T @ X_b.rotation, X_a.inverse_act(X_b.translation))
     n, size = deepest.n, extent_of(a) + extent_of(b)
     of_a = _feature(a, -n)

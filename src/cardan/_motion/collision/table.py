@@ -37,7 +37,8 @@ from cardan._robot.geometry.shapes import (
 
 CONSTANT = (Hull, HeightField, TriangleMesh)  # shapes of so many numbers that a program has them, not its blocks
 
-Page = Callable[[Any, SE3, Any, SE3], list[Candidate]]
+Page = Callable[..., list[Candidate]]  # of a, X_a, b and X_b
+REACHING: tuple[Page, ...] = (convex_convex, flat_convex, on_triangles)  # pages that do less for what is out of reach
 
 # For each two types of shapes, in one of their orders, the page that knows them.
 PAIRS: dict[tuple[type, type], Page] = {
@@ -189,6 +190,11 @@ def _by_one_block(alike: Sequence[Two], body: Callable[..., Any], mark: Any, *co
     return each(block, *sizes, *columns)
 
 
+def within(page: Page, two: Two, reach: Scalar | None) -> list[Candidate]:
+    """Return the candidates of a page, which may be none where shapes are farther apart than a reach."""
+    return page(*two) if reach is None or page not in REACHING else page(*two, reach=reach)
+
+
 def _candidates(
     two: Two, swapped: bool, page_of: Callable[[Two], Page] | None, X: SE3 | None, reach: Scalar | None
 ) -> list[Candidate]:
@@ -196,10 +202,7 @@ def _candidates(
     page, count = (page_of(two), 1) if page_of else (PAIRS[type(two.a), type(two.b)], count_of(two.a, two.b))
 
     def found() -> list[Candidate]:
-        if page is on_triangles and isinstance(two.b, TriangleMesh):
-            own = on_triangles(two.a, two.X_a, two.b, two.X_b, reach)
-        else:
-            own = page(*two)
+        own = within(page, two, reach)
         if swapped:
             own = [c.seen_from_b(two.X_ab.inverse()) for c in own]
         return [Candidate(c.gap, X @ c.point, X.rotation @ c.normal) for c in own] if X else own

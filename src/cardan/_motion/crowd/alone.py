@@ -2,7 +2,8 @@
 
 A robot is alone if none of its shapes is near a shape of another tree (`narrow.are_near`). This hangs on the state
 alone, so a step is the same whatever was before, and whoever else is in the world. A robot with others at its side is
-part of an island, and steps as `newton` says: by the same law, right to the same residual.
+part of an island, and steps as `newton` says: by the same law, right to the same residual. So does one that touches
+itself, where it may in so many places that its program has none of them.
 
 Where a robot is listed with no other, and has room to move since, it is alone. So its shapes need not be placed.
 """
@@ -56,14 +57,17 @@ def keep_where(c, flags, keys, count, value):
 
 @kernel(c=Crowd, flags=I32[:], keys=I64[:], count=INT, value=INT)
 def mark_meeting(c, flags, keys, count, value):
-    """Give a flag to both trees of each pair of two that move, and to trees at the base of others; not if asleep."""
+    """Give a flag to both trees of each pair of two that move, and to trees at the base of others; not if asleep.
+
+    A pair of one tree counts where its program has no such pairs.
+    """
     for k in range(count):
         a = c.node_tree[c.shape_node[(keys[k] >> BITS) & MASK]]
         second = keys[k] & MASK
         b = c.node_tree[c.shape_node[second]]
         if b < 0 and c.shape_base[second] >= 0 and c.shape_base[second] != c.tree_base[a]:
             flags[a] = value if flags[a] != ASLEEP else ASLEEP
-        if b >= 0 and a != b:
+        if b >= 0 and (a != b or c.tree_itself[a] == 0):
             flags[a] = value if flags[a] != ASLEEP else ASLEEP
             flags[b] = value if flags[b] != ASLEEP else ASLEEP
 

@@ -223,6 +223,7 @@ class Engine:
         most, n = c.near_most, pair.points
         found = {"X_a": c.shape_pose, "X_b": c.shape_pose, "local": c.shape_local, "centre": c.shape_centre}
         found |= {name: getattr(c, name) for name in ("pair_a", "pair_b", "w")}
+        found |= {"further_a": c.further, "further_b": c.further}
         columns = {"size_a": pair.sizes[0], "size_b": pair.sizes[1], "gap": n}
         columns |= dict.fromkeys(("point", "normal", "turning"), 3 * n)
         return found | {name: getattr(c, name)[: most * size].reshape(most, size) for name, size in columns.items()}

@@ -56,6 +56,7 @@ class Kind:
     numbers: list[list[float]] = field(default_factory=list)  # what its model is given, of each tree
     touching: tuple[int, ...] = ()  # its nodes that carry shapes
     pairs: tuple[Pair, ...] | None = None  # what a tree alone may touch; None where no such program is made
+    touches_itself: bool = True  # whether these have pairs of the tree with itself, too
     balls: tuple[Ball, ...] = ()  # about its shapes
     alike: Sequence[bool] = ()  # of each tree, whether it has just these
     shapes: Sequence[Sequence[int]] = ()  # of each tree

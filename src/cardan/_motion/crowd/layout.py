@@ -102,14 +102,22 @@ class Layout:
     # --- trees and nodes ---
 
     def _find_what_robots_meet(self) -> None:
-        """Find, of kinds of several robots, which pairs each has in itself and with what is fixed in the world."""
+        """Find, of kinds of several robots, which pairs each has in itself and with what is fixed in the world.
+
+        Of many pairs each has only the latter, of any number of robots.
+        """
         at = [self.scene.model.attachments[shape.body].node for shape in self.scene.shapes]
         tree_of = np.array([self.owner[node][:2] if node >= 0 else (-1, -1) for node in at]).reshape(-1, 2)
         for k, kind in enumerate(self.kinds):
-            if kind.is_loose or len(kind.trees) < SEVERAL:
+            if kind.is_loose:
                 continue
             shapes = [np.flatnonzero((tree_of == (k, i)).all(axis=1)).tolist() for i in range(len(kind.trees))]
             met = [self._met((k, i), own, tree_of) for i, own in enumerate(shapes)]
+            kind.touches_itself = len(met[0]) <= MOST_MET
+            if kind.touches_itself and len(kind.trees) < SEVERAL:
+                continue
+            if not kind.touches_itself:
+                met = [self._met((k, i), own, tree_of, itself=False) for i, own in enumerate(shapes)]
             if len(met[0]) <= MOST_MET:
                 balls = [self._balls(kind, own) for own in shapes]
                 kind.pairs, kind.balls = met[0], balls[0]
@@ -128,8 +136,10 @@ class Layout:
         size = max((float(np.linalg.norm(centre - sum(centres) / len(centres))) for centre in centres), default=0.0)
         return tuple(ball._replace(slack=SLACK * max(size, ball.extent)) for ball in found)
 
-    def _met(self, own: tuple[int, int], shapes: Sequence[int], tree_of: np.ndarray) -> tuple[Pair, ...]:
-        """Return the pairs of a tree that moves alone, by the names of bodies that its kind has."""
+    def _met(
+        self, own: tuple[int, int], shapes: Sequence[int], tree_of: np.ndarray, itself: bool = True
+    ) -> tuple[Pair, ...]:
+        """Return the pairs of a tree that moves alone, with `itself` too, by the names of bodies that its kind has."""
         model, kind, tree = self.scene.model, self.kinds[own[0]], self.kinds[own[0]].trees[own[1]]
         names = {model.bodies[k].name: b.name for k, b in zip(tree.bodies, kind.model.bodies, strict=True)}
         found = []
@@ -137,7 +147,7 @@ class Layout:
             partners = self.scene.partners(i)
             partners = partners[np.isin(self.base_of[partners], (-1, tree.base if kind.is_spread else -1))]
             is_fixed, is_own = tree_of[partners, 0] < 0, (tree_of[partners] == own).all(axis=1)
-            for j in partners[is_fixed | (is_own & (partners > i))].tolist():
+            for j in partners[is_fixed | (is_own & (partners > i) & itself)].tolist():
                 pair: Any = self.scene.pair(i, j)
                 at, pose = names.get(pair.b, WORLD), pair.pose_b
                 if self.base_of[j] >= 0:
@@ -170,6 +180,7 @@ class Layout:
             add("tree_first", self.first_vector[k] + rows * blocks)
             add("tree_mass", self.first_matrix[k] + rows * lower_half(blocks))
             add("tree_alike", np.resize(kind.alike or [False], len(rows)))
+            add("tree_itself", np.full(len(rows), int(kind.touches_itself)))
             add("tree_base", np.resize([tree.base if kind.is_spread else -1 for tree in kind.trees], len(rows)))
             add("tree_loose", np.full(len(rows), int(kind.is_loose)))
             add("tree_q", self.first_q[k] + rows * kind.model.nq)

@@ -271,6 +271,95 @@ def list_where_needed(c):
     c.listed_joined = c.joined
 
 
+# --- what a robot may touch of itself ---------------------------------------------------------------------------------
+
+
+@kernel(to=F64[:], at=INT, source=F64[:], first=INT, count=INT)
+def copy(to, at, source, first, count):
+    for e in range(count):
+        to[at + e] = source[first + e]
+
+
+@kernel(c=Crowd, row=INT, a=INT, b=INT, kind=INT)
+def gather_pair(c, row, a, b, kind):
+    c.pair_a[row] = a
+    c.pair_b[row] = b
+    copy(c.size_a, row * c.pair_sizes[kind, 0], c.shape_sizes, c.shape_first[a], c.pair_sizes[kind, 0])
+    copy(c.size_b, row * c.pair_sizes[kind, 1], c.shape_sizes, c.shape_first[b], c.pair_sizes[kind, 1])
+    if c.pair_fixed[kind] == 1:
+        node = c.node[c.shape_node[a]]
+        for e in range(3):
+            c.w[row, e] = node[15 + e]
+
+
+@kernel(c=Crowd, first=INT, count=INT, returns=INT)
+def end_of_kind(c, first, count):
+    """Return where pairs of the kind of one end."""
+    stop = first
+    while stop < count and c.keys[stop] >> 2 * BITS == c.keys[first] >> 2 * BITS:
+        stop += 1
+    return stop
+
+
+@kernel(c=Crowd, kind=INT, rows=INT)
+def run_pairs(c, kind, rows):
+    """Find the candidates of pairs of a kind that are gathered."""
+    if c.pair_program[kind] == 0:
+        c.lacking = PROGRAM
+        c.wanted = kind
+    elif rows > 0:
+        run(c.pair_program[kind], rows)
+
+
+@kernel(c=Crowd, key=INT, returns=TRUTH)
+def is_of_itself(c, key):
+    """Return whether both shapes are of one robot whose program of a step alone does not have such pairs."""
+    a = c.node_tree[c.shape_node[(key >> BITS) & MASK]]
+    return a == c.node_tree[c.shape_node[key & MASK]] and c.tree_itself[a] == 0 and c.tree_alike[a] == 1
+
+
+@kernel(c=Crowd, row=INT, key=INT, returns=TRUTH)
+def may_meet(c, row, key):
+    """Return whether a candidate of a pair may touch in this step."""
+    points = c.pair_points[key >> 2 * BITS]
+    reach = c.further[(key >> BITS) & MASK] + c.further[key & MASK]
+    near = 0
+    for p in range(row * points, (row + 1) * points):
+        near += 0 if c.gap[p] >= reach else 1
+    return near > 0
+
+
+@kernel(c=Crowd, count=INT, returns=INT)
+def drop_apart(c, count):
+    """Drop pairs of a robot with itself that are apart, so that it may be alone; return how many are left."""
+    if c.joined == 1:
+        return count
+    left = 0
+    start = 0
+    while start < count:
+        kind = c.keys[start] >> 2 * BITS
+        stop = end_of_kind(c, start, count)
+        rows = 0
+        for k in range(start, stop):
+            if is_of_itself(c, c.keys[k]):
+                gather_pair(c, rows, (c.keys[k] >> BITS) & MASK, c.keys[k] & MASK, kind)
+                rows += 1
+        if rows > 0:
+            run_pairs(c, kind, rows)
+        if c.lacking != 0:
+            return 0
+        row = 0
+        for k in range(start, stop):
+            key = c.keys[k]
+            is_own = is_of_itself(c, key)
+            if not is_own or may_meet(c, row, key):
+                c.keys[left] = key
+                left += 1
+            row += 1 if is_own else 0
+        start = stop
+    return left
+
+
 @kernel(c=Crowd, returns=INT)
 def find_pairs(c):
     """Find the keys of all pairs that are near, in order; return how many there are."""
@@ -292,7 +381,6 @@ def find_pairs(c):
                     return 0
                 c.spare[count] = key
                 count += 1
-    count = leave_alone(c, c.spare, count)
     for k in range(count):
         c.kind_first[(c.spare[k] >> 2 * BITS) + 1] += 1
     for k in range(c.pair_kinds):
@@ -301,28 +389,10 @@ def find_pairs(c):
         kind = c.spare[k] >> 2 * BITS
         c.keys[c.kind_first[kind]] = c.spare[k]
         c.kind_first[kind] += 1
-    return count
+    return leave_alone(c, c.keys, drop_apart(c, count))
 
 
 # --- where they touch -------------------------------------------------------------------------------------------------
-
-
-@kernel(to=F64[:], at=INT, source=F64[:], first=INT, count=INT)
-def copy(to, at, source, first, count):
-    for e in range(count):
-        to[at + e] = source[first + e]
-
-
-@kernel(c=Crowd, row=INT, a=INT, b=INT, kind=INT)
-def gather_pair(c, row, a, b, kind):
-    c.pair_a[row] = a
-    c.pair_b[row] = b
-    copy(c.size_a, row * c.pair_sizes[kind, 0], c.shape_sizes, c.shape_first[a], c.pair_sizes[kind, 0])
-    copy(c.size_b, row * c.pair_sizes[kind, 1], c.shape_sizes, c.shape_first[b], c.pair_sizes[kind, 1])
-    if c.pair_fixed[kind] == 1:
-        node = c.node[c.shape_node[a]]
-        for e in range(3):
-            c.w[row, e] = node[15 + e]
 
 
 @kernel(c=Crowd, key=INT, feature=INT, p=INT, margin=REAL, fixed=TRUTH)
@@ -432,18 +502,14 @@ def find_contacts(c):
     c.patches = 0
     total = find_pairs(c)
     start = 0
-    while start < total and c.lacking == 0:
+    while start < total:
         kind = c.keys[start] >> 2 * BITS
-        if c.pair_program[kind] == 0:
-            c.lacking = PROGRAM
-            c.wanted = kind
+        stop = end_of_kind(c, start, total)
+        for k in range(start, stop):
+            gather_pair(c, k - start, (c.keys[k] >> BITS) & MASK, c.keys[k] & MASK, kind)
+        run_pairs(c, kind, stop - start)
+        if c.lacking != 0:
             return
-        stop = start
-        while stop < total and c.keys[stop] >> 2 * BITS == kind:
-            key = c.keys[stop]
-            gather_pair(c, stop - start, (key >> BITS) & MASK, key & MASK, kind)
-            stop += 1
-        run(c.pair_program[kind], stop - start)
         for k in range(start, stop):
             keep_contacts(c, k - start, c.keys[k])
         start = stop

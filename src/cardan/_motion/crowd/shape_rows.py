@@ -12,7 +12,7 @@ from cardan._algebra.spatial import SE3, Vector3
 from cardan._compiler.program import Program
 from cardan._motion.collision import Candidate, check_page, count_of
 from cardan._motion.collision.row_hull import HullTable
-from cardan._motion.collision.table import CONSTANT, PAIRS, Two, of_sizes
+from cardan._motion.collision.table import CONSTANT, PAIRS, Two, of_sizes, within
 from cardan._motion.contact.moving_point import lever_rate
 from cardan._motion.crowd.rows import pose_of, row_program
 from cardan._robot.geometry.shapes import Geometry, HeightField, Hull, Plane, TriangleMesh
@@ -90,29 +90,34 @@ class ShapePair(NamedTuple):
     def program(self) -> Program:
         """Return the program of the candidates, in the frame of the first shape's node.
 
-        It is given the poses of both shapes in the world, that of the first in its node, and sizes. On what is fixed
-        also the angular velocity of the node and the shape's centre there, by which the lever turns (`moving_point`).
+        It is given the poses of both shapes in the world, that of the first in its node, sizes, and how near each must
+        come. On what is fixed also the angular velocity of the node and the shape's centre there, by which the lever
+        turns (`moving_point`).
         """
         first, second = type(self.a), type(self.b)
         check_page(first, second)
         page = PAIRS.get((first, second))
 
-        def candidates(X_a: Any, X_b: Any, local: Any, size_a: Any, size_b: Any, **moving: Any) -> dict[str, Any]:
+        def candidates(X_a: Any, X_b: Any, local: Any, size_a: Any, size_b: Any, **more: Any) -> dict[str, Any]:
             a, b = self.kinds.shape(self.a, size_a, self.b), self.kinds.shape(self.b, size_b, self.a)
             X_ab, X = Two(a, pose_of(X_a), b, pose_of(X_b)).X_ab, pose_of(local)
+            reach = more["further_a"][0] + more["further_b"][0]
             if page is not None:
-                found = page(a, SE3(), b, X_ab)
+                found = within(page, Two(a, SE3(), b, X_ab), reach)
             else:
-                found = [c.seen_from_b(X_ab) for c in PAIRS[second, first](b, SE3(), a, X_ab.inverse())]
+                other = within(PAIRS[second, first], Two(b, SE3(), a, X_ab.inverse()), reach)
+                found = [c.seen_from_b(X_ab) for c in other]
             found = [Candidate(c.gap, X @ c.point, X.rotation @ c.normal) for c in found]
             result = {"gap": [c.gap for c in found], "point": [[*c.point] for c in found]}
             result["normal"] = [[*c.normal] for c in found]
             if self.fixed:
-                w, centre, rate = Vector3(*moving["w"]), Vector3(*moving["centre"]), lever_rate(a, X)
+                w, centre, rate = Vector3(*more["w"]), Vector3(*more["centre"]), lever_rate(a, X)
                 rates = [rate(w, c.normal, c.point - centre) if rate else Vector3.zero() for c in found]
                 result["turning"] = [[*w.cross(r)] for r in rates]
             return result
 
         columns = {"X_a": 12, "X_b": 12, "local": 12, "size_a": self.sizes[0], "size_b": self.sizes[1]}
+        columns |= {"further_a": 1, "further_b": 1}
         by = {"X_a": "pair_a", "local": "pair_a", "centre": "pair_a", "X_b": "pair_b"}
+        by |= {"further_a": "pair_a", "further_b": "pair_b"}
         return row_program("pair", columns | ({"w": 3, "centre": 3} if self.fixed else {}), candidates, by=by)

@@ -81,7 +81,8 @@ class Crowd(Record):
     tree_inverse = F64[:, 6]  # of its inertia about that, in its own axes
     tree_base = I32[:]  # the body it hangs on, of a kind that hangs at several places; else -1
     tree_alike = I32[:]  # whether it may touch what its kind's program of a tree alone has
-    tree_coupled = I32[:]  # whether it is listed with a shape of another tree
+    tree_itself = I32[:]  # whether that program has what it may touch of itself; alone is a tree that touches no other
+    tree_coupled = I32[:]  # whether it is listed with a shape of another tree, or one that its program does not have
     tree_slack = F64[:]  # room its shapes have before pairs have to be listed again [m]
     tree_ball = I32[:]  # its first ball below
     ball_shape = I32[:]  # the shape it is about

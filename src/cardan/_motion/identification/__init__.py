@@ -1,4 +1,4 @@
-"""Parameters found from measurements: what can be seen, friction, least squares, physically consistent inertias."""
+"""Parameters found from measurements: what can be seen, least squares, physically consistent inertias."""
 
 from cardan._algebra.lazy import imported_later
 
@@ -6,10 +6,10 @@ with imported_later(globals()):
     from cardan._motion.identification.combinations import BaseParameters, base_parameters, parameters, regressor
     from cardan._motion.identification.consistent import ConsistentFit, identify_consistent
     from cardan._motion.identification.exciting import excitation
-    from cardan._motion.identification.least_squares import Identification, Stribeck, fit_stribeck, identify
+    from cardan._motion.identification.least_squares import Identification, identify
 
 __all__ = [
-    "BaseParameters", "ConsistentFit", "Identification", "Stribeck", "base_parameters", "excitation",
-    "fit_stribeck", "identify", "identify_consistent", "parameters", "regressor",
+    "BaseParameters", "ConsistentFit", "Identification", "base_parameters", "excitation", "identify",
+    "identify_consistent", "parameters", "regressor",
 ]  # fmt: skip
 __dir__ = __all__.copy

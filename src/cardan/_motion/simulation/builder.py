@@ -27,7 +27,7 @@ from cardan._dynamics.algorithms.drives import undetermined
 from cardan._dynamics.functions.clusters import clustered
 from cardan._motion.simulation.articulation import Articulation, articulations
 from cardan._motion.simulation.cutting import closed_at, cut_bodies, still_closing
-from cardan._motion.simulation.pairs import Disabled, contact_pairs
+from cardan._motion.simulation.pairs import contact_pairs
 from cardan._motion.simulation.solids import with_solids
 from cardan._motion.simulation.standing import lifted_out, moves_freely, root_joint, stood, warn_of_start
 from cardan._motion.simulation.world import World
@@ -107,7 +107,6 @@ class WorldBuilder(Explained):
         self._poses: dict[str, SE3] = {}
         self._articulations: dict[str, tuple[str, ...]] = {}
         self._held: dict[str, str] = {}  # the articulation of each joint that is in one
-        self._apart: set[tuple[str, str]] = set()
         self._together: set[tuple[str, str]] = set()
         self._colliding: set[str] = set()
         self._starts: dict[str, Any] = {}
@@ -266,7 +265,6 @@ class WorldBuilder(Explained):
         *,
         name: str | None = None,
         self_collision: bool = False,
-        disabled: Disabled = (),
         stand: bool | None = None,
     ) -> tuple[str, ...]:
         """Add all of a mechanism (`Mechanism.append`), with an articulation for each connected part.
@@ -281,9 +279,6 @@ class WorldBuilder(Explained):
                 others end in the name of their first link.
             self_collision: whether shapes of one articulation may touch one another. By default they do not: those of
                 most robot descriptions overlap where they never meet in truth.
-            disabled: pairs of its links that may not touch nevertheless, beside its own `disabled_contacts`, as
-                `cardan.formats.disabled_contacts` reads them from an SRDF file; what it has no such link for is left
-                aside.
             stand: whether what floats by that base is put on level ground, if there is any; by default without a pose.
 
         Returns:
@@ -314,8 +309,6 @@ class WorldBuilder(Explained):
             self._articulations[n] = tuple(c.name for c in joints)
             self._held |= dict.fromkeys(self._articulations[n], n)
         self._colliding |= set(names) if self_collision else set()
-        new = {WORLD: WORLD} | {b.name: prefix + b.name for b in mechanism.bodies}
-        self._apart |= {(new[a], new[b]) for a, b in disabled if a in new and b in new}
         return tuple(names)
 
     def replicate(
@@ -458,12 +451,11 @@ def world_of(
     gravity: Sequence[float] | None = None,
     pose: Any = None,
     self_collision: bool = False,
-    disabled: Disabled = (),
     **options: Any,
 ) -> World:
     """Return the world of one mechanism; see `Mechanism.world`."""
     b = WorldBuilder(mechanism.name, mechanism.gravity if gravity is None else gravity)
-    b.add(mechanism, pose=pose, base=base, self_collision=self_collision, disabled=disabled)
+    b.add(mechanism, pose=pose, base=base, self_collision=self_collision)
     if ground:
         b.add_ground(ground if isinstance(ground, Material) else None)
         b._lifts = pose is None  # the description knew nothing of this ground
@@ -558,10 +550,16 @@ def _make_world(
     loose = b._loose.union(c.name for c in added.values()).difference(starts, b.q)
     free = [a for a in ordered.values() if loose.intersection(a.joints) and b._poses.keys().isdisjoint(a.bodies)]
     families = {body: name for name, a in ordered.items() if name not in b._colliding for body in a.bodies}
-    apart = b._apart.union(mechanism.disabled_contacts)
-    own = mechanism.contact_surfaces
-    kept = keep_overlapping
-    pairs = contact_pairs(model, mechanism.shapes, apart, rest.tolist(), kept, families, b._together, own)
+    pairs = contact_pairs(
+        model,
+        mechanism.shapes,
+        mechanism.disabled_contacts,
+        rest.tolist(),
+        keep_overlapping,
+        families,
+        b._together,
+        mechanism.contact_surfaces,
+    )
     neutral = np.array(model.manifold.limit_coordinates(model.neutral().tolist()), dtype=float).reshape(model.nv)
     initial = stood(model, pairs.touching, rest, free)
     if b._lifts:

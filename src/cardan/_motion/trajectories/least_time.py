@@ -5,14 +5,10 @@ Along a path q(s), with x = (ds/dt)^2 and u = d2s/dt2, velocities are q' sqrt(x)
     c = tau(q, 0, 0),   a = tau(q, 0, q') - c,   b = tau(q, q', q'') - c,
 linear in u and x: one call of the compiled inverse dynamics for all points of the path. What is left is two linear
 programs a point in two unknowns, backwards for the speeds from which one can still stop, forwards for the largest of
-them; these are the library `toppra`'s. Springs and dry friction go into c. Damping adds d(s) sqrt(x), which is concave:
-    sqrt(x) <= (x + x0) / (2 sqrt(x0))   for every x0,   with equality at x0,
-so with the x of one solution as x0 of the next, each is allowed and none is slower than the one before. Where damping
-helps to brake, it is left out.
+them; these are the library `toppra`'s.
 
 Source: Pham and Pham, A new approach to time-optimal path parameterization based on reachability analysis (2018);
-Bobrow, Dubowsky and Gibson (1985) for the problem; Lipp and Boyd, Variations and extension of the convex-concave
-procedure (2016), for damping.
+Bobrow, Dubowsky and Gibson (1985) for the problem.
 """
 
 from __future__ import annotations
@@ -27,7 +23,6 @@ from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import MechanismError, ParameterError, PathError, UnsupportedError
 from cardan._compiler.runtime.extras import package
 from cardan._dynamics.algorithms.configuration import difference
-from cardan._dynamics.algorithms.passive import passive_forces
 from cardan._dynamics.algorithms.rnea import inverse_dynamics
 from cardan._dynamics.call.signature import check_model
 from cardan._motion.trajectories.allowed import Bounds, bounds, check_limited, dof_name
@@ -41,7 +36,6 @@ WHERE = "time_optimal"
 STANDSTILL = 1e-9  # of the largest tangent of a path: one this small is no direction
 CHECKED = 10  # points in each stretch of the grid at which the limits are looked at again when all is done
 FINEST = 8  # how many times as many points as asked for a grid has at most
-PASSES = 3  # how often damping is taken into account anew: the third pass changes the seventh digit of the time
 # The speed at which the limits hold between the points of the grid, relative to that at them, below which a finer grid
 # is worth its time.
 CLOSE = 0.999
@@ -49,25 +43,12 @@ LARGEST = 1e4  # bound of x where nothing else bounds it, in units in which a ty
 
 
 class Rows(NamedTuple):
-    """Inequalities a u + b x + c + d sqrt(x) <= 0 at n points of a path, and x <= ceiling."""
+    """Inequalities a u + b x + c <= 0 at n points of a path, and x <= ceiling."""
 
-    a: np.ndarray  # shape (n, rows), as b, c and d: each row divided by the width of its bound
+    a: np.ndarray  # shape (n, rows), as b and c: each row divided by the width of its bound
     b: np.ndarray
     c: np.ndarray
-    d: np.ndarray  # >= 0
     ceiling: np.ndarray  # shape (n,)
-
-    def linear(self, x0: np.ndarray) -> Rows:
-        """Return linear inequalities that imply these, and are the same at x0, shape (n,); at x0 = 0, without d."""
-        root, there = np.sqrt(x0)[:, None], (x0 > 0.0)[:, None]  # at x0 = 0 the tangent of the root is vertical
-        slope = np.where(there, 0.5 * self.d / np.where(there, root, 1.0), 0.0)
-        return self._replace(b=self.b + slope, c=self.c + slope * root**2)
-
-    def gentle(self) -> np.ndarray:
-        """Return x0 at which the damping takes half of the room there is to stand, shape (n,); a first guess."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            root = np.where(self.d > 0.0, np.maximum(-self.c, 0.0) / self.d, np.inf).min(axis=1, initial=np.inf)
-        return np.where(np.isfinite(root), root**2, 0.0)
 
     def scale(self) -> float:
         """Return a typical x, to which the linear programs are scaled: their tolerances are absolute numbers."""
@@ -84,7 +65,6 @@ def time_optimal(
     velocity: Any = None,
     acceleration: Any = None,
     effort: Any = None,
-    passive: bool = False,
     gridpoints: int = 200,
 ) -> Timed:
     """Return the fastest motion along a path, from rest to rest, within limits, from time 0 on.
@@ -98,7 +78,6 @@ def time_optimal(
         velocity: largest velocities [rad/s, m/s], one number or shape (nv,); None for the model's.
         acceleration: largest accelerations [rad/s^2, m/s^2], one number or shape (nv,); None for none.
         effort: largest efforts [N m, N], one number or shape (nv,); None for the model's.
-        passive: whether the efforts must also overcome the joints' friction, damping and springs (`passive_forces`).
         gridpoints: into how many stretches the path is divided, at least; up to eight times as many are taken where
             torques change fast.
 
@@ -106,7 +85,7 @@ def time_optimal(
         PathError: where the limits do not let it follow the path; says where and which joint.
         ParameterError: for a joint that moves without any limit of acceleration or effort, a path that stands still.
         UnsupportedError: for limits of effort of a robot with closed loops.
-        MechanismError: for a path of another robot; with `passive`, joints with efforts of their own (`Joint.efforts`).
+        MechanismError: for a path of another robot.
         ShapeError, DTypeError, NotFiniteError, ConfigurationError: for arrays that do not fit.
         MissingExtraError: if `toppra` is not installed.
 
@@ -125,14 +104,10 @@ def time_optimal(
         expected = f"one of {model.name!r} (nq = {model.nq})"
         what = f"the path is of {curve.model.name!r} (nq = {curve.model.nq})"
         raise MechanismError(f"{WHERE}: {what}, expected {expected}")
-    own_efforts = [node.name for node in model.nodes if node.joint.has_efforts]
-    if passive and own_efforts:
-        what = f"efforts of joint {own_efforts[0]!r} itself, which may depend on its speed in any way"
-        raise UnsupportedError(what, f"{WHERE}(passive=True)", "leave passive=False, and room in effort=")
     own = (model.velocity_lower, model.velocity_upper), None, (model.effort_lower, model.effort_upper)
     given = {"velocity": velocity, "acceleration": acceleration, "effort": effort}
     limits = (bounds(WHERE, *item, model, its) for item, its in zip(given.items(), own, strict=True))
-    problem = _PathProblem(model, curve, passive, *limits)
+    problem = _PathProblem(model, curve, *limits)
     if model.closures and problem.effort.finite.any():
         why = "give effort=inf, and acceleration= for the joints that move"
         raise UnsupportedError("efforts within closed loops", WHERE, why)  # inverse dynamics is the tree's
@@ -157,11 +132,10 @@ def _through(model: Model, q: Any) -> Spline:
 
 
 class _PathProblem(NamedTuple):
-    """A robot on a path, parametrised from 0 to 1, and its limits; `passive`: friction, damping and springs count."""
+    """A robot on a path, parametrised from 0 to 1, and its limits."""
 
     model: Model
     path: Trajectory
-    passive: bool
     velocity: Bounds
     acceleration: Bounds
     effort: Bounds
@@ -174,9 +148,7 @@ class _PathProblem(NamedTuple):
         """Return the law on a grid, at what share of its speed all limits hold in between, and where just so."""
         grid = _grid(self.path, count)
         rows = self.rows(grid)
-        x = self.profile(rows.linear(rows.gentle()), grid)
-        for _ in range(PASSES if rows.d.any() else 0):
-            x = self.profile(rows.linear(x), grid)
+        x = self.profile(rows, grid)
         speeds = np.sqrt(x)
         both = speeds[:-1] + speeds[1:]
         if (both <= 0.0).any():
@@ -201,14 +173,10 @@ class _PathProblem(NamedTuple):
         check_limited(WHERE, "acceleration or effort", limited, np.abs(first).max(axis=0) > 0.0, model, hint)
         zero = np.zeros_like(first)
         c, a, b = inverse_dynamics(model, q, np.stack([zero, zero, first]), np.stack([zero, first, second]))
-        still = damping = zero
-        if self.passive:  # springs and dry friction on the way forwards; damping, which grows with the speed
-            one, two = passive_forces(model, q, np.stack([first, 2.0 * first]))
-            still, damping = 2.0 * one - two, two - one
-        of_effort = _one_sided(a - c, b - c, c + still, damping, self.effort)
-        of_acceleration = _one_sided(first, second, zero, zero, self.acceleration)
-        a, b, c, d = (np.concatenate(pair, axis=1) for pair in zip(of_effort, of_acceleration, strict=True))
-        return Rows(a, b, c, np.maximum(d, 0.0), self.velocity.along(first).min(axis=-1) ** 2)
+        of_effort = _one_sided(a - c, b - c, c, self.effort)
+        of_acceleration = _one_sided(first, second, zero, self.acceleration)
+        a, b, c = (np.concatenate(pair, axis=1) for pair in zip(of_effort, of_acceleration, strict=True))
+        return Rows(a, b, c, self.velocity.along(first).min(axis=-1) ** 2)
 
     def profile(self, rows: Rows, grid: np.ndarray) -> np.ndarray:
         """Return x at the points of the grid; raise `PathError` where there is none."""
@@ -230,8 +198,6 @@ class _PathProblem(NamedTuple):
         model, zero = self.model, np.zeros(self.model.nv)
         q = self.path.evaluated(np.array(self.time(grid[k]))).q
         effort = inverse_dynamics(model, q, zero, zero)
-        if self.passive:
-            effort = effort + passive_forces(model, q, zero)
         lower, upper = self.effort
         j = int(np.argmax(np.maximum(effort - upper, lower - effort)))
         allowed = f"{lower[j]:.6g} to {upper[j]:.6g}"
@@ -240,16 +206,15 @@ class _PathProblem(NamedTuple):
 
     def speed_between(self, grid: np.ndarray, x: np.ndarray) -> tuple[float, float]:
         """Return to which share of its speed the motion must be slowed for the limits to hold, and where for."""
-        # At a fraction k of the speed, a u + b x becomes k^2 times as large, d sqrt(x) k times, and c stays.
+        # At a fraction k of the speed, a u + b x becomes k^2 times as large, and c stays.
         part, u = np.linspace(0.0, 1.0, CHECKED + 1), np.diff(x) / (2.0 * np.diff(grid))
         s = (grid[:-1, None] + part * np.diff(grid)[:, None]).ravel()
         rows = self.rows(s)
         along, push = (x[:-1, None] + part * np.diff(x)[:, None]).ravel(), np.repeat(u, len(part))
         moving = rows.a * push[:, None] + rows.b * along[:, None]
-        damped, room = rows.d * np.sqrt(along)[:, None], np.maximum(-rows.c, 0.0)
+        room = np.maximum(-rows.c, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            root = 2.0 * room / (damped + np.sqrt(damped**2 + 4.0 * moving * room))  # of moving k^2 + damped k = room
-            share = np.where(moving + damped > room, root, 1.0).min(axis=1, initial=1.0)
+            share = np.where(moving > room, np.sqrt(room / moving), 1.0).min(axis=1, initial=1.0)
             share = np.minimum(share, np.where(along > rows.ceiling, np.sqrt(rows.ceiling / along), 1.0))
         worst = int(np.argmin(share))
         return float(share[worst]), float(s[worst])
@@ -266,14 +231,14 @@ def _grid(path: Trajectory, count: int) -> np.ndarray:
     return np.concatenate([*pieces, [1.0]])
 
 
-def _one_sided(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray, limits: Bounds) -> tuple[np.ndarray, ...]:
-    """Return lower <= a u + b x + c + d sqrt(x) <= upper as inequalities <= 0, of the bounds that are finite."""
+def _one_sided(a: np.ndarray, b: np.ndarray, c: np.ndarray, limits: Bounds) -> tuple[np.ndarray, ...]:
+    """Return lower <= a u + b x + c <= upper as inequalities <= 0, of the bounds that are finite."""
     # Each is divided by the larger of its two bounds, so that all numbers are about 1.
     size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in limits))
     width = np.where(size > 0.0, size, 1.0)
     upper, lower = np.isfinite(limits.upper), np.isfinite(limits.lower)
-    over = [(e / width)[:, upper] for e in (a, b, c - np.where(upper, limits.upper, 0.0), d)]
-    under = [(-e / width)[:, lower] for e in (a, b, c - np.where(lower, limits.lower, 0.0), d)]
+    over = [(e / width)[:, upper] for e in (a, b, c - np.where(upper, limits.upper, 0.0))]
+    under = [(-e / width)[:, lower] for e in (a, b, c - np.where(lower, limits.lower, 0.0))]
     return tuple(np.concatenate(pair, axis=1) for pair in zip(over, under, strict=True))
 
 

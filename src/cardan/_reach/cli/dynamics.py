@@ -6,7 +6,6 @@ import argparse
 import csv
 import io
 import re
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -167,10 +166,6 @@ def _write_npz(stream: BinaryIO, columns: Mapping[str, np.ndarray]) -> None:
     np.savez(stream, **encoded)
 
 
-CHUNK = 4096
-LONG = 20_000  # rows from which progress is shown
-
-
 def fill(parser: argparse.ArgumentParser) -> None:
     add(parser, *ROBOT, "--overwrite")
     help = (
@@ -188,14 +183,9 @@ def run(args: argparse.Namespace) -> int:
     model.attachment(frame)  # raises for an unknown frame, before anything takes time
     trajectory = read_trajectory(args.trajectory, model)
     check_output(args, args.file, args.trajectory)  # before the work, not after it
-    rows, parts = len(trajectory.q), []
-    for start in range(0, rows, CHUNK):
-        parts.append(columns(model, SampledMotion(*(array[start : start + CHUNK] for array in trajectory)), frame))
-        if rows >= LONG:
-            done = min(start + CHUNK, rows)
-            print(f"\r{done} of {rows} rows", end="\n" if done == rows else "", file=sys.stderr, flush=True)
-    write_results(args.output, {name: np.concatenate([p[name] for p in parts]) for name in parts[0]})
-    say(f"{args.output}: {rows} rows, {len(parts[0])} columns; poses are those of {frame!r}")
+    found = columns(model, trajectory, frame)
+    write_results(args.output, found)
+    say(f"{args.output}: {len(trajectory.q)} rows, {len(found)} columns; poses are those of {frame!r}")
     return 0
 
 

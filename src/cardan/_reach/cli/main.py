@@ -32,7 +32,6 @@ COMMANDS = {
     "generate": "functions, controllers and simulation steps of a robot as C99, with a C++17 header and CMake",
     "compile": "compile functions of a robot now, so that later processes do not",
     "bench": "how fast the functions of a robot are on this machine",
-    "tour": "torques of a shipped 7-axis arm along a motion, checked and drawn",
     "view": "show a robot in the browser, move it, drag it, play a trajectory",
     "cache": "where compiled programs are kept, how much there is, remove them",
 }

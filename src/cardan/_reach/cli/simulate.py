@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import inspect
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -95,8 +91,7 @@ def run(args: argparse.Namespace) -> int:
     state = begun(args, solver.world)
     control = holding(state) if args.pd else None
     started = time.perf_counter()
-    with progress_bar(steps) as progress:
-        found = solver.rollout(state, control, steps=steps, every=args.every, progress=progress)
+    found = solver.rollout(state, control, steps=steps, every=args.every)
     taken = time.perf_counter() - started
     record = recorded(solver.world, found)
     if args.output:
@@ -115,16 +110,6 @@ def _check_files(args: argparse.Namespace) -> None:
         raise ParameterError("film to write", got=args.film, expected=f"a name in {', '.join(ENDINGS)}")
     for place in filter(None, (args.output, args.film)):
         check_output(args, args.file, output=place)
-
-
-@contextmanager
-def progress_bar(total: int) -> Iterator[Callable[[int], None] | None]:
-    """Give what takes the number of steps done: a bar of tqdm's; None without it, or if no person looks at stderr."""
-    if sys.stderr is None or not sys.stderr.isatty() or find_spec("tqdm") is None:
-        yield None
-        return
-    with importlib.import_module("tqdm").tqdm(total=total, unit=" steps", unit_scale=True, leave=False) as bar:
-        yield lambda done: bar.update(done - bar.n)
 
 
 # --- what the arguments ask for ---

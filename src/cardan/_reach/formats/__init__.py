@@ -10,7 +10,6 @@ from cardan._reach.formats.load import check, load, load_mechanism, read_robot, 
 from cardan._reach.formats.reading import Description, Format, Options, outcome, register_format
 from cardan._reach.formats.report import Report
 from cardan._reach.formats.source import Source
-from cardan._reach.formats.srdf import disabled_contacts
 from cardan._reach.formats.urdf.writer import to_urdf, write_urdf
 from cardan._reach.formats.vocabulary import Verdict, Vocabulary
 from cardan._reach.formats.written import Written
@@ -27,7 +26,6 @@ __all__ = [
     "Vocabulary",
     "Written",
     "check",
-    "disabled_contacts",
     "from_json",
     "load",
     "load_mechanism",

@@ -117,7 +117,6 @@ class MuJoCo(Solver):
         constraints: how it solves for constraint forces: `"newton"`, `"cg"` or `"pgs"`.
         iterations: of that at most; None for MuJoCo's default.
         substeps: into how many equal ones a step is cut.
-        emulate: whether joints it does not have are made of some that it has, and a constraint.
         contact: `"mujoco"`, its own law, or None: nothing touches.
         limits: whether joints stop at their position limits.
 
@@ -137,11 +136,10 @@ class MuJoCo(Solver):
 
     supports: ClassVar[Mapping[str, str]] = {
         **SHARED,
-        "joint made of others": "Helical, ConstantVelocity and Distance: give emulate=True",
-        "joint it lacks": "Cable, Ellipsoid, OpenSimCustom, Spline, VariableScrew, and Composite and Reversed joints "
-        "that are no hinges and slides in a row: use cardan.solvers.Featherstone",
+        "joint it lacks": "Cable, ConstantVelocity, Ellipsoid, Helical, OpenSimCustom, Spline, VariableScrew, and "
+        "Composite and Reversed joints that are no hinges and slides in a row: use cardan.solvers.Featherstone",
         "contact": YES,
-        "distance": "without emulate=True: give that, or use cardan.solvers.XPBD",
+        "distance": "use cardan.solvers.Featherstone",
         "kinematic joint": "give it a drive with a large damping, or use cardan.solvers.Featherstone",
         "input": "its constants are compiled in: use cardan.solvers.Featherstone, or model.with_values(...)",
     }
@@ -156,7 +154,6 @@ class MuJoCo(Solver):
         constraints: Literal["newton", "cg", "pgs"] = "newton",
         iterations: int | None = None,
         substeps: int = 1,
-        emulate: bool = False,
         contact: Literal["mujoco"] | None = "mujoco",
         limits: bool = True,
     ) -> None:
@@ -172,28 +169,27 @@ class MuJoCo(Solver):
         self.contact = contact
         self.limits: bool = bool(limits)
         self.substeps: int = checked_steps(substeps, "substeps")
-        self.emulate: bool = bool(emulate)
         super().__init__(world, dt)
         solved = {"integrator": integrator, "cone": cone, "constraints": constraints, "iterations": iterations}
         self._options = {**solved, "contact": contact, "limits": self.limits}
         spec = self._spec(integrator, cone, constraints, iterations)
         self._ends = [(pair.geomname1, pair.geomname2) for pair in spec.pairs]
         self.model: Any = self._compiled(spec)
-        self._state = MujocoState(world.model, self.emulate)
+        self._state = MujocoState(world.model)
         self._servos = [_servo(self.model, world.model, self.model.actuator(k)) for k in range(self.model.nu)]
         self._free = np.setdiff1d(np.arange(world.model.nv), [servo.v for servo in self._servos])
         self._batches: dict[tuple[int, int], Any] = {}
         self._lock = Lock()
 
     def __reduce__(self) -> Any:
-        options = {**self._options, "substeps": self.substeps, "emulate": self.emulate}
+        options = {**self._options, "substeps": self.substeps}
         return partial(MuJoCo, **options), (self.world, self.dt)
 
     def _spec(self, integrator: str, cone: str, constraints: str, iterations: int | None) -> Any:
         mj = mujoco(USE)
         try:
             touching = self.world if self.contact else self.world.with_contacts([])
-            spec = to_mjspec(touching, shapes="touching", emulate=self.emulate)
+            spec = to_mjspec(touching, shapes="touching")
         except UnsupportedError as error:
             instead = f"{error.instead}, or use cardan.solvers.Featherstone"
             raise UnsupportedError(error.what, "solver MuJoCo", instead) from None
@@ -223,7 +219,7 @@ class MuJoCo(Solver):
         for joint in self.world.kinematic:
             yield "kinematic joint", f"joint {joint!r}, which moves as it is told"
         for c in (*model.connections, *model.closures):
-            if isinstance(c.joint, Distance) and not self.emulate:
+            if isinstance(c.joint, Distance):
                 yield "distance", f"joint {c.name!r}, a Distance"
         yield from left_out(model)
 
@@ -341,9 +337,8 @@ class MuJoCo(Solver):
 
 
 def _servo(there: Any, model: Model, actuator: Any) -> DriveActuator:
-    joint, index = _driven(model, actuator.name)
+    joint, k = _driven(model, actuator.name)
     c = model.connection(joint)
-    k = min(index, c.joint.nv - 1)  # a screw is driven at the second of the joints that emulate it
     space = c.joint.manifold
     is_angle = isinstance(space, UnitComplex) or (isinstance(space, SE2) and k == 2 and space.nq == 4)
     qpos = int(there.jnt_qposadr[there.actuator_trnid[actuator.id, 0]]) if is_angle else -1
@@ -358,7 +353,7 @@ def _driven(model: Model, name: str) -> tuple[str, int]:
         steps = step_names(c.name, c.joint.nv)
         if name in steps:
             return c.name, steps.index(name)
-    joint, _, index = name.rpartition(":")  # one of the joints that emulate it
+    joint, _, index = name.rpartition(":")  # one of the three servos of a ball
     return joint, int(index)
 
 

@@ -25,19 +25,16 @@ from cardan._reach.interop.mujoco_collision import (
 from cardan._reach.interop.mujoco_joints import (
     LIBRARY,
     Chain,
-    Emulated,
     add_joints,
     bounds,
     chain_of,
-    emulated,
     is_planar,
-    kind_of_emulation,
     kind_within,
     placed,
     step_names,
 )
 from cardan._reach.interop.mujoco_package import mujoco
-from cardan._reach.interop.mujoco_state import MujocoState, add_loop, add_polynomial, add_rope, can_close, opened
+from cardan._reach.interop.mujoco_state import MujocoState, add_loop, add_polynomial, can_close, opened
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry.shapes import Shape
 from cardan._robot.joints import FreeFlyer, Linear, Mimic, Polynomial, Reversed, Spherical
@@ -183,7 +180,7 @@ LEAST = 1e-15  # the smallest mass [kg] and principal moment [kg m^2] MuJoCo tak
 Shapes = bool | Literal["touching"] | Iterable[Shape]  # which shapes come along; see `to_mjspec`
 
 
-def to_mjspec(robot: Any, *, shapes: Shapes = True, emulate: bool = False, annotations: bool = False) -> mj.MjSpec:  # pyright: ignore
+def to_mjspec(robot: Any, *, shapes: Shapes = True, annotations: bool = False) -> mj.MjSpec:  # pyright: ignore
     """Return a robot as a `mujoco.MjSpec`, to be compiled, changed, or written as XML there.
 
     Bodies, joints, frames (as sites) and actuators have the names they have here; a joint that is several of MuJoCo's
@@ -199,8 +196,6 @@ def to_mjspec(robot: Any, *, shapes: Shapes = True, emulate: bool = False, annot
         robot: a mechanism (its model with a fixed base is taken), a model, or a world.
         shapes: whether the robot's shapes come along, as geoms without mass; `"touching"` for those alone that may
             touch something, without what is only seen; or shapes to take instead.
-        emulate: whether joints that MuJoCo does not have are made of some that it has with a constraint: `Helical`,
-            `ConstantVelocity`, `Distance`, and free joints off the world. The state there has more coordinates then.
         annotations: whether actuators, named configurations (as keyframes) and disabled contacts come along, too; a
             drive that an actuator says has no servo of its own then.
 
@@ -220,18 +215,13 @@ def to_mjspec(robot: Any, *, shapes: Shapes = True, emulate: bool = False, annot
     for joint in getattr(robot, "kinematic", ()):
         what, instead = f"joint {joint!r}, which moves as it is told", "hand over the world without that"
         raise UnsupportedError(what, "MuJoCo", instead)
-    found = emulated(model) if emulate else Emulated(model)
     q = getattr(robot, "initial", None)
     free = [c for c in model.connections if c.parent == WORLD and c.joint.is_floating] if q is not None else []
     starts = {c.name: c.joint.transform(tuple(q[model.q_slice(c.name)].tolist())) for c in free}  # pyright: ignore
-    writer = _Writer(module, opened(found.model, can_close), drives_said(model) if annotations else (), starts)
-    for (joint, i), (other, k), coefficients in found.couplings:
-        add_polynomial(module, writer.spec, writer.steps[joint][i], writer.steps[other][k], coefficients)
-    for rope in found.ropes:
-        add_rope(module, writer.spec, writer.bodies, rope)
+    writer = _Writer(module, opened(model, can_close), drives_said(model) if annotations else (), starts)
     _add_shapes(writer, robot, shapes)
     if hasattr(robot, "initial"):
-        qpos, qvel = MujocoState(model, emulate).to_mujoco(robot.initial, robot.initial_velocity)
+        qpos, qvel = MujocoState(model).to_mujoco(robot.initial, robot.initial_velocity)
         writer.spec.add_key(name=INITIAL, qpos=[float(e) for e in qpos], qvel=[float(e) for e in qvel])
     if annotations:
         writer.annotate(model)
@@ -410,8 +400,6 @@ def _chain(model: Model, c: Connection) -> Chain:
 
 
 def _remedy(c: Connection) -> str:
-    if kind_of_emulation(c) is not None:
-        return "emulate=True makes it of joints that MuJoCo has, and a constraint"
     if isinstance(c.joint, Reversed):
         return "root the robot elsewhere, so that the joint runs forwards: Mechanism.model(root=...)"
     return "lock it (model.lock), or replace it"

@@ -1,8 +1,7 @@
-"""States of a model in MuJoCo, whatever `to_mjspec` had to cut or emulate there.
+"""States of a model in MuJoCo, whatever `to_mjspec` had to cut there.
 
 A model it can say has the coordinates of `cardan.conventions.to("mujoco", model)`. Of any other, the model that
-is there has more of them: those of joints that were cut are found from the motion of the bodies, those of emulated
-joints are functions of the joint's own.
+is there has more of them, behind its own: those of joints that were cut are found from the motion of the bodies.
 """
 
 from __future__ import annotations
@@ -13,15 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from cardan._algebra.manifolds.manifold import identity_rows
 from cardan._algebra.spatial import SE3, Inertia, Scalar
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.coordinates import conventions
 from cardan._dynamics.coordinates.compiled_methods import Compiled, compiled
 from cardan._dynamics.coordinates.convention import kind_of, turn_of
-from cardan._dynamics.coordinates.model_converter import Between, owners
-from cardan._reach.interop.mujoco_joints import Emulated, Rope, bounds, emulated, kind_of_emulation, placed
+from cardan._dynamics.coordinates.model_converter import Between
+from cardan._reach.interop.mujoco_joints import placed
 from cardan._robot import joints as J
 from cardan._robot.joints import Fixed
 from cardan._robot.joints.recognise import hinge_of
@@ -159,23 +157,15 @@ def _arm(model: Model, c: Connection) -> float:
     return math.sqrt(max(J_c[0] + J_c[3] + J_c[5], 0.0) / (2.0 * inertia.mass)) or ARM
 
 
-def add_rope(mj: Any, spec: Any, bodies: dict[str, Any], rope: Rope) -> None:
-    tendon = spec.add_tendon(name=rope.name, limited=mj.mjtLimited.mjLIMITED_TRUE, range=bounds(*rope.bounds))
-    tendon.solref_limit, tendon.solimp_limit = [TIME_CONSTANT, 1.0], STIFFEST
-    for end, (body, X) in zip(("parent", "child"), rope.ends, strict=True):
-        bodies[body].add_site(name=f"{rope.name}:{end}", **placed(X))
-        tendon.wrap_site(f"{rope.name}:{end}")
-
-
 class MujocoState:
-    """Maps states of a model to MuJoCo's and back; all methods are compiled and take batches.
+    """Maps states of a model to MuJoCo's and back; all methods take batches.
 
-    Of the model `there`, as cardan has it, are `nq` and `nv`; `emulate` is as it was given to `to_mjspec`.
+    Of the model `there`, as cardan has it, are `nq` and `nv`.
     """
 
-    def __init__(self, model: Model, emulate: bool = False) -> None:
+    def __init__(self, model: Model) -> None:
         self.model = model
-        self.there = opened((emulated(model) if emulate else Emulated(model)).model, can_close)
+        self.there = opened(model, can_close)
         self._to = conventions.to("mujoco", self.there)
         self._extended = None if self.there is model else _Extended(model, self.there)
         self.nq, self.nv = self._to.nq, self._to.nv
@@ -187,7 +177,7 @@ class MujocoState:
 
     def from_mujoco(self, qpos: Any, qvel: Any) -> tuple[Any, Any]:
         q, v = self._to.from_configuration(qpos), self._to.from_velocity(qpos, qvel)
-        return self._extended.from_state(q, v) if self._extended else (q, v)
+        return q[..., : self.model.nq], v[..., : self.model.nv]
 
     def effort(self, q: Any, tau: Any) -> Any:
         """Return forces along qvel that do the work of tau."""
@@ -197,16 +187,17 @@ class MujocoState:
 
 
 class _Extended(Compiled):
+    """States and efforts with those of the joints that were cut, along which no effort acts."""
+
     def __init__(self, model: Model, there: Model) -> None:
         super().__init__(model, (_Extended, (model, there)))
-        self.there, self.nq, self.nv = there, there.nq, there.nv
-        self._source = {c.name: c for c in (*model.connections, *model.closures)}
+        self.nq, self.nv = there.nq, there.nv
+        self._cut = there.connections[len(model.connections) :]
         # The bodies of `opened`, each half held by a fixed joint: it has the model's own q and v.
-        cut = [c for c in model.closures if not can_close(c)]
         self._tree = replace(
             model,
-            bodies=model.bodies + tuple(Body(half_of(c.name)) for c in cut),
-            connections=model.connections + tuple(_weld(c) for c in cut),
+            bodies=model.bodies + tuple(Body(half_of(c.name)) for c in self._cut),
+            connections=model.connections + tuple(_weld(c) for c in model.closures if not can_close(c)),
             closures=(),
             annotations=Annotations(),
         )
@@ -215,49 +206,12 @@ class _Extended(Compiled):
     def state(self, q: Any, v: Any) -> Any:
         return self._state(q, v)
 
-    @compiled(q=("nq'",), v=("nv'",))
-    def from_state(self, q: Any, v: Any) -> Any:
-        return self._from_state(q, v)
-
     @compiled()
     def effort(self, q: Any, tau: Any) -> Any:
-        """Return q and tau there: tau of the same work, by the columns of v = T v'."""
-        there, _ = self._state(q, [0.0] * self.model.nv)
-        columns = [self._from_state(there, e)[1] for e in identity_rows(self.nv)]
-        return there, [sum((a * b for a, b in zip(column, tau, strict=True)), 0.0) for column in columns]
+        there, none = self._state(q, [0.0] * self.model.nv)
+        return there, [*tau, *none[self.model.nv :]]
 
     def _state(self, q: Vector, v: Vector) -> tuple[list[Scalar], list[Scalar]]:
         kinematics = Kinematics(self._tree, q, v)
-        parts = [self._part(kinematics, c, q, v) for c in owners(self.there)]
-        return [e for x, _ in parts for e in x], [e for _, rate in parts for e in rate]
-
-    def _part(self, kinematics: Kinematics, there: Connection, q: Vector, v: Vector) -> tuple[Vector, Vector]:
-        c, model = self._source[there.name], self.model
-        if c in model.closures or kind_of_emulation(c) in ("free", "distance"):
-            between = Between(kinematics, there)
-            return between.q, between.velocity()
-        x, rate = q[model.q_slice(c.name)], v[model.v_slice(c.name)]
-        return _emulating(c, x), _emulating(c, rate)
-
-    def _from_state(self, q: Vector, v: Vector) -> tuple[list[Scalar], list[Scalar]]:
-        kinematics = Kinematics(self.there.spanning_tree(), q, v)
-        parts = [self._part_back(kinematics, c, q, v) for c in owners(self.model)]
-        return [e for x, _ in parts for e in x], [e for _, rate in parts for e in rate]
-
-    def _part_back(self, kinematics: Kinematics, c: Connection, q: Vector, v: Vector) -> tuple[Vector, Vector]:
-        kind, there = kind_of_emulation(c), self.there
-        if kind in ("free", "distance"):
-            between = Between(kinematics, c)
-            return between.q, between.velocity()
-        x, rate = q[there.q_slice(c.name)], v[there.v_slice(c.name)]
-        if kind == "helical":
-            return x[1:], rate[1:]
-        return (x[:2], rate[:2]) if kind == "constant velocity" else (x, rate)
-
-
-def _emulating(c: Connection, x: Vector) -> list[Scalar]:
-    kind = kind_of_emulation(c)
-    if kind == "helical":
-        hinge: Any = hinge_of(c.joint)
-        return [hinge.joint.pitch * x[0], x[0]]
-    return [x[0], x[1], x[1], x[0]] if kind == "constant velocity" else list(x)
+        found = [Between(kinematics, c) for c in self._cut]
+        return [*q, *(e for b in found for e in b.q)], [*v, *(e for b in found for e in b.velocity())]

@@ -7,7 +7,6 @@ and `animation.py` draw those, and `html.py` shows them in a notebook.
 
 from cardan._reach.pictures.animation import animate
 from cardan._reach.pictures.robot_plot import plot
-from cardan._reach.pictures.trajectory_plot import plot_trajectory
 
-__all__ = ["animate", "plot", "plot_trajectory"]
+__all__ = ["animate", "plot"]
 __dir__ = __all__.copy

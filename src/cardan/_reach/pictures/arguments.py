@@ -1,18 +1,17 @@
-"""What pictures are given, checked: models, motions, times, names; and the degrees of freedom of a model."""
+"""What pictures are given, checked: models, motions, times, names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import DTypeError, ParameterError, ShapeError, UnknownNameError
+from cardan._algebra.errors import DTypeError, ParameterError, ShapeError
 from cardan._dynamics.call.arguments import check_configuration, check_finite, checked_batch
 from cardan._dynamics.call.signature import check_model
 from cardan._motion.simulation import World
 from cardan._robot.description import Mechanism
-from cardan._robot.joints import Joint
 from cardan._robot.model import Model
 
 ROLES = {True: ("visual", "collision"), False: (), "visual": ("visual",), "collision": ("collision",)}
@@ -51,20 +50,11 @@ def checked_frames(where: str, model: Model, frames: Any) -> tuple[str, ...]:
     """Return the names of frames: all bodies for True, none for False, one, or several; errors for unknown names."""
     if isinstance(frames, bool):
         return model.body_names if frames else ()
-    names = _several(where, "frames", frames)
+    if not isinstance(frames, Iterable):
+        raise DTypeError(where, "frames", got=f"a {type(frames).__name__}", expected="a name, or several")
+    names = (frames,) if isinstance(frames, str) else tuple(frames)
     for name in names:
         model.attachment(name)
-    return names
-
-
-def checked_joints(where: str, model: Model, joints: Any) -> tuple[str, ...]:
-    """Return the names of joints: all for None, one, or several; errors for unknown names."""
-    if joints is None:
-        return model.joint_names
-    names = _several(where, "joints", joints)
-    for name in names:
-        if name not in model.joint_names:
-            raise UnknownNameError("joint", name, model.joint_names, where=f"model {model.name!r}")
     return names
 
 
@@ -72,36 +62,3 @@ def checked_roles(where: str, shapes: Any) -> Sequence[str]:
     if not isinstance(shapes, (bool, str)) or shapes not in ROLES:
         raise ParameterError(f"{where}: shapes", got=shapes, expected="True, False, 'visual' or 'collision'")
     return ROLES[shapes]
-
-
-def _several(where: str, name: str, given: Any) -> tuple[Any, ...]:
-    if isinstance(given, str):
-        return (given,)
-    if not isinstance(given, Iterable):
-        raise DTypeError(where, name, got=f"a {type(given).__name__}", expected="a name, or several")
-    return tuple(given)
-
-
-ROUNDING = 1e-9  # below this, the angular part of a motion is rounding
-
-
-class Freedom(NamedTuple):
-    place: int  # in v
-    joint: str  # whose it is
-    name: str  # the joint's, and where it has several, behind a dot that of this one
-    unit: str  # of the coordinate, `"rad"` or `"m"`
-
-
-def freedoms(model: Model) -> Iterator[Freedom]:
-    for name in model.joint_names:
-        indices, joint = range(model.nv)[model.v_slice(name)], model.joint(name)
-        parts = zip(indices, units(joint), joint.velocity_names, strict=True) if indices else ()
-        for place, unit, velocity in parts:
-            yield Freedom(place, name, name if len(indices) == 1 else f"{name}.{velocity}", unit)
-
-
-def units(joint: Joint) -> list[str]:
-    """Return the unit of each coordinate in which a joint's limits are stated: what turns [rad], what shifts [m]."""
-    q = tuple(float(e) for e in joint.neutral())
-    turns = (any(abs(float(e)) > ROUNDING for e in column.angular) for column in joint.motion_subspace(q))
-    return ["rad" if turn else "m" for turn in turns]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,38 +57,11 @@ def plain_legend(ax: Any, **options: Any) -> None:
         text.set_parse_math(False)
 
 
-def draw_frame(
-    axes: Any,
-    pose: np.ndarray,
-    size: float,
-    *,
-    strength: float = 1.0,
-    width: float = 1.6,
-    colours: tuple[str, ...] = AXES,
-    names: str = "",
-) -> None:
-    """Draw the axes of a frame at a pose (4, 4): x red, y green, z blue, with a letter of the names at each end."""
-    origin = pose[:3, 3]
-    for k, colour in enumerate(colours):
-        arrow = size * pose[:3, k]
-        ends = np.stack([origin, origin + arrow], axis=-1)
-        axes.plot(*ends, color=colour, alpha=strength, linewidth=width, zorder=5)
-        if names:
-            axes.text(*(origin + 1.12 * arrow), names[k], color=colour, ha="center", va="center", fontsize=9)
-
-
-def pyplot_module() -> Any:
-    """Return matplotlib's pyplot, drawing to files; MissingExtraError without matplotlib."""
-    package("matplotlib", "drawing", "plot").use("Agg")
-    return pyplot()
-
-
-def save_figure(figure: Any, file: str | Path, dpi: int) -> str:
-    """Write a picture, in a folder that is made if need be, and return its name."""
-    Path(file).absolute().parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(file, dpi=dpi)
-    pyplot_module().close(figure)
-    return str(file)
+def draw_frame(axes: Any, pose: np.ndarray, size: float) -> None:
+    """Draw the axes of a frame at a pose (4, 4): x red, y green, z blue."""
+    for k, colour in enumerate(AXES):
+        ends = np.stack([pose[:3, 3], pose[:3, 3] + size * pose[:3, k]], axis=-1)
+        axes.plot(*ends, color=colour, linewidth=1.6, zorder=5)
 
 
 WHERE = "plot"

@@ -27,8 +27,8 @@ from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._dynamics.coordinates.model_converter import owners
 from cardan._motion.simulation.standing import raised
 from cardan._motion.tasks import FramePose, inverse_kinematics
-from cardan._reach.pictures.arguments import units
 from cardan._reach.viewer.served_scene import MovableRobot, Placement, pose_matrix, quaternion_wxyz
+from cardan._robot.joints import Joint
 from cardan._robot.model import Model
 from cardan._robot.records import WORLD, Connection
 
@@ -36,6 +36,7 @@ from cardan._robot.records import WORLD, Connection
 TURN, WAY = 3.1415, 1.0
 BEYOND = 1e9  # from where on there is no limit [rad, m]: files write large numbers for that
 STEPS = 1000  # about how many steps a slider has
+ROUNDING = 1e-9  # below this, the angular part of a motion is rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,13 @@ def _range(c: Connection, k: int, way: float) -> SliderRange:
     step = 10.0 ** math.floor(math.log10(max(upper - lower, 1e-9) / STEPS * 2.0))
     name = c.name if c.joint.nv == 1 else f"{c.name} {_names(c)[k]}"
     return SliderRange(c.name, k, f"{name} [{unit}]", lower, upper, step)
+
+
+def units(joint: Joint) -> list[str]:
+    """Return the unit of each coordinate in which a joint's limits are stated: what turns [rad], what shifts [m]."""
+    q = tuple(float(e) for e in joint.neutral())
+    turns = (any(abs(float(e)) > ROUNDING for e in column.angular) for column in joint.motion_subspace(q))
+    return ["rad" if turn else "m" for turn in turns]
 
 
 def _names(c: Connection) -> Sequence[str]:

@@ -436,8 +436,8 @@ class Mechanism(Explained):
         Args:
             base: as for `model`.
             options: `ground`, True or a `Material`: a half space below z = 0; `gravity`, by default that of the
-                mechanism; `pose`, where it is put: without it what floats stands on the ground; `self_collision` and
-                `disabled`, which of its own shapes may touch one another, as for `WorldBuilder.add`: none by default;
+                mechanism; `pose`, where it is put: without it what floats stands on the ground; `self_collision`,
+                whether its own shapes may touch one another, as for `WorldBuilder.add`: they do not by default;
                 `movable_bases`, `closing`, `clusters` and `keep_overlapping`, as for `WorldBuilder.finalize`.
 
         Raises:

@@ -231,7 +231,6 @@ class Solver(ABC):
         *,
         steps: int,
         every: int = 1,
-        progress: Callable[[int], None] | None = None,
     ) -> Trajectory:
         """Return the states of many steps.
 
@@ -240,7 +239,6 @@ class Solver(ABC):
                 recorded step.
             steps: how many in all, a multiple of `every`.
             every: how many from one recorded state to the next.
-            progress: called with the number of steps done, after every recorded one.
 
         Raises:
             ShapeError, ParameterError: as for `step`; for a number of steps that is no multiple of `every`.
@@ -254,8 +252,6 @@ class Solver(ABC):
             asked = control(done, now) if callable(control) else control
             now = self.step(now, asked, steps=every)
             states.append(now)
-            if progress is not None:
-                progress(done + every)
         time, q, v, residual = (np.stack([getattr(s, name) for s in states]) for name in ("time", "q", "v", "residual"))
         return Trajectory(time, q, v, residual, now)
 

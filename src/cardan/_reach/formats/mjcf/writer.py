@@ -227,18 +227,14 @@ class _Printer:
         return self.hulls[geometry] if isinstance(geometry, Hull) else self.meshes[_key(geometry)]
 
     def _tendon(self, tendon: Any) -> Lines:
-        wraps = [wrap.target for wrap in tendon.path]
-        if isinstance(wraps[0], self.mj._specs.MjsJoint):
-            inside = [_element("joint", {"joint": w.target.name, "coef": w.coef})[0] for w in tendon.path]
-            return _element("fixed", {"name": tendon.name}, inside)
-        inside = [_element("site", {"site": site.name})[0] for site in wraps]
-        return _element("spatial", {"name": tendon.name, "range": tendon.range, **_stiffest(tendon, "limit")}, inside)
+        inside = [_element("joint", {"joint": w.target.name, "coef": w.coef})[0] for w in tendon.path]
+        return _element("fixed", {"name": tendon.name}, inside)
 
     def _equality(self, e: Any) -> Lines:
         kind = e.type.name.removeprefix("mjEQ_").lower()
         ends = ("joint", {"polycoef": e.data[:5]}) if kind == "joint" else ("site", {})
         own = {f"{ends[0]}1": e.name1, f"{ends[0]}2": e.name2, **ends[1]}
-        return _element(kind, {"name": e.name, **own, **_stiffest(e)})
+        return _element(kind, {"name": e.name, **own, "solref": e.solref, "solimp": e.solimp})
 
     def _actuator(self, a: Any) -> Lines:
         by_tendon = a.trntype == self.mj.mjtTrn.mjTRN_TENDON
@@ -266,12 +262,6 @@ def _place(thing: Any, position: str = "pos", quaternion: str = "quat") -> dict[
     pos, quat = getattr(thing, position), getattr(thing, quaternion)
     is_default = any(map(math.isnan, quat)) or list(quat) == [1.0, 0.0, 0.0, 0.0]
     return {"pos": pos if position == "ipos" else _unless(pos, [0.0] * 3), "quat": None if is_default else quat}
-
-
-def _stiffest(thing: Any, which: str = "") -> dict[str, Any]:
-    """Return how stiff a constraint is; all that `to_mjspec` makes are as stiff as MuJoCo lets them be."""
-    ending = f"_{which}" if which else ""
-    return {f"{key}{which}": getattr(thing, f"{key}{ending}") for key in ("solref", "solimp")}
 
 
 def _key(mesh: Mesh) -> tuple[Any, ...]:

@@ -10,7 +10,6 @@ Source: the SRDF specification of MoveIt (wiki.ros.org/srdf).
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -280,28 +279,3 @@ class _Reading:
         first = next(iter(self.absent.values()))
         names = listed(list(self.absent), SHOWN)
         self.report.warn(first, f"the robot has no {names}: what is said of them is left out{near}")
-
-
-def disabled_contacts(source: str | bytes | os.PathLike[str]) -> tuple[tuple[str, str], ...]:
-    """Return the pairs of links that an SRDF file disables, as `WorldBuilder.add(disabled=...)` takes them.
-
-    Args:
-        source: path of an SRDF file, or its content as bytes or as text that begins with `<`.
-
-    Raises:
-        DescriptionError: with every fault found, each with file and line.
-
-    Examples:
-        >>> text = '<robot name="r"><disable_collisions link1="a" link2="b" reason="Never"/></robot>'
-        >>> cardan.formats.disabled_contacts(text)
-        (('a', 'b'),)
-    """
-    opened = Source.of(source)
-    report, root = Report(opened.name), parse(opened)
-    if root.tag != "robot":
-        report.error(root, f"the root element is <{root.tag[:60]}>, expected <robot>; is this an SRDF?")
-    for element in root.all("disable_default_collisions"):
-        report.error(element, "<disable_default_collisions> is not read: name the pairs in <disable_collisions>")
-    pairs = [(report.text(e, "link1"), report.text(e, "link2")) for e in root.all("disable_collisions")]
-    report.stop()  # also where one of a pair is missing
-    return tuple(dict.fromkeys((one, other) for one, other in pairs if one and other))

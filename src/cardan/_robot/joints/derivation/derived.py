@@ -22,8 +22,9 @@ from cardan._algebra.spatial import SE3, Matrix3, Motion, Scalar, Vector3
 from cardan._algebra.spatial.composition import History, listening
 from cardan._algebra.spatial.rotations import right_jacobian
 from cardan._compiler.program import Array, Graph, Op, Program
-from cardan._compiler.program.autodiff import assemble, jacobian_vector_product, pushforward
+from cardan._compiler.program.autodiff import assemble, jacobian_vector_product
 from cardan._compiler.program.exact import evaluate_exactly
+from cardan._compiler.program.forward_sweep import pushforward
 from cardan._compiler.program.replay import replay
 from cardan._compiler.program.value_numbering import merge_identities
 from cardan._robot.joints.derivation.factors import Factor, Moving, leaves, moving_leaf, put_together, take_apart
