@@ -27,9 +27,13 @@ from cardan._compiler.program.program import Nesting, Program, Region, stretches
 
 
 def remove_dead_code(program: Program) -> Program:
-    """Keep only what the results need, in the same order, renumbered."""
+    """Keep only what the results need, in the same order, renumbered.
+
+    What tells two of them apart is their new number: it was how much was traced before, dead code and all.
+    """
     needed = needed_for(program, program.results)
     kept, number = program.instructions.kept(needed)
+    kept = kept.with_values({k: k for op in (Op.CARRIED, Op.PASS, Op.HELD) for k in kept.places(op)})
     results = tuple([number[r] for r in program.results])
     found = replace(program, instructions=kept, results=results, regions=_regions(program, needed, number))
     return _without_unread(found) if program.tables or program.columns else found
