@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +37,7 @@ from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.description import HeightField, Mesh, Plane, TriangleMesh
 from cardan._robot.geometry.shapes import Geometry
 from cardan._robot.geometry.support import SUPPORT, reach
-from cardan._robot.joints import Distance, Joint
+from cardan._robot.joints import Distance, Fixed, Joint
 from cardan._robot.model import Connection, Model
 
 LEVEL = 0.7
@@ -268,7 +269,10 @@ def warn_of_start(world: WorldContents) -> None:
     on_planes = [pair for pair in known if isinstance(pair.shape_b, Plane)]  # of terrains `depth` knows more
     above = {h.pair.name: -float(h.gap) for h in heights(model, on_planes, pose_of)[0]}
     others = _may_overlap(model, [pair for pair in known if pair.name not in above], pose_of)
-    _warn_of_depths(world.name, above | {pair.name: depth(kinematics, pair) for pair in others})
+    fixed = [a for a in world.articulations.values() if isinstance(root_joint(model, a).joint, Fixed)]
+    root_of = {body: a.root for a in fixed for body in a.bodies}
+    held = {pair.name: root_of[pair.a] for pair in on_planes if pair.a in root_of}
+    _warn_of_depths(world.name, above | {pair.name: depth(kinematics, pair) for pair in others}, held)
 
 
 def _may_overlap(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) -> list[ContactPair]:
@@ -311,8 +315,11 @@ def above_planes(state: State, worlds: int | None = None) -> list[Height]:
     return heights(world.model, on_planes, _poses_of(world, q, constants))[0]
 
 
-def _warn_of_depths(world: str, depths: Mapping[str, float]) -> None:
-    """Warn of pairs of shapes that are deeper in one another than `DEEP` [m] at the start."""
+def _warn_of_depths(world: str, depths: Mapping[str, float], held: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Warn of pairs of shapes that are deeper in one another than `DEEP` [m] at the start.
+
+    What holds shapes in a plane, the root of a robot that does not float, is named by pair.
+    """
     deep = sorted((name for name in depths if depths[name] > DEEP), key=lambda name: -depths[name])
     if deep:
         deepest = first_of([f"{name} by {1e3 * depths[name]:.3g} mm" for name in deep])
@@ -320,6 +327,10 @@ def _warn_of_depths(world: str, depths: Mapping[str, float]) -> None:
             f"world {world!r} begins with shapes in one another: {deepest}. Contact pushes them apart. Begin higher, "
             "by world.state(q=...) or pose=; cardan.simulation.stand(state) puts what floats on level ground."
         )
+        roots = list(dict.fromkeys(held[name] for name in deep if name in held))
+        if roots:
+            message += f" {first_of(roots)} is fixed on the world. If no joint of its own does that, base='floating' "
+            message += "puts it on the ground."
         warnings.warn(StartWarning(message, deep), stacklevel=levels_inside())
 
 
