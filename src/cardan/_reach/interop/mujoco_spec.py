@@ -20,6 +20,7 @@ from cardan._reach.interop.mujoco_collision import (
     add_surfaces,
     check_grounds,
     ends_of,
+    keep_apart,
     set_groups,
 )
 from cardan._reach.interop.mujoco_joints import (
@@ -243,6 +244,8 @@ def _add_shapes(writer: _Writer, robot: Any, shapes: Shapes) -> None:
     else:
         check_grounds(chosen, lambda body: writer.model.attachment(body).node)
         set_groups(writer.spec, names, chosen)
+        if not writer.model.annotations.self_collision:
+            keep_apart(writer.spec, writer.model, chosen)
         add_surfaces(writer.spec, names, chosen, writer.model.contact_surfaces)
 
 
