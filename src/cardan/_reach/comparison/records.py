@@ -100,10 +100,6 @@ def compare_records(
     for pair in sorted(mine ^ contacts[1], key=sorted):
         where = "a" if pair in mine else "b"
         found.append(Difference("record", " / ".join(sorted(pair)), f"this contact is disabled in {where} alone"))
-    touches = [view.thing.annotations.self_collision for view in (a, b)]
-    if touches[0] != touches[1]:
-        where = "a" if touches[0] else "b"
-        found.append(Difference("record", "self_collision", f"shapes of one robot touch one another in {where} alone"))
     surfaces = [{_contact(own): own for own in view.thing.contact_surfaces} for view in (a, b)]
     called = {frozenset((pairs.get(x, x), y) for x, y in key): own for key, own in surfaces[0].items()}
     for key in sorted(called.keys() | surfaces[1].keys(), key=sorted):

@@ -191,7 +191,8 @@ def to_mjspec(robot: Any, *, shapes: Shapes = True, annotations: bool = False) -
     loop that a joint closes which MuJoCo has only in trees is cut through that joint's child instead, whose half
     `name:half` is welded to it. Drives are position actuators (velocity actuators without a stiffness); effort limits
     are the joints' ranges of actuator forces. Springs are the joints' stiffness and springref. Limits of velocity are
-    left out, as no algorithm here heeds them.
+    left out, as no algorithm here heeds them. Without `Mechanism.self_collision` excludes named `self_collision:0`, ...
+    keep the bodies of an articulation apart.
 
     Args:
         robot: a mechanism (its model with a fixed base is taken), a model, or a world.
