@@ -50,7 +50,7 @@ class Scene:
         for body, centre, radius in self.feet:
             pose = cardan.SE3(translation=centre)
             mechanism.add_shape(Shape(body, "collision", Sphere(radius), pose, surface=self.surface))
-        return mechanism.world(base=self.base, ground=self.surface if self.feet else False, self_collision=False)
+        return mechanism.world(base=self.base, ground=self.surface if self.feet else False)
 
     @property
     def surface(self) -> cardan.Material:

@@ -293,3 +293,24 @@ def test_a_number_that_is_not_read_again_is_refused(x):
     m.add_joint("k", J.Revolute(AXIS), "b", "c", damping=[x])
     with pytest.raises(ParameterError, match=r"a number in MJCF: got .*expected numbers up to 1e\+15"):
         write(m)
+
+
+@pytest.mark.parametrize("touches", [True, False])
+def test_shapes_of_one_robot_touch_as_its_description_says(touches, reference_target):
+    """Balls about one point: what may touch in MuJoCo does; excludes that were made are no disabled contacts."""
+    m = cardan.Mechanism("folded")
+    for k, kind in enumerate((J.Fixed(), J.Revolute(AXIS), J.Fixed(), J.Revolute(AXIS), J.Revolute(AXIS))):
+        m.add_body(f"b{k}", cardan.Inertia(1.0, (0, 0, 0.1), np.eye(3)))
+        m.add_joint(f"j{k}", kind, f"b{k - 1}" if k else "world", f"b{k}")
+        m.add_shape(Shape(f"b{k}", "collision", Sphere(1.0 + 0.1 * k)))
+    m.disable_contact("b4", "b2")
+    m.self_collision = touches
+    text = write(m)
+    there = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(there)
+    mujoco.mj_forward(there, data)
+    found = {frozenset(there.body(there.geom_bodyid[g]).name for g in pair) for pair in data.contact.geom}
+    again = load_mechanism(text)
+    assert found == {frozenset((p.a, p.b)) for p in again.world(keep_overlapping=True).pairs}
+    assert len(found) == (5 if touches else 0)
+    assert (again.self_collision, again.disabled_contacts) == (touches, (("b4", "b2"),))

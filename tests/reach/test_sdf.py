@@ -445,6 +445,17 @@ def test_a_few_files_that_include_one_another_often_are_no_million(folder):
 # --- what is not used ---
 
 
+def test_links_of_a_model_touch_where_either_or_the_model_says_so():
+    touches = "<self_collide>true</self_collide>"
+    three = link("a") + link("b", inside="<self_collide>0</self_collide>") + link("c", inside="{}")
+    for inside, expected in (("", (False, ())), (touches, (True, (("a", "b"),)))):
+        m = read(model(three.format(inside)))
+        assert (m.self_collision, m.disabled_contacts) == expected
+    m = read(model(touches + link("a") + link("b")))
+    assert (m.self_collision, m.disabled_contacts) == (True, ())
+    assert read(cardan.formats.sdf.write(m)).self_collision
+
+
 def test_everything_a_reader_skips_is_a_remark():
     told = faults(
         sdf(

@@ -452,6 +452,18 @@ def test_one_robot_of_several_by_path_or_name() -> None:
         read(text, model="three")
 
 
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("", False),
+        ("bool physxArticulation:enabledSelfCollisions = 1", True),
+        ("bool physxArticulation:enabledSelfCollisions = 1\nbool newton:selfCollisionEnabled = 0", False),
+    ],
+)
+def test_an_articulation_says_whether_it_collides_with_itself(said: str, expected: bool) -> None:
+    assert read(world(body("A"), body("B"), joint("Revolute"), root=said)).self_collision is expected
+
+
 # --- shapes ----------------------------------------------------------------------------------------------------------
 
 

@@ -346,7 +346,9 @@ def test_a_world_takes_gravity_pairs_and_configurations_from_its_mechanism():
     home = world.model.named_configurations["home"]
     assert world.state(q=home).q[0].tolist() == home.tolist()
     m.add_shape(Shape("upper", "collision", Sphere(0.02), SE3(translation=(1, 0, 0))))
-    assert {(p.a, p.b) for p in m.world(self_collision=True).pairs} == {("left", "upper")}
+    m.self_collision = True
+    assert {(p.a, p.b) for p in m.world().pairs} == {("left", "upper")}
+    assert not m.world(self_collision=False).pairs
     b = cardan.WorldBuilder()
     b.add(m, "l_")
     b.add(m, "r_", pose=SE3(translation=(2, 0, 0)))

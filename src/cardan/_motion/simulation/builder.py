@@ -264,7 +264,7 @@ class WorldBuilder(Explained):
         base: str | Joint = "fixed",
         *,
         name: str | None = None,
-        self_collision: bool = False,
+        self_collision: bool | None = None,
         stand: bool | None = None,
     ) -> tuple[str, ...]:
         """Add all of a mechanism (`Mechanism.append`), with an articulation for each connected part.
@@ -277,8 +277,8 @@ class WorldBuilder(Explained):
                 `Mechanism.model`: `"fixed"`, `"floating"` or any joint.
             name: name of its articulation; by default prefix and the mechanism's name. Where there are several, the
                 others end in the name of their first link.
-            self_collision: whether shapes of one articulation may touch one another. By default they do not: those of
-                most robot descriptions overlap where they never meet in truth.
+            self_collision: whether shapes of one articulation may touch one another. None for what the mechanism
+                says (`Mechanism.self_collision`), as files of MuJoCo do.
             stand: whether what floats by that base is put on level ground, if there is any; by default without a pose.
 
         Returns:
@@ -308,7 +308,8 @@ class WorldBuilder(Explained):
         for n, joints in zip(names, trees, strict=True):
             self._articulations[n] = tuple(c.name for c in joints)
             self._held |= dict.fromkeys(self._articulations[n], n)
-        self._colliding |= set(names) if self_collision else set()
+        touches = mechanism.self_collision if self_collision is None else self_collision
+        self._colliding |= set(names) if touches else set()
         return tuple(names)
 
     def replicate(
@@ -450,7 +451,7 @@ def world_of(
     ground: bool | Material = False,
     gravity: Sequence[float] | None = None,
     pose: Any = None,
-    self_collision: bool = False,
+    self_collision: bool | None = None,
     **options: Any,
 ) -> World:
     """Return the world of one mechanism; see `Mechanism.world`."""

@@ -69,6 +69,10 @@ class _Comparing:
         a, b = self.a, self.b
         if a.name != b.name:
             self.notes.append(f"the robots are called {a.name!r} and {b.name!r}")
+        if (own := a.thing.annotations.self_collision) != b.thing.annotations.self_collision:
+            self.notes.append(
+                f"shapes of the robot may touch one another in {'a' if own else 'b'} alone (self_collision)"
+            )
         self.pairs = matching.match_bodies(a, b)
         self.back = {other: name for name, other in self.pairs.items()}
         both = [(a.tree[c], b.tree[d]) for c, d in self.pairs.items() if c in a.tree and d in b.tree]

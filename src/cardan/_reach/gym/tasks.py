@@ -153,7 +153,7 @@ class QuadrupedWalk(Task):
             robot.add_shape(shape)
         places = np.array(scan, float).reshape(-1, 2)
         self.scan: np.ndarray = np.column_stack([places, np.full(len(places), ABOVE)])
-        world = robot.world("floating", ground=True, self_collision=False)
+        world = robot.world("floating", ground=True)
         self.solver: Solver = Featherstone(world, 0.005)
         self.model: Any = world.model
         self.actions: int = len(STANCE)

@@ -13,9 +13,11 @@ import numpy as np
 from cardan._algebra.errors import UnsupportedError
 from cardan._algebra.spatial import SE3
 from cardan._reach.interop.mujoco_joints import LIBRARY, placed
+from cardan._robot.description.editing import Parts, components
 from cardan._robot.geometry import shapes as G
 from cardan._robot.geometry.mesh import surface_of_file
 from cardan._robot.geometry.touching import MAX_CLASSES, both_ways, groups_and_masks
+from cardan._robot.model import Model
 from cardan._robot.records import WORLD, Material
 
 SIZES: dict[type, tuple[str, Callable[[Any], list[float]]]] = {
@@ -33,6 +35,7 @@ Solid = tuple[str, G.Geometry, SE3]  # a shape: its body, what it is, X_body_sha
 READ_THERE = (".stl", ".obj", ".msh")  # files of meshes MuJoCo reads
 LEAVE_OUT = "leave it out: shapes=False, or shapes=[...] of others"
 
+APART = "self_collision"  # how names of excludes begin that keep apart what is of one robot
 VISUAL, COLLISION = 2, 3  # groups by which MuJoCo's viewer shows or hides geoms
 
 
@@ -81,6 +84,24 @@ def set_groups(spec: Any, names: Sequence[str], shapes: Sequence[G.Shape]) -> No
         geom.condim, friction = _friction(surface, f"shape {name!r}")
         geom.margin = shape.margin
         geom.friction = [friction[0], friction[2], friction[3]]
+
+
+def keep_apart(spec: Any, model: Model, shapes: Iterable[G.Shape]) -> None:
+    """Exclude what MuJoCo would let touch: two bodies of one articulation whose description has no self-collision.
+
+    It leaves out itself what is fixed together, and a body with the one that carries it.
+    """
+    solid = {shape.body for shape in shapes if shape.role == "collision"}
+    parts = Parts(model.bodies, (*model.connections, *model.closures), model.frames, model.annotations)
+    said, node = {frozenset(pair) for pair in model.disabled_contacts}, model.attachments
+    carrier = {n.index: n.parent for n in model.nodes}
+    for bodies, _ in components(parts):
+        for one, other in combinations([b for b in bodies if b in solid], 2):
+            i, j = sorted((node[one].node, node[other].node))
+            left_out = i == j or (i >= 0 and carrier[j] == i)
+            if not left_out and frozenset((one, other)) not in said:
+                name = f"{APART}:{len(spec.excludes)}"
+                spec.add_exclude(name=name, bodyname1=one, bodyname2=other)
 
 
 def ends_of(pair: Any) -> tuple[Solid, Solid]:

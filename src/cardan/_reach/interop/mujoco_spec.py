@@ -20,6 +20,7 @@ from cardan._reach.interop.mujoco_collision import (
     add_surfaces,
     check_grounds,
     ends_of,
+    keep_apart,
     set_groups,
 )
 from cardan._reach.interop.mujoco_joints import (
@@ -190,7 +191,8 @@ def to_mjspec(robot: Any, *, shapes: Shapes = True, annotations: bool = False) -
     loop that a joint closes which MuJoCo has only in trees is cut through that joint's child instead, whose half
     `name:half` is welded to it. Drives are position actuators (velocity actuators without a stiffness); effort limits
     are the joints' ranges of actuator forces. Springs are the joints' stiffness and springref. Limits of velocity are
-    left out, as no algorithm here heeds them.
+    left out, as no algorithm here heeds them. Without `Mechanism.self_collision` excludes named `self_collision:0`, ...
+    keep the bodies of an articulation apart.
 
     Args:
         robot: a mechanism (its model with a fixed base is taken), a model, or a world.
@@ -243,6 +245,8 @@ def _add_shapes(writer: _Writer, robot: Any, shapes: Shapes) -> None:
     else:
         check_grounds(chosen, lambda body: writer.model.attachment(body).node)
         set_groups(writer.spec, names, chosen)
+        if not writer.model.annotations.self_collision:
+            keep_apart(writer.spec, writer.model, chosen)
         add_surfaces(writer.spec, names, chosen, writer.model.contact_surfaces)
 
 

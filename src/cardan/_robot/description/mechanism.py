@@ -115,6 +115,7 @@ class Mechanism(Explained):
     def __init__(self, name: str = "mechanism", gravity: Sequence[float] = EARTH_GRAVITY) -> None:
         self.name = name
         self.gravity = gravity
+        self._self_collision = False
         self._bodies: dict[str, Body] = {}
         self._joints: dict[str, Connection] = {}
         self._frames: dict[str, Frame] = {}
@@ -133,6 +134,20 @@ class Mechanism(Explained):
     @gravity.setter
     def gravity(self, gravity: Sequence[float]) -> None:
         self._gravity = checked_gravity(gravity)
+
+    @property
+    def self_collision(self) -> bool:
+        """Whether worlds let shapes of one articulation touch one another, but for links that a joint connects.
+
+        `world` and `WorldBuilder.add` may be told otherwise. False until the description or you say so.
+        """
+        return self._self_collision
+
+    @self_collision.setter
+    def self_collision(self, self_collision: bool) -> None:
+        if not isinstance(self_collision, bool):
+            raise ParameterError("self_collision", got=self_collision, expected="True or False")
+        self._self_collision = self_collision
 
     @property
     def bodies(self) -> tuple[Body, ...]:
@@ -183,7 +198,7 @@ class Mechanism(Explained):
     def annotations(self) -> Annotations:
         """All that is beside bodies, joints and frames, as one record, which models carry."""
         more = (self.shapes, self.actuators, tuple(self._groups.values()), tuple(self._configurations.values()))
-        return Annotations(*more, self.disabled_contacts, self.contact_surfaces)
+        return Annotations(*more, self.disabled_contacts, self.contact_surfaces, self.self_collision)
 
     def add_body(self, name: str, inertia: Inertia | None = None) -> Body:
         """Add a rigid body and return its record.
@@ -437,7 +452,7 @@ class Mechanism(Explained):
             base: as for `model`.
             options: `ground`, True or a `Material`: a half space below z = 0; `gravity`, by default that of the
                 mechanism; `pose`, where it is put: without it what floats stands on the ground; `self_collision`,
-                whether its own shapes may touch one another, as for `WorldBuilder.add`: they do not by default;
+                whether its own shapes may touch one another, by default as it says itself;
                 `movable_bases`, `closing`, `clusters` and `keep_overlapping`, as for `WorldBuilder.finalize`.
 
         Raises:
@@ -474,7 +489,8 @@ class Mechanism(Explained):
     ) -> Edited:
         """Return both mechanisms side by side in one world, under the gravity of this one.
 
-        Configurations of one name become one, of all joints.
+        Configurations of one name become one, of all joints. Shapes of one articulation may touch one another
+        (`self_collision`) if either says so.
 
         Args:
             other: comes after this one.
@@ -671,6 +687,7 @@ class Mechanism(Explained):
         twin._hold("configuration", twin._configurations, more.configurations)
         twin._shapes, twin._disabled_contacts = list(more.shapes), dict.fromkeys(more.disabled_contacts)
         twin._contact_surfaces = list(more.contact_surfaces)
+        twin._self_collision = more.self_collision
         return twin
 
     def _hold(self, kind: str, table: dict[str, Any], records: Iterable[Any]) -> None:

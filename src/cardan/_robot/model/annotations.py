@@ -33,6 +33,7 @@ class Annotations(ByFields):
     configurations: tuple[Configuration, ...] = ()  # coordinates by joint
     disabled_contacts: tuple[tuple[str, str], ...] = ()  # pairs of bodies whose shapes do not touch
     contact_surfaces: tuple[ContactSurface, ...] = ()  # what contact of two bodies feels, which then touch
+    self_collision: bool = False  # whether shapes of one articulation may touch one another
 
     def named(self) -> Iterator[tuple[str, str]]:
         """Yield the kind and name of everything that has one of its own."""
@@ -74,10 +75,11 @@ class Annotations(ByFields):
             ),
             tuple((new(a), new(b)) for a, b in self.disabled_contacts),
             tuple(replace(own, a=new(own.a), b=new(own.b)) for own in self.contact_surfaces),
+            self.self_collision,
         )
 
     def joined(self, other: Annotations, where: str) -> Annotations:
-        """Return both; a configuration of one name is one of all joints that it has in either."""
+        """Return both; a configuration of one name has all joints of either, and shapes touch as either says."""
         for kind, mine, theirs in (("actuator", self.actuators, other.actuators), ("group", self.groups, other.groups)):
             taken = {record.name for record in mine}
             for record in theirs:
@@ -92,6 +94,7 @@ class Annotations(ByFields):
             tuple(Configuration(name, own) for name, own in coordinates.items()),
             tuple(dict.fromkeys(self.disabled_contacts + other.disabled_contacts)),
             self.contact_surfaces + other.contact_surfaces,
+            self.self_collision or other.self_collision,
         )
 
     def without(
@@ -120,6 +123,7 @@ class Annotations(ByFields):
             ),
             tuple(pair for pair in self.disabled_contacts if pair[0] not in bodies and pair[1] not in bodies),
             tuple(own for own in self.contact_surfaces if own.a not in bodies and own.b not in bodies),
+            self.self_collision,
         )
 
     def widened(self, joint: str, nv: int, more: int) -> Annotations:

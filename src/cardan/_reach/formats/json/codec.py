@@ -19,7 +19,7 @@ from cardan._algebra.errors import CardanError, DescriptionError, DTypeError, Fa
 from cardan._algebra.spatial import SE3, Inertia
 from cardan._compiler.runtime.staging import write_whole
 from cardan._reach.formats.json import records
-from cardan._reach.formats.json.kinds import INERTIA, LIMITS, POSE, TEXT, VALUES, VECTOR, Kind, at, members
+from cardan._reach.formats.json.kinds import FLAG, INERTIA, LIMITS, POSE, TEXT, VALUES, VECTOR, Kind, at, members
 from cardan._reach.formats.json.text import WrongError, json_text, lines_of, parsed, path_text, refuse, shown
 from cardan._reach.formats.json.values import JOINT
 from cardan._reach.formats.reading import Description, Options, Places
@@ -214,7 +214,8 @@ ANNOTATIONS = {
 def _annotations_data(own: Annotations) -> Fields:
     pairs = [records.PAIR.write(pair, "disabled contacts") for pair in own.disabled_contacts]
     data = _lists_data(**{key: getattr(own, key) for key in ANNOTATIONS})
-    return data | {"disabled_contacts": pairs} if pairs else data
+    data |= {"disabled_contacts": pairs} if pairs else {}
+    return data | {"self_collision": True} if own.self_collision else data
 
 
 def _pairs(given: Fields, make: Callable[[str, str], Any], trusted: bool, faults: _Faults) -> list[Any]:
@@ -225,6 +226,10 @@ def _pairs(given: Fields, make: Callable[[str, str], Any], trusted: bool, faults
     return made
 
 
+def _touches_itself(given: Fields, trusted: bool) -> bool:
+    return "self_collision" in given and at("self_collision", FLAG, given["self_collision"], trusted)
+
+
 def _mechanism_data(m: Mechanism) -> Fields:
     gravity = {} if repr(tuple(m.gravity)) == repr(EARTH_GRAVITY) else {"gravity": VECTOR.write(m.gravity, "gravity")}
     lists = _lists_data(bodies=m.bodies, joints=m.joints, frames=m.frames)
@@ -232,7 +237,7 @@ def _mechanism_data(m: Mechanism) -> Fields:
 
 
 def _mechanism(value: Fields, trusted: bool, faults: _Faults) -> Mechanism:
-    optional = ("gravity", "frames", *ANNOTATIONS, "disabled_contacts")
+    optional = ("gravity", "frames", *ANNOTATIONS, "disabled_contacts", "self_collision")
     given = members(value, ("name", "bodies", "joints"), optional)
     gravity = at("gravity", VECTOR.read, given["gravity"], trusted) if "gravity" in given else EARTH_GRAVITY
     m = Mechanism(at("name", TEXT.read, given["name"], trusted), gravity)
@@ -249,6 +254,7 @@ def _mechanism(value: Fields, trusted: bool, faults: _Faults) -> Mechanism:
     for key, add in adding.items():
         _each(given, key, add, trusted, faults)
     _pairs(given, m.disable_contact, trusted, faults)
+    m.self_collision = _touches_itself(given, trusted)
     return m
 
 
@@ -264,7 +270,7 @@ def _model_data(model: Model) -> Fields:
 
 
 def _model(value: Fields, trusted: bool, faults: _Faults) -> Model | None:
-    optional = ("frames", "closures", "inputs", *ANNOTATIONS, "disabled_contacts")
+    optional = ("frames", "closures", "inputs", *ANNOTATIONS, "disabled_contacts", "self_collision")
     given = members(value, ("name", "gravity", "bodies", "joints"), optional)
     name = at("name", TEXT.read, given["name"], trusted)
     gravity = at("gravity", VECTOR.read, given["gravity"], trusted)
@@ -272,7 +278,7 @@ def _model(value: Fields, trusted: bool, faults: _Faults) -> Model | None:
     bodies, joints, frames, closures = (tuple(_each(given, k, kind, trusted, faults)) for k, kind in kinds.items())
     lists = {key: tuple(_each(given, key, kind, trusted, faults)) for key, kind in ANNOTATIONS.items()}
     pairs = tuple(_pairs(given, lambda *pair: pair, trusted, faults))
-    annotations = Annotations(**lists, disabled_contacts=pairs)
+    annotations = Annotations(**lists, disabled_contacts=pairs, self_collision=_touches_itself(given, trusted))
     if faults.found:
         return None
     model = Model(name, bodies, joints, frames, gravity, closures, annotations=annotations)

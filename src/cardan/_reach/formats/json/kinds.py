@@ -121,6 +121,7 @@ def one(kind: type, expected: str) -> Callable[[Any, bool], Any]:
 
 
 TEXT = Kind(_text_data, one(str, "a text in quotes"))
+FLAG = one(bool, "true or false")
 NUMBER = Kind(_number_data, lambda value, _: _number(value))
 WHOLE = Kind(lambda value, _: int(value), one(int, "a whole number"))
 BOUND = Kind(_bound_data, lambda value, _: _bound(value))

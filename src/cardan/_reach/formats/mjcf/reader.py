@@ -20,6 +20,7 @@ from cardan._reach.formats.reading import Description, Options
 from cardan._reach.formats.report import FilePlace, Report
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.xml import parse
+from cardan._reach.interop.mujoco_collision import APART
 from cardan._reach.interop.mujoco_package import mujoco
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry import shapes as S
@@ -65,15 +66,23 @@ def _read(r: MjcfReading) -> None:
     _read_pairs(r)
     read_actuators(r)
     _read_configurations(r)
-    bodies = {r.name("BODY", k): name for k, name in enumerate(r.bodies)}
-    for exclude in r.there.spec.excludes:
-        with r.report.blamed(r.there.text.place(exclude.info)):
-            r.mechanism.disable_contact(bodies[exclude.bodyname1], bodies[exclude.bodyname2])
+    _read_excludes(r)
     _warn_of_tendons(r)
     if not r.mechanism.bodies:
         nothing = not (r.mechanism.shapes or r.mechanism.frames)
         say = r.report.error if nothing else r.report.warn
         say(0, f"the <worldbody> holds no body{' and nothing else' if nothing else ', only what stands in the world'}")
+
+
+def _read_excludes(r: MjcfReading) -> None:
+    """Keep pairs of bodies apart; geoms of one robot touch, unless excludes that `to_mjspec` named say otherwise."""
+    bodies = {r.name("BODY", k): name for k, name in enumerate(r.bodies)}
+    of_one_robot = [e.name.startswith(APART) for e in r.there.spec.excludes]
+    r.mechanism.self_collision = not any(of_one_robot)
+    for exclude, is_said in zip(r.there.spec.excludes, of_one_robot, strict=True):
+        if not is_said:
+            with r.report.blamed(r.there.text.place(exclude.info)):
+                r.mechanism.disable_contact(bodies[exclude.bodyname1], bodies[exclude.bodyname2])
 
 
 def _read_pairs(r: MjcfReading) -> None:

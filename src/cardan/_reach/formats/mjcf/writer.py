@@ -126,7 +126,10 @@ class _Printer:
 
     def root(self) -> Lines:
         spec, inside = self.spec, [*self._inside(self.spec.worldbody)]
-        excludes = (_element("exclude", {"body1": e.bodyname1, "body2": e.bodyname2}) for e in spec.excludes)
+        excludes = (
+            _element("exclude", {"name": e.name or None, "body1": e.bodyname1, "body2": e.bodyname2})
+            for e in spec.excludes
+        )
         pairs = (_element("pair", {key: getattr(p, said) for key, said in PAIR.items()}) for p in spec.pairs)
         keys = (_element("key", {"name": k.name, "qpos": k.qpos}) for k in spec.keys)
         parts = [

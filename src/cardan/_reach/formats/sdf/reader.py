@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Matrix3
@@ -33,7 +34,7 @@ from cardan._reach.formats.sdf.scopes import (
     SdfFile,
     SdfFiles,
 )
-from cardan._reach.formats.sdf.values import vector_of
+from cardan._reach.formats.sdf.values import flag_of, vector_of
 from cardan._reach.formats.sdf.writer import write_sdf
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.urdf.reader import read as read_urdf
@@ -174,12 +175,26 @@ class _Parts:
         with r.report.blamed(1):
             for shape in refiltered(r.report, [shape for link in self.links for shape in link.shapes]):
                 mechanism.add_shape(shape)
+        self._set_self_collision(mechanism)
         self._add_joints(mechanism)
         self._add_bases(mechanism, is_floating=is_floating)
         sensors = [(x.entry, frame) for x in (*self.links, *self.joints) for frame in x.sensors]
         for entry, frame in (*self.frames, *sensors):
             with self._described("frame", frame.name, entry.at):
                 mechanism.add_frame(frame.name, frame.body, frame.pose, frame.kind)
+
+    def _set_self_collision(self, mechanism: Mechanism) -> None:
+        """Let links of a model touch where either says so itself, or its model does for all that say nothing."""
+        report, apart = self.r.report, dict[Scope, list[str]]()
+        for entry in (link.entry for link in self.links):
+            said = flag_of(report, entry.home.element, "self_collide")
+            if flag_of(report, entry.element, "self_collide", default=said):
+                mechanism.self_collision = True
+            else:
+                apart.setdefault(entry.home, []).append(entry.full_name)
+        for links in apart.values() if mechanism.self_collision else ():
+            for pair in combinations(links, 2):
+                mechanism.disable_contact(*pair)
 
     @contextmanager
     def _described(self, kind: str, name: str, at: FilePlace) -> Iterator[None]:

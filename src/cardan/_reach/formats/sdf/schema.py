@@ -20,7 +20,6 @@ WHY = {  # why things are not read
     "state": "remark: a recorded state is no part of the model",
     "stops": "remark: the stops of joints are rigid",
     "no_shape": "remark: cardan has no such shape; it is left out",
-    "self": "remark: pass self_collision to Mechanism.world",
     "auto": "remark: meshes are integrated over their triangles",
     "slippery": "remark: friction is the same in all directions here",
     "forceless": "remark: shapes that touch without force are not modelled",
@@ -42,8 +41,8 @@ ELEMENTS: dict[str, dict[str, str]] = {
         "<population>": "remark: copies that a simulator makes are not made here",
     },
     "model": _of(
-        "name canonical_link placement_frame <static> <pose> <link> <joint> <frame> <model> <include>; program: "
-        "namespace <plugin> <gripper>; self: <self_collide>; engine: <allow_auto_disable>; medium: <enable_wind>; "
+        "name canonical_link placement_frame <static> <pose> <link> <joint> <frame> <model> <include> <self_collide>; "
+        "program: namespace <plugin> <gripper>; engine: <allow_auto_disable>; medium: <enable_wind>; "
         "state: <model_state>; deprecated: <origin>"
     ),
     "include": {
@@ -57,8 +56,8 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "pose": verdicts("frame relative_to rotation_format degrees"),
     "link": {
         **_of(
-            "name <pose> <inertial> <collision> <visual> <sensor> <gravity> <kinematic>; deprecated: <frame>; self: "
-            "<self_collide>; medium: <enable_wind>; look: <light> <projector> <audio_sink> <audio_source> "
+            "name <pose> <inertial> <collision> <visual> <sensor> <gravity> <kinematic> <self_collide>; deprecated: "
+            "<frame>; medium: <enable_wind>; look: <light> <projector> <audio_sink> <audio_source> "
             "<particle_emitter>; program: <battery>"
         ),
         "<must_be_base_link>": "remark: choose a base with base= of cardan.load",

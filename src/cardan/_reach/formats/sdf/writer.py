@@ -115,7 +115,8 @@ class _SdfWriter:
         parts += [self._model(inner, inner_name) for inner_name, inner in group.models.items()]
         parts += [self._joint(group, c) for c in group.joints.values()]
         parts += [_frame(group, frame, anchor) for frame in group.frames]
-        return element("model", {"name": _text(name)}, *parts)
+        touches = value("self_collide", "true") if self.thing.annotations.self_collision else []
+        return element("model", {"name": _text(name)}, touches, *parts)
 
     def _link(self, group: ModelParts, body: Body) -> Lines:
         shapes = self.shapes.get(body.name, ())

@@ -83,6 +83,8 @@ def _losses(thing: Mechanism | Model) -> Iterator[str]:
     beside = thing.annotations
     if isinstance(thing, Mechanism) and tuple(thing.gravity) != EARTH_GRAVITY:
         yield f"gravity {tuple(thing.gravity)}"
+    if beside.self_collision:
+        yield "that shapes of one robot may touch one another"
     simple = [a for a in beside.actuators if joints.is_transmission(a)]
     lost = {
         "actuators": [a.name for a in beside.actuators if not joints.is_transmission(a)],

@@ -214,6 +214,7 @@ def _last(path: str) -> str:
     return path.rpartition("/")[2]
 
 
+SELF_COLLISION = ("newton:selfCollisionEnabled", "physxArticulation:enabledSelfCollisions")  # the first counts
 OF_JOINTS = ("limits", "damping", "friction", "armature", "drive", "spring")
 OPEN = 1e-4
 """How far a joint may be from what the bodies' poses say and still be met by them, relative: they are often float32."""
@@ -262,6 +263,7 @@ class Reading:
             self.add_bases(mechanism, joints)
             self.add_frames(mechanism)
             self.add_pairs(mechanism, joints)
+            self.set_self_collision(mechanism, root)
             self.add_configurations(mechanism, joints)
         return mechanism
 
@@ -363,6 +365,18 @@ class Reading:
         for one, other in (*pairs, *filtered_pairs(self.stage, self.scene)):
             if one in self.names and other in self.names:
                 mechanism.disable_contact(self.names[one], self.names[other])
+
+    def set_self_collision(self, mechanism: Mechanism, root: str) -> None:
+        """Let bodies of one articulation touch if its root says so; what says nothing stays as the others are."""
+        said = {}
+        for prim in (prim for prim in self.scene.roots if is_below(str(prim.GetPath()), root)):
+            found = (value(prim, name) for name in SELF_COLLISION)
+            said |= {bool(first): prim for first in [e for e in found if e is not None][:1]}
+        mechanism.self_collision = True in said
+        if len(said) == 2:
+            self.stage.warn(
+                said[False], "other articulations collide with themselves and this one does not; all do here"
+            )
 
     def add_configurations(self, mechanism: Mechanism, joints: Sequence[UsdJoint]) -> None:
         """Name where the bodies stand `"initial"`, and where drives want to go `"target"`."""

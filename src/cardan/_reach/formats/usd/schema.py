@@ -101,6 +101,8 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "NewtonMimicAPI": _read("Joint Enabled Coef0 Coef1", "newton:mimic"),
     "PhysxMimicJointAPI": _read("referenceJoint gearing offset", "physxMimicJoint:*:"),
     "MjcEqualityJointAPI": _read("target coef0 coef1 coef2 coef3 coef4", "mjc:"),
+    "PhysxArticulationAPI": _read("enabledSelfCollisions", "physxArticulation:"),
+    "NewtonArticulationRootAPI": _read("selfCollisionEnabled", "newton:"),
     "NewtonSceneAPI": _read("gravityEnabled", "newton:"),
     "MjcJointAPI": {
         **_read("armature damping frictionloss stiffness springref", "mjc:"),
