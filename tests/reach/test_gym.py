@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from importlib.util import find_spec
 
 import numpy as np
@@ -17,12 +18,17 @@ from gymnasium.vector import AutoresetMode  # noqa: E402
 
 import cardan  # noqa: E402
 import cardan.gym  # noqa: E402
+from cardan._algebra.spatial import Vector3  # noqa: E402
+from cardan._reach.gym.rendering import parts_near  # noqa: E402
+from cardan._reach.gym.tasks import SCAN, bumps  # noqa: E402
 from cardan._reach.gym.vectorised import mixed, uniform  # noqa: E402
+from cardan._reach.pictures.scene import moved  # noqa: E402
 from cardan.description import Box, Shape  # noqa: E402
 from cardan.errors import ParameterError, ShapeError  # noqa: E402
 
 POLE, DOG, ARM = "cardan/CartPoleSwingUp-v0", "cardan/QuadrupedWalk-v0", "cardan/ArmReach-v0"
-NAMES = [POLE, ARM, pytest.param(DOG, marks=pytest.mark.full)]
+ROUGH = "cardan/QuadrupedRough-v0"
+NAMES = [POLE, ARM, *(pytest.param(name, marks=pytest.mark.full) for name in (DOG, ROUGH))]
 MODES = [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP]
 
 
@@ -265,6 +271,37 @@ def test_the_quadruped_walks_where_its_legs_trot():
         speeds.append(infos["speed"])
         assert not terminated.any()
     assert (np.mean(speeds, axis=0) > 0.3).all()
+
+
+@pytest.mark.full
+def test_the_bumps_are_those_of_their_seed_and_seen_by_the_scan():
+    """The scan is held against the heights themselves, read between the corners of a cell's two triangles."""
+    seen = [worlds(ROUGH, terrain_seed=k).reset(seed=0)[0] for k in (1, 1, 2)]
+    np.testing.assert_array_equal(seen[0], seen[1])
+    assert (seen[0][:, -6:] != seen[2][:, -6:]).all()
+    field, (x, y) = bumps(1).geometry, np.transpose(SCAN)
+    h, cell = np.array(field.heights), field.size[0] / (len(field.heights) - 1)
+    j, i = (np.floor(a / cell + 79.5).astype(int) for a in (x, y))
+    u, v = (a / cell + 79.5 - k for a, k in ((x, j), (y, i)))
+    right, left = h[i, j + 1], h[i + 1, j]
+    lower = h[i, j] + u * (right - h[i, j]) + v * (h[i + 1, j + 1] - right)
+    upper = h[i, j] + v * (left - h[i, j]) + u * (h[i + 1, j + 1] - left)
+    ground = np.where(u > v, lower, upper)
+    np.testing.assert_allclose(seen[0][:, -6:], seen[0][:, :1] - ground, atol=1e-12)
+    for wrong in (-1, 0.5):
+        with pytest.raises(ParameterError, match="terrain_seed"):
+            worlds(ROUGH, terrain_seed=wrong)
+
+
+@pytest.mark.full
+def test_of_terrain_the_cells_about_the_robot_are_drawn_where_they_are():
+    pose = cardan.SE3.from_rpy((0.0, 0.0, 0.7), (3.0, -2.0, 0.5))
+    field = replace(bumps(0), pose=pose)
+    (part,) = parts_near(field, pose @ Vector3(7.7, -1.0, 0.3))
+    assert np.shape(part.geometry.heights) == (13, 10)  # the field ends there
+    corners, every = (moved(s.pose.matrix(), s.geometry.surface()[0][:n]) for s, n in ((part, 130), (field, 160**2)))
+    assert (np.abs(corners[:, None] - every).max(axis=-1).min(axis=1) < 1e-12).all()
+    assert parts_near(field, pose @ Vector3(9.0, 0.0, 0.0)) == []
 
 
 @pytest.mark.full

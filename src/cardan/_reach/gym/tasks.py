@@ -8,13 +8,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from cardan._algebra.checked_numbers import whole
 from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._dynamics.algorithms.rnea import gravity_forces
 from cardan._motion.simulation import Control, State, raycast
 from cardan._motion.simulation.builder import drive_all
 from cardan._motion.simulation.solvers import Featherstone, Solver
 from cardan._robot import shipped as robots
-from cardan._robot.description import Shape
+from cardan._robot.description import HeightField, Shape
 from cardan._robot.model import WORLD, Drive
 from cardan._robot.shipped.robots import LEGS
 
@@ -117,6 +118,17 @@ STROKE = 0.5  # rad, how far from the stance an action of 1 tells a joint to go
 LOW, TILTED = 0.18, 0.5  # m, and the cosine of an inclination, beyond which it has fallen
 FASTEST = 1.0  # m/s that are rewarded
 ABOVE = 2.0  # m above the trunk, from where a scan looks down: no terrain it stands on is higher
+SCAN = tuple((x, y) for x in (0.0, 0.2, 0.4) for y in (-0.15, 0.15))  # m from the trunk: between the feet, and ahead
+BUMPS, CELL, CELLS = 0.06, 0.1, 160  # m, m and their number along a side of random terrain
+
+
+def bumps(seed: int) -> Shape:
+    """Return random terrain about the origin of the world, each height the mean over nine cells."""
+    n = CELLS
+    h = np.random.default_rng(whole("terrain_seed", seed, 0)).uniform(size=(n + 2, n + 2))
+    h = np.mean([h[i : i + n, j : j + n] for i in range(3) for j in range(3)], axis=0)
+    h = BUMPS * (h - h.min()) / np.ptp(h)
+    return Shape(WORLD, "collision", HeightField(h, size=(n * CELL, n * CELL), thickness=0.2))
 
 
 class QuadrupedWalk(Task):
@@ -131,6 +143,8 @@ class QuadrupedWalk(Task):
         stiffness: gains of the drives [N m/rad].
         damping: [N m s/rad].
         terrain: collision shapes of `"world"` beside the flat ground; the feet begin near its origin.
+        terrain_seed: of random bumps up to 6 cm high, on 16 m by 16 m, in which feet may begin 2 cm deep; by default
+            there are none.
         scan: places at which the trunk's height above the terrain is seen [m], x and y from the trunk, turning with its
             heading: shape (n, 2); none by default.
 
@@ -146,10 +160,16 @@ class QuadrupedWalk(Task):
     every: ClassVar[int] = 4
 
     def __init__(
-        self, stiffness: float = 60.0, damping: float = 1.5, *, terrain: Sequence[Shape] = (), scan: Any = ()
+        self,
+        stiffness: float = 60.0,
+        damping: float = 1.5,
+        *,
+        terrain: Sequence[Shape] = (),
+        terrain_seed: int | None = None,
+        scan: Any = (),
     ) -> None:
         robot = drive_all(robots.quadruped(), Drive(stiffness, damping))
-        for shape in terrain:
+        for shape in (*terrain, *([] if terrain_seed is None else [bumps(terrain_seed)])):
             robot.add_shape(shape)
         places = np.array(scan, float).reshape(-1, 2)
         self.scan: np.ndarray = np.column_stack([places, np.full(len(places), ABOVE)])
