@@ -349,6 +349,8 @@ def test_a_thousand_bodies_are_listed_by_rules():
     assert "_all" not in vars(world.pairs)
     state = solver.step(world.state(), steps=100)
     assert np.isfinite(state.q).all()
+    with pytest.raises(UnsupportedError, match=r"all 45150 pairs of shapes.*with_contacts.*contact_forces"):
+        world.collide(state)
     assert "_all" not in vars(world.pairs)
 
 

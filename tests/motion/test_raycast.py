@@ -270,5 +270,7 @@ def test_what_rays_do_not_know_is_named():
     assert np.isnan(cardan.raycast(world, world.initial, (0, 0, np.nan), (0, 0, -1.0), bodies="ball").distance)
     with pytest.raises(cardan.errors.ParameterError, match=r"cardan\.World"):
         cardan.raycast(world.model, world.initial, (0, 0, 5.0), (0, 0, -1.0))
+    with pytest.raises(cardan.errors.ParameterError, match="any length but 0"):
+        cardan.raycast(world, world.initial, (0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
     with pytest.raises(cardan.errors.ShapeError, match="origins"):
         cardan.raycast(world, world.initial, (0, 5.0), (0, 0, -1.0), bodies="ball")

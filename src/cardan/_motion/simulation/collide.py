@@ -23,6 +23,9 @@ from cardan._robot.geometry.shapes import Geometry, Hull, Mesh, Sphere
 from cardan._robot.geometry.touching import Contacts
 from cardan._robot.model import Model
 
+MOST = 30_000
+"""Pairs whose candidates one program has: to trace so many takes up to a minute."""
+
 
 class ContactPoints(NamedTuple):
     """Candidates for contact, in the world; as `Contacts`, without the pairs they are of.
@@ -101,6 +104,11 @@ def collide(world: WorldContents, state: State) -> Contacts:
     if not world.pairs:
         point, normal = np.empty((2, len(state), 0, 3), state.dtype)
         return Contacts(np.empty((len(state), 0), state.dtype), point, normal, np.empty(0, int))
+    if len(world.pairs) > MOST:
+        what = f"candidates of all {len(world.pairs)} pairs of shapes of world {world.name!r}"
+        instead = "ask for those of some pairs, world.with_contacts(pattern).collide, or for what touches, "
+        instead += "solver.contact_forces(state)"
+        raise UnsupportedError(what, f"one program, which has {MOST} pairs at most", instead)
     if world not in _FUNCTIONS:
         _FUNCTIONS[world] = collide_function(tuple(world.pairs)), owners_of(world.pairs)
     compiled, owners = _FUNCTIONS[world]

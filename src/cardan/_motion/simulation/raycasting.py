@@ -119,7 +119,7 @@ def raycast(
         UnknownNameError: for a body that does not exist.
         UnsupportedError: for a mesh that could not be read, or a flat hull among the shapes that count.
         MissingExtraError: for hulls, without the extra `mesh`.
-        ShapeError, ParameterError: for arrays that do not fit.
+        ShapeError, ParameterError: for arrays that do not fit, and a direction of length 0.
 
     Examples:
         >>> world = cardan.robots.quadruped().world("floating", ground=True)
@@ -144,6 +144,8 @@ def raycast(
     for name, array in zip(("origins", "directions"), rays, strict=True):
         if array.shape[-1:] != (3,):
             raise ShapeError("raycast", name, got=array.shape, expected="(..., R, 3)")
+    if not rays[1].any(axis=-1).all():
+        raise ParameterError("direction of a ray", got=[0.0, 0.0, 0.0], expected="any length but 0")
     try:
         o, d = np.broadcast_arrays(*rays)
     except ValueError:

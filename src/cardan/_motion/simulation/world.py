@@ -158,7 +158,8 @@ class World(WorldContents):
             Contacts: gap (worlds, C), point and normal (worlds, C, 3) in world axes, and pair (C,), which of `pairs`.
 
         Raises:
-            UnsupportedError: for a pair of shapes cardan's own collision does not know, such as meshes.
+            UnsupportedError: for a pair of shapes cardan's own collision does not know, such as meshes; for more pairs
+                than one program has.
             ParameterError: for a state of another world.
         """
         return collide(self, state)
