@@ -220,7 +220,8 @@ def test_arrays_may_have_the_names_of_parts(tmp_path, monkeypatch):
 
 
 @needs_gcc
-@pytest.mark.parametrize("single", [pytest.param(False, marks=pytest.mark.full), True])
+@pytest.mark.full
+@pytest.mark.parametrize("single", [False, True])
 def test_long_programs_are_cut_into_parts(tmp_path, single):
     """Equal to the whole to the last bit, results where the inputs are, and no part much longer than the rest."""
     model = cardan.robots.quadruped().model(base="floating")

@@ -104,6 +104,7 @@ def test_a_frame_that_is_moved_with_all_on_it_is_told_so():
     assert max(found.errors.values()) < 1e-12
 
 
+@pytest.mark.full
 def test_what_urdf_moves_is_the_same_robot():
     for name in cardan.robots.__all__ if hasattr(cardan.robots, "__all__") else ():
         make = getattr(cardan.robots, name)

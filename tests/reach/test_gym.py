@@ -28,7 +28,7 @@ from cardan.errors import ParameterError, ShapeError  # noqa: E402
 
 POLE, DOG, ARM = "cardan/CartPoleSwingUp-v0", "cardan/QuadrupedWalk-v0", "cardan/ArmReach-v0"
 ROUGH = "cardan/QuadrupedRough-v0"
-NAMES = [POLE, ARM, *(pytest.param(name, marks=pytest.mark.full) for name in (DOG, ROUGH))]
+NAMES = [POLE, *(pytest.param(name, marks=pytest.mark.full) for name in (ARM, DOG, ROUGH))]
 MODES = [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP]
 
 

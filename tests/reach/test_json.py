@@ -314,6 +314,7 @@ def test_a_copy_goes_its_own_way(twin_of):
     assert twin != m
 
 
+@pytest.mark.full
 def test_pickles_are_read_by_another_process(tmp_path):
     things = (everything(), *CATALOGUE, cardan.load(urdf_path("quadruped")), Limits([1], [2]), Inertia(1.0, (1, 2, 3)))
     cardan.mass_matrix(things[-3], things[-3].neutral())
