@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from cardan._algebra.errors import ParameterError
+from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._algebra.scalar import absolute, logical_and, where
 from cardan._algebra.spatial import SE3, Vector3
 from cardan._dynamics.algorithms.kinematics import Kinematics
@@ -20,7 +20,7 @@ from cardan._motion.collision.all_apart import are_apart
 from cardan._motion.collision.distance import witnesses
 from cardan._motion.collision.pushes import push_of_obstacles, push_of_two
 from cardan._motion.simulation.articulation import Pattern
-from cardan._motion.simulation.collide import check_pages
+from cardan._motion.simulation.collide import MOST, check_pages
 from cardan._motion.simulation.pairs import WORLD_NODE, ContactPair, contact_pairs, select_pairs
 from cardan._motion.simulation.solids import solids
 from cardan._motion.simulation.world_contents import WorldContents
@@ -88,7 +88,7 @@ def clearance(
 
     Raises:
         UnknownNameError: for pairs that do not exist.
-        UnsupportedError: for shapes that have no distance, such as two planes.
+        UnsupportedError: for shapes that have no distance, such as two planes; for more pairs than one program has.
         ParameterError: for something else than a world or model, an obstacle that is none, or if there is no pair.
         ShapeError, DTypeError: for an array that does not fit.
 
@@ -228,6 +228,9 @@ def _made(world: WorldContents | Model, chosen: Any, obstacles: Sequence[Any]) -
         pairs = select_pairs(pairs, chosen, f"clearance of {world.name!r}")
     if not pairs and (obstacles or chosen is None):
         raise _nothing_to_meet(world, bool(obstacles))
+    if len(pairs) > MOST:
+        what = f"distances of {len(pairs)} pairs of shapes of {world.name!r}"
+        raise UnsupportedError(what, f"one program of {MOST} at most", "ask for those of some pairs, pairs=pattern")
     check_pages(pairs)
     return Functions(pairs, *_functions(pairs))
 

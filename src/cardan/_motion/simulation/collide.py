@@ -108,7 +108,7 @@ def collide(world: WorldContents, state: State) -> Contacts:
         what = f"candidates of all {len(world.pairs)} pairs of shapes of world {world.name!r}"
         instead = "ask for those of some pairs, world.with_contacts(pattern).collide, or for what touches, "
         instead += "solver.contact_forces(state)"
-        raise UnsupportedError(what, f"one program, which has {MOST} pairs at most", instead)
+        raise UnsupportedError(what, f"one program of {MOST} at most", instead)
     if world not in _FUNCTIONS:
         _FUNCTIONS[world] = collide_function(tuple(world.pairs)), owners_of(world.pairs)
     compiled, owners = _FUNCTIONS[world]
