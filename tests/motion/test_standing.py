@@ -8,6 +8,8 @@ import pytest
 import cardan
 from cardan import Inertia, Mechanism
 from cardan import joints as J
+from cardan._dynamics.call.function import Outline
+from cardan._motion.collision import table
 from cardan.description import Box, Shape, Sphere
 from cardan.errors import MechanismError, StartWarning
 from cardan.simulation import stand
@@ -30,11 +32,8 @@ def test_what_goes_round_in_circles_is_solved():
     assert not found.state.diverged.any()
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("name", ["hyq_no_sensors", "talos_reduced", "g1_29dof_rev_1_0", "alex_nub_hands", "kinova"])
-def test_robots_that_fall_limp_are_solved(name, dtype):
-    """Of talos_reduced one step in thirty had residuals up to 1e38, and four of 32 worlds diverged."""
+def standing(name):
+    """The world of a URDF of example-robot-data on the ground."""
     from robots_data import urdf_files
 
     file = next((file for file in urdf_files() if file.stem == name), None)
@@ -42,7 +41,27 @@ def test_robots_that_fall_limp_are_solved(name, dtype):
         pytest.skip("example-robot-data is not installed")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of coarse hulls
-        world = cardan.load_mechanism(file).world("floating", ground=True)
+        return cardan.load_mechanism(file).world("floating", ground=True)
+
+
+@pytest.mark.full
+def test_a_step_is_the_same_program_in_every_trace(monkeypatch):
+    """How many candidates two shapes have is asked once in a process, and is no part of the trace that asks."""
+    world, digests = standing("g1_29dof_rev_1_0"), set()
+    step = cardan.solvers.Featherstone(world, 1e-3, tables=False).function
+    monkeypatch.setattr(table, "_COUNTS", {})  # as in a process that has not asked
+    for _ in range(2):
+        given = step.interface.required(world.model, {}, ("position",))
+        digests.add(Outline.of(step.made_from.traced(world.model, *given).program).digest)
+    assert len(digests) == 1
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", ["hyq_no_sensors", "talos_reduced", "g1_29dof_rev_1_0", "alex_nub_hands", "kinova"])
+def test_robots_that_fall_limp_are_solved(name, dtype):
+    """Of talos_reduced one step in thirty had residuals up to 1e38, and four of 32 worlds diverged."""
+    world = standing(name)
     state = world.state(32, dtype)
     q = world.model.random_configuration((32,), seed=1)
     q[:, :7] = state.q[:, :7]

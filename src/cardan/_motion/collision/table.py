@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from itertools import count
 from typing import Any, NamedTuple
 
+from cardan._algebra.arrays.nested import rebuilt
 from cardan._algebra.arrays.repeat import each, when
 from cardan._algebra.content import own_module
 from cardan._algebra.errors import UnsupportedError
@@ -121,8 +123,14 @@ def count_of(shape_a: Geometry, shape_b: Geometry) -> int:
         return most_of(two.a)
     key = type(two.a), type(two.b)
     if key not in _COUNTS or _COUNTS[key][0] is not PAIRS[key]:
-        _COUNTS[key] = PAIRS[key], len(PAIRS[key](*two))
+        # Of plain numbers: a page of symbols would be part of the trace that asks first, and of no other.
+        _COUNTS[key] = PAIRS[key], len(PAIRS[key](_of_numbers(two.a), SE3(), _of_numbers(two.b), SE3()))
     return _COUNTS[key][1]
+
+
+def _of_numbers(shape: Geometry) -> Any:
+    """Return a shape of that type with some sizes."""
+    return of_sizes(shape, rebuilt(sizes_of(shape), count(1.0, 0.1)))
 
 
 _COUNTS: dict[tuple[type, type], tuple[Any, int]] = {}  # by types, with the page that was asked
