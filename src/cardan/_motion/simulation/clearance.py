@@ -180,9 +180,8 @@ def is_free(
     return functions.apart(model_of(world), q, margin) > 0.5
 
 
-LAST = (
-    "last"  # what was asked for last, and its functions: to compare twenty obstacles takes longer than to look at them
-)
+LAST = "last"
+"""What was asked for last, and its functions: to compare twenty obstacles takes longer than to look at them."""
 # By the world or model itself, so that functions live as long as it does.
 _FUNCTIONS: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 
