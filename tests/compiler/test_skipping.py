@@ -322,7 +322,8 @@ def test_numbers_of_items_are_picked_where_they_are_needed(monkeypatch, emitter,
     assert region.passes == 6
     assert body.passes == 1
     assert {rows: len(columns) for rows, columns in layout.records.items()} == {6: 5}
-    assert sorted({place.stride for column, place in layout.columns.items()}) == [4]  # two given, two returned
+    # Two returned are where the results are, behind four inputs; two given wait behind those.
+    assert sorted(layout.columns.values()) == [(4, 2), (5, 2), (16, 2), (17, 2)]
     for rows in ROWS:
         x = [states(rows, 0.4, dtype)]
         found = evaluated(program, "llvm", x)
