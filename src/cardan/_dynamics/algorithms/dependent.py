@@ -34,11 +34,8 @@ from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan._robot.model import Model
 
 SAMPLES, SPREAD = 4, 0.3  # closed configurations that are looked at, and how far from the first [rad, units of length]
-STARTS, STEPS, CLOSED = (
-    8,
-    40,
-    1e-10,
-)  # where they are looked for, how long, and how near they are to come [units of length, rad]
+# From how many starts they are looked for, in how many steps, and how near they are to come [units of length, rad].
+STARTS, STEPS, CLOSED = 8, 40, 1e-10
 # Entries of eliminated columns of length 1: below the first, rows depend on one another; no pivot is below the second.
 DEPENDENT, LEAST = 1e-7, 1e-3
 SHARED = 0.1  # what a coordinate counts that several loops share, beside one of its own loop alone

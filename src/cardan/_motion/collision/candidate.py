@@ -46,6 +46,10 @@ class Candidate(NamedTuple):
         return Candidate(self.gap, X_ba @ opposite, -(X_ba.rotation @ self.normal))
 
 
+NOWHERE = Candidate(FAR, Vector3.zero(), Z)
+"""What stands for a candidate of shapes that are out of reach."""
+
+
 def existing(condition: Any, candidate: Candidate) -> Candidate:
     """Return the candidate, `FAR` away where the condition does not hold."""
     return candidate._replace(gap=where(condition, candidate.gap, FAR))

@@ -29,9 +29,9 @@ from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.candidate import (
     COINCIDENT,
     FAR,
+    NOWHERE,
     Candidate,
     X,
-    Z,
     across,
     length_and_direction,
     select,
@@ -81,8 +81,7 @@ def flat_convex(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, reach: Scalar | No
     deepest = witness(a, X_a, b, X_b, reach=reach)
     if reach is None:
         return _manifold(a, X_a, b, X_b, deepest)
-    none = [Candidate(FAR, Vector3.zero(), Z)] * 4
-    return when(deepest.gap <= reach, lambda: _manifold(a, X_a, b, X_b, deepest), none)
+    return when(deepest.gap <= reach, lambda: _manifold(a, X_a, b, X_b, deepest), [NOWHERE] * 4)
 
 
 def _manifold(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, deepest: Witness) -> list[Candidate]:

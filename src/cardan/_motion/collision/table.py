@@ -12,12 +12,12 @@ from cardan._algebra.arrays.repeat import each, when
 from cardan._algebra.content import own_module
 from cardan._algebra.errors import UnsupportedError
 from cardan._algebra.scalar import is_zero
-from cardan._algebra.spatial import SE3, Scalar, Vector3
+from cardan._algebra.spatial import SE3, Scalar
 from cardan._compiler.runtime import reading
 from cardan._motion.collision.bounds import may_meet
 from cardan._motion.collision.box_box import box_box
 from cardan._motion.collision.box_round import box_capsule, box_sphere
-from cardan._motion.collision.candidate import FAR, Candidate, Z, axis_of
+from cardan._motion.collision.candidate import NOWHERE, Candidate, axis_of
 from cardan._motion.collision.convex import convex_convex
 from cardan._motion.collision.flat_contact import flat_convex
 from cardan._motion.collision.height_field import on_height_field
@@ -225,7 +225,7 @@ def _candidates(
 
     if reach is None:
         return found()
-    return when(may_meet(*two, reach), found, [Candidate(FAR, Vector3.zero(), Z)] * count)
+    return when(may_meet(*two, reach), found, [NOWHERE] * count)
 
 
 def kind_of(shape: Geometry, doublings: int = 1) -> Any:

@@ -303,11 +303,11 @@ def end_of_kind(c, first, count):
 
 @kernel(c=Crowd, kind=INT, rows=INT)
 def run_pairs(c, kind, rows):
-    """Find the candidates of pairs of a kind that are gathered."""
+    """Find the candidates of pairs of a kind that are gathered, of one at least."""
     if c.pair_program[kind] == 0:
         c.lacking = PROGRAM
         c.wanted = kind
-    elif rows > 0:
+    else:
         run(c.pair_program[kind], rows)
 
 

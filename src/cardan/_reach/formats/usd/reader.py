@@ -371,7 +371,9 @@ class Reading:
         said = {}
         for prim in (prim for prim in self.scene.roots if is_below(str(prim.GetPath()), root)):
             found = (value(prim, name) for name in SELF_COLLISION)
-            said |= {bool(first): prim for first in [e for e in found if e is not None][:1]}
+            first = next((e for e in found if e is not None), None)
+            if first is not None:
+                said[bool(first)] = prim
         mechanism.self_collision = True in said
         if len(said) == 2:
             self.stage.warn(
