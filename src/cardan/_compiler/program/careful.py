@@ -9,8 +9,8 @@ A half is what is left of x after adding and taking away 2^27 x (2^12 x in singl
 compilers may join any of them to sums. A program serves both precisions: it sees which one it runs in from whether
 2^-30 of a quotient can be added to it. (Of a constant that would be decided while tracing.)
 
-**Length** hypot(x, y) = m sqrt((x / m)^2 + (y / m)^2) with the larger m of |x| and |y|: no square overflows. Derivatives
-hold m, so that they are right where |x| = |y|, and where x or y is 0.
+**Length** hypot(x, y) = m sqrt((x / m)^2 + (y / m)^2) with the larger m of |x| and |y|: no square overflows.
+Derivatives hold m, so that they are right where |x| = |y|, and where x or y is 0.
 
 Source: Dekker, A Floating-Point Technique for Extending the Available Precision (1971), for the halves; the sums here
 are in another order, which needs no rounded product.
