@@ -96,12 +96,13 @@ class RowProgram:
         program: what is run, of inputs and outputs by name.
         arrays: for each input and output an array of so many rows, contiguous, and for each column of row numbers one
             of whole numbers of 32 bits; several programs may share them.
+        most: on how many rows at once, if that is known: for few there is code of its own.
     """
 
-    def __init__(self, program: Program, arrays: Mapping[str, np.ndarray]) -> None:
+    def __init__(self, program: Program, arrays: Mapping[str, np.ndarray], most: int = 2**20) -> None:
         self.program = program
         self.runner = NativeProgram(Outline.of(program), lambda: program)
-        self.code = self.runner.code(FLOAT64, 2**20, for_good=True)
+        self.code = self.runner.code(FLOAT64, most, for_good=True)
         self.heap = aligned_empty((max(self.code.heap, 8),), np.uint8)
         self.words = np.zeros(9, dtype=np.int64)  # read by `translate`
         self.words[0], self.words[3] = self.code.address, self.heap.ctypes.data

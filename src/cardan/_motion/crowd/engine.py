@@ -12,7 +12,7 @@ from cardan._algebra.errors import UnsupportedError
 from cardan._compiler.kernels import RowProgram
 from cardan._motion.crowd.contact_rows import ContactRows
 from cardan._motion.crowd.grid import LEVELS
-from cardan._motion.crowd.kept import NOBODY, KeptImpulses
+from cardan._motion.crowd.kept import NOBODY, NOTHING, KeptImpulses
 from cardan._motion.crowd.layout import Layout, Scene, lower_half, starts_of
 from cardan._motion.crowd.sleep import REST
 from cardan._motion.crowd.sparse import CROWDED
@@ -87,7 +87,6 @@ class Engine:
 
     def _add_trees(self) -> None:
         c, layout = self.c, self.layout
-        self._add_results()
         c.allocate(c.numbers_q, "q_rows", "q_after")
         c.allocate(c.numbers_v, "effort", "position", "velocity")
         c.allocate(c.numbers_v, "v_rows", "v_after", "a_rows", "effort_rows", "position_rows", "velocity_rows")
@@ -100,6 +99,7 @@ class Engine:
         c.allocate(c.numbers_q, "rest_q")
         c.allocate(2 * c.trees + 1, "body", "body_change")
         c.allocate(c.trees, "colours_of")
+        self._name_arrays()
         begin = "effort", "position", "velocity", "wrenches", "line", "armature", "before", "tree_error", "free"
         for name in (*begin, "rest", "rest_woken", "tree_placed"):
             getattr(c, name)[...] = 0
@@ -114,32 +114,36 @@ class Engine:
         for name in ("start", "lines", "joint_reaction", "finish", "placing", "moving", "alone"):
             setattr(c, name, np.zeros(c.kinds, np.int64))
         self._tree_arrays = [self._arrays_of(k, first) for k, first in enumerate(held[:-1])]
-        for k, (rows_of, arrays) in enumerate(zip(self.trees, self._tree_arrays, strict=True)):
+        for k, rows_of in enumerate(self.trees):
             if layout.kinds[k].pairs is not None:
                 made = rows_of.placing(), rows_of.moving(), rows_of.alone()
-                c.placing[k], c.moving[k], c.alone[k] = (self._made(p, arrays) for p in made)
+                c.placing[k], c.moving[k], c.alone[k] = (self._made(p, k) for p in made)
             else:
                 self._add_tree_programs(k)
 
-    def _add_results(self) -> None:
-        """Lay results out in one row, and by the names of a state's arrays."""
+    def _name_arrays(self) -> None:
+        """Find what a step is given, and the row of its results, by the names of a state's and a control's arrays."""
         c, W = self.c, self.worlds
         sizes = c.numbers_q, c.numbers_v, c.numbers_v, W, W
         self.row = np.zeros(sum(sizes))
         c.q, c.v, c.a, c.residual, c.good = np.split(self.row, np.cumsum(sizes)[:-1])
         rows = {name: array.reshape(W, -1) for name, array in (("q", c.q), ("v", c.v), ("warm", c.a))}
         self.results = rows | {"residual": c.residual, "count": c.good}
+        pushed = ("wrenches",) * bool(c.numbers_w)
+        self.given = {name: getattr(c, name) for name in ("q", "v", "effort", "position", "velocity", *pushed)}
+        self.given["count"] = c.good
 
     def _add_tree_programs(self, k: int) -> None:
         """Make what steps the trees of a kind that meet others: of robots not before one does."""
-        c, rows_of, arrays = self.c, self.trees[k], self._tree_arrays[k]
-        c.start[k], c.finish[k] = (self._made(p, arrays) for p in (rows_of.start(), rows_of.finish()))
+        c, rows_of = self.c, self.trees[k]
+        c.start[k], c.finish[k] = (self._made(p, k) for p in (rows_of.start(), rows_of.finish()))
         if rows_of.elements:
             both = rows_of.lines(), rows_of.reaction()
-            c.lines[k], c.joint_reaction[k] = (self._made(p, arrays) for p in both)
+            c.lines[k], c.joint_reaction[k] = (self._made(p, k) for p in both)
 
-    def _made(self, program: Any, arrays: dict[str, np.ndarray]) -> int:
-        self._programs.append(RowProgram(program, arrays))
+    def _made(self, program: Any, k: int) -> int:
+        """Make what runs a program over the trees of a kind; return where it is."""
+        self._programs.append(RowProgram(program, self._tree_arrays[k], int(self.c.kind_rows[k])))
         return self._programs[-1].address
 
     def _arrays_of(self, k: int, held: int) -> dict[str, np.ndarray]:
@@ -307,11 +311,14 @@ class Engine:
         self._told = KeptImpulses(*own, c.shapes, *rest)
         return self._told
 
-    def recall(self, kept: KeptImpulses) -> None:
-        """Begin the next step with what was kept."""
-        if kept is self._told:
+    def recall(self, kept: KeptImpulses | None) -> None:
+        """Begin the next step with what was kept, if that is of such worlds."""
+        if kept is self._told is not None:
             return
-        c, n = self.c, len(kept.key)
+        c = self.c
+        if kept is None or kept.shapes != c.shapes:
+            kept = NOTHING
+        n = len(kept.key)
         c.rest[...] = 0
         sizes = (self.worlds, c.world_trees), (self.worlds, c.numbers_q // max(self.worlds, 1))
         if c.sleep and (kept.rest.shape, kept.rest_q.shape) == sizes:

@@ -106,11 +106,10 @@ class TableSteps:
             engine = idle.pop()
         except IndexError:  # a new one, or those there are step for other threads
             engine = self._made(*key[1:])
-        for name in ("effort", "position", "velocity"):
-            if name not in given:
-                getattr(engine.c, name).fill(0.0)
-        _load(engine, given)
-        _recall(engine, kept)
+        for name, own in engine.given.items():
+            own[...] = given[name].ravel() if name in given else 0.0
+        engine.c.single = int(given["q"].dtype == np.float32)
+        engine.recall(kept)
         return engine
 
     def _made(self, worlds: int, pushed: bool) -> Engine:
@@ -147,7 +146,7 @@ class TableSteps:
     def run(self, asked: tuple[str, ...], steps: int) -> TableRun:
         """Return what a stepper of one world runs."""
         pushed = "wrenches" in asked
-        return TableRun(self, self._made(1, pushed), ("q", "v", "count", *asked), steps)
+        return TableRun(self._made(1, pushed), ("q", "v", "count", *asked), steps)
 
     def _step_part(self, part: int, given: Mapping[str, np.ndarray], kept: KeptImpulses | None, steps: int) -> Stepped:
         """Return what comes of steps of the part of a batch with a number."""
@@ -184,9 +183,9 @@ class TableSteps:
 class TableRun:
     """Takes steps of one world again and again; impulses go from one call to the next."""
 
-    def __init__(self, own: TableSteps, engine: Engine, names: tuple[str, ...], steps: int) -> None:
-        self.engine, self._names, self._steps, self._lock = engine, names, steps, Lock()
-        self._held = own  # what its programs are of
+    def __init__(self, engine: Engine, names: Sequence[str], steps: int) -> None:
+        self.engine, self._steps, self._lock = engine, steps, Lock()
+        self._given = [engine.given[name] for name in names]
         ends = np.cumsum([array.size for array in engine.results.values()]).tolist()
         places = (slice(*at) for at in pairwise([0, *ends]))
         self.places: Mapping[str, Any] = {name: (..., at) for name, at in zip(engine.results, places, strict=True)}
@@ -194,7 +193,9 @@ class TableRun:
     def __call__(self, *arrays: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return results side by side in one row."""
         with self._lock:  # tables that two threads write into would be worse than wrong
-            _load(self.engine, dict(zip(self._names, arrays, strict=True)))
+            for own, array in zip(self._given, arrays, strict=True):
+                own[...] = array.ravel()
+            self.engine.c.single = int(arrays[0].dtype == np.float32)
             self.engine.step(self._steps)
             out = np.empty(len(self.engine.row), arrays[0].dtype) if out is None else out
             out[...] = self.engine.row
@@ -209,7 +210,7 @@ class TableStepper(Stepper):
     def __init__(self, run: TableRun, state: State, clock: Any, asked: Sequence[np.ndarray], steps: int) -> None:
         super().__init__(run, state, clock, asked, steps)
         self._engine = run.engine
-        _recall(run.engine, state.kept_impulses)
+        run.engine.recall(state.kept_impulses)
 
     @property
     def state(self) -> State:
@@ -217,14 +218,3 @@ class TableStepper(Stepper):
         found = super().state
         found.kept_impulses = self._engine.kept()
         return found
-
-
-def _load(engine: Engine, given: Mapping[str, np.ndarray]) -> None:
-    c = engine.c
-    for name, array in given.items():
-        getattr(c, "good" if name == "count" else name)[...] = array.ravel()
-    c.single = int(given["q"].dtype == np.float32)
-
-
-def _recall(engine: Engine, kept: KeptImpulses | None) -> None:
-    engine.recall(NOTHING if kept is None or kept.shapes != engine.c.shapes else kept)
