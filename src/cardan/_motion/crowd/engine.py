@@ -70,9 +70,8 @@ class Engine:
         layout.fill_trees(c)
         layout.fill_nodes(c)
         c.numbers_w = len(c.w_source) if pushed else 0
-        options = dt, limits
         self.trees = [
-            TreeRows(k.model, k.touching, *options, k.kinematic, pushed, k.pairs or (), k.balls, iterations)
+            TreeRows(k.model, k.touching, dt, limits, k.kinematic, pushed, k.pairs or (), k.balls, iterations)
             for k in layout.kinds
         ]
         self._add_trees()
@@ -129,9 +128,8 @@ class Engine:
         c.q, c.v, c.a, c.residual, c.good = np.split(self.row, np.cumsum(sizes)[:-1])
         rows = {name: array.reshape(W, -1) for name, array in (("q", c.q), ("v", c.v), ("warm", c.a))}
         self.results = rows | {"residual": c.residual, "count": c.good}
-        pushed = ("wrenches",) * bool(c.numbers_w)
-        self.given = {name: getattr(c, name) for name in ("q", "v", "effort", "position", "velocity", *pushed)}
-        self.given["count"] = c.good
+        names = "q", "v", "effort", "position", "velocity", *("wrenches",) * bool(c.numbers_w)
+        self.given = {"count": c.good} | {name: getattr(c, name) for name in names}
 
     def _add_tree_programs(self, k: int) -> None:
         """Make what steps the trees of a kind that meet others: of robots not before one does."""

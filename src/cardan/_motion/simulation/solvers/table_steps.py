@@ -145,8 +145,7 @@ class TableSteps:
 
     def run(self, asked: tuple[str, ...], steps: int) -> TableRun:
         """Return what a stepper of one world runs."""
-        pushed = "wrenches" in asked
-        return TableRun(self._made(1, pushed), ("q", "v", "count", *asked), steps)
+        return TableRun(self._made(1, "wrenches" in asked), ("q", "v", "count", *asked), steps)
 
     def _step_part(self, part: int, given: Mapping[str, np.ndarray], kept: KeptImpulses | None, steps: int) -> Stepped:
         """Return what comes of steps of the part of a batch with a number."""
@@ -205,16 +204,16 @@ class TableRun:
 class TableStepper(Stepper):
     """See `Stepper`; its steps go by tables."""
 
-    __slots__ = ("_engine",)
+    __slots__ = ()
+    _run: TableRun
 
     def __init__(self, run: TableRun, state: State, clock: Any, asked: Sequence[np.ndarray], steps: int) -> None:
         super().__init__(run, state, clock, asked, steps)
-        self._engine = run.engine
         run.engine.recall(state.kept_impulses)
 
     @property
     def state(self) -> State:
         """See `Stepper.state`."""
         found = super().state
-        found.kept_impulses = self._engine.kept()
+        found.kept_impulses = self._run.engine.kept()
         return found
