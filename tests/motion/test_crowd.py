@@ -226,7 +226,7 @@ def tighten(solver):
 
 @pytest.mark.parametrize(("name", "value"), [("v", np.nan), ("q", 1e31)])
 def test_what_is_no_number_stays_in_its_island(name, value):
-    """A body without a number, or beyond all, stands still and is flagged; islands beside it, and other worlds, go on."""
+    """A body without a number, or beyond all, stands still and is flagged; other islands and worlds go on."""
     b = WorldBuilder()
     b.add_ground()
     for k in range(6):
