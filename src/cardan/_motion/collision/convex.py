@@ -153,11 +153,12 @@ def search(
     def going(k: Scalar, starts: Any, best: Any) -> Any:
         best = Search(*best)
         is_deep = logical_and(best.inside > 0.5, best.separation < -shallow * size)
-        deeper = logical_and(is_deep, k <= float(STARTS))
+        deeper = logical_and(is_deep, k <= float(0 if is_known_first else STARTS))
         if is_known is not None:
             deeper = logical_and(deeper, logical_not(is_known(best)))
         return logical_or(k < 0.5, deeper)
 
+    is_known_first = isinstance(a, Box) and isinstance(b, Box)
     towards = middle_of(a) - X_ab @ middle_of(b) + nothing
     n, first = _first([unit(towards, X), *_axes(a, b, X_ab, towards)], lowest)
     n, first = n + nothing, Vertex(*(v + nothing for v in first))
@@ -182,10 +183,12 @@ def _first(directions: list[Vector3], lowest: Callable[[Vector3], Vertex]) -> tu
 
 
 def _axes(a: Geometry, b: Geometry, X_ab: SE3, towards: Vector3) -> list[Vector3]:
-    """Return the normals of flat ends, towards A: thin cylinders and boxes part along these."""
+    """Return the normals of flat ends, and of crossing edges of boxes, towards A: thin shapes and boxes part there."""
     normals: list[Vector3] = []
     for shape, axes in ((a, (X, Y, Z)), (b, tuple(X_ab.rotation.columns()))):
         normals += {Box: axes, Cylinder: axes[2:]}.get(type(shape), ())
+    if isinstance(a, Box) and isinstance(b, Box):
+        normals += [unit(e.cross(f), X) for e, f in product(normals[:3], normals[3:])]
     return [n * where(n.dot(towards) < 0.0, -1.0, 1.0) for n in normals]
 
 
