@@ -37,7 +37,7 @@ from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.candidate import FAR, Candidate, X, Y, Z, chosen, in_precision, select
 from cardan._motion.collision.simplex import Vertex, carrying, combined, direction, encloses, nearest, unit
 from cardan._motion.collision.support_points import extent_of, middle_of, radius_of, support
-from cardan._robot.geometry.shapes import Box, Cylinder, Geometry
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Geometry
 
 PASSES = 200
 # Of the sizes, in double and single precision: what is rounding, and where a search has found its point.
@@ -185,10 +185,11 @@ def _first(directions: list[Vector3], lowest: Callable[[Vector3], Vertex]) -> tu
 def _axes(a: Geometry, b: Geometry, X_ab: SE3, towards: Vector3) -> list[Vector3]:
     """Return the normals of flat ends, and of crossing edges of boxes, towards A: thin shapes and boxes part there."""
     normals: list[Vector3] = []
+    edges = []
     for shape, axes in ((a, (X, Y, Z)), (b, tuple(X_ab.rotation.columns()))):
         normals += {Box: axes, Cylinder: axes[2:]}.get(type(shape), ())
-    if isinstance(a, Box) and isinstance(b, Box):
-        normals += [unit(e.cross(f), X) for e, f in product(normals[:3], normals[3:])]
+        edges.append({Box: axes, Cylinder: axes[2:], Capsule: axes[2:]}.get(type(shape), ()))
+    normals += [unit(e.cross(f), X) for e, f in product(*edges)]
     return [n * where(n.dot(towards) < 0.0, -1.0, 1.0) for n in normals]
 
 
