@@ -13,6 +13,7 @@ since s(n') = n' . q + |v| with v from q to that point, |v| >= d and n' . q >= s
 point of C nearest to a point q, does both: q stays 0 while no pass finds 0 in C, and then follows the best n found. It
 ends where the normal of the surface points to 0: the least depth there is nearby. Others may be less: so it begins
 again from the directions of greatest separation among some all around (`starts`), and the best of all ends counts.
+Boxes are least deep along a normal of a face or of two edges that cross (`_axes`): there it begins, and ends.
 
 Every pass takes the point w of C that is least along n, and replaces the simplex of four points by the three that carry
 its point nearest to q (`simplex`). What it returns is the best n of all passes: s(n) is a true separation, so that
@@ -27,7 +28,7 @@ Cost: a pass is 780 operations and the support points of both.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -37,7 +38,7 @@ from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.candidate import FAR, Candidate, X, Y, Z, chosen, in_precision, select
 from cardan._motion.collision.simplex import Vertex, carrying, combined, direction, encloses, nearest, unit
 from cardan._motion.collision.support_points import extent_of, middle_of, radius_of, support
-from cardan._robot.geometry.shapes import Box, Cylinder, Geometry
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Geometry
 
 PASSES = 200
 # Of the sizes, in double and single precision: what is rounding, and where a search has found its point.
@@ -162,6 +163,8 @@ def search(
     n, first = _first([unit(towards, X), *_axes(a, b, X_ab, towards)], lowest)
     n, first = n + nothing, Vertex(*(v + nothing for v in first))
     begin = ended(Search((first,) * 4, (zero + 1.0, zero, zero), nothing, zero, n, n.dot(first.x), zero))
+    if isinstance(a, Box) and isinstance(b, Box):  # that direction is the best of all
+        return Search(*repeat_while(PASSES, lambda *state: Search(*state).done < 0.5, improved, *begin))
     none = [(nothing, zero)] * STARTS
     return Search(*repeat_while(1 + STARTS, going, again, zero, none, tuple(begin))[2])
 
@@ -182,10 +185,13 @@ def _first(directions: list[Vector3], lowest: Callable[[Vector3], Vertex]) -> tu
 
 
 def _axes(a: Geometry, b: Geometry, X_ab: SE3, towards: Vector3) -> list[Vector3]:
-    """Return the normals of flat ends, towards A: thin cylinders and boxes part along these."""
+    """Return the normals of flat ends and of crossing lines, towards A: thin shapes part along these, boxes always."""
     normals: list[Vector3] = []
+    lines: list[Sequence[Vector3]] = []
     for shape, axes in ((a, (X, Y, Z)), (b, tuple(X_ab.rotation.columns()))):
         normals += {Box: axes, Cylinder: axes[2:]}.get(type(shape), ())
+        lines.append({Box: axes, Cylinder: axes[2:], Capsule: axes[2:]}.get(type(shape), ()))
+    normals += [unit(e.cross(f), X) for e, f in product(*lines)]
     return [n * where(n.dot(towards) < 0.0, -1.0, 1.0) for n in normals]
 
 

@@ -28,6 +28,8 @@ from cardan._robot.description import Shape
 from cardan._robot.geometry.shapes import Geometry, Sphere
 from cardan._robot.model import WORLD, Material, Model
 
+MANY = 100_000
+"""Pairs that `is_free` looks at: they are rows of numbers, of which a new function takes 0.2 ms each to be made."""
 LARGEST = 1e30
 """Coordinates that sum up to more, NaN among them, are nowhere."""
 
@@ -100,7 +102,7 @@ def clearance(
         >>> bool((near.distance > 0.0).all())
         True
     """
-    functions = functions_of(world, pairs, obstacles)
+    functions = _of_distances(world, pairs, obstacles)
     if not functions.pairs:
         batch = np.shape(q)[:-1]
         return Clearance(np.empty((*batch, 0)), *np.empty((3, *batch, 0, 3)))
@@ -134,7 +136,7 @@ def clearance_jacobian(
         >>> cardan.clearance_jacobian(dog, dog.neutral(), pairs=[], obstacles=[ball]).shape[-1]
         18
     """
-    functions = functions_of(world, pairs, obstacles)
+    functions = _of_distances(world, pairs, obstacles)
     if not functions.pairs:
         return np.empty((*np.shape(q)[:-1], 0, model_of(world).nv))
     return functions.jacobian(model_of(world), q)
@@ -207,6 +209,22 @@ def functions_of(world: Any, pattern: Any, obstacles: Any = None) -> Functions:
     return functions
 
 
+def _of_distances(world: Any, pattern: Any, obstacles: Any) -> Functions:
+    """Return the functions of pairs that are few enough for a distance of each."""
+    functions = functions_of(world, pattern, obstacles)
+    _check_count(world, functions.pairs, MOST)
+    return functions
+
+
+def _check_count(world: Any, pairs: Sequence[ContactPair], most: int) -> None:
+    if len(pairs) > most:
+        what = f"{len(pairs)} pairs of shapes of {world.name!r}"
+        instead = "ask for some pairs, pairs=pattern; for is_free instead of distances; or, of points, for a sphere "
+        raise UnsupportedError(
+            what, f"one program of {most} at most", instead + "about each cell of a grid that has some"
+        )
+
+
 def _several(obstacles: Any) -> tuple[Any, ...]:
     if isinstance(obstacles, (Shape, Geometry)) or not (obstacles is None or np.iterable(obstacles)):
         raise ParameterError("obstacles", got=obstacles, expected="several of them: a list")
@@ -227,9 +245,7 @@ def _made(world: WorldContents | Model, chosen: Any, obstacles: Sequence[Any]) -
         pairs = select_pairs(pairs, chosen, f"clearance of {world.name!r}")
     if not pairs and (obstacles or chosen is None):
         raise _nothing_to_meet(world, bool(obstacles))
-    if len(pairs) > MOST:
-        what = f"distances of {len(pairs)} pairs of shapes of {world.name!r}"
-        raise UnsupportedError(what, f"one program of {MOST} at most", "ask for those of some pairs, pairs=pattern")
+    _check_count(world, pairs, MANY)
     check_pages(pairs)
     return Functions(pairs, *_functions(pairs))
 
@@ -244,12 +260,12 @@ def _own_pairs(world: WorldContents | Model) -> tuple[ContactPair, ...]:
 
 def _with_obstacles(model: Model, shapes: Sequence[Shape], obstacles: Sequence[Any]) -> list[ContactPair]:
     fixed = [solid(_obstacle(k, given)) for k, given in enumerate(obstacles)]
-    found = []
+    found, material = [], Material()
     for shape in map(solid, shapes) if fixed else ():
         if shape.role == "collision" and model.attachment(shape.body).node != WORLD_NODE:
             for other in fixed:
                 own = shape.body, shape.geometry, shape.pose, WORLD, other.geometry, other.pose
-                found.append(ContactPair(*own, Material(), f"{shape.name or shape.body}/{other.name}"))
+                found.append(ContactPair(*own, material, f"{shape.name or shape.body}/{other.name}"))
     return found
 
 
