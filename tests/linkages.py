@@ -249,3 +249,77 @@ def humanoid_with_ankles():
         joints = [c for c in m.joints if side in c.name and "ankle" in c.name]
         add_ankle(m, joints[0].parent, joints[-1].child, f"{side}_", at=tuple(joints[0].parent_pose.translation))
     return m
+
+
+HINGE = Revolute((0, 1, 0))
+
+
+def planar(points, links, joints):
+    """Bars in the xz plane, by their points: each has its frame at its first one, with the axes of the world."""
+    m = cardan.Mechanism("planar")
+    m.add_body("base")
+    origins = {"base": (0.0, 0.0)} | {name: points[own[0]] for name, own in links.items()}
+    for k, (name, own) in enumerate(links.items()):
+        ends = np.array([np.subtract(points[p], origins[name]) for p in own])
+        x, z = ends.mean(axis=0)
+        size = np.linalg.norm(ends, axis=1).max()
+        m.add_body(name, cardan.Inertia(0.5 + 0.1 * k, (x, 0.0, z), np.diag(0.1 * size**2 * np.array([1.0, 1.1, 0.9]))))
+    for name, parent, child, p in joints:
+        ends = (np.subtract(points[p], origins[body]) for body in (parent, child))
+        m.add_joint(name, HINGE, parent, child, *(pose(x, 0.0, z) for x, z in ends))
+    return m
+
+
+def meeting(a, length_a, b, length_b, side=1.0):
+    """Where bars of two lengths from two points meet, on the left of the way from a to b or on the right."""
+    a, b = np.array(a), np.array(b)
+    d = np.linalg.norm(b - a)
+    along = (length_a**2 - length_b**2 + d**2) / (2.0 * d)
+    x, z = (b - a) / d
+    return tuple(a + along * np.array([x, z]) + side * np.sqrt(length_a**2 - along**2) * np.array([-z, x]))
+
+
+def watt():
+    """Watt's six-bar linkage: a second loop on the coupler and the rocker of a four-bar."""
+    points = {"O": (0.0, 0.0), "C": (0.7, 0.0), "A": (0.1, 0.25)}
+    points["B"] = meeting(points["A"], 0.6, points["C"], 0.4)
+    points["E"], points["F"] = (0.3, 0.7), tuple(np.add(points["B"], (0.3, 0.1)))
+    points["D"] = meeting(points["E"], 0.5, points["F"], 0.45)
+    links = {"crank": "OA", "coupler": "ABE", "rocker": "CBF", "up": "ED", "right": "FD"}
+    tree = [("crank_joint", "base", "crank", "O"), ("coupler_joint", "crank", "coupler", "A")]
+    tree += [("rocker_joint", "base", "rocker", "C"), ("up_joint", "coupler", "up", "E")]
+    tree += [("right_joint", "rocker", "right", "F")]
+    return planar(points, links, [*tree, ("low", "coupler", "rocker", "B"), ("high", "up", "right", "D")])
+
+
+def peaucellier():
+    """Peaucellier's linkage: as the crank turns, the far corner Q of a rhombus goes along a straight line, x = 1.07."""
+    points = {"O": (0.0, 0.0), "C": (0.35, 0.0), "P": (0.35 + 0.35 * np.cos(0.7), 0.35 * np.sin(0.7))}
+    points |= {name: meeting(points["O"], 1.0, points["P"], 0.5, side) for name, side in (("A", 1.0), ("B", -1.0))}
+    points["Q"] = tuple(np.add(points["A"], points["B"]) - points["P"])
+    links = {"left": "OA", "right": "OB", "crank": "CP", "AP": "AP", "BP": "BP", "AQ": "AQ", "BQ": "BQ"}
+    tree = [("left_joint", "base", "left", "O"), ("right_joint", "base", "right", "O")]
+    tree += [("crank_joint", "base", "crank", "C")]
+    tree += [(f"{bar}_joint", "left" if bar[0] == "A" else "right", bar, bar[0]) for bar in ("AP", "BP", "AQ", "BQ")]
+    return planar(
+        points, links, [*tree, ("P1", "crank", "AP", "P"), ("P2", "crank", "BP", "P"), ("Q", "AQ", "BQ", "Q")]
+    )
+
+
+def delta(arm=0.3, rod=0.7, angle=0.4):
+    """A delta robot: a plate on three pairs of rods, which three arms move; closed at q = 0."""
+    m = cardan.Mechanism("delta")
+    m.add_body("base")
+    m.add_body("plate", cardan.Inertia(0.5, (0.0, 0.0, 0.0), np.diag([1e-3, 1e-3, 2e-3])))
+    lean = np.arcsin((0.15 + arm * np.cos(angle)) / rod)  # of the rods, inwards
+    for k in range(3):
+        side = pose(zyx=(2.0 * np.pi * k / 3.0, 0.0, 0.0))
+        m.add_body(f"arm{k}", cardan.Inertia(0.4, (arm / 2.0, 0.0, 0.0), np.diag([1e-4, 3e-3, 3e-3])))
+        m.add_joint(f"motor{k}", HINGE, "base", f"arm{k}", side @ pose(0.2, zyx=(0.0, angle, 0.0)))
+        for y in (-0.04, 0.04):
+            name = f"rod{k}_{'left' if y < 0.0 else 'right'}"
+            m.add_body(name, cardan.Inertia(0.1, (0.0, 0.0, -rod / 2.0), np.diag([4e-3, 4e-3, 1e-5])))
+            m.add_joint(f"{name}_top", Universal(), f"arm{k}", name, pose(arm, y, zyx=(0.0, lean - angle, 0.0)))
+            turned = pose(0.0, 0.0, -rod, zyx=(0.0, -lean, 0.0))
+            m.add_joint(f"{name}_end", Spherical(), name, "plate", turned, side @ pose(0.05, y))
+    return m

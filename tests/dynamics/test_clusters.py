@@ -133,6 +133,17 @@ def test_derivatives_are_those_by_differences(name):
         assert error(found, (ahead - behind).T / 2e-6) < 1e-7
 
 
+@pytest.mark.full
+def test_peaucellier_draws_a_straight_line():
+    m = linkages.peaucellier()
+    model = cardan.clustered(m.model(), ["crank_joint"])
+    q = cardan.integrate(model, model.neutral(), np.linspace(-0.5, 0.4, 20)[:, None])
+    (corner,) = [c.parent_pose for c in m.joints if c.name == "Q"]
+    at = cardan.frame_transform(model, q, "AQ") @ [*corner.translation, 1.0]
+    np.testing.assert_allclose(at[:, 0], (1.0 - 0.5**2) / 0.7, rtol=1e-14)  # arms squared less sides squared
+    assert np.ptp(at[:, 2]) > 0.5
+
+
 def test_configurations_stay_closed_however_far_they_go():
     loops = four_bar().model()
     model = cardan.clustered(loops, ["crank_joint"])

@@ -93,6 +93,9 @@ CASES = {
     "stewart_platform": lambda: cardan.robots.stewart_platform().model(),
     "leg": lambda: linkages.leg().model(base="floating"),
     "parallelogram": lambda: linkages.parallelogram(4, tilt=(0.3, 0.5, -0.4)).model(),
+    "watt": lambda: linkages.watt().model(),
+    "peaucellier": lambda: linkages.peaucellier().model(),
+    "delta": lambda: linkages.delta().model(),
     "welded": lambda: welded().model(base="floating"),
 }
 

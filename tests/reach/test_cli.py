@@ -53,7 +53,8 @@ def test_info_says_how_loops_move(capsys, tmp_path):
         (far, "'closing_joint' open by"),
     ):
         cardan.save(robot, tmp_path / f"{robot.name}.json")
-        assert words in run(capsys, "info", tmp_path / f"{robot.name}.json")[1]
+        for command in ("info", "check"):
+            assert words in run(capsys, command, tmp_path / f"{robot.name}.json")[1]
 
 
 def test_check(capsys, tmp_path):

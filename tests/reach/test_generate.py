@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import cardan
+import linkages
 from cardan._compiler.program import Array, trace
 from cardan._compiler.program.program import work_by_kind, work_counts
 from cardan._compiler.targets.c import c_function
@@ -94,6 +95,26 @@ def test_some_steps_of_a_solver_are_those_of_python(tmp_path, contact, workspace
     np.testing.assert_array_equal(good, 10.0)
     text = (tmp_path / "lib" / "src" / "lib_f.c").read_text()
     assert ("double w[" in text.split("lib_f(")[1].split("{")[1][:60]) == (workspace == "stack")
+
+
+@cardan.function(shapes={"x": ("nv",)})
+def joint_states(model, q, x):
+    return cardan.integrate(model, q, x - cardan.limit_coordinates(model, q))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["parallel_ankle", "delta"])
+def test_all_joints_of_loops_follow_the_driven_ones(tmp_path, name):
+    model = cardan.clustered(getattr(linkages, name)().model())
+    rng = np.random.default_rng(0)
+    q, v, tau = np.tile(model.neutral(), (3, 1)), *rng.normal(size=(2, 3, model.nv))
+    x = cardan.limit_coordinates(model, q) + 0.2 * v
+    for function, arrays in ((joint_states, (q, x)), (cardan.forward_dynamics, (joint_states(model, q, x), v, tau))):
+        folder = tmp_path / function.name
+        folder.mkdir()
+        (generated,) = cardan.generate({"f": function}, model, folder / "lib").functions
+        (found,) = call(folder, generated, arrays)
+        np.testing.assert_allclose(found, function(model, *arrays), rtol=1e-12, atol=1e-13)
 
 
 def test_a_step_is_that_of_its_solver_with_the_inputs_of_its_world():

@@ -275,8 +275,8 @@ def _number(value: float, single: bool) -> str:
     """Return a number as C writes it, exact; negative ones in parentheses."""
     if math.isfinite(value := round_to_single(value) if single else value):
         return finite(value, "f" if single else "")
-    text = "NAN" if math.isnan(value) else "INFINITY" if value > 0.0 else "-INFINITY"
-    return f"({text})" if math.copysign(1.0, value) < 0.0 else text
+    text = ("" if single else "(double)") + ("NAN" if math.isnan(value) else "INFINITY")  # the macros are float
+    return f"(-{text})" if value < 0.0 else text
 
 
 def _frames(parts: ProgramParts, size: int, results: int) -> int:
