@@ -200,8 +200,9 @@ class _Meshes:
         if mesh.name in self.needed:
             owner = self.needed[mesh.name]
             what = f"mesh file {quoted(uri)}, which" if file else f"mesh {mesh.name!r}, which has no vertices and"
-            hint = "give the body an <inertial>, or the folder of the file by package_dirs=[...]"
-            self.report.error(self.text.place(mesh.info), f"{what} decides {owner}, was not found; {hint}")
+            why = self.files.places.why_not(uri) if file else "has no file"
+            message = f"{what} decides {owner}, {why}; or give the body an <inertial>"
+            self.report.error(self.text.place(mesh.info), message)
         mesh.file, mesh.content_type = "", ""
         mesh.uservert, mesh.userface = TETRAHEDRON, FACES
         mesh.usernormal, mesh.usertexcoord, mesh.userfacenormal, mesh.userfacetexcoord = [], [], [], []
