@@ -435,7 +435,7 @@ FAULTS = [
     (
         ('<body><joint/><geom type="mesh" mesh="x"/></body>', '<asset><mesh name="x" file="x.stl"/></asset>'),
         2,
-        "mesh file 'x.stl', which decides the mass of a body, was not found; give the body an <inertial>",
+        "mesh file 'x.stl', which decides the mass of a body, is not looked for: a description that is no file may",
     ),
     (("<body>",), 6, "not well-formed XML: mismatched tag"),
 ]

@@ -17,7 +17,7 @@ from cardan._motion.collision import has_page
 from cardan._motion.collision.bounds import radius_about
 from cardan._motion.contact.point import AtRest
 from cardan._motion.contact.touching import Pair
-from cardan._motion.crowd.kinds import BASE, Ball, Kind, kinds_of
+from cardan._motion.crowd.kinds import BASE, Ball, Kind, Tree, kinds_of
 from cardan._motion.crowd.rows import blocks_of, numbers_of, still_row
 from cardan._motion.crowd.shape_rows import ShapePair, ShapeSizes, row_kind
 from cardan._motion.crowd.sleep import SPIN
@@ -33,6 +33,9 @@ SEVERAL = 4
 """Robots of a kind from which on a lane for each that meets no other is quicker than an island."""
 MOST_MET = 128
 """Pairs of shapes of such a robot: each is code."""
+# Of robots of more shapes some nearly always touch one another. One of 119 would compile 6 s what it hardly ever uses.
+MOST_FIXED = 64
+"""Its pairs with what is fixed in the world, where those with itself are no code."""
 ENDLESS = {Plane: 1, HeightField: 2, TriangleMesh: 2}
 
 
@@ -117,7 +120,7 @@ class Layout:
                 continue
             if not kind.touches_itself:
                 met = [self._met((k, i), own, tree_of, itself=False) for i, own in enumerate(shapes)]
-            if len(met[0]) <= MOST_MET:
+            if kind.touches_itself or len(met[0]) <= MOST_FIXED:
                 balls = [self._balls(kind, own) for own in shapes]
                 kind.pairs, kind.balls = met[0], balls[0]
                 kind.alike = [a == met[0] and b == balls[0] for a, b in zip(met, balls, strict=True)]
@@ -161,9 +164,9 @@ class Layout:
     def fill_trees(self, c: Crowd) -> None:
         model, W = self.scene.model, self.worlds
         c.kinds, c.trees = len(self.kinds), self.first_tree[-1]
-        c.q_source = self._sources("q", model.nq)
-        c.v_source = self._sources("v", model.nv)
-        c.w_source = self._sources_of_wrenches(model.nbodies)
+        c.q_source = self._sources(model.nq, lambda tree: tree.q)
+        c.v_source = self._sources(model.nv, lambda tree: tree.v)
+        c.w_source = self._sources(6 * model.nbodies, lambda tree: [6 * b + e for b in tree.bodies for e in range(6)])
         c.numbers_q, c.numbers_v = len(c.q_source), len(c.v_source)
         c.kind_rows = wholes(self._rows(kind) for kind in self.kinds)
         c.kind_tree = wholes(self.first_tree[:-1])
@@ -209,19 +212,12 @@ class Layout:
         c.node[-1] = still_row(self.scene.model.gravity)
         c.allocate(self.first_jacobian[-1], "jacobian")
 
-    def _sources(self, key: str, size: int) -> np.ndarray:
-        """Return which number of all worlds' q or v each one of the trees' is."""
+    def _sources(self, size: int, places: Callable[[Tree], Sequence[int]]) -> np.ndarray:
+        """Return which of so many numbers of each world, in all of them, each one of the trees' is."""
         parts = [np.empty(0, int)]
         for kind in self.kinds:
-            own = np.array([getattr(tree, key) for tree in kind.trees], dtype=int)
+            own = np.array([places(tree) for tree in kind.trees], dtype=int)
             parts.append((np.arange(self.worlds)[:, None, None] * size + own).ravel())
-        return wholes(np.concatenate(parts))
-
-    def _sources_of_wrenches(self, bodies: int) -> np.ndarray:
-        parts = [np.empty(0, int)]
-        for kind in self.kinds:
-            own = np.array([[6 * b + e for b in tree.bodies for e in range(6)] for tree in kind.trees], dtype=int)
-            parts.append((np.arange(self.worlds)[:, None, None] * 6 * bodies + own).ravel())
         return wholes(np.concatenate(parts))
 
     # --- shapes ---

@@ -189,9 +189,9 @@ class _Meshes:
         return found
 
     def _settled(self, mesh: Any) -> MeshFile:
-        file, inline = mesh.file, len(mesh.uservert) > 0
+        file, inline, at = mesh.file, len(mesh.uservert) > 0, self.text.place(mesh.info)
         uri = self._uri(file) if file else mesh.name
-        path = self.files.path(uri, self.text.place(mesh.info)) if file else None
+        path = self.files.path(uri, at) if file else None
         points = np.array(mesh.uservert).reshape(-1, 3) if inline and not file else None
         record = MeshFile(uri, path, tuple(mesh.scale), tuple(mesh.refpos), tuple(mesh.refquat), points)
         if mesh.name in self.needed and (path or inline):
@@ -200,8 +200,8 @@ class _Meshes:
         if mesh.name in self.needed:
             owner = self.needed[mesh.name]
             what = f"mesh file {quoted(uri)}, which" if file else f"mesh {mesh.name!r}, which has no vertices and"
-            hint = "give the body an <inertial>, or the folder of the file by package_dirs=[...]"
-            self.report.error(self.text.place(mesh.info), f"{what} decides {owner}, was not found; {hint}")
+            why = self.files.places.why_not(uri) if file else "has no file"
+            self.report.error(at, f"{what} decides {owner}, {why}; or give the body an <inertial>")
         mesh.file, mesh.content_type = "", ""
         mesh.uservert, mesh.userface = TETRAHEDRON, FACES
         mesh.usernormal, mesh.usertexcoord, mesh.userfacenormal, mesh.userfacetexcoord = [], [], [], []
