@@ -121,8 +121,8 @@ def predictive_sampling(
     np.clip(tried, *motions.bounds, out=tried)
     many = tiled(start[0][None], count)[0], tiled(start[1][None], count)[0]
     moved = motions.motion(many, tried.reshape(T, -1, m), {n: tiled(a, count) for n, a in given.items()})
-    u = np.clip(_chosen(tried, moved.cost.reshape(count, -1), heat), *motions.bounds)
-    found = first(WHERE, motions, start, u, given)
+    best = np.clip(_chosen(tried, moved.cost.reshape(count, -1), heat), *motions.bounds)
+    found = first(WHERE, motions, start, best, given)
     return Rollout(*(batched(a, batch, axis) for a, axis in zip(found, (1, 1, 1, 0), strict=True)))
 
 
