@@ -159,7 +159,8 @@ def inverse_kinematics(
     parts = [stack, *(_guarded(stack) if q0 is None else ())]
     numbers = {f"{what}{k}": getattr(part, what)() for k, part in enumerate(parts) for what in ("targets", "weights")}
     batch, given = by_problem(WHERE, {"q0": start} | numbers)
-    if len(parts) == 1 and not batch and (found := _at_once(stack, bool(limits), *given.values(), tolerance)):
+    one = given["q0"], given["targets0"], given["weights0"]
+    if len(parts) == 1 and not batch and (found := _at_once(stack, bool(limits), *one, tolerance)):
         return found
     search, *quick = (
         Search(part, bool(limits), given["q0"], starts, given[f"targets{k}"], given[f"weights{k}"], tolerance)
@@ -192,7 +193,8 @@ def _at_once(
     step = function(stack.model, q[0], DAMPING, 1.0, targets[0], weights[0] * stack.scales())
     if not (step.residual <= tolerance and step.violation <= WITHIN):
         return None
-    return InverseKinematics(step.q, np.True_, step.residual, np.int64(0), np.int64(PASSES))
+    numbers: Any = np.True_, step.residual, np.int64(0), np.int64(PASSES)
+    return InverseKinematics(step.q, *numbers)
 
 
 def _guarded(stack: Stack) -> tuple[Stack, ...]:
