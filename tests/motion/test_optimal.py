@@ -10,7 +10,15 @@ import scipy.optimize
 import cardan
 from cardan import optimal
 from cardan._motion.optimal import riccati_sweep as page
-from cardan.errors import ConfigurationError, DTypeError, NotFiniteError, ParameterError, ShapeError, UnknownNameError
+from cardan.errors import (
+    ConfigurationError,
+    DTypeError,
+    NotFiniteError,
+    ParameterError,
+    ShapeError,
+    UnknownNameError,
+    UnsupportedError,
+)
 from closeness import close
 
 CART, ARM = cardan.robots.cart_pole().model(), cardan.robots.arm7().model()
@@ -359,6 +367,48 @@ def test_constraints_beside_scipy(railed):
     )
     assert theirs.success
     np.testing.assert_allclose(found.cost, theirs.fun, rtol=1e-5)
+
+
+# --- samples ---
+
+
+def test_samples_are_weighed_by_what_they_cost():
+    """Costs of motions step by step give the same weights; at the temperature 0 the least one is taken."""
+    problem, rng = optimal.Problem(CART, step, cost, final, -1.5, 2.0), np.random.default_rng(7)
+    given, noise = rng.normal(size=(5, 1)), 2.0
+    e = np.random.default_rng(3).standard_normal((5, 9, 1)) * noise
+    e[:, 0] = 0.0
+    us = np.clip(given + e.swapaxes(0, 1), -1.5, 2.0)
+    costs = np.array([total(problem, HANGING, STILL, u) for u in us])
+    w = np.exp(-(costs - costs.min()) / 30.0)
+
+    def sampled(temperature, q0=HANGING):
+        return optimal.predictive_sampling(
+            problem, q0, STILL, given, noise=noise, samples=8, temperature=temperature, seed=3
+        )
+
+    best, mean = sampled(0.0), sampled(30.0)
+    np.testing.assert_array_equal(best.u, us[costs.argmin()])
+    close(best.cost, costs.min())
+    close(mean.u, np.einsum("k,ktm->tm", w / w.sum(), us))
+    close(mean.cost, total(problem, HANGING, STILL, mean.u))
+    many = sampled(30.0, np.stack([HANGING + 0.1, HANGING]))
+    for name in mean._fields:
+        np.testing.assert_array_equal(getattr(many, name)[1], getattr(mean, name))
+
+
+def test_what_sampling_refuses():
+    problem, u = optimal.Problem(CART, step, cost, final), np.zeros((5, 1))
+    held = dataclasses.replace(problem, final_equality=cardan.function(lambda model, q, v: v))
+    with pytest.raises(UnsupportedError, match="constraints"):
+        optimal.predictive_sampling(held, HANGING, STILL, u, noise=1.0)
+    for wrong in ({"noise": -1.0}, {"noise": 1.0, "temperature": -1.0}, {"noise": 1.0, "samples": -1}):
+        with pytest.raises(ParameterError, match="predictive_sampling"):
+            optimal.predictive_sampling(problem, HANGING, STILL, u, **wrong)
+    with pytest.raises(ShapeError, match="noise"):
+        optimal.predictive_sampling(problem, HANGING, STILL, u, noise=[1.0, 2.0])
+    with pytest.raises(NotFiniteError, match="predictive_sampling"):
+        optimal.predictive_sampling(problem, HANGING, STILL, u + 1e200, noise=1.0, temperature=1.0, samples=3)
 
 
 def test_what_constraints_refuse():

@@ -178,6 +178,8 @@ def _flatten(value: Any) -> list[Any]:
 
 def numeric_array(where: str, name: str, value: Any) -> np.ndarray:
     """Return an argument as an array; raise `DTypeError` unless it is made of real numbers that NumPy can reach."""
+    if type(value) is np.ndarray and value.dtype.kind in "fiu":
+        return value
     if not isinstance(value, (np.ndarray, np.generic, float, int, list, tuple)) and is_on_device(value):
         # NumPy would copy it to the processor
         got, expected = f"a {type(value).__name__} on a device", "an array of NumPy, CuPy or PyTorch"

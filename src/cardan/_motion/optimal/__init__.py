@@ -6,6 +6,7 @@ with imported_later(globals()):
     from cardan._motion.optimal.descent import Solution, solve
     from cardan._motion.optimal.problem import Problem
     from cardan._motion.optimal.riccati_sweep import Riccati, riccati
+    from cardan._motion.optimal.sampling import Rollout, predictive_sampling
 
-__all__ = ["Problem", "Riccati", "Solution", "riccati", "solve"]
+__all__ = ["Problem", "Riccati", "Rollout", "Solution", "predictive_sampling", "riccati", "solve"]
 __dir__ = __all__.copy

@@ -142,16 +142,12 @@ def solve(
         >>> bool(found.converged), found.q.shape, found.K.shape
         (True, (41, 2), (40, 1, 4))
     """
-    if not isinstance(problem, Problem):
-        raise DTypeError(WHERE, "problem", got=f"a {type(problem).__name__}", expected="a cardan.optimal.Problem")
     iterations, tolerance = whole("iterations", iterations, 0), positive("tolerance", tolerance)
     violation = positive("violation", violation)
     if hessian not in HESSIANS:
         raise ParameterError("hessian", got=hessian, expected=", ".join(map(repr, HESSIANS)))
-    if not isinstance(parameters, Mapping | None):
-        raise DTypeError(WHERE, "parameters", got=f"a {type(parameters).__name__}", expected='{"goal": goal}')
-    batch, start, controls, given = _checked(problem, q0, v0, u, problem.defaults | {**(parameters or {})})
-    motions, constraints = COMPILED.get(problem) or COMPILED.setdefault(problem, _compiled(problem))
+    batch, start, controls, given = checked_problem(WHERE, problem, q0, v0, u, parameters)
+    motions, constraints = compiled(problem)
 
     def descend(problems: Any, u: np.ndarray, parameters: Any, most: int = iterations) -> Found:
         at = start[0][problems], start[1][problems]
@@ -162,48 +158,53 @@ def solve(
     else:
         found, worst = descended(constraints, descend, controls, given, violation)
     parts = zip((*found, worst), (1, 1, 1, 1, 0, 0, 0, 0, 0), strict=True)
-    return Solution(*(_back(a, batch, problems) for a, problems in parts))
+    return Solution(*(batched(a, batch, problems) for a, problems in parts))
 
 
-def _compiled(problem: Problem) -> tuple[Motions, Constraints | None]:
-    """Return what descends, and the constraints if there are any."""
-    if problem.constraints:
-        return Motions(penalised(problem)), Constraints(problem)
-    return Motions(problem), None
+def compiled(problem: Problem) -> tuple[Motions, Constraints | None]:
+    """Return what descends, and the constraints if there are any, made once for a problem."""
+    if not (known := COMPILED.get(problem)):
+        made = (Motions(penalised(problem)), Constraints(problem)) if problem.constraints else (Motions(problem), None)
+        known = COMPILED.setdefault(problem, made)
+    return known
 
 
-def _back(array: np.ndarray, batch: tuple[int, ...], axis: int) -> Any:
+def batched(array: np.ndarray, batch: tuple[int, ...], axis: int) -> Any:
     """Return an array with the batch in front; `axis` is where the problems are."""
     moved = np.moveaxis(array, axis, 0)
     return moved.reshape((*batch, *moved.shape[1:]))[()]
 
 
-def _checked(problem: Problem, q0: Any, v0: Any, u: Any, parameters: Mapping[str, Any]) -> Any:
+def checked_problem(where: str, problem: Any, q0: Any, v0: Any, u: Any, parameters: Any) -> Any:
     """Return the batch, the first states and controls, and the parameters of all states, as they are computed with."""
-    model, cores = problem.model, problem.parameters
+    if not isinstance(problem, Problem):
+        raise DTypeError(where, "problem", got=f"a {type(problem).__name__}", expected="a cardan.optimal.Problem")
+    if not isinstance(parameters, Mapping | None):
+        raise DTypeError(where, "parameters", got=f"a {type(parameters).__name__}", expected='{"goal": goal}')
+    model, cores, parameters = problem.model, problem.parameters, problem.defaults | {**(parameters or {})}
     for name in parameters:
-        check_known("parameter", name, cores, WHERE)
+        check_known("parameter", name, cores, where)
     if parameters.keys() != cores.keys():
-        raise ParameterError(f"parameters of {WHERE}", got=list(parameters), expected=f"all of {cores}, by name")
-    arrays = {"q0": checked_array(WHERE, "q0", q0, (model.nq,)), "v0": checked_array(WHERE, "v0", v0, (model.nv,))}
-    arrays["u"] = checked_array(WHERE, "u", u, (problem.controls,))
+        raise ParameterError(f"parameters of {where}", got=list(parameters), expected=f"all of {cores}, by name")
+    arrays = {"q0": checked_array(where, "q0", q0, (model.nq,)), "v0": checked_array(where, "v0", v0, (model.nv,))}
+    arrays["u"] = checked_array(where, "u", u, (problem.controls,))
     if arrays["u"].ndim < 2 or not arrays["u"].shape[-2]:
-        raise ShapeError(WHERE, "u", got=arrays["u"].shape, expected=f"(..., T, {problem.controls}): one for each knot")
+        raise ShapeError(where, "u", got=arrays["u"].shape, expected=f"(..., T, {problem.controls}): one for each knot")
     T = arrays["u"].shape[-2]
     leads = [arrays["q0"].shape[:-1], arrays["v0"].shape[:-1], arrays["u"].shape[:-2]]
     values: dict[str, np.ndarray] = {}
     for name, core in cores.items():
-        array = checked_array(WHERE, name, parameters[name], core)
+        array = checked_array(where, name, parameters[name], core)
         array = array if array.ndim > len(core) else array[None]
         lead = array.shape[: array.ndim - len(core)]
         if lead[-1] not in (1, T + 1):
             expected = f"(..., {T + 1}, *{core}), or one for all states"
-            raise ShapeError(WHERE, name, got=np.shape(parameters[name]), expected=expected)
+            raise ShapeError(where, name, got=np.shape(parameters[name]), expected=expected)
         values[name], leads = array, [*leads, lead[:-1]]
     try:
         batch = np.broadcast_shapes(*leads)
     except ValueError:
-        raise ShapeError(WHERE, "arrays", got=leads, expected="leading dimensions that broadcast") from None
+        raise ShapeError(where, "arrays", got=leads, expected="leading dimensions that broadcast") from None
 
     def whole_of(array: np.ndarray, *shape: int) -> np.ndarray:
         """Return one of shape (problems, *shape), or (knots, problems, ...)."""
@@ -211,7 +212,7 @@ def _checked(problem: Problem, q0: Any, v0: Any, u: Any, parameters: Mapping[str
         return np.ascontiguousarray(full)
 
     start = whole_of(arrays["q0"], model.nq), whole_of(arrays["v0"], model.nv)
-    check_configuration(WHERE, "q0", start[0], model.unit_parts)
+    check_configuration(where, "q0", start[0], model.unit_parts)
     controls = np.clip(np.moveaxis(whole_of(arrays["u"], T, problem.controls), 1, 0), *problem.bounds)
     given = {n: np.moveaxis(whole_of(a, T + 1, *cores[n]), 1, 0) for n, a in values.items()}
     return batch, start, np.ascontiguousarray(controls), {n: np.ascontiguousarray(a) for n, a in given.items()}
@@ -228,7 +229,7 @@ def _descended(
 ) -> Found:
     (T, N, m), n = u.shape, 2 * motions.model.nv
     K = np.zeros((T, N, m, n))
-    motion = _first(motions, start, u, given)
+    motion = first(WHERE, motions, start, u, given)
     mu, left, scale = np.zeros(N), np.full(N, np.inf), TINY * np.abs(motion.cost)
     done, converged, count = np.zeros(N, dtype=bool), np.zeros(N, dtype=bool), np.zeros(N, dtype=int)
     for _ in range(iterations):
@@ -255,18 +256,15 @@ def _descended(
     return Found(*motion[:3], K, motion.cost, left, converged, count)
 
 
-def _first(motions: Motions, start: tuple[np.ndarray, np.ndarray], u: np.ndarray, given: Any) -> Motion:
+def first(where: str, motions: Motions, start: tuple[np.ndarray, np.ndarray], u: np.ndarray, given: Any) -> Motion:
     """Return the motion of the first controls; NotFiniteError if it is none."""
-    (T, N, m), model = u.shape, motions.model
-    q, v = (np.broadcast_to(a, (T + 1, *a.shape)) for a in start)  # x is multiplied with 0
-    none = np.zeros((T, N, m, 2 * model.nv)), np.zeros((T, N, m))
-    found = motions.motion_near(start, Motion(q, v, u, np.zeros(N)), *none, np.zeros(N), given)
+    found = motions.motion(start, u, given)
     bad = np.flatnonzero(~np.isfinite(found.cost))
     if len(bad):
         hint = (
             "The motion of the first controls leaves what can be computed: begin with smaller ones, or shorter steps."
         )
-        raise NotFiniteError(WHERE, "cost", (int(bad[0]),), float(found.cost[bad[0]]), hint)
+        raise NotFiniteError(where, "cost", (int(bad[0]),), float(found.cost[bad[0]]), hint)
     return found
 
 
@@ -337,11 +335,11 @@ def _improved(motions: Motions, near: Motion, back: Sweep, sound: np.ndarray, gi
 def _tried(motions: Motions, near: Motion, back: Sweep, problems: np.ndarray, shares: np.ndarray, given: Any) -> Motion:
     """Return the motions of all shares of all problems, the problems of a share side by side."""
     times = len(shares)
-    K, k = (_tiled(_part(a, problems), times) for a in (back.K, back.k))
-    q, v, u = (_tiled(a, times) for a in near[:3])
-    own = {n: _tiled(_part(a, problems), times) for n, a in given.items()}
+    K, k = (tiled(_part(a, problems), times) for a in (back.K, back.k))
+    q, v, u = (tiled(a, times) for a in near[:3])
+    own = {n: tiled(_part(a, problems), times) for n, a in given.items()}
     return motions.motion_near((q[0], v[0]), Motion(q, v, u, near.cost), K, k, np.repeat(shares, len(problems)), own)
 
 
-def _tiled(array: np.ndarray, times: int) -> np.ndarray:
+def tiled(array: np.ndarray, times: int) -> np.ndarray:
     return array if times == 1 else np.concatenate([array] * times, axis=1)

@@ -141,6 +141,13 @@ class Motions:
 
         return self._made(step_near, {n: state[n] for n in STATE} | near | own), tuple(own)
 
+    def motion(self, start: tuple[np.ndarray, np.ndarray], u: np.ndarray, given: Mapping[str, np.ndarray]) -> Motion:
+        """Return the motions from some states by these controls, and what they cost."""
+        (T, N, m), n = u.shape, 2 * self.model.nv
+        q, v = (np.broadcast_to(a, (T + 1, *a.shape)) for a in start)  # x is multiplied with 0
+        K, k = (np.broadcast_to(np.zeros(shape), (T, *shape)) for shape in ((N, m, n), (N, m)))
+        return self.motion_near(start, Motion(q, v, u, np.zeros(N)), K, k, np.zeros(N), given)
+
     def motion_near(
         self,
         start: tuple[np.ndarray, np.ndarray],

@@ -175,6 +175,12 @@ class Control(Explained):
         """Names of its arrays: `wrenches` is among them once it has been asked for."""
         return NAMES if self._wrenches is None else (*NAMES, "wrenches")
 
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """The arrays themselves, in the order of `names` [their units]."""
+        own = self._effort, self._position, self._velocity
+        return own if self._wrenches is None else (*own, self._wrenches)
+
     def hold(self) -> None:
         """Let no array be added: a stepper reads those there are."""
         self._held = True
@@ -191,10 +197,10 @@ class Control(Explained):
     def __getitem__(self, rows: Any) -> Control:
         """Return the control of some of the worlds: a copy. Rows by slice, indices or mask."""
         own = np.atleast_1d(np.arange(len(self))[rows])
-        return _rebuilt(self.world, *(getattr(self, name)[own] for name in self.names))
+        return _rebuilt(self.world, *(array[own] for array in self.arrays))
 
     def __reduce__(self) -> Any:
-        return _rebuilt, (self.world, *(getattr(self, name) for name in self.names))
+        return _rebuilt, (self.world, *self.arrays)
 
     def __repr__(self) -> str:
         return f"<Control of {len(self)} worlds {self.world.name!r}, {self.dtype}>"

@@ -218,10 +218,10 @@ class Solver(ABC):
                 self._kept[key].flags.writeable = False
             return (self._kept[key],)
         is_ours = isinstance(control, Control) and (control.world is own or control.world.moves_like(own))
-        if not is_ours or control.effort.dtype != v.dtype or len(control.effort) not in (1, len(v)):
+        if not is_ours or control.dtype != v.dtype or len(control) not in (1, len(v)):
             expected = f"a control of {len(v)} worlds (or 1) {own.name!r}, {v.dtype}"
             raise ParameterError("control", got=control, expected=expected)
-        asked = tuple(getattr(control, name) for name in control_names(control))
+        asked = control.arrays
         return asked if len(asked[0]) == len(v) else tuple(np.repeat(array, len(v), axis=0) for array in asked)
 
     def rollout(

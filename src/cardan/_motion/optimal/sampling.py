@@ -1,0 +1,136 @@
+"""Controls by sampling: many motions at once, and the mean of their controls by costs (MPPI), or the best ones.
+
+Sample k moves from the start by u + e_k, within the bounds. The numbers e_k are normal, with the standard deviation
+`noise`, and e_0 = 0. With the costs J_k,
+
+    w_k = exp(-(J_k - min J) / temperature)        u = sum w_k u_k / sum w_k
+
+At the temperature 0, u is the best of the u_k: it costs no more than what was given. No derivatives are taken, so that
+costs may jump.
+
+Source: Williams, Aldrich and Theodorou, Model predictive path integral control (2017), algorithm 1 with gamma = 0: what
+controls cost, the cost says. Howell et al., Predictive sampling (2022), for the best one.
+Cost: 1 + samples motions of T steps, in one call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cardan._algebra.checked_numbers import whole
+from cardan._algebra.errors import ParameterError, ShapeError, UnsupportedError
+from cardan._dynamics.call.public import Reals
+from cardan._motion.optimal.descent import batched, checked_problem, compiled, first, tiled
+from cardan._motion.optimal.motions import total
+from cardan._motion.optimal.problem import Problem
+from cardan._motion.tasks.task import checked_array
+
+WHERE = "optimal.predictive_sampling"
+
+
+class Rollout(NamedTuple):
+    """A motion by given controls. Returned by `predictive_sampling`.
+
+    Attributes:
+        q: configurations [rad, m], shape (..., T + 1, nq).
+        v: velocities [rad/s, m/s], shape (..., T + 1, nv).
+        u: controls, shape (..., T, m), within the bounds.
+        cost: what it costs [the caller's unit], shape (...).
+
+    Examples:
+        >>> cardan.optimal.Rollout._fields
+        ('q', 'v', 'u', 'cost')
+    """
+
+    q: Reals
+    v: Reals
+    u: Reals
+    cost: Reals
+
+
+def predictive_sampling(
+    problem: Problem,
+    q0: ArrayLike,
+    v0: ArrayLike,
+    u: ArrayLike,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    *,
+    noise: ArrayLike,
+    samples: int = 256,
+    temperature: float = 0.0,
+    seed: int | np.random.Generator = 0,
+) -> Rollout:
+    """Return a motion whose controls are better than those given, found among random ones near them.
+
+    A controller calls it at every tick, with the last controls shifted by a knot. Step and costs need no derivatives.
+
+    Args:
+        problem: what moves, and what it costs; without constraints.
+        q0: as for `solve` [rad, m], shape (..., nq).
+        v0: as for `solve` [rad/s, m/s], shape (..., nv).
+        u: controls to sample about [the caller's unit], shape (..., T, m).
+        parameters: as for `solve` [their units].
+        noise: standard deviation of the samples about u [the caller's unit], one number or shape (m,).
+        samples: how many there are beside u itself.
+        temperature: at 0 the best sample is taken. Above, the mean of all is, each weighed with exp(-cost /
+            temperature) (MPPI) [the unit of costs].
+        seed: of the samples: a number, or a generator, which goes on. All problems of a batch have the same ones.
+
+    Raises:
+        ShapeError, DTypeError: for arrays that do not fit.
+        NotFiniteError: for a batch with a problem none of whose samples has a finite cost.
+        UnknownNameError, ParameterError: as `solve`; for a noise, temperature or number of samples below 0.
+        UnsupportedError: for a problem with constraints.
+
+    Examples:
+        >>> @cardan.function(shapes={"u": (1,)})
+        ... def step(model, q, v, u):
+        ...     v_next = v + 0.05 * cardan.forward_dynamics(model, q, v, [u[0], 0.0])
+        ...     return cardan.integrate(model, q, 0.05 * v_next), v_next
+        >>> @cardan.function(shapes={"u": (1,)}, returns=())
+        ... def outside(model, q, v, u):
+        ...     return cardan.where(abs(q[0]) > 0.4, 1.0, 0.0)
+        >>> @cardan.function(returns=())
+        ... def far(model, q, v):
+        ...     return q @ q + v @ v
+        >>> problem = cardan.optimal.Problem(cardan.robots.cart_pole().model(), step, outside, far, -9.0, 9.0)
+        >>> u, rng = np.zeros((20, 1)), np.random.default_rng(0)
+        >>> for _ in range(30):
+        ...     found = cardan.optimal.predictive_sampling(problem, [0.5, 0.0], [0.0, 0.0], u, noise=1.0, seed=rng)
+        ...     u = found.u
+        >>> found.q.shape, bool(found.cost < 5.2)
+        ((21, 2), True)
+    """
+    batch, start, controls, given = checked_problem(WHERE, problem, q0, v0, u, parameters)
+    if problem.constraints:
+        raise UnsupportedError("a problem with constraints", WHERE, "add them to its costs, which may jump")
+    count, (T, _, m), motions = 1 + whole(f"{WHERE}: samples", samples, 0), controls.shape, compiled(problem)[0]
+    sigma, heat = checked_array(WHERE, "noise", noise, ()), float(checked_array(WHERE, "temperature", temperature, ()))
+    if sigma.shape not in ((), (m,)):
+        raise ShapeError(WHERE, "noise", got=sigma.shape, expected=f"a number, or ({m},)")
+    if (sigma < 0.0).any() or heat < 0.0:
+        raise ParameterError(f"noise and temperature of {WHERE}", got=(noise, temperature), expected="numbers >= 0")
+    rng = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(whole(f"{WHERE}: seed", seed, 0))
+    e = sigma * rng.standard_normal((T, count, 1, m))
+    e[:, 0] = 0.0
+    tried = controls[:, None] + e  # (T, count, problems, m)
+    np.clip(tried, *motions.bounds, out=tried)
+    many = tiled(start[0][None], count)[0], tiled(start[1][None], count)[0]
+    moved = motions.motion(many, tried.reshape(T, -1, m), {n: tiled(a, count) for n, a in given.items()})
+    best = np.clip(_chosen(tried, moved.cost.reshape(count, -1), heat), *motions.bounds)
+    found = first(WHERE, motions, start, best, given)
+    return Rollout(*(batched(a, batch, axis) for a, axis in zip(found, (1, 1, 1, 0), strict=True)))
+
+
+def _chosen(u: np.ndarray, costs: np.ndarray, temperature: float) -> Any:
+    """Return controls (T, problems, m) of samples (T, count, problems, m) that cost (count, problems)."""
+    costs = np.where(np.isfinite(costs), costs, np.inf)
+    if temperature == 0.0:
+        return np.take_along_axis(u, costs.argmin(0)[None, None, :, None], axis=1)[:, 0]
+    with np.errstate(invalid="ignore"):  # of samples that all run away: their mean is NaN
+        w = np.exp(-(costs - costs.min(0)) / temperature)
+    return total((w / total(w))[:, None, :, None] * u.swapaxes(0, 1))
