@@ -37,7 +37,7 @@ FALLING = {name: (lambda w, dt, name=name: Featherstone(w, dt, integrator=name, 
 MAXIMAL = {
     "variational": lambda w, dt: Variational(w, dt, contacts=False),
     "xpbd": lambda w, dt: XPBD(w, dt, contacts=False),
-    "springs": lambda w, dt: SemiImplicit(w, dt, contacts=False, substeps=20),
+    "springs": lambda w, dt: SemiImplicit(w, dt, contacts=False, parts=80),
 }
 EVERY = FALLING | MAXIMAL
 FEW = ("implicit", "variational")

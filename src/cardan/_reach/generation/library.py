@@ -370,8 +370,6 @@ def step_of(solver: Solver, steps: int = 1) -> Function[..., Any]:
         ['good', 'q_next', 'residual', 'v_next']
     """
     inner, count = solver.function, checked_steps(steps)
-    # A step of the solver is several of its function.
-    count *= solver.substeps if isinstance(solver, CompiledSolver) else 1
     shapes = _shapes(solver)
 
     def step(model: Model, q: Any, v: Any, *by_position: Any, **by_name: Any) -> dict[str, Any]:

@@ -65,7 +65,6 @@ class Featherstone(CompiledSolver):
             Gauss-Seidel), or None to let everything pass through everything else.
         iterations: of the solve for contacts, friction, stops and saturated drives; None for what each law needs. With
             1, joints chatter on their stops.
-        substeps: into how many equal ones a step is cut.
         limits: whether the joints' position limits are stops.
         tables: whether bodies are rows of tables that one program for each kind of thing runs over, in place of one
             program for all of the world. None decides: four robots or bodies that may touch one another are. Then the
@@ -104,7 +103,6 @@ class Featherstone(CompiledSolver):
         integrator: Integrator = "implicit",
         contact: Law | None = "convex",
         iterations: int | None = None,
-        substeps: int = 1,
         limits: bool = True,
         tables: bool | None = None,
         sleep: float | None = None,
@@ -119,7 +117,7 @@ class Featherstone(CompiledSolver):
         self.limits = limits
         self._tables_asked = tables
         self.sleep: float | None = None if sleep is None else positive("sleep", sleep, "m/s")
-        super().__init__(world, dt, substeps)
+        super().__init__(world, dt)
 
     def features(self) -> Iterator[tuple[str, str]]:
         yield from left_out(self.world.model)
@@ -143,14 +141,14 @@ class Featherstone(CompiledSolver):
 
     @cached_property
     def _by_tables(self) -> TableSteps:
-        return TableSteps(self.world, self.dt / self.substeps, bool(self.limits), self.iterations, self.sleep)
+        return TableSteps(self.world, self.dt, bool(self.limits), self.iterations, self.sleep)
 
     def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
         """Return the state after some steps; see `Solver.step`."""
         if not self.tables:
             return super().step(state, control, steps=steps, out=out)
-        count = checked_steps(steps) * self.substeps
-        given, clock = self._given(state, control), clock_of(state, self.dt / self.substeps)
+        count = checked_steps(steps)
+        given, clock = self._given(state, control), clock_of(state, self.dt)
         found, kept = self._by_tables.step(given | {"count": clock.good}, state.kept_impulses, count)
         after = next_state(state, [found[name] for name in FOUND], clock.after(count, found["count"]), out)
         after.kept_impulses = kept
@@ -172,7 +170,7 @@ class Featherstone(CompiledSolver):
         """Return the forces at the contacts in the step from a state; see `Solver.contact_forces`."""
         if not self.tables:
             return super().contact_forces(state, control)
-        given, clock = self._given(state, control), clock_of(state, self.dt / self.substeps)
+        given, clock = self._given(state, control), clock_of(state, self.dt)
         return self._by_tables.forces(given | {"count": clock.good}, state.kept_impulses)
 
     @property
@@ -226,14 +224,14 @@ class Featherstone(CompiledSolver):
     @cached_property
     def settings(self) -> Settings:
         """What a step is made for."""
-        pairs, dt, limits = tuple(self.world.pairs) if self.contact else (), self.dt / self.substeps, bool(self.limits)
+        pairs, dt, limits = tuple(self.world.pairs) if self.contact else (), self.dt, bool(self.limits)
         # where nothing touches, the convex law decides on which part of its line each force of a joint is
         options = (self.contact if pairs or self._bounded else "convex", self.iterations)
         return Settings(self.integrator, dt, pairs, limits, self.world.kinematic, options)
 
     @cached_property
     def function(self) -> Function[..., Any]:
-        """One step (of `dt / substeps`) of model, q, v, count and, each optional, effort, position, velocity, wrenches.
+        """One step of model, q, v, count and, each optional, effort, position, velocity, wrenches.
 
         Results: q, v; warm, the accelerations; count, how many steps were good; residual. See `State`.
         """
