@@ -41,12 +41,9 @@ from cardan._robot.records import Material
 
 Integrator = Literal["implicit", "semi_implicit", "leapfrog", "midpoint", "rk4"]
 """The first is of this page, the others are functions of `stepping`."""
-Law = Literal["convex", "compliant", "hard"]
-BOUNDING = ("convex", "hard")
-"""The laws by which the bounds of a distance hold; `compliant` takes no spring as stiff."""
-HELD = ("torsional", "rolling", "anisotropy")
-LEFT_OUT = {"compliant": ("restitution", *HELD), "hard": HELD}
-"""What of a surface a law of contact does not know."""
+Law = Literal["convex", "compliant"]
+LEFT_OUT = ("restitution", "torsional", "rolling", "anisotropy")
+"""What of a surface the compliant law does not know; nor does it take springs as stiff as the bounds of a distance."""
 
 
 class Featherstone(CompiledSolver):
@@ -61,8 +58,8 @@ class Featherstone(CompiledSolver):
         dt: length of a step [s].
         integrator: see above.
         contact: `"convex"` (friction cones solved as a convex problem: right at every step and stiffness),
-            `"compliant"` (Hunt-Crossley forces: smooth, for derivatives and small steps), `"hard"` (projected
-            Gauss-Seidel), or None to let everything pass through everything else.
+            `"compliant"` (Hunt-Crossley forces: smooth, for derivatives and small steps), or None to let everything
+            pass through everything else.
         iterations: of the solve for contacts, friction, stops and saturated drives; None for what each law needs. With
             1, joints chatter on their stops.
         limits: whether the joints' position limits are stops.
@@ -183,8 +180,8 @@ class Featherstone(CompiledSolver):
         for node in undetermined(self.world.model):
             if node.name not in self.world.kinematic:
                 raise singular(node)
-        for pair in self.world.pairs if self.contact in LEFT_OUT else ():
-            for key in LEFT_OUT[str(self.contact)]:
+        for pair in self.world.pairs if self.contact == "compliant" else ():
+            for key in LEFT_OUT:
                 if (
                     getattr(pair.material, key) != getattr(Material(), key)
                     or f"contact_{key}" in self.world.contact_inputs
@@ -196,7 +193,7 @@ class Featherstone(CompiledSolver):
             check_pages(pairs.of_each_kind() if isinstance(pairs, PairList) and self.tables else pairs)
             if not self.tables:
                 warn_of_many(self.world.name, pairs)
-        if self._bounded and self.contact not in BOUNDING:
+        if self._bounded and self.contact != "convex":
             by = f"solver Featherstone with contact={self.contact!r}"
             raise UnsupportedError(f"the bounds of joint {self._bounded[0]!r}", by, "ask for contact='convex'")
         if self.integrator != "implicit":
