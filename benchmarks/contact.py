@@ -30,7 +30,6 @@ STEPS = (1e-3, 5e-3, 1e-2)
 LAWS: tuple[tuple[str, dict[str, Any], float], ...] = (
     ("compliant, 1 pass, k = 3e4", {"contact": "compliant"}, 3e4),
     ("compliant, 3 passes, k = 3e4", {"contact": "compliant", "iterations": 3}, 3e4),
-    ("hard, 10 sweeps", {"contact": "hard", "iterations": 10}, 1e9),
     ("convex, 2 iterations, k = 3e4", {"iterations": 2}, 3e4),
     ("convex, 3 iterations, k = 3e4", {"iterations": 3}, 3e4),
     ("convex, 4 iterations, k = 3e4", {}, 3e4),
@@ -158,7 +157,6 @@ def print_points(counts: tuple[int, ...] = (8, 16, 32, 64)) -> None:
     laws: dict[str, dict[str, Any]] = {
         "compliant, 1 pass": {"contact": "compliant", "iterations": 1},
         "convex, 4 iterations": {"iterations": 4},
-        "hard, 10 sweeps": {"contact": "hard", "iterations": 10},
     }
     print("\n| points | " + " | ".join(laws) + " |\n|" + "---|" * (len(laws) + 1))
     for count in counts:

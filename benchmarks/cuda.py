@@ -33,6 +33,7 @@ from cardan._compiler.targets.cuda import compiler
 from cardan._compiler.targets.cuda.compiler import CudaKernel, kernel_of
 from cardan._compiler.targets.cuda.driver import Driver, driver
 from cardan._compiler.targets.cuda.runner import CudaProgram
+from cardan._compiler.targets.cuda.staging import THREADS
 from cardan.errors import CardanError
 from cardan.interop.cuda import DeviceArray, to_device
 
@@ -201,7 +202,7 @@ def kernel_row(case: Case, single: bool, architecture: str) -> dict[str, Any]:
     with own_cache():
         kernel, cold = timed(make)
         _, kept = timed(make)
-    r, launch = kernel.cubin.resources, kernel.launch
+    r = kernel.cubin.resources
     return {
         "robot": case.robot,
         "function": case.what,
@@ -210,8 +211,8 @@ def kernel_row(case: Case, single: bool, architecture: str) -> dict[str, Any]:
         "registers": r.registers,
         "spills": f"{r.spill_stores} + {r.spill_loads}",
         "stack": r.stack,
-        "shared": r.shared + launch.shared,
-        "occupancy": f"{100 * occupancy(r, launch.threads, launch.shared, architecture):.0f} %",
+        "shared": r.shared,
+        "occupancy": f"{100 * occupancy(r, THREADS, architecture):.0f} %",
         "cold": f"{cold:.2f}",
         "kept": f"{kept:.4f}",
     }
@@ -327,9 +328,7 @@ class Clock:
     def multiply_adds_a_second(self, architecture: str) -> float:
         """Return multiply-adds of float32, by a kernel that does nothing else."""
         cubin = compiler.compiled(_MULTIPLY_ADDS, "multiply_adds", architecture)
-        loaded = self.driver.loaded(
-            "multiply_adds", CudaKernel(compiler.Launch("multiply_adds", 256, 256, 0), cubin), 0
-        )
+        loaded = self.driver.loaded("multiply_adds", CudaKernel("multiply_adds", cubin), 0)
         out, threads = to_device(np.zeros(1, np.float32), 0, self.stream), 2**22
         call = partial(self.driver.launch, loaded, threads, (out.layout.address,), self.stream)
         return threads * 8 * 4096 / self.seconds(call)

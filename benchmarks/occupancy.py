@@ -41,13 +41,12 @@ LIMITS = {
 }
 
 
-def occupancy(resources: Resources, threads: int, shared: int, architecture: str) -> float:
+def occupancy(resources: Resources, threads: int, architecture: str) -> float:
     """Return the part of the warps of a multiprocessor that are there at once: 0 if a block does not fit.
 
     Args:
         resources: of the kernel.
         threads: of a block.
-        shared: bytes of shared memory given to a block at the launch.
         architecture: one of `LIMITS`.
 
     Raises:
@@ -56,7 +55,7 @@ def occupancy(resources: Resources, threads: int, shared: int, architecture: str
     if architecture not in LIMITS:
         raise UnknownNameError("architecture", architecture, LIMITS, where="occupancy")
     limits, warps = LIMITS[architecture], -(-threads // WARP)
-    taken = -(-(resources.shared + shared) // _SHARED_UNIT) * _SHARED_UNIT
+    taken = -(-resources.shared // _SHARED_UNIT) * _SHARED_UNIT
     if taken > limits.block_shared:
         return 0.0
     of_warp = max(1, -(-resources.registers * WARP // _REGISTER_UNIT)) * _REGISTER_UNIT

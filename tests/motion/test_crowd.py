@@ -312,7 +312,7 @@ def test_what_tables_do_not_take_is_said():
     with pytest.raises(UnsupportedError, match="contact_friction"):
         Featherstone(varied, DT, tables=True).tables
     with pytest.raises(UnsupportedError, match="convex"):
-        Featherstone(world, DT, tables=True, contact="hard").tables
+        Featherstone(world, DT, tables=True, contact="compliant").tables
 
 
 def test_trees_that_mimic_one_another_are_one():

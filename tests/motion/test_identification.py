@@ -222,9 +222,9 @@ def test_masses_of_any_scale_are_found(planar, measured, scale):
 
 def test_motions_that_show_too_little_are_refused(planar):
     q, _, _ = motion(planar)
-    with pytest.raises(cardan.CardanError, match=r"do not show Izz.*excitation\(model\)"):
+    with pytest.raises(cardan.CardanError, match=r"do not show Izz.*moves all joints"):
         identification.identify(planar, q, 0.0 * q, 0.0 * q, 0.0 * q, terms=())
-    with pytest.raises(cardan.CardanError, match=r"do not show .*excitation\(model\)"):
+    with pytest.raises(cardan.CardanError, match=r"do not show .*moves all joints"):
         identification.identify(planar, q[:2], q[:2], q[:2], q[:2], terms=())
 
 
@@ -310,49 +310,14 @@ def test_massless_and_flat_bodies_are_taken_as_they_are(measured):
     np.testing.assert_allclose(cardan.inverse_dynamics(fit.model, *measured[0]), tau, atol=1e-2)
 
 
-# --- excitation
-
-
-def test_excitation_stays_within_limits_begins_at_rest_and_is_better_than_chance():
-    limits = cardan.Limits(lower=[-1.0], upper=[2.0], velocity=[1.5], effort=[80.0])
-    model = two_links(gravity=(0.0, -9.81, 0.0), limits=limits)
-    base = identification.base_parameters(model, ("viscous", "coulomb"))
-    motion = identification.excitation(model, 8.0, terms=base.terms, acceleration=5.0, base=base, trials=16)
-    q, v, a = motion.at(motion.times(0.01))
-    assert -1.0 < q.min() < -0.4
-    assert 1.4 < q.max() < 2.0
-    assert np.abs(v).max() < 1.5
-    assert np.abs(a).max() < 5.0
-    assert np.abs(cardan.inverse_dynamics(model, q, v, a)).max() < 80.0
-    np.testing.assert_allclose([v[[0, -1]], a[[0, -1]]], 0.0, atol=1e-12)
-    np.testing.assert_allclose(q[0], 0.5)
-
-    def condition(wave):
-        states = wave.at(np.linspace(0.0, 8.0, 100))
-        tau = cardan.inverse_dynamics(model, *states)
-        return identification.identify(model, *states, tau, terms=base.terms, base=base).condition
-
-    rng = np.random.default_rng(0)
-    chance = [FourierSeries(model, 8.0, *0.1 * rng.normal(size=(2, 5, 2))) for _ in range(10)]
-    assert condition(motion) < min(map(condition, chance))
-    assert condition(motion) < 15.0
-
-
-def test_excitation_says_where_drives_are_too_weak():
-    model = two_links(gravity=(0.0, -9.81, 0.0), limits=cardan.Limits(effort=[0.5]))
-    with pytest.raises(cardan.CardanError, match=r"% more effort than the model's limits. Give a longer period"):
-        identification.excitation(model, 1.0, trials=2)
-
-
 # --- bad input
 
 
 def test_torques_within_closed_loops_are_not_those_of_the_tree():
     bars = cardan.robots.four_bar().model()
     still = np.zeros((9, bars.nv))
-    for ask in (identification.base_parameters, identification.excitation):
-        with pytest.raises(cardan.errors.UnsupportedError, match="closed loops"):
-            ask(bars)
+    with pytest.raises(cardan.errors.UnsupportedError, match="closed loops"):
+        identification.base_parameters(bars)
     for fit in (identification.identify, identification.identify_consistent):
         with pytest.raises(cardan.errors.UnsupportedError, match="closed loops"):
             fit(bars, still, still, still, still)
@@ -389,10 +354,3 @@ def test_bad_input(planar, measured):
         identify(planar, q, v, a, tau[:10], terms=TERMS, base=base)
     with pytest.raises(errors.MechanismError, match="begin with a guess"):
         identification.identify_consistent(planar.with_values(inertial_parameters=np.zeros(20)), q, v, a, tau)
-    with pytest.raises(errors.ParameterError, match="harmonics: got 2, expected a whole number >= 3"):
-        identification.excitation(planar, harmonics=2)
-    with pytest.raises(errors.ParameterError, match="that of terms"):  # which it went on with, silently
-        identification.excitation(planar, base=base)
-    for samples in (0, -3, 2.5):
-        with pytest.raises(errors.ParameterError, match="samples"):
-            identification.excitation(planar, samples=samples)

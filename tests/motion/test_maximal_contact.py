@@ -277,10 +277,6 @@ def test_rolling_friction_is_refused_by_name_unless_nothing_touches(make):
     make(world, 1e-3, contacts=False)
 
 
-def hard(world, dt):
-    return Featherstone(world, dt, contact="hard")
-
-
 def neighbours(world, count):
     """A stack of which each touches the next alone."""
     joined = {f"box{k + 1}/box{k}" for k in range(count - 1)} | {"box0/ground"}
@@ -288,9 +284,9 @@ def neighbours(world, count):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("make", [XPBD, Variational, hard])
+@pytest.mark.parametrize("make", [XPBD, Variational])
 def test_a_thousand_on_one_stands_though_it_was_touched(make):
-    """All three threw the lower one out, at every step."""
+    """Both threw the lower one out, at every step."""
     world = neighbours(stack_world((1.0, 1000.0), size=0.1), 2)
     state = world.state(worlds=8)
     state.v = 0.01 * np.random.default_rng(0).normal(size=state.v.shape)
@@ -301,7 +297,7 @@ def test_a_thousand_on_one_stands_though_it_was_touched(make):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("make", [XPBD, Variational, hard])
+@pytest.mark.parametrize("make", [XPBD, Variational])
 @pytest.mark.parametrize("dt", [2e-3, 5e-3])
 def test_ten_boxes_stand_for_five_seconds(make, dt):
     world = neighbours(stack_world((1.0,) * 10, size=0.1), 10)

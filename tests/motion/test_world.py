@@ -888,7 +888,7 @@ def test_cylinders_and_capsules_find_their_names():
 
 @pytest.mark.parametrize("bodies", [("sole", "foot"), ("foot", "foot"), ("ground", "world")])
 def test_a_pair_of_shapes_that_are_fixed_to_one_another_is_refused(bodies):
-    """Given by hand: the hard law divided by zero while it was traced, XPBD gave up the world."""
+    """Given by hand: a law divided by zero while it was traced, XPBD gave up the world."""
     m = Mechanism()
     for name in ("foot", "sole", "ground"):
         m.add_body(name, Inertia(1.0, (0, 0, 0), np.eye(3)))

@@ -340,19 +340,7 @@ class ExcitationError(CardanError, ValueError):
         self.ratio = ratio
         super().__init__(
             f"{where}: the samples do not show {combination} (its part of the torques is {ratio:.1e} of the largest). "
-            "Measure along cardan.identification.excitation(model), take more samples, or lock joints that stand still."
-        )
-
-
-class ExcessiveEffortError(CardanError, ValueError):
-    """No motion was found whose efforts stay within the limits (`identification.excitation`)."""
-
-    def __init__(self, period: float, overload: float) -> None:
-        self.period = period
-        self.overload = overload
-        super().__init__(
-            f"excitation: the best motion of {period:g} s needs {100.0 * overload:.3g} % more effort than the model's "
-            "limits. Give a longer period, a smaller velocity= or acceleration=, or more trials."
+            "Measure along a motion that moves all joints, take more samples, or lock joints that stand still."
         )
 
 

@@ -59,7 +59,6 @@ class EmulatedApi:
 
     CUdevice_attribute = Attribute
     CUpointer_attribute = SimpleNamespace(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL=9)
-    CUfunction_attribute = SimpleNamespace(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES=8)
 
     def __init__(self, devices=2, memory=2**30, orders=("forward", "shuffled"), *, pretend=False):
         self.devices, self.memory, self.orders, self.pretend = devices, memory, orders, pretend
@@ -128,9 +127,6 @@ class EmulatedApi:
     def cuModuleGetFunction(self, module, name):
         return OK, None if self.pretend else HostKernel(module, name.decode())
 
-    def cuFuncSetAttribute(self, function, attribute, value):
-        return (OK,)
-
     def cuLaunchKernel(self, function, *rest):
         *grid, stream, places, _ = rest
         assert grid[1:3] == [1, 1]
@@ -154,9 +150,6 @@ class EmulatedApi:
     def cuLibraryGetKernel(self, library, name):
         self.kernels.append(HostKernel(library, name.decode()))
         return OK, len(self.kernels)  # 0 is none
-
-    def cuKernelSetAttribute(self, attribute, value, kernel, device):
-        return (OK,)
 
     def cuGetProcAddress(self, name, version, flags):
         assert name == b"cuLaunchKernel"
@@ -242,7 +235,7 @@ RESOURCES = Resources(registers=64, spill_stores=0, spill_loads=0, stack=0, shar
 def built(outline, program, single, device):
     """Return a kernel that is its own text, which the emulated driver compiles for the host."""
     code = write_kernel(program(), single)
-    return CudaKernel(code.launch, Cubin(code.source.encode(), RESOURCES))
+    return CudaKernel(code.name, Cubin(code.source.encode(), RESOURCES))
 
 
 @contextlib.contextmanager

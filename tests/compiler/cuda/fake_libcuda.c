@@ -38,9 +38,6 @@ Status cuModuleGetFunction(void **function, void *module, const char *name) {
     *function = (void *)FUNCTION;
     return module == (void *)MODULE && !strncmp(name, "cardan_", 7) ? 0 : NOT_FOUND;
 }
-Status cuFuncSetAttribute(void *function, int attribute, int value) {
-    return function == (void *)FUNCTION && attribute == 8 && value > 0 ? 0 : INVALID_HANDLE;
-}
 Status cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                       unsigned shared, void *stream, void **arguments, void **extra) {
     if (function != (void *)FUNCTION || gy * gz * by * bz != 1 || extra || !depth) return INVALID_HANDLE;
@@ -60,9 +57,6 @@ Status cuLibraryLoadData(void **library, const void *image, void *names, void *v
 }
 Status cuLibraryGetKernel(void **kernel, void *library, const char *name) {
     return cuModuleGetFunction(kernel, library, name);
-}
-Status cuKernelSetAttribute(int attribute, int value, void *kernel, int device) {
-    return cuFuncSetAttribute(kernel, attribute, value) || device;
 }
 Status cuMemAllocAsync(Address *address, size_t size, void *stream) {
     (void)stream;

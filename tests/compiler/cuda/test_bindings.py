@@ -39,7 +39,7 @@ program = cardan.inverse_dynamics.program(model)
 COMPILE = 'kernel_of(Outline.of(program), lambda: program, False, "sm_90")'
 RUN = """
 code = write_kernel(program, False)
-host = HostKernel(code.source, code.launch.name)
+host = HostKernel(code.source, code.name)
 ctypes.CDLL(None).setenv(b"HOST_KERNEL", host._library._name.encode(), 1)
 q, v, a = np.random.default_rng(0).normal(size=(3, 100, 2))
 found = cardan.inverse_dynamics(model, *map(to_device, (q, v, a)))

@@ -100,12 +100,12 @@ ptxas         .     32 bytes stack frame, 12 bytes spill stores, 20 bytes spill 
     ],
 )
 def test_occupancy(registers, threads, shared, architecture, expected):
-    assert occupancy(Resources(registers, 0, 0, 0, 0), threads, shared, architecture) == expected
+    assert occupancy(Resources(registers, 0, 0, 0, shared), threads, architecture) == expected
 
 
 def test_an_unknown_architecture():
     with pytest.raises(UnknownNameError, match="sm_91"):
-        occupancy(Resources(32, 0, 0, 0, 0), 128, 0, "sm_91")
+        occupancy(Resources(32, 0, 0, 0, 0), 128, "sm_91")
 
 
 # --- the disk ---
@@ -154,7 +154,7 @@ def test_a_kernel_that_was_made_needs_no_program(monkeypatch):
     outline = Outline.of(program)
     first = compiler.kernel_of(outline, lambda: program, False, "sm_90")
     again = compiler.kernel_of(outline, lambda: pytest.fail("the program was asked for"), False, "sm_90")
-    assert again.launch == first.launch
+    assert again.name == first.name
     assert again.cubin.image == first.cubin.image
     other = compiler.kernel_of(outline, lambda: program, True, "sm_90")
     assert other.cubin.image != first.cubin.image

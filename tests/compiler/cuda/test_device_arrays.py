@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from emulated import RESOURCES, EmulatedApi, built, emulated
-from host_cuda import needs_compiler
 
 import cardan
 from cardan._compiler.program import Array, trace
@@ -18,6 +17,7 @@ from cardan._compiler.targets.buffers import Buffer
 from cardan._compiler.targets.cuda import driver as seam
 from cardan._compiler.targets.cuda.compiler import Resources
 from cardan._compiler.targets.cuda.driver import driver
+from cardan._compiler.targets.cuda.staging import THREADS
 from cardan.errors import DeviceMemoryError, DTypeError, ParameterError, ShapeError, TargetError
 from cardan.interop.cuda import DeviceArray, as_device_array, to_device
 
@@ -457,11 +457,10 @@ def test_more_states_than_31_bits_count(pendulum):
         result = driver().allocate(count * 16, 0, 1)
         run.launch(arrays, [Buffer(result.address, count, 2, 2**33, DOUBLE, 0)], count, 1)
         grid, *_, values = api.launches[-1]
-        states = run.kernel(0, False).kernel.launch.states
-        assert grid == -(-count // states)
+        assert grid == -(-count // THREADS)
         assert values == [count, 2**40, 2, 2**40 + 1, 2, 2**40 + 2, 2, result.address, 2**33]
         assert api.used == count * 16
-        too_many = 2**31 * states
+        too_many = 2**31 * THREADS
         with pytest.raises(TargetError, match=rf"{too_many} states are more than one launch has .*in parts"):
             run.launch(arrays, [Buffer(0, too_many, 2, 2, DOUBLE, 0)], too_many, 1)
 
@@ -517,18 +516,6 @@ def test_a_kernel_too_large_for_the_device(pendulum, takes: Resources, said):
             TargetError, match=rf"inverse_dynamics is too large for Emulated.*{said}.*Float32 takes half"
         ):
             cardan.inverse_dynamics(pendulum, *d)
-
-
-@needs_compiler
-def test_much_shared_memory_is_asked_for(pendulum):
-    def more(*what):
-        kernel = built(*what)
-        return kernel._replace(launch=kernel.launch._replace(shared=100 * 1024))
-
-    with emulated(build=more) as api:
-        cardan.inverse_dynamics(pendulum, *there(*states(pendulum, (4,))))
-        assert "cuFuncSetAttribute" in api.calls
-        assert api.launches[-1][2] == 100 * 1024
 
 
 def test_a_forked_process_is_told(emulation, monkeypatch):

@@ -6,10 +6,9 @@ from host_cuda import ORDERS, HostKernel, needs_compiler
 
 import cardan
 from cardan._compiler.program import Array, expr, trace
-from cardan._compiler.program.passes import joined_products
 from cardan._compiler.program.replay import whole
 from cardan._compiler.targets.cuda import text
-from cardan._compiler.targets.cuda.teams import team_of
+from cardan._compiler.targets.cuda.staging import THREADS
 from cardan._compiler.targets.cuda.text import cuda_code
 from cardan._dynamics.algorithms import along
 from programs import LOOPS, evaluated, item_by_item, long_chain, never_skipped, random_program, skipping_program
@@ -26,9 +25,9 @@ def run(program, inputs, order="forward", strides=None, count=None):
     outputs = [np.full((count, a.size), 7.0, dtype) for a in program.outputs]
     strides = [*(strides or [a.size for a in program.inputs]), *(a.size for a in program.outputs)]
     pointers = [x for a, s in zip([*inputs, *outputs], strides, strict=True) for x in (a.ctypes.data, s)]
-    kernel, region = HostKernel(code.source, code.launch.name), whole(program)
+    kernel, region = HostKernel(code.source, code.name), whole(program)
     arguments = [count, *pointers, *([region.passes] if region else [])]
-    kernel.launch(-(-count // code.launch.states), code.launch.threads, code.launch.shared, arguments, order, 3)
+    kernel.launch(-(-count // THREADS), THREADS, 0, arguments, order, 3)
     return outputs
 
 
@@ -125,39 +124,28 @@ def test_the_reverse_of_a_scan_has_the_bits_of_the_processor():
 @needs_compiler
 @pytest.mark.parametrize("robot", represented(["quadruped", "humanoid"], by=["quadruped"].count))
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("warps", represented([1, 2, 4, 8], by=[4].count))
-def test_any_team_in_any_order_gives_the_same(monkeypatch, warps, order, robot):
-    monkeypatch.setattr(text, "team_size", lambda *_: warps)
+def test_threads_in_any_order_give_the_same(order, robot):
     program = cardan.forward_dynamics.program(ROBOTS[robot]().model())
     inputs = states(program, 33)
-    code = cuda_code(program, single=False)
-    assert (code.launch.threads, code.launch.states) == ((128, 128) if warps == 1 else (32 * warps, 32))
     assert_same(run(program, inputs, order), evaluated(program, "llvm", inputs))
 
 
 @needs_compiler
 @pytest.mark.parametrize("count", [1, 31, 32, 127, 129])
-@pytest.mark.parametrize("warps", [1, 4])
-def test_any_number_of_states_and_nothing_behind_them(monkeypatch, warps, count):
-    monkeypatch.setattr(text, "team_size", lambda *_: warps)
+def test_any_number_of_states_and_nothing_behind_them(count):
     program = cardan.mass_matrix.program(cardan.robots.arm7().model())
     inputs = states(program, 130)
     outputs = np.full((130, 49), 7.0)
     code = cuda_code(program, single=False)
     pointers = [inputs[0].ctypes.data, 7, outputs.ctypes.data, 49]
-    grid = -(-count // code.launch.states)
-    HostKernel(code.source, code.launch.name).launch(
-        grid, code.launch.threads, code.launch.shared, [count, *pointers], "backward"
-    )
+    HostKernel(code.source, code.name).launch(-(-count // THREADS), THREADS, 0, [count, *pointers], "backward")
     expected = evaluated(program, "llvm", [inputs[0][:count]])[0]
     np.testing.assert_array_equal(outputs[:count], expected)
     assert np.all(outputs[count:] == 7.0)
 
 
 @needs_compiler
-@pytest.mark.parametrize("warps", [1, 2])
-def test_rows_that_all_states_share_and_rows_apart(monkeypatch, warps):
-    monkeypatch.setattr(text, "team_size", lambda *_: warps)
+def test_rows_that_all_states_share_and_rows_apart():
     program = cardan.inverse_dynamics.program(cardan.robots.arm7().model())
     q, v, a = states(program, 40)
     wide = np.full((40, 11), np.nan)
@@ -183,28 +171,12 @@ def test_random_programs_that_skip(monkeypatch, seed, loops):
     monkeypatch.setattr(expr, "WORTH", 0)
     monkeypatch.setattr(expr, "WORTH_SKIPPING", -99)
     program = skipping_program(seed, loops, cardan.when, cardan.repeat_while)
-    if loops is not LOOPS:
-        monkeypatch.setattr(text, "team_size", lambda *_: 4)
     given = states(program, 40)
     assert_same(run(program, given), evaluated(never_skipped(program), "llvm", given))
 
 
 @needs_compiler
-@pytest.mark.parametrize("seed", represented(range(6), by=[0, 1, 5].count))
-def test_teams_in_loops(monkeypatch, seed):
-    """Loops within loops too; what they pick and keep is left to single threads."""
-    monkeypatch.setattr(text, "team_size", lambda *_: (2, 4, 8)[seed % 3])
-    program = random_program(seed, (cardan.repeat, item_by_item), 3)
-    inputs = states(program, 37, seed=seed)
-    expected = evaluated(program, "llvm", inputs)
-    for order in ORDERS:
-        assert_same(run(program, inputs, order), expected)
-
-
-@needs_compiler
-def test_sine_before_a_loop_and_cosine_of_the_same_angle_behind_it(monkeypatch):
-    monkeypatch.setattr(text, "team_size", lambda *_: 2)
-
+def test_sine_before_a_loop_and_cosine_of_the_same_angle_behind_it():
     def results(x):
         turned = cardan.repeat(3, lambda value: 0.5 * value + x[1], cardan.sin(x[0]))
         return {"y": turned * cardan.cos(x[0])}
@@ -216,11 +188,9 @@ def test_sine_before_a_loop_and_cosine_of_the_same_angle_behind_it(monkeypatch):
 
 @needs_compiler
 @pytest.mark.parametrize("size", [50, 10_000])
-@pytest.mark.parametrize("team", [1, 4])
-def test_long_programs_in_parts_and_in_teams(monkeypatch, size, team):
+def test_long_programs_in_parts_and_whole(monkeypatch, size):
     monkeypatch.setattr(text, "WHOLE", size)
     monkeypatch.setattr(text, "PART", size)
-    monkeypatch.setattr(text, "team_size", lambda *_: team)
 
     def results(x, y):
         first, second = long_chain(x, y)
@@ -232,9 +202,7 @@ def test_long_programs_in_parts_and_in_teams(monkeypatch, size, team):
 
 
 @needs_compiler
-@pytest.mark.parametrize("team", [1, 4])
-def test_results_of_no_size_inputs_that_nothing_needs_and_results_without_operations(monkeypatch, team):
-    monkeypatch.setattr(text, "team_size", lambda *_: team)
+def test_results_of_no_size_inputs_that_nothing_needs_and_results_without_operations():
     results = lambda x, y: {"none": np.zeros((0,)), "a": np.array([x[1], 2.0, -0.0])}  # noqa: E731
     program = trace("f", results, [Array("x", (2,)), Array("y", (50,))])
     inputs = states(program, 5)
@@ -247,24 +215,3 @@ def test_results_of_no_size_inputs_that_nothing_needs_and_results_without_operat
 def test_a_program_of_no_instructions_has_a_kernel():
     program = trace("f", lambda x: {"none": np.zeros((0,))}, [Array("x", (2,))])
     assert [y.shape for y in run(program, states(program, 5))] == [(5, 0)]
-
-
-@pytest.mark.parametrize("warps", [2, 4, 8])
-def test_teams_compute_each_value_once_after_what_it_needs(warps):
-    program = cardan.forward_dynamics.program(cardan.robots.humanoid().model())
-    joined = joined_products(program)
-    team = team_of(program, joined, warps)
-    dealt = [k for step in team.steps for line in step for k in line]
-    assert sorted(dealt) == sorted(team.home)
-    assert len(set(dealt)) == len(dealt)
-    for k, (step, warp) in team.home.items():
-        for a in joined.args[k]:
-            if a in team.home:
-                assert team.home[a][0] < step or (team.home[a] == (step, warp) and a < k)
-
-
-def test_a_small_program_is_a_thread_and_a_large_one_a_team():
-    small = cardan.inverse_dynamics.program(cardan.robots.arm7().model())
-    large = cardan.forward_dynamics_derivatives.program(cardan.robots.arm7().model())
-    assert cuda_code(small, single=True).launch.states == 128
-    assert cuda_code(large, single=True).launch.states == 32

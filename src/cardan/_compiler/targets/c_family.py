@@ -206,16 +206,15 @@ def operation_lines(
     operands: Sequence[str],
     places: Sequence[str],
     pairs: set[int],
-    scope: str = "",
 ) -> list[str]:
     """Return the lines that compute instruction number k, and put its value in the places where others look for it.
 
     `args` are its operands, `operands` how they are written. `pairs` are angles of which sine and cosine are there;
-    those computed now join them. `scope` ends their names, where those of an angle occur in several scopes.
+    those computed now join them.
     """
     lines: list[str] = []
     if dialect.pair and op in (Op.SIN, Op.COS):
-        sine, cosine = (f"{letter}{args[0]}_{scope}" for letter in "sc")
+        sine, cosine = (f"{letter}{args[0]}_" for letter in "sc")
         if args[0] not in pairs:
             pairs.add(args[0])
             lines = [f"    {dialect.real} {sine}, {cosine};", f"    {dialect.pair}({operands[0]}, &{sine}, &{cosine});"]

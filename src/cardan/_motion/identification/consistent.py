@@ -66,7 +66,8 @@ class ConsistentFit:
 
     Examples:
         >>> pendulum = cardan.robots.double_pendulum().model()
-        >>> states = cardan.identification.excitation(pendulum, period=5.0, trials=2).at(np.linspace(0.0, 5.0, 99))
+        >>> sines, cosines = np.random.default_rng(0).normal(size=(2, 3, 2))
+        >>> states = cardan.trajectories.FourierSeries(pendulum, 5.0, sines, cosines).at(np.linspace(0.0, 5.0, 99))
         >>> torques = cardan.inverse_dynamics(pendulum, *states)
         >>> fit = cardan.identification.identify_consistent(pendulum, *states, torques, terms=())
         >>> fit.converged, [inertia.faults() for inertia in fit.inertias.values()]
@@ -116,7 +117,8 @@ def identify_consistent(
 
     Examples:
         >>> pendulum = cardan.robots.double_pendulum().model()
-        >>> states = cardan.identification.excitation(pendulum, period=5.0, trials=2).at(np.linspace(0.0, 5.0, 99))
+        >>> sines, cosines = np.random.default_rng(0).normal(size=(2, 3, 2))
+        >>> states = cardan.trajectories.FourierSeries(pendulum, 5.0, sines, cosines).at(np.linspace(0.0, 5.0, 99))
         >>> measured = 1.2 * cardan.inverse_dynamics(pendulum, *states)
         >>> fit = cardan.identification.identify_consistent(pendulum, *states, measured, terms=())
         >>> bool(np.allclose(cardan.inverse_dynamics(fit.model, *states), measured, atol=1e-3))

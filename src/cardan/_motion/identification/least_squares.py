@@ -48,7 +48,8 @@ class Identification:
 
     Examples:
         >>> pendulum = cardan.robots.double_pendulum().model()
-        >>> states = cardan.identification.excitation(pendulum, period=5.0, trials=2).at(np.linspace(0.0, 5.0, 99))
+        >>> sines, cosines = np.random.default_rng(0).normal(size=(2, 3, 2))
+        >>> states = cardan.trajectories.FourierSeries(pendulum, 5.0, sines, cosines).at(np.linspace(0.0, 5.0, 99))
         >>> torques = cardan.inverse_dynamics(pendulum, *states)
         >>> found = cardan.identification.identify(pendulum, *states, torques, terms=())
         >>> found.effort(pendulum, *states).shape, found.sigma.shape
@@ -112,7 +113,8 @@ def identify(
 
     Examples:
         >>> pendulum = cardan.robots.double_pendulum().model()
-        >>> states = cardan.identification.excitation(pendulum, period=5.0, trials=2).at(np.linspace(0.0, 5.0, 99))
+        >>> sines, cosines = np.random.default_rng(0).normal(size=(2, 3, 2))
+        >>> states = cardan.trajectories.FourierSeries(pendulum, 5.0, sines, cosines).at(np.linspace(0.0, 5.0, 99))
         >>> measured = cardan.inverse_dynamics(pendulum, *states)
         >>> found = cardan.identification.identify(pendulum, *states, measured, terms=())
         >>> bool(np.allclose(found.effort(pendulum, *states), measured))

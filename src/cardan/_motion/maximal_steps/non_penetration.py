@@ -43,7 +43,6 @@ from cardan._motion.collision import FAR
 from cardan._motion.contact import WORLD, Contact, contacts
 from cardan._motion.contact.cone import IMPACT
 from cardan._motion.contact.equation import JointEquation, singles
-from cardan._motion.contact.projected import Known, Point, first_impulses
 from cardan._motion.contact.touching import Pair
 from cardan._motion.maximal_steps.bodies import (
     BodyState,
@@ -54,6 +53,7 @@ from cardan._motion.maximal_steps.bodies import (
     response,
     together,
 )
+from cardan._motion.maximal_steps.first_impulses import Known, Point, first_impulses
 
 SWEEPS = 2
 """Passes over the contacts for each over the joints: what `first_impulses` leaves is friction's regularisation."""
@@ -134,7 +134,7 @@ class Touching:
             return Pushed(v, impulses, 0.0)
         # Passes alone would take as many as bodies stand on one another; from these impulses on a few are enough.
         start = self._first_pass(v, impulses, wanted)
-        points = [Point.wanting(t.contact, t.G, speed) for t, speed in zip(self.touches, wanted, strict=True)]
+        points = [Point.of(t.contact, t.G, speed) for t, speed in zip(self.touches, wanted, strict=True)]
 
         def swept(v: list[Scalar], impulses: list[Vector3], _: Scalar) -> Pushed:
             slack, after = 0.0, []

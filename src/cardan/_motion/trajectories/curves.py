@@ -13,7 +13,7 @@ X spline(q_i).
     phi(t) = sum_k  s_k sin(k w t) + c_k cos(k w t),      q(t) = q0 exp(phi(t))
 
 Measured over whole periods they are averaged without distortion, and their velocities and accelerations are computed
-instead of differentiated: what identification wants (`cardan.identification.excitation` chooses the coefficients).
+instead of differentiated: what identification wants.
 
 Source: de Boor, A Practical Guide to Splines (1978), chapter IV, for the cubic spline; Park and Ravani, Smooth
 invariant interpolation of rotations (1997), for polynomials in canonical coordinates; Swevers, Ganseman, Tukel, De

@@ -1,4 +1,4 @@
-"""`cardan compare A B`: what differs between two robots, and why."""
+"""`cardan compare A B`: what differs between two robots."""
 
 from __future__ import annotations
 

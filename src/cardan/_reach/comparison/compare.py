@@ -1,4 +1,4 @@
-"""`cardan.compare(a, b)`: two robots part by part, each difference with what explains its numbers."""
+"""`cardan.compare(a, b)`: two robots part by part, each difference where it arises."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ from cardan._robot.model import WORLD, Connection, Model
 
 
 def compare(a: Robot, b: Robot, *, tolerance: float = 1e-9, **options: Any) -> Comparison:
-    """Return what differs between two robots, where first, and what most likely caused it.
+    """Return what differs between two robots, and where first.
 
-    Bodies are matched by name, then by their place, joint and mass; coordinates by the joints' names. Each cause is a
-    hypothesis that was tried on the numbers and fits them.
+    Bodies are matched by name, then by their place, joint and mass; coordinates by the joints' names.
 
     Args:
         a: a mechanism, a model, or a robot description (path, text, bytes).
@@ -107,8 +106,7 @@ class _Comparing:
     def _gravity(self) -> None:
         a, b = (np.array(tuple(view.thing.gravity), dtype=float) for view in (self.a, self.b))
         if np.abs(a - b).max() > self.tolerance * max(1.0, np.abs(a).max(), np.abs(b).max()):
-            turned = next((f"turned {name}" for R, name in causes.TURNS if causes.close(R @ a, b)), "")
-            self._add("gravity", self.a.name, "gravity", tuple(a), tuple(b), causes.of_numbers(a, b) or turned)
+            self._add("gravity", self.a.name, "gravity", tuple(a), tuple(b))
 
     # --- the tree ---
 
@@ -219,10 +217,10 @@ class _Comparing:
         b = _seen(b, self.offsets[body])
         scale = max(float(a.mass), float(b.mass))
         if abs(a.mass - b.mass) > self.tolerance * scale:
-            self._add("inertia", body, "mass", float(a.mass), float(b.mass), self._mass_cause(body, a, b))
+            self._add("inertia", body, "mass", float(a.mass), float(b.mass))
         c, d = (np.array(tuple(i.com), dtype=float) if i.mass else np.zeros(3) for i in (a, b))
         if np.abs(c - d).max() > self.tolerance * max(0.01, np.abs(c).max(), np.abs(d).max()) and a.mass and b.mass:
-            self._add("inertia", body, "centre of mass", tuple(c), tuple(d), causes.of_com(c, d))
+            self._add("inertia", body, "centre of mass", tuple(c), tuple(d))
         J, K = causes.at_com(a), causes.at_com(b)
         size = max(1e-12, *(np.abs(part).max() for part in (J, K, causes.point(a), causes.point(b))))
         # Ten roundings: moving to the centre of mass subtracts large numbers.
@@ -238,18 +236,6 @@ class _Comparing:
             if c.parent == body and c.child not in common and is_fixed(c):
                 whole += _seen(self._whole(view, c.child, common), pose(JointChain(body, (c,)), _neutral(c)))
         return whole
-
-    def _mass_cause(self, body: str, a: Inertia, b: Inertia) -> str:
-        """Return where mass came from or went: a body next to this one, a body that is missing, a unit."""
-        gained = float(b.mass - a.mass)
-        for name in order(self.a):
-            other = self.pairs.get(name)
-            lost = inertia(self.a, name).mass - (inertia(self.b, other).mass if other else 0.0)
-            if name != body and abs(lost - gained) <= causes.FITS * abs(gained):
-                verb = ("came from", "went to")[gained < 0.0] if other else "is that of"
-                return f"{abs(gained):.6g} kg {verb} {name!r}"
-        absent = "b has none" if not b.mass else "a has none" * (not a.mass)
-        return causes.factor(float(a.mass), float(b.mass)) or absent
 
     def _lumped(self, d: Difference) -> Difference:
         """Return a difference of structure; of a body that was made one with another it is told so."""

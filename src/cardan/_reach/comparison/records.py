@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from cardan._reach.comparison import causes
 from cardan._reach.comparison.causes import Difference
 from cardan._reach.comparison.matching import ComparedRobot
 from cardan._reach.comparison.motion import shift
@@ -42,8 +41,7 @@ def of_joint(a: Connection, b: Connection, is_reversed: bool, tolerance: float) 
     for key in keys:
         mine, theirs = _numbers(a, key, False), _numbers(b, key, is_reversed)
         if not _near(mine, theirs, tolerance):
-            cause = _swapped(a, b, key) or causes.of_numbers(mine, theirs)
-            found.append(Difference("joint", a.name, key, _plain(mine), _plain(theirs), cause))
+            found.append(Difference("joint", a.name, key, _plain(mine), _plain(theirs)))
     return found
 
 
@@ -74,14 +72,6 @@ def _near(a: Any, b: Any, tolerance: float) -> bool:
         size = np.maximum(np.abs(x), np.abs(y))
         same = (x == y) | (np.isfinite(size) & (np.abs(x - y) <= tolerance * size))
     return bool(same.all())
-
-
-def _swapped(a: Connection, b: Connection, key: str) -> str:
-    if key not in ("limits.lower", "limits.upper"):
-        return ""
-    mine, theirs = np.array(a.limits.lower), np.array(b.limits.upper)
-    both = causes.close(mine, -theirs) and causes.close(np.array(a.limits.upper), -np.array(b.limits.lower))
-    return "lower and upper are mirrored: those of a reversed joint" if both and mine.any() else ""
 
 
 def compare_records(
@@ -176,10 +166,8 @@ def _shape(where: str, s: Any, t: Any, offset: np.ndarray, tolerance: float) -> 
         x, y = getattr(s.geometry, f.name), getattr(t.geometry, f.name)
         if f.name == "path" or x == y or (f.name == "uri" and s.geometry.path and s.geometry.path == t.geometry.path):
             continue
-        if isinstance(x, str) or isinstance(y, str) or x is None or y is None:
+        if isinstance(x, str) or isinstance(y, str) or x is None or y is None or not _near(x, y, tolerance):
             yield Difference("shape", where, f.name, x, y)
-        elif not _near(x, y, tolerance):
-            yield Difference("shape", where, f.name, x, y, causes.of_numbers(np.atleast_1d(x), np.atleast_1d(y)))
     if way := shift(s.pose.matrix(), offset @ t.pose.matrix(), tolerance):
         yield Difference("shape", where, "this shape is elsewhere", cause="it" + way)
     for key in (*_LOOKS, *(_TOUCH if s.role == "collision" else ())):

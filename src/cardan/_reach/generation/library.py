@@ -31,7 +31,7 @@ from cardan._compiler.targets.c import HEADERS, RESERVED, CFunction, c_function,
 from cardan._compiler.targets.cmake import RESERVED_TARGETS, cmake_config, cmake_lists
 from cardan._compiler.targets.cpp_header import CppFunction, CppJoint, Sizes, cpp_header
 from cardan._dynamics.call.function import Function, function
-from cardan._motion.simulation.solvers.solver import CompiledSolver, Solver, checked_steps
+from cardan._motion.simulation.solvers.solver import Solver, checked_steps
 from cardan._motion.simulation.solvers.step_function import ARRAYS
 from cardan._robot.model import Model
 
@@ -370,8 +370,6 @@ def step_of(solver: Solver, steps: int = 1) -> Function[..., Any]:
         ['good', 'q_next', 'residual', 'v_next']
     """
     inner, count = solver.function, checked_steps(steps)
-    # A step of the solver is several of its function.
-    count *= solver.substeps if isinstance(solver, CompiledSolver) else 1
     shapes = _shapes(solver)
 
     def step(model: Model, q: Any, v: Any, *by_position: Any, **by_name: Any) -> dict[str, Any]:

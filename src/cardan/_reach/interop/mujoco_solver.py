@@ -116,7 +116,6 @@ class MuJoCo(Solver):
         cone: friction cones: `"elliptic"` or `"pyramidal"`.
         constraints: how it solves for constraint forces: `"newton"`, `"cg"` or `"pgs"`.
         iterations: of that at most; None for MuJoCo's default.
-        substeps: into how many equal ones a step is cut.
         contact: `"mujoco"`, its own law, or None: nothing touches.
         limits: whether joints stop at their position limits.
 
@@ -153,7 +152,6 @@ class MuJoCo(Solver):
         cone: Literal["elliptic", "pyramidal"] = "elliptic",
         constraints: Literal["newton", "cg", "pgs"] = "newton",
         iterations: int | None = None,
-        substeps: int = 1,
         contact: Literal["mujoco"] | None = "mujoco",
         limits: bool = True,
     ) -> None:
@@ -168,7 +166,6 @@ class MuJoCo(Solver):
                 raise UnknownNameError(what, value, map(str, known), where="solver MuJoCo", hint=hint)
         self.contact = contact
         self.limits: bool = bool(limits)
-        self.substeps: int = checked_steps(substeps, "substeps")
         super().__init__(world, dt)
         solved = {"integrator": integrator, "cone": cone, "constraints": constraints, "iterations": iterations}
         self._options = {**solved, "contact": contact, "limits": self.limits}
@@ -182,8 +179,7 @@ class MuJoCo(Solver):
         self._lock = Lock()
 
     def __reduce__(self) -> Any:
-        options = {**self._options, "substeps": self.substeps}
-        return partial(MuJoCo, **options), (self.world, self.dt)
+        return partial(MuJoCo, **self._options), (self.world, self.dt)
 
     def _spec(self, integrator: str, cone: str, constraints: str, iterations: int | None) -> Any:
         mj = mujoco(USE)
@@ -194,7 +190,7 @@ class MuJoCo(Solver):
             instead = f"{error.instead}, or use cardan.solvers.Featherstone"
             raise UnsupportedError(error.what, "solver MuJoCo", instead) from None
         option = spec.option
-        option.timestep = self.dt / self.substeps
+        option.timestep = self.dt
         option.integrator = getattr(mj.mjtIntegrator, f"mjINT_{INTEGRATORS[integrator]}")
         option.cone = getattr(mj.mjtCone, f"mjCONE_{cone.upper()}")
         option.solver = getattr(mj.mjtSolver, f"mjSOL_{constraints.upper()}")
@@ -230,7 +226,7 @@ class MuJoCo(Solver):
         raise UnsupportedError(what, "solver MuJoCo", instead)
 
     def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
-        count = checked_steps(steps) * self.substeps
+        count = checked_steps(steps)
         asked = self._targets(state, control)
         q, v, warm = (np.array(x, dtype=np.float64) for x in (state.q, state.v, state.warm))
         good = np.zeros(len(state))
@@ -241,7 +237,7 @@ class MuJoCo(Solver):
             for _ in range(count // at_once if len(state) else 0):
                 q, v, warm, sound = self._stepped(q, v, warm, asked, at_once)
                 good[sound] += at_once
-        clock = clock_of(state, self.dt / self.substeps)
+        clock = clock_of(state, self.dt)
         found = [array.astype(state.dtype, copy=False) for array in (q, v, warm, np.zeros(len(state)))]
         return next_state(state, found, clock.after(count, clock.good + good.astype(state.dtype)), out)
 

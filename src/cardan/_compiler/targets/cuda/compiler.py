@@ -22,7 +22,6 @@ from cardan._compiler.program.program import Program
 from cardan._compiler.runtime import disk_cache
 from cardan._compiler.runtime.extras import package
 from cardan._compiler.runtime.log import log
-from cardan._compiler.targets.cuda.staging import Launch
 from cardan._compiler.targets.runner import Outline
 
 OPTIONS = ("--fmad=false", "-default-device", "--ptxas-options=-v")
@@ -39,7 +38,7 @@ class Resources(NamedTuple):
     spill_stores: int  # bytes of instructions that put registers into memory, as there were too few; all functions
     spill_loads: int  # bytes of those that take them back
     stack: int  # bytes of a thread's own memory: arrays, and what is spilled
-    shared: int  # bytes of shared memory the kernel declares; what it is given at the launch is not counted
+    shared: int  # bytes of shared memory a block takes
 
 
 class Cubin(NamedTuple):
@@ -49,7 +48,7 @@ class Cubin(NamedTuple):
 
 
 class CudaKernel(NamedTuple):
-    launch: Launch
+    name: str
     cubin: Cubin
 
 
@@ -162,11 +161,11 @@ def kernel_of(outline: Outline, program: Callable[[], Program], single: bool, ar
     if data := disk_cache.load(name):
         said = json.loads(data)
         if cubin := kept(said["cubin"]):
-            return CudaKernel(Launch(*said["launch"]), cubin)
+            return CudaKernel(said["name"], cubin)
     code = write_kernel(program(), single)
-    found = CudaKernel(code.launch, compiled(code.source, code.launch.name, architecture))
+    found = CudaKernel(code.name, compiled(code.source, code.name, architecture))
     if _revision() == _REVISION:  # else the modules that wrote the text may be newer than the name says
-        names = {"launch": found.launch, "cubin": key_of(code.source, architecture)}
+        names = {"name": found.name, "cubin": key_of(code.source, architecture)}
         disk_cache.save(name, json.dumps(names).encode())
     return found
 

@@ -22,11 +22,11 @@ from cardan._compiler.program.program import Program
 from cardan._compiler.runtime.extras import package
 from cardan._compiler.targets.cuda import compiler
 from cardan._compiler.targets.cuda.compiler import CudaKernel, kernel_of
+from cardan._compiler.targets.cuda.staging import THREADS
 from cardan._compiler.targets.runner import Outline
 
 LEGACY = 1  # handle of the stream that is there always. (0 is the same.)
 _OUT_OF_MEMORY, _NO_DEVICE, _NO_CONTEXT, _CAPTURING = 2, 100, 201, range(900, 909)
-_GIVEN = 48 * 1024  # bytes of shared memory that a block may have without asking
 _MOST_BLOCKS = 2**31 - 1
 _SINCE = 12000  # version of CUDA from which on a launch takes the handle of a kernel on all devices
 
@@ -67,9 +67,7 @@ class Everywhere(NamedTuple):
 
     @property
     def words(self) -> dict[str, int]:
-        _, threads, states, shared = self.kernel.launch
-        how = {"threads": threads, "states": states, "shared": shared, "passes": self.passes}
-        return {**how, "launch": self.launch, "kernel": int(self.handle)}
+        return {"threads": THREADS, "passes": self.passes, "launch": self.launch, "kernel": int(self.handle)}
 
 
 class Driver:
@@ -139,10 +137,7 @@ class Driver:
         doing = f"loading {name}"
         with self.on(number):
             module = self._value(self.api.cuModuleLoadData(kernel.cubin.image), doing)
-            handle = self._value(self.api.cuModuleGetFunction(module, kernel.launch.name.encode()), doing)
-            if kernel.launch.shared > _GIVEN:
-                most = self.api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-                self._expect(self.api.cuFuncSetAttribute(handle, most, kernel.launch.shared)[0], doing)
+            handle = self._value(self.api.cuModuleGetFunction(module, kernel.name.encode()), doing)
         return LoadedKernel(handle, kernel, number)
 
     def on_all(self, outline: Outline, program: Callable[[], Program], single: bool) -> Everywhere:
@@ -153,13 +148,9 @@ class Driver:
             raise TargetError(f"one kernel serves devices of one architecture, these are {listed}: hide some of them.")
         kernel = self._build(outline, program, single, devices[0])
         library = self._value(api.cuLibraryLoadData(kernel.cubin.image, [], [], 0, [], [], 0), doing)
-        handle = self._value(api.cuLibraryGetKernel(library, kernel.launch.name.encode()), doing)
+        handle = self._value(api.cuLibraryGetKernel(library, kernel.name.encode()), doing)
         for device in devices:
             check_fits(outline.name, kernel, device)
-            if kernel.launch.shared > _GIVEN:
-                most = api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-                which = self._value(api.cuDeviceGet(device.number), doing)
-                self._expect(api.cuKernelSetAttribute(most, kernel.launch.shared, handle, which)[0], doing)
         address = self._value(api.cuGetProcAddress(b"cuLaunchKernel", _SINCE, 0), doing)
         return Everywhere(kernel, handle, int(address), library, outline.passes)
 
@@ -169,19 +160,19 @@ class Driver:
         What follows the count are addresses and strides, and the passes, which only repeated programs take. TargetError
         says that there are more states than a grid of blocks has, or that the device refuses.
         """
-        launch = loaded.kernel.launch
-        blocks = -(-count // launch.states)
+        name = loaded.kernel.name
+        blocks = -(-count // THREADS)
         if blocks > _MOST_BLOCKS:
-            most = _MOST_BLOCKS * launch.states
-            raise TargetError(f"{launch.name}: {count} states are more than one launch has ({most}): call it in parts.")
+            most = _MOST_BLOCKS * THREADS
+            raise TargetError(f"{name}: {count} states are more than one launch has ({most}): call it in parts.")
         values = (ctypes.c_longlong * (1 + len(arguments)))(count, *arguments)
         start, size = ctypes.addressof(values), ctypes.sizeof(ctypes.c_longlong)
         places = (ctypes.c_void_p * len(values))(*(start + size * k for k in range(len(values))))
         with self.on(loaded.device):
             result = self.api.cuLaunchKernel(
-                loaded.handle, blocks, 1, 1, launch.threads, 1, 1, launch.shared, stream, ctypes.addressof(places), 0
+                loaded.handle, blocks, 1, 1, THREADS, 1, 1, 0, stream, ctypes.addressof(places), 0
             )
-        self._expect(result[0], f"running {launch.name}")
+        self._expect(result[0], f"running {name}")
 
     def allocate(self, size: int, number: int, stream: int, owner: Any = None) -> DeviceMemory:
         """Return bytes of a device, freed in the order of a stream when nothing holds them; it keeps its owner."""
@@ -254,14 +245,13 @@ class DeviceMemory:
 
 
 def check_fits(name: str, kernel: CudaKernel, device: Device) -> None:
-    launch, resources = kernel
-    taken = launch.shared + resources.resources.shared
-    if taken > device.shared:
-        what = f"{taken} bytes of shared memory a block, of which it has {device.shared}"
-    elif (registers := -(-resources.resources.registers // 8) * 8 * launch.threads) > device.registers:
+    resources = kernel.cubin.resources
+    if resources.shared > device.shared:
+        what = f"{resources.shared} bytes of shared memory a block, of which it has {device.shared}"
+    elif (registers := -(-resources.registers // 8) * 8 * THREADS) > device.registers:
         what = f"{registers} registers a block, of which it has {device.registers}"
-    elif resources.resources.stack > _MOST_STACK:
-        what = f"{resources.resources.stack} bytes of a thread's own memory, of which it has {_MOST_STACK}"
+    elif resources.stack > _MOST_STACK:
+        what = f"{resources.stack} bytes of a thread's own memory, of which it has {_MOST_STACK}"
     else:
         return
     raise TargetError(

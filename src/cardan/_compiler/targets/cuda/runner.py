@@ -16,6 +16,7 @@ from cardan._algebra.errors import DTypeError
 from cardan._compiler.program.program import Program
 from cardan._compiler.targets.buffers import Buffer
 from cardan._compiler.targets.cuda.driver import Driver, LoadedKernel, driver
+from cardan._compiler.targets.cuda.staging import THREADS
 from cardan._compiler.targets.runner import Arrays, Outline, Runner
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
@@ -64,13 +65,11 @@ class CudaProgram(Runner):
     def describe(self) -> list[str]:
         lines = []
         for (_, device, single), loaded in self._loaded.items():
-            launch, cubin = loaded.kernel
-            r = cubin.resources
+            r = loaded.kernel.cubin.resources
             kind = SINGLE if single else DOUBLE
             spills = f"{r.spill_stores} bytes of spills stored, {r.spill_loads} loaded"
-            shared = f"{r.shared + launch.shared} bytes of shared memory a block"
             lines.append(
-                f"cuda, {kind}, device {device}: {launch.threads} threads a block; {r.registers} registers; {spills}; "
-                f"{shared}"
+                f"cuda, {kind}, device {device}: {THREADS} threads a block; {r.registers} registers; {spills}; "
+                f"{r.shared} bytes of shared memory a block"
             )
         return lines or ["cuda: a kernel is compiled for each dtype and device when it is first called"]

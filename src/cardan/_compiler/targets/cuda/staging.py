@@ -8,16 +8,9 @@ from typing import NamedTuple
 from cardan._compiler.program.program import Array, Program
 
 WARP = 32
-WARPS = 4  # of a block whose threads have a state each
+THREADS = 128  # of a block; each has a state of its own
 PASSES = "passes"  # what the parameter is called that says how often a program is run as a whole
 COLUMNS = 32  # that are staged at a time: 128 bytes of a row, what one access of a warp brings
-
-
-class Launch(NamedTuple):
-    name: str  # of the kernel
-    threads: int  # of a block
-    states: int  # that a block computes
-    shared: int  # bytes of shared memory a block is given beyond those the kernel declares
 
 
 class Chunk(NamedTuple):
@@ -30,12 +23,12 @@ class Chunk(NamedTuple):
         return program.results[self.position : self.position + self.columns]
 
 
-def chunks_of(outputs: Sequence[Array], columns: int) -> list[Chunk]:
+def chunks_of(outputs: Sequence[Array]) -> list[Chunk]:
     found: list[Chunk] = []
     position = 0
     for array in outputs:
-        for first in range(0, array.size, columns):
-            found.append(Chunk(array, first, min(columns, array.size - first), position + first))
+        for first in range(0, array.size, COLUMNS):
+            found.append(Chunk(array, first, min(COLUMNS, array.size - first), position + first))
         position += array.size
     return found
 

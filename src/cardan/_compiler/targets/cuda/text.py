@@ -1,4 +1,4 @@
-"""A program as the text of one CUDA kernel: a state is a thread, or a team of threads where it is too large for one.
+"""A program as the text of one CUDA kernel: a state is a thread.
 
 What is joined to one multiply-add is decided by the program alone, and in double precision the functions of analysis
 are ours: so the results have the bits that they have on a processor. Single precision takes CUDA's.
@@ -20,16 +20,12 @@ from cardan._compiler.program.program import Array, Program
 from cardan._compiler.program.replay import whole
 from cardan._compiler.targets.c_arithmetic import PREFIX, analysis, number
 from cardan._compiler.targets.c_family import Dialect, in_c, table_lines
-from cardan._compiler.targets.cuda.solo_text import APART, INLINE, SoloText
-from cardan._compiler.targets.cuda.staging import PASSES, STAGING, WARP, WARPS, Launch
-from cardan._compiler.targets.cuda.team_text import SHARES, STRIDE, TeamText
+from cardan._compiler.targets.cuda.staging import PASSES, STAGING, THREADS
+from cardan._compiler.targets.cuda.thread_text import APART, INLINE, ThreadText
 from cardan._compiler.targets.libm.elementary import FUNCTIONS
 
-SOLO = 390  # registers' worth of values that wait in the order of the program, up to which the compiler hardly spills
-SHARE = 220  # likewise, a warp of a team
-TEAM = 30_000  # operations that a team takes: its functions are not cut, and take long to compile
-SHARED = 160 * 1024  # bytes of shared memory a block may have: an A100 has 163 kB, later ones more
 WHOLE = 6000  # operations that stay in one function, whose values the compiler keeps in registers as far as they go
+WAITING = 780  # registers' worth of values that wait at a time in one function; with more, it spills more than parts do
 PART = 300  # operations of each function of a longer program
 _WRITTEN: dict[Enum, str] = {
     Fused.FMA: "fma{f}({0}, {1}, {2})",
@@ -44,7 +40,7 @@ _ANALYSIS = {Op.TAN, *FUNCTIONS}
 
 class CudaCode(NamedTuple):
     source: str
-    launch: Launch
+    name: str  # of the kernel
 
 
 def cuda_code(program: Program, *, single: bool) -> CudaCode:
@@ -61,29 +57,14 @@ def cuda_code(program: Program, *, single: bool) -> CudaCode:
     name = f"cardan_{re.sub(r'[^A-Za-z0-9_]', '_', program.name)}"
     joined = joined_products(program)
     registers = most_alive(joined) * (1 if single else 2)
-    is_whole = program.operations <= WHOLE and registers <= 2 * SOLO
-    dialect = _dialect(WHOLE if is_whole else PART, single)
-    warps = team_size(program, registers, 2 if single else 4)
-    if warps > 1:
-        team = TeamText(program, joined, warps, dialect, name)
-        shared = team.places * STRIDE * (4 if single else 8)
-        if shared <= SHARED:
-            lines = [*_head(program, single), SHARES, *team.lines(), *_kernel(program, name, warps, team.entry())]
-            return CudaCode("\n".join(lines), Launch(name, warps * WARP, WARP, shared))
-    solo = SoloText(program, joined, dialect, name)
-    lines = [*_head(program, single), STAGING, *solo.lines(), *_kernel(program, name, WARPS, solo.entry())]
-    return CudaCode("\n".join(lines), Launch(name, WARPS * WARP, WARPS * WARP, 0))
+    is_whole = program.operations <= WHOLE and registers <= WAITING
+    text = ThreadText(program, joined, _dialect(WHOLE if is_whole else PART, single), name)
+    lines = [*_head(program, single), STAGING, *text.lines(), *_kernel(program, name, text.entry())]
+    return CudaCode("\n".join(lines), name)
 
 
 def cuda_text(program: Program) -> str:
     return cuda_code(program, single=False).source
-
-
-def team_size(program: Program, registers: int, least: int) -> int:
-    """Return how many threads share a state, `least` or more: 1 where its values find room in the registers of one."""
-    if program.operations > TEAM or registers <= SOLO or program.columns:
-        return 1
-    return next((n for n in (2, 4) if n >= least and registers <= n * SHARE), 8)
 
 
 def most_alive(joined: Joined) -> int:
@@ -131,10 +112,10 @@ def _head(program: Program, single: bool) -> Iterator[str]:
         yield from analysis(program.instructions.ops, INLINE, APART)
 
 
-def _kernel(program: Program, name: str, warps: int, body: Iterator[str]) -> Iterator[str]:
+def _kernel(program: Program, name: str, body: Iterator[str]) -> Iterator[str]:
     arrays = [f"const real *{a.name}_rows, long long {a.name}_stride" for a in program.inputs]
     arrays += [f"real *{a.name}_rows, long long {a.name}_stride" for a in program.outputs]
-    yield f'extern "C" __global__ void __launch_bounds__({warps * WARP})'
+    yield f'extern "C" __global__ void __launch_bounds__({THREADS})'
     passes = [f"const long long {PASSES}"] * (whole(program) is not None)
     yield f"{name}({', '.join(['long long count', *arrays, *passes])})\n{{"
     yield from body

@@ -9,7 +9,7 @@ from cardan._compiler.runtime import threads
 
 FIELDS = (
     "evaluate", "passes", "heap", "spare", "malloc", "free", "rest",
-    "launch", "kernel", "threads", "states", "shared",
+    "launch", "kernel", "threads",
     "dtype", "itemsize", "core_rank", "work", "width", "inputs", "outputs",
 )  # fmt: skip
 """Words of the context: `rest` lets other threads run; `core_rank`: dimensions of the first result for one state.

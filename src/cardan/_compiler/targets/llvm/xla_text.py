@@ -208,7 +208,7 @@ class _HandlerText(_FrameReader):
 
         A program that is not repeated has no parameter for the last, and nobody looks at it.
         """
-        blocks = self.divide_up(self.rows, self.known("states"))
+        blocks = self.divide_up(self.rows, self.known("threads"))
         self.unless(self.whole("icmp sle", blocks, at.MOST_BLOCKS), "too_many")
         inputs, outputs = self.tables
         count = self.whole("add nuw nsw", self.known("inputs"), self.known("outputs"))
@@ -227,10 +227,8 @@ class _HandlerText(_FrameReader):
         words = {0: f"i64 {at.STREAM_SIZE}", 16: f"ptr {context}", 24: "ptr null"}
         self.unless(self.ask(at.API_STREAM, words), "no_stream")
         stream = self.load("ptr", self.at("%asked", 24), 8)
-        wide, threads, shared = (
-            self.emit(f"trunc i64 {n} to i32") for n in (blocks, self.known("threads"), self.known("shared"))
-        )
-        sizes = f"i32 {wide}, i32 1, i32 1, i32 {threads}, i32 1, i32 1, i32 {shared}"
+        wide, threads = (self.emit(f"trunc i64 {n} to i32") for n in (blocks, self.known("threads")))
+        sizes = f"i32 {wide}, i32 1, i32 1, i32 {threads}, i32 1, i32 1, i32 0"
         rest = f"ptr {stream}, ptr {places}, ptr null"
         call = f"call i32 {self.known('launch', 'ptr')}(ptr {self.known('kernel', 'ptr')}, {sizes}, {rest})"
         self.unless(self.emit(f"icmp eq i32 {self.emit(call)}, 0"), "refused")

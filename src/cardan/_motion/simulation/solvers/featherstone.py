@@ -41,12 +41,9 @@ from cardan._robot.records import Material
 
 Integrator = Literal["implicit", "semi_implicit", "leapfrog", "midpoint", "rk4"]
 """The first is of this page, the others are functions of `stepping`."""
-Law = Literal["convex", "compliant", "hard"]
-BOUNDING = ("convex", "hard")
-"""The laws by which the bounds of a distance hold; `compliant` takes no spring as stiff."""
-HELD = ("torsional", "rolling", "anisotropy")
-LEFT_OUT = {"compliant": ("restitution", *HELD), "hard": HELD}
-"""What of a surface a law of contact does not know."""
+Law = Literal["convex", "compliant"]
+LEFT_OUT = ("restitution", "torsional", "rolling", "anisotropy")
+"""What of a surface the compliant law does not know; nor does it take springs as stiff as the bounds of a distance."""
 
 
 class Featherstone(CompiledSolver):
@@ -61,11 +58,10 @@ class Featherstone(CompiledSolver):
         dt: length of a step [s].
         integrator: see above.
         contact: `"convex"` (friction cones solved as a convex problem: right at every step and stiffness),
-            `"compliant"` (Hunt-Crossley forces: smooth, for derivatives and small steps), `"hard"` (projected
-            Gauss-Seidel), or None to let everything pass through everything else.
+            `"compliant"` (Hunt-Crossley forces: smooth, for derivatives and small steps), or None to let everything
+            pass through everything else.
         iterations: of the solve for contacts, friction, stops and saturated drives; None for what each law needs. With
             1, joints chatter on their stops.
-        substeps: into how many equal ones a step is cut.
         limits: whether the joints' position limits are stops.
         tables: whether bodies are rows of tables that one program for each kind of thing runs over, in place of one
             program for all of the world. None decides: four robots or bodies that may touch one another are. Then the
@@ -104,7 +100,6 @@ class Featherstone(CompiledSolver):
         integrator: Integrator = "implicit",
         contact: Law | None = "convex",
         iterations: int | None = None,
-        substeps: int = 1,
         limits: bool = True,
         tables: bool | None = None,
         sleep: float | None = None,
@@ -119,7 +114,7 @@ class Featherstone(CompiledSolver):
         self.limits = limits
         self._tables_asked = tables
         self.sleep: float | None = None if sleep is None else positive("sleep", sleep, "m/s")
-        super().__init__(world, dt, substeps)
+        super().__init__(world, dt)
 
     def features(self) -> Iterator[tuple[str, str]]:
         yield from left_out(self.world.model)
@@ -143,14 +138,14 @@ class Featherstone(CompiledSolver):
 
     @cached_property
     def _by_tables(self) -> TableSteps:
-        return TableSteps(self.world, self.dt / self.substeps, bool(self.limits), self.iterations, self.sleep)
+        return TableSteps(self.world, self.dt, bool(self.limits), self.iterations, self.sleep)
 
     def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
         """Return the state after some steps; see `Solver.step`."""
         if not self.tables:
             return super().step(state, control, steps=steps, out=out)
-        count = checked_steps(steps) * self.substeps
-        given, clock = self._given(state, control), clock_of(state, self.dt / self.substeps)
+        count = checked_steps(steps)
+        given, clock = self._given(state, control), clock_of(state, self.dt)
         found, kept = self._by_tables.step(given | {"count": clock.good}, state.kept_impulses, count)
         after = next_state(state, [found[name] for name in FOUND], clock.after(count, found["count"]), out)
         after.kept_impulses = kept
@@ -172,7 +167,7 @@ class Featherstone(CompiledSolver):
         """Return the forces at the contacts in the step from a state; see `Solver.contact_forces`."""
         if not self.tables:
             return super().contact_forces(state, control)
-        given, clock = self._given(state, control), clock_of(state, self.dt / self.substeps)
+        given, clock = self._given(state, control), clock_of(state, self.dt)
         return self._by_tables.forces(given | {"count": clock.good}, state.kept_impulses)
 
     @property
@@ -185,8 +180,8 @@ class Featherstone(CompiledSolver):
         for node in undetermined(self.world.model):
             if node.name not in self.world.kinematic:
                 raise singular(node)
-        for pair in self.world.pairs if self.contact in LEFT_OUT else ():
-            for key in LEFT_OUT[str(self.contact)]:
+        for pair in self.world.pairs if self.contact == "compliant" else ():
+            for key in LEFT_OUT:
                 if (
                     getattr(pair.material, key) != getattr(Material(), key)
                     or f"contact_{key}" in self.world.contact_inputs
@@ -198,7 +193,7 @@ class Featherstone(CompiledSolver):
             check_pages(pairs.of_each_kind() if isinstance(pairs, PairList) and self.tables else pairs)
             if not self.tables:
                 warn_of_many(self.world.name, pairs)
-        if self._bounded and self.contact not in BOUNDING:
+        if self._bounded and self.contact != "convex":
             by = f"solver Featherstone with contact={self.contact!r}"
             raise UnsupportedError(f"the bounds of joint {self._bounded[0]!r}", by, "ask for contact='convex'")
         if self.integrator != "implicit":
@@ -226,14 +221,14 @@ class Featherstone(CompiledSolver):
     @cached_property
     def settings(self) -> Settings:
         """What a step is made for."""
-        pairs, dt, limits = tuple(self.world.pairs) if self.contact else (), self.dt / self.substeps, bool(self.limits)
+        pairs, dt, limits = tuple(self.world.pairs) if self.contact else (), self.dt, bool(self.limits)
         # where nothing touches, the convex law decides on which part of its line each force of a joint is
         options = (self.contact if pairs or self._bounded else "convex", self.iterations)
         return Settings(self.integrator, dt, pairs, limits, self.world.kinematic, options)
 
     @cached_property
     def function(self) -> Function[..., Any]:
-        """One step (of `dt / substeps`) of model, q, v, count and, each optional, effort, position, velocity, wrenches.
+        """One step of model, q, v, count and, each optional, effort, position, velocity, wrenches.
 
         Results: q, v; warm, the accelerations; count, how many steps were good; residual. See `State`.
         """

@@ -87,10 +87,10 @@ class Maximal(CompiledSolver):
     options: ClassVar[tuple[str, ...]] = ("iterations",)
     """Names of the attributes that are its options."""
 
-    def __init__(self, world: World, dt: float, substeps: int, limits: bool, contacts: bool) -> None:
+    def __init__(self, world: World, dt: float, limits: bool, contacts: bool) -> None:
         self.limits = limits
         self.contacts = contacts
-        super().__init__(world, dt, substeps)
+        super().__init__(world, dt)
 
     def features(self) -> Iterator[tuple[str, str]]:
         """Yield what is in the world that not every solver takes."""
@@ -127,12 +127,12 @@ class Maximal(CompiledSolver):
             tuple(self.world.pairs) if self.contacts else (),
             tuple((n, getattr(self, n)) for n in self.options),
         )
-        dt, limits = self.dt / self.substeps, bool(self.limits)
+        dt, limits = self.dt, bool(self.limits)
         return Settings(self.method, dt, pairs, limits, self.world.kinematic, options)
 
     @cached_property
     def function(self) -> Function[..., Any]:
-        """One step (of `dt / substeps`) of model, q, v, count and, each optional, effort, position, velocity, wrenches.
+        """One step of model, q, v, count and, each optional, effort, position, velocity, wrenches.
 
         Results: q, v; warm, the mean accelerations; count, how many steps were good; residual. See `State`.
         """
@@ -192,7 +192,7 @@ class XPBD(Maximal):
     nothing overlaps at a step's end, what sticks stays where it was, restitution is of the velocities after it.
 
     Args:
-        world, dt, substeps, limits: as for `Featherstone`.
+        world, dt, limits: as for `Featherstone`.
         iterations: over all joints; over contacts twice as many.
         contacts: False to let everything pass through everything else.
 
@@ -217,12 +217,11 @@ class XPBD(Maximal):
         dt: float,
         *,
         iterations: int = 4,
-        substeps: int = 1,
         limits: bool = True,
         contacts: bool = True,
     ) -> None:
         self.iterations: int = checked_steps(iterations, "iterations")
-        super().__init__(world, dt, substeps, limits, contacts)
+        super().__init__(world, dt, limits, contacts)
 
     def features(self) -> Iterator[tuple[str, str]]:
         yield from super().features()
@@ -247,7 +246,7 @@ class Variational(Maximal):
     taken implicitly, of order 1. Contacts are rigid, as those of `XPBD`; in flight between them it stays symplectic.
 
     Args:
-        world, dt, substeps, limits: as for `Featherstone`.
+        world, dt, limits: as for `Featherstone`.
         iterations: for the impulses of the joints: each shrinks the gaps by a factor of the order of the step. With 2
             the gaps that are left let the energy drift at steps of 4 ms and more; with 3 they do not. Over contacts
             there are twice as many.
@@ -269,12 +268,11 @@ class Variational(Maximal):
         dt: float,
         *,
         iterations: int = 2,
-        substeps: int = 1,
         limits: bool = True,
         contacts: bool = True,
     ) -> None:
         self.iterations: int = checked_steps(iterations, "iterations")
-        super().__init__(world, dt, substeps, limits, contacts)
+        super().__init__(world, dt, limits, contacts)
 
 
 class SemiImplicit(Maximal):
@@ -285,7 +283,7 @@ class SemiImplicit(Maximal):
     times a few times the slope's pull.
 
     Args:
-        world, dt, substeps, limits: as for `Featherstone`.
+        world, dt, limits: as for `Featherstone`.
         stiffness: of the springs [N/m, N m/rad]; None for as stiff as each row's bodies and the step allow.
         damping: of the springs [N s/m, N m s/rad]; None likewise.
         parts: into which a step is cut, between which the springs are asked.
@@ -310,7 +308,6 @@ class SemiImplicit(Maximal):
         stiffness: float | None = None,
         damping: float | None = None,
         parts: int = 4,
-        substeps: int = 1,
         limits: bool = True,
         contacts: bool = True,
     ) -> None:
@@ -320,4 +317,4 @@ class SemiImplicit(Maximal):
         self.stiffness: float | None = None if stiffness is None else float(stiffness)
         self.damping: float | None = None if damping is None else float(damping)
         self.parts: int = checked_steps(parts, "parts")
-        super().__init__(world, dt, substeps, limits, contacts)
+        super().__init__(world, dt, limits, contacts)

@@ -126,9 +126,9 @@ class Solver(ABC):
         """
 
     def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
-        """Return the forces at the contacts in the step from a state, the first of its substeps.
+        """Return the forces at the contacts in the step from a state.
 
-        They are the means of that substep: what contacts do to momentum in it, over its length.
+        They are the means of the step: what contacts do to momentum in it, over its length.
 
         Args:
             state: where the step begins.
@@ -356,14 +356,10 @@ class Stepper:
 class CompiledSolver(Solver):
     """A solver whose step is a function that cardan compiles, of what `step_function.ARRAYS` names."""
 
-    def __init__(self, world: World, dt: float, substeps: int = 1) -> None:
-        self.substeps: int = checked_steps(substeps, "substeps")
-        super().__init__(world, dt)
-
     def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
         """Return the state after some steps; see `Solver.step`."""
-        count = checked_steps(steps) * self.substeps
-        arrays, clock = self._read_control(state, control), clock_of(state, self.dt / self.substeps)
+        count = checked_steps(steps)
+        arrays, clock = self._read_control(state, control), clock_of(state, self.dt)
         run = self._run(count, control_names(control))
         if state.constants:
             arrays += tuple(state.constants[name] for name in self._inputs)
@@ -391,7 +387,7 @@ class CompiledSolver(Solver):
             ...     control.effort[0] = -2.0 * advance.v
             ...     advance()
         """
-        count = checked_steps(steps) * self.substeps
+        count = checked_steps(steps)
         asked = self._read_control(state, control)
         if control is not None:
             control.hold()  # an array added later would not be among those the bound call reads
@@ -400,7 +396,7 @@ class CompiledSolver(Solver):
         kind, run = self._taking(count, control_names(control))
         state = state.copy()  # the stepper writes into its arrays
         asked += tuple(state.constants[name] for name in self._inputs)
-        return kind(run, state, clock_of(state, self.dt / self.substeps), asked, count)
+        return kind(run, state, clock_of(state, self.dt), asked, count)
 
     def _taking(self, count: int, asked: tuple[str, ...]) -> tuple[type[Stepper], Any]:
         """Return a kind of stepper and what it runs, packed."""

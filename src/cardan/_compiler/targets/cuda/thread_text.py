@@ -17,17 +17,17 @@ from collections.abc import Iterator
 from cardan._compiler.program.passes import Joined
 from cardan._compiler.program.program import Program
 from cardan._compiler.targets.c_family import Dialect, ProgramParts
-from cardan._compiler.targets.cuda.staging import COLUMNS, WARP, WARPS, chunks_of, loads, stores, width_of
+from cardan._compiler.targets.cuda.staging import THREADS, WARP, chunks_of, loads, stores, width_of
 
 APART, INLINE = "static __device__ __noinline__", "static __device__ __forceinline__"
 
 
-class SoloText:
+class ThreadText:
     def __init__(self, program: Program, joined: Joined, dialect: Dialect, name: str) -> None:
         self.program, self.name = program, name
         self.parts = ProgramParts(program, dialect, joined)
         self.words = INLINE if dialect.part >= program.operations else APART
-        self.chunks = chunks_of(program.outputs, COLUMNS)
+        self.chunks = chunks_of(program.outputs)
         self.width = width_of(program)
         self.after = self._after()
         needed: dict[int, int] = {}
@@ -66,11 +66,10 @@ class SoloText:
         return lines
 
     def entry(self) -> Iterator[str]:
-        states = WARPS * WARP
-        yield f"    __shared__ real staged[{states * self.width}];"
+        yield f"    __shared__ real staged[{THREADS * self.width}];"
         yield f"    real *stage = staged + threadIdx.x / {WARP} * {WARP * self.width};"
         yield f"    const int lane = threadIdx.x % {WARP};"
-        yield f"    const long long first = (long long)blockIdx.x * {states} + threadIdx.x / {WARP} * {WARP};"
+        yield f"    const long long first = (long long)blockIdx.x * {THREADS} + threadIdx.x / {WARP} * {WARP};"
         yield "    if (first >= count)\n        return;"
         yield f"    const int ahead = count - first < {WARP} ? (int)(count - first) : {WARP};"
         for a in self.program.inputs:
