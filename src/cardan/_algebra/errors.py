@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cardan._algebra.by_fields import ByFields
 
 __all__ = [
-    "AssemblyError", "CardanError", "ChunkError", "ConfigurationError", "DTypeError", "DescriptionError",
-    "DescriptionWarning", "DeviceMemoryError", "DuplicateNameError", "Fault", "FunctionReferenceError",
+    "AssemblyError", "CardanError", "ChunkError", "ClusterWarning", "ConfigurationError", "DTypeError",
+    "DescriptionError", "DescriptionWarning", "DeviceMemoryError", "DuplicateNameError", "Fault",
+    "FunctionReferenceError",
     "JointError", "MechanismError", "MeshWarning", "MissingExtraError", "NotFiniteError", "OverlapWarning",
     "ParameterError", "PluginError",
     "ProgramError", "ReachError", "RecompilationWarning", "ResultError", "ShapeError", "SizeWarning",
@@ -541,6 +542,17 @@ class MeshWarning(_Warning):
         super().__init__(
             f"{mesh}: at {sides} sides the triangles face different ways. What is behind a triangle is not met: turn "
             "those that face inwards, by exchanging two of their corners."
+        )
+
+
+class ClusterWarning(_Warning):
+    """Limits of dependent joints have no effect in clusters of several freedoms; `joints` are theirs (`clustered`)."""
+
+    def __init__(self, model: str, joints: Sequence[str]) -> None:
+        self.model, self.joints = model, tuple(joints)
+        super().__init__(
+            f"model {model!r}: position limits of joints {first_of(self.joints)} have no effect: they are dependent in "
+            "clusters of several freedoms. Choose them among `independent`, or take loops as constraints."
         )
 
 
