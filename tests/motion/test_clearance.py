@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 import cardan
 from cardan import SE3
+from cardan._motion.collision.box_box import box_separation
 from cardan._robot.geometry.support import reach
 from cardan.description import Box, Capsule, Ellipsoid, Hull, Mesh, Plane, Shape, Sphere, TriangleMesh
 from cardan.errors import ParameterError, UnknownNameError, UnsupportedError
@@ -70,6 +71,31 @@ def test_distances_are_those_of_geometry(own, other, position, expected, normal)
     np.testing.assert_allclose(found.on_a - found.on_b, found.normal * found.distance[:, None], atol=1e-12)
     if normal is not None:
         np.testing.assert_allclose(found.normal[0], normal, atol=1e-9)
+
+
+def deep(kind, count):
+    """Configurations in which a shape of SHAPES covers another at the origin in part, and what is found."""
+    model, given = pair(SHAPES[kind], SHAPES[kind])
+    q = near_poses(model, count, seed=kind, least=0.0)
+    q[:, :3] *= 0.3
+    return q, cardan.clearance(model, q, **given)
+
+
+def test_boxes_are_as_deep_as_their_axes_say():
+    """Before, 4 % of such boxes had another way out that was more than 1 % shorter."""
+    q, found = deep(2, 2000)
+    depth = box_separation(SHAPES[2], SE3(Rotation.from_quat(q[:, 3:]).as_matrix(), q[:, :3]), SHAPES[2], SE3())
+    np.testing.assert_allclose(np.minimum(found.distance[:, 0], 0.0), np.minimum(depth, 0.0), atol=1e-12)
+
+
+@pytest.mark.full
+def test_nearest_points_deep_in_a_cylinder_are_on_both():
+    """Before, 3 of 10 000 were not, by up to half of the radius."""
+    q, found = deep(3, 50_000)
+    on_a = Rotation.from_quat(q[:, 3:]).inv().apply(found.on_a[:, 0] - q[:, :3])
+    for point in (on_a, found.on_b[:, 0]):
+        outside = np.maximum(np.hypot(point[:, 0], point[:, 1]) - 0.15, abs(point[:, 2]) - 0.15)
+        assert outside.max() < 1e-4
 
 
 # --- derivatives ----------------------------------------------------------------------------------------------------

@@ -81,7 +81,8 @@ class _Meshed:
     def inertia(self, density: float) -> Inertia:
         """Return the inertia as a homogeneous solid of `density` [kg/m^3], in the geometry's own frame."""
         rho = density_checked(density)
-        return Inertia.from_parameters([rho * e for e in self._at_density_1().parameters()])
+        unit = self._at_density_1().parameters() if rho else [0.0] * 10  # what has no mass needs no volume
+        return Inertia.from_parameters([rho * e for e in unit])
 
     def inertia_of_mass(self, mass: float) -> Inertia:
         """Return the inertia as a homogeneous solid of `mass` [kg], in the geometry's own frame."""
