@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import FrameType
@@ -18,8 +18,8 @@ from cardan._algebra.by_fields import ByFields
 
 __all__ = [
     "AssemblyError", "CardanError", "ChunkError", "ClusterWarning", "ConfigurationError", "DTypeError",
-    "DescriptionError",
-    "DescriptionWarning", "DeviceMemoryError", "DuplicateNameError", "Fault", "FunctionReferenceError", "HullWarning",
+    "DescriptionError", "DescriptionWarning", "DeviceMemoryError", "DuplicateNameError", "Fault",
+    "FunctionReferenceError",
     "JointError", "MechanismError", "MeshWarning", "MissingExtraError", "NotFiniteError", "OverlapWarning",
     "ParameterError", "PluginError",
     "ProgramError", "ReachError", "RecompilationWarning", "ResultError", "ShapeError", "SizeWarning",
@@ -531,18 +531,6 @@ class OverlapWarning(_Warning):
             f"world {world!r}: {len(pairs)} pairs of shapes never touch, because they overlap where it begins: "
             f"{first_of(self.pairs)}. Keep them by keep_overlapping=True; say that none is meant to touch by "
             "disable_contact(a, b)."
-        )
-
-
-class HullWarning(_Warning):
-    """Meshes collide as hulls that lie well within them; `bodies` says how far, by body."""
-
-    def __init__(self, world: str, bodies: Mapping[str, str]) -> None:
-        self.world, self.bodies = world, dict(bodies)
-        shown = first_of([f"{body} ({why})" for body, why in bodies.items()])
-        super().__init__(
-            f"world {world!r}: meshes of {len(bodies)} bodies collide as coarse hulls: {shown}. Use more vertices, "
-            "mechanism.with_hulls(vertices=128), or other shapes."
         )
 
 
