@@ -84,19 +84,20 @@ def test_a_sweep_of_worlds_has_the_bits_of_one_call(solver):
             np.testing.assert_array_equal(got[name], values)
 
 
+@pytest.mark.full
 def test_sums_have_the_same_bits_for_all_workers(arm, states, monkeypatch):
     monkeypatch.setattr(mapping, "BYTES", 20_000)  # so that there are some ten chunks
     given = {"q": states["q"], "v": states["v"]}
-    found, slope = cardan.distributed.sum(report, arm, given), cardan.gradient(cardan.kinetic_energy, "v")
+    found = cardan.distributed.sum(report, arm, given)
     for name, terms in report(arm, **given).items():
         np.testing.assert_allclose(found[name], terms.sum(axis=0), rtol=1e-13)
     for workers in (2, 7):
         for name, values in cardan.distributed.sum(report, arm, given, workers=workers).items():
             np.testing.assert_array_equal(values, found[name])
-    momenta = cardan.distributed.sum(slope, arm, {name: a.astype(np.float32) for name, a in given.items()})
-    assert momenta.dtype == np.float32
-    np.testing.assert_allclose(momenta, slope(arm, **given).sum(axis=0), rtol=1e-4, atol=1e-3)
-    assert cardan.distributed.sum(cardan.kinetic_energy, arm, {n: a[:0] for n, a in given.items()}) == 0.0
+    narrow = cardan.distributed.sum(cardan.kinetic_energy, arm, {n: a.astype(np.float32) for n, a in given.items()})
+    assert narrow.dtype == np.float32
+    np.testing.assert_allclose(narrow, found["energy"], rtol=1e-5)
+    assert cardan.distributed.sum(report, arm, {n: a[:0] for n, a in given.items()})["energy"] == 0.0
 
 
 def test_results_go_to_arrays_of_files(arm, states, torques, workplace):
