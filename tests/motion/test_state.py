@@ -171,6 +171,27 @@ def test_newtons_twist_is_of_the_centre_of_mass_in_world_axes(world):
     np.testing.assert_allclose(twists[..., 3:], spins, atol=1e-13)
 
 
+def test_many_trees_that_are_alike_go_by_one_program_of_each_kind():
+    b = WorldBuilder()
+    for k in range(36):
+        name, place = f"b{k}", cardan.SE3(translation=[0.5 * k, 0.0, 1.0])
+        if k % 3:
+            b.add_body(name, place, Inertia(1.0 + k, (0, 0, 0), np.eye(3)))
+        else:  # each hangs somewhere else
+            b.add_link(name, inertia=Inertia(1.0, (0.1, 0, 0), np.eye(3)))
+            b.add_joint(f"j{k}", Revolute([0, 1, 0]), "world", name, place)
+            b.add_articulation(f"a{k}", [f"j{k}"])
+    state = moved(b.finalize())
+    model, q, v = state.world.model, state.q.copy(), state.v.copy()
+    for found, expected in zip((state.poses, state.twists), cardan.eval_fk(model, q, v), strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-14)
+    poses, twists = state.poses, state.twists
+    state.q, state.v = state.world.initial, np.zeros_like(v)
+    state.poses, state.twists = poses, twists
+    np.testing.assert_allclose(state.poses, poses, atol=1e-14)
+    np.testing.assert_allclose(state.v, v, atol=1e-13)
+
+
 def test_poses_of_every_kind_of_joint():
     world = random_mechanism(3).world(base="floating")
     state = moved(world, 2)

@@ -1,4 +1,4 @@
-"""`cardan.distributed.map`: the bits of one call for all chunks, engines and formats; and what goes wrong."""
+"""`cardan.distributed`: the bits of one call for all chunks, engines and formats, sums; and what goes wrong."""
 
 import multiprocessing
 import pickle
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan._reach.distributed import mapping
 from cardan.distributed import map as mapped
 from cardan.errors import ChunkError, DTypeError, FunctionReferenceError, ParameterError, ShapeError
 
@@ -66,6 +67,8 @@ def processes():
 def test_the_results_are_those_of_one_call_in_processes(arm, states, torques, processes):
     got = mapped(cardan.inverse_dynamics, arm, states, engine=processes, workers=2, chunk=137)
     np.testing.assert_array_equal(got, torques)
+    total = cardan.distributed.sum(cardan.inverse_dynamics, arm, states, engine=processes, workers=2)
+    np.testing.assert_array_equal(total, cardan.distributed.sum(cardan.inverse_dynamics, arm, states))
     assert processes.submit(int).result() == 0
 
 
@@ -79,6 +82,22 @@ def test_a_sweep_of_worlds_has_the_bits_of_one_call(solver):
         got = by_threads(sent, model, states, chunk=9)
         for name, values in expected.items():
             np.testing.assert_array_equal(got[name], values)
+
+
+@pytest.mark.full
+def test_sums_have_the_same_bits_for_all_workers(arm, states, monkeypatch):
+    monkeypatch.setattr(mapping, "BYTES", 20_000)  # so that there are some ten chunks
+    given = {"q": states["q"], "v": states["v"]}
+    found = cardan.distributed.sum(report, arm, given)
+    for name, terms in report(arm, **given).items():
+        np.testing.assert_allclose(found[name], terms.sum(axis=0), rtol=1e-13)
+    for workers in (2, 7):
+        for name, values in cardan.distributed.sum(report, arm, given, workers=workers).items():
+            np.testing.assert_array_equal(values, found[name])
+    narrow = cardan.distributed.sum(cardan.kinetic_energy, arm, {n: a.astype(np.float32) for n, a in given.items()})
+    assert narrow.dtype == np.float32
+    np.testing.assert_allclose(narrow, found["energy"], rtol=1e-5)
+    assert cardan.distributed.sum(report, arm, {n: a[:0] for n, a in given.items()})["energy"] == 0.0
 
 
 def test_results_go_to_arrays_of_files(arm, states, torques, workplace):

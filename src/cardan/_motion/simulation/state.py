@@ -18,13 +18,13 @@ from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import DescriptionError, Explained, Fault, ParameterError, ShapeError
 from cardan._compiler.runtime.staging import write_whole
 from cardan._dynamics.algorithms.health import BEYOND
-from cardan._dynamics.algorithms.maximal import eval_fk, eval_ik
 from cardan._dynamics.call.arguments import check_configuration, numeric_array
 from cardan._dynamics.coordinates import conventions
 from cardan._motion.crowd.kept import NAMES as IMPULSES
 from cardan._motion.crowd.kept import KeptImpulses
 from cardan._motion.simulation.arrays import Constants, checked_dtype, filled
 from cardan._motion.simulation.kinematics import body_poses, mass_center_twists, twists_of_mass_centers
+from cardan._motion.simulation.links import backwards, forwards
 from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.model.annotations import Annotations
 
@@ -222,12 +222,12 @@ class State(Explained):
         Assigning writes q, that nearest to the present one; v stays. It is an error (`ReachError`'s kind) if the joints
         cannot bring the links there.
         """
-        return eval_fk(self.world.model, self._q, self._v, **self.model_constants)[0]
+        return forwards(self.world.model, self._q, self._v, self.model_constants)[0]
 
     @poses.setter
     def poses(self, value: Any) -> None:
         poses, twists = self._links(value, 7, "poses"), np.zeros((len(self), len(self.world.links), 6), self.dtype)
-        q, _, residual = eval_ik(self.world.model, poses, twists, near=self._q, **self.model_constants)
+        q, _, residual = backwards(self.world.model, poses, twists, self._q, self.model_constants)
         self._check_reached("poses", residual[..., :6], np.abs(poses).max(initial=1.0))
         self._q[...] = q
 
@@ -237,13 +237,13 @@ class State(Explained):
 
         Assigning writes v. It is an error if the joints cannot move so.
         """
-        return eval_fk(self.world.model, self._q, self._v, **self.model_constants)[1]
+        return forwards(self.world.model, self._q, self._v, self.model_constants)[1]
 
     @twists.setter
     def twists(self, value: Any) -> None:
         twists = self._links(value, 6, "twists")
-        _, v, _ = eval_ik(self.world.model, self.poses, twists, near=self._q, **self.model_constants)
-        reached = eval_fk(self.world.model, self._q, v, **self.model_constants)[1]
+        _, v, _ = backwards(self.world.model, self.poses, twists, self._q, self.model_constants)
+        reached = forwards(self.world.model, self._q, v, self.model_constants)[1]
         self._check_reached("twists", reached - twists, np.abs(twists).max(initial=1.0))
         self._v[...] = v
 

@@ -1,4 +1,4 @@
-"""`map`: one function of one robot for all rows of some data, in chunks.
+"""`map` and `sum`: one function of one robot for all rows of some data, in chunks.
 
 Rows are read and results are stored here; workers compute. Files, retries and machines are others' affair: an array may
 be anything that is sliced like one, and an executor may be a cluster's.
@@ -10,7 +10,7 @@ import functools
 import math
 import pickle
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -77,21 +77,60 @@ def map(
         >>> bool((energy == cardan.kinetic_energy(arm, **states)).all())
         True
     """
-    for name, count in (("workers", workers), ("chunk", chunk)):
-        if count is not None:
-            whole(f"map: {name}", count, 1)
-    if not isinstance(engine, Executor | None):
-        expected = "an executor, such as concurrent.futures.ProcessPoolExecutor(); by default threads compute"
-        raise ParameterError("map: engine", got=engine, expected=expected)
+    if chunk is not None:
+        whole("map: chunk", chunk, 1)
     task = MapTask.of(function, model, data, options)
     arrays = task.arrays(out)
-    count = workers or num_threads()
-    with ThreadPoolExecutor(count, "cardan-map") if engine is None else nullcontext(engine) as executor:
-        job = task.job if engine is None else pickle.dumps(task.job)
-        for (start, stop), results in task.results(executor, job, 2 * count, chunk or task.fitting):
-            for array, result in zip(arrays, results, strict=True):
-                array[start:stop] = result
+    for (start, stop), results in task.computed(compute, engine, workers, chunk or task.fitting):
+        for array, result in zip(arrays, results, strict=True):
+            array[start:stop] = result
     return task.compiled.returned(arrays) if out is None else out
+
+
+def sum(
+    function: Function[..., Any],
+    model: Model,
+    data: Mapping[str, Any],
+    *,
+    engine: Executor | None = None,
+    workers: int | None = None,
+    **options: Any,
+) -> Any:
+    """Return the sums of a function's results over all rows of some data, and keep the terms of a few chunks alone.
+
+    So a cost over a million states, or its gradient, takes no memory for a million terms. Sums are made in double
+    precision, of a chunk by its worker, and then in the order of the chunks, whose size depends on the arrays' shapes
+    alone: the bits depend neither on workers nor on the engine.
+
+    Args:
+        function: as for `map`.
+        model: as for `map`.
+        data: as for `map`.
+        engine: as for `map`.
+        workers: as for `map`.
+        options: as for `map`.
+
+    Returns:
+        The sums, in the form of the function's own results, without the axis of the rows.
+
+    Raises:
+        ChunkError: naming rows that could not be computed; its cause is the error.
+        ShapeError, DTypeError, TypeError: for arrays that do not fit the function or each other.
+        ParameterError: for what is no function of cardan's or no executor.
+        FunctionReferenceError: for a function that cannot be sent to another process.
+
+    Examples:
+        >>> states = {"q": arm.random_configuration((100,), seed=0), "v": v}
+        >>> energy = cardan.distributed.sum(cardan.kinetic_energy, arm, states)
+        >>> bool(np.isclose(energy, cardan.kinetic_energy(arm, **states).sum()))
+        True
+    """
+    task = MapTask.of(function, model, data, options)
+    totals = [np.zeros(shape[1:]) for shape in task.shapes]
+    for _, results in task.computed(compute_sums, engine, workers, task.fitting):
+        for total, result in zip(totals, results, strict=True):
+            total += result
+    return task.compiled.returned([total.astype(task.dtype) for total in totals])
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +146,10 @@ class Job:
 def compute(job: Job | bytes, rows: Mapping[str, np.ndarray]) -> list[np.ndarray]:
     job = _unpickled(job) if isinstance(job, bytes) else job
     return job.form.parts(job.function(job.model, **job.fixed, **rows)) or []
+
+
+def compute_sums(job: Job | bytes, rows: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    return [part.sum(axis=0, dtype=float) for part in compute(job, rows)]
 
 
 @functools.lru_cache(maxsize=2)
@@ -166,9 +209,9 @@ class MapTask:
 
     @property
     def fitting(self) -> int:
-        read = sum(math.prod(a.shape[1:]) * np.dtype(a.dtype).itemsize for a in self.columns.values())
-        written = sum(math.prod(shape[1:]) for shape in self.shapes) * self.dtype.itemsize
-        return max(BYTES // max(read + written, 1), 1)
+        row = [math.prod(a.shape[1:]) * np.dtype(a.dtype).itemsize for a in self.columns.values()]
+        row += [math.prod(shape[1:]) * self.dtype.itemsize for shape in self.shapes]
+        return max(BYTES // max(int(np.sum(row)), 1), 1)
 
     def arrays(self, out: Any) -> list[Any]:
         """Return the arrays that take the results; ShapeError if those given do not fit."""
@@ -183,16 +226,27 @@ class MapTask:
                 raise ShapeError(where, "out", got=tuple(given[name].shape), expected=f"{shape}, of {name!r}")
         return [given[name] for name in names]
 
-    def results(
-        self, executor: Executor, job: Job | bytes, ahead: int, chunk: int
+    def computed(
+        self, work: Callable[..., list[np.ndarray]], engine: Executor | None, workers: int | None, chunk: int
     ) -> Iterator[tuple[Chunk, list[np.ndarray]]]:
-        """Yield chunks and their results in order, some chunks being computed ahead; ChunkError where one fails."""
+        """Yield chunks and what work makes of them, in order, some being computed ahead; ChunkError where one fails."""
+        if not isinstance(engine, Executor | None):
+            expected = "an executor, such as concurrent.futures.ProcessPoolExecutor(); by default threads compute"
+            raise ParameterError("map: engine", got=engine, expected=expected)
+        count = num_threads() if workers is None else whole("map: workers", workers, 1)
+        with ThreadPoolExecutor(count, "cardan-map") if engine is None else nullcontext(engine) as executor:
+            job = self.job if engine is None else pickle.dumps(self.job)
+            yield from self._results(functools.partial(executor.submit, work, job), 2 * count, chunk)
+
+    def _results(
+        self, submit: Callable[..., Future[list[np.ndarray]]], ahead: int, chunk: int
+    ) -> Iterator[tuple[Chunk, list[np.ndarray]]]:
         rows, begun = self.shapes[0][0], deque[tuple[Chunk, Future[list[np.ndarray]]]]()
         try:
             for start in range(0, max(rows, 1), chunk):
                 at = start, min(start + chunk, rows)
                 read = {name: np.asarray(array[slice(*at)]) for name, array in self.columns.items()}
-                begun.append((at, executor.submit(compute, job, read)))
+                begun.append((at, submit(read)))
                 if len(begun) == ahead:
                     yield self._finished(*begun.popleft())
             while begun:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,19 +55,19 @@ class SliderRange:
 
 def slider_ranges(model: Model, way: float = WAY) -> list[SliderRange]:
     """Return the degrees of freedom in the order of v; lengths without a limit go so far either way [m]."""
-    return [_range(c, k, way) for c in owners(model) for k in range(c.joint.nv)]
+    return [place for c in owners(model) for place in _ranges(c, way)]
 
 
-def _range(c: Connection, k: int, way: float) -> SliderRange:
-    unit = units(c.joint)[k]
-    reach = TURN if unit == "rad" else way
-    limits = c.limits.resolved(c.joint.nv, c.name)
-    lower, upper = tuple(limits.lower or ())[k], tuple(limits.upper or ())[k]
-    least, most = -math.inf if lower < -BEYOND else lower, math.inf if upper > BEYOND else upper
-    lower, upper = map(float, finite_range(least, most, reach))
-    step = 10.0 ** math.floor(math.log10(max(upper - lower, 1e-9) / STEPS * 2.0))
-    name = c.name if c.joint.nv == 1 else f"{c.name} {_names(c)[k]}"
-    return SliderRange(c.name, k, f"{name} [{unit}]", lower, upper, step)
+def _ranges(c: Connection, way: float) -> Iterator[SliderRange]:
+    limits, names = c.limits.resolved(c.joint.nv, c.name), _names(c) if c.joint.nv > 1 else ()
+    for k, unit in enumerate(units(c.joint)):
+        reach = TURN if unit == "rad" else way
+        lower, upper = tuple(limits.lower or ())[k], tuple(limits.upper or ())[k]
+        least, most = -math.inf if lower < -BEYOND else lower, math.inf if upper > BEYOND else upper
+        lower, upper = map(float, finite_range(least, most, reach))
+        step = 10.0 ** math.floor(math.log10(max(upper - lower, 1e-9) / STEPS * 2.0))
+        name = f"{c.name} {names[k]}" if names else c.name
+        yield SliderRange(c.name, k, f"{name} [{unit}]", lower, upper, step)
 
 
 def units(joint: Joint) -> list[str]:

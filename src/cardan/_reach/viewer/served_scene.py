@@ -22,7 +22,7 @@ from cardan._algebra.spatial import Matrix3
 from cardan._algebra.spatial.rotations import quaternion_xyzw_from_matrix
 from cardan._compiler.runtime.extras import package
 from cardan._compiler.runtime.log import log
-from cardan._motion.simulation.kinematics import body_poses
+from cardan._motion.simulation.links import frame_poses
 from cardan._robot.model import Model
 
 
@@ -48,7 +48,7 @@ class Placement:
 
 def place_bodies(model: Model, q: np.ndarray, offsets: np.ndarray) -> Placement:
     """Return the poses of bodies and frames at configurations (worlds, nq), worlds at offsets (worlds, 3) [m]."""
-    poses = body_poses(model, q, bodies=model.frame_names)
+    poses = frame_poses(model, q)
     rows = {name: row for row, name in enumerate(model.frame_names)}
     return Placement(rows, poses[..., :3] + offsets[:, None], poses[..., [6, 3, 4, 5]])
 
