@@ -151,8 +151,8 @@ class TreeEquation(Equation):
 
     def solve(self, efforts: Efforts, contributions: Sequence[Contribution]) -> tuple[list[Scalar], Changes]:
         both = zip(self.groups, contributions, strict=False)
-        near = [(self.patches[group.patches[0]].first.a, *or_zeros(group.is_near, own)) for group, own in both]
-        forces, impedances = ([(own[0], own[k]) for own in near] for k in (1, 2))
+        near = [(self.patches[group.patches[0]].first.a, or_zeros(group.is_near, own)) for group, own in both]
+        forces, impedances = ([(i, own[k]) for i, own in near] for k in (0, 1))
         found = implicit_dynamics(self.moment, *efforts, forces, impedances, self.dt)
         return list(found.a), self._of_patches(found.dA)
 

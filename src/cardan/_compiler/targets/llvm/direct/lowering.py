@@ -25,7 +25,7 @@ HAS_STEPS = frozenset((*STEPS, Op.NEG, Op.ABS, Op.NOT, Op.SELECT, Op.SIGN, *WRIT
 BITWISE = "max_of_bits"
 """The larger of two numbers, neither below zero nor -0, is that of their bits; those of NaN are the largest."""
 SMALLEST = 2.0**-126  # a constant below it may be zero in single precision
-_ZEROS = {Op.MAX: ("0.0", "-0.0"), Op.MIN: ("0.0",)}
+_ZEROS: dict[Enum, tuple[str, ...]] = {Op.MAX: ("0.0", "-0.0"), Op.MIN: ("0.0",)}
 """Zeros that are bounds beside which another zero is right as it is, or their sum."""
 _PRODUCTS = frozenset({Op.MUL, Fused.FMA})
 _KEEPING = frozenset({Op.ADD, Op.DIV, Op.MIN, Op.MAX, Op.SQRT})
