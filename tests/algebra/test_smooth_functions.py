@@ -235,6 +235,7 @@ def test_lengths_neither_overflow_nor_vanish(dtype, far, target):
     x, y = (10.0 ** rng.uniform(-far, far, (2, 5000))).astype(dtype)
     y[::2] = x[::2] * dtype(0.75)
     x[:6], y[:6] = [0.0, 0.0, -2.0, np.inf, -np.inf, 3.0], [0.0, -2.0, 0.0, 1.0, np.inf, -4.0]
+    x[6:9], y[6:9] = [1.0, -0.1, 3.0], [1.0, 0.1, -3.0]  # neither is the larger one
     (h,) = evaluated(LENGTH, target, [x[:, None], y[:, None]])
     np.testing.assert_allclose(h[:, 0], np.hypot(x, y), rtol=2 * eps)
     finite = np.isfinite(x)
@@ -243,6 +244,14 @@ def test_lengths_neither_overflow_nor_vanish(dtype, far, target):
         found = evaluated(jacobian(LENGTH, ["x", "y"], mode=mode), target, [x[:, None], y[:, None]])
         for slope, wanted in zip(found, expected, strict=True):
             np.testing.assert_allclose(slope[finite, 0], wanted, rtol=4 * eps, atol=eps)
+
+
+def test_lengths_are_curved_where_one_side_is_0_or_both_are_as_long():
+    x, y = np.array([0.0, 2.0, 1.0, -1.0, 3.0]), np.array([-2.0, 0.0, 1.0, 1.0, 4.0])
+    second = jacobian(jacobian(LENGTH, ["x"], mode="reverse"), ["x", "y"], mode="forward")
+    by_xx, by_xy = (e[:, 0] for e in evaluated(second, "numpy", [x[:, None], y[:, None]]))
+    np.testing.assert_allclose(by_xx, y * y / np.hypot(x, y) ** 3, atol=1e-15)
+    np.testing.assert_allclose(by_xy, -x * y / np.hypot(x, y) ** 3, atol=1e-15)
 
 
 def test_functions_of_arrays_of_symbols_go_entry_by_entry():

@@ -631,6 +631,26 @@ def test_iterations_from_numbers_begin_with_a_simpler_pass(reference_target):
     np.testing.assert_allclose(relaxed(pendulum(), v), v * (2.0 - 2.0**-9), rtol=1e-15)
 
 
+@pytest.mark.parametrize("target", ["numpy", "llvm"])
+def test_counts_that_are_data(target):
+    """Each state makes as many passes as it is told; NaN says where there may not be so many."""
+
+    @cardan.function(shapes={"x": (), "n": ()}, returns=())
+    def grown(model, x, n):
+        return cardan.repeat(n, lambda x: x + 0.1 * x * x, x, most=20)
+
+    counts, x = np.array([-1.0, 0.0, 1.0, 2.5, 7.0, 20.0, 21.0, np.nan, np.inf]), np.linspace(0.1, 0.3, 9)
+    found, slope = grown.on(target)(pendulum(), x, counts), cardan.derivative(grown, "x").on(target)
+    expected, slopes = x.copy(), np.ones(9)
+    for k, passes in enumerate((0, 0, 1, 3, 7, 20)):
+        for _ in range(passes):
+            slopes[k] *= 1.0 + 0.2 * expected[k]
+            expected[k] += 0.1 * expected[k] ** 2
+    expected[6:] = slopes[6:] = np.nan
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
+    np.testing.assert_allclose(slope(pendulum(), x, counts), slopes, rtol=1e-14)
+
+
 def test_what_no_iteration_changes_is_no_region(reference_target):
     @cardan.function
     def idle(model, v):
@@ -647,6 +667,10 @@ def test_wrong_iterations():
             cardan.repeat(count, lambda x: x, 1.0)
     with pytest.raises(ParameterError, match="at least one value"):
         cardan.repeat(2, lambda: ())
+    with pytest.raises(ParameterError, match="at most 3"):
+        cardan.repeat(4, lambda x: x, 1.0, most=3)
+    with pytest.raises(ParameterError, match="most=: got 0"):
+        cardan.repeat(4, lambda x: x, 1.0, most=0)
     with pytest.raises(ParameterError, match=r"got \(2,\), expected \(3,\)"):
         cardan.repeat(2, lambda x: x[:2], np.zeros(3))
     with pytest.raises(ParameterError, match="shapes of what the body"):

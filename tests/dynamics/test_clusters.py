@@ -10,7 +10,7 @@ import linkages
 from cardan._dynamics.algorithms.grouped import grouped_accelerations, groups
 from cardan._dynamics.algorithms.spin import body_motions
 from cardan._dynamics.algorithms.tree import relative_kinematics
-from cardan.errors import DTypeError, MechanismError, ShapeError
+from cardan.errors import ClusterWarning, DTypeError, MechanismError, ShapeError, UnsupportedError
 from cardan.robots import five_bar, four_bar, stewart_platform
 
 MECHANISMS = {
@@ -191,10 +191,14 @@ def test_where_the_independent_coordinate_determines_nothing_results_are_no_numb
     assert np.isfinite(cardan.forward_dynamics(crank, dead, [0.1], [0.1])).all()
 
 
-def rocker_with(**own):
+def rocker_mechanism_with(**own):
     m = four_bar()
     (c,) = [c for c in m.joints if c.name == "rocker_joint"]
-    return m.replace_joint("rocker_joint", c.joint, **own).mechanism.model()
+    return m.replace_joint("rocker_joint", c.joint, **own).mechanism
+
+
+def rocker_with(**own):
+    return rocker_mechanism_with(**own).model()
 
 
 def test_passive_properties_count_along_the_coordinates_of_their_joints():
@@ -205,8 +209,10 @@ def test_passive_properties_count_along_the_coordinates_of_their_joints():
     np.testing.assert_allclose(cardan.passive_forces(model, q[0], v[0]), expected, rtol=1e-12)
     independent = cardan.clustered(rocker_with(friction=[0.2], armature=[0.1]), ["rocker_joint"])
     assert (independent.passive("friction"), independent.passive("armature")) == ((0.2,), (0.1,))
-    with pytest.raises(MechanismError, match=r"'rocker_joint' .* is dependent and has friction, which"):
-        cardan.clustered(rocker_with(friction=[0.2], armature=[0.1]), ["crank_joint"])
+    driven = rocker_with(drive=cardan.Drive([1.0], [0.0]))
+    with pytest.raises(MechanismError, match=r"'rocker_joint' .* is dependent and has drive_stiffness, which"):
+        cardan.clustered(driven, ["crank_joint"])
+    assert cardan.clustered(rocker_with(friction=[0.2])).joint("crank_joint").velocity_names[0] == "crank_joint.dangle"
 
 
 def test_a_spring_pulls_from_where_it_rests_whatever_mode_is_neutral():
@@ -236,17 +242,46 @@ def test_drives_of_dependent_joints_have_their_inertia(name):
     assert error(cardan.centroidal_momentum(model, q, v), cardan.centroidal_momentum(tree, x, dx)) < 1e-13
 
 
+def ends(mechanism, dt, duration):
+    """Where a world ends, by loops and by clusters, in the coordinates of all joints."""
+    found = []
+    for clusters in (False, True):
+        world = mechanism.world(clusters=clusters)
+        state = cardan.solvers.Featherstone(world, dt=dt).step(world.state(), world.control(), steps=int(duration / dt))
+        found.append(state.q[0])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("own", "apart"),
+    [
+        ({"limits": cardan.Limits([-0.07], [1.0])}, 1e-5),
+        pytest.param({"limits": cardan.Limits(None, [0.3])}, 1e-5, marks=pytest.mark.full),
+        pytest.param({"friction": [0.5]}, 3e-2, marks=pytest.mark.full),  # both steps are of first order
+        pytest.param({"friction": [50.0]}, 1e-6, marks=pytest.mark.full),
+    ],
+)
+def test_a_dependent_joint_has_stops_and_dry_friction(own, apart):
+    by_loops, by_clusters = ends(rocker_mechanism_with(**own), 1e-3, 0.5)
+    np.testing.assert_allclose(by_clusters, by_loops, atol=apart)
+
+
+def test_limits_that_cannot_be_stops_are_named():
+    m = five_bar()
+    (c,) = [c for c in m.joints if c.name == "left_elbow"]
+    limited = m.replace_joint(c.name, c.joint, limits=cardan.Limits([-1.0], [1.0])).mechanism
+    with pytest.warns(ClusterWarning, match="limits of joints left_elbow have no effect") as told:
+        model = cardan.clustered(limited.model(), ["left_joint", "right_joint"])
+    assert told[0].message.joints == ("left_elbow",)
+    with pytest.raises(UnsupportedError, match="XPBD cannot take the cluster at joint 'left_joint', which does not"):
+        cardan.solvers.XPBD(m.world(clusters=True), dt=1e-3)
+    assert model.nv == 2
+
+
 @pytest.mark.full
 def test_a_world_of_clusters_moves_as_one_of_constraints():
     """Both steps are of first order, so half the step halves the difference."""
-    off = []
-    for dt in (2e-4, 1e-4):
-        ends = []
-        for clusters in (False, True):
-            world = four_bar().world(clusters=clusters)
-            solver = cardan.solvers.Featherstone(world, dt=dt)
-            ends.append(solver.step(world.state(), world.control(), steps=round(0.2 / dt)).q[0])
-        off.append(np.abs(ends[0] - ends[1]).max())
+    off = [np.abs(np.subtract(*ends(four_bar(), dt, 0.2))).max() for dt in (2e-4, 1e-4)]
     assert off[1] < 1e-3
     np.testing.assert_allclose(off[0] / off[1], 2.0, rtol=0.1)
 
@@ -267,7 +302,8 @@ def test_wrong_choices_are_refused_with_better_ones(independent, message):
 
 
 def test_clusters_are_written_and_read():
-    model = cardan.clustered(rocker_with(armature=[0.1], damping=[0.2]), ["crank_joint"])
+    own = {"armature": [0.1], "damping": [0.2], "friction": [0.3], "limits": cardan.Limits(None, [0.5])}
+    model = cardan.clustered(rocker_with(**own), ["crank_joint"])
     assert cardan.from_json(cardan.to_json(model)) == model
 
 

@@ -456,7 +456,6 @@ def test_a_list_of_obstacles_may_change_between_calls():
         ({"obstacles": [(Mesh("package://nowhere/x.stl"), SE3())]}, UnsupportedError, "a mesh that cannot be read"),
     ],
 )
-@pytest.mark.filterwarnings("ignore::cardan.errors.HullWarning")
 def test_what_cannot_be_is_named(given, error, message):
     model = solid_arm("capsule")
     with pytest.raises(error, match=message):

@@ -425,6 +425,7 @@ FAULTS = [
     (('<body><inertial mass="1" pos="0 0 0" diaginertia="1 1 9"/><joint/></body>',), 5, "A + B >= C"),
     (('<include file="more.xml"/>',), 5, "a description given as text has no folder"),
     (('<replicate count="100000"><body/></replicate>',), 5, "100000 is not a number that can be used"),
+    (('<replicate count="9">' * 9 + "</replicate>" * 9,), 5, "elements with all includes and copies"),
     (('<replicate count="1e9"><body/></replicate>',), 5, "1e9 is not a number that can be used; at most 1e"),
     (("", "", '<actuator><general joint="j" dyntype="user" actdim="1e9"/></actuator>'), 7, "1e9 is not a number"),
     (("", '<asset><mesh builtin="sphere" params="1000" name="x"/></asset>'), 2, "1000 is not a number"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import FrameType
@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cardan._algebra.by_fields import ByFields
 
 __all__ = [
-    "AssemblyError", "CardanError", "ChunkError", "ConfigurationError", "DTypeError", "DescriptionError",
-    "DescriptionWarning", "DeviceMemoryError", "DuplicateNameError", "Fault", "FunctionReferenceError", "HullWarning",
+    "AssemblyError", "CardanError", "ChunkError", "ClusterWarning", "ConfigurationError", "DTypeError",
+    "DescriptionError", "DescriptionWarning", "DeviceMemoryError", "DuplicateNameError", "Fault",
+    "FunctionReferenceError",
     "JointError", "MechanismError", "MeshWarning", "MissingExtraError", "NotFiniteError", "OverlapWarning",
     "ParameterError", "PluginError",
     "ProgramError", "ReachError", "RecompilationWarning", "ResultError", "ShapeError", "SizeWarning",
@@ -533,18 +534,6 @@ class OverlapWarning(_Warning):
         )
 
 
-class HullWarning(_Warning):
-    """Meshes collide as hulls that lie well within them; `bodies` says how far, by body."""
-
-    def __init__(self, world: str, bodies: Mapping[str, str]) -> None:
-        self.world, self.bodies = world, dict(bodies)
-        shown = first_of([f"{body} ({why})" for body, why in bodies.items()])
-        super().__init__(
-            f"world {world!r}: meshes of {len(bodies)} bodies collide as coarse hulls: {shown}. Use more vertices, "
-            "mechanism.with_hulls(vertices=128), or other shapes."
-        )
-
-
 class MeshWarning(_Warning):
     """Neighbours in a surface of triangles face different ways; `sides` says at how many sides they do."""
 
@@ -553,6 +542,17 @@ class MeshWarning(_Warning):
         super().__init__(
             f"{mesh}: at {sides} sides the triangles face different ways. What is behind a triangle is not met: turn "
             "those that face inwards, by exchanging two of their corners."
+        )
+
+
+class ClusterWarning(_Warning):
+    """Limits of dependent joints have no effect in clusters of several freedoms; `joints` are theirs (`clustered`)."""
+
+    def __init__(self, model: str, joints: Sequence[str]) -> None:
+        self.model, self.joints = model, tuple(joints)
+        super().__init__(
+            f"model {model!r}: position limits of joints {first_of(self.joints)} have no effect: they are dependent in "
+            "clusters of several freedoms. Choose them among `independent`, or take loops as constraints."
         )
 
 

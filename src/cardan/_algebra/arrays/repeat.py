@@ -15,7 +15,7 @@ from cardan._algebra.errors import ParameterError
 from cardan._algebra.scalar import where
 
 
-def repeat(count: int, body: Callable[..., Any], *start: Any) -> Any:
+def repeat(count: Any, body: Callable[..., Any], *start: Any, most: int | None = None) -> Any:
     """Return what is left after a number of passes, each of which gets what the one before returned.
 
     `repeat(3, body, x)` is `body(body(body(x)))`. In a traced function the body is traced once (twice, if it starts
@@ -23,19 +23,49 @@ def repeat(count: int, body: Callable[..., Any], *start: Any) -> Any:
     as short as one pass. What the body uses from outside is computed before, once. The derivative of a long loop is a
     loop. Joints and other libraries' symbols write the passes out.
 
+    With `most`, the count is data: each state has its own, and none makes a pass if it is not positive. Native code
+    leaves the loop as that of `repeat_while`. Differentiation makes the most passes there may be. Where the count is
+    beyond `most`, results and derivatives are NaN.
+
     Args:
-        count: of passes, at least 1; known while tracing.
+        count: of passes, at least 1 and known while tracing; with `most`, a number, an array of them, or a symbol, and
+            it counts as the next whole number.
         body: takes as many values as are given, returns as many, of the same shapes: several as a tuple.
         start: what the first pass gets: scalars, arrays, spatial objects, lists and tuples of these.
+        most: of passes there may be; known while tracing.
 
     Raises:
-        ParameterError: for a count that is none, nothing to start from, or a body that returns something else.
+        ParameterError: for a count that is none, or is known and beyond `most`, nothing to start from, or a body that
+            returns something else.
 
     Examples:
         >>> cardan.repeat(3, lambda x: 2.0 * x, 1.0)
         8.0
+        >>> @cardan.function(shapes={"x": (), "n": ()}, returns=())
+        ... def doubled(model, x, n):
+        ...     return cardan.repeat(n, lambda x: 2.0 * x, x, most=10)
+        >>> doubled(arm, np.ones(4), np.array([0.0, 3.0, 10.0, 11.0])).tolist()
+        [1.0, 8.0, 1024.0, nan]
     """
-    return _run("repeat", count, None, body, start)
+    if most is None:
+        return _run("repeat", count, None, body, start)
+    alone = len(start) == 1
+
+    def counted(left: Any, *values: Any) -> Any:
+        found = body(*values)
+        if alone or not isinstance(found, (tuple, list)):
+            return left - 1.0, found
+        return left - 1.0, *found
+
+    name = "repeat with most="
+    left, *values = _run(name, most, lambda left, *_: left > 0.0, counted, (count, *start) if start else ())
+    enough = left <= 0.0
+    if not _is_known(enough):
+        is_number = where(enough, 1.0, np.nan)  # a factor, so that derivatives are not numbers, either
+        values = rebuilt(values, (e * is_number for e in entries_of(values)))
+    elif not np.all(enough):
+        raise ParameterError("count of cardan.repeat", got=count, expected=f"at most {most}, as most= says")
+    return values[0] if alone else tuple(values)
 
 
 def repeat_while(most: int, going: Callable[..., Any], body: Callable[..., Any], *start: Any) -> Any:
@@ -309,7 +339,9 @@ def _checked(count: Any, name: str) -> int:
     except TypeError:
         passes = 0
     if not 1 <= passes <= 10**9:
-        raise ParameterError(f"count of cardan.{name}", got=count, expected="a whole number from 1 to 1000000000")
+        hint = "A count that is data needs most=." if name == "repeat" else ""
+        expected = "a whole number from 1 to 1000000000"
+        raise ParameterError(f"count of cardan.{name}", got=count, expected=expected, hint=hint)
     return passes
 
 

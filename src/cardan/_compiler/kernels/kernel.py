@@ -42,25 +42,24 @@ class Kernel:
         return ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._code.address)
 
     def bound(self, *arguments: Any) -> Callable[[], None]:
-        """Return a call with these arguments, which it holds. It returns nothing."""
-        words, _held = self._words(arguments)
-        entry, place = self._entry, words.ctypes.data
+        """Return a call with these arguments, to be called again and again. It returns nothing."""
+        words, entry = self._words(arguments), self._entry
+        place = words.ctypes.data
 
-        def call() -> None:
+        def call(held: Any = (words, arguments)) -> None:
             entry(place)
 
-        call.held = (words, _held)  # type: ignore[attr-defined]
         return call
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the compiled kernel; arrays must be of the types that it says, and are written in place."""
-        words, _held = self._words(arguments)
+        words = self._words(arguments)
         self._entry(words.ctypes.data)
         behind = words[len(arguments) :]
         found = [self._result(kind, word) for kind, word in zip(self.signature.returns, behind, strict=True)]
         return found[0] if len(found) == 1 else tuple(found) if found else None
 
-    def _words(self, arguments: tuple[Any, ...]) -> tuple[np.ndarray, tuple[Any, ...]]:
+    def _words(self, arguments: tuple[Any, ...]) -> np.ndarray:
         kinds = list(self.signature.parameters.values())
         if len(arguments) != len(kinds):
             raise ParameterError(f"arguments of kernel {self.__name__}", got=len(arguments), expected=str(len(kinds)))
@@ -70,7 +69,7 @@ class Kernel:
                 words.view(np.float64)[k] = value
             else:
                 words[k] = value if isinstance(kind, Scalar) and kind in (INT, TRUTH) else address_of(kind, value)
-        return words, arguments
+        return words
 
     @staticmethod
     def _result(kind: Any, word: np.int64) -> Any:

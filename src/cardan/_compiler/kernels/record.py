@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -38,42 +39,43 @@ class Record:
         kinds = {k: v for k, v in vars(cls).items() if isinstance(v, (Scalar, ArrayType))}
         cls.fields = {**cls.fields, **kinds}
         cls.places = {name: k for k, name in enumerate(cls.fields)}
-        for name in kinds:
-            delattr(cls, name)
+        for name, kind in kinds.items():
+            if isinstance(kind, ArrayType):
+                delattr(cls, name)  # arrays are attributes of their own
+            else:
+                setattr(cls, name, _number_at(cls.places[name], "reals" if kind is REAL else "whole"))
 
     def __init__(self, **values: Any) -> None:
         self.words = np.zeros(len(self.fields), dtype=np.int64)
-        self._held: dict[str, Any] = {}
+        self.whole, self.reals = self.words.data, self.words.view(np.float64).data
         for name, value in values.items():
             setattr(self, name, value)
 
-    def __getattr__(self, name: str) -> Any:
-        kind = type(self).fields.get(name)
-        if kind is None:
-            raise AttributeError(name)
-        if kind is INT:
-            return int(self.words[self.places[name]])
-        if kind is REAL:
-            return float(self.words[self.places[name]].view(np.float64))
-        return self._held[name]
+    def __getattr__(self, name: str) -> Any:  # of an array that is not there yet
+        raise AttributeError(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        kind = type(self).fields.get(name)
-        if kind is None:
-            super().__setattr__(name, value)
-        elif kind is INT:
-            self.words[self.places[name]] = value
+        kind = self.fields.get(name)
+        if kind is INT:
+            self.whole[self.places[name]] = value
         elif kind is REAL:
-            self.words.view(np.float64)[self.places[name]] = value
+            self.reals[self.places[name]] = value
         else:
-            self._held[name] = value
-            self.words[self.places[name]] = address_of(kind, value)
+            super().__setattr__(name, value)
+            if kind is not None:
+                self.words[self.places[name]] = address_of(kind, value)
 
     def allocate(self, rows: int, *names: str) -> None:
         """Give arrays so many rows; what they held is lost."""
         for name in names:
             kind = self.fields[name]
             setattr(self, name, aligned_empty(kind.numpy_shape(rows), kind.item.dtype))
+
+
+def _number_at(place: int, words: str) -> Any:
+    """Return a property that is a number of a record: of these words the one at a place."""
+    own = attrgetter(words)
+    return property(lambda record: own(record)[place])
 
 
 def address_of(kind: Any, value: Any) -> int:
@@ -94,12 +96,13 @@ class RowProgram:
         program: what is run, of inputs and outputs by name.
         arrays: for each input and output an array of so many rows, contiguous, and for each column of row numbers one
             of whole numbers of 32 bits; several programs may share them.
+        most: on how many rows at once, if that is known: for few there is code of its own.
     """
 
-    def __init__(self, program: Program, arrays: Mapping[str, np.ndarray]) -> None:
+    def __init__(self, program: Program, arrays: Mapping[str, np.ndarray], most: int = 2**20) -> None:
         self.program = program
         self.runner = NativeProgram(Outline.of(program), lambda: program)
-        self.code = self.runner.code(FLOAT64, 2**20, for_good=True)
+        self.code = self.runner.code(FLOAT64, most, for_good=True)
         self.heap = aligned_empty((max(self.code.heap, 8),), np.uint8)
         self.words = np.zeros(9, dtype=np.int64)  # read by `translate`
         self.words[0], self.words[3] = self.code.address, self.heap.ctypes.data

@@ -37,7 +37,7 @@ from cardan._dynamics.algorithms.embedding import SINGULAR, SINGULAR_IN_SINGLE, 
 from cardan._dynamics.algorithms.loops import loop_residual, loops
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.tree import relative_kinematics
-from cardan._robot.joints import Joint, Revolute
+from cardan._robot.joints import Joint, Limits, Revolute
 from cardan._robot.joints.catalogue.of_another import Follower, SubspaceOfFollower
 from cardan._robot.joints.derivation.programs import joint_program
 from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
@@ -274,6 +274,8 @@ class ClusterMember(Follower):
         closed: the closed configurations of the loops.
         by: the name of the joint that has the coordinates of the cluster; empty for that one.
         armature: inertias of drives along its velocities [kg m^2, kg], where these are dependent.
+        limits: of its coordinates, where these are dependent: stops in a cluster of one freedom.
+        friction: dry friction along its velocities [N m, N], likewise.
         along: which one of its coordinates alone the joint within has; by default all.
 
     Throughout:
@@ -287,6 +289,8 @@ class ClusterMember(Follower):
     closed: ClosedSet
     by: tuple[str, ...] = ()
     armature: tuple[float, ...] = ()
+    limits: Limits = Limits()
+    friction: tuple[float, ...] = ()
     along: int | None = None
 
     @computed
@@ -331,7 +335,7 @@ class ClusterMember(Follower):
 
     def rotors(self, armature: Sequence[Scalar]) -> list[tuple[Scalar, Joint]]:
         """Return those of dependent velocities: others have the armature of the joint that has the coordinates."""
-        wheel = replace(self, joint=Revolute((0.0, 0.0, 1.0)), armature=())
+        wheel = replace(self, joint=Revolute((0.0, 0.0, 1.0)), armature=(), limits=Limits(), friction=())
         return [(inertia, replace(wheel, along=k)) for k, inertia in enumerate(self.armature)]
 
     def motion_subspace(self, q: Scalars) -> MotionSubspace:

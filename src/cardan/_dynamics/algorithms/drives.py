@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cardan._algebra.scalar import is_zero, maximum, minimum, where
 from cardan._algebra.spatial import Force, Scalar
@@ -43,6 +43,7 @@ from cardan._dynamics.algorithms.crba import composite_inertias
 from cardan._dynamics.algorithms.passive import has_spring, to_rest
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
+from cardan._robot.joints.catalogue.of_another import Follower
 from cardan._robot.joints.derivation.derived import linearised_efforts
 from cardan._robot.model import Model, Node
 
@@ -50,6 +51,7 @@ RIGID = 1e6  # by how many times the inertia that a joint feels friction that st
 RETURN = 0.5
 """The time [s] in which all but 1 / e of a depth beyond a stop is recovered. A tenth of it throws an arm that begins a
 radian outside. A stop gives back dt / RETURN / RIGID of the speed that it meets."""
+FAR, DEAD = 10.0, 1e-3  # of a follower: where an open end is [rad, m], and the slope below which it does not count
 
 
 class Element(NamedTuple):
@@ -223,6 +225,7 @@ class JointForces:
         self._add_passive(model, v)
         self._add_springs(model, q, v)
         self._add_efforts(model, q, v)
+        self._add_followers(model, q, v, limits)
         if limits:
             self._add_stops(model, q, v)
 
@@ -264,6 +267,32 @@ class JointForces:
                     w = dt * d + dt * dt * k
                     # a joint that pushes the more the further it goes has w < 0, which could make M + W indefinite
                     self.of_joints[j].append(Element(force, maximum(w, 0.0)))
+
+    def _add_followers(self, model: Model, q: Vector, v: Vector, limits: bool) -> None:
+        """Add dry friction and stops along x(q) of joints that follow one velocity, as forces along that: dx = g dq."""
+        for node in model.nodes:
+            joint: Any = node.joint
+            if not (isinstance(joint, Follower) and joint.has_stops):
+                continue
+            (j,), own = node.v, node.configuration(q)
+            w = RIGID * self.inertias[j]
+            if any(joint.friction):
+                felt = sum(friction * abs(g) for friction, (g,) in zip(joint.friction, joint.slopes(own), strict=True))
+                self.of_joints[j].append(Element(-(w / self.dt) * v[j], w, -felt, felt))
+            if limits and joint.limits.lower and joint.limits.upper:
+                x = joint.joint.manifold.limit_coordinates(joint.inner_configuration(own))
+                ends = zip(joint.limits.lower, joint.limits.upper, strict=True)
+                for x_k, (g,), (lower, upper) in zip(x, joint.slopes(own), ends, strict=True):
+                    self.of_joints[j].append(self._stops_of_follower(x_k, g, lower, upper, v[j], w))
+
+    def _stops_of_follower(self, x: Scalar, g: Scalar, lower: float, upper: float, v: Scalar, w: Scalar) -> Stops:
+        dt, is_along = self.dt, g > 0.0
+        # an open end is far, not at infinity: times a slope of 0 that would not be a number
+        above = -FAR if _is_open(upper) else _coming_back(x - upper, dt)
+        below = -FAR if _is_open(lower) else _coming_back(lower - x, dt)
+        felt = 1.0 / maximum(abs(g), DEAD)
+        ahead, behind = where(is_along, above, below) * felt, where(is_along, below, above) * felt
+        return Stops(ahead + dt * v, behind - dt * v, w / (dt * dt), w, dt * dt)
 
     def _add_stops(self, model: Model, q: Vector, v: Vector) -> None:
         dt, x = self.dt, model.manifold.limit_coordinates(q)

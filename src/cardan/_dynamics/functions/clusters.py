@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
-from cardan._algebra.errors import MechanismError, ShapeError
+from cardan._algebra.errors import ClusterWarning, MechanismError, ShapeError, levels_inside
 from cardan._algebra.manifolds import Euclidean
 from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
 from cardan._dynamics.algorithms.dependent import (
@@ -41,14 +43,16 @@ def clustered(model: Model, independent: Sequence[str] = (), near: Any = None) -
     Args:
         model: a robot with closed loops.
         independent: names of joints whose velocities are to be independent: of a cluster as many as it has freedoms. By
-            default those with a drive, an actuator or dry friction, if they do, and others that determine the rest
-            well.
+            default those with a drive or an actuator (of several freedoms, or dry friction), if they do, and others
+            that determine the rest well.
         near: configuration of `model` [rad, m], shape (nq,), whose assembly mode the neutral one is to have. By default
             the neutral configuration of the model.
 
     Raises:
+        ClusterWarning: if limits of dependent joints have no effect. In clusters of one freedom they are stops.
         MechanismError: for loops without such coordinates (none closed, rows that depend on one another, no freedom
-            left), a choice of `independent` that determines nothing, and drives or friction at dependent joints.
+            left), a choice of `independent` that determines nothing, drives at dependent joints, and dry friction there
+            in clusters of several freedoms.
 
     Examples:
         >>> linkage = cardan.clustered(cardan.robots.four_bar().model(), independent=["crank_joint"])
@@ -75,6 +79,9 @@ def clustered(model: Model, independent: Sequence[str] = (), near: Any = None) -
     for nodes, closing in _groups(model):
         changed |= _cluster(model, nodes, closing, kept, start)
         closures = [c for c in closures if c not in closing]
+    members: dict[str, Any] = {name: c.joint for name, c in changed.items()}
+    if idle := [name for name, joint in members.items() if joint.limits != Limits() and not joint.has_stops]:
+        warnings.warn(ClusterWarning(model.name, idle), stacklevel=levels_inside())
     connections = tuple(changed.get(c.name, c) for c in model.connections)
     gone = [c.name for c in model.closures if c not in closures]
     annotations = _annotations(model, changed, gone)
@@ -145,10 +152,11 @@ def _cluster(
     start = None if near is None else [e for c in joints for e in near[model.q_slice(c.name)]]
     along = {i: j for c in joints for i, j in zip(_v(model, c), _v(part, c), strict=True)}
     acting = {name for a in model.annotations.actuators for name in a.joints}
-    driven = {
-        j for c in joints for j in _v(part, c) if c.name in acting or any(c.drive_stiffness) or any(c.friction or ())
-    }
+    driven = {j for c in joints for j in _v(part, c) if c.name in acting or any((*c.drive_stiffness, *c.drive_damping))}
+    rubbing = {j for c in joints for j in _v(part, c) if any(c.friction or ())}
     closed = _closed_set(part, {along[i] for i in kept if i in along}, driven, start)
+    if closed.nv > 1 and not kept and rubbing:
+        closed = _closed_set(part, set(), driven | rubbing, start)
     placed = {c.name: c for c in model.connections}
     found: dict[str, Connection] = {}
     for c in joints:
@@ -253,10 +261,11 @@ PASSIVE = ("damping", "friction", "armature", "drive_stiffness", "drive_damping"
 
 def _member(part: Model, closed: ClosedSet, c: Connection, by: tuple[str, ...]) -> ClusterMember:
     """Return a joint with what acts along its dependent velocities; some properties are refused there."""
-    has = {name: tuple(part.passive(name)[j] * (j not in closed.free) for j in _v(part, c)) for name in PASSIVE}
-    wrong = [name for name in ("friction", "drive_stiffness", "drive_damping") if any(has[name])]
-    if not isinstance(c.joint.manifold, Euclidean):
-        wrong += [name for name in ("damping", "armature", "spring_stiffness") if any(has[name])]
+    turns, free = not isinstance(c.joint.manifold, Euclidean), closed.free
+    has = {name: tuple(part.passive(name)[j] * (j not in free) for j in _v(part, c)) for name in PASSIVE}
+    wrong = [name for name in ("drive_stiffness", "drive_damping") if any(has[name])]
+    wrong += ["friction"] * (any(has["friction"]) and (turns or closed.nv > 1))
+    wrong += [name for name in ("damping", "armature", "spring_stiffness") if any(has[name]) and turns]
     if wrong:
         raise MechanismError(
             f"clustered: joint {c.name!r} of {_loops(part)} is dependent and has {', '.join(wrong)}, which counts "
@@ -264,7 +273,15 @@ def _member(part: Model, closed: ClosedSet, c: Connection, by: tuple[str, ...]) 
         )
     own = has["damping"], has["spring_stiffness"], has["spring_rest"]
     joint = Sprung(c.joint, *own) if any((*own[0], *own[1])) else c.joint
-    return ClusterMember(joint, c.name, closed, by, has["armature"] if any(has["armature"]) else ())
+    armature, friction = (has[name] if any(has[name]) else () for name in ("armature", "friction"))
+    return ClusterMember(joint, c.name, closed, by, armature, _limits(part, free, c), friction)
+
+
+def _limits(part: Model, free: Sequence[int], c: Connection) -> Limits:
+    """Return those of a joint's dependent coordinates."""
+    ends = ((getattr(part, name), far) for name, far in (("lower", -math.inf), ("upper", math.inf)))
+    lower, upper = ([far if j in free else float(values[j]) for j in _v(part, c)] for values, far in ends)
+    return Limits(lower, upper) if any(map(math.isfinite, (*lower, *upper))) else Limits()
 
 
 def _loops(part: Model) -> str:

@@ -39,7 +39,7 @@ from cardan._motion.collision.simplex import Vertex, carrying, combined, directi
 from cardan._motion.collision.support_points import extent_of, middle_of, radius_of, support
 from cardan._robot.geometry.shapes import Box, Cylinder, Geometry
 
-PASSES = 40
+PASSES = 200
 # Of the sizes, in double and single precision: what is rounding, and where a search has found its point.
 TOLERANCE = 1e-14, 1e-6
 REACHED = 1e-10, 3e-6
@@ -47,9 +47,9 @@ REACHED = 1e-10, 3e-6
 OUTSIDE = 0.05, 0.01
 SHALLOW = 0.004  # of the sizes: the depth of what rests on something
 STARTS = 3
-# Where it begins again: from the best of these, and the best of those that are more than 37 degrees away, ...
+# Where it begins again: from the best of these, and the best of those that are more than 26 degrees away, ...
 DIRECTIONS = [Vector3(*d) * (1.0 / math.hypot(*d)) for d in product((-1.0, 0.0, 1.0), repeat=3) if any(d)]
-BESIDE = 0.8
+BESIDE = 0.9
 BESIDE_END = 0.99  # ... and given up where it comes within 8 degrees of the best end so far, and is worse
 
 

@@ -12,7 +12,7 @@ from cardan._algebra.errors import UnsupportedError
 from cardan._compiler.kernels import RowProgram
 from cardan._motion.crowd.contact_rows import ContactRows
 from cardan._motion.crowd.grid import LEVELS
-from cardan._motion.crowd.kept import KeptImpulses
+from cardan._motion.crowd.kept import NOBODY, NOTHING, KeptImpulses
 from cardan._motion.crowd.layout import Layout, Scene, lower_half, starts_of
 from cardan._motion.crowd.sleep import REST
 from cardan._motion.crowd.sparse import CROWDED
@@ -70,9 +70,8 @@ class Engine:
         layout.fill_trees(c)
         layout.fill_nodes(c)
         c.numbers_w = len(c.w_source) if pushed else 0
-        options = dt, limits
         self.trees = [
-            TreeRows(k.model, k.touching, *options, k.kinematic, pushed, k.pairs or (), k.balls, iterations)
+            TreeRows(k.model, k.touching, dt, limits, k.kinematic, pushed, k.pairs or (), k.balls, iterations)
             for k in layout.kinds
         ]
         self._add_trees()
@@ -80,13 +79,15 @@ class Engine:
         self.contacts = ContactRows(dt, bool(np.any(c.surfaces[:, 4:])))
         c.twist_size = self.contacts.twist
         self._add_room()
+        self._take_steps = take_steps.bound(c)
+        self._told: KeptImpulses | None = None  # what was kept of the last step, if these tables have it
 
     # --- trees ---
 
     def _add_trees(self) -> None:
         c, layout = self.c, self.layout
-        c.allocate(c.numbers_q, "q", "q_rows", "q_after")
-        c.allocate(c.numbers_v, "v", "a", "effort", "position", "velocity")
+        c.allocate(c.numbers_q, "q_rows", "q_after")
+        c.allocate(c.numbers_v, "effort", "position", "velocity")
         c.allocate(c.numbers_v, "v_rows", "v_after", "a_rows", "effort_rows", "position_rows", "velocity_rows")
         c.allocate(len(c.w_source), "wrenches", "wrench_rows")
         c.allocate(layout.first_vector[-1], "force", "free", "line", "armature", "before", "change")
@@ -97,6 +98,7 @@ class Engine:
         c.allocate(c.numbers_q, "rest_q")
         c.allocate(2 * c.trees + 1, "body", "body_change")
         c.allocate(c.trees, "colours_of")
+        self._name_arrays()
         begin = "effort", "position", "velocity", "wrenches", "line", "armature", "before", "tree_error", "free"
         for name in (*begin, "rest", "rest_woken", "tree_placed"):
             getattr(c, name)[...] = 0
@@ -111,23 +113,35 @@ class Engine:
         for name in ("start", "lines", "joint_reaction", "finish", "placing", "moving", "alone"):
             setattr(c, name, np.zeros(c.kinds, np.int64))
         self._tree_arrays = [self._arrays_of(k, first) for k, first in enumerate(held[:-1])]
-        for k, (rows_of, arrays) in enumerate(zip(self.trees, self._tree_arrays, strict=True)):
+        for k, rows_of in enumerate(self.trees):
             if layout.kinds[k].pairs is not None:
                 made = rows_of.placing(), rows_of.moving(), rows_of.alone()
-                c.placing[k], c.moving[k], c.alone[k] = (self._made(p, arrays) for p in made)
+                c.placing[k], c.moving[k], c.alone[k] = (self._made(p, k) for p in made)
             else:
                 self._add_tree_programs(k)
 
+    def _name_arrays(self) -> None:
+        """Find what a step is given, and the row of its results, by the names of a state's and a control's arrays."""
+        c, W = self.c, self.worlds
+        sizes = c.numbers_q, c.numbers_v, c.numbers_v, W, W
+        self.row = np.zeros(sum(sizes))
+        c.q, c.v, c.a, c.residual, c.good = np.split(self.row, np.cumsum(sizes)[:-1])
+        rows = {name: array.reshape(W, -1) for name, array in (("q", c.q), ("v", c.v), ("warm", c.a))}
+        self.results = rows | {"residual": c.residual, "count": c.good}
+        names = "q", "v", "effort", "position", "velocity", *("wrenches",) * bool(c.numbers_w)
+        self.given = {"count": c.good} | {name: getattr(c, name) for name in names}
+
     def _add_tree_programs(self, k: int) -> None:
         """Make what steps the trees of a kind that meet others: of robots not before one does."""
-        c, rows_of, arrays = self.c, self.trees[k], self._tree_arrays[k]
-        c.start[k], c.finish[k] = (self._made(p, arrays) for p in (rows_of.start(), rows_of.finish()))
+        c, rows_of = self.c, self.trees[k]
+        c.start[k], c.finish[k] = (self._made(p, k) for p in (rows_of.start(), rows_of.finish()))
         if rows_of.elements:
             both = rows_of.lines(), rows_of.reaction()
-            c.lines[k], c.joint_reaction[k] = (self._made(p, arrays) for p in both)
+            c.lines[k], c.joint_reaction[k] = (self._made(p, k) for p in both)
 
-    def _made(self, program: Any, arrays: dict[str, np.ndarray]) -> int:
-        self._programs.append(RowProgram(program, arrays))
+    def _made(self, program: Any, k: int) -> int:
+        """Make what runs a program over the trees of a kind; return where it is."""
+        self._programs.append(RowProgram(program, self._tree_arrays[k], int(self.c.kind_rows[k])))
         return self._programs[-1].address
 
     def _arrays_of(self, k: int, held: int) -> dict[str, np.ndarray]:
@@ -184,9 +198,9 @@ class Engine:
         c.allocate(alone + 1, "list_after", "list_before", "seen")
         c.allocate(CROWDED + 1, "later", "list_head")
         c.allocate(vectors + trees + 2, "starts", "ends", "x")
-        c.allocate(self.worlds, "residual", "world_sound", "good")
+        c.allocate(self.worlds, "world_sound")
         c.allocate(1, "Z", "T", "wrench")
-        c.wrench[...] = c.good[...] = 0.0
+        c.wrench[...] = 0.0
         c.kept, c.laid_patches = 0, -1
         self._pair_programs: dict[int, RowProgram] = {}
         self._contact_programs: dict[str, RowProgram] = {}
@@ -246,6 +260,7 @@ class Engine:
         c.allocate(most * size, "test", "after", "impulse")
         c.allocate(most * self.contacts.twist, "ahead")
         if kept is not None:
+            self._told = None
             self.recall(kept)
         for name, program in self._contact_programs.items():
             program.place(self._contact_arrays(name))
@@ -288,16 +303,20 @@ class Engine:
 
     def kept(self) -> KeptImpulses:
         """Return the impulses of the step before, and who is at rest since when."""
-        c = self.c
-        key, feature, impulse = (a[: c.kept].copy() for a in (c.kept_key, c.kept_feature, c.kept_impulse))
-        if not c.sleep:
-            return KeptImpulses(key, feature, impulse, c.shapes)
-        rest, rest_q = (a.reshape(self.worlds, -1).copy() for a in (c.rest, c.rest_q))
-        return KeptImpulses(key, feature, impulse, c.shapes, rest, rest_q)
+        c, n = self.c, self.c.kept
+        rest = [a.reshape(self.worlds, -1).copy() for a in (c.rest, c.rest_q)] if c.sleep else NOBODY
+        own = c.kept_key[:n].copy(), c.kept_feature[:n].copy(), c.kept_impulse[:n].copy()
+        self._told = KeptImpulses(*own, c.shapes, *rest)
+        return self._told
 
-    def recall(self, kept: KeptImpulses) -> None:
-        """Begin the next step with what was kept."""
-        c, n = self.c, len(kept.key)
+    def recall(self, kept: KeptImpulses | None) -> None:
+        """Begin the next step with what was kept, if that is of such worlds."""
+        if kept is self._told is not None:
+            return
+        c = self.c
+        if kept is None or kept.shapes != c.shapes:
+            kept = NOTHING
+        n = len(kept.key)
         c.rest[...] = 0
         sizes = (self.worlds, c.world_trees), (self.worlds, c.numbers_q // max(self.worlds, 1))
         if c.sleep and (kept.rest.shape, kept.rest_q.shape) == sizes:
@@ -336,27 +355,32 @@ class Engine:
 
         If all is `joined`, contacts of robots that meet no other and of bodies asleep are listed as well.
         """
-        c, done = self.c, 0
-        c.joined = int(joined)
+        c, self._told = self.c, None
+        c.steps, c.done, c.joined = steps, 0, int(joined)
         if joined:
             c.rest[...] = 0
-        while done < steps:
-            done += take_steps(c, steps - done, done)
-            if done == steps:
-                c.rest_q[...] = c.q  # where those asleep are
-                return
-            if c.lacking == PROGRAM:
-                self._add_pair_program(c.wanted)
-            elif c.lacking == TREES:
-                self._add_tree_programs(c.wanted)
-            elif c.lacking == ORDER:
-                raise UnsupportedError(
-                    f"an island of robots and more than {CROWDED} bodies that touch one another",
-                    "a step of many bodies",
-                    "let fewer bodies touch the robot at once",
-                )
-            else:
-                self._grow(c.lacking)
+        self._take_steps()
+        while c.lacking:
+            self._mend(c.lacking)
+            self._take_steps()
+        if c.sleep:
+            c.rest_q[...] = c.q  # where those asleep are
+
+    def _mend(self, lacking: int) -> None:
+        """Make what a step lacks."""
+        c = self.c
+        if lacking == PROGRAM:
+            self._add_pair_program(c.wanted)
+        elif lacking == TREES:
+            self._add_tree_programs(c.wanted)
+        elif lacking == ORDER:
+            raise UnsupportedError(
+                f"an island of robots and more than {CROWDED} bodies that touch one another",
+                "a step of many bodies",
+                "let fewer bodies touch the robot at once",
+            )
+        else:
+            self._grow(lacking)
 
     def _grow(self, lacking: int) -> None:
         """Give a list twice the room."""

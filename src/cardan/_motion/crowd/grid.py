@@ -11,7 +11,7 @@ Cost: 27 cells a ball and grid.
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, I32, I64, INT, TRUTH, floor, kernel
+from cardan._compiler.kernels import F64, I32, I64, INT, REAL, TRUTH, floor, kernel
 
 # pyright: analyzeUnannotatedFunctions=false
 
@@ -22,6 +22,8 @@ ROUNDING = 1.0 + 2.0**-20
 LEVELS = 48
 BOUNDLESS = 1e300
 """How long the cells of the coarsest grid are [m]: what is larger than all others is near everything."""
+FARTHEST = 2.0**60
+"""The last cell on either side: it holds all beyond, so that its number is whole. Neighbours stay neighbours."""
 
 
 @kernel(radius=F64[:], n=INT, level=I32[:], used=I32[:], width=F64[:], returns=INT)
@@ -60,6 +62,11 @@ def hashed(x, y, z, level, mask):
     return ((x * 73856093) ^ (y * 19349663) ^ (z * 83492791) ^ (level * 15485863)) & mask
 
 
+@kernel(place=REAL, width=REAL, returns=INT)
+def cell_of(place, width):
+    return floor(min(max(place / width, -FARTHEST), FARTHEST))
+
+
 @kernel(centre=F64[:, 3], radius=F64[:], i=INT, j=INT, returns=TRUTH)
 def do_meet(centre, radius, i, j):
     total = 0.0
@@ -84,9 +91,9 @@ def find_near(centre, radius, n, level, used, width, grids, cell, head, followin
             if level[i] != used[g]:
                 continue
             for m in range(g + 1):
-                x = floor(centre[i, 0] / width[m])
-                y = floor(centre[i, 1] / width[m])
-                z = floor(centre[i, 2] / width[m])
+                x = cell_of(centre[i, 0], width[m])
+                y = cell_of(centre[i, 1], width[m])
+                z = cell_of(centre[i, 2], width[m])
                 for u in range(x - 1, x + 2):
                     for v in range(y - 1, y + 2):
                         for w in range(z - 1, z + 2):
@@ -100,9 +107,9 @@ def find_near(centre, radius, n, level, used, width, grids, cell, head, followin
                                     pairs[count, 1] = j
                                     count += 1
                                 j = following[j]
-            cell[i, 0] = floor(centre[i, 0] / width[g])
-            cell[i, 1] = floor(centre[i, 1] / width[g])
-            cell[i, 2] = floor(centre[i, 2] / width[g])
+            cell[i, 0] = cell_of(centre[i, 0], width[g])
+            cell[i, 1] = cell_of(centre[i, 1], width[g])
+            cell[i, 2] = cell_of(centre[i, 2], width[g])
             h = hashed(cell[i, 0], cell[i, 1], cell[i, 2], level[i], mask)
             following[i] = head[h]
             head[h] = i

@@ -11,7 +11,7 @@ import numpy as np
 from cardan._motion.crowd.tables import BITS, MASK
 
 NAMES = ("contact_key", "contact_feature", "contact_impulse", "contact_shapes", "rest", "rest_q")
-NOBODY = np.empty((0, 0), np.int32), np.empty((0, 0))
+NOBODY = np.empty((0, 0), np.int32), np.empty((0, 0))  # is at rest
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class KeptImpulses:
 
     def __post_init__(self) -> None:
         for array in (self.key, self.feature, self.impulse, self.rest, self.rest_q):  # copies of a state share them
-            array.setflags(write=False)
+            array.flags.writeable = False
 
     def of_worlds(self, chosen: np.ndarray) -> KeptImpulses:
         """Return those of some of the worlds, which become worlds 0, 1, ..."""

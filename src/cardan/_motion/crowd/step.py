@@ -202,34 +202,38 @@ def judge_worlds(c):
         c.good[w] += float(c.world_sound[w])
 
 
-@kernel(c=Crowd, steps=INT, done=INT, returns=INT)
-def take_steps(c, steps, done):
-    """Take steps after those of a call that are done; return how many were taken: fewer if a list is too short."""
+@kernel(c=Crowd)
+def take_step(c):
+    """Take a step; it is not done if a list is too short, or something woke."""
+    start_trees(c)
+    if c.lacking != 0:
+        return
+    find_contacts(c)
+    if c.lacking != 0:
+        return
+    if c.sleep > 0.0 and wake_touched(c):
+        return
+    start_islands(c)
+    if c.lacking != 0:
+        return
+    find_islands(c)
+    fill_contacts(c)
+    begin_islands(c)
+    if c.lacking != 0:
+        return
+    iterate(c)
+    keep_impulses(c)
+    finish_trees(c)
+    judge_worlds(c)
+    c.done += 1
+
+
+@kernel(c=Crowd)
+def take_steps(c):
+    """Take those steps of a call that are not done; some stay if a list is too short."""
     read_controls(c)
-    if c.sleep > 0.0 and done == 0:
+    if c.sleep > 0.0 and c.done == 0:
         wake_disturbed(c)
-    n = 0
-    while n < steps:
-        c.lacking = 0
-        start_trees(c)
-        if c.lacking != 0:
-            return n
-        find_contacts(c)
-        if c.lacking != 0:
-            return n
-        if c.sleep > 0.0 and wake_touched(c):
-            continue  # the step begins anew
-        start_islands(c)
-        if c.lacking != 0:
-            return n
-        find_islands(c)
-        fill_contacts(c)
-        begin_islands(c)
-        if c.lacking != 0:
-            return n
-        iterate(c)
-        keep_impulses(c)
-        finish_trees(c)
-        judge_worlds(c)
-        n += 1
-    return steps
+    c.lacking = 0
+    while c.done < c.steps and c.lacking == 0:
+        take_step(c)

@@ -30,6 +30,8 @@ class Crowd(Record):
     most = INT  # iterations
     single = INT  # whether states are kept in single precision
     joined = INT  # whether no tree is stepped alone, so that all contacts are listed
+    steps = INT  # of a call
+    done = INT  # how many of them are taken
     twist_size = INT
     # --- the state, as users have it; what drives it ---
     q = F64[:]

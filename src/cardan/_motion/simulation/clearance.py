@@ -22,7 +22,7 @@ from cardan._motion.collision.pushes import push_of_obstacles, push_of_two
 from cardan._motion.simulation.articulation import Pattern
 from cardan._motion.simulation.collide import MOST, check_pages
 from cardan._motion.simulation.pairs import WORLD_NODE, ContactPair, contact_pairs, select_pairs
-from cardan._motion.simulation.solids import solids
+from cardan._motion.simulation.solids import solid
 from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.description import Shape
 from cardan._robot.geometry.shapes import Geometry, Sphere
@@ -237,15 +237,15 @@ def _made(world: WorldContents | Model, chosen: Any, obstacles: Sequence[Any]) -
 def _own_pairs(world: WorldContents | Model) -> tuple[ContactPair, ...]:
     if isinstance(world, WorldContents):
         return tuple(world.pairs)
-    shapes = solids(world.name, world.shapes)
+    shapes = [solid(shape) for shape in world.shapes]
     rest, own = world.start_configuration().tolist(), world.contact_surfaces
     return tuple(contact_pairs(world, shapes, world.disabled_contacts, rest, surfaces=own).touching)
 
 
 def _with_obstacles(model: Model, shapes: Sequence[Shape], obstacles: Sequence[Any]) -> list[ContactPair]:
-    fixed = solids("obstacles", [_obstacle(k, given) for k, given in enumerate(obstacles)])
+    fixed = [solid(_obstacle(k, given)) for k, given in enumerate(obstacles)]
     found = []
-    for shape in solids(model.name, shapes) if fixed else ():
+    for shape in map(solid, shapes) if fixed else ():
         if shape.role == "collision" and model.attachment(shape.body).node != WORLD_NODE:
             for other in fixed:
                 own = shape.body, shape.geometry, shape.pose, WORLD, other.geometry, other.pose

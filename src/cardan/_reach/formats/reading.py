@@ -335,7 +335,7 @@ class Format(NamedTuple):
         is_written: whether the module writes it.
 
     Examples:
-        >>> cardan.formats.Format("DH", "dh_tables.reader", (".dh",)).is_written
+        >>> cardan.formats.Format("DH", "dh_tables.reader", (".dht",)).is_written
         False
     """
 
@@ -362,7 +362,7 @@ def register_format(form: Format) -> None:
         ParameterError: for an ending that another format has.
 
     Examples:
-        >>> cardan.formats.register_format(cardan.formats.Format("DH", "dh_tables.reader", (".dh",)))
+        >>> cardan.formats.register_format(cardan.formats.Format("DH", "dh_tables.reader", (".dht",)))
     """
     for ending in form.endings:
         other = FORMATS.get(ending) or _ADDED.get(ending, form)

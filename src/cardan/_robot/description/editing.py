@@ -218,7 +218,7 @@ def with_drives(parts: Parts, drives: Mapping[str, Drive | None]) -> tuple[Parts
 
 
 def with_hulls(
-    parts: Parts, vertices: int, error: float | None, concavity: Mapping[str, float | None] | float | None
+    parts: Parts, vertices: int | None, error: float | None, concavity: Mapping[str, float | None] | float | None
 ) -> tuple[Parts, Report]:
     """Return the parts with hulls in place of collision meshes: one of each, or those of its convex parts."""
     meshed = list(dict.fromkeys(shape.body for shape in parts.annotations.shapes if collision_mesh(shape)))

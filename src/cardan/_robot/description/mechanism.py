@@ -14,7 +14,6 @@ from cardan._algebra.spatial import SE3, Inertia, MotionSubspace, Vector3, check
 from cardan._robot.description import editing
 from cardan._robot.description.paths import BodyGraph, Visit, tree_text
 from cardan._robot.description.rooting import base_name, rooted
-from cardan._robot.geometry.hull import VERTICES
 from cardan._robot.geometry.shapes import Shape
 from cardan._robot.joints import Fixed, FreeFlyer, Joint, Limits
 from cardan._robot.model import WORLD, Annotations, Body, Connection, Drive, Frame, Model
@@ -601,7 +600,7 @@ class Mechanism(Explained):
 
     def with_hulls(
         self,
-        vertices: int = VERTICES,
+        vertices: int | None = None,
         error: float | None = None,
         concavity: Mapping[str, float | None] | float | None = None,
     ) -> Edited:
@@ -610,7 +609,7 @@ class Mechanism(Explained):
         A world does so by itself, with the defaults.
 
         Args:
-            vertices: the most that a hull has, at least 4.
+            vertices: the most that a hull has, at least 4; by default as `Hull.of`.
             error: how far a mesh may reach beyond its hull [m]; by default 1 mm or 1 % of the size, whichever is less.
             concavity: [-] of meshes with hollows, that become several hulls each: `0.05`, or by the body's name or
                 a pattern as file names have them, `{"finger*": 0.05}`; of several that match, the last counts.

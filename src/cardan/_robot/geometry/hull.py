@@ -1,9 +1,10 @@
 """Convex hulls: what a mesh collides as, with few vertices and a known error.
 
 The hull of all points is found by qhull. It is thinned by building it anew: begin with the extreme points along the
-axes, then add the vertex that is farthest outside, until none is farther than allowed or the vertices are used up. What
-is left outside is the error, a distance in metres: a thinned hull lies within the true one. Of many points, those that
-are farthest along some thousand directions stand for all; the error is that of all.
+axes, then add the vertex that is farthest outside, until none is farther than the smaller of two errors, or there are
+enough vertices and none is farther than the larger. What is left outside is the error, a distance in metres: a thinned
+hull lies within the true one. Of many points, those that are farthest along some thousand directions stand for all; the
+error is that of all.
 
 Source: Barber, Dobkin and Huhdanpaa, The quickhull algorithm for convex hulls (1996), for the hull and the order.
 """
@@ -27,8 +28,8 @@ from cardan._robot.geometry.decomposition import convex_parts
 from cardan._robot.geometry.mesh import HUGE, surface_of_file
 from cardan._robot.registered import mesh_reader
 
-VERTICES = 64  # the most a hull has by default: a step of a robot pays for each
-ERROR = 1e-3, 0.01  # what thinning may take away: 1 mm, and no more than 1 % of the size
+VERTICES = 64  # a hull has more by default only if it takes more to be within both errors: a step pays for each
+ERROR = 1e-3, 0.01  # [m] and in parts of the size: the smaller is aimed at, the larger kept
 FLAT = 1e-9  # extent along an axis, in parts of the largest, below which points lie in a plane or on a line
 MANY, DIRECTIONS = 50_000, 2048  # points, of which those stand for all that are farthest along so many directions
 BLOCK = 256  # points that are looked at together: their products with all directions, 4 MB, stay in a cache
@@ -43,13 +44,13 @@ class Thinned(NamedTuple):
     error: float
 
 
-def hull_of_points(points: Any, most: int = VERTICES, error: float | None = None) -> Thinned:
-    """Return the convex hull of points, thinned to at most so many vertices.
+def hull_of_points(points: Any, most: int | None = None, error: float | None = None) -> Thinned:
+    """Return the convex hull of points, thinned.
 
     Args:
         points: shape (n, 3) [m], n >= 1; they may lie in a plane, on a line or in one place.
-        most: vertices, at least 4.
-        error: how far a point may be outside [m] before it becomes a vertex; by default `ERROR`.
+        most: vertices, at least 4; by default `VERTICES`, or what it takes to keep the larger of `ERROR`.
+        error: how far a point may be outside [m] before it becomes a vertex; by default the smaller of `ERROR`.
 
     Raises:
         MissingExtraError: without the extra `mesh`.
@@ -59,7 +60,7 @@ def hull_of_points(points: Any, most: int = VERTICES, error: float | None = None
     if not len(x) or not (np.abs(x) < HUGE).all():
         expected = f"at least one, finite numbers below {HUGE:g} m"
         raise ParameterError("points of a hull", got=f"{len(x)} points", expected=expected)
-    if most < 4:
+    if most is not None and most < 4:
         raise ParameterError("vertices of a hull", got=most, expected="at least 4")
     middle = x.mean(axis=0)
     _, extents, axes = np.linalg.svd(x - middle, full_matrices=False)
@@ -70,9 +71,9 @@ def hull_of_points(points: Any, most: int = VERTICES, error: float | None = None
     flat = (x - middle) @ axes[:rank].T  # in a plane, the hull is that of two coordinates
     some = np.arange(len(flat)) if len(flat) <= MANY else _farthest(flat)
     corners = some[np.unique(_qhull(flat[some]).simplices) if rank == 3 else _qhull(flat[some]).vertices]
-    size = float(np.linalg.norm(np.ptp(flat, axis=0)))
-    allowed = min(ERROR[0], ERROR[1] * size) if error is None else error
-    kept, left = _thinned(flat[corners], most, allowed)
+    small, large = sorted((ERROR[0], ERROR[1] * float(np.linalg.norm(np.ptp(x, axis=0)))))
+    allowed = small if error is None else error, large if most is None else np.inf
+    kept, left = _thinned(flat[corners], most or VERTICES, *allowed)
     if len(some) < len(flat):
         left = max(0.0, float(_outside(flat, flat[corners[kept]]).max()))
     return Thinned(x[corners[kept]], left)
@@ -137,7 +138,7 @@ def _is_flat(vertices: np.ndarray) -> bool:
     return bool(np.linalg.matrix_rank(vertices - vertices[0], tol=FLAT * np.ptp(vertices)) < 3)
 
 
-def _thinned(points: np.ndarray, most: int, allowed: float) -> tuple[np.ndarray, float]:
+def _thinned(points: np.ndarray, enough: int, small: float, large: float) -> tuple[np.ndarray, float]:
     """Return the numbers of the points that are kept, of a hull's vertices, and the distance of the farthest other."""
     kept = list(dict.fromkeys(int(k) for e in points.T for k in (e.argmin(), e.argmax())))
     while len(kept) <= points.shape[1]:  # the extremes along the axes may be fewer than a simplex
@@ -146,7 +147,7 @@ def _thinned(points: np.ndarray, most: int, allowed: float) -> tuple[np.ndarray,
         outside = _outside(points, points[kept])
         outside[kept] = 0.0
         k = int(outside.argmax())
-        if outside[k] <= allowed or len(kept) >= most:
+        if outside[k] <= small or (len(kept) >= enough and outside[k] <= large):
             return np.array(kept), max(float(outside[k]), 0.0)
         kept.append(k)
 
@@ -163,7 +164,7 @@ def hulls_of_file(
     uri: str,
     path: str | None,
     scale: Any,
-    most: int = VERTICES,
+    most: int | None = None,
     error: float | None = None,
     concavity: float | None = None,
 ) -> tuple[Thinned, ...]:

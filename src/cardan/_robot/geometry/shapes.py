@@ -22,7 +22,7 @@ from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import MeshWarning, ParameterError, levels_inside
 from cardan._algebra.scalar import is_finite
 from cardan._algebra.spatial import SE3, Inertia, Matrix3, checked_pose
-from cardan._robot.geometry.hull import VERTICES, hull_of_points, hulls_of_file, triangles_of_hull
+from cardan._robot.geometry.hull import hull_of_points, hulls_of_file, triangles_of_hull
 from cardan._robot.geometry.mesh import integrals_of_triangles, mesh_integrals, surface_of_file, surface_of_heights
 from cardan._robot.geometry.triangles import checked_triangles, is_closed, joins_of, welded
 from cardan._robot.records import Material
@@ -316,16 +316,17 @@ class Hull(_Meshed):
         object.__setattr__(self, "high", tuple(map(max, columns)))
 
     @staticmethod
-    def of(shape: Mesh | Any, vertices: int = VERTICES, error: float | None = None) -> Hull:
-        """Return the convex hull of a mesh or of points, thinned to at most so many vertices.
+    def of(shape: Mesh | Any, vertices: int | None = None, error: float | None = None) -> Hull:
+        """Return the convex hull of a mesh or of points, thinned.
 
-        Vertices are added until no point is farther outside than `error`, by default 1 mm or 1 % of the size, whichever
-        is less. What is left outside is the hull's `error`.
+        Vertices are added until no point is farther outside than `error`, or there are `vertices`. What is left outside
+        is the hull's `error`. The size is the diagonal of the box about the points.
 
         Args:
             shape: a `Mesh`, or points of shape (n, 3) [m].
-            vertices: the most, at least 4.
-            error: how far a point may be outside [m].
+            vertices: the most, at least 4; by default 64, or as many as it takes (of a ball 120) for an error of
+                1 mm or 1 % of the size, whichever is more.
+            error: how far a point may be outside [m]; by default 1 mm or 1 % of the size, whichever is less.
 
         Raises:
             MissingExtraError: without the extra `mesh`.
@@ -361,7 +362,7 @@ class Hull(_Meshed):
 
     @staticmethod
     def parts(
-        shape: Mesh, concavity: float = 0.05, vertices: int = VERTICES, error: float | None = None
+        shape: Mesh, concavity: float = 0.05, vertices: int | None = None, error: float | None = None
     ) -> tuple[Hull, ...]:
         """Return convex hulls that fill a mesh together, hollows left out, by CoACD (extra `decompose`).
 
@@ -369,7 +370,7 @@ class Hull(_Meshed):
             shape: what has hollows. It is cut within seconds or minutes; the parts of a file are kept on disk.
             concavity: [-] how far a part's surface may be from its hull, about, in parts of half the mesh's largest
                 extent; from 0.01 to 1.
-            vertices: the most that a hull has, at least 4.
+            vertices: the most that a hull has, at least 4; by default as `Hull.of`.
             error: how far a part may be outside of its hull [m].
 
         Raises:

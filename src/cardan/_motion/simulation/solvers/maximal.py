@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
+import numpy as np
+
 from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._algebra.scalar import absolute, is_finite, maximum
 from cardan._algebra.spatial import Scalar, Vector3
@@ -75,6 +77,7 @@ class Maximal(CompiledSolver):
         "distance": YES,
         "cable": YES,
         "link without inertia": "give it one, or take cardan.solvers.Featherstone",
+        "cluster": "take cardan.solvers.Featherstone, or loops as constraints: clusters=False",
         "contact": YES,
         "what must not slip": "take cardan.solvers.Featherstone",
         "rolling friction": "take cardan.solvers.Featherstone, whose convex law has it",
@@ -96,6 +99,11 @@ class Maximal(CompiledSolver):
         for c in model.closures:
             if c.joint.num_slips:
                 yield "what must not slip", f"joint {c.name!r}, which must not slip"
+        for name in dict.fromkeys(name for node in model.nodes for name in node.joint.primaries):
+            joint = model.joint(name)
+            columns = [s.scalars() for s in joint.motion_subspace(joint.neutral())]
+            if np.linalg.matrix_rank(np.array(columns, dtype=float)) < joint.nv:
+                yield "cluster", f"the cluster at joint {name!r}, which does not have all its freedoms"
         for node in model.nodes:
             try:
                 MovingBody(node)

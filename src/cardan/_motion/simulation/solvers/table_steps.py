@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from itertools import chain, pairwise
 from threading import Lock
 from typing import Any, NamedTuple
@@ -22,7 +21,7 @@ from cardan._motion.simulation.world import World
 from cardan._robot.geometry.touching import ContactForces
 
 MOST_IDLE = 16
-"""Tables for so many numbers of worlds, and threads, that are kept for the next step."""
+"""Tables that nobody steps by and that are kept all the same, where others are made."""
 # The fingers of a hand that is fixed are trees of one articulation. In batches an Allegro hand that holds a box takes
 # 1.9 us a step as a program, and 7 us by tables.
 FEW, TREES = 4, 32
@@ -100,67 +99,63 @@ class TableSteps:
     def __reduce__(self) -> Any:
         return TableSteps, (self.world, self.dt, self.limits, self.iterations, self.sleep)
 
-    @contextmanager
-    def engine(self, part: int, given: Mapping[str, np.ndarray], kept: KeptImpulses | None) -> Iterator[Engine]:
-        """Lend what steps worlds, of the part of a batch with a number: to nobody else meanwhile."""
-        worlds, pushed = len(given["q"]), "wrenches" in given
-        key = part, worlds, pushed
+    def _engine(self, key: tuple[int, int, bool], given: Mapping[str, np.ndarray], kept: KeptImpulses | None) -> Engine:
+        """Return what steps worlds, loaded; it is nobody else's until it is back in the list of its key."""
         idle = self._idle[key] = self._idle.pop(key, [])  # the last one in it is the last one used
         try:
             engine = idle.pop()
         except IndexError:  # a new one, or those there are step for other threads
-            engine = self._made(worlds, pushed)
-        _load(engine, given)
-        _recall(engine, kept)
-        yield engine
-        idle.append(engine)  # not after an error
-        while sum(map(len, self._idle.values())) > MOST_IDLE:  # the first that was made is let go
-            del self._idle[next(key for key, own in self._idle.items() if own)][0]
+            engine = self._made(*key[1:])
+        for name, own in engine.given.items():
+            own[...] = given[name].ravel() if name in given else 0.0
+        engine.c.single = int(given["q"].dtype == np.float32)
+        engine.recall(kept)
+        return engine
 
     def _made(self, worlds: int, pushed: bool) -> Engine:
+        while sum(map(len, self._idle.values())) >= MOST_IDLE:  # the first that was made is let go
+            del self._idle[next(key for key, own in self._idle.items() if own)][0]
         options: dict[str, Any] = {"limits": self.limits, "iterations": self.iterations, "sleep": self.sleep}
         return Engine(self.scene, self.dt, worlds, pushed=pushed, **options)
 
     def step(self, given: Mapping[str, np.ndarray], kept: KeptImpulses | None, steps: int) -> Stepped:
         """Return what comes of steps from arrays of a state and a control, each of all worlds."""
         W = len(given["q"])
-        count = max(1, min(num_threads(), W))
-        ends = [W * k // count for k in range(count + 1)]
-        parts = [slice(*both) for both in pairwise(ends)]
+        count = min(num_threads(), W)
+        if count == 1:
+            return self._step_part(0, given, kept, steps)
         found = {name: np.empty_like(given[of]) for name, of in (("q", "q"), ("v", "v"), ("warm", "v"))}
-        found |= {"residual": np.empty(W, given["q"].dtype), "count": np.empty(W, given["q"].dtype)}
-        memories: list[KeptImpulses] = [NOTHING] * count
+        found |= {name: np.empty(W, given["q"].dtype) for name in ("residual", "count")}
         if not W:
             return Stepped(found, NOTHING if kept is None else kept)
+        ends = [W * k // count for k in range(count + 1)]
+        memories: list[KeptImpulses] = [NOTHING] * count
 
         def run(start: int, stop: int) -> None:
             for k in range(start, stop):
-                own = slice(None) if count == 1 else parts[k]
-                memory = kept if kept is None or count == 1 else kept.of_worlds(np.arange(W)[own])
-                memories[k] = self._step_part(k, {name: a[own] for name, a in given.items()}, memory, steps, own, found)
+                own = slice(ends[k], ends[k + 1])
+                memory = None if kept is None else kept.of_worlds(np.arange(W)[own])
+                part = self._step_part(k, {name: a[own] for name, a in given.items()}, memory, steps)
+                memories[k] = part.kept.moved(ends[k])
+                for name, array in part.arrays.items():
+                    found[name][own] = array
 
-        split(count, 1 << 40 if count > 1 else 0, 1, count, run)
-        return Stepped(found, _joined(memories, ends))
+        split(count, 1 << 40, 1, count, run)
+        return Stepped(found, KeptImpulses.together(memories))
 
     def run(self, asked: tuple[str, ...], steps: int) -> TableRun:
         """Return what a stepper of one world runs."""
-        pushed = "wrenches" in asked
-        return TableRun(self, self._made(1, pushed), ("q", "v", "count", *asked), steps)
+        return TableRun(self._made(1, "wrenches" in asked), ("q", "v", "count", *asked), steps)
 
-    def _step_part(
-        self,
-        part: int,
-        given: Mapping[str, np.ndarray],
-        kept: KeptImpulses | None,
-        steps: int,
-        own: slice,
-        found: dict[str, np.ndarray],
-    ) -> KeptImpulses:
-        with self.engine(part, given, kept) as engine:
-            engine.step(steps)
-            for name, array in _results(engine).items():
-                found[name][own] = array.reshape(found[name][own].shape)
-            return engine.kept()
+    def _step_part(self, part: int, given: Mapping[str, np.ndarray], kept: KeptImpulses | None, steps: int) -> Stepped:
+        """Return what comes of steps of the part of a batch with a number."""
+        key = part, len(given["q"]), "wrenches" in given
+        engine = self._engine(key, given, kept)
+        engine.step(steps)
+        dtype = given["q"].dtype
+        stepped = Stepped({name: array.astype(dtype) for name, array in engine.results.items()}, engine.kept())
+        self._idle.setdefault(key, []).append(engine)  # not after an error
+        return stepped
 
     def forces(self, given: Mapping[str, np.ndarray], kept: KeptImpulses | None) -> ContactForces:
         """Return the forces at the contacts in the step that follows: of those that touch in any world."""
@@ -168,9 +163,11 @@ class TableSteps:
         if not W:
             none = np.zeros((0, 0, 3), dtype)
             return ContactForces(none, none.copy(), none.copy(), np.zeros(0, int))
-        with self.engine(0, given, kept) as engine:
-            engine.step(1, joined=True)
-            touching, each = engine.touching(), engine.c.shapes
+        key = 0, W, "wrenches" in given
+        engine = self._engine(key, given, kept)
+        engine.step(1, joined=True)
+        touching, each = engine.touching(), engine.c.shapes
+        self._idle.setdefault(key, []).append(engine)  # not after an error
         world, shapes = touching.shapes // each, touching.shapes % each
         rules: Any = getattr(self.world.pairs, "rules", ())
         own = rules.numbers(np.sort(shapes, axis=1)).tolist()
@@ -185,63 +182,38 @@ class TableSteps:
 class TableRun:
     """Takes steps of one world again and again; impulses go from one call to the next."""
 
-    def __init__(self, own: TableSteps, engine: Engine, names: tuple[str, ...], steps: int) -> None:
-        self.engine, self._names, self._steps, self._lock = engine, names, steps, Lock()
-        self._held = own  # what its programs are of
-        self._results = _results(engine)
-        ends = np.cumsum([len(array) for array in self._results.values()]).tolist()
-        self.places: Mapping[str, Any] = {
-            name: (..., slice(*at)) for name, at in zip(self._results, pairwise([0, *ends]), strict=True)
-        }
+    def __init__(self, engine: Engine, names: Sequence[str], steps: int) -> None:
+        self.engine, self._steps, self._lock = engine, steps, Lock()
+        self._given = [engine.given[name] for name in names]
+        ends = np.cumsum([array.size for array in engine.results.values()]).tolist()
+        places = (slice(*at) for at in pairwise([0, *ends]))
+        self.places: Mapping[str, Any] = {name: (..., at) for name, at in zip(engine.results, places, strict=True)}
 
     def __call__(self, *arrays: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return results side by side in one row."""
         with self._lock:  # tables that two threads write into would be worse than wrong
-            _load(self.engine, dict(zip(self._names, arrays, strict=True)))
+            for own, array in zip(self._given, arrays, strict=True):
+                own[...] = array.ravel()
+            self.engine.c.single = int(arrays[0].dtype == np.float32)
             self.engine.step(self._steps)
-            return np.concatenate([*self._results.values()], out=out, dtype=arrays[0].dtype if out is None else None)
+            out = np.empty(len(self.engine.row), arrays[0].dtype) if out is None else out
+            out[...] = self.engine.row
+        return out
 
 
 class TableStepper(Stepper):
     """See `Stepper`; its steps go by tables."""
 
-    __slots__ = ("_engine",)
+    __slots__ = ()
+    _run: TableRun
 
     def __init__(self, run: TableRun, state: State, clock: Any, asked: Sequence[np.ndarray], steps: int) -> None:
         super().__init__(run, state, clock, asked, steps)
-        self._engine = run.engine
-        _recall(run.engine, state.kept_impulses)
+        run.engine.recall(state.kept_impulses)
 
     @property
     def state(self) -> State:
         """See `Stepper.state`."""
         found = super().state
-        found.kept_impulses = self._engine.kept()
+        found.kept_impulses = self._run.engine.kept()
         return found
-
-
-def _load(engine: Engine, given: Mapping[str, np.ndarray]) -> None:
-    c = engine.c
-    for name in ("q", "v", "effort", "position", "velocity", "wrenches"):
-        if name in given:
-            getattr(c, name)[...] = given[name].ravel()
-        elif name != "wrenches":
-            getattr(c, name)[...] = 0.0
-    c.good[...], c.single = given["count"], int(given["q"].dtype == np.float32)
-
-
-def _recall(engine: Engine, kept: KeptImpulses | None) -> None:
-    engine.recall(NOTHING if kept is None or kept.shapes != engine.c.shapes else kept)
-
-
-def _results(engine: Engine) -> dict[str, np.ndarray]:
-    c = engine.c
-    return {"q": c.q, "v": c.v, "warm": c.a, "residual": c.residual, "count": c.good}
-
-
-def _joined(memories: list[KeptImpulses], ends: list[int]) -> KeptImpulses:
-    """Return the impulses of parts of a batch as those of the whole, which begin at these worlds."""
-    if len(memories) == 1:
-        return memories[0]
-    moved = [own.moved(first) for own, first in zip(memories, ends, strict=False)]
-    return KeptImpulses.together(moved)

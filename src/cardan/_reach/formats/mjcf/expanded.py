@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -50,6 +51,7 @@ class _OpenElement(NamedTuple):
     folder: Path | None
     parent: str
     depth: int
+    copies: float = 1.0  # that MuJoCo makes of it, by all <replicate> around it
 
     @property
     def place(self) -> FilePlace:
@@ -66,7 +68,7 @@ class MjcfExpansion:
         self.textures: dict[str, str] = {}
         self.unread: set[str] = set()
         self.included: dict[Path, int] = {}
-        self.size, self.count = len(source.content), 0
+        self.size, self.count = len(source.content), 0.0
         # of elements of one kind: where something was left out first, and how often which attribute ("": all of it)
         self.left_out: dict[tuple[str, Verdict], tuple[FilePlace, Counter[str]]] = {}
 
@@ -94,10 +96,12 @@ class MjcfExpansion:
 
     def _is_read(self, item: _OpenElement) -> bool:
         element, place = item.element, item.place
-        self.count += 1
+        self.count += item.copies
         if item.depth > MAX_DEPTH or self.count > MAX_ELEMENTS:
             if not self.report.errors:
-                self.report.error(place, f"more than {MAX_DEPTH} levels or {MAX_ELEMENTS} elements with all includes")
+                self.report.error(
+                    place, f"more than {MAX_DEPTH} levels or {MAX_ELEMENTS} elements with all includes and copies"
+                )
             return False
         known = VOCABULARY.table[item.parent] if item.parent else {"<mujoco>": READ}
         verdict = known.get(f"<{element.tag}>")
@@ -123,7 +127,8 @@ class MjcfExpansion:
         self._rewrite(item, attributes)
         written = "".join(f' {name}="{escaped(value)}"' for name, value in attributes.items())
         self._write(f"<{element.tag}{written}>", item.place)
-        inside = [item._replace(element=e, parent=key, depth=item.depth + 1) for e in element.children]
+        copies = item.copies * _count(attributes) if element.tag == "replicate" else item.copies
+        inside = [item._replace(element=e, parent=key, depth=item.depth + 1, copies=copies) for e in element.children]
         return [f"</{element.tag}>", *reversed(inside)]
 
     def _attributes(self, item: _OpenElement, key: str) -> dict[str, str]:
@@ -224,3 +229,9 @@ class MjcfExpansion:
         if left:
             return "it leaves the folder of the description; allow that with package_dirs=[...], a folder of both"
         return "there is no such file"
+
+
+def _count(attributes: Mapping[str, str]) -> float:
+    """Return how many copies a <replicate> asks for; 1 where that is no number, which MuJoCo refuses."""
+    said = attributes.get("count", "")
+    return max(float(said), 1.0) if NUMBER.fullmatch(said) else 1.0

@@ -228,7 +228,7 @@ def read(source: Source, options: Options) -> Description:
         try:
             reading = Reading(stage, survey(stage))
             mechanism = reading.mechanism()
-        except pxr().Tf.ErrorException as error:  # of what it notices only when it is asked
+        except (pxr().Tf.ErrorException, UnicodeDecodeError) as error:  # of what it notices only when it is asked
             report.error(0, f"OpenUSD cannot read it: {brief(error)}")
             return Description(None, report)
         return Description(None if report.errors else mechanism, report, reading.places)

@@ -38,6 +38,13 @@ class Follower(JointOfAnother):
     """
 
     simplified: bool = False  # whether `simplified_tree` may put another joint of the same motion within
+    limits: Limits = Limits()  # of x
+    friction: tuple[float, ...] = ()  # dry, along x
+
+    @property
+    def has_stops(self) -> bool:
+        """Whether limits and dry friction act in steps: those of numbers that follow one velocity."""
+        return self.nv == 1 and isinstance(self.joint.manifold, Euclidean)
 
     def inner_configuration(self, q: Scalars) -> tuple[Scalar, ...]:
         """Return the inner joint's configuration."""
