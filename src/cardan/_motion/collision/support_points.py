@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 from cardan._algebra.scalar import absolute, logical_and, maximum, where
 from cardan._algebra.spatial import Matrix3, Scalar, Vector3
-from cardan._motion.collision.candidate import PARALLEL, X, Y, Z, in_precision, length_and_direction, select
+from cardan._motion.collision.candidate import PARALLEL, X, Y, Z, chosen, in_precision, length_and_direction, select
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Sphere
 
 
@@ -75,7 +75,7 @@ def _farthest(vertices: Sequence[Sequence[Scalar]], d: Vector3, squares: float) 
 
 
 def _farther(a: tuple[Scalar, Vector3], b: tuple[Scalar, Vector3]) -> tuple[Scalar, Vector3]:
-    return maximum(a[0], b[0]), select(b[0] > a[0], b[1], a[1])
+    return chosen(b[0] > a[0], b, a)
 
 
 SUPPORT_POINTS: dict[type, Callable[[Any, Vector3], Vector3]] = {

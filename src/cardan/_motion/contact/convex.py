@@ -93,7 +93,7 @@ def _first_or_further(problem: Problem, first: Iterated) -> tuple[Decided, Estim
     goes = _goes_on(problem, (1.0,), first[2])
 
     def further() -> tuple[list[Tests], Estimate]:
-        state, count = first, WRITTEN_OUT if problem.count <= FEW else 1
+        state, count = first, WRITTEN_OUT if len(problem.equation.contacts) <= FEW else 1
         for _ in range(count - 1):
             state = _next(problem, *state)
         decided, solution = _until_right(problem, *state, count)

@@ -16,13 +16,15 @@ Cost: that of `aba`; or of the factors of M, and 4 d^2 a contact, d the degrees 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import reduce
-from itertools import groupby
+from itertools import groupby, starmap
 from operator import add
 from typing import Any, NamedTuple
 
-from cardan._algebra.scalar import maximum
+from cardan._algebra.arrays.nested import entries_of, rebuilt
+from cardan._algebra.scalar import maximum, where
 from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Scalar
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.implicit import (
@@ -98,7 +100,7 @@ class Group(NamedTuple):
 
 
 Contribution = Any
-"""What a group adds to the equation of motion: numbers, nested as its form wants them."""
+"""What a group adds to the equation of motion where it is near: numbers, nested as its form wants them."""
 
 
 class Equation(ABC):
@@ -148,8 +150,9 @@ class TreeEquation(Equation):
         return self._summed(group, responses)
 
     def solve(self, efforts: Efforts, contributions: Sequence[Contribution]) -> tuple[list[Scalar], Changes]:
-        nodes = [self.patches[group.patches[0]].first.a for group in self.groups]
-        forces, impedances = ([(i, own[k]) for i, own in zip(nodes, contributions, strict=False)] for k in (0, 1))
+        both = zip(self.groups, contributions, strict=False)
+        near = [(self.patches[group.patches[0]].first.a, or_zeros(group.is_near, own)) for group, own in both]
+        forces, impedances = ([(i, own[k]) for i, own in near] for k in (0, 1))
         found = implicit_dynamics(self.moment, *efforts, forces, impedances, self.dt)
         return list(found.a), self._of_patches(found.dA)
 
@@ -201,20 +204,27 @@ class JointEquation(Equation):
         return a, self.changes(a)
 
     def add(self, A: Rows, b: list[Scalar], contributions: Sequence[Contribution]) -> None:
-        """Add J^T Z J to A and J^T f_0 to b; nothing without contributions."""
+        """Add J^T Z J to A and J^T f_0 to b, of what is near; nothing without contributions."""
+        added = defaultdict[tuple[int, int], list[tuple[Any, Scalar]]](list)
         for group, (force, rows) in zip(self.groups, contributions, strict=False):
             own = list(self._columns(group))
             for j, f, row in zip(own, force, rows, strict=True):
-                b[j] = b[j] + f
+                b[j] = b[j] + or_zeros(group.is_near, f)
                 for i, Z in zip(own, row, strict=False):
-                    A[j][i] = A[j][i] + Z
-                    A[i][j] = A[j][i]
+                    added[j, i].append((group.is_near, Z))
+        for (j, i), terms in added.items():  # what is chosen is added at once: it does not wait in memory
+            A[j][i] = A[i][j] = reduce(add, starmap(or_zeros, terms), A[j][i])
 
     def quadratic(self, a: Vector) -> Scalar:
         return sum((x * y for x, y in zip(a, (dot(row, a) for row in self.M), strict=True)), 0.0)
 
     def changes(self, a: Vector) -> Changes:
         return lambda k: sum((column * a[j] for j, column in self.J[k].items()), Motion.zero())
+
+
+def or_zeros(is_near: Any, found: Any) -> Any:
+    """Return what is found of what may touch, and zeros of what is far."""
+    return found if is_near is None else rebuilt(found, (where(is_near, e, 0.0) for e in entries_of(found)))
 
 
 def _by_nodes(patches: Sequence[Patch]) -> list[Group]:

@@ -23,7 +23,7 @@ from cardan._algebra.spatial import SE3, ArticulatedInertia, Force, Matrix3, Mot
 from cardan._dynamics.algorithms.drives import JointForces, Lines
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.cone import Cone, Impulse, Part
-from cardan._motion.contact.equation import Changes, Contribution, Equation, Group, Patch, Response
+from cardan._motion.contact.equation import Changes, Contribution, Equation, Group, Patch, Response, or_zeros
 
 NO_IMPEDANCE = ArticulatedInertia(Symmetric3.isotropic(0.0), Matrix3.zero(), Symmetric3.isotropic(0.0))
 NOTHING = Impulse(0.0, Force.zero())
@@ -127,11 +127,6 @@ class Problem:
         found = [_row_and_tests(patch, equation.dt) for patch in equation.patches]
         return Problem(equation, elements, [row for row, _ in found], [tests for _, tests in found])
 
-    @property
-    def count(self) -> int:
-        """How many contacts there are."""
-        return sum(len(row.laws) for row in self.rows)
-
     def start(self) -> tuple[Decision, Estimate]:
         """Return what keeps the velocities as they are."""
         efforts = [element.at(0.0) for _, element in self.elements]
@@ -159,10 +154,10 @@ class Problem:
         """Return what patches have, with zeros where they are far."""
 
         def of(group: Group) -> list[Any]:
-            return [_or_zeros(self.rows[k].is_near, of_patches[k]) for k in group.patches]
+            return [or_zeros(self.rows[k].is_near, of_patches[k]) for k in group.patches]
 
         found = zip(self.equation.groups, self.over_groups(of), strict=True)
-        return self._of_patches([_or_zeros(group.is_near, own) for group, own in found])
+        return self._of_patches([or_zeros(group.is_near, own) for group, own in found])
 
     def solved(self, decided: Callable[[int], Tests], lines: Lines) -> tuple[list[Tests], Decision, Estimate]:
         """Return the solution with all forces on the parts of their laws that are decided on, and the next decision.
@@ -171,14 +166,12 @@ class Problem:
         """
         equation = self.equation
         acting = self.over_groups(lambda group: self._acting(group, decided))
-        groups = list(zip(equation.groups, acting, strict=True))
-        contributions = [_or_zeros(group.is_near, own) for group, (_, own) in groups]
-        a, changes = equation.solve(self.elements.total(lines), contributions)
+        a, changes = equation.solve(self.elements.total(lines), [own for _, own in acting])
         held = self._of_patches([[tests for tests, _ in own] for own, _ in acting])
         parts = self._of_patches([[parts for _, parts in own] for own, _ in acting])
         reactions: list[_Reaction] = self.over_groups(lambda group: self._reaction(group, parts, changes))
         errors = [
-            _or_zeros(group.is_near, own.squared_error) for group, own in zip(equation.groups, reactions, strict=True)
+            or_zeros(group.is_near, own.squared_error) for group, own in zip(equation.groups, reactions, strict=True)
         ]
         efforts = self.elements.on(lines, a)
         residual = maximum(self.elements.residual(efforts, a), sqrt(reduce(maximum, errors, 0.0)))
@@ -213,7 +206,7 @@ class Problem:
         found = self.over_patches(group, of)
         responses = [own for _, _, own in found]
         if len(group.patches) > 1:
-            responses = [_or_zeros(self.rows[k].is_near, own) for k, own in zip(group.patches, responses, strict=True)]
+            responses = [or_zeros(self.rows[k].is_near, own) for k, own in zip(group.patches, responses, strict=True)]
         return [(tests, parts) for tests, parts, _ in found], self.equation.contribution(group, responses)
 
     def _reaction(self, group: Group, parts: Sequence[Sequence[Part]], changes: Changes) -> _Reaction:
@@ -232,7 +225,7 @@ class Problem:
         reactions = self.over_patches(group, of)
         errors = [own.squared_error for own in reactions]
         if len(errors) > 1:
-            errors = [_or_zeros(self.rows[k].is_near, own) for k, own in zip(group.patches, errors, strict=True)]
+            errors = [or_zeros(self.rows[k].is_near, own) for k, own in zip(group.patches, errors, strict=True)]
         return _Reaction([own.tests for own in reactions], reduce(maximum, errors))
 
 
@@ -252,8 +245,3 @@ def _row_and_tests(patch: Patch, dt: float) -> tuple[Row, Tests]:
 def _only_near(is_near: Any, body: Callable[[], Any]) -> Any:
     """Return what a body makes of what may touch; of what is far it is undefined."""
     return body() if is_near is None else only_where(is_near, body)
-
-
-def _or_zeros(is_near: Any, found: Any) -> Any:
-    """Return what is found of what may touch, and zeros of what is far."""
-    return found if is_near is None else rebuilt(found, (where(is_near, e, 0.0) for e in entries_of(found)))

@@ -25,7 +25,7 @@ HAS_STEPS = frozenset((*STEPS, Op.NEG, Op.ABS, Op.NOT, Op.SELECT, Op.SIGN, *WRIT
 BITWISE = "max_of_bits"
 """The larger of two numbers, neither below zero nor -0, is that of their bits; those of NaN are the largest."""
 SMALLEST = 2.0**-126  # a constant below it may be zero in single precision
-_ZEROS = {Op.MAX: ("0.0", "-0.0"), Op.MIN: ("0.0",)}
+_ZEROS: dict[Enum, tuple[str, ...]] = {Op.MAX: ("0.0", "-0.0"), Op.MIN: ("0.0",)}
 """Zeros that are bounds beside which another zero is right as it is, or their sum."""
 _PRODUCTS = frozenset({Op.MUL, Fused.FMA})
 _KEEPING = frozenset({Op.ADD, Op.DIV, Op.MIN, Op.MAX, Op.SQRT})
@@ -165,8 +165,10 @@ def lower(
             low.stored(k, op, numbers[k], *args[k])
         elif op is Op.MAX and positive.issuperset(args[k]):
             low.put(BITWISE, *args[k], value=k)
-        elif bound := _bound(joined, numbers, k):
+        elif op in _ZEROS and (bound := _bound(joined, numbers, k)):
             low.bounded(k, op, *bound)
+        elif op is Op.SELECT and ops[args[k][2]] is Op.CONST and repr(numbers[args[k][2]]) == "0.0":
+            low.put("and", *args[k][:2], value=k)  # with no bits where the truth has none
         elif k not in early:
             low.composed(k, op, args[k])
         if k in negatives:
@@ -211,8 +213,6 @@ def never_negative(joined: Joined, numbers: Sequence[float], block: Sequence[int
 def _bound(joined: Joined, numbers: Sequence[float], k: int) -> tuple[int, int, float] | None:
     """Return of the smaller or larger of two one operand, and the other where it is a number that serves as a bound."""
     (ops, args), op = joined, joined.ops[k]
-    if op is not Op.MIN and op is not Op.MAX:
-        return None
     for x, bound in (args[k], args[k][::-1]):
         number = numbers[bound]
         if ops[bound] is Op.CONST and (abs(number) >= SMALLEST or repr(number) in _ZEROS[op]):
