@@ -204,7 +204,7 @@ def test_a_number_too_large_for_a_float_is_infinite_there():
 def outside(x):
     """Results of every kind: computed, by functions too, arguments, numbers, repeated."""
     a, b, c = x
-    d = cardan.sin(a * b) + cardan.where(a < b, c, 2.0)
+    d = cardan.sin(a * b) + cardan.where(a < b, c, 2.0) + cardan.where(b < c, a, 0.0)
     return [d, a, 3.0, cardan.exp(d * c), 0.0, d, *(a * k - d for k in range(90))]
 
 
