@@ -17,7 +17,7 @@ from cardan._motion.collision import has_page
 from cardan._motion.collision.bounds import radius_about
 from cardan._motion.contact.point import AtRest
 from cardan._motion.contact.touching import Pair
-from cardan._motion.crowd.kinds import BASE, Ball, Kind, kinds_of
+from cardan._motion.crowd.kinds import BASE, Ball, Kind, Tree, kinds_of
 from cardan._motion.crowd.rows import blocks_of, numbers_of, still_row
 from cardan._motion.crowd.shape_rows import ShapePair, ShapeSizes, row_kind
 from cardan._motion.crowd.sleep import SPIN
@@ -161,9 +161,9 @@ class Layout:
     def fill_trees(self, c: Crowd) -> None:
         model, W = self.scene.model, self.worlds
         c.kinds, c.trees = len(self.kinds), self.first_tree[-1]
-        c.q_source = self._sources("q", model.nq)
-        c.v_source = self._sources("v", model.nv)
-        c.w_source = self._sources_of_wrenches(model.nbodies)
+        c.q_source = self._sources(lambda tree: tree.q, model.nq)
+        c.v_source = self._sources(lambda tree: tree.v, model.nv)
+        c.w_source = self._sources(lambda tree: [6 * b + e for b in tree.bodies for e in range(6)], 6 * model.nbodies)
         c.numbers_q, c.numbers_v = len(c.q_source), len(c.v_source)
         c.kind_rows = wholes(self._rows(kind) for kind in self.kinds)
         c.kind_tree = wholes(self.first_tree[:-1])
@@ -209,19 +209,12 @@ class Layout:
         c.node[-1] = still_row(self.scene.model.gravity)
         c.allocate(self.first_jacobian[-1], "jacobian")
 
-    def _sources(self, key: str, size: int) -> np.ndarray:
-        """Return which number of all worlds' q or v each one of the trees' is."""
+    def _sources(self, own: Callable[[Tree], Sequence[int]], size: int) -> np.ndarray:
+        """Return which number of all worlds' arrays each one of the trees' is; a world's has such a size."""
         parts = [np.empty(0, int)]
         for kind in self.kinds:
-            own = np.array([getattr(tree, key) for tree in kind.trees], dtype=int)
-            parts.append((np.arange(self.worlds)[:, None, None] * size + own).ravel())
-        return wholes(np.concatenate(parts))
-
-    def _sources_of_wrenches(self, bodies: int) -> np.ndarray:
-        parts = [np.empty(0, int)]
-        for kind in self.kinds:
-            own = np.array([[6 * b + e for b in tree.bodies for e in range(6)] for tree in kind.trees], dtype=int)
-            parts.append((np.arange(self.worlds)[:, None, None] * 6 * bodies + own).ravel())
+            numbers = np.array([own(tree) for tree in kind.trees], dtype=int)
+            parts.append((np.arange(self.worlds)[:, None, None] * size + numbers).ravel())
         return wholes(np.concatenate(parts))
 
     # --- shapes ---

@@ -24,8 +24,8 @@ ITERATIONS, TOWARDS, EXACT, CONVERGED = 4, 0.7, 1e-9, 1e-3  # as of `contact/con
 # From iteration `LATE` on each goes a shorter part of the way than the one before, n / (n + its number since), which
 # ends circles. What ends before goes its own way: shorter steps there would end less exactly.
 LATE, SLOWLY = 30, 8.0
-GROUP = 24
-"""Islands, and patches, that are solved together."""
+GROUP = 8
+"""Islands that are solved together: what is known of their patches and contacts stays near the processor."""
 IDENTITY, NONE = -1, -2  # in place of a side's first block
 
 
@@ -353,16 +353,6 @@ def keep_island_impulses(c, i):
                 c.found_impulse[c.found_first[p] + m, e] = node[3 * e] * x + node[3 * e + 1] * y + node[3 * e + 2] * z
 
 
-@kernel(c=Crowd, first=INT, returns=INT)
-def end_of_group(c, first):
-    """Return where a group of islands ends: of so few that what their factors read stays near the processor."""
-    end = first + 1
-    patches = c.island_patches[first] + GROUP
-    while end < c.islands and end - first < GROUP and c.island_patches[end + 1] <= patches:
-        end += 1
-    return end
-
-
 @kernel(c=Crowd, programs=I64[:], first=INT, end=INT)
 def run_joints(c, programs, first, end):
     """Run a program of each kind over the trees of some islands; those between them come to the same again."""
@@ -378,26 +368,18 @@ def run_joints(c, programs, first, end):
             run_between(c, c.tree_alone, programs[k], k, 0, low, high)
 
 
-@kernel(c=Crowd, first=INT, end=INT, returns=INT)
-def begin_group(c, first, end):
-    """Find G of islands that are going on; return how many there are."""
+@kernel(c=Crowd, first=INT, end=INT)
+def iterate_group(c, first, end):
+    """Solve some islands until none of them is going on."""
     going = 0
     sides = 0
     for i in range(first, end):
         going += c.island_going[i]
-        if c.island_going[i] == 1:
-            c.island_count[i] = 0
-            for n in range(c.island_patches[i], c.island_patches[i + 1]):
-                if c.lacking == 0:
-                    sides = find_sides(c, n, sides)
-    return going
-
-
-@kernel(c=Crowd, first=INT, end=INT, going=INT)
-def iterate_group(c, first, end, going):
-    """Solve some islands, so many of which are going on, until none is."""
+        for n in range(c.island_patches[i], c.island_patches[i + 1]):
+            if c.island_going[i] == 1 and c.lacking == 0:
+                sides = find_sides(c, n, sides)
     begin, behind = contacts_of(c, first, end)
-    while going > 0:
+    while going > 0 and c.lacking == 0:
         run(c.response, behind - begin, begin)
         run_joints(c, c.lines, first, end)
         for i in range(first, end):
@@ -421,10 +403,5 @@ def iterate_group(c, first, end, going):
 @kernel(c=Crowd)
 def iterate(c):
     """Solve all islands that are going on."""
-    first = 0
-    while first < c.islands and c.lacking == 0:
-        end = end_of_group(c, first)
-        going = begin_group(c, first, end)
-        if c.lacking == 0:
-            iterate_group(c, first, end, going)
-        first = end
+    for k in range(0, c.islands, GROUP):
+        iterate_group(c, k, min(k + GROUP, c.islands))

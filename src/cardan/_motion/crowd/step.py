@@ -142,6 +142,7 @@ def lay_out_islands(c):
         if c.lacking != 0:
             return
         c.island_going[i] = 1 if c.island_block[i] < c.island_block[i + 1] else 0
+        c.island_count[i] = 0 if c.island_going[i] == 1 else c.island_count[i]
         if c.island_going[i] == 0 and c.island_swept[i] == 0:
             c.island_swept[i] = SWEEPING
             c.island_within[i] = NEARLY
