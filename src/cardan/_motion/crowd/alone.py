@@ -17,16 +17,21 @@ from cardan._motion.crowd.tables import BITS, MASK, Crowd
 # pyright: analyzeUnannotatedFunctions=false
 
 
+@kernel(c=Crowd, flags=I32[:], program=INT, k=INT, value=INT, low=INT, high=INT)
+def run_between(c, flags, program, k, value, low, high):
+    """Run a program over the trees of a kind from one on up to another, whose flag has a value."""
+    start = low
+    for t in range(low, high + 1):
+        if t == high or flags[t] != value:
+            if t > start:
+                run(program, t - start, start - c.kind_tree[k])
+            start = t + 1
+
+
 @kernel(c=Crowd, flags=I32[:], program=INT, k=INT, value=INT)
 def run_where(c, flags, program, k, value):
     """Run a program over the trees of a kind whose flag has a value."""
-    first = c.kind_tree[k]
-    start = 0
-    for i in range(c.kind_rows[k] + 1):
-        if i == c.kind_rows[k] or flags[first + i] != value:
-            if i > start:
-                run(program, i - start, start)
-            start = i + 1
+    run_between(c, flags, program, k, value, c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k])
 
 
 @kernel(c=Crowd)

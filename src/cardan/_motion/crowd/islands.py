@@ -96,13 +96,13 @@ def list_islands(c):
         c.island_count[i] += 1
 
 
-@kernel(c=Crowd, i=INT, returns=(INT, INT))
-def contacts_of(c, i):
-    """Return the first contact of an island and the one behind its last."""
-    if c.island_patches[i] == c.island_patches[i + 1]:
+@kernel(c=Crowd, first=INT, end=INT, returns=(INT, INT))
+def contacts_of(c, first, end):
+    """Return the first contact of some islands and the one behind their last."""
+    if c.island_patches[first] == c.island_patches[end]:
         return 0, 0
-    last = c.island_patches[i + 1] - 1
-    return c.patch_first[c.island_patches[i]], c.patch_first[last] + c.patch_count[last]
+    last = c.island_patches[end] - 1
+    return c.patch_first[c.island_patches[first]], c.patch_first[last] + c.patch_count[last]
 
 
 @kernel(c=Crowd, i=INT, returns=TRUTH)
@@ -112,7 +112,7 @@ def may_be_swept(c, i):
     for k in range(c.island_trees[i], c.island_trees[i + 1]):
         is_loose = is_loose and c.tree_loose[c.members[k]] == 1
     if c.twist_size > 3:
-        first, end = contacts_of(c, i)
+        first, end = contacts_of(c, i, i + 1)
         for k in range(first, end):
             is_loose = is_loose and c.law[k, TORSIONAL] == 0.0 and c.law[k, TORSIONAL + 1] == 0.0
     return is_loose

@@ -11,8 +11,8 @@ Cost: an iteration takes 1300 operations for two loose bodies that touch, and th
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, I32, INT, LANES, REAL, TRUTH, fma, kernel, run, sqrt, tail
-from cardan._motion.crowd.alone import run_where
+from cardan._compiler.kernels import F64, I32, I64, INT, LANES, REAL, TRUTH, fma, kernel, run, sqrt, tail
+from cardan._motion.crowd.alone import run_between
 from cardan._motion.crowd.islands import contacts_of
 from cardan._motion.crowd.narrow import key_in_world, place_among
 from cardan._motion.crowd.sparse import factor, find_block, solve
@@ -24,6 +24,8 @@ ITERATIONS, TOWARDS, EXACT, CONVERGED = 4, 0.7, 1e-9, 1e-3  # as of `contact/con
 # From iteration `LATE` on each goes a shorter part of the way than the one before, n / (n + its number since), which
 # ends circles. What ends before goes its own way: shorter steps there would end less exactly.
 LATE, SLOWLY = 30, 8.0
+GROUP = 8
+"""Islands that are solved together: what is known of their patches and contacts stays near the processor."""
 IDENTITY, NONE = -1, -2  # in place of a side's first block
 
 
@@ -242,8 +244,8 @@ def solve_island(c, i):
     vector = c.island_vector[i]
     starts = tail(c.starts, vector + i)
     rows = tail(c.rows, c.island_block[i])
-    L = tail(c.L, c.island_block[i])
-    x = tail(c.x, vector)
+    L = c.L  # of one island after the other
+    x = c.x
     for b in range(c.island_block[i + 1] - c.island_block[i]):
         clear(L, b)
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
@@ -291,7 +293,7 @@ def errors_of(c, i):
 
     NaN if any of them is none. What joints hold is measured by rotors a million times as heavy as they feel (`drives`).
     """
-    first, end = contacts_of(c, i)
+    first, end = contacts_of(c, i, i + 1)
     worst = 0.0
     for k in range(first, end):
         worst = c.error[k] if not c.error[k] <= worst else worst
@@ -320,7 +322,7 @@ def goes_on(c, i):
 def decide_again(c, i):
     """Take the next decision of an island; from some iterations on from part of the way, and ever less of it."""
     count = c.island_count[i]
-    first, end = contacts_of(c, i)
+    first, end = contacts_of(c, i, i + 1)
     share = TOWARDS if count >= ITERATIONS and count % 2 == 1 else 1.0
     share = SLOWLY / (SLOWLY + float(count - LATE)) if count > LATE else share
     size = 1 + c.twist_size
@@ -351,28 +353,44 @@ def keep_island_impulses(c, i):
                 c.found_impulse[c.found_first[p] + m, e] = node[3 * e] * x + node[3 * e + 1] * y + node[3 * e + 2] * z
 
 
-@kernel(c=Crowd)
-def iterate(c):
-    """Solve all islands that are going on, until none is."""
+@kernel(c=Crowd, programs=I64[:], first=INT, end=INT)
+def run_joints(c, programs, first, end):
+    """Run a program of each kind over the trees of some islands; those between them come to the same again."""
+    for k in range(c.kinds):
+        if programs[k] != 0:
+            low = c.kind_tree[k] + c.kind_rows[k]
+            high = c.kind_tree[k]
+            for m in range(c.island_trees[first], c.island_trees[end]):
+                t = c.members[m]
+                if t >= c.kind_tree[k] and t < c.kind_tree[k] + c.kind_rows[k]:
+                    low = min(low, t)
+                    high = max(high, t + 1)
+            run_between(c, c.tree_alone, programs[k], k, 0, low, high)
+
+
+@kernel(c=Crowd, first=INT, end=INT)
+def iterate_group(c, first, end):
+    """Solve some islands until none of them is going on."""
     going = 0
-    for i in range(c.islands):
+    sides = 0
+    for i in range(first, end):
         going += c.island_going[i]
-    while going > 0:
-        run(c.response, c.contacts)
-        for k in range(c.kinds):
-            if c.lines[k] != 0:
-                run_where(c, c.tree_alone, c.lines[k], k, 0)
-        for i in range(c.islands):
+        for n in range(c.island_patches[i], c.island_patches[i + 1]):
+            if c.island_going[i] == 1 and c.lacking == 0:
+                sides = find_sides(c, n, sides)
+    begin, behind = contacts_of(c, first, end)
+    while going > 0 and c.lacking == 0:
+        run(c.response, behind - begin, begin)
+        run_joints(c, c.lines, first, end)
+        for i in range(first, end):
             if c.island_going[i] == 1:
                 solve_island(c, i)
                 for n in range(c.island_patches[i], c.island_patches[i + 1]):
                     change_patch(c, n)
-        run(c.reaction, c.contacts)
-        for k in range(c.kinds):
-            if c.lines[k] != 0:
-                run_where(c, c.tree_alone, c.joint_reaction[k], k, 0)
+        run(c.reaction, behind - begin, begin)
+        run_joints(c, c.joint_reaction, first, end)
         going = 0
-        for i in range(c.islands):
+        for i in range(first, end):
             if c.island_going[i] == 1:
                 if goes_on(c, i):
                     decide_again(c, i)
@@ -380,3 +398,10 @@ def iterate(c):
                 else:
                     c.island_going[i] = 0
                     keep_island_impulses(c, i)
+
+
+@kernel(c=Crowd)
+def iterate(c):
+    """Solve all islands that are going on."""
+    for k in range(0, c.islands, GROUP):
+        iterate_group(c, k, min(k + GROUP, c.islands))

@@ -26,7 +26,7 @@ from cardan._motion.crowd.islands import (
     order_island,
 )
 from cardan._motion.crowd.narrow import find_contacts, keep_impulses
-from cardan._motion.crowd.newton import fill_contacts, find_sides, iterate
+from cardan._motion.crowd.newton import fill_contacts, iterate
 from cardan._motion.crowd.sleep import find_asleep, rest_islands, wake_disturbed, wake_touched
 from cardan._motion.crowd.sweeps import SWEEPING, sweep
 from cardan._motion.crowd.tables import ORDER, TREES, Crowd
@@ -138,17 +138,12 @@ def lay_out_islands(c):
     """Lay out islands, if they are not as they were; those left out are swept."""
     if not are_laid_out(c):
         lay_out_anew(c)
-    sides = 0
     for i in range(c.islands):
         if c.lacking != 0:
             return
         c.island_going[i] = 1 if c.island_block[i] < c.island_block[i + 1] else 0
-        if c.island_going[i] == 1:
-            c.island_count[i] = 0
-            for n in range(c.island_patches[i], c.island_patches[i + 1]):
-                if c.lacking == 0:
-                    sides = find_sides(c, n, sides)
-        elif c.island_swept[i] == 0:
+        c.island_count[i] = 0 if c.island_going[i] == 1 else c.island_count[i]
+        if c.island_going[i] == 0 and c.island_swept[i] == 0:
             c.island_swept[i] = SWEEPING
             c.island_within[i] = NEARLY
 
@@ -222,6 +217,8 @@ def take_step(c):
     if c.lacking != 0:
         return
     iterate(c)
+    if c.lacking != 0:
+        return
     keep_impulses(c)
     finish_trees(c)
     judge_worlds(c)

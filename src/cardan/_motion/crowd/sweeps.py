@@ -86,7 +86,7 @@ def colour_contacts(c):
     c.colours = 0
     for i in range(c.islands):
         if c.island_swept[i] == SWEEPING:
-            first, end = contacts_of(c, i)
+            first, end = contacts_of(c, i, i + 1)
             for k in range(first, end):
                 colour_contact(c, k)
     place_colours(c)
@@ -94,7 +94,7 @@ def colour_contacts(c):
         return
     for i in range(c.islands):
         if c.island_swept[i] == SWEEPING:
-            first, end = contacts_of(c, i)
+            first, end = contacts_of(c, i, i + 1)
             for k in range(first, end):
                 place_contact(c, i, k)
 
@@ -173,7 +173,7 @@ def most_sweeps(c, i):
 def keep_sweep(c, i):
     """Take what sweeps found of an island as its accelerations and impulses."""
     run(c.accelerate_body, c.island_trees[i + 1] - c.island_trees[i], c.island_trees[i])
-    first, end = contacts_of(c, i)
+    first, end = contacts_of(c, i, i + 1)
     for k in range(first, end):
         for e in range(3):
             c.found_impulse[c.found_of[k], e] = c.met_impulse[place_in_lanes(c, c.place_of[k]) + e * c.lanes]
