@@ -565,7 +565,7 @@ def test_meshes_without_a_file_collide_as_hulls_where_mujoco_has_them():
     *solid, seen = load_mechanism(INLINE).shapes
     there = mujoco.MjModel.from_xml_string(INLINE)
     assert seen.geometry == Mesh("own", None, (0.1, 0.1, 0.1))
-    for number, (shape, count) in enumerate(zip(solid, (4, 64), strict=True)):
+    for number, (shape, count) in enumerate(zip(solid, (4, 98), strict=True)):
         mesh, turn = there.geom_dataid[number], np.zeros(9)
         start, stop = there.mesh_vertadr[mesh], there.mesh_vertadr[mesh] + there.mesh_vertnum[mesh]
         mujoco.mju_quat2Mat(turn, there.geom_quat[number])
