@@ -166,3 +166,16 @@ def test_stops_and_drives_are_right_where_nothing_touches():
     control = world.control(64)
     control.position = rng.normal(size=(64, nv))
     assert cardan.solvers.Featherstone(world, dt=0.002).step(state, control).residual.max() < 1e-3
+
+
+@pytest.mark.parametrize(("multiplier", "upper", "is_told"), [(1.0, 1.0, False), (-1.0, 1.0, True), (2.0, 1.5, True)])
+def test_limits_that_a_followed_joint_passes_are_told(multiplier, upper, is_told):
+    """No solver applies them: PR2's gripper has limits that no motion of its fingers keeps."""
+    m, box = Mechanism("hand"), Inertia(1.0)
+    for name, joint, top in [("a", J.Revolute(), 1.0), ("b", J.Mimic(J.Revolute(), "a", multiplier), upper)]:
+        m.add_body(f"finger_{name}", box)
+        m.add_joint(name, joint, "world", f"finger_{name}", limits=cardan.Limits([0.0], [top]))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        m.world()
+    assert [w.message.things for w in said if "no effect" in str(w.message)] == [("b",)] * is_told

@@ -37,7 +37,7 @@ from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.description import HeightField, Mesh, Plane, TriangleMesh
 from cardan._robot.geometry.shapes import Geometry
 from cardan._robot.geometry.support import SUPPORT, reach
-from cardan._robot.joints import Distance, Fixed, Joint
+from cardan._robot.joints import Coupled, Distance, Fixed, Joint, Mimic
 from cardan._robot.model import Connection, Model
 
 LEVEL = 0.7
@@ -48,6 +48,9 @@ DEEP = 0.01
 
 LOOKED_AT = 64
 """Worlds that `warn_of_deep_state` looks at: a warning shall cost little, and one world is like the next."""
+
+ROUNDED = 1e-3
+"""By how much limits may be passed that files give in few digits [rad, m]."""
 
 PoseOf = Callable[[str], np.ndarray]
 """Where a body is: homogeneous matrices X_world_body, shape (..., 4, 4)."""
@@ -262,6 +265,13 @@ def warn_of_start(world: WorldContents) -> None:
             "stand on: give one by add_shape."
         )
         warnings.warn(StartWarning(message, falling), stacklevel=levels_inside())
+    idle = list(_led_out(model))
+    if idle:
+        message = (
+            f"world {world.name!r}: position limits of joints {first_of(idle)} have no effect: they follow other "
+            "joints, which go beyond. Limit those."
+        )
+        warnings.warn(StartWarning(message, idle), stacklevel=levels_inside())
     loose = {body for a in floating for body in a.bodies}
     kinematics = Kinematics(model, world.initial.tolist())
     pose_of = _poses_in(kinematics)
@@ -273,6 +283,22 @@ def warn_of_start(world: WorldContents) -> None:
     root_of = {body: a.root for a in fixed for body in a.bodies}
     held = {pair.name: root_of[pair.a] for pair in on_planes if pair.a in root_of}
     _warn_of_depths(world.name, above | {pair.name: depth(kinematics, pair) for pair in others}, held)
+
+
+def _led_out(model: Model) -> Iterator[str]:
+    """Yield joints with limits that those they copy lead them out of; coupled ones if they have any."""
+    limits_of = {c.name: c.limits for c in model.connections}
+    for c in model.connections:
+        own = [*(c.limits.lower or ()), *(c.limits.upper or ())]
+        if not isinstance(c.joint, Mimic | Coupled) or not np.isfinite(own).any():
+            continue
+        if isinstance(c.joint, Mimic):
+            (lower,), (upper,) = c.limits.resolved(1).lower, c.limits.resolved(1).upper
+            leader = limits_of[c.joint.primary].resolved(1)
+            ends = [c.joint.multiplier * e + c.joint.offset for (e,) in (leader.lower, leader.upper)]
+            if lower - ROUNDED <= min(ends) and max(ends) <= upper + ROUNDED:
+                continue
+        yield c.name
 
 
 def _may_overlap(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) -> list[ContactPair]:
