@@ -11,6 +11,7 @@ triangles, by the highest corner of those that reach into the rectangle.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -37,7 +38,7 @@ from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.description import HeightField, Mesh, Plane, TriangleMesh
 from cardan._robot.geometry.shapes import Geometry
 from cardan._robot.geometry.support import SUPPORT, reach
-from cardan._robot.joints import Coupled, Distance, Fixed, Joint, Mimic
+from cardan._robot.joints import Coupled, Distance, Fixed, Joint, Limits, Mimic
 from cardan._robot.model import Connection, Model
 
 LEVEL = 0.7
@@ -285,6 +286,10 @@ def warn_of_start(world: WorldContents) -> None:
     _warn_of_depths(world.name, above | {pair.name: depth(kinematics, pair) for pair in others}, held)
 
 
+def _range(limits: Limits) -> tuple[float, float]:
+    return (limits.lower or (-math.inf,))[0], (limits.upper or (math.inf,))[0]
+
+
 def _led_out(model: Model) -> Iterator[str]:
     """Yield joints with limits that those they copy lead them out of; coupled ones if they have any."""
     limits_of = {c.name: c.limits for c in model.connections}
@@ -293,9 +298,8 @@ def _led_out(model: Model) -> Iterator[str]:
         if not isinstance(c.joint, Mimic | Coupled) or not np.isfinite(own).any():
             continue
         if isinstance(c.joint, Mimic):
-            (lower,), (upper,) = c.limits.resolved(1).lower, c.limits.resolved(1).upper
-            leader = limits_of[c.joint.primary].resolved(1)
-            ends = [c.joint.multiplier * e + c.joint.offset for (e,) in (leader.lower, leader.upper)]
+            lower, upper = _range(c.limits)
+            ends = [c.joint.multiplier * end + c.joint.offset for end in _range(limits_of[c.joint.primary])]
             if lower - ROUNDED <= min(ends) and max(ends) <= upper + ROUNDED:
                 continue
         yield c.name
