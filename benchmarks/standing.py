@@ -275,7 +275,8 @@ def main(argv: list[str]) -> None:
         files = [f for f in urdf_files() if any(fnmatch.fnmatch(str(f), f"*{own}") for own in NAMED[:3])]
         named = [f for f in files if fnmatch.fnmatch(str(f), f"*{args.only}*")]
         header = ("robot", "ground", "one world [us]", "f64 of 512", "f32", "MuJoCo")
-        print(table(header, [row for file in named for row in ground_rows(file)]))
+        for file in named:
+            print(table(header, list(ground_rows(file))), flush=True)
         return
     rows = list(_all(args))
     print(f"\n{_shown(rows)}\n\n{_summary(rows)}")
