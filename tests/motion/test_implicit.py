@@ -348,3 +348,21 @@ def test_a_body_described_as_the_worlds_parent_keeps_its_momentum_to_rounding(qu
     found, _ = moved(implicit_step(0.05), model, q, v, 50)
     after = cardan.centroidal_momentum(model, found["q"], found["v"])
     np.testing.assert_allclose(after, before, atol=1e-11 * np.abs(before).max())
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("speed", [0.03, 0.1, 0.3, 1.0, 30.0])
+def test_friction_that_holds_does_so_in_single_precision(speed):
+    """A force of the line was rounded there by as much as the friction: joints began to turn back, of residual 0."""
+    dog = cardan.robots.quadruped()
+    for c in list(dog.joints):
+        if c.joint.nv == 1:
+            dog = dog.replace_joint(c.name, c.joint, friction=[1.0], damping=[0.5]).mechanism
+    world = dog.world("floating")
+    solver, found = cardan.solvers.Featherstone(world, dt=2e-3), []
+    for dtype in (np.float64, np.float32):
+        state = world.state(dtype=dtype)
+        state.v[:, 6:] = speed
+        found.append(solver.step(state))
+    assert max(state.residual.max() for state in found) < 1e-5 * max(1.0, speed)
+    np.testing.assert_allclose(found[1].v, found[0].v, atol=1e-4 * max(0.1, speed))

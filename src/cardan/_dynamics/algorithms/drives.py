@@ -34,6 +34,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 from cardan._algebra.scalar import is_zero, maximum, minimum, where
@@ -85,7 +86,15 @@ class Element(NamedTuple):
     def error(self, inertia: Scalar, held: Scalar, a: Scalar) -> Scalar:
         """Return by how much a force is wrong at an acceleration."""
         right = self.at(a) if is_zero(self.w) else self._clipped(self._test(inertia, held, a))
-        return _beyond_rounding(held - right, self.force, self.w * a)
+        return maximum(abs(held - right) - self._rounding(inertia, held, a), 0.0)
+
+    def _rounding(self, inertia: Scalar, held: Scalar, a: Scalar) -> Scalar:
+        """Return what rounding makes of a force and its test: on a rigid line much, at an end of the range little."""
+        share: Scalar = 1.0
+        gaps = [abs(held - end) for end in (self.low, self.high) if not _is_open(end)]
+        if gaps and not is_zero(self.w):
+            share = where(reduce(minimum, gaps) <= 0.0, inertia / (self.w + inertia), 1.0)
+        return _rounded(held, share * self.force, share * (self.w * a))
 
     def linear(self, inertia: Scalar, held: Scalar | None = None, a: Scalar = 0.0) -> Line:
         """Return the part of the line it is on at the estimate of its force (0 for None) and of a."""
@@ -94,9 +103,11 @@ class Element(NamedTuple):
         # the force does not answer to a: its part of the line is known without an estimate
         if is_zero(self.w):
             return Line(self._clipped(self.force), 0.0)
-        test = self._test(inertia, 0.0 if held is None else held, a)
+        test, slack = self._test(inertia, 0.0 if held is None else held, a), 0.0
+        if held is not None:  # what is held stays so: rounding alone does not break it away
+            slack = self._rounding(inertia, held, a)
         force, w = self.force, self.w
-        for end, beyond in ((self.low, test <= self.low), (self.high, test >= self.high)):
+        for end, beyond in ((self.low, test <= self.low - slack), (self.high, test >= self.high + slack)):
             if not _is_open(end):
                 force, w = where(beyond, end, force), where(beyond, 0.0, w)
         return Line(force, w)
@@ -140,7 +151,7 @@ class Stops(NamedTuple):
                 test = share * (ahead + sign * self.square * a) + (RIGID * share * sign) * held
                 right = right + sign * maximum(test, 0.0)
                 terms.append(ahead)
-        return _beyond_rounding(held - right, *terms)
+        return maximum(abs(held - right) - _rounded(*terms), 0.0)
 
     def linear(self, inertia: Scalar, held: Scalar | None = None, a: Scalar = 0.0) -> Stopped:
         """Return the part of the line it is on at the estimate of p (0 for None) and of a."""
@@ -157,10 +168,9 @@ class Stops(NamedTuple):
         return Stopped(-self.stiffness * start, w, start, square)
 
 
-def _beyond_rounding(error: Scalar, *terms: Scalar) -> Scalar:
-    """Return by how much an error is beyond what rounding makes of a sum: of a rigid line in single precision, much."""
-    rounding = where(is_double([error]), 4e-16, 4e-7) * sum(abs(e) for e in terms)
-    return maximum(abs(error) - rounding, 0.0)
+def _rounded(*terms: Scalar) -> Scalar:
+    """Return what rounding makes of a sum of terms."""
+    return where(is_double(terms), 4e-16, 4e-7) * sum(abs(e) for e in terms)
 
 
 def _coming_back(depth: Scalar, dt: float) -> Scalar:
@@ -247,8 +257,11 @@ class JointForces:
                 self.of_joints[j].append(Element(-damping * v[j], self.dt * damping))
         for j, friction in enumerate(model.passive("friction")):
             if not is_zero(friction):
-                w = RIGID * self.inertias[j]
-                self.of_joints[j].append(Element(-(w / self.dt) * v[j], w, -friction, friction))
+                self.of_joints[j].append(self._friction(v, j, friction))
+
+    def _friction(self, v: Vector, j: int, most: Scalar) -> Element:
+        w = RIGID * self.inertias[j]
+        return Element(-(w / self.dt) * v[j], w, -most, most)
 
     def _add_springs(self, model: Model, q: Vector, v: Vector) -> None:
         for node in filter(has_spring, model.nodes):
@@ -278,7 +291,7 @@ class JointForces:
             w = RIGID * self.inertias[j]
             if any(joint.friction):
                 felt = sum(friction * abs(g) for friction, (g,) in zip(joint.friction, joint.slopes(own), strict=True))
-                self.of_joints[j].append(Element(-(w / self.dt) * v[j], w, -felt, felt))
+                self.of_joints[j].append(self._friction(v, j, felt))
             if limits and joint.limits.lower and joint.limits.upper:
                 x = joint.joint.manifold.limit_coordinates(joint.inner_configuration(own))
                 ends = zip(joint.limits.lower, joint.limits.upper, strict=True)
