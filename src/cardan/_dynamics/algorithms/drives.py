@@ -81,7 +81,11 @@ class Element(NamedTuple):
 
     def _test(self, inertia: Scalar, f: Scalar, a: Scalar) -> Scalar:
         inverse = 1.0 / (self.w + inertia)  # shares first: the products of small robots are below single precision
-        return (self.w * inverse) * f + (inertia * inverse) * (self.force - self.w * a)
+        return (self.w * inverse) * f + self._share(inertia) * (self.force - self.w * a)
+
+    def _share(self, inertia: Scalar) -> Scalar:
+        """Return which part the line has in a test."""
+        return inertia * (1.0 / (self.w + inertia))
 
     def error(self, inertia: Scalar, held: Scalar, a: Scalar) -> Scalar:
         """Return by how much a force is wrong at an acceleration."""
@@ -93,7 +97,7 @@ class Element(NamedTuple):
         share: Scalar = 1.0
         gaps = [abs(held - end) for end in (self.low, self.high) if not _is_open(end)]
         if gaps and not is_zero(self.w):
-            share = where(reduce(minimum, gaps) <= 0.0, inertia / (self.w + inertia), 1.0)
+            share = where(reduce(minimum, gaps) <= 0.0, self._share(inertia), 1.0)
         return _rounded(held, share * self.force, share * (self.w * a))
 
     def linear(self, inertia: Scalar, held: Scalar | None = None, a: Scalar = 0.0) -> Line:
@@ -103,9 +107,9 @@ class Element(NamedTuple):
         # the force does not answer to a: its part of the line is known without an estimate
         if is_zero(self.w):
             return Line(self._clipped(self.force), 0.0)
-        test, slack = self._test(inertia, 0.0 if held is None else held, a), 0.0
-        if held is not None:  # what is held stays so: rounding alone does not break it away
-            slack = self._rounding(inertia, held, a)
+        test = self._test(inertia, 0.0 if held is None else held, a)
+        # what is held stays so: rounding alone does not break it away
+        slack = 0.0 if held is None else self._rounding(inertia, held, a)
         force, w = self.force, self.w
         for end, beyond in ((self.low, test <= self.low - slack), (self.high, test >= self.high + slack)):
             if not _is_open(end):

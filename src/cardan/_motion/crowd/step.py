@@ -138,12 +138,13 @@ def lay_out_islands(c):
     """Lay out islands, if they are not as they were; those left out are swept."""
     if not are_laid_out(c):
         lay_out_anew(c)
+    if c.lacking != 0:
+        return
     for i in range(c.islands):
-        if c.lacking != 0:
-            return
         c.island_going[i] = 1 if c.island_block[i] < c.island_block[i + 1] else 0
-        c.island_count[i] = 0 if c.island_going[i] == 1 else c.island_count[i]
-        if c.island_going[i] == 0 and c.island_swept[i] == 0:
+        if c.island_going[i] == 1:
+            c.island_count[i] = 0
+        elif c.island_swept[i] == 0:
             c.island_swept[i] = SWEEPING
             c.island_within[i] = NEARLY
 

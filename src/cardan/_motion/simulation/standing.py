@@ -286,23 +286,23 @@ def warn_of_start(world: WorldContents) -> None:
     _warn_of_depths(world.name, above | {pair.name: depth(kinematics, pair) for pair in others}, held)
 
 
-def _range(limits: Limits) -> tuple[float, float]:
-    return (limits.lower or (-math.inf,))[0], (limits.upper or (math.inf,))[0]
-
-
 def _led_out(model: Model) -> Iterator[str]:
     """Yield joints with limits that those they copy lead them out of; coupled ones if they have any."""
-    limits_of = {c.name: c.limits for c in model.connections}
+    range_of = {c.name: _range(c.limits) for c in model.connections}
     for c in model.connections:
-        own = [*(c.limits.lower or ()), *(c.limits.upper or ())]
-        if not isinstance(c.joint, Mimic | Coupled) or not np.isfinite(own).any():
-            continue
+        lower, upper = range_of[c.name]
         if isinstance(c.joint, Mimic):
-            lower, upper = _range(c.limits)
-            ends = [c.joint.multiplier * end + c.joint.offset for end in _range(limits_of[c.joint.primary])]
-            if lower - ROUNDED <= min(ends) and max(ends) <= upper + ROUNDED:
-                continue
-        yield c.name
+            ends = [c.joint.multiplier * end + c.joint.offset for end in range_of[c.joint.primary]]
+        elif isinstance(c.joint, Coupled):
+            ends = [-math.inf, math.inf]  # how far its function goes is not known
+        else:
+            continue
+        if min(ends) < lower - ROUNDED or upper + ROUNDED < max(ends):
+            yield c.name
+
+
+def _range(limits: Limits) -> tuple[float, float]:
+    return max(limits.lower or (-math.inf,)), min(limits.upper or (math.inf,))
 
 
 def _may_overlap(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) -> list[ContactPair]:
