@@ -51,9 +51,6 @@ class Record:
         for name, value in values.items():
             setattr(self, name, value)
 
-    def __getattr__(self, name: str) -> Any:  # of an array that is not there yet
-        raise AttributeError(name)
-
     def __setattr__(self, name: str, value: Any) -> None:
         kind = self.fields.get(name)
         if kind is INT:
