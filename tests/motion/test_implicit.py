@@ -260,7 +260,7 @@ def energy_drift(integrator, dt, seconds=0.8):
     return largest
 
 
-ORDERS = [("semi_implicit", 1), ("leapfrog", 2), ("midpoint", 2), ("rk4", 4)]
+ORDERS = [("semi_implicit", 1), ("midpoint", 2), ("rk4", 4)]
 
 
 @pytest.mark.parametrize(("integrator", "order"), ORDERS)
@@ -328,9 +328,8 @@ def flown(step, joint, **described):
     return np.concatenate([part.ravel() for part in cardan.eval_fk(model, q, v)])
 
 
-@pytest.mark.parametrize("integrator", ["semi_implicit", "leapfrog"])
-def test_a_floating_robot_moves_the_same_however_its_joint_is_described(integrator, quick_target):
-    step = explicit_step(integrator, 0.02)
+def test_a_floating_robot_moves_the_same_however_its_joint_is_described(quick_target):
+    step = explicit_step("semi_implicit", 0.02)
     expected = flown(step, cardan.joints.FreeFlyer())
     for joint in (Afloat(), cardan.joints.FloatingMRP(), cardan.joints.FreeFlyer()):
         there = flown(step, joint, described_from_hand=True)
