@@ -217,6 +217,7 @@ class _Printer:
             "condim": _unless(geom.condim, 3),
             "friction": _unless(geom.friction, [1.0, 0.005, 0.0001]),
             "margin": _unless(geom.margin, 0.0),
+            "surfacevel": _unless(geom.surfacevel, [0.0] * 6),
             "group": _unless(geom.group, 0),
             "material": shape.material or None,
             "rgba": shape.rgba,
