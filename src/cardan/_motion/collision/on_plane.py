@@ -29,9 +29,10 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
+from cardan._algebra.arrays.repeat import when
 from cardan._algebra.scalar import absolute, logical_and, logical_not, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
-from cardan._motion.collision.candidate import Candidate, X, axis_of, existing, length_and_direction
+from cardan._motion.collision.candidate import NOWHERE, Candidate, X, axis_of, existing, length_and_direction
 from cardan._motion.collision.support_points import farthest_of
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Plane, Sphere
 
@@ -39,10 +40,10 @@ LOW = 0.05  # the slope t of a hull's head: a sole that bends by less than 3 deg
 SAME = 1e-3  # vertices nearer than this, in sizes of the hull, are one point of contact
 
 
-def on_plane(a: Geometry, X_a: SE3, b: Plane, X_b: SE3) -> list[Candidate]:
+def on_plane(a: Geometry, X_a: SE3, b: Plane, X_b: SE3, reach: Scalar = math.inf) -> list[Candidate]:
     normal = axis_of(X_b)
     height, n = normal.dot(X_a.translation - X_b.translation), X_a.rotation.transpose_apply(normal)
-    return candidates_above(a, height, n)
+    return _hull(a, height, n, reach) if isinstance(a, Hull) else candidates_above(a, height, n)
 
 
 def candidates_above(a: Geometry, h: Scalar, n: Vector3) -> list[Candidate]:
@@ -90,14 +91,20 @@ def _cylinder(a: Cylinder, h: Scalar, n: Vector3) -> list[Candidate]:
     return [Candidate(h + n.dot(point), point, n) for point in points]
 
 
-def _hull(a: Hull, h: Scalar, n: Vector3) -> list[Candidate]:
-    size = (Vector3(*a.high) - Vector3(*a.low)).norm()
+def _hull(a: Hull, h: Scalar, n: Vector3, reach: Scalar = math.inf) -> list[Candidate]:
+    """Return the four; only the lowest where that is out of reach [m]."""
     low = farthest_of(a, -n)
+    lowest = Candidate(h + n.dot(low), low, n)
+    return [lowest, *when(lowest.gap < reach, lambda: _others(a, h, n, low), [NOWHERE] * 3)]
+
+
+def _others(a: Hull, h: Scalar, n: Vector3, low: Vector3) -> list[Candidate]:
+    size = (Vector3(*a.high) - Vector3(*a.low)).norm()
     # |x - p|^2 - (L / t) n . (x - p) is x . x less a linear function of x, and a number.
     far = farthest_of(a, -(low * 2.0 + n * (size / LOW)), squares=1.0)
     across, length = n.cross(far - low), (far - low).norm()
     left, right = (farthest_of(a, side - n * (length / LOW)) for side in (across, -across))
-    found, candidates = [low], [Candidate(h + n.dot(low), low, n)]
+    found, candidates = [low], []
     for x in (far, left, right):
         apart = [(x - other).norm_squared() > (SAME * size) ** 2 for other in found]
         candidates.append(existing(reduce(logical_and, apart), Candidate(h + n.dot(x), x, n)))
