@@ -25,14 +25,14 @@ Cost: 7, 14, 26, 45, 46 and 32 a vertex operations on the world's own z = 0, 23 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
 from cardan._algebra.arrays.repeat import when
 from cardan._algebra.scalar import absolute, logical_and, logical_not, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
-from cardan._motion.collision.candidate import NOWHERE, Candidate, X, axis_of, existing, length_and_direction
+from cardan._motion.collision.candidate import FAR, NOWHERE, Candidate, X, axis_of, existing, length_and_direction
 from cardan._motion.collision.support_points import farthest_of
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Plane, Sphere
 
@@ -92,24 +92,30 @@ def _cylinder(a: Cylinder, h: Scalar, n: Vector3) -> list[Candidate]:
 
 
 def _hull(a: Hull, h: Scalar, n: Vector3, reach: Scalar = math.inf) -> list[Candidate]:
-    """Return the four; only the lowest where that is out of reach [m]."""
+    """Return the four; no other than the lowest where that is out of reach [m]."""
     low = farthest_of(a, -n)
     lowest = Candidate(h + n.dot(low), low, n)
-    return [lowest, *when(lowest.gap < reach, lambda: _others(a, h, n, low), [NOWHERE] * 3)]
+    return [lowest, *when(lowest.gap < reach, lambda: _others(a, lowest), [NOWHERE] * 3)]
 
 
-def _others(a: Hull, h: Scalar, n: Vector3, low: Vector3) -> list[Candidate]:
-    size = (Vector3(*a.high) - Vector3(*a.low)).norm()
+def _others(a: Hull, lowest: Candidate) -> list[Candidate]:
+    """Return q, and where it is not p the two beside the line."""
+    size, (gap, low, n) = (Vector3(*a.high) - Vector3(*a.low)).norm(), lowest
+
+    def at(x: Vector3, found: Sequence[Vector3]) -> Candidate:
+        apart = [(x - other).norm_squared() > (SAME * size) ** 2 for other in found]
+        return existing(reduce(logical_and, apart), Candidate(gap + n.dot(x - low), x, n))
+
     # |x - p|^2 - (L / t) n . (x - p) is x . x less a linear function of x, and a number.
     far = farthest_of(a, -(low * 2.0 + n * (size / LOW)), squares=1.0)
-    across, length = n.cross(far - low), (far - low).norm()
-    left, right = (farthest_of(a, side - n * (length / LOW)) for side in (across, -across))
-    found, candidates = [low], []
-    for x in (far, left, right):
-        apart = [(x - other).norm_squared() > (SAME * size) ** 2 for other in found]
-        candidates.append(existing(reduce(logical_and, apart), Candidate(h + n.dot(x), x, n)))
-        found.append(x)
-    return candidates
+
+    def beside() -> list[Candidate]:
+        across, length = n.cross(far - low), (far - low).norm()
+        left, right = (farthest_of(a, side - n * (length / LOW)) for side in (across, -across))
+        return [at(left, (low, far)), at(right, (low, far, left))]
+
+    farthest = at(far, (low,))
+    return [farthest, *when(farthest.gap < FAR, beside, [NOWHERE] * 2)]
 
 
 ABOVE: dict[type, Callable[[Any, Scalar, Vector3], list[Candidate]]] = {
