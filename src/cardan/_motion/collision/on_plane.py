@@ -32,7 +32,7 @@ from typing import Any
 from cardan._algebra.arrays.repeat import when
 from cardan._algebra.scalar import absolute, logical_and, logical_not, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
-from cardan._motion.collision.candidate import FAR, NOWHERE, Candidate, X, axis_of, existing, length_and_direction
+from cardan._motion.collision.candidate import FAR, Candidate, X, axis_of, existing, length_and_direction
 from cardan._motion.collision.support_points import farthest_of
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Plane, Sphere
 
@@ -95,7 +95,7 @@ def _hull(a: Hull, h: Scalar, n: Vector3, reach: Scalar = math.inf) -> list[Cand
     """Return the four; no other than the lowest where that is out of reach [m]."""
     low = farthest_of(a, -n)
     lowest = Candidate(h + n.dot(low), low, n)
-    return [lowest, *when(lowest.gap < reach, lambda: _others(a, lowest), [NOWHERE] * 3)]
+    return [lowest, *when(lowest.gap < reach, lambda: _others(a, lowest), [lowest._replace(gap=FAR)] * 3)]
 
 
 def _others(a: Hull, lowest: Candidate) -> list[Candidate]:
@@ -115,7 +115,7 @@ def _others(a: Hull, lowest: Candidate) -> list[Candidate]:
         return [at(left, (low, far)), at(right, (low, far, left))]
 
     farthest = at(far, (low,))
-    return [farthest, *when(farthest.gap < FAR, beside, [NOWHERE] * 2)]
+    return [farthest, *when(farthest.gap < FAR, beside, [lowest._replace(gap=FAR)] * 2)]
 
 
 ABOVE: dict[type, Callable[[Any, Scalar, Vector3], list[Candidate]]] = {
