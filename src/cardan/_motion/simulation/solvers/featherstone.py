@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
+from cardan._algebra.arrays.implicit_function import all_held
 from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import UnknownNameError, UnsupportedError, check_known
+from cardan._algebra.scalar import maximum
 from cardan._dynamics.algorithms import stepping
+from cardan._dynamics.algorithms.cluster import bends
 from cardan._dynamics.algorithms.drives import JointForces, undetermined
 from cardan._dynamics.algorithms.grouped import singular
 from cardan._dynamics.algorithms.gyroscopic import gyroscopic_efforts
@@ -39,7 +42,7 @@ from cardan._motion.simulation.world import World
 from cardan._robot.geometry.touching import ContactForces
 from cardan._robot.records import Material
 
-Integrator = Literal["implicit", "semi_implicit", "leapfrog", "midpoint", "rk4"]
+Integrator = Literal["implicit", "semi_implicit", "midpoint", "rk4"]
 """The first is of this page, the others are functions of `stepping`."""
 Law = Literal["convex", "compliant"]
 LEFT_OUT = ("restitution", "torsional", "rolling", "anisotropy")
@@ -51,7 +54,7 @@ class Featherstone(CompiledSolver):
 
     The implicit integrator, the default, takes drives, damping, dry friction, stops and contacts into the recursion of
     articulated inertias, so that it stays stable with stiff gains at any step. The explicit ones (`"semi_implicit"`,
-    `"leapfrog"`, `"midpoint"`, `"rk4"`) are more accurate for smooth motion, and take drives and damping alone.
+    `"midpoint"`, `"rk4"`) are more accurate for smooth motion, and take drives and damping alone.
 
     Args:
         world: what moves.
@@ -251,6 +254,7 @@ def step_state(given: StepInputs) -> dict[str, Any]:
     else:
         moved, residual = explicit_step(given), 0.0
         a = [(after - before) * (1.0 / dt) for after, before in zip(moved.v, joints.v, strict=True)]
+    residual = reduce(maximum, (all_held(e) * (1.0 / dt) for e in bends(joints.model, given.q, moved.q)), residual)
     return state_after(given, joints.at_end(*moved, a), residual)
 
 
