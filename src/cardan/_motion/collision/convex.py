@@ -146,6 +146,9 @@ def search(
     def ended(found: Search) -> Search:
         return found if is_known is None else found._replace(done=where(is_known(found), 1.0, found.done))
 
+    def searched(begin: Search) -> Search:
+        return Search(*repeat_while(PASSES, lambda *state: Search(*state).done < 0.5, improved, *begin))
+
     def begun_at(n: Vector3, separation: Scalar, best: Search) -> Search:
         return best._replace(q=n * _beyond(separation, size), n=n, separation=separation, done=zero)
 
@@ -176,23 +179,23 @@ def search(
     n, first = n + nothing, Vertex(*(v + nothing for v in first))
     begin = ended(Search((first,) * 4, (zero + 1.0, zero, zero), nothing, zero, n, n.dot(first.x), zero))
     if isinstance(a, Box) and isinstance(b, Box):  # that direction is the best of all
-        return Search(*repeat_while(PASSES, lambda *state: Search(*state).done < 0.5, improved, *begin))
+        return searched(begin)
     none = [(nothing, zero)] * STARTS
     best = Search(*repeat_while(1 + STARTS, going, again, zero, none, tuple(begin))[2])
     if shallow:
         return best
 
     def is_open(walk: Any, best: Any) -> Any:
-        best, tolerance = Search(*best), in_precision(zero, *TOLERANCE) * size
-        is_deep = logical_and(best.inside > 0.5, best.separation < -tolerance)
-        known = False if is_known is None else is_known(best)
-        return logical_and(logical_and(is_deep, Walk(*walk).goes_on), logical_not(known))
+        best = Search(*best)
+        is_deep = logical_and(best.inside > 0.5, best.separation < -in_precision(zero, *TOLERANCE) * size)
+        goes_on = logical_and(is_deep, Walk(*walk).goes_on)
+        return goes_on if is_known is None else logical_and(goes_on, logical_not(is_known(best)))
 
     def further(walk: Any, best: Any) -> Any:
         best = Search(*best)
         walk = walked(Walk(*walk), best.separation, best.nearest, lambda n: lowest(n).x)
-        begun = begun_at(unit(walk.middle(), X), best.separation * LESS, best)._replace(done=1.0 - walk.is_better)
-        found = Search(*repeat_while(PASSES, lambda *state: Search(*state).done < 0.5, improved, *begun))
+        begun = begun_at(unit(walk.middle(), X), best.separation * LESS, best)
+        found = searched(begun._replace(done=1.0 - walk.is_better))
         is_better = logical_and(walk.is_better > 0.5, found.separation > best.separation)
         return walk, chosen(is_better, found, best)
 
