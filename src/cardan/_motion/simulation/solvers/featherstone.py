@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
+from cardan._algebra.arrays.implicit_function import all_held
 from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import UnknownNameError, UnsupportedError, check_known
+from cardan._algebra.scalar import maximum
 from cardan._dynamics.algorithms import stepping
+from cardan._dynamics.algorithms.cluster import bends
 from cardan._dynamics.algorithms.drives import JointForces, undetermined
 from cardan._dynamics.algorithms.grouped import singular
 from cardan._dynamics.algorithms.gyroscopic import gyroscopic_efforts
@@ -252,6 +255,7 @@ def step_state(given: StepInputs) -> dict[str, Any]:
     else:
         moved, residual = explicit_step(given), 0.0
         a = [(after - before) * (1.0 / dt) for after, before in zip(moved.v, joints.v, strict=True)]
+    residual = reduce(maximum, (all_held(e) * (1.0 / dt) for e in bends(joints.model, given.q, moved.q)), residual)
     return state_after(given, joints.at_end(*moved, a), residual)
 
 
