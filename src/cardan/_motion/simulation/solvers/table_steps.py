@@ -13,6 +13,7 @@ from cardan._compiler.runtime.threads import num_threads, split
 from cardan._motion.contact.lengths import bounded
 from cardan._motion.crowd.engine import Engine
 from cardan._motion.crowd.kept import NOTHING, KeptImpulses
+from cardan._motion.crowd.kinds import are_long, trees_of
 from cardan._motion.crowd.layout import Scene
 from cardan._motion.simulation.pairs import PairList
 from cardan._motion.simulation.solvers.solver import Stepper
@@ -55,13 +56,15 @@ def what_is_no_row(world: World) -> str | None:
 
 
 def has_many(world: World) -> bool:
-    """Return whether a world has so many articulations, or pairs that may touch, that tables are faster."""
+    """Return whether a world has a tree so long, or so many articulations or pairs, that tables are faster."""
     pairs = world.pairs
     if not isinstance(pairs, PairList):
         return False
     solid = {s.shape.body for s in pairs.rules.solids if s.root >= 0}
     touching = sum(not solid.isdisjoint(a.bodies) for a in world.articulations.values())
     trees = sum(node.parent < 0 for node in world.model.nodes)
+    if any(are_long(tree.nodes, world.kinematic) for tree in trees_of(world.model)):
+        return True
     return touching >= FEW or trees >= TREES or len(pairs) > max(MANY, FOR_EACH * world.model.nv)
 
 
