@@ -329,6 +329,7 @@ class Engine:
         c = self.c
         if kept is None or kept.shapes != c.shapes:
             kept = NOTHING
+        kept = kept.of_kinds(self._kinds_of_pairs)
         n = len(kept.key)
         c.rest[...] = 0
         sizes = (self.worlds, c.world_trees), (self.worlds, c.numbers_q // max(self.worlds, 1))
@@ -339,6 +340,12 @@ class Engine:
             self._grow(CONTACTS)
         c.kept = n
         c.kept_key[:n], c.kept_feature[:n], c.kept_impulse[:n] = kept.key, kept.feature, kept.impulse
+
+    def _kinds_of_pairs(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Return of which kind pairs of shapes are, as `narrow.list_pair` finds it; a file may hold any numbers."""
+        c, count = self.c, len(self.c.shape_kind)
+        a, b = a % count, b % count
+        return c.pair_kind[c.shape_kind[a] * c.shape_kinds + c.shape_kind[b], (c.shape_node[b] == c.nodes).astype(int)]
 
     def touching(self) -> Touching:
         """Return the contacts of the step before."""

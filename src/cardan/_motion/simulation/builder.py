@@ -93,6 +93,8 @@ class WorldBuilder(Explained):
         >>> builder.enable_contact("arm/forearm_roll", "arm/wrist_pitch")
         >>> builder.finalize().model.nv
         14
+        >>> builder.remove("ball", "trolley")
+        ('cart', 'ball', 'rail', 'ball_free')
 
     Peers: Newton `ModelBuilder`.
     """
@@ -354,6 +356,37 @@ class WorldBuilder(Explained):
             self._restore(before)  # a name is taken: nothing is added
             raise
         return tuple(name for names in added for name in names)
+
+    def remove(self, *names: str) -> tuple[str, ...]:
+        """Take out articulations with all their bodies, or bodies, joints and frames, as `Mechanism.remove` does.
+
+        A body that no joint holds any more moves freely. `World.state_from` lets the others go on from a state.
+
+        Args:
+            names: of articulations first, then of bodies, joints and frames.
+
+        Returns:
+            The names of the bodies, joints and frames that are gone.
+
+        Raises:
+            UnknownNameError: for what does not exist.
+            MechanismError: for a joint that another one copies, which stays.
+        """
+        own = self._mechanism
+        children = {c.name: c.child for c in own.joints}
+        held = {name: {children[joint] for joint in joints} for name, joints in self._articulations.items()}
+        self._mechanism, report = own.remove(*(e for name in names for e in sorted(held.get(name, {name}))))
+        gone = set(report.removed)
+        for by_name in (self.q, self.v, self.targets, self._poses, self._held, self._starts, self._above):
+            for name in gone.intersection(by_name):
+                del by_name[name]
+        left = {name: tuple(j for j in joints if j not in gone) for name, joints in self._articulations.items()}
+        self._articulations = {name: joints for name, joints in left.items() if joints}
+        self._colliding &= self._articulations.keys()
+        self._locked -= gone
+        self._loose -= gone
+        self._together = {pair for pair in self._together if gone.isdisjoint(pair)}
+        return report.removed
 
     def _contents(self) -> dict[str, Any]:
         """Return what is in it: collections as copies; its mechanism is exchanged, not changed, by `add`."""

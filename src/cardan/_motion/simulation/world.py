@@ -11,6 +11,7 @@ import numpy as np
 from cardan._algebra.errors import ParameterError, first_of, visible
 from cardan._dynamics.algorithms.tree import supports
 from cardan._motion.simulation.articulation import Pattern, select_names
+from cardan._motion.simulation.carried_over import carried_over
 from cardan._motion.simulation.collide import collide
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.pairs import PairList, select_pairs
@@ -123,6 +124,33 @@ class World(WorldContents):
         if q is not None:  # where it begins by itself was looked at when it was made
             warn_of_deep_state(state)
         return state
+
+    def state_from(self, state: State) -> State:
+        """Return the state of this world in which all goes on that a state of another world has in common with it.
+
+        So bodies come and go between two steps. What has the same name goes on: joints with their coordinates,
+        velocities and accelerations, constants that are given for each world, impulses at contacts. So do time and
+        flags. What is new begins as in `state`. Bodies asleep wake up.
+
+        Args:
+            state: of any world; it is left as it is.
+
+        Raises:
+            ParameterError: for a joint that is of one kind there and of another here; for constants of the state that
+                are no inputs here.
+
+        Examples:
+            >>> b = cardan.WorldBuilder()
+            >>> names = [b.add_body(name, inertia=cardan.Inertia(1.0, (0, 0, 0), np.eye(3))) for name in "ab"]
+            >>> before = b.finalize().state(worlds=3)
+            >>> before.v[:, 6] = 0.5  # of b
+            >>> b.remove("a"), b.add_body("c", inertia=cardan.Inertia(1.0, (0, 0, 0), np.eye(3)))
+            (('a', 'a_free'), 'c')
+            >>> after = b.finalize().state_from(before)
+            >>> after.v[0].tolist()
+            [0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+        """
+        return carried_over(self, state)
 
     def control(self, worlds: int = 1, dtype: Any = "float64") -> Control:
         """Return a control of a number of worlds: no effort, drives at their default targets."""

@@ -39,7 +39,7 @@ from cardan._motion.simulation.world import World
 from cardan._robot.geometry.touching import ContactForces
 from cardan._robot.records import Material
 
-Integrator = Literal["implicit", "semi_implicit", "leapfrog", "midpoint", "rk4"]
+Integrator = Literal["implicit", "semi_implicit", "midpoint", "rk4"]
 """The first is of this page, the others are functions of `stepping`."""
 Law = Literal["convex", "compliant"]
 LEFT_OUT = ("restitution", "torsional", "rolling", "anisotropy")
@@ -51,7 +51,7 @@ class Featherstone(CompiledSolver):
 
     The implicit integrator, the default, takes drives, damping, dry friction, stops and contacts into the recursion of
     articulated inertias, so that it stays stable with stiff gains at any step. The explicit ones (`"semi_implicit"`,
-    `"leapfrog"`, `"midpoint"`, `"rk4"`) are more accurate for smooth motion, and take drives and damping alone.
+    `"midpoint"`, `"rk4"`) are more accurate for smooth motion, and take drives and damping alone.
 
     Args:
         world: what moves.
