@@ -78,7 +78,7 @@ class Engine:
         ]
         self._add_trees()
         self.pairs = layout.fill_shapes(c)
-        self.contacts = ContactRows(dt, bool(np.any(c.surfaces[:, 4:])))
+        self.contacts = ContactRows(dt, bool(np.any(c.surfaces[:, 4:])), bool(np.any(c.shape_runs)))
         c.twist_size = self.contacts.twist
         self._add_room()
         self._take_steps = take_steps.bound(c)
@@ -309,7 +309,7 @@ class Engine:
             named = {name: name for name in (*columns, *results)} | {"a": "node", "b": "node"}
             named |= {name: f"found_{name}" for name in ("gap", "point", "normal", "turning")}
             named |= {"surface": "surfaces", "stiffness": "shape_stiffness", "change": "row_change"}
-            named |= {f"{name}_{end}": f"shape_{name}" for name in ("centre", "weight") for end in "ab"}
+            named |= {f"{name}_{end}": f"shape_{name}" for name in ("centre", "weight", "runs") for end in "ab"}
         return {name: getattr(c, array) for name, array in named.items()}
 
     # --- steps ---

@@ -161,6 +161,7 @@ class WorldBuilder(Explained):
         mask: int = ALL_BITS,
         margin: float = 0.0,
         rgba: Sequence[float] | None = None,
+        surface_velocity: Sequence[float] | None = None,
     ) -> Shape:
         """Add a shape to a link; what it is made of adds mass, centre of mass and inertia, unless those are locked.
 
@@ -174,13 +175,16 @@ class WorldBuilder(Explained):
             group, mask: what it is, as bits; groups it may touch.
             margin: how far around it contact is felt [m].
             rgba: colour, four numbers in [0, 1].
+            surface_velocity: how the surface runs, linear and angular [m/s, rad/s], in the shape's axes (`Shape`).
 
         Returns:
             The shape.
         """
         at = SE3.identity() if pose is None else pose
         kind: Any = role
-        shape = Shape(link, kind, geometry, at, name, rgba, surface=material, group=group, mask=mask, margin=margin)
+        contact: dict[str, Any] = {"surface": material, "surface_velocity": surface_velocity}
+        contact |= {"group": group, "mask": mask, "margin": margin}
+        shape = Shape(link, kind, geometry, at, name, rgba, **contact)
         adds = link != WORLD and link not in self._locked
         inertia = shape.inertia(density) if adds else None  # first: it refuses what has no volume
         self._mechanism.add_shape(shape)

@@ -162,7 +162,8 @@ class World(WorldContents):
         Args:
             names: as for `Model.with_inputs`: `"mass"`, `"gravity"`, `"friction"`, `"drive_stiffness"`, `"lower"`,
                 `"upper"`, `"effort_upper"`, ...; and, of each of `pairs`, `"contact_friction"`,
-                `"contact_restitution"`, `"contact_stiffness"` [N/m], `"contact_dissipation"` [s/m].
+                `"contact_restitution"`, `"contact_stiffness"` [N/m], `"contact_dissipation"` [s/m], and
+                `"contact_surface_velocity"`, how many times as fast as they say surfaces of its shapes run.
             owned: constants of one body, joint or frame, likewise.
 
         Raises:
@@ -171,6 +172,10 @@ class World(WorldContents):
         touching = tuple(name for name in names if name in CONTACT_INPUTS)
         if len(set(touching) | set(self.contact_inputs)) < len(touching) + len(self.contact_inputs):
             raise ParameterError("inputs of contacts", got=touching, expected="each of them once")
+        runs = "contact_surface_velocity"
+        if runs in touching and not any(any(pair.surface_velocities) for pair in self.pairs):
+            expected = "a pair of shapes one of which has a surface_velocity"
+            raise ParameterError(f"input {runs!r}", got="none in this world", expected=expected)
         others = [name for name in names if name not in CONTACT_INPUTS]
         # Else the same model, so that programs made for it serve on.
         model = self.model.with_inputs(*others, **owned) if others or owned else self.model
