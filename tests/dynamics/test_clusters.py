@@ -311,6 +311,13 @@ def test_a_dependent_joint_rests_on_its_stop():
     np.testing.assert_allclose(state.q[0, 2], -0.07, atol=1e-6)
 
 
+@pytest.mark.parametrize("own", [{"limits": cardan.Limits([-0.07], [1.0])}, {"friction": [0.5]}])
+def test_explicit_steps_refuse_stops_and_friction_of_dependent_joints(own):
+    world = rocker_mechanism_with(**own).world(clusters=True)
+    with pytest.raises(UnsupportedError, match=r"integrator='rk4' cannot take the .* of joint 'rocker_joint'"):
+        cardan.solvers.Featherstone(world, dt=1e-3, integrator="rk4", contact=None)
+
+
 @pytest.mark.full
 @pytest.mark.parametrize(
     ("own", "apart"),
