@@ -297,7 +297,7 @@ class ClusterMember(Follower):
         closed: the closed configurations of the loops.
         by: the name of the joint that has the coordinates of the cluster; empty for that one.
         armature: inertias of drives along its velocities [kg m^2, kg], where these are dependent.
-        limits: of its coordinates, where these are dependent: stops in a cluster of one freedom.
+        limits: of its coordinates, where these are dependent: stops (`has_stops`, `has_bounds`).
         friction: dry friction along its velocities [N m, N], likewise.
         along: which one of its coordinates alone the joint within has; by default all.
 

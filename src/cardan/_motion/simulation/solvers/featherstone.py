@@ -21,7 +21,7 @@ from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.function import Function
 from cardan._motion.contact import LAWS, contacts
-from cardan._motion.contact.lengths import bounded, lengths
+from cardan._motion.contact.lengths import bounded, lengths, limited, stops
 from cardan._motion.contact.point import Contact
 from cardan._motion.simulation.collide import check_pages
 from cardan._motion.simulation.control import Control
@@ -176,7 +176,8 @@ class Featherstone(CompiledSolver):
 
     @property
     def _bounded(self) -> list[str]:
-        return [c.name for c, *_ in bounded(self.world.model)]
+        model = self.world.model
+        return [c.name for c, *_ in bounded(model)] + [node.name for node in limited(model) if self.limits]
 
     def _check_support(self) -> None:
         super()._check_support()
@@ -283,7 +284,8 @@ def solve(given: StepInputs) -> tuple[stepping.Solved, Sequence[Contact]]:
     forces = JointForces(start.model, start.q, start.v, given.command, dt, limits=settings.limits)
     forces.add(gyroscopic_efforts(start, dt))
     touching = contacts(start, given.pairs, dt if law == "convex" else None)
-    return LAWS[law](start, forces, [*touching, *lengths(start)], dt, iterations), touching
+    bounds = [*lengths(start), *(stops(start) if settings.limits else ())]
+    return LAWS[law](start, forces, [*touching, *bounds], dt, iterations), touching
 
 
 def explicit_step(given: StepInputs) -> stepping.Moved:
