@@ -540,8 +540,8 @@ class ClusterWarning(_Warning):
         self.model, self.joints = model, tuple(joints)
         super().__init__(
             f"model {model!r}: position limits of joints {first_of(self.joints)} have no effect: they are dependent in "
-            "clusters of several freedoms, and have several coordinates. Choose them among `independent`, or take loops "
-            "as constraints."
+            "clusters of several freedoms, and have several coordinates. Choose them among `independent`, or take "
+            "loops as constraints."
         )
 
 
