@@ -210,7 +210,7 @@ class Featherstone(CompiledSolver):
         """Yield what in the world takes the implicit integrator, and what to do instead."""
         model = self.world.model
         # a joint that follows others has its own inside
-        parts = [
+        parts: list[tuple[str, Any]] = [
             (c.name, own) for c in model.connections for own in (c, c.joint) if own is c or isinstance(own, Follower)
         ]
         if self.limits:
