@@ -131,6 +131,7 @@ class Crowd(Record):
     shape_kind = I32[:]
     shape_local = F64[:, 12]
     shape_centre = F64[:, 3]  # in its node
+    shape_runs = F64[:, 6]  # how its surface runs, in its node
     shape_extent = F64[:]  # about its centre
     shape_round = I32[:]  # whether it is a ball, on a tree that is never alone
     shape_half = F64[:, 3]  # half the sides of the box about it, along its own axes

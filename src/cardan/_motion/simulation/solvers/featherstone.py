@@ -43,7 +43,7 @@ from cardan._robot.geometry.touching import ContactForces
 from cardan._robot.joints.catalogue.of_another import Follower
 from cardan._robot.records import Material
 
-Integrator = Literal["implicit", "semi_implicit", "leapfrog", "midpoint", "rk4"]
+Integrator = Literal["implicit", "semi_implicit", "midpoint", "rk4"]
 """The first is of this page, the others are functions of `stepping`."""
 Law = Literal["convex", "compliant"]
 LEFT_OUT = ("restitution", "torsional", "rolling", "anisotropy")
@@ -55,7 +55,7 @@ class Featherstone(CompiledSolver):
 
     The implicit integrator, the default, takes drives, damping, dry friction, stops and contacts into the recursion of
     articulated inertias, so that it stays stable with stiff gains at any step. The explicit ones (`"semi_implicit"`,
-    `"leapfrog"`, `"midpoint"`, `"rk4"`) are more accurate for smooth motion, and take drives and damping alone.
+    `"midpoint"`, `"rk4"`) are more accurate for smooth motion, and take drives and damping alone.
 
     Args:
         world: what moves.
@@ -68,8 +68,9 @@ class Featherstone(CompiledSolver):
             1, joints chatter on their stops.
         limits: whether the joints' position limits are stops.
         tables: whether bodies are rows of tables that one program for each kind of thing runs over, in place of one
-            program for all of the world. None decides: four robots or bodies that may touch one another are. Then the
-            world has no size limit, but a step is no function that can be differentiated.
+            program for all of the world. None decides: four robots or bodies that may touch one another are, and fewer
+            of which many pairs may meet. Then the world has no size limit, but a step is no function that can be
+            differentiated.
         sleep: a speed [m/s]. Loose bodies that touch something, and of which no point has been faster for half a
             second, fall asleep with all that they touch: they stand still, and cost nothing, until something touches or
             pushes them, or they are moved. None: no body sleeps. It takes tables.
