@@ -76,7 +76,7 @@ class Engine:
         ]
         self._add_trees()
         self.pairs = layout.fill_shapes(c)
-        self.contacts = ContactRows(dt, bool(np.any(c.surfaces[:, 4:])))
+        self.contacts = ContactRows(dt, bool(np.any(c.surfaces[:, 4:])), bool(np.any(c.shape_runs)))
         c.twist_size = self.contacts.twist
         self._add_room()
         self._take_steps = take_steps.bound(c)
@@ -296,7 +296,7 @@ class Engine:
             named = {name: name for name in (*columns, *results)} | {"a": "node", "b": "node"}
             named |= {name: f"found_{name}" for name in ("gap", "point", "normal", "turning")}
             named |= {"surface": "surfaces", "stiffness": "shape_stiffness", "change": "row_change"}
-            named |= {f"{name}_{end}": f"shape_{name}" for name in ("centre", "weight") for end in "ab"}
+            named |= {f"{name}_{end}": f"shape_{name}" for name in ("centre", "weight", "runs") for end in "ab"}
         return {name: getattr(c, array) for name, array in named.items()}
 
     # --- steps ---
@@ -316,6 +316,7 @@ class Engine:
         c = self.c
         if kept is None or kept.shapes != c.shapes:
             kept = NOTHING
+        kept = kept.of_kinds(self._kinds_of_pairs)
         n = len(kept.key)
         c.rest[...] = 0
         sizes = (self.worlds, c.world_trees), (self.worlds, c.numbers_q // max(self.worlds, 1))
@@ -326,6 +327,12 @@ class Engine:
             self._grow(CONTACTS)
         c.kept = n
         c.kept_key[:n], c.kept_feature[:n], c.kept_impulse[:n] = kept.key, kept.feature, kept.impulse
+
+    def _kinds_of_pairs(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Return of which kind pairs of shapes are, as `narrow.list_pair` finds it; a file may hold any numbers."""
+        c, count = self.c, len(self.c.shape_kind)
+        a, b = a % count, b % count
+        return c.pair_kind[c.shape_kind[a] * c.shape_kinds + c.shape_kind[b], (c.shape_node[b] == c.nodes).astype(int)]
 
     def touching(self) -> Touching:
         """Return the contacts of the step before."""

@@ -108,11 +108,11 @@ def kinds_of(model: Model, kinematic: Sequence[str]) -> list[Kind]:
             kind = found.setdefault("loose", Kind(simplified_tree(loose), ()))
             kind.numbers.append([float(e) for e in tree.nodes[0].inertia.parameters()])
         else:
-            parts, roots, names = _parts_of(model, tree, children, told)
+            parts, root, names = _parts_of(model, tree, children, told)
             place = SE3.identity()
-            if len(roots) == 1:
-                place = model.attachments[roots[0].parent].pose @ roots[0].parent_pose
-                tree = replace(tree, base=number.get(roots[0].parent, -1), hang=roots[0].parent_pose)
+            if root is not None:
+                place = model.attachments[root.parent].pose @ root.parent_pose
+                tree = replace(tree, base=number.get(root.parent, -1), hang=root.parent_pose)
             kind = found.get((parts, names))
             if kind is None:
                 alone = Model("tree", *parts, gravity=model.gravity)
@@ -127,8 +127,11 @@ def kinds_of(model: Model, kinematic: Sequence[str]) -> list[Kind]:
 
 def _placed(kind: Kind) -> Model:
     """Return the model of trees that are alike but for where they hang: there, or where each is said to hang."""
-    varied = kind.model.with_inputs(**{PLACE: (kind.model.nodes[0].name, "parent_pose")})
     first = kind.numbers[0]
+    if kind.model.nodes[0].joint.is_placed:  # a cluster, of which each tree has its own place
+        kind.numbers = [[] for _ in kind.trees]
+        return simplified_tree(kind.model)
+    varied = kind.model.with_inputs(**{PLACE: (kind.model.nodes[0].name, "parent_pose")})
     if any(place != first for place in kind.numbers):
         return varied  # not simplified: frames of nodes must not depend on what is given
     kind.numbers = [[] for _ in kind.trees]
@@ -153,24 +156,25 @@ def _loose_model(model: Model) -> Model:
 
 def _parts_of(
     model: Model, tree: Tree, children: dict[str, Connection], told: Sequence[str]
-) -> tuple[tuple[tuple[Body, ...], tuple[Connection, ...]], list[Connection], tuple[str, ...]]:
+) -> tuple[tuple[tuple[Body, ...], tuple[Connection, ...]], Connection | None, tuple[str, ...]]:
     """Return the bodies and joints of one tree, under names that its kind has; a single root is at the origin.
 
-    With them go the joints that it hangs by, and the joints that are told.
+    With them go that root, unless it is a joint of a cluster, and the joints that are told.
     """
     bodies = [model.bodies[k] for k in tree.bodies]
     own = sorted((children[b.name] for b in bodies), key=lambda c: model.joint_names.index(c.name))
     body = {b.name: f"b{k}" for k, b in enumerate(bodies)}
     joint = {c.name: f"j{k}" for k, c in enumerate(own)}
     roots = [c for c in own if c.parent not in body]  # on a body that is fixed in the world, or on the world
+    root = roots[0] if len(roots) == 1 and not roots[0].joint.is_placed else None
     connections = []
     for c in own:
         changes: dict[str, Any] = {"name": joint[c.name], "child": body[c.child], "parent": body.get(c.parent, "world")}
         if c.parent not in body:
             place = model.attachments[c.parent].pose @ c.parent_pose
-            changes["parent_pose"] = SE3.identity() if len(roots) == 1 else place
+            changes["parent_pose"] = place if root is None else SE3.identity()
         if c.joint.primaries:
             changes["joint"] = renamed_primaries(c.joint, joint.__getitem__)
         connections.append(replaced(c, **changes))
     renamed = tuple(replaced(b, name=body[b.name]) for b in bodies)
-    return (renamed, tuple(connections)), roots, tuple(joint[name] for name in told)
+    return (renamed, tuple(connections)), root, tuple(joint[name] for name in told)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan._algebra.spatial import SE3, Vector3
+from cardan._algebra.spatial import SE3, Motion, Vector3
 from cardan._compiler.kernels import aligned_empty
 from cardan._dynamics.algorithms.kinematic import heavy
 from cardan._dynamics.algorithms.kinematics import Kinematics
@@ -239,6 +239,9 @@ class Layout:
             own |= {"shape_family": family, "shape_first": len(sizes), "shape_stiffness": scene.stiffness[len(rows)]}
             own |= {f"shape_{key}": getattr(shape, key) for key in ("margin", "group", "mask")}
             own["shape_room"] = self._room(len(rows))
+            twist = shape.surface_velocity or (0.0,) * 6
+            runs = self._in_node(shape) @ Motion(tuple(twist[:3]), tuple(twist[3:]))
+            own["shape_runs"] = [*map(float, runs.scalars())]
             sizes += measures.numbers(geometry)
             rows.append(own)
             own["shape_slack"] = SLACK * own["shape_extent"]
@@ -292,8 +295,11 @@ class Layout:
                     c.shape_round[own] = 0  # its programs know of balls about boxes alone
         c.tree_ball = wholes([*firsts, self.first_ball[-1]])
 
+    def _in_node(self, shape: Shape) -> SE3:
+        return self.poses.get(shape.body, self.scene.model.attachments[shape.body].pose) @ shape.pose
+
     def _pose_in_node(self, shape: Shape) -> SE3:
-        X = self.poses.get(shape.body, self.scene.model.attachments[shape.body].pose) @ shape.pose
+        X = self._in_node(shape)
         return SE3(None, X.translation) if isinstance(shape.geometry, Sphere) else X  # its turn does not matter
 
     def _about(self, shape: Shape) -> tuple[Vector3, float, Any]:

@@ -27,7 +27,7 @@ from cardan._motion.crowd.islands import (
 )
 from cardan._motion.crowd.narrow import find_contacts, keep_impulses
 from cardan._motion.crowd.newton import fill_contacts, iterate
-from cardan._motion.crowd.sleep import find_asleep, rest_islands, wake_disturbed, wake_touched
+from cardan._motion.crowd.sleep import ASLEEP, find_asleep, rest_islands, wake_disturbed, wake_touched
 from cardan._motion.crowd.sweeps import SWEEPING, sweep
 from cardan._motion.crowd.tables import ORDER, TREES, Crowd
 
@@ -189,7 +189,7 @@ def judge_worlds(c):
         c.residual[w] = c.island_residual[i] if c.island_residual[i] > c.residual[w] else c.residual[w]
     for t in range(c.trees):
         w = c.tree_world[t]
-        if c.tree_alone[t] == 1 and c.tree_residual[t] > c.residual[w]:  # nothing is above what is unknown
+        if c.tree_alone[t] != ASLEEP and c.tree_residual[t] > c.residual[w]:  # nothing is above what is unknown
             c.residual[w] = c.tree_residual[t]
         if c.tree_sound[t] == 0.0:
             c.world_sound[w] = 0

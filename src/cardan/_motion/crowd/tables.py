@@ -90,7 +90,7 @@ class Crowd(Record):
     ball_shape = I32[:]  # the shape it is about
     listed_balls = F64[:, 4]  # where it was then, and how far it reached
     tree_alone = I32[:]  # whether it is stepped by that, in this step; `ASLEEP` if not at all
-    tree_residual = F64[:]  # of that [m/s]
+    tree_residual = F64[:]  # of that, and of what its clusters do [m/s, rad/s]
     tree_sound = F64[:]
     tree_error = F64[:]
     mass = LANES[:, 6]
@@ -131,6 +131,7 @@ class Crowd(Record):
     shape_kind = I32[:]
     shape_local = F64[:, 12]
     shape_centre = F64[:, 3]  # in its node
+    shape_runs = F64[:, 6]  # how its surface runs, in its node
     shape_extent = F64[:]  # about its centre
     shape_round = I32[:]  # whether it is a ball, on a tree that is never alone
     shape_half = F64[:, 3]  # half the sides of the box about it, along its own axes

@@ -10,15 +10,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan._algebra.scalar import is_zero, minimum, sqrt, where
+from cardan._algebra.scalar import is_zero, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import Force, Motion, Vector3
 from cardan._compiler.program import Program
 from cardan._dynamics.algorithms import stepping
+from cardan._dynamics.algorithms.cluster import bends
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.drives import DriveCommand, JointForces
 from cardan._dynamics.algorithms.gyroscopic import gyroscopic_efforts
@@ -175,8 +176,7 @@ class TreeRows:
             place = joints.model.nodes[0].placement  # of trees on a base
             pairs = [replaced(p, b=WORLD, pose_b=place @ p.pose_b) if p.b == BASE else p for p in self.pairs]
             solved = convex(state, forces, contacts(state, pairs, self.dt), self.dt, self.iterations)
-            after = self._after(joints, q, v, list(solved.found.a))
-            return after | {"residual": [solved.residual]}
+            return self._after(joints, q, v, list(solved.found.a), solved.residual)
 
         return row_program("alone", self.columns, alone)
 
@@ -231,11 +231,13 @@ class TreeRows:
 
         return row_program("finish", self.columns | self._change, finish)
 
-    def _after(self, joints: KinematicJoints, q: Any, v: Any, a: list[Any]) -> dict[str, Any]:
+    def _after(self, joints: KinematicJoints, q: Any, v: Any, a: list[Any], residual: Any = 0.0) -> dict[str, Any]:
         q_after, v_after, a = joints.at_end(*stepping.implicit(joints.model, list(q), joints.v, a, self.dt), a)
         sound = is_sound(q_after, v_after, a)
         kept = [_chosen(sound, *both) for both in ((q_after, q), (v_after, v))]
-        return {"q_after": kept[0], "v_after": kept[1], "sound": [where(sound, 1.0, 0.0)], "a": a}
+        residual = reduce(maximum, (e * (1.0 / self.dt) for e in bends(joints.model, list(q), q_after)), residual)
+        found = {"q_after": kept[0], "v_after": kept[1], "sound": [where(sound, 1.0, 0.0)], "a": a}
+        return found | {"residual": [residual]}
 
 
 def _chosen(sound: Any, new: Sequence[Any], old: Sequence[Any]) -> list[Any]:
