@@ -20,7 +20,7 @@ from benchmarks.scenes import ARM
 from cardan import Inertia
 from cardan.solvers import Featherstone
 
-INTEGRATORS = ("implicit", "semi_implicit", "leapfrog", "midpoint", "rk4")
+INTEGRATORS = ("implicit", "semi_implicit", "midpoint", "rk4")
 STEPS, SECONDS, BATCH, ROUNDS = (1e-2, 5e-3, 1e-3), 10.0, 1024, 7
 
 

@@ -84,7 +84,6 @@ def semi_implicit_step(model: Any, q: Any, v: Any, loads: Efforts, h: float, par
 
 METHODS = {
     "generalised, semi-implicit": generalised("semi_implicit"),
-    "generalised, leapfrog": generalised("leapfrog"),
     "variational, 1 iteration": maximal(variational_step, iterations=1),
     "variational, 2 iterations": maximal(variational_step, iterations=2),
     "XPBD, 1 iteration": maximal(xpbd_step, iterations=1),

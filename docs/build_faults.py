@@ -75,7 +75,7 @@ def _srdf() -> Iterator[Planted]:
 
 def _json() -> Iterator[Planted]:
     good = table("test_json_files", "GOOD")
-    for old, new, _, expected in table("test_json_files"):
+    for old, new, expected in table("test_json_files"):
         name = f"{_code(old, 40)} becomes {_code(new, 60)}"
         yield Planted(name, expected, partial(check, good.replace(old, new, 1)))
 

@@ -1,4 +1,4 @@
-"""Motions in time: splines on the manifold, time laws, timing along paths, straight lines of poses."""
+"""Motions in time: splines on the manifold, time laws, timing along paths."""
 
 from typing import TYPE_CHECKING
 

@@ -191,6 +191,59 @@ def test_where_the_independent_coordinate_determines_nothing_results_are_no_numb
     assert np.isfinite(cardan.forward_dynamics(crank, dead, [0.1], [0.1])).all()
 
 
+def test_a_step_to_a_toggle_bends():
+    loops = linkages.slider_crank_of_bars().model()
+    closed = cardan.clustered(loops, ["slide"]).joint("crank_joint").closed
+    crank = cardan.clustered(loops, ["crank_joint"])
+    h, n = 0.001, np.array([30, 10, 5])  # steps before the dead point, which is at -0.8
+    q0, q1 = (cardan.integrate(crank, crank.neutral(), (k * h - 0.8)[:, None]).tolist() for k in (n, n - 1))
+    found = [closed.bend(*way) / h for way in zip(q0, q1, strict=True)]
+    assert found[0] == 0.0
+    np.testing.assert_allclose(found[1:], 0.5 / (n[1:] - 1.0) ** 2, rtol=0.3)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("integrator", ["implicit", "semi_implicit", "rk4"])
+def test_steps_shortly_before_a_toggle_say_that_they_are_wrong(integrator):
+    driven = rocker_mechanism_with(drive=cardan.Drive(1e-9))  # by which it is independent
+    world = driven.world(clusters=True)
+    contact = "convex" if integrator == "implicit" else None
+    solver = cardan.solvers.Featherstone(world, dt=1e-3, integrator=integrator, contact=contact)
+    state = world.state()
+    state.v[0] = 2.0
+    path = solver.rollout(state, steps=450)
+    energy = cardan.kinetic_energy(world.model, path.q, path.v) + cardan.potential_energy(world.model, path.q)
+    wrong = ~(path.residual[:, 0] == 0.0)
+    first = wrong.argmax()
+    assert wrong[first:].all()
+    assert 380 < first < 400
+    np.testing.assert_allclose(energy[: first + 1], energy[0, 0], rtol=0.02)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", ["ankle", "cassie", "bennett", "parallelogram", "slider_crank", "stewart"])
+def test_motions_far_from_toggles_are_not_called_wrong(name, dtype):
+    make = {"bennett": linkages.bennett, "cassie": linkages.leg, "stewart": stewart_platform}
+    make |= {"slider_crank": linkages.slider_crank_of_bars, "ankle": linkages.parallel_ankle}
+    world = make.get(name, linkages.parallelogram)().world(clusters=True)
+    state = world.state(worlds=8, dtype=dtype)
+    state.v[:] = np.random.default_rng(0).normal(size=state.v.shape)
+    assert not cardan.solvers.Featherstone(world, dt=1e-3).rollout(state, steps=200).residual.any()
+
+
+@pytest.mark.full
+def test_tables_step_clusters():
+    builder = cardan.simulation.WorldBuilder()
+    for k in range(4):
+        builder.add(four_bar(), prefix=f"m{k}_", name=f"m{k}", pose=cardan.SE3(translation=(0.0, 2.0 * k, 0.0)))
+        builder.add_shape(f"m{k}_rocker", cardan.description.Sphere(0.02))
+    world = builder.finalize(clusters=True)
+    one, tables = (cardan.solvers.Featherstone(world, 1e-3, tables=asked) for asked in (False, None))
+    assert tables.tables
+    np.testing.assert_allclose(*(s.step(world.state(), steps=300).q for s in (one, tables)), atol=1e-13)
+
+
 def rocker_mechanism_with(**own):
     m = four_bar()
     (c,) = [c for c in m.joints if c.name == "rocker_joint"]

@@ -168,6 +168,32 @@ def test_impulses_are_part_of_the_state(tmp_path):
     assert pickle.loads(pickle.dumps(solver)).step(state, steps=40) == after
 
 
+@pytest.mark.full
+def test_impulses_go_on_where_others_come_and_go():
+    """Who is elsewhere is not felt, to the last bit: so it is when it comes, and when it goes again."""
+    b = WorldBuilder()
+    hard = cardan.Material(stiffness=1e5)  # else it follows all masses
+    b.add_ground(hard)
+    for k in range(40):
+        at = 0.19 * np.array([k % 4, k // 4 % 4, k // 16]) + [0.003 * (k % 4), 0.002 * (k % 3), 0.1]
+        b.add_body(f"b{k}", pose=SE3(translation=at))
+        b.add_shape(f"b{k}", Sphere(0.09), material=hard)
+    pile = b.finalize()
+    state = Featherstone(pile, DT).step(pile.state(worlds=2), steps=150)
+    after = Featherstone(pile, DT).step(state, steps=10)
+    b.add_body("far", pose=SE3(translation=(9.0, 0.0, 0.1)))
+    b.add_shape("far", Box((0.2, 0.2, 0.2)), material=hard)
+    wider = b.finalize()
+    found = Featherstone(wider, DT).step(wider.state_from(state), steps=10)
+    np.testing.assert_array_equal(found.v[:, :-6], after.v)
+    b.remove("far")
+    again = b.finalize().state_from(found)
+    assert Featherstone(pile, DT).step(again, steps=10) == Featherstone(pile, DT).step(after, steps=10)
+    cold = wider.state_from(state)
+    cold.kept_impulses = None
+    assert np.any(Featherstone(wider, DT).step(cold, steps=10).v[:, :-6] != after.v)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_stepper_takes_the_same_steps(dtype):
     world = scene(9, "ball", robot=True)
@@ -398,7 +424,10 @@ def test_replicated_robots_are_those_added_one_by_one():
     b.add_ground()
     held = b.q
     assert b.replicate(robot, 3, 1.5, "r", base="floating") == ("r0_quadruped", "r1_quadruped", "r2_quadruped")
-    starts = b.finalize().initial.reshape(3, -1)
+    world = b.finalize()
+    assert Featherstone(world, DT).tables  # because they may meet
+    assert not Featherstone(world.with_contacts("ground"), DT).tables
+    starts = world.initial.reshape(3, -1)
     own = robot.world("floating", ground=True).initial
     np.testing.assert_allclose(starts[:, :2], [[-0.75, -0.75], [0.75, -0.75], [-0.75, 0.75]])
     np.testing.assert_allclose(starts[:, 2:], np.broadcast_to(own[2:], (3, len(own) - 2)), atol=1e-15)

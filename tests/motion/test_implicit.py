@@ -260,7 +260,7 @@ def energy_drift(integrator, dt, seconds=0.8):
     return largest
 
 
-ORDERS = [("semi_implicit", 1), ("leapfrog", 2), ("midpoint", 2), ("rk4", 4)]
+ORDERS = [("semi_implicit", 1), ("midpoint", 2), ("rk4", 4)]
 
 
 @pytest.mark.parametrize(("integrator", "order"), ORDERS)
@@ -328,9 +328,8 @@ def flown(step, joint, **described):
     return np.concatenate([part.ravel() for part in cardan.eval_fk(model, q, v)])
 
 
-@pytest.mark.parametrize("integrator", ["semi_implicit", "leapfrog"])
-def test_a_floating_robot_moves_the_same_however_its_joint_is_described(integrator, quick_target):
-    step = explicit_step(integrator, 0.02)
+def test_a_floating_robot_moves_the_same_however_its_joint_is_described(quick_target):
+    step = explicit_step("semi_implicit", 0.02)
     expected = flown(step, cardan.joints.FreeFlyer())
     for joint in (Afloat(), cardan.joints.FloatingMRP(), cardan.joints.FreeFlyer()):
         there = flown(step, joint, described_from_hand=True)
@@ -366,3 +365,16 @@ def test_friction_that_holds_does_so_in_single_precision(speed):
         found.append(solver.step(state))
     assert max(state.residual.max() for state in found) < 1e-5 * max(1.0, speed)
     np.testing.assert_allclose(found[1].v, found[0].v, atol=1e-4 * max(0.1, speed))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_push_just_beyond_friction_moves_the_joint(dtype):
+    """0.09 rad/s^2 are 9e-6 rad/s in a step: an error of that size was taken for right, and the joint never moved."""
+    m = cardan.Mechanism("wheel")
+    m.add_body("wheel", Inertia(1.0, (0.0, 0.0, 0.0), np.eye(3)))
+    m.add_joint("hinge", cardan.joints.Revolute((0.0, 1.0, 0.0)), "world", "wheel", friction=[0.5])
+    world = m.world()
+    control = world.control(dtype=dtype)
+    control.effort[:] = 0.59
+    after = cardan.solvers.Featherstone(world, 1e-4).step(world.state(dtype=dtype), control, steps=1000)
+    np.testing.assert_allclose(after.v, [[0.009]], rtol=1e-3)

@@ -48,9 +48,7 @@ def test_the_period_is_that_of_an_oscillator(quick_target, solver):
     assert gaps[1] < 0.6 * gaps[0]
 
 
-@pytest.mark.parametrize(
-    ("integrator", "error"), [("semi_implicit", 1e-4), ("leapfrog", 1e-4), ("midpoint", 1e-4), ("rk4", 1e-9)]
-)
+@pytest.mark.parametrize(("integrator", "error"), [("semi_implicit", 1e-4), ("midpoint", 1e-4), ("rk4", 1e-9)])
 def test_energy_is_kept_and_the_period_is_exact(quick_target, integrator, error):
     x, v = after("Featherstone", PERIOD, 400, integrator=integrator)
     assert abs(x - 0.2) < error

@@ -21,7 +21,7 @@ from cardan.errors import (
     ShapeError,
     UnknownNameError,
 )
-from cardan.joints import Revolute
+from cardan.joints import Prismatic, Revolute
 from cardan.simulation import solvers
 from mechanisms import random_mechanism
 from test_world import TURNED, pendulum, walker
@@ -425,6 +425,73 @@ def test_time_is_exact_through_solvers_and_copies(dtype):
         state = long.step(state, steps=2)[[1, 0]].copy()
     np.testing.assert_allclose(state.time, 0.015, rtol=1e-15)
     assert not state.diverged.any()
+
+
+# --- of another world ------------------------------------------------------------------------------------------------
+
+
+def yard():
+    b = WorldBuilder()
+    b.add(pendulum(), name="swing")
+    for k, name in enumerate("ab"):
+        b.add_body(name, inertia=Inertia(1.0, (0, 0, 0), np.eye(3)), pose=cardan.SE3(translation=(2, k, 3)))
+        b.add_shape(name, Sphere(0.1))
+    b.add_ground()
+    return b
+
+
+def test_bodies_come_and_go_between_steps():
+    b = yard()
+    inputs = "mass", "gravity", "damping", "contact_friction"
+    world = b.finalize().with_inputs(*inputs, place=("b_free", "parent_pose"))
+    state = moved(world)
+    state.time, state.diverged = [1.0, 2.0, 3.0], [False, True, False]
+    for array in (state.constants[name] for name in inputs):
+        array[...] = 0.1 + np.arange(array.size).reshape(array.shape) / array.size
+    assert world.state_from(state) == state
+    b.q["a_free"], b.targets["b_free"] = world.initial[world.model.q_slice("a_free")], np.zeros(6)
+    assert b.remove("a") == ("a", "a_free")
+    assert not b.q
+    b.add_body(
+        "c", pose=cardan.SE3(translation=(0, 0, 5)), lock_inertia=True, inertia=Inertia(1.0, (0, 0, 0), np.eye(3))
+    )
+    b.add_shape("c", Sphere(0.1))
+    other = b.finalize().with_inputs(*inputs, place=("b_free", "parent_pose"))
+    after = other.state_from(state)
+    for joint in ("hinge", "b_free"):
+        for name, of in (("q", "q_slice"), ("v", "v_slice"), ("warm", "v_slice")):
+            mine, own = getattr(after, name), getattr(state, name)
+            np.testing.assert_array_equal(
+                mine[:, getattr(other.model, of)(joint)], own[:, getattr(world.model, of)(joint)]
+            )
+    new = other.model.q_slice("c_free")
+    assert (after.q[:, new] == other.initial[new]).all()
+    assert not after.v[:, other.model.v_slice("c_free")].any()
+    assert (after.time.tolist(), after.diverged.tolist()) == ([1.0, 2.0, 3.0], [False, True, False])
+    before, masses = state.constants["mass"], after.constants["mass"]
+    kept = [world.model.body_names.index(name) for name in other.model.body_names if name != "c"]
+    np.testing.assert_array_equal(masses, np.c_[before[:, kept], np.ones(3)])
+    np.testing.assert_array_equal(after.constants["gravity"], state.constants["gravity"])
+    pairs = [[pair.name for pair in w.pairs] for w in (world, other)]
+    for k, pair in enumerate(pairs[1]):
+        expected = state.constants["contact_friction"][:, pairs[0].index(pair)] if pair in pairs[0] else 0.8
+        np.testing.assert_array_equal(after.constants["contact_friction"][:, k], expected)
+    with pytest.raises(ParameterError, match=r"constants of the state: got \['contact_friction', 'mass'"):
+        b.finalize().state_from(state)
+    b.remove("swing")
+    b.add_link("bob", inertia=Inertia(1.0, (0, 0, 0), np.eye(3)))
+    b.add_joint("hinge", Prismatic((0, 0, 1)), "world", "bob")
+    b.add_articulation("swing", ["hinge"])
+    another = b.finalize()
+    with pytest.raises(ParameterError, match=r"joint 'hinge' of the state: got .*Revolute.* expected .*Prismatic"):
+        another.state_from(state)
+    with pytest.raises(ParameterError, match=r"expected a cardan\.State"):
+        another.state_from(state.q)
+    with pytest.raises(ParameterError, match=r"World\.state_from"):
+        solvers.Featherstone(another, 0.001).step(state)
+    with pytest.raises(UnknownNameError, match="swinc"):
+        b.remove("swinc")
+    assert list(b.finalize().articulations) == ["b", "c", "swing"]
 
 
 # --- control ---------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import cardan
 from cardan._motion.simulation.solvers import Featherstone, MuJoCo, Variational
 from cardan.description import Box, Capsule, Shape, Sphere
 from cardan.errors import CardanError
-from cardan.joints import Revolute
+from cardan.joints import Prismatic, Revolute
 
 SLOPE = np.arctan(0.3)
 
@@ -206,6 +206,88 @@ def test_mujoco_gets_surfaces_of_pairs():
     assert isinstance(there, mujoco.MjModel)
     assert (there.npair, there.pair_dim.tolist(), there.pair_margin.tolist()) == (1, [4], [0.02])
     np.testing.assert_allclose(there.pair_friction[0, :2], 0.3)
+
+
+# --- surfaces that run ------------------------------------------------------------------------------------------------
+
+
+def on_running(shape, twist, torsional=0.0, tilt=(0.0, 0.0, 0.0), at=(0.3, 0.1)):
+    m, b = cardan.Material(friction=0.5, torsional=torsional), cardan.WorldBuilder()
+    R = cardan.SE3.from_rpy(tilt, (0, 0, 0))
+    place = R @ cardan.SE3(translation=(0, 0, -0.05))
+    b.add_shape("world", Box((20, 20, 0.1)), place, material=m, surface_velocity=twist, name="belt")
+    b.add_body("thing", pose=R @ cardan.SE3(translation=(*at, 0.1)))
+    b.add_shape("thing", shape, material=m)
+    return b.finalize()
+
+
+CUBE, BALL = Box((0.2, 0.2, 0.2)), Sphere(0.1)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("shape", "twist", "how"),
+    [
+        (CUBE, (1.0, 0.5, 0.3, 0, 0, 0), {}),
+        (CUBE, (0, 0.5, 0, 0, 0, 0), {"tilt": (0.1, 0.2, 0.5)}),
+        (CUBE, (0, 0, 0, 0.5, 0.3, 2.0), {}),
+        (BALL, (0, 0, 0, 0, 0, 2.0), {"torsional": 0.05, "at": (0.0, 0.0)}),
+        (BALL, (0.5, 0.3, 0.7, 0, 0, 0), {}),
+    ],
+)
+def test_surfaces_run_as_those_of_mujoco(shape, twist, how):
+    pytest.importorskip("mujoco")
+    world = on_running(shape, twist, **how)
+    state = world.state()
+    own, tables = (Featherstone(world, 1e-3, tables=by).step(state, steps=300) for by in (False, True))
+    there = MuJoCo(world, 1e-3).step(state, steps=300)
+    np.testing.assert_allclose(own.v, there.v, atol=0.02)
+    np.testing.assert_allclose(tables.v, own.v, atol=1e-3)
+    if "torsional" not in how:
+        smooth = Featherstone(world, 1e-3, contact="compliant").step(state, steps=300)
+        np.testing.assert_allclose(smooth.v[:, :2], own.v[:, :2], atol=0.01)  # it rocks more
+
+
+@pytest.mark.full
+def test_what_lies_on_a_surface_goes_as_on_one_that_moves():
+    """A plate that moves does what a surface does that runs over a plate at rest, while nothing comes to its end."""
+    b, rubber = cardan.WorldBuilder(), cardan.Material(friction=0.5)
+    b.add_link("plate", inertia=cardan.Inertia(1.0, (0, 0, 0), np.eye(3)))
+    b.add_shape("plate", Box((20, 20, 0.1)), cardan.SE3(translation=(0, 0, -0.05)), density=0.0, material=rubber)
+    b.add_joint("drum", Prismatic((1, 0, 0)), "world", "plate")
+    b.add_articulation("conveyor", ["drum"])
+    b.add_body("thing", pose=cardan.SE3(translation=(0.3, 0.1, 0.1)))
+    b.add_shape("thing", CUBE, material=rubber)
+    moving = b.finalize().with_kinematic("drum")
+    control, state = moving.control(), moving.state()
+    control.velocity[:, 0] = state.v[:, 0] = 0.8
+    expected = Featherstone(moving, 1e-3).step(state, control, steps=300)
+    world = on_running(CUBE, (0.8, 0, 0, 0, 0, 0)).with_inputs("contact_surface_velocity")
+    given = world.state(worlds=3)
+    given.constants["contact_surface_velocity"][:, 0] = [1.0, 0.0, -1.0]
+    found = Featherstone(world, 1e-3).step(given, steps=300)
+    np.testing.assert_allclose(found.v[0], expected.v[0, 1:], atol=1e-4)
+    np.testing.assert_allclose(found.v[2] * [-1, 1, 1, 1, -1, 1], found.v[0], atol=1e-6)
+    assert not np.any(np.abs(found.v[1]) > 1e-4)
+
+
+def test_surfaces_that_run_are_written_or_refused_by_name(tmp_path):
+    m = cardan.Mechanism("conveyor")
+    m.add_body("base", cardan.Inertia(1.0, (0, 0, 0), np.eye(3)))
+    m.add_shape(Shape("base", "collision", CUBE, name="belt", surface_velocity=(1, 0, 0, 0, 0, 2)))
+    for name in ("twice.xml", "twice.json"):
+        cardan.save(m, tmp_path / name)
+        (shape,) = cardan.load_mechanism(tmp_path / name).shapes
+        assert shape.surface_velocity == (1, 0, 0, 0, 0, 2)
+    with pytest.raises(CardanError, match="the surface velocity of shape 'belt'"):
+        cardan.save(m, tmp_path / "twice.sdf")
+    with pytest.raises(CardanError, match="a surface that runs"):
+        cardan.solvers.XPBD(on_running(CUBE, (1, 0, 0, 0, 0, 0)), 1e-3)
+    with pytest.raises(CardanError, match="'contact_surface_velocity': got 'none in this world'"):
+        boxes().finalize().with_inputs("contact_surface_velocity")
+    for wrong in (1, (1, 0, 0), "abcdef", (1, 0, 0, 0, 0, np.nan)):
+        with pytest.raises(CardanError, match=r"surface velocity of a shape of 'base': got .* expected six finite"):
+            Shape("base", "collision", CUBE, surface_velocity=wrong)
 
 
 # --- friction of two coefficients -------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from cardan.joints import FreeFlyer, Prismatic, Revolute, Spherical
 from cardan.trajectories import (
     FourierSeries,
     MinimumJerk,
-    PoseMove,
     Spline,
     Timed,
     TimeLaw,
@@ -281,33 +280,6 @@ def test_fourier_series(tree):
     np.testing.assert_allclose(wave.at(0.3).v, wave.at(2.3).v, atol=1e-12)
 
 
-# --- poses
-
-
-@pytest.mark.parametrize("interpolation", ["decoupled", "screw"])
-def test_pose_moves_have_their_velocity_and_acceleration(interpolation):
-    X0 = cardan.spatial.exp_se3(cardan.Motion([0.1, 0.2, 0.3], [1.0, 0.0, -0.4]))
-    X1 = cardan.spatial.exp_se3(cardan.Motion([1.0, 2.0, 3.0], [0.3, 0.5, 2.0]))
-    move = PoseMove(X0, X1.matrix(), 2.0, interpolation=interpolation)
-    t = np.linspace(0.1, 1.9, 5)
-    before, now, after = (move.at(t + h) for h in (-1e-5, 0.0, 1e-5))
-    rate = (after.pose - before.pose)[:, :3] / 2e-5
-    spin = rate[:, :, :3] @ np.swapaxes(now.pose[:, :3, :3], 1, 2)
-    found = np.stack([*rate[:, :, 3].T, spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=-1)
-    np.testing.assert_allclose(found, now.velocity, atol=1e-8)
-    np.testing.assert_allclose((after.velocity - before.velocity) / 2e-5, now.acceleration, atol=1e-7)
-    np.testing.assert_allclose(move.at([0.0, 2.0]).pose, [X0.matrix(), X1.matrix()], atol=1e-14)
-    assert move.at(1.0).pose.shape == (4, 4)
-
-
-def test_pose_moves_within_limits():
-    X1 = cardan.SE3(cardan.spatial.rotations.matrix_from_rotation_vector([0.0, 0.0, np.pi]), [3.0, 4.0, 0.0])
-    move = PoseMove(cardan.SE3(), X1, velocity=(1.0, 10.0), acceleration=(2.0, 100.0))
-    assert move.duration == pytest.approx(5.0 / 1.0 + 1.0 / 2.0)
-    line = move.at(np.linspace(0.0, move.duration, 9)).pose[:, :3, 3]
-    np.testing.assert_allclose(np.cross(line, [3.0, 4.0, 0.0]), 0.0, atol=1e-12)
-
-
 # --- the least time
 
 
@@ -430,8 +402,6 @@ def test_bad_limits():
         refused(error, "duration", MinimumJerk, slide, *ends, duration)
     refused(cardan.errors.NotFiniteError, "start", MinimumJerk, slide, *ends, 1.0, start=np.nan)
     refused(cardan.errors.ShapeError, "one number", MinimumJerk, slide, *ends, 1.0, start=[0.0])
-    refused(error, "or acceleration=", PoseMove, cardan.SE3(), cardan.SE3())
-    refused(error, "'decoupled' or 'screw'", PoseMove, cardan.SE3(), cardan.SE3(), 1.0, interpolation="line")
     stuck = one_joint(Prismatic([1.0, 0.0, 0.0]), velocity=[0.0], velocity_lower=[-1.0])
     refused(error, "velocity limit of joint 'joint'.*lets it move", Trapezoidal, stuck, *ends, 1.0)
 

@@ -8,7 +8,6 @@ import pytest
 import cardan
 from cardan import Inertia, Mechanism, Spring
 from cardan import joints as J
-from cardan._reach.interop.mujoco_state import MujocoState
 from cardan.description import Shape, Sphere
 from cardan.errors import UnsupportedError
 from cardan.interop import to_mjspec
@@ -96,23 +95,6 @@ def test_margins_are_added_there_and_here():
             data.qpos[9] = 0.2 + gap
             mujoco.mj_forward(there, data)
             assert data.ncon == touching
-
-
-def test_what_it_makes_of_other_joints_does_not_ask_for_their_annotations():
-    """A loop that is cut has other joints than the actuators and configurations name."""
-    m = Mechanism("press")
-    m.add_body("nut", Inertia(1.0, (0, 0, 0), np.eye(3)))
-    m.add_body("plate", Inertia(1.0, (0, 0, 0), np.eye(3)))
-    m.add_joint("thread", J.Prismatic((0, 0, 1)), "world", "nut")
-    m.add_joint("hinge", J.Revolute((0, 0, 1)), "nut", "plate")
-    m.add_joint("closing", J.Universal(), "plate", "world")
-    m.add_configuration("home", {"thread": 0.1, "closing": (0.0, 0.0)})
-    m.add_actuator(cardan.Actuator("motor", "closing", [(1.0, 0.0)]))
-    model = m.model()
-    there = to_mjspec(model).compile()
-    assert there.njnt == 4
-    cardan.conventions.to("mujoco", m.extract("nut", "plate").mechanism.model())
-    MujocoState(model)
 
 
 def test_the_period_under_mujocos_own_steps():

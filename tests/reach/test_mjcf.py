@@ -175,6 +175,31 @@ def test_a_polynomial_of_another_joint_couples():
         np.testing.assert_allclose(data.qacc[:2], a, rtol=1e-3)
 
 
+@pytest.mark.parametrize(
+    "equality",
+    ['tendon1="both" polycoef="0.2 0 0 0 0"', 'tendon1="one" tendon2="other" polycoef="0.1 0.5 0 0 0"'],
+)
+def test_a_line_of_tendons_of_two_joints_couples(equality):
+    tendons = {"both": {"knee": 2, "glide": -3}, "one": {"knee": 2}, "other": {"glide": 4}}
+    fixed = "".join(
+        f'<fixed name="{t}">{"".join(f"""<joint joint="{j}" coef="{c}"/>""" for j, c in of.items())}</fixed>'
+        for t, of in tendons.items()
+    )
+    text = mjcf(KNEE, "", f"<tendon>{fixed}</tendon><equality><tendon {equality}/></equality>")
+    glide = load_mechanism(text).joints[-1].joint
+    there = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(there)
+    data.qpos[:] = [0.0, 0.8, *glide.inner_configuration([0.8])]
+    mujoco.mj_forward(there, data)
+    assert glide.primary == "knee"
+    assert abs(data.efc_pos[0]) < 1e-15
+    bent = mjcf(
+        KNEE, "", f"<tendon>{fixed}</tendon><equality><tendon {equality.replace('0 0 0', '1 0 0')}/></equality>"
+    )
+    left_out = [fault.message for fault in check(bent) if "an equality of tendons" in fault.message]
+    assert len(left_out) == ("tendon2" in equality)
+
+
 def test_what_a_coupled_joint_cannot_have_is_left_out_with_a_warning():
     rough = KNEE.replace('armature="0.3"', 'frictionloss="0.1"')
     after = (
@@ -531,11 +556,8 @@ FUSED = """<mujoco><compiler {}/><worldbody><body name="base"><geom size="0.2" d
 </mujoco>"""
 
 
-@pytest.mark.parametrize("compiler", ["", 'settotalmass="10"', 'inertiafromgeom="true"'])
-@pytest.mark.parametrize("fused", ["true", "false"])
-def test_masses_are_those_of_fused_bodies(compiler: str, fused: str) -> None:
-    """What MuJoCo joins to the world counts no more in the mass of all."""
-    text = FUSED.format(f'fusestatic="{fused}" {compiler}')
+def test_masses_are_those_of_fused_bodies() -> None:
+    text = FUSED.format('fusestatic="true"')
     m = mujoco.MjModel.from_xml_string(text)
     d, M = mujoco.MjData(m), np.zeros((2, 2))
     mujoco.mj_forward(m, d)
@@ -543,12 +565,22 @@ def test_masses_are_those_of_fused_bodies(compiler: str, fused: str) -> None:
     np.testing.assert_allclose(cardan.mass_matrix(load_mechanism(text).model(), np.zeros(2)), M, rtol=1e-9)
 
 
-def test_masses_that_fusing_changes_otherwise_are_refused() -> None:
-    """The flange's geom would count with the arm's, where its group is left out, and its own inertia no more."""
-    text = FUSED.format('fusestatic="true" inertiafromgeom="true" inertiagrouprange="0 0"')
-    told = r"body 'arm', with what is fixed to it, a mass of 2\.2787 kg.*3\.7787 kg.*write fusestatic=\"false\""
-    with pytest.raises(DescriptionError, match=told):
-        load_mechanism(text)
+OTHERWISE = {
+    "settotalmass": "10",
+    "inertiafromgeom": "true",
+    "balanceinertia": "true",
+    "boundmass": "1",
+    "boundinertia": "1",
+}
+
+
+@pytest.mark.parametrize(("name", "value"), OTHERWISE.items())
+def test_what_gives_fused_bodies_other_masses_is_refused(name: str, value: str) -> None:
+    with pytest.raises(
+        DescriptionError, match=rf"{name} gives bodies that are fused other masses.*fusestatic=\"false\""
+    ):
+        load_mechanism(FUSED.format(f'fusestatic="true" {name}="{value}"'))
+    load_mechanism(FUSED.format(f'fusestatic="false" {name}="{value}"'))
 
 
 INLINE = """<mujoco><asset>

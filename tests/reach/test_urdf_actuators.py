@@ -153,7 +153,7 @@ def test_what_is_left_out_is_told():
         "groups 'g'",
         "configurations 'home'",
         "disabled contacts 'a/c'",
-        "surfaces, groups, masks, margins or densities of shapes on 'a', 'c'",
+        "surfaces, groups, masks, margins, surface velocities or densities of shapes on 'a', 'c'",
     )
     with pytest.warns(DescriptionWarning, match="m: URDF does not hold actuators 'three'"):
         text = cardan.to_urdf(m)

@@ -8,9 +8,11 @@ independent coordinates i; the dependent ones d follow (`embedding`):
     (3)  X_j = X_joint(q_j),      S_j = S_joint G_j,      bias_j = S_joint g_j + bias_joint
     (4)  integrate(q, v): in short steps along G v, and q_d <- q_d - K_d^-1 r until the loops are closed
 
+    (5)  dx - G u - g(q, u) / 2       of a step u to dx: small beside dx, if no toggle is near
+
 with x_j the own coordinates of joint j. All joints keep their places in the tree, and follow the first one, which has q
 and v. The assembly mode is in q: nothing is searched for, and no branch is chosen. Where K_d is singular, a toggle of
-the independent coordinates, G is not a number.
+the independent coordinates, G is not a number. n steps before it (5) is 1 / (2 n^2) of dx.
 
 Source: Jain, Robot and Multibody Dynamics (2011), chapter 11; Chignoli, Adrian, Kim and Wensing, Recursive rigid-body
 dynamics algorithms for systems with kinematic loops (2023), for clusters of joints.
@@ -19,8 +21,9 @@ Cost: that of K and of the blocks of K_d, once for a cluster.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -29,7 +32,7 @@ from cardan._algebra.arrays.implicit_function import implicit
 from cardan._algebra.arrays.repeat import converging
 from cardan._algebra.by_fields import computed
 from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, Shape, finite_range, matrix_vector
-from cardan._algebra.scalar import is_zero, minimum, sqrt, where
+from cardan._algebra.scalar import is_zero, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import Motion, MotionSubspace, Scalar
 from cardan._dynamics.algorithms.configuration import difference, integrate
 from cardan._dynamics.algorithms.dependent import Block, lengths, unit_of_length
@@ -49,6 +52,8 @@ NEAR, NEAR_IN_SINGLE, AHEAD = 1e-16, 1e-9, 1e-4
 WALK = 32  # steps to a random configuration
 SHARED = 1.1  # what the dynamics share with constraints of the same frames: a tenth of these, of slider-cranks
 GAP, FAR = 1e-9, 1.0  # what a step may leave open, and how far it may move a joint [rad, units of length]
+# Of (5): the part of a step that it may be. It is 20 steps to a toggle then, or joints turn by 0.1 rad in a step.
+BEND, ROUNDING, ROUNDING_IN_SINGLE = 1e-3, 1e-14, 4e-6
 
 
 class Constraints:
@@ -137,6 +142,20 @@ class ClosedSet(Manifold):
         found = self.constraints(q)
         rates = matrix_vector(found.slopes(), v)
         return found.follow([e for loop in found.loops for e in loop.bias(q, rates)])
+
+    def bend(self, q0: Scalars, q1: Scalars) -> Scalar:
+        """Return by how much a step is no longer that of the velocity at its beginning (5), beyond what it may be.
+
+        The largest of all joints [rad, m].
+        """
+        step, found, part = self.part.manifold.difference(q0, q1), self.constraints(q0), self.part
+        rates, sizes = found.rates(step), lengths(part)
+        curved = found.follow([e for loop in found.loops for e in loop.bias(q0, rates)])
+        off = [dx - e - 0.5 * g for dx, e, g in zip(step, rates, curved, strict=True)]
+        at = [e for c in part.connections for e in q0[part.q_slice(c.name)][: c.joint.nv]]  # as many as sizes
+        bends, steps, places = (_largest(x, sizes) for x in (off, step, at))
+        rounding = where(is_double(q0), ROUNDING, ROUNDING_IN_SINGLE) * (1.0 + places)
+        return maximum(bends - BEND * steps - rounding, 0.0)
 
     def neutral(self) -> tuple[float, ...]:
         return self.start
@@ -260,6 +279,10 @@ class ClosedSet(Manifold):
         return tuple(along[j] for j in self.free)
 
 
+def _largest(x: Scalars, sizes: Sequence[float]) -> Scalar:
+    return reduce(maximum, [abs(e) * (1.0 / size) for e, size in zip(x, sizes, strict=True)])
+
+
 def _dot(x: Any, y: Any) -> Scalar:
     return sum((a * b for a, b in zip(x, y, strict=True) if not (is_zero(a) or is_zero(b))), 0.0)
 
@@ -353,3 +376,10 @@ class ClusterMember(Follower):
     def copying(self, primary: Joint) -> ClusterMember | None:
         """Return the joint, if it can read the coordinates of a primary; None if these are of another kind."""
         return self if primary.manifold == self.closed else None
+
+
+def bends(model: Model, q0: Scalars, q1: Scalars) -> Iterator[Scalar]:
+    """Yield by how much a step of each cluster bends (`ClosedSet.bend`)."""
+    for node in model.nodes:
+        if isinstance(node.joint, ClusterMember) and not node.joint.by:
+            yield node.joint.closed.bend(node.configuration(q0), node.configuration(q1))

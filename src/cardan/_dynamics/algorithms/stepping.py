@@ -2,15 +2,14 @@
 
     implicit        v' = v + dt a(v'),   q' = q (+) dt v'        a of `implicit_dynamics`: drives, stops, contacts
     semi-implicit   v' = v + dt a(q, v), q' = q (+) dt v'
-    leapfrog        q_h = q (+) dt/2 v,  v_h = v + dt/2 a(q_h, v), v' = v + dt a(q_h, v_h),  q' = q_h (+) dt/2 v'
     midpoint        q_h = q (+) dt/2 v,  v_h = v + dt/2 a(q, v), v' = v + dt a(q_h, v_h),  q' = q (+) dt v_h
     rk4             the classical tableau for v; q by exponentials of it that commute with nothing:
                     q_2 = q (+) h/2 v_1,  q_3 = q (+) h/2 v_2,  q_4 = q_2 (+) h (v_3 - v_1/2)
                     q'  = q (+) h/12 (3 v_1 + 2 v_2 + 2 v_3 - v_4) (+) h/12 (-v_1 + 2 v_2 + 2 v_3 + 3 v_4)
 
-The velocity of a floating body, along its own axes, is carried in the first three as the world sees it (`_carried`):
-its twist is, whichever way round its joint is described. In the first two it is that of the centre of mass, which
-moves straight on where nothing acts.
+The velocity of a floating body, along its own axes, is carried in the first two as the world sees it (`_carried`):
+its twist is, whichever way round its joint is described. It is that of the centre of mass, which moves straight on
+where nothing acts.
 
 (+) is the manifold's `integrate`: coordinates stay on it, quaternions of unit length.
 
@@ -28,6 +27,7 @@ from cardan._algebra.manifolds import SE3 as RigidMotions
 from cardan._algebra.spatial import Force, Motion, Scalar, Vector3
 from cardan._algebra.spatial.rotations import matrix_from_rotation_vector
 from cardan._dynamics.algorithms.aba import Accelerations
+from cardan._dynamics.algorithms.along import NodeRows, nodes_of
 from cardan._dynamics.algorithms.linear import transposed
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._robot.model import Model
@@ -48,8 +48,20 @@ class Solved(NamedTuple):
     wrenches: Sequence[Force] = ()
 
 
-def along(q: Vector, v: Vector, dt: Scalar, model: Model) -> list[Scalar]:
-    return list(model.manifold.integrate(q, [dt * rate for rate in v]))
+def along(q: Vector, v: Vector, dt: Scalar, model: Model, loops: bool = False) -> list[Scalar]:
+    """Return q (+) dt v, joint by joint in a loop if asked for."""
+    nodes = nodes_of(model, q, 1) if loops else None
+    if not isinstance(nodes, NodeRows):
+        return list(model.manifold.integrate(q, [dt * rate for rate in v]))
+    after = nodes.efforts("q")
+
+    def move(node: Node) -> tuple[()]:
+        own = node.joint.integrate(node.configuration(q), [dt * rate for rate in node.velocity(v)])
+        after.add(node, own)
+        return ()
+
+    nodes.each(move)
+    return after.values()
 
 
 def added(v: Vector, dt: float, *terms: tuple[float, Vector]) -> list[Scalar]:
@@ -60,13 +72,13 @@ def added(v: Vector, dt: float, *terms: tuple[float, Vector]) -> list[Scalar]:
     return total
 
 
-def implicit(model: Model, q: Vector, v: Vector, a: Vector, dt: float) -> Moved:
+def implicit(model: Model, q: Vector, v: Vector, a: Vector, dt: float, loops: bool = False) -> Moved:
     """Return the state after a step with accelerations that are those at its end."""
     after, floating = added(v, dt, (1.0, a)), _floating(model)
     carried = [_carried(node, q, v, a, dt) for node in floating]
     # along the mean axes of the step, which are those after half of its turn
     halfway = [_turned(V, V.angular * dt * 0.5) for V in carried]
-    q_after = along(q, _with(after, floating, q, _at_origins(halfway, floating)), dt, model)
+    q_after = along(q, _with(after, floating, q, _at_origins(halfway, floating)), dt, model, loops)
     arrived = [_turned(V, V.angular * dt * 0.5) for V in halfway]  # the same turn once more
     return Moved(q_after, _with(after, floating, q_after, _at_origins(arrived, floating)))
 
@@ -92,15 +104,10 @@ def _carried(node: Node, q: Vector, v: Vector, a: Vector, dt: float) -> Motion:
     The axes turn by phi = dt w in the step, so that along those it has then its linear part is exp(-phi) times this,
     and half of the way on average. Without forces it keeps its size and direction in the world: no momentum is made.
     """
-    V, push = _pushed(node, q, v, a, node.inertia.com)
-    return V + push * dt
-
-
-def _pushed(node: Node, q: Vector, v: Vector, a: Vector, p: Vector3) -> tuple[Motion, Motion]:
-    """Return a floating body's twist at a point p of it, and its rate along axes that do not turn: a + w x u, w'."""
     own = node.configuration(q), node.velocity(v)
-    V, A = (_shifted(e, p) for e in (node.joint.twist(*own), node.joint.spatial_acceleration(*own, node.velocity(a))))
-    return V, Motion(A.linear + V.angular.cross(V.linear), A.angular)
+    there = node.joint.twist(*own), node.joint.spatial_acceleration(*own, node.velocity(a))
+    V, A = (_shifted(e, node.inertia.com) for e in there)
+    return V + Motion(A.linear + V.angular.cross(V.linear), A.angular) * dt
 
 
 def _turned(V: Motion, phi: Vector3) -> Motion:
@@ -121,29 +128,6 @@ def _with(velocity: Vector, nodes: Sequence[Node], q: Vector, twists: Sequence[M
 def semi_implicit(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved:
     """Return the state after a step of the semi-implicit (symplectic) Euler method, of order 1."""
     return implicit(model, q, v, rate(q, v), dt)
-
-
-def leapfrog(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved:
-    """Return the state after drift, kick and drift, of order 2; the kick is a midpoint rule, as forces depend on v."""
-    half, floating = along(q, v, 0.5 * dt, model), _floating(model)
-    twists = [node.joint.twist(node.configuration(q), node.velocity(v)) for node in floating]
-    # along the axes after the drift, so that the velocity in the world is kept
-    v = _with(v, floating, half, [_turned(V, V.angular * (0.5 * dt)) for V in twists])
-    first, pushed = _kicked(half, v, v, rate(half, v), floating, 0.5 * dt)
-    between = _with(first, floating, half, pushed)
-    after, carried = _kicked(half, v, between, rate(half, between), floating, dt)
-    arrived = [_turned(V, V.angular * (0.5 * dt)) for V in carried]
-    q_after = along(half, _with(after, floating, half, arrived), 0.5 * dt, model)
-    return Moved(q_after, _with(after, floating, q_after, arrived))
-
-
-def _kicked(
-    q: Vector, v: Vector, at: Vector, a: Vector, floating: Sequence[Node], dt: float
-) -> tuple[list[Scalar], list[Motion]]:
-    """Return v after accelerations a, of a state with velocities `at`, and the twists of what floats."""
-    twists = [node.joint.twist(node.configuration(q), node.velocity(v)) for node in floating]
-    pushes = [_pushed(node, q, at, a, Vector3.zero())[1] for node in floating]
-    return added(v, dt, (1.0, a)), [V + push * dt for V, push in zip(twists, pushes, strict=True)]
 
 
 def midpoint(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved:

@@ -21,7 +21,7 @@ from typing import Any
 
 from cardan._algebra.arrays.implicit_function import all_held, derivatives_taken
 from cardan._algebra.arrays.repeat import converging, only_where, repeat
-from cardan._algebra.scalar import where
+from cardan._algebra.scalar import logical_or, where
 from cardan._dynamics.algorithms.aba import Accelerations
 from cardan._dynamics.algorithms.drives import JointForces
 from cardan._dynamics.algorithms.implicit import Snapshot
@@ -55,7 +55,7 @@ def convex(
 ) -> Solved:
     """Return the accelerations of an implicit step after so many iterations; by default after those it takes."""
     iterations = 1 if elements.are_lines and not contacts else iterations  # 1: there is nothing to decide
-    equation = equation_of_motion(moment, contacts, dt, iterations or ITERATIONS, grouped=True)
+    equation = equation_of_motion(moment, contacts, dt, iterations or ITERATIONS)
     problem = Problem.of(equation, elements)
     decided, found = minimum(problem, iterations)
     solved = zip(equation.contacts, problem.impulses(decided, found.a), strict=True)
@@ -105,8 +105,9 @@ def _first_or_further(problem: Problem, first: Iterated) -> tuple[Decided, Estim
 
 def _goes_on(problem: Problem, scratch: Any, found: Estimate) -> Any:
     """Return whether an estimate is not right yet: after how many iterations it was found comes first in `scratch`."""
-    exact = where(is_double(problem.equation.moment.q), EXACT, EXACT_IN_SINGLE)
-    return found.residual > where(scratch[0] < ITERATIONS, exact, CONVERGED)
+    exact, is_first = where(is_double(problem.equation.moment.q), EXACT, EXACT_IN_SINGLE), scratch[0] < ITERATIONS
+    of_joints = found.of_joints > where(is_first, EXACT, CONVERGED)
+    return logical_or(found.residual > where(is_first, exact, CONVERGED), of_joints)
 
 
 def _until_right(

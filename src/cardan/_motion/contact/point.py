@@ -6,6 +6,9 @@ another node, or the world at rest.
     V = P (V_a - X_ab V_b)               the relative twist: linear part v, the velocity of the points
     dV/dt = d + P (dA_a - X_ab dA_b)     for dA of the nodes, their accelerations beyond a = 0; d is `drift`
 
+Where surfaces run by themselves, with twists U of the nodes' frames, V has what lies in the plane of the contact of
+P (U_a - X_ab U_b) more: its linear part across n, and its angular one about n. It does not change in a step.
+
 P moves a twist from the node's origin to p, fixed in the axes of the world at rest. At a = 0 the points accelerate by
 d, a + wd x p + w x (w x c) of a's node less the same of b's, and they turn by wd less wd of b. c are the shapes'
 centres, not p: a sphere that rolls does not lift off for the acceleration of its lowest point. On the world, what the
@@ -21,6 +24,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from cardan._algebra.scalar import absolute, is_zero, sqrt
 from cardan._algebra.spatial import SE3, Force, Matrix3, Motion, Scalar, Vector3
@@ -60,6 +65,23 @@ class AtRest:
                 total = total + moved / (3.0 * self.D[j])
         return total
 
+    def inverse_mass_of_many(self, node: int, centre: Vector3, extent: float) -> float:
+        """Return the same of a model with many nodes, all of whose inertias are numbers."""
+        columns, D, point = self._in_world, np.array(self.D), np.array(self.still.poses[node] @ centre)
+        on = [j for i in supports(self.still.model, node) for j in self.still.model.nodes[i].v if D[j] > 0.0]
+        linear, angular = columns[on, :3], columns[on, 3:]
+        moved = ((linear + np.cross(angular, point)) ** 2).sum(axis=1)
+        return float(((moved + (angular**2).sum(axis=1) * (2.0 / 3.0 * extent**2)) / (3.0 * D[on])).sum())
+
+    @cached_property
+    def _in_world(self) -> np.ndarray:
+        """The motion that each coordinate makes, at the world's origin in its axes: nv rows of six."""
+        model, found = self.still.model, np.zeros((self.still.model.nv, 6))
+        for node in model.nodes:
+            for j, s in zip(node.v, self.still.relative.S[node.index], strict=True):
+                found[j] = [*(self.still.poses[node.index] @ s).scalars()]
+        return found
+
 
 @dataclass(eq=False)
 class ContactsOfPair:
@@ -73,6 +95,7 @@ class ContactsOfPair:
     # of a pair with several candidates: by how much they are nearer than what need not be looked at [m]
     nearness: Scalar | None = None
     axis: Vector3 | None = None  # of a capsule on a plane, in a's frame
+    runs: tuple[Motion | None, Motion | None] = (None, None)  # U of both, each in its node's frame
 
     @cached_property
     def inverse_mass(self) -> Scalar:
@@ -135,13 +158,25 @@ class Contact:
     @property
     def X_ab(self) -> SE3:
         poses = self.moment.poses
-        return poses[self.a].inverse() @ poses[self.b]
+        return poses[self.a].inverse() @ (SE3() if self.is_with_world else poses[self.b])
 
     # These are asked for where what is far is skipped, and again elsewhere: so none of them is kept.
 
     @property
     def velocity(self) -> Motion:
-        """The relative twist V."""
+        """The relative twist V, of the surfaces."""
+        own, other = self.pair.runs
+        if own is None and other is None:
+            return self.body_velocity
+        U = Motion.zero() if own is None else own
+        U = SE3(None, self.candidate.point).inverse_act(U if other is None else U - self.X_ab @ other)
+        n = self.candidate.normal
+        along, about = U.linear - n * n.dot(U.linear), n * n.dot(U.angular)
+        return self.body_velocity + Motion(self.in_axes(along), self.in_axes(about))
+
+    @property
+    def body_velocity(self) -> Motion:
+        """The relative twist of the bodies at the point."""
         if self.axes is not None and self.nearness is None:  # its columns are needed anyway
             return sum((column * self.moment.v[j] for j, column in self.columns().items()), Motion.zero())
         return self.place.inverse_act(self.node_velocity)

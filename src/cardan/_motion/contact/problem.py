@@ -43,6 +43,7 @@ class Estimate(NamedTuple):
 
     a: Vector  # of the joints
     residual: Scalar  # by how much velocities are wrong, at most [m/s, rad/s]
+    of_joints: Scalar  # the same of joints alone, beyond rounding
     efforts: Vector  # held by the elements of the joints
 
 
@@ -130,7 +131,7 @@ class Problem:
     def start(self) -> tuple[Decision, Estimate]:
         """Return what keeps the velocities as they are."""
         efforts = [element.at(0.0) for _, element in self.elements]
-        nothing = Estimate([0.0] * self.equation.moment.model.nv, 1.0, efforts)
+        nothing = Estimate([0.0] * self.equation.moment.model.nv, 1.0, 1.0, efforts)
         return Decision(efforts, self.first), nothing
 
     def lines(self, decision: Decision, a: Vector) -> Lines:
@@ -174,9 +175,10 @@ class Problem:
             or_zeros(group.is_near, own.squared_error) for group, own in zip(equation.groups, reactions, strict=True)
         ]
         efforts = self.elements.on(lines, a)
-        residual = maximum(self.elements.residual(efforts, a), sqrt(reduce(maximum, errors, 0.0)))
+        of_joints = self.elements.residual(efforts, a)
+        residual = maximum(of_joints, sqrt(reduce(maximum, errors, 0.0)))
         tests = self._of_patches([reaction.tests for reaction in reactions])
-        return held, Decision(efforts, tests), Estimate(a, residual, efforts)
+        return held, Decision(efforts, tests), Estimate(a, residual, of_joints, efforts)
 
     def impulses(self, decided: Callable[[int], Tests], a: Vector) -> list[Impulse]:
         """Return the impulses of contacts at accelerations, on the parts of their laws that are decided on."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import reduce
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from cardan._algebra.scalar import absolute, minimum
-from cardan._algebra.spatial import SE3, Scalar, Vector3
+from cardan._algebra.spatial import SE3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.implicit import Snapshot
-from cardan._motion.collision import Two, points_of
+from cardan._motion.collision import Candidate, Two, points_of
 from cardan._motion.collision.bounds import radius_about
 from cardan._motion.collision.candidate import Z
 from cardan._motion.contact.moving_point import lever_rate
 from cardan._motion.contact.point import WORLD, AtRest, Contact, ContactsOfPair
-from cardan._robot.geometry.shapes import Capsule, Geometry, HeightField, Plane, Sphere, TriangleMesh
+from cardan._robot.geometry.shapes import Capsule, Geometry, HeightField, Hull, Plane, Sphere, TriangleMesh
 from cardan._robot.geometry.support import box_about
 from cardan._robot.records import Material
 
@@ -43,21 +43,27 @@ class Pair(Protocol):
     def material(self) -> Material: ...
     @property
     def margin(self) -> float: ...
+    @property
+    def surface_velocities(self) -> tuple[Any, Any]: ...
+    @property
+    def surface_velocity(self) -> Scalar: ...
 
 
 class _Collider(NamedTuple):
-    """A shape of a pair, the node that it rides on, and its pose there."""
+    """A shape of a pair, the node that it rides on, its pose there, and how its surface runs there."""
 
     shape: Geometry
     node: int
     X: SE3
+    runs: Motion | None
 
     @staticmethod
-    def of(moment: Snapshot, body: str, shape: Geometry, pose: SE3) -> _Collider:
+    def of(moment: Snapshot, body: str, shape: Geometry, pose: SE3, twist: Any, times: Scalar) -> _Collider:
         at = moment.model.attachment(body)
         X = at.pose @ pose
         # How a sphere is turned does not matter: along its node's axes it costs least.
-        return _Collider(shape, at.node, SE3(None, X.translation) if isinstance(shape, Sphere) else X)
+        runs = None if twist is None else X @ Motion(tuple(twist[:3]), tuple(twist[3:])) * times
+        return _Collider(shape, at.node, SE3(None, X.translation) if isinstance(shape, Sphere) else X, runs)
 
     def pose_in_world(self, moment: Snapshot) -> SE3:
         return self.X if self.node == WORLD else moment.poses[self.node] @ self.X
@@ -102,8 +108,8 @@ def contacts(moment: Snapshot, pairs: Iterable[Pair], skipping: float | None = N
     listed = list(pairs)
     sides = []
     for pair in listed:
-        a = _Collider.of(moment, pair.a, pair.shape_a, pair.pose_a)
-        b = _Collider.of(moment, pair.b, pair.shape_b, pair.pose_b)
+        a = _Collider.of(moment, pair.a, pair.shape_a, pair.pose_a, pair.surface_velocities[0], pair.surface_velocity)
+        b = _Collider.of(moment, pair.b, pair.shape_b, pair.pose_b, pair.surface_velocities[1], pair.surface_velocity)
         sides.append((b, a) if a.node == WORLD else (a, b))  # the first on a node that moves
     placed = [Two(a.shape, a.pose_in_world(moment), b.shape, b.pose_in_world(moment)) for a, b in sides]
     reaches = [] if skipping is None else [_reach(moment, *both, skipping) for both in zip(listed, sides, strict=True)]
@@ -111,12 +117,19 @@ def contacts(moment: Snapshot, pairs: Iterable[Pair], skipping: float | None = N
     candidates_of = points_of(placed, [a.X for a, _ in sides], reaches or None)
     for k, (pair, (a, b), candidates) in enumerate(zip(listed, sides, candidates_of, strict=True)):
         centres, extents = (a.centre, b.centre), (a.extent, b.extent)
-        least = reduce(minimum, (c.gap for c in candidates))
-        nearness = reaches[k] - least if reaches and len(candidates) > 1 else None
         lies = isinstance(a.shape, Capsule) and isinstance(b.shape, Plane)
-        rate, axis = lever_rate(a.shape, a.X), a.X.rotation @ Z if lies else None
-        shared = ContactsOfPair(at_rest, (a.node, b.node), centres, extents, rate, nearness, axis)
-        for candidate in candidates:
-            touching = candidate._replace(gap=candidate.gap - pair.margin)
-            found.append(Contact(moment, shared, touching, pair.material))
+        rate, axis, runs = lever_rate(a.shape, a.X), a.X.rotation @ Z if lies else None, (a.runs, b.runs)
+        for part in _patches(candidates, a.shape, b.shape):
+            least = reduce(minimum, (c.gap for c in part))
+            nearness = reaches[k] - least if reaches and len(candidates) > 1 else None
+            shared = ContactsOfPair(at_rest, (a.node, b.node), centres, extents, rate, nearness, axis, runs)
+            for candidate in part:
+                touching = candidate._replace(gap=candidate.gap - pair.margin)
+                found.append(Contact(moment, shared, touching, pair.material))
     return found
+
+
+def _patches(candidates: list[Candidate], a: Geometry, b: Geometry) -> list[list[Candidate]]:
+    """Return candidates that are near together: a hull lies on a plane by its lowest point alone, most of the time."""
+    is_hull = isinstance(a, Hull) and isinstance(b, Plane)
+    return [candidates[:1], candidates[1:]] if is_hull else [candidates]

@@ -26,10 +26,14 @@ TORSIONAL = 6 + CONE.index("torsional")  # where the lengths of torsional and ro
 
 @dataclass(frozen=True)
 class ContactRows:
-    """The programs of contacts in a step; `lengths` says whether surfaces have torsional or rolling friction."""
+    """The programs of contacts in a step.
+
+    `lengths` says whether surfaces have torsional or rolling friction, and `running` whether some run by themselves.
+    """
 
     dt: float
     lengths: bool
+    running: bool
 
     @property
     def twist(self) -> int:
@@ -56,7 +60,8 @@ class ContactRows:
             moment: Any = SimpleNamespace(poses=poses, V=V, motions=motions, q=[gap[0]])
             both = Vector3(*given["centre_a"]), Vector3(*given["centre_b"])
             weight = given["weight_a"][0] + given["weight_b"][0]
-            pair: Any = SimpleNamespace(nodes=(0, 1), centres=both, inverse_mass=weight, lever_rate=None)
+            runs = [_motion(given[f"runs_{end}"]) if self.running else None for end in "ab"]
+            pair: Any = SimpleNamespace(nodes=(0, 1), centres=both, inverse_mass=weight, lever_rate=None, runs=runs)
             material: Any = SimpleNamespace(**dict(zip(SURFACE, surface, strict=True)), anisotropy=1.0)
             if not self.lengths:
                 material.torsional = material.rolling = 0.0
@@ -72,8 +77,9 @@ class ContactRows:
 
         columns = {"a": NODE, "b": NODE, "gap": 1, "point": 3, "normal": 3, "turning": 3, "surface": len(SURFACE)}
         columns |= {"centre_a": 3, "centre_b": 3, "weight_a": 1, "weight_b": 1, "stiffness": 1}
+        columns |= {"runs_a": 6, "runs_b": 6} if self.running else {}
         by = {"a": "node_a", "b": "node_b", "surface": "surface_of", "stiffness": "shape_a"}
-        by |= {f"{name}_{end}": f"shape_{end}" for name in ("centre", "weight") for end in "ab"}
+        by |= {f"{name}_{end}": f"shape_{end}" for name in ("centre", "weight", "runs") for end in "ab"}
         by |= dict.fromkeys(("gap", "point", "normal", "turning"), "found_of")
         return row_program("contact", columns, begin, by=by)
 
@@ -97,7 +103,7 @@ class ContactRows:
 
         def reaction(law: Any, ahead: Any, test: Any, change: Any) -> dict[str, Any]:
             cone, place = self._law_of(law)
-            own = place.inverse_act(Motion(tuple(change[:3]), tuple(change[3:])))
+            own = place.inverse_act(_motion(change))
             twist = self._twist_of(ahead) + own * self.dt
             g = cone.part(self._impulse_of(test)).at(twist)
             after = cone.test(g, twist)
@@ -127,6 +133,10 @@ class ContactRows:
 
     def _impulse_of(self, row: Any) -> Impulse:
         return Impulse(row[0], Force(tuple(row[1:4]), tuple(row[4:7]) if self.lengths else (0.0, 0.0, 0.0)))
+
+
+def _motion(row: Any) -> Motion:
+    return Motion(tuple(row[:3]), tuple(row[3:]))
 
 
 def _chosen(condition: Any, one: Cone, other: Cone) -> Cone:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from cardan._motion.crowd.tables import BITS, MASK
 
 NAMES = ("contact_key", "contact_feature", "contact_impulse", "contact_shapes", "rest", "rest_q")
+UNKNOWN = np.int64(-1)  # a kind of pair
 NOBODY = np.empty((0, 0), np.int32), np.empty((0, 0))  # is at rest
 
 
@@ -18,7 +19,7 @@ NOBODY = np.empty((0, 0), np.int32), np.empty((0, 0))  # is at rest
 class KeptImpulses:
     """Contacts of all worlds, in the order of their keys."""
 
-    key: np.ndarray  # kind of pair, and the numbers of both shapes: int64 (n,)
+    key: np.ndarray  # kind of pair, below 0 if it is not known yet, and the numbers of both shapes: int64 (n,)
     feature: np.ndarray  # which candidate of the pair: int32 (n,)
     impulse: np.ndarray  # on the first body, along the axes of the world [N s], (n, 3)
     shapes: int  # of one world
@@ -62,6 +63,31 @@ class KeptImpulses:
         """Return the same of worlds with higher numbers."""
         shift = worlds * self.shapes
         return replace(self, key=self.key + ((shift << BITS) + shift))
+
+    def renumbered(self, numbers: np.ndarray, nodes: np.ndarray, shapes: int) -> KeptImpulses:
+        """Return those of contacts that another scene has, too; all are awake.
+
+        Args:
+            numbers: of this scene's shapes in that one, -1 of what is not there.
+            nodes: of these: the shape on the later one comes first.
+            shapes: how many that scene has.
+        """
+        world, each = self._world, max(self.shapes, 1)
+        a, b = ((self.key >> BITS) & MASK) % each, (self.key & MASK) % each
+        own = np.flatnonzero((numbers[a] >= 0) & (numbers[b] >= 0) & (nodes[a] > nodes[b]))
+        first, second = (world[own] * shapes + numbers[side[own]] for side in (a, b))
+        key = (UNKNOWN << 2 * BITS) | (first << BITS) | second
+        order = np.lexsort((self.feature[own], key))
+        return KeptImpulses(key[order], self.feature[own][order], self.impulse[own][order], shapes)
+
+    def of_kinds(self, kind: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> KeptImpulses:
+        """Return the same with kinds of pairs that were not known, by what gives them of the numbers of shapes."""
+        if not len(self.key) or self.key[0] >= 0:
+            return self
+        a, b = (self.key >> BITS) & MASK, self.key & MASK
+        key = (kind(a, b).astype(np.int64) << 2 * BITS) | (a << BITS) | b
+        order = np.lexsort((self.feature, key))
+        return replace(self, key=key[order], feature=self.feature[order], impulse=self.impulse[order])
 
     @staticmethod
     def together(parts: Sequence[KeptImpulses]) -> KeptImpulses:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan._algebra.spatial import SE3, Inertia
+from cardan._dynamics.algorithms.along import are_many
 from cardan._motion.contact.touching import Pair
+from cardan._motion.crowd.rows import LANES, blocks_of
 from cardan._robot.joints import FreeFlyer
 from cardan._robot.joints.catalogue.of_another import renamed_primaries
 from cardan._robot.joints.derivation.programs import replaced
@@ -20,6 +23,12 @@ FREE = Connection("free", FreeFlyer(), WORLD, "body")
 """What holds a loose body: nothing limits, drives or slows it."""
 INERTIA, PLACE = "inertial_parameters", "place"
 """What models are given of each tree: of a loose body; of robots that hang on the world at several places."""
+LONG, LARGE = 32, 128
+"""Nodes one after the other, or in all, from which on a tree has no matrix.
+
+A rope of 32 links begins after 3 s in place of 10 s, and its step takes as long as that of one program (measured).
+Robots have up to 110 joints, and at most some 15 one after the other.
+"""
 BASE = "base"
 """In pairs of a tree alone: the body that it hangs on, in its place."""
 
@@ -65,10 +74,30 @@ class Kind:
     def is_loose(self) -> bool:
         return INERTIA in self.model.inputs
 
+    @cached_property
+    def is_long(self) -> bool:
+        """Whether its trees have no matrix: what touches their bodies is borne by the recursion (`long_trees`)."""
+        return are_long(self.model.nodes, self.kinematic)
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks a vector of each tree has."""
+        nv = self.model.nv
+        return -(-nv // LANES) if self.is_long else blocks_of(nv)
+
     @property
     def is_spread(self) -> bool:
         """Whether its trees hang on the world at several places."""
         return PLACE in self.model.inputs
+
+
+def are_long(nodes: Sequence[Node], kinematic: Sequence[str]) -> bool:
+    """Return whether the nodes of a tree are gone over in loops: most are alike, none follows another or is told."""
+    depth: dict[int, int] = {}
+    for node in nodes:
+        depth[node.index] = 1 + depth.get(node.parent, 0)
+    is_long = max(depth.values()) >= LONG or len(nodes) >= LARGE
+    return is_long and are_many(nodes, LONG) and not any(n.joint.primaries or n.name in kinematic for n in nodes)
 
 
 def trees_of(model: Model) -> list[Tree]:
@@ -108,11 +137,11 @@ def kinds_of(model: Model, kinematic: Sequence[str]) -> list[Kind]:
             kind = found.setdefault("loose", Kind(simplified_tree(loose), ()))
             kind.numbers.append([float(e) for e in tree.nodes[0].inertia.parameters()])
         else:
-            parts, roots, names = _parts_of(model, tree, children, told)
+            parts, root, names = _parts_of(model, tree, children, told)
             place = SE3.identity()
-            if len(roots) == 1:
-                place = model.attachments[roots[0].parent].pose @ roots[0].parent_pose
-                tree = replace(tree, base=number.get(roots[0].parent, -1), hang=roots[0].parent_pose)
+            if root is not None:
+                place = model.attachments[root.parent].pose @ root.parent_pose
+                tree = replace(tree, base=number.get(root.parent, -1), hang=root.parent_pose)
             kind = found.get((parts, names))
             if kind is None:
                 alone = Model("tree", *parts, gravity=model.gravity)
@@ -127,8 +156,11 @@ def kinds_of(model: Model, kinematic: Sequence[str]) -> list[Kind]:
 
 def _placed(kind: Kind) -> Model:
     """Return the model of trees that are alike but for where they hang: there, or where each is said to hang."""
-    varied = kind.model.with_inputs(**{PLACE: (kind.model.nodes[0].name, "parent_pose")})
     first = kind.numbers[0]
+    if kind.model.nodes[0].joint.is_placed:  # a cluster, of which each tree has its own place
+        kind.numbers = [[] for _ in kind.trees]
+        return simplified_tree(kind.model)
+    varied = kind.model.with_inputs(**{PLACE: (kind.model.nodes[0].name, "parent_pose")})
     if any(place != first for place in kind.numbers):
         return varied  # not simplified: frames of nodes must not depend on what is given
     kind.numbers = [[] for _ in kind.trees]
@@ -153,24 +185,25 @@ def _loose_model(model: Model) -> Model:
 
 def _parts_of(
     model: Model, tree: Tree, children: dict[str, Connection], told: Sequence[str]
-) -> tuple[tuple[tuple[Body, ...], tuple[Connection, ...]], list[Connection], tuple[str, ...]]:
+) -> tuple[tuple[tuple[Body, ...], tuple[Connection, ...]], Connection | None, tuple[str, ...]]:
     """Return the bodies and joints of one tree, under names that its kind has; a single root is at the origin.
 
-    With them go the joints that it hangs by, and the joints that are told.
+    With them go that root, unless it is a joint of a cluster, and the joints that are told.
     """
     bodies = [model.bodies[k] for k in tree.bodies]
     own = sorted((children[b.name] for b in bodies), key=lambda c: model.joint_names.index(c.name))
     body = {b.name: f"b{k}" for k, b in enumerate(bodies)}
     joint = {c.name: f"j{k}" for k, c in enumerate(own)}
     roots = [c for c in own if c.parent not in body]  # on a body that is fixed in the world, or on the world
+    root = roots[0] if len(roots) == 1 and not roots[0].joint.is_placed else None
     connections = []
     for c in own:
         changes: dict[str, Any] = {"name": joint[c.name], "child": body[c.child], "parent": body.get(c.parent, "world")}
         if c.parent not in body:
             place = model.attachments[c.parent].pose @ c.parent_pose
-            changes["parent_pose"] = SE3.identity() if len(roots) == 1 else place
+            changes["parent_pose"] = place if root is None else SE3.identity()
         if c.joint.primaries:
             changes["joint"] = renamed_primaries(c.joint, joint.__getitem__)
         connections.append(replaced(c, **changes))
     renamed = tuple(replaced(b, name=body[b.name]) for b in bodies)
-    return (renamed, tuple(connections)), roots, tuple(joint[name] for name in told)
+    return (renamed, tuple(connections)), root, tuple(joint[name] for name in told)

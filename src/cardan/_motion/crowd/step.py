@@ -20,6 +20,7 @@ from cardan._motion.crowd.islands import (
     COSTLY,
     are_laid_out,
     find_islands,
+    has_long_trees,
     is_heap,
     lay_out_island,
     may_be_swept,
@@ -27,7 +28,7 @@ from cardan._motion.crowd.islands import (
 )
 from cardan._motion.crowd.narrow import find_contacts, keep_impulses
 from cardan._motion.crowd.newton import fill_contacts, iterate
-from cardan._motion.crowd.sleep import find_asleep, rest_islands, wake_disturbed, wake_touched
+from cardan._motion.crowd.sleep import ASLEEP, find_asleep, rest_islands, wake_disturbed, wake_touched
 from cardan._motion.crowd.sweeps import SWEEPING, sweep
 from cardan._motion.crowd.tables import ORDER, TREES, Crowd
 
@@ -141,7 +142,8 @@ def lay_out_islands(c):
     if c.lacking != 0:
         return
     for i in range(c.islands):
-        c.island_going[i] = 1 if c.island_block[i] < c.island_block[i + 1] else 0
+        is_laid = c.island_block[i] < c.island_block[i + 1] or has_long_trees(c, i)
+        c.island_going[i] = 1 if is_laid else 0
         if c.island_going[i] == 1:
             c.island_count[i] = 0
         elif c.island_swept[i] == 0:
@@ -189,7 +191,7 @@ def judge_worlds(c):
         c.residual[w] = c.island_residual[i] if c.island_residual[i] > c.residual[w] else c.residual[w]
     for t in range(c.trees):
         w = c.tree_world[t]
-        if c.tree_alone[t] == 1 and c.tree_residual[t] > c.residual[w]:  # nothing is above what is unknown
+        if c.tree_alone[t] != ASLEEP and c.tree_residual[t] > c.residual[w]:  # nothing is above what is unknown
             c.residual[w] = c.tree_residual[t]
         if c.tree_sound[t] == 0.0:
             c.world_sound[w] = 0

@@ -93,6 +93,8 @@ class WorldBuilder(Explained):
         >>> builder.enable_contact("arm/forearm_roll", "arm/wrist_pitch")
         >>> builder.finalize().model.nv
         14
+        >>> builder.remove("ball", "trolley")
+        ('cart', 'ball', 'rail', 'ball_free')
 
     Peers: Newton `ModelBuilder`.
     """
@@ -159,6 +161,7 @@ class WorldBuilder(Explained):
         mask: int = ALL_BITS,
         margin: float = 0.0,
         rgba: Sequence[float] | None = None,
+        surface_velocity: Sequence[float] | None = None,
     ) -> Shape:
         """Add a shape to a link; what it is made of adds mass, centre of mass and inertia, unless those are locked.
 
@@ -172,13 +175,16 @@ class WorldBuilder(Explained):
             group, mask: what it is, as bits; groups it may touch.
             margin: how far around it contact is felt [m].
             rgba: colour, four numbers in [0, 1].
+            surface_velocity: how the surface runs, linear and angular [m/s, rad/s], in the shape's axes (`Shape`).
 
         Returns:
             The shape.
         """
         at = SE3.identity() if pose is None else pose
         kind: Any = role
-        shape = Shape(link, kind, geometry, at, name, rgba, surface=material, group=group, mask=mask, margin=margin)
+        contact: dict[str, Any] = {"surface": material, "surface_velocity": surface_velocity}
+        contact |= {"group": group, "mask": mask, "margin": margin}
+        shape = Shape(link, kind, geometry, at, name, rgba, **contact)
         adds = link != WORLD and link not in self._locked
         inertia = shape.inertia(density) if adds else None  # first: it refuses what has no volume
         self._mechanism.add_shape(shape)
@@ -354,6 +360,37 @@ class WorldBuilder(Explained):
             self._restore(before)  # a name is taken: nothing is added
             raise
         return tuple(name for names in added for name in names)
+
+    def remove(self, *names: str) -> tuple[str, ...]:
+        """Take out articulations with all their bodies, or bodies, joints and frames, as `Mechanism.remove` does.
+
+        A body that no joint holds any more moves freely. `World.state_from` lets the others go on from a state.
+
+        Args:
+            names: of articulations first, then of bodies, joints and frames.
+
+        Returns:
+            The names of the bodies, joints and frames that are gone.
+
+        Raises:
+            UnknownNameError: for what does not exist.
+            MechanismError: for a joint that another one copies, which stays.
+        """
+        own = self._mechanism
+        children = {c.name: c.child for c in own.joints}
+        held = {name: {children[joint] for joint in joints} for name, joints in self._articulations.items()}
+        self._mechanism, report = own.remove(*(e for name in names for e in sorted(held.get(name, {name}))))
+        gone = set(report.removed)
+        for by_name in (self.q, self.v, self.targets, self._poses, self._held, self._starts, self._above):
+            for name in gone.intersection(by_name):
+                del by_name[name]
+        left = {name: tuple(j for j in joints if j not in gone) for name, joints in self._articulations.items()}
+        self._articulations = {name: joints for name, joints in left.items() if joints}
+        self._colliding &= self._articulations.keys()
+        self._locked -= gone
+        self._loose -= gone
+        self._together = {pair for pair in self._together if gone.isdisjoint(pair)}
+        return report.removed
 
     def _contents(self) -> dict[str, Any]:
         """Return what is in it: collections as copies; its mechanism is exchanged, not changed, by `add`."""

@@ -58,6 +58,8 @@ class ContactPair:
             a number in the pairs of a world.
         name: the names of both shapes.
         margin: how far apart they feel one another [m]: the sum of both shapes', or the contact's own.
+        surface_velocities: of both shapes [m/s, rad/s], in their axes.
+        surface_velocity: how many times as fast their surfaces run [-].
 
     Examples:
         >>> world = cardan.robots.quadruped().world("floating", ground=True)
@@ -74,6 +76,8 @@ class ContactPair:
     material: Material
     name: str
     margin: float = 0.0
+    surface_velocities: tuple[Any, Any] = (None, None)
+    surface_velocity: float = 1.0
 
     def __repr__(self) -> str:
         kinds = f"{type(self.shape_a).__name__} and {type(self.shape_b).__name__}"
@@ -193,7 +197,8 @@ class PairList(Sequence["ContactPair"]):
         if material.stiffness is None:
             material = replace(material, stiffness=self.stiffness[i if a is one else j])
         first, second = ((s.shape.body, s.shape.geometry, s.shape.pose) for s in (a, b))
-        return ContactPair(*first, *second, material, f"{a.name}/{b.name}", margin)
+        running = a.shape.surface_velocity, b.shape.surface_velocity
+        return ContactPair(*first, *second, material, f"{a.name}/{b.name}", margin, running)
 
     def selected(self, pattern: Pattern, where: str) -> PairList:
         """Return those that a pattern names; see `select_pairs`."""

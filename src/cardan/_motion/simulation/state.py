@@ -187,7 +187,10 @@ class State(Explained):
 
     @property
     def residual(self) -> np.ndarray:
-        """By how much velocities are wrong at most, because a solver's search ended [rad/s, m/s], shape (worlds,)."""
+        """By how much velocities are wrong at most, because a solver's search ended [rad/s, m/s], shape (worlds,).
+
+        Of clusters, too, because a step is long beside the way to a toggle.
+        """
         return self._residual
 
     @residual.setter

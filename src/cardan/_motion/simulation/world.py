@@ -11,6 +11,7 @@ import numpy as np
 from cardan._algebra.errors import ParameterError, first_of, visible
 from cardan._dynamics.algorithms.tree import supports
 from cardan._motion.simulation.articulation import Pattern, select_names
+from cardan._motion.simulation.carried_over import carried_over
 from cardan._motion.simulation.collide import collide
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.pairs import PairList, select_pairs
@@ -124,6 +125,33 @@ class World(WorldContents):
             warn_of_deep_state(state)
         return state
 
+    def state_from(self, state: State) -> State:
+        """Return the state of this world in which all goes on that a state of another world has in common with it.
+
+        So bodies come and go between two steps. What has the same name goes on: joints with their coordinates,
+        velocities and accelerations, constants that are given for each world, impulses at contacts. So do time and
+        flags. What is new begins as in `state`. Bodies asleep wake up.
+
+        Args:
+            state: of any world; it is left as it is.
+
+        Raises:
+            ParameterError: for a joint that is of one kind there and of another here; for constants of the state that
+                are no inputs here.
+
+        Examples:
+            >>> b = cardan.WorldBuilder()
+            >>> names = [b.add_body(name, inertia=cardan.Inertia(1.0, (0, 0, 0), np.eye(3))) for name in "ab"]
+            >>> before = b.finalize().state(worlds=3)
+            >>> before.v[:, 6] = 0.5  # of b
+            >>> b.remove("a"), b.add_body("c", inertia=cardan.Inertia(1.0, (0, 0, 0), np.eye(3)))
+            (('a', 'a_free'), 'c')
+            >>> after = b.finalize().state_from(before)
+            >>> after.v[0].tolist()
+            [0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+        """
+        return carried_over(self, state)
+
     def control(self, worlds: int = 1, dtype: Any = "float64") -> Control:
         """Return a control of a number of worlds: no effort, drives at their default targets."""
         return Control(self, worlds, dtype)
@@ -134,7 +162,8 @@ class World(WorldContents):
         Args:
             names: as for `Model.with_inputs`: `"mass"`, `"gravity"`, `"friction"`, `"drive_stiffness"`, `"lower"`,
                 `"upper"`, `"effort_upper"`, ...; and, of each of `pairs`, `"contact_friction"`,
-                `"contact_restitution"`, `"contact_stiffness"` [N/m], `"contact_dissipation"` [s/m].
+                `"contact_restitution"`, `"contact_stiffness"` [N/m], `"contact_dissipation"` [s/m], and
+                `"contact_surface_velocity"`, how many times as fast as they say surfaces of its shapes run.
             owned: constants of one body, joint or frame, likewise.
 
         Raises:
@@ -143,6 +172,10 @@ class World(WorldContents):
         touching = tuple(name for name in names if name in CONTACT_INPUTS)
         if len(set(touching) | set(self.contact_inputs)) < len(touching) + len(self.contact_inputs):
             raise ParameterError("inputs of contacts", got=touching, expected="each of them once")
+        runs = "contact_surface_velocity"
+        if runs in touching and not any(any(pair.surface_velocities) for pair in self.pairs):
+            expected = "a pair of shapes one of which has a surface_velocity"
+            raise ParameterError(f"input {runs!r}", got="none in this world", expected=expected)
         others = [name for name in names if name not in CONTACT_INPUTS]
         # Else the same model, so that programs made for it serve on.
         model = self.model.with_inputs(*others, **owned) if others or owned else self.model

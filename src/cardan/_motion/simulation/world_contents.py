@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,14 @@ from cardan._motion.simulation.pairs import ContactPair, PairList
 from cardan._robot.description import Mechanism, Shape
 from cardan._robot.model import Model
 
-CONTACT_INPUTS = {f"contact_{name}": name for name in ("friction", "restitution", "stiffness", "dissipation")}
-"""What can be given for each world of each pair of shapes, and what a `Material` calls it."""
+_GIVEN = ("friction", "restitution", "stiffness", "dissipation", "surface_velocity")
+CONTACT_INPUTS = {f"contact_{name}": name for name in _GIVEN}
+"""What can be given for each world of each pair of shapes, and what its `Material` calls it, or the pair itself."""
+
+
+def contact_value(pair: Any, name: str) -> Any:
+    """Return what a pair has of what an input of contacts gives, under the name it has there."""
+    return pair.surface_velocity if name == "surface_velocity" else getattr(pair.material, name)
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True, weakref_slot=True)
@@ -97,7 +103,6 @@ class WorldContents(Explained):
 
         Those of contacts come first, then those of the model.
         """
-        surfaces = [p.material for p in self.pairs] if self.contact_inputs else []
-        surfaces = [replace(s, dissipation=DISSIPATION) if s.dissipation is None else s for s in surfaces]
-        own = {name: [getattr(surface, CONTACT_INPUTS[name]) for surface in surfaces] for name in self.contact_inputs}
-        return {name: np.array(values, dtype=float) for name, values in own.items()} | self.model.input_values()
+        own = {name: [contact_value(p, CONTACT_INPUTS[name]) for p in self.pairs] for name in self.contact_inputs}
+        given = {name: [DISSIPATION if e is None else e for e in values] for name, values in own.items()}
+        return {name: np.array(values, dtype=float) for name, values in given.items()} | self.model.input_values()

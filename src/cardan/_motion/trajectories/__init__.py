@@ -1,16 +1,15 @@
-"""Motions in time: splines on the manifold, time laws, timing along paths, straight lines of poses."""
+"""Motions in time: splines on the manifold, time laws, timing along paths."""
 
 from cardan._algebra.lazy import imported_later
 
 with imported_later(globals()):
     from cardan._motion.trajectories.curves import FourierSeries, Spline
     from cardan._motion.trajectories.least_time import time_optimal
-    from cardan._motion.trajectories.pose_move import PoseMove, PoseSample
     from cardan._motion.trajectories.time_laws import MinimumJerk, Timed, TimeLaw, Trapezoidal
     from cardan._motion.trajectories.trajectory import Sample, Trajectory
 
 __all__ = [
-    "FourierSeries", "MinimumJerk", "PoseMove", "PoseSample", "Sample", "Spline", "TimeLaw", "Timed", "Trajectory",
+    "FourierSeries", "MinimumJerk", "Sample", "Spline", "TimeLaw", "Timed", "Trajectory",
     "Trapezoidal", "time_optimal",
 ]  # fmt: skip
 __dir__ = __all__.copy

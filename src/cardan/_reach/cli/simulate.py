@@ -71,7 +71,7 @@ def add_solver(parser: Any, flag: str, **options: Any) -> None:
     """Add what `solver_of` reads to a parser, or a group of one: a solver, its options and those of its world."""
     parser.add_argument("--dt", type=float, metavar="H", help=f"length of a step [s] (default: {DT:g})")
     parser.add_argument(flag, dest="solver", type=_solver_name, metavar=f"{{{','.join(SOLVERS)}}}", **options)
-    help = "of featherstone: implicit (default), semi_implicit, leapfrog, midpoint, rk4; mujoco has its own"
+    help = "of featherstone: implicit (default), semi_implicit, midpoint, rk4; mujoco has its own"
     parser.add_argument("--integrator", metavar="NAME", help=help)
     help = "law of contacts, of featherstone (default: convex); none, of all: what touches passes through"
     parser.add_argument("--contact", choices=(*LAWS, "none"), help=help)

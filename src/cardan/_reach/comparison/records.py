@@ -20,7 +20,7 @@ from cardan._robot.records import Material
 _PASSIVE = ("damping", "friction", "armature", "drive_stiffness", "drive_damping", "spring_stiffness", "spring_rest")
 _PASSIVE += ("compliance",)
 _LOOKS = ("rgba", "texture")
-_TOUCH = ("margin", "density")
+_TOUCH = ("margin", "density", "surface_velocity")
 
 
 def of_joint(a: Connection, b: Connection, is_reversed: bool, tolerance: float) -> list[Difference]:

@@ -46,6 +46,8 @@ def add_shapes(mj: Any, spec: Any, bodies: dict[str, Any], shapes: Sequence[G.Sh
     for name, shape in zip(names, shapes, strict=True):
         geom = bodies[shape.body].add_geom(name=name, mass=0.0, contype=0, conaffinity=0, **placed(shape.pose))
         geom.group = VISUAL if shape.role == "visual" else COLLISION
+        if shape.surface_velocity is not None:
+            geom.surfacevel = list(shape.surface_velocity)
         if shape.rgba is not None:
             geom.rgba = list(shape.rgba)
         set_geometry(mj, spec, geom, shape, assets)

@@ -14,6 +14,7 @@ from cardan._algebra.manifolds import SE2, UnitComplex
 from cardan._compiler.runtime.threads import num_threads
 from cardan._dynamics.algorithms.health import BEYOND
 from cardan._dynamics.call.function import Function
+from cardan._dynamics.coordinates import conventions
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.kinematics import wrench_efforts
 from cardan._motion.simulation.pairs import ContactPair
@@ -23,7 +24,6 @@ from cardan._motion.simulation.world import World
 from cardan._reach.interop.mujoco_joints import step_names
 from cardan._reach.interop.mujoco_package import mujoco, mujoco_batch
 from cardan._reach.interop.mujoco_spec import to_mjspec
-from cardan._reach.interop.mujoco_state import MujocoState
 from cardan._robot.geometry.shapes import Ellipsoid, HeightField, Sphere
 from cardan._robot.geometry.touching import ContactForces
 from cardan._robot.joints import Distance
@@ -172,7 +172,7 @@ class MuJoCo(Solver):
         spec = self._spec(integrator, cone, constraints, iterations)
         self._ends = [(pair.geomname1, pair.geomname2) for pair in spec.pairs]
         self.model: Any = self._compiled(spec)
-        self._state = MujocoState(world.model)
+        self._to = conventions.to("mujoco", world.model)
         self._servos = [_servo(self.model, world.model, self.model.actuator(k)) for k in range(self.model.nu)]
         self._free = np.setdiff1d(np.arange(world.model.nv), [servo.v for servo in self._servos])
         self._batches: dict[tuple[int, int], Any] = {}
@@ -248,7 +248,7 @@ class MuJoCo(Solver):
         """
         asked = self._targets(state, control)
         q, v = (np.array(x, dtype=np.float64) for x in (state.q, state.v))
-        qpos, qvel = self._state.to_mujoco(q, v)
+        qpos, qvel = self._to.configuration(q), self._to.velocity(q, v)
         ctrl, forces = self._controls(asked, qpos), self._forces(asked, q)
         found, can = self._contacts.empty(len(state), state.dtype), _sound(qpos, qvel, ctrl, forces)
         data = mujoco(USE).MjData(self.model)
@@ -282,14 +282,15 @@ class MuJoCo(Solver):
     ) -> tuple[np.ndarray, ...]:
         """Return q, v and warm after steps, those of before in worlds that do not come to good, and which do."""
         batch = self._batch(len(q))
-        qpos, qvel = self._state.to_mujoco(q, v)
+        qpos, qvel = self._to.configuration(q), self._to.velocity(q, v)
         ctrl, forces = self._controls(asked, qpos), self._forces(asked, q)
         can = _sound(qpos, qvel, ctrl, forces)
         for name, value in (("qpos", qpos), ("qvel", qvel), ("ctrl", ctrl), ("qfrc_applied", forces)):
             batch.bind(name)[...] = np.where(can[:, None], value, 0.0)
         _begin(batch.bind("qacc_warmstart"), warm)
         failed = _run(batch, np.flatnonzero(can), count)
-        q_new, v_new = self._state.from_mujoco(batch.bind("qpos"), batch.bind("qvel"))
+        qpos, qvel = batch.bind("qpos"), batch.bind("qvel")
+        q_new, v_new = self._to.from_configuration(qpos), self._to.from_velocity(qpos, qvel)
         sound = can & _sound(q_new, v_new)
         sound[failed] = False
         chosen = sound[:, None]
@@ -317,10 +318,10 @@ class MuJoCo(Solver):
         """  # noqa: D205
         effort, pushed = np.zeros_like(asked["effort"]), "wrenches" in asked
         if not pushed and not asked["effort"][:, self._free].any():
-            return np.zeros((len(q), self._state.nv))
+            return np.zeros((len(q), self._to.nv))
         model = self.world.model
         effort[:, self._free] = np.clip(asked["effort"], model.effort_lower, model.effort_upper)[:, self._free]
-        return self._state.effort(q, effort + wrench_efforts(model, q, asked["wrenches"]) if pushed else effort)
+        return self._to.effort(q, effort + wrench_efforts(model, q, asked["wrenches"]) if pushed else effort)
 
     def _batch(self, worlds: int) -> Any:
         """Return the batch of so many worlds; the last few are kept, with all their threads."""

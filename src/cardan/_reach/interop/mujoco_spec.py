@@ -23,6 +23,7 @@ from cardan._reach.interop.mujoco_collision import (
     keep_apart,
     set_groups,
 )
+from cardan._reach.interop.mujoco_constraints import add_loop, add_polynomial
 from cardan._reach.interop.mujoco_joints import (
     LIBRARY,
     Chain,
@@ -35,7 +36,6 @@ from cardan._reach.interop.mujoco_joints import (
     step_names,
 )
 from cardan._reach.interop.mujoco_package import mujoco
-from cardan._reach.interop.mujoco_state import MujocoState, add_loop, add_polynomial, can_close, opened
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry.shapes import Shape
 from cardan._robot.joints import FreeFlyer, Linear, Mimic, Polynomial, Reversed, Spherical
@@ -220,11 +220,11 @@ def to_mjspec(robot: Any, *, shapes: Shapes = True, annotations: bool = False) -
     q = getattr(robot, "initial", None)
     free = [c for c in model.connections if c.parent == WORLD and c.joint.is_floating] if q is not None else []
     starts = {c.name: c.joint.transform(tuple(q[model.q_slice(c.name)].tolist())) for c in free}  # pyright: ignore
-    writer = _Writer(module, opened(model, can_close), drives_said(model) if annotations else (), starts)
+    writer = _Writer(module, model, drives_said(model) if annotations else (), starts)
     _add_shapes(writer, robot, shapes)
     if hasattr(robot, "initial"):
-        qpos, qvel = MujocoState(model).to_mujoco(robot.initial, robot.initial_velocity)
-        writer.spec.add_key(name=INITIAL, qpos=[float(e) for e in qpos], qvel=[float(e) for e in qvel])
+        to, q, v = conventions.to("mujoco", model), robot.initial, robot.initial_velocity
+        writer.spec.add_key(name=INITIAL, qpos=to.configuration(q).tolist(), qvel=to.velocity(q, v).tolist())
     if annotations:
         writer.annotate(model)
     return writer.spec
@@ -330,8 +330,8 @@ class _Writer:
         there = {key.name for key in self.spec.keys}
         for name, q in model.named_configurations.items():
             if name not in there:
-                qpos, _ = MujocoState(model).to_mujoco(np.asarray(q, dtype=float), np.zeros(model.nv))
-                self.spec.add_key(name=name, qpos=[float(e) for e in qpos])
+                qpos = conventions.to("mujoco", model).configuration(np.asarray(q, dtype=float))
+                self.spec.add_key(name=name, qpos=qpos.tolist())
         for one, other in model.annotations.disabled_contacts:
             self.spec.add_exclude(bodyname1=one, bodyname2=other)
         # MuJoCo has the frames of balls and free joints at their bodies: marks say where they are.

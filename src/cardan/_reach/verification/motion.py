@@ -1,13 +1,12 @@
 """The motion subspace, its rate, the bias and the constraint wrenches, against differences and against derivation.
 
 The likely cause of a wrong S or bias is a simple error, tried on the true one, S_true of differences, at every sample.
-An error is a factor, or a matrix A of the pose; it explains a column if S = A S_true holds there at all samples.
-Everything is an array over the samples: S has the shape (n, 6, nv), A (n, 6, 6).
+An error is a matrix A of the pose; it explains S if S = A S_true holds at all samples. Everything is an array over the
+samples: S has the shape (n, 6, nv), A (n, 6, 6).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -30,18 +29,8 @@ from cardan._reach.verification.check import (
 from cardan._robot.joints import Joint
 from cardan._robot.joints.first_checks import first_line
 
-NOT_SIMPLE = "no simple error explains it"
 CLOSE = 1e-6  # differences know S_true to about 1e-9; errors that are made by mistake are of order one
 
-FACTORS = {
-    "{is} zero": 0.0,
-    "{has} the wrong sign": -1.0,
-    "{is} twice too large": 2.0,
-    "{is} half as large as it must be": 0.5,
-    "{is} per degree, not per radian: 57.3 times too large": 180.0 / math.pi,
-    "{is} per degree, not per radian: 57.3 times too small": math.pi / 180.0,
-}
-# What is wrong, by words, and its matrix A made of the adjoint Ad = [R, [p]R; 0, R].
 Errors = dict[str, Callable[[np.ndarray], np.ndarray]]
 
 
@@ -49,82 +38,19 @@ def _turned(Ad: np.ndarray) -> np.ndarray:
     return Ad * np.kron(np.eye(2), np.ones((3, 3)))
 
 
-# Errors of whole columns, from the likely to the rare; factors come before them.
+# What is wrong, by words, and its matrix A of the adjoint Ad = [R, [p]R; 0, R]. Signs and factors the numbers show.
 WHOLE: Errors = {
-    "{has} linear and angular parts exchanged; a Motion is [linear; angular]": lambda Ad: np.roll(np.eye(6), 3, 0),
-    "{is} expressed in the parent frame: dX X^-1 where X^-1 dX belongs": lambda Ad: Ad,
-    "{is} expressed in the parent's axes: multiply by R^T": _turned,
-    "{is} that of the parent relative to the child: -Ad(X) S": lambda Ad: -Ad,
-    "{is} mapped into the child frame twice": np.linalg.inv,
-    "{is} multiplied by R^T twice": lambda Ad: _turned(Ad).swapaxes(1, 2),
-    "{is} taken at the parent's origin, not the child's": lambda Ad: _turned(Ad).swapaxes(1, 2) @ Ad,
+    "has linear and angular parts exchanged; a Motion is [linear; angular]": lambda Ad: np.roll(np.eye(6), 3, 0),
+    "is expressed in the parent frame: dX X^-1 where X^-1 dX belongs": lambda Ad: Ad,
+    "is expressed in the parent's axes: multiply by R^T": _turned,
+    "is that of the parent relative to the child: -Ad(X) S": lambda Ad: -Ad,
 }
 
-ANY = np.eye(6)[None]  # poses, where no error depends on them
 
-
-def adjoints(poses: Sequence[SE3]) -> np.ndarray:
-    return np.array([X.adjoint() for X in poses], dtype=float)
-
-
-def error_of(got: np.ndarray, true: np.ndarray, Ad: np.ndarray = ANY) -> str:
-    """Return which error turns the true values into those given at every sample; empty if none does.
-
-    Both have the shape (n, rows, columns), the first at the neutral configuration; Ad is of the poses there.
-    """
-    for words, factor in FACTORS.items():
-        if _close(got, factor * true):  # before a free factor: the usual ones have names
-            return words
-    factor = float((got * true).sum()) / (float((true * true).sum()) or 1.0)
-    if _close(got, factor * true):
-        return f"{{is}} {'of the wrong sign and ' * (factor < 0.0)}{abs(factor):.4g} times as large as it must be"
-    for words, matrix in WHOLE.items():
-        if _close(got, matrix(Ad) @ true):
-            return words
-    return "{does} not change with q, as if q were neutral" if _close(got, true[:1]) else ""
-
-
-def explained(got: np.ndarray, true: np.ndarray, Ad: np.ndarray, names: Sequence[str]) -> tuple[str, bool]:
-    """Return in words what is wrong with motion subspaces, and whether that is all of it.
-
-    The first is at the neutral configuration; Ad is of the poses there, the names are those of the velocities.
-    """
-    pairs = [(got[:, :, [j]], true[:, :, [j]]) for j in range(len(names))]
-    wrong = [j for j, pair in enumerate(pairs) if not _close(*pair)]
-    together = error_of(got[:, :, wrong], true[:, :, wrong], Ad)
-    whole = {j: together or error_of(*pairs[j], Ad) for j in wrong}
-    if not all(whole.values()) and (exchanged := _exchanged(got, true, names)):
-        return exchanged, True
-    return _by_column(whole, names), all(whole.values())
-
-
-def _by_column(errors: dict[int, str], names: Sequence[str]) -> str:
-    sentences = []
-    for words in dict.fromkeys(filter(None, errors.values())):
-        which = [j for j, w in errors.items() if w == words]
-        listed = ", ".join(f"{j} ({names[j]})" for j in which)
-        several = 1 < len(which) < len(names)
-        subject = "S" if len(which) == len(names) > 1 else f"column{'s' * several} {listed}"
-        sentences.append(f"{subject} {phrase(words, plural=several)}")
-    return "; ".join(sentences)
-
-
-def phrase(words: str, *, plural: bool = False) -> str:
-    """Return an error's words with the verb for one thing or for several."""
-    verbs = {"is": "are", "has": "have", "does": "do"} if plural else {"is": "is", "has": "has", "does": "does"}
-    return words.format(**verbs)
-
-
-def _exchanged(got: np.ndarray, true: np.ndarray, names: Sequence[str]) -> str:
-    """Return which columns are in the wrong order, if that is what is wrong."""
-    A = np.linalg.lstsq(true.reshape(-1, len(names)), got.reshape(-1, len(names)), rcond=None)[0]
-    order = np.abs(A).argmax(axis=0)
-    is_order = np.allclose(np.abs(A), np.eye(len(A))[:, order], atol=CLOSE) and len({*order}) == len(A)
-    if not is_order or not _close(got, true @ A):
-        return ""
-    moved = [f"column {j} holds that of {names[k]}" for j, k in enumerate(order) if j != k]
-    signs = " (some with the wrong sign, too)" if A.sum(axis=0).min() < 0.0 else ""
-    return f"the columns are in the wrong order: {', '.join(moved)}{signs}"
+def error_of(what: str, got: np.ndarray, true: np.ndarray, poses: Sequence[SE3]) -> str:
+    """Return which error turns the true values into those given at every sample, shape (n, 6, columns); or nothing."""
+    Ad = np.array([X.adjoint() for X in poses], dtype=float)
+    return next((f"{what} {words}" for words, matrix in WHOLE.items() if _close(got, matrix(Ad) @ true)), "")
 
 
 def _close(got: np.ndarray, true: np.ndarray) -> bool:
@@ -136,16 +62,14 @@ def _close(got: np.ndarray, true: np.ndarray) -> bool:
 def bias_cause(joint: Joint, samples: Samples, q: Any) -> str:
     kinds = (joint, samples.alone)
     got, true = (np.array([vector(j.bias(q, v)) for q, v in samples.states])[:, :, None] for j in kinds)
-    whole = error_of(got, true, adjoints(samples.poses)) or _classical(samples, got, true)
-    if whole == "{is} zero":
+    if not got.any():
         return "the bias is zero although S depends on q: leave `bias` out, and it is derived"
-    if whole:
-        return f"the bias {phrase(whole)}"
+    if known := error_of("the bias", got, true, samples.poses) or _classical(samples, got, true):
+        return known
     v = np.linspace(0.5, 1.0, joint.nv)
     once, twice = (vector(joint.bias(q, tuple(k * v))) for k in (1.0, 2.0))
-    if not np.allclose(twice, 4.0 * once, atol=CLOSE):
-        return "the bias is not quadratic in v: bias(q, 2 v) must be 4 bias(q, v)"
-    return NOT_SIMPLE
+    is_quadratic = np.allclose(twice, 4.0 * once, atol=CLOSE)
+    return "" if is_quadratic else "the bias is not quadratic in v: bias(q, 2 v) must be 4 bias(q, v)"
 
 
 def _classical(samples: Samples, got: np.ndarray, true: np.ndarray) -> str:
@@ -154,7 +78,7 @@ def _classical(samples: Samples, got: np.ndarray, true: np.ndarray) -> str:
     extra = np.pad(np.cross(twists[:, 3:], twists[:, :3]), ((0, 0), (0, 3)))
     if not np.allclose(got, true + extra[:, :, None], atol=CLOSE):
         return ""
-    return "{is} the acceleration of the child's origin, R^T d2p/dt2: the term -w x (S v)_linear is missing"
+    return "the bias is the acceleration of the child's origin, R^T d2p/dt2: the term -w x (S v)_linear is missing"
 
 
 CONVERGED = 1e-5  # differences that are less sure than this belong to a function with a jump or a kink
@@ -185,12 +109,8 @@ def subspace(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 def _cause(joint: Joint, samples: Samples, got: list[np.ndarray]) -> str:
     true = [S for S, _ in samples.subspaces]
-    rates, in_transform = _rate_cause(joint, samples, got, true), _transform_cause(joint, samples, got)
-    in_subspace, entire = rates, True
-    if not rates:
-        in_subspace, entire = explained(np.array(got), np.array(true), adjoints(samples.poses), joint.velocity_names)
-    causes = (in_subspace if entire or not in_transform else "", in_transform)
-    return ", or ".join(c for c in causes if c) or NOT_SIMPLE
+    in_subspace = _rate_cause(joint, samples, got, true) or error_of("S", np.array(got), np.array(true), samples.poses)
+    return ", or ".join(filter(None, (in_subspace, _transform_cause(joint, samples, got))))
 
 
 VARIANTS: dict[str, Callable[[SE3], SE3]] = {

@@ -25,7 +25,7 @@ from cardan._algebra.spatial import SE3, Inertia, Matrix3, checked_pose
 from cardan._robot.geometry.hull import hull_of_points, hulls_of_file, triangles_of_hull
 from cardan._robot.geometry.mesh import integrals_of_triangles, mesh_integrals, surface_of_file, surface_of_heights
 from cardan._robot.geometry.triangles import checked_triangles, is_closed, joins_of, welded
-from cardan._robot.records import Material
+from cardan._robot.records import Material, checked_numbers
 
 
 class _Centred:
@@ -614,6 +614,9 @@ class Shape:
         group: what it is, as bits of 32.
         mask: groups it may touch: two shapes may touch if each one's group has a bit of the other's mask.
         margin: how far around it contact is felt [m].
+        surface_velocity: how the surface runs over its body, as that of a conveyor belt, a track or a turntable does:
+            a twist at the shape's origin in its axes, linear [m/s] and angular [rad/s]. What of it lies in the plane
+            of a contact counts there. None for a surface at rest.
         density: of its matter [kg/m^3], where the description says it; the body's inertia is what counts.
 
     Throughout:
@@ -640,6 +643,7 @@ class Shape:
     mask: int = ALL_BITS
     margin: float = 0.0
     density: float | None = None
+    surface_velocity: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
         if self.role not in ("visual", "collision"):
@@ -655,6 +659,11 @@ class Shape:
             expected = "a cardan.Material or None"
             raise ParameterError(f"surface of a shape of {self.body!r}", got=self.surface, expected=expected, hint=hint)
         object.__setattr__(self, "margin", _not_negative(f"margin of a shape of {self.body!r}", self.margin))
+        if self.surface_velocity is not None:
+            expected = "six finite numbers: linear [m/s] and angular velocity [rad/s]"
+            what = f"surface velocity of a shape of {self.body!r}"
+            twist = checked_numbers(what, self.surface_velocity, 6, expected, math.isfinite)
+            object.__setattr__(self, "surface_velocity", twist)
         if self.density is not None:
             object.__setattr__(self, "density", density_checked(self.density))
         for key in ("group", "mask"):

@@ -191,7 +191,7 @@ def _matrices(poses: list[SE3]) -> np.ndarray:
 
 def with_constants(model: Any, values: Mapping[str, np.ndarray]) -> Any:
     """Return the model with the inputs' values in it, numbers or symbols, which nobody checks: poses must be rigid."""
-    given = _spread(model, values)
+    given = spread(model, values)
     bodies = tuple(_body(b, given) for b in model.bodies)
     connections = tuple(_connection(c, given) for c in model.connections)
     frames = tuple(
@@ -225,7 +225,7 @@ def with_numbers(model: Any, values: Mapping[str, Any]) -> Any:
     return replace(unchecked, bodies=bodies, connections=connections, frames=frames, inputs=rest)
 
 
-def _spread(model: Any, values: Mapping[str, np.ndarray]) -> Values:
+def spread(model: Any, values: Mapping[str, np.ndarray]) -> Values:
     """Return the inputs' values by owner and constant."""
     found: Values = {}
     for name, value in values.items():

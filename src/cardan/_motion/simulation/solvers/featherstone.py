@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
+from cardan._algebra.arrays.implicit_function import all_held
 from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import UnknownNameError, UnsupportedError, check_known
+from cardan._algebra.scalar import maximum
 from cardan._dynamics.algorithms import stepping
+from cardan._dynamics.algorithms.cluster import bends
 from cardan._dynamics.algorithms.drives import JointForces, undetermined
 from cardan._dynamics.algorithms.grouped import singular
 from cardan._dynamics.algorithms.gyroscopic import gyroscopic_efforts
@@ -39,7 +42,7 @@ from cardan._motion.simulation.world import World
 from cardan._robot.geometry.touching import ContactForces
 from cardan._robot.records import Material
 
-Integrator = Literal["implicit", "semi_implicit", "leapfrog", "midpoint", "rk4"]
+Integrator = Literal["implicit", "semi_implicit", "midpoint", "rk4"]
 """The first is of this page, the others are functions of `stepping`."""
 Law = Literal["convex", "compliant"]
 LEFT_OUT = ("restitution", "torsional", "rolling", "anisotropy")
@@ -51,7 +54,7 @@ class Featherstone(CompiledSolver):
 
     The implicit integrator, the default, takes drives, damping, dry friction, stops and contacts into the recursion of
     articulated inertias, so that it stays stable with stiff gains at any step. The explicit ones (`"semi_implicit"`,
-    `"leapfrog"`, `"midpoint"`, `"rk4"`) are more accurate for smooth motion, and take drives and damping alone.
+    `"midpoint"`, `"rk4"`) are more accurate for smooth motion, and take drives and damping alone.
 
     Args:
         world: what moves.
@@ -64,8 +67,9 @@ class Featherstone(CompiledSolver):
             1, joints chatter on their stops.
         limits: whether the joints' position limits are stops.
         tables: whether bodies are rows of tables that one program for each kind of thing runs over, in place of one
-            program for all of the world. None decides: four robots or bodies that may touch one another are. Then the
-            world has no size limit, but a step is no function that can be differentiated.
+            program for all of the world. None decides: four robots or bodies that may touch one another are, and fewer
+            of which many pairs may meet. Then the world has no size limit, but a step is no function that can be
+            differentiated.
         sleep: a speed [m/s]. Loose bodies that touch something, and of which no point has been faster for half a
             second, fall asleep with all that they touch: they stand still, and cost nothing, until something touches or
             pushes them, or they are moved. None: no body sleeps. It takes tables.
@@ -251,6 +255,7 @@ def step_state(given: StepInputs) -> dict[str, Any]:
     else:
         moved, residual = explicit_step(given), 0.0
         a = [(after - before) * (1.0 / dt) for after, before in zip(moved.v, joints.v, strict=True)]
+    residual = reduce(maximum, (all_held(e) * (1.0 / dt) for e in bends(joints.model, given.q, moved.q)), residual)
     return state_after(given, joints.at_end(*moved, a), residual)
 
 

@@ -80,6 +80,7 @@ class Maximal(CompiledSolver):
         "cluster": "take cardan.solvers.Featherstone, or loops as constraints: clusters=False",
         "contact": YES,
         "what must not slip": "take cardan.solvers.Featherstone",
+        "surface velocity": "take cardan.solvers.Featherstone, or a joint that is driven (World.with_kinematic)",
         "rolling friction": "take cardan.solvers.Featherstone, whose convex law has it",
     }
     method: ClassVar[str]
@@ -110,6 +111,8 @@ class Maximal(CompiledSolver):
             except UnsupportedError:
                 yield "link without inertia", f"what joint {node.name!r} moves, without mass or inertia"
         for pair in self.world.pairs if self.contacts else ():
+            if any(pair.surface_velocities):
+                yield "surface velocity", f"a surface that runs ({pair.name})"
             if pair.material.torsional or pair.material.rolling or pair.material.anisotropy != 1.0:
                 yield "rolling friction", f"torsional or rolling friction, or two coefficients ({pair.name})"
 

@@ -209,7 +209,10 @@ class Solver(ABC):
         """Return what `control_names` names, in each world, or raise `ParameterError` for what is of other worlds."""
         own = self.world
         if not isinstance(state, State) or not (state.world is own or state.world.moves_like(own)):
-            raise ParameterError("state", got=state, expected=f"a state made by this solver's world, {own!r}")
+            hint = "World.state_from(state) is the state of a world that has other bodies."
+            raise ParameterError(
+                "state", got=state, expected=f"a state made by this solver's world, {own!r}", hint=hint
+            )
         v = state.v
         if control is None:
             key = len(v), v.dtype

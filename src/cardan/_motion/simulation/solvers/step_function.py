@@ -17,7 +17,7 @@ from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.function import Function, function
 from cardan._motion.contact.touching import Pair
 from cardan._motion.simulation.pairs import ContactPair
-from cardan._motion.simulation.world_contents import CONTACT_INPUTS
+from cardan._motion.simulation.world_contents import CONTACT_INPUTS, contact_value
 from cardan._robot.model import Model
 
 ARRAYS = {"effort": ("nv",), "position": ("nv",), "velocity": ("nv",), "wrenches": ("nbodies", 6), "count": ()}
@@ -69,8 +69,10 @@ def step_function(
         contact_restitution: ArrayLike | None = None,
         contact_stiffness: ArrayLike | None = None,
         contact_dissipation: ArrayLike | None = None,
+        contact_surface_velocity: ArrayLike | None = None,
     ) -> dict[str, Any]:
         given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
+        given = (*given, contact_surface_velocity)
         pairs = with_surfaces(settings.pairs, given)
         q_0, v_0, rates = (cast(Any, array) for array in (q, v, velocity))  # of symbols, which algorithms read
         joints = KinematicJoints(model, settings.kinematic, q_0, v_0, rates, settings.dt)
@@ -88,7 +90,7 @@ def state_after(given: StepInputs, after: tuple[Vector, Vector, Vector], residua
     It is the state as it was, if what comes of it, or what it is `compared` with, is no number.
     """
     q, v, a = after
-    surfaces = [getattr(pair.material, name) for pair in given.pairs for name in CONTACT_INPUTS.values()]
+    surfaces = [contact_value(pair, name) for pair in given.pairs for name in CONTACT_INPUTS.values()]
     sound = is_sound(q, v, compared(given.joints.model, [x for x in surfaces if x is not None]))
     # Only sound steps count, so that the clock of a world stands still from the first step that is not.
     moved = {"q": kept(sound, q, given.q), "v": kept(sound, v, given.v), "warm": a}
@@ -105,8 +107,9 @@ def with_surfaces(pairs: Sequence[ContactPair], surfaces: Sequence[Any]) -> Sequ
     for k, pair in enumerate(pairs):
         own = {field.name: getattr(pair.material, field.name) for field in fields(pair.material)}
         own |= {name: values[k] for name, values in given.items()}
+        running = own.pop("surface_velocity", pair.surface_velocity)
         material: Any = SimpleNamespace(**own)  # a Material checks its numbers, which symbols are not
-        found.append(replace(pair, material=material))
+        found.append(replace(pair, material=material, surface_velocity=running))
     return found
 
 

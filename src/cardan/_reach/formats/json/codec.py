@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,10 +19,10 @@ from cardan._algebra.spatial import SE3, Inertia
 from cardan._compiler.runtime.staging import write_whole
 from cardan._reach.formats.json import records
 from cardan._reach.formats.json.kinds import FLAG, INERTIA, LIMITS, POSE, TEXT, VALUES, VECTOR, Kind, at, members
-from cardan._reach.formats.json.text import WrongError, json_text, lines_of, parsed, path_text, refuse, shown
+from cardan._reach.formats.json.text import WrongError, json_text, parsed, path_text, refuse, shown
 from cardan._reach.formats.json.values import JOINT
 from cardan._reach.formats.reading import Description, Options, Places
-from cardan._reach.formats.report import MAX_FAULTS, MAX_SUGGESTIONS, NO_INERTIA, At, Report
+from cardan._reach.formats.report import MAX_FAULTS, MAX_SUGGESTIONS, NO_INERTIA, Report
 from cardan._reach.formats.source import Source
 from cardan._robot.description import Mechanism, Mesh, Shape
 from cardan._robot.joints import Joint, Limits
@@ -76,7 +75,7 @@ def from_json(source: JsonSource, *, trusted: bool = False) -> Any:
             whose writer you trust as you trust the writer of a program you run.
 
     Raises:
-        DescriptionError: with every fault found, each with file, line and path.
+        DescriptionError: with every fault found, each with file and path.
 
     Examples:
         >>> cardan.from_json(cardan.to_json(mechanism)) == mechanism
@@ -87,7 +86,7 @@ def from_json(source: JsonSource, *, trusted: bool = False) -> Any:
         raise DTypeError("from_json", "source", got=f"a {type(source).__name__}", expected=expected)
     if isinstance(source, str) and not source.lstrip("\ufeff \t\r\n").startswith("{"):
         source = Path(source)
-    return opened_json(Source.of(source), trusted=trusted)[1]
+    return opened_json(Source.of(source), trusted=trusted)
 
 
 # --- texts and their faults ---------------------------------------------------------------------------------------
@@ -95,16 +94,8 @@ def from_json(source: JsonSource, *, trusted: bool = False) -> Any:
 Told = tuple[Sequence[str | int], str]  # the path to a value, and what is wrong with it
 
 
-class Text(NamedTuple):
-    """A JSON text and what to call it."""
-
-    name: str
-    content: str
-
-    def faults(self, told: Iterable[Told], severity: str = "error") -> list[Fault]:
-        told = list(told)
-        placed = zip(told, lines_of(self.content, (path for path, _ in told)), strict=True)
-        return [Fault(self.name, line, f"{path_text(path)}: {why}", severity) for (path, why), line in placed]
+def faults_of(name: str, told: Iterable[Told], severity: str = "error") -> list[Fault]:
+    return [Fault(name, 0, f"{path_text(path)}: {why}", severity) for path, why in told]
 
 
 class _Faults:
@@ -130,14 +121,13 @@ class _Faults:
             self.found.append((path, message))
 
 
-def opened_json(source: Source, *, trusted: bool = False) -> tuple[Text, Any]:
+def opened_json(source: Source, *, trusted: bool = False) -> Any:
     try:
         content = source.content.decode("utf-8-sig", "surrogatepass" if source.encoding else "strict")
     except UnicodeDecodeError as error:
         line = source.content.count(b"\n", 0, error.start) + 1
         raise DescriptionError([Fault(source.name, line, "is not UTF-8, as JSON must be")]) from None
-    opened = Text(source.name, content)
-    value, faults, thing = parsed(opened.content, opened.name), _Faults(), None
+    value, faults, thing = parsed(content, source.name), _Faults(), None
     with faults.noted():
         if type(value) is not dict or "cardan" not in value:
             refuse(value, 'an object with "cardan", the kind of thing, and "schema": 1')
@@ -149,8 +139,8 @@ def opened_json(source: Source, *, trusted: bool = False) -> tuple[Text, Any]:
         at("schema", _check_schema, value["schema"])
         thing = DOCUMENTS[kind].read({k: e for k, e in value.items() if k not in ("cardan", "schema")}, trusted, faults)
     if faults.found:
-        raise DescriptionError(opened.faults(faults.found))
-    return opened, thing
+        raise DescriptionError(faults_of(source.name, faults.found))
+    return thing
 
 
 def _check_schema(schema: Any) -> None:
@@ -341,10 +331,10 @@ def read(source: Source, options: Options) -> Description:
     Meshes whose file is not where it was are looked for in `package_dirs`, if that is given.
     """
     report = Report(source.name)
-    opened, thing = opened_json(source, trusted=options.trusted)
+    thing = opened_json(source, trusted=options.trusted)
     if not isinstance(thing, (Mechanism, Model)):
         message = f"holds a {type(thing).__name__}, expected a mechanism or a model; cardan.from_json reads it"
-        report.error(1, message)
+        report.error(0, message)
         return Description(None, report)
     if options.on_inertia != "ignore":
         told = (
@@ -353,39 +343,10 @@ def read(source: Source, options: Options) -> Description:
             if body.inertia is not None
             for reason in _impossible(body.inertia)
         )
-        report.doubts += opened.faults(islice(told, MAX_FAULTS), "warning")
+        report.doubts += faults_of(source.name, islice(told, MAX_FAULTS), "warning")
     if options.package_dirs:
         thing = _with_meshes(thing, Places(source.folder, options.package_dirs))
-    return Description(thing, report, _Places(opened, thing))
-
-
-@dataclass(frozen=True)
-class _Places(Mapping[tuple[str, str], At]):
-    """The lines on which the records of a robot begin; the text is gone through when the first is asked for."""
-
-    opened: Text
-    thing: Mechanism | Model
-
-    @cached_property
-    def lines(self) -> dict[tuple[str, str], int]:
-        lists: dict[str, tuple[str, Sequence[Any]]] = {
-            "bodies": ("body", self.thing.bodies),
-            "joints": ("joint", self.thing.joints if isinstance(self.thing, Mechanism) else self.thing.connections),
-            "frames": ("frame", self.thing.frames),
-            "actuators": ("actuator", self.thing.annotations.actuators),
-        }
-        lists = lists if isinstance(self.thing, Mechanism) else lists | {"closures": ("joint", self.thing.closures)}
-        paths = {(kind, part.name): (key, k) for key, (kind, parts) in lists.items() for k, part in enumerate(parts)}
-        return dict(zip(paths, lines_of(self.opened.content, paths.values()), strict=True))
-
-    def __getitem__(self, part: tuple[str, str]) -> At:
-        return self.lines[part]
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        return iter(self.lines)
-
-    def __len__(self) -> int:
-        return len(self.lines)
+    return Description(thing, report)
 
 
 def _impossible(inertia: Inertia) -> list[str]:

@@ -113,6 +113,7 @@ SHAPE = K.Record(
     K.Field("surface", MATERIAL, True),
     *(K.Field(key, K.WHOLE, True, _unless(key, usual)) for key, usual in (("group", 1), ("mask", ALL_BITS))),
     *(K.Field("margin", K.NUMBER, True, _unless("margin", 0.0)), K.Field("density", K.NUMBER, True)),
+    K.Field("surface_velocity", K.NUMBERS, True),
 )
 _GEAR = K.Field(
     "gear",

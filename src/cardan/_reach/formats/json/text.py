@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import json
 import math
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from cardan._algebra.errors import DescriptionError, Fault, shortened
@@ -23,7 +22,6 @@ MAX_DEPTH = 100  # of values in values; each may take two levels of the text
 MAX_NESTING = 2 * MAX_DEPTH + 20
 MAX_VALUES = 4_000_000  # a value of two bytes takes up to a hundred in memory
 Key = str | int
-_SPACE = re.compile(r"[ \t\r\n]*")
 
 
 class WrongError(Exception):
@@ -145,57 +143,3 @@ def path_text(path: Sequence[Key]) -> str:
         plain = isinstance(key, str) and key.isidentifier()
         text += f".{str(key)[:60]}" if plain else f"[{json.dumps(key)[:60]}]"
     return text.removeprefix(".") or "the top level"
-
-
-def lines_of(text: str, paths: Iterable[Sequence[Key]]) -> Iterator[int]:
-    """Yield the line on which the value at each path begins, or what is left of it; the text is gone through once."""
-    wanted: dict[Key, Any] = {}
-    paths = list(paths)
-    for path in paths:
-        inner = wanted
-        for key in path:
-            inner = inner.setdefault(key, {})
-    places: dict[int, int] = {}  # a branch of `wanted`, by identity -> where it begins
-    _find(text, _skip(text, 0), wanted, places)
-    lines, line, before = {}, 1, 0
-    for branch, place in sorted(places.items(), key=lambda item: item[1]):
-        line, before = line + text.count("\n", before, place), place
-        lines[branch] = line
-    for path in paths:
-        branch: Any = wanted
-        last = lines[id(branch)]
-        for key in path:
-            branch = branch[key]
-            last = lines.get(id(branch), last)
-        yield last
-
-
-_VALUE = json.JSONDecoder(parse_int=str, parse_float=str)
-
-
-def _find(text: str, at: int, wanted: dict[Key, Any], places: dict[int, int]) -> None:
-    """Note where a value begins, and the values in it that are wanted."""
-    places[id(wanted)] = at
-    left = {key for key in wanted if isinstance(key, str) == (text[at] == "{")}
-    if text[at] not in "{[":
-        return
-    is_object, at, count = text[at] == "{", _skip(text, at + 1), 0
-    try:
-        while left and text[at] not in "}]":
-            key: Key = count
-            if is_object:
-                key, at = _VALUE.raw_decode(text, at)
-                at = _skip(text, _skip(text, at) + 1)  # over the colon
-            if key in left:
-                left.remove(key)
-                _find(text, at, wanted[key], places)
-            _, at = _VALUE.raw_decode(text, at)
-            at, count = _skip(text, at), count + 1
-            at = _skip(text, at + 1) if text[at] == "," else at
-    except RecursionError:  # what is nested too deep is not looked into
-        return
-
-
-def _skip(text: str, at: int) -> int:
-    match = _SPACE.match(text, at)
-    return match.end() if match else at

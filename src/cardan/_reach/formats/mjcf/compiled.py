@@ -3,9 +3,8 @@
 Files of meshes are opened where a mass or a size depends on them, and nowhere else: any other mesh stands in as a
 tetrahedron, whose own frame MuJoCo moves as it would move the mesh's, and that is undone.
 
-With `<compiler fusestatic="true"/>` MuJoCo joins bodies without joints to what they are fixed to before it weighs them:
-what it joins to the world counts no more in `settotalmass`, and geoms that change their body count there in
-`inertiafromgeom`. Here all bodies stay. So a description is compiled both ways, and the masses are made the same.
+With `<compiler fusestatic="true"/>` MuJoCo joins bodies without joints to what they are fixed to before it weighs them.
+Here all bodies stay, with the same masses in all; what weighs the joined ones otherwise is refused.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ from cardan._reach.formats.source import Source
 from cardan._reach.formats.xml import escaped
 from cardan._reach.interop.mujoco_package import heard
 
-CLOSE = 1e-6  # how far masses may differ, relative: products are rounded in another order
 TETRAHEDRON = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0]
 FACES = [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]
 
@@ -79,7 +77,7 @@ def compiled(mj: Any, text: Expanded, source: Source, options: Options, report: 
 def _compiled(
     mj: Any, spec: Any, text: Expanded, source: Source, options: Options, report: Report
 ) -> CompiledMjcf | None:
-    is_fused = spec.compiler.fusestatic
+    _check_fused(mj, spec.compiler, report)
     spec.compiler.fusestatic = spec.compiler.discardvisual = False  # every body and geom stays
     spec.compiler.LRopt.mode = 0  # ranges of muscles are simulated, and not needed
     meshes = _Meshes(mj, spec, text, source, options, report).settle()
@@ -87,46 +85,18 @@ def _compiled(
     if report.errors:
         return None
     m = spec.compile()
-    if is_fused:
-        other = spec.copy()
-        other.compiler.fusestatic = True
-        _weigh_as_fused(mj, other.compile(), m, report)
     _switch_off(mj, m, report)
     return CompiledMjcf(mj, spec, m, text, meshes, touching)
 
 
-def _weigh_as_fused(mj: Any, fused: Any, m: Any, report: Report) -> None:
-    """Give a model with all bodies the masses of one with fused bodies: they may differ by one factor."""
-    wanted, found = list(_moving(mj, fused).values()), _moving(mj, m)
-    masses = [(new[0], old[0]) for new, old in zip(wanted, found.values(), strict=True) if old[0] > 0.0]
-    factor = masses[0][0] / masses[0][1] if masses else 1.0
-    for new, (body, old) in zip(wanted, found.items(), strict=True):
-        if not np.allclose(new, factor * old, rtol=CLOSE, atol=CLOSE * abs(new[0])):
-            name = quoted(m.body(body).name)
-            masses = f"fusestatic: MuJoCo gives body {name}, with what is fixed to it, a mass of {new[0]:.6g} kg"
-            report.error(0, f'{masses}, and without it {old[0]:.6g} kg, or other moments; write fusestatic="false"')
-            return
-    if abs(factor - 1.0) > CLOSE:
-        m.body_mass[:] *= factor
-        m.body_inertia[:] *= factor
-
-
-def _moving(mj: Any, m: Any) -> dict[int, np.ndarray]:
-    """Return of each body with joints, and all that is fixed to it, 10 numbers in world axes at the model's rest.
-
-    They are its mass, first moments and moments about the body's origin: they scale as the mass does.
-    """
-    d = mj.MjData(m)
-    mj.mj_kinematics(m, d)
-    mj.mj_comPos(m, d)
-    found = {body: np.zeros(10) for body in range(1, m.nbody) if m.body_jntnum[body]}
-    for body in range(1, m.nbody):
-        if (root := int(m.body_weldid[body])) in found:
-            mass, axes = m.body_mass[body], d.ximat[body].reshape(3, 3)
-            r = d.xipos[body] - d.xpos[root]
-            moments = axes @ np.diag(m.body_inertia[body]) @ axes.T + mass * (r @ r * np.eye(3) - np.outer(r, r))
-            found[root] += [mass, *(mass * r), *moments[np.triu_indices(3)]]
-    return found
+def _check_fused(mj: Any, compiler: Any, report: Report) -> None:
+    """Refuse what weighs fused bodies otherwise than those that stay."""
+    from_geoms = compiler.inertiafromgeom == mj.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
+    asked = {"settotalmass": compiler.settotalmass > 0.0, "inertiafromgeom": from_geoms}
+    asked |= {name: bool(getattr(compiler, name)) for name in ("balanceinertia", "boundinertia", "boundmass")}
+    for name in (name for name, is_asked in asked.items() if is_asked and compiler.fusestatic):
+        said = f'<compiler fusestatic="true" {name}=...>: {name} gives bodies that are fused other masses'
+        report.error(0, f'{said} than those that stay, as all do here; write fusestatic="false"')
 
 
 def _switch_off(mj: Any, m: Any, report: Report) -> None:

@@ -223,6 +223,9 @@ def _read_shape(r: MjcfReading, geom: Any, bits: dict[Bits, Bits], is_paired: bo
     group, mask = bits.get(touching, NOTHING if is_paired else EVERYTHING)
     contact = {"surface": _surface(m, number) if any(touching) else None, "group": group, "mask": mask}
     contact |= {"margin": max(float(m.geom_margin[number]), 0.0), "density": _density(r, geom, shaped[0])}
+    contact["surface_velocity"] = (
+        tuple(map(float, m.geom_surfacevel[number])) if any(m.geom_surfacevel[number]) else None
+    )
     body, name = r.bodies[m.geom_bodyid[number]], r.name("GEOM", number)
     r.mechanism.add_shape(Shape(body, role, *shaped, name, **_look(r, number), **contact))
 

@@ -24,7 +24,6 @@ from cardan._reach.formats.xml import MAX_DEPTH, UNWRITABLE, Lines, element, esc
 from cardan._reach.interop.mujoco_collision import geom_names
 from cardan._reach.interop.mujoco_package import heard, mujoco
 from cardan._reach.interop.mujoco_spec import to_mjspec
-from cardan._reach.interop.mujoco_state import half_of
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry.shapes import HeightField, Hull, Mesh, Shape, Sphere
 from cardan._robot.geometry.touching import EVERYTHING
@@ -218,6 +217,7 @@ class _Printer:
             "condim": _unless(geom.condim, 3),
             "friction": _unless(geom.friction, [1.0, 0.005, 0.0001]),
             "margin": _unless(geom.margin, 0.0),
+            "surfacevel": _unless(geom.surfacevel, [0.0] * 6),
             "group": _unless(geom.group, 0),
             "material": shape.material or None,
             "rgba": shape.rgba,
@@ -292,14 +292,12 @@ def losses(model: Model, spec: Any) -> tuple[str, ...]:
     there, own = {a.name for a in spec.actuators}, {a.name for a in model.actuators}
     gone = {*model.body_names} - {body.name for body in written}
     unknown = [a for a in model.actuators if a.name in there and (a.gain is None or a.bias is None)]
-    halves = [half_of(c.name) for c in model.closures]
     of_kinds = {
         "massless bodies between joints of one body:": [name for name in model.body_names if name in gone],
         "joints apart, but in a row of one body:": [c.name for c in model.connections if {c.parent, c.child} & gone],
         "inertias of their own, but with what is fixed together, of bodies": [
             b.name for b in written if not _has_its_own(b, spec.body(b.name))
         ],
-        "loops as they are, but cut, with half of a body moved by their joint:": [n for n in halves if spec.body(n)],
         **_of_joints(model),
         **_of_shapes(model.shapes, model.contact_surfaces),
         "that the gain of actuators is not known, which is 1 there:": [a.name for a in unknown],

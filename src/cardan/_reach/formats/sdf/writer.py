@@ -134,6 +134,8 @@ class _SdfWriter:
         what = f"shape {name!r} of {shape.body!r}"
         if shape.margin:
             raise UnsupportedError(f"the margin of {what}", "SDF", INSTEAD)
+        if shape.surface_velocity is not None:
+            raise UnsupportedError(f"the surface velocity of {what}", "SDF", INSTEAD)
         inside = [_pose(shape.pose), on_a_line(element("geometry", {}, _geometry(shape, what)))]
         if shape.role == "visual":
             inside.append(_look(shape))

@@ -93,7 +93,7 @@ def _losses(thing: Mechanism | Model) -> Iterator[str]:
         "configurations": [configuration.name for configuration in beside.configurations],
         "disabled contacts": ["/".join(pair) for pair in beside.disabled_contacts],
         "surfaces of contacts": [f"{own.a}/{own.b}" for own in beside.contact_surfaces],
-        "surfaces, groups, masks, margins or densities of shapes on": [
+        "surfaces, groups, masks, margins, surface velocities or densities of shapes on": [
             s.body for s in beside.shapes if any(getattr(s, key) != usual for key, usual in _PLAIN_SHAPE.items())
         ],
     }
@@ -101,7 +101,7 @@ def _losses(thing: Mechanism | Model) -> Iterator[str]:
 
 
 RATES = ("velocity", "effort")
-_PLAIN_SHAPE = {"surface": None, "group": 1, "mask": ALL_BITS, "margin": 0.0, "density": None}
+_PLAIN_SHAPE = {"surface": None, "group": 1, "mask": ALL_BITS, "margin": 0.0, "surface_velocity": None, "density": None}
 
 
 def _inertial(body: Body) -> list[str]:
