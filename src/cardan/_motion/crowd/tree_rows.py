@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan._algebra.scalar import is_zero, maximum, minimum, sqrt, where
+from cardan._algebra.scalar import is_zero, maximum, minimum, where
 from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Vector3
 from cardan._compiler.program import Program
 from cardan._dynamics.algorithms import stepping
@@ -30,7 +30,7 @@ from cardan._dynamics.algorithms.kinematic import KinematicJoints
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.convex import convex
-from cardan._motion.contact.touching import AHEAD, SKIN, Pair, contacts
+from cardan._motion.contact.touching import AHEAD, SKIN, Pair, at_most, contacts
 from cardan._motion.crowd.kinds import BASE, INERTIA, Ball
 from cardan._motion.crowd.rows import (
     LANES,
@@ -176,7 +176,10 @@ class TreeRows:
         return row_program("placing", self.columns, placing)
 
     def moving(self) -> Program:
-        """Return the program of the room that is left to its shapes before pairs have to be listed again [m]."""
+        """Return the program of the room that is left to its shapes before pairs have to be listed again [m].
+
+        Roots take long, so lengths are bounded by sums.
+        """
 
         def moving(listed: Any, **given: Any) -> dict[str, Any]:
             state = self._start(**given).state
@@ -184,10 +187,9 @@ class TreeRows:
             for ball, row in zip(self.balls, listed, strict=True):
                 centre, V = Vector3(*ball.centre), state.V[ball.node]
                 moved = state.poses[ball.node] @ centre - Vector3(*row[:3])
-                speed = sqrt((V.linear + V.angular.cross(centre)).norm_squared())
-                speed = speed + ball.extent * sqrt(V.angular.norm_squared())
+                speed = at_most(V.linear + V.angular.cross(centre)) + ball.extent * at_most(V.angular)
                 reach = (1.0 + SKIN) * ball.extent + ball.margin + AHEAD * self.dt * speed
-                slack = minimum(slack, ball.slack + row[3] - reach - sqrt(moved.norm_squared()))
+                slack = minimum(slack, ball.slack + row[3] - reach - at_most(moved))
             return {"slack": [slack]}
 
         return row_program("moving", self.columns | {"listed": (len(self.balls), 4)}, moving)
