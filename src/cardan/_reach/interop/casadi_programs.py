@@ -177,8 +177,12 @@ KNOWN = {
 
 
 def _known(of: Function[..., Any], model: Model, x: Sequence[str]) -> Known | None:
-    """Return what is known of a function whose arguments are the three of the dynamics and no others."""
-    return KNOWN.get(of.made_from) if len(x) == 3 and not model.inputs else None
+    """Return what is known of a function whose arguments are the three of the dynamics and no others.
+
+    Of clusters it is known along closed motions alone, and not by the entries of q.
+    """
+    of_trees = not (model.inputs or any(node.joint.is_placed for node in model.nodes))
+    return KNOWN.get(of.made_from) if len(x) == 3 and of_trees else None
 
 
 # --- programs of matrices ---
