@@ -15,7 +15,7 @@ from cardan._motion.collision import points
 from cardan._motion.contact import LAWS, contacts
 from cardan._motion.contact.cone import SMALL, Cone
 from cardan._motion.contact.convex import ITERATIONS, minimum
-from cardan._motion.contact.equation import JointEquation, Response, TreeEquation, equation_of_motion, singles
+from cardan._motion.contact.equation import JointEquation, Response, TreeEquation, equation_of_motion, patches_of
 from cardan._motion.contact.moving_point import lever_rate
 from cardan._motion.contact.problem import Problem
 from cardan._motion.simulation.pairs import ContactPair
@@ -71,7 +71,7 @@ def solution(world, dt, iterations=None):
         moment = Snapshot(model, q, v)
         elements = JointForces(model, q, v, still_servo(model), dt)
         touching = contacts(moment, world.pairs, dt)
-        equation = equation_of_motion(moment, touching, dt, iterations or ITERATIONS, grouped=True)
+        equation = equation_of_motion(moment, touching, dt, iterations or ITERATIONS)
         problem = Problem.of(equation, elements)
         decided, least = minimum(problem, iterations)
         impulses = problem.impulses(decided, least.a)
@@ -291,7 +291,7 @@ def test_both_forms_of_the_equation_agree(seed):
     points = contacts(moment, pairs)
     responses = [Response(Force(*rng.normal(size=(2, 3))), random_inertia(rng).articulated()) for _ in points]
     efforts = rng.normal(size=model.nv), rng.uniform(0.0, 1.0, model.nv)
-    forms = [kind(moment, singles(points), 0.01) for kind in (TreeEquation, JointEquation)]
+    forms = [kind(moment, patches_of(points), 0.01) for kind in (TreeEquation, JointEquation)]
     (a, tree), (b, joint) = (form.solve(efforts, form.together(responses)) for form in forms)
     np.testing.assert_allclose(np.array(a, float), np.array(b, float), rtol=1e-7, atol=1e-7)
     for k in range(len(points)):

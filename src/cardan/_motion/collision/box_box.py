@@ -37,6 +37,7 @@ from cardan._motion.collision.candidate import (
     X,
     Y,
     Z,
+    chosen,
     crossings,
     existing,
     in_precision,
@@ -89,7 +90,7 @@ def box_box(a: Box, X_a: SE3, b: Box, X_b: SE3) -> list[Candidate]:
     """Return eight candidates."""
     A, B, of_a, of_b, edges = _separations(a, X_a, b, X_b)
     on_b = _largest(of_b) > _largest(of_a)
-    reference, other = _facing(_either(on_b, B, A), select(on_b, of_b, of_a)), _either(on_b, A, B)
+    reference, other = _facing(chosen(on_b, B, A), select(on_b, of_b, of_a)), chosen(on_b, A, B)
     separation, n = where(on_b, _largest(of_b), _largest(of_a)), reference.axes[2]
     n = n * where(n.dot(other.centre - reference.centre) < 0.0, -1.0, 1.0)
     rectangle = Face(reference.centre + n * reference.half[2], *reference.axes[:2], reference.half[:2])
@@ -100,7 +101,7 @@ def box_box(a: Box, X_a: SE3, b: Box, X_b: SE3) -> list[Candidate]:
     crossing = logical_and(edges.certain > separation, logical_not(flat))
     first, *more = _face_candidates(corners, rectangle, incident, n, on_b)
     more = [existing(logical_not(crossing), candidate) for candidate in more]
-    return [_chosen(crossing, _edge_candidate(edges, A, B), first), *more]
+    return [chosen(crossing, _edge_candidate(edges, A, B), first), *more]
 
 
 def box_separation(a: Box, X_a: SE3, b: Box, X_b: SE3) -> Scalar:
@@ -108,16 +109,6 @@ def box_separation(a: Box, X_a: SE3, b: Box, X_b: SE3) -> Scalar:
     *_, of_a, of_b, edges = _separations(a, X_a, b, X_b)
     faces = maximum(_largest(of_a), _largest(of_b))
     return where(edges.certain > faces, edges.separation, faces)
-
-
-def _chosen(condition: Any, one: Candidate, two: Candidate) -> Candidate:
-    vectors = (select(condition, *both) for both in zip(one[1:], two[1:], strict=True))
-    return Candidate(where(condition, one.gap, two.gap), *vectors)
-
-
-def _either(condition: Any, one: OrientedBox, two: OrientedBox) -> OrientedBox:
-    x, y, z = (select(condition, *both) for both in zip(one.axes, two.axes, strict=True))
-    return OrientedBox(select(condition, one.centre, two.centre), (x, y, z), select(condition, one.half, two.half))
 
 
 def _facing(box: OrientedBox, merit: Sequence[Scalar]) -> OrientedBox:
@@ -245,7 +236,7 @@ def _face_candidates(corners: list[Corner], reference: Face, incident: Face, n: 
     lowest = candidate(where(du < 0.0, hu, -hu), where(dv < 0.0, hv, -hv), True)
     smallest = reduce(minimum, (c.gap for c in more), first.gap)
     missed = smallest > where(lowest.gap > 0.0, lowest.gap + MARGIN * (hu + hv), 0.5 * FAR)
-    return [_chosen(missed, lowest, first), *more]
+    return [chosen(missed, lowest, first), *more]
 
 
 def _sides(h: Scalar, k: Scalar) -> list[tuple[Two, Two, Scalar]]:

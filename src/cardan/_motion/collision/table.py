@@ -40,7 +40,8 @@ from cardan._robot.geometry.shapes import (
 CONSTANT = (HeightField, TriangleMesh)  # shapes of so many numbers that a program has them, not its blocks
 
 Page = Callable[..., list[Candidate]]  # of a, X_a, b and X_b
-REACHING: tuple[Page, ...] = (convex_convex, flat_convex, on_triangles)  # pages that do less for what is out of reach
+REACHING: tuple[Page, ...] = (convex_convex, flat_convex, on_plane, on_triangles)
+"""Pages that do less for what is out of reach."""
 
 # For each two types of shapes, in one of their orders, the page that knows them.
 PAIRS: dict[tuple[type, type], Page] = {

@@ -81,15 +81,10 @@ class Patch(NamedTuple):
 
 
 def patches_of(contacts: Sequence[Contact]) -> list[Patch]:
-    """Return contacts as patches, in order: those of a pair that may be far are one."""
+    """Return contacts as patches, in order: those that may be far together are one."""
     alike = groupby(enumerate(contacts), key=lambda item: item[0] if item[1].nearness is None else -id(item[1].pair))
     found = [tuple(contact for _, contact in group) for _, group in alike]
     return [Patch(own, own[0].nearness) for own in found]
-
-
-def singles(contacts: Sequence[Contact]) -> list[Patch]:
-    """Return each contact as a patch of its own, always looked at."""
-    return [Patch((contact,), None) for contact in contacts]
 
 
 class Group(NamedTuple):
@@ -244,17 +239,11 @@ def _is_one_near(of_patches: Sequence[Scalar | None]) -> Any:
     return reduce(maximum, known) > 0.0 if len(known) == len(of_patches) else None
 
 
-def equation_of_motion(
-    moment: Snapshot, contacts: Sequence[Contact], dt: float, passes: int = 1, grouped: bool = False
-) -> Equation:
-    """Return the equation in the form that takes the contacts, or if both do, in the one of fewer operations.
-
-    If they are grouped, contacts of one pair answer together.
-    """
+def equation_of_motion(moment: Snapshot, contacts: Sequence[Contact], dt: float, passes: int = 1) -> Equation:
+    """Return the equation in the form that takes the contacts, or if both do, in the one of fewer operations."""
     model = moment.model
     in_tree = is_tree(model) and all(contact.is_with_world for contact in contacts)
     shallow = passes > 1 and max((depth(model, contact.a) for contact in contacts), default=0) <= SHALLOW
-    of = patches_of if grouped else singles
     if in_tree and not shallow:
-        return TreeEquation(moment, of(contacts), dt)
-    return JointEquation(moment, of([contact.in_tree() for contact in contacts]), dt)
+        return TreeEquation(moment, patches_of(contacts), dt)
+    return JointEquation(moment, patches_of([contact.in_tree() for contact in contacts]), dt)

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, Protocol
 from cardan._algebra.scalar import absolute, minimum
 from cardan._algebra.spatial import SE3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.implicit import Snapshot
-from cardan._motion.collision import Two, points_of
+from cardan._motion.collision import Candidate, Two, points_of
 from cardan._motion.collision.bounds import radius_about
 from cardan._motion.collision.candidate import Z
 from cardan._motion.contact.moving_point import lever_rate
 from cardan._motion.contact.point import WORLD, AtRest, Contact, ContactsOfPair
-from cardan._robot.geometry.shapes import Capsule, Geometry, HeightField, Plane, Sphere, TriangleMesh
+from cardan._robot.geometry.shapes import Capsule, Geometry, HeightField, Hull, Plane, Sphere, TriangleMesh
 from cardan._robot.geometry.support import box_about
 from cardan._robot.records import Material
 
@@ -117,12 +117,19 @@ def contacts(moment: Snapshot, pairs: Iterable[Pair], skipping: float | None = N
     candidates_of = points_of(placed, [a.X for a, _ in sides], reaches or None)
     for k, (pair, (a, b), candidates) in enumerate(zip(listed, sides, candidates_of, strict=True)):
         centres, extents = (a.centre, b.centre), (a.extent, b.extent)
-        least = reduce(minimum, (c.gap for c in candidates))
-        nearness = reaches[k] - least if reaches and len(candidates) > 1 else None
         lies = isinstance(a.shape, Capsule) and isinstance(b.shape, Plane)
-        rate, axis = lever_rate(a.shape, a.X), a.X.rotation @ Z if lies else None
-        shared = ContactsOfPair(at_rest, (a.node, b.node), centres, extents, rate, nearness, axis, (a.runs, b.runs))
-        for candidate in candidates:
-            touching = candidate._replace(gap=candidate.gap - pair.margin)
-            found.append(Contact(moment, shared, touching, pair.material))
+        rate, axis, runs = lever_rate(a.shape, a.X), a.X.rotation @ Z if lies else None, (a.runs, b.runs)
+        for part in _patches(candidates, a.shape, b.shape):
+            least = reduce(minimum, (c.gap for c in part))
+            nearness = reaches[k] - least if reaches and len(candidates) > 1 else None
+            shared = ContactsOfPair(at_rest, (a.node, b.node), centres, extents, rate, nearness, axis, runs)
+            for candidate in part:
+                touching = candidate._replace(gap=candidate.gap - pair.margin)
+                found.append(Contact(moment, shared, touching, pair.material))
     return found
+
+
+def _patches(candidates: list[Candidate], a: Geometry, b: Geometry) -> list[list[Candidate]]:
+    """Return candidates that are near together: a hull lies on a plane by its lowest point alone, most of the time."""
+    is_hull = isinstance(a, Hull) and isinstance(b, Plane)
+    return [candidates[:1], candidates[1:]] if is_hull else [candidates]

@@ -42,7 +42,7 @@ from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
 from cardan._motion.collision import FAR
 from cardan._motion.contact import WORLD, Contact, contacts
 from cardan._motion.contact.cone import IMPACT
-from cardan._motion.contact.equation import JointEquation, singles
+from cardan._motion.contact.equation import JointEquation, patches_of
 from cardan._motion.contact.touching import Pair
 from cardan._motion.maximal_steps.bodies import (
     BodyState,
@@ -149,7 +149,7 @@ class Touching:
     def _first_pass(self, v: list[Scalar], impulses: Sequence[Vector3], wanted: Sequence[Scalar]) -> Pushed:
         """Return where the passes begin."""
         contacts = [touch.contact.in_tree() for touch in self.touches]
-        equation = JointEquation(self.moment, singles(contacts), self.h)
+        equation = JointEquation(self.moment, patches_of(contacts), self.h)
         ahead = [Motion(c.in_axes(t.ahead), Vector3.zero()) for c, t in zip(contacts, self.touches, strict=True)]
 
         def twists(v: Vector) -> list[Motion]:
