@@ -314,8 +314,11 @@ class JointForces:
         return Stops(ahead + dt * v, behind - dt * v, w / (dt * dt), w, dt * dt)
 
     def _add_stops(self, model: Model, q: Vector, v: Vector) -> None:
-        dt, x = self.dt, model.manifold.limit_coordinates(q)
-        for j, (lower, upper) in enumerate(zip(model.lower.tolist(), model.upper.tolist(), strict=True)):
+        dt, ends = self.dt, list(zip(model.lower.tolist(), model.upper.tolist(), strict=True))
+        if all(_is_open(lower) and _is_open(upper) for lower, upper in ends):
+            return
+        x = model.manifold.limit_coordinates(q)
+        for j, (lower, upper) in enumerate(ends):
             if not (_is_open(lower) and _is_open(upper)):
                 w = RIGID * self.inertias[j]
                 # an end at infinity would cost operations, and nothing would come of them

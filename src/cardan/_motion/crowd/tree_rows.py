@@ -115,14 +115,18 @@ class TreeRows:
         row_program("count", self.columns, count)
         return sizes[0]
 
-    def _start(self, q: Any, v: Any, effort: Any, position: Any, velocity: Any, **values: Any) -> _Start:
-        wrenches = values.pop("wrenches", None)
+    def _joints(self, given: dict[str, Any]) -> KinematicJoints:
+        values = {name: given[name] for name in self.model.inputs}
         model = self.model.filled_with(values) if values else self.model
-        joints = KinematicJoints(model, self.kinematic, list(q), list(v), list(velocity), self.dt)
+        return KinematicJoints(model, self.kinematic, *(list(given[name]) for name in ("q", "v", "velocity")), self.dt)
+
+    def _start(self, **given: Any) -> _Start:
+        joints, wrenches = self._joints(given), given.get("wrenches")
         gains = joints.model.passive("drive_stiffness"), joints.model.passive("drive_damping")
         acting = None if wrenches is None else [Force.of(tuple(row)) for row in wrenches]
-        command = joints.compensate(DriveCommand(list(effort), list(position), list(velocity), *gains, acting))
-        state = Snapshot(joints.model, list(q), list(joints.v), self.is_long)
+        asked = (list(given[name]) for name in ("effort", "position", "velocity"))
+        command = joints.compensate(DriveCommand(*asked, *gains, acting))
+        state = Snapshot(joints.model, list(given["q"]), list(joints.v), self.is_long)
         forces = JointForces(joints.model, state.q, state.v, command, self.dt, limits=self.limits)
         if not self.is_long:
             forces.add(gyroscopic_efforts(state, self.dt))
@@ -287,9 +291,8 @@ class TreeRows:
     def finish(self) -> Program:
         """Return the program of the state after a step with accelerations; `sound` is 1 if it is finite."""
 
-        def finish(q: Any, v: Any, change: Any, **given: Any) -> dict[str, Any]:
-            joints = self._start(q=q, v=v, **given).joints
-            return self._after(joints, q, v, self._values(change))
+        def finish(change: Any, **given: Any) -> dict[str, Any]:
+            return self._after(self._joints(given), given["q"], given["v"], self._values(change))
 
         return row_program("finish", self.columns | self._change, finish)
 
