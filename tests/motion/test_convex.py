@@ -192,7 +192,7 @@ def test_two_boxes_are_as_deep_as_their_separating_axes_say():
 @pytest.mark.full
 @pytest.mark.parametrize("kinds", [(Sphere, Hull), (Capsule, Hull), (Box, Hull), (Hull, Hull)])
 def test_overlaps_are_as_deep_as_the_nearest_face_of_the_differences(kinds):
-    """Of both cores' corners; deep ones too, where many directions are local answers."""
+    """Of both cores' corners; deep ones too, where many directions are local answers: 1.6 % were over 1 % off."""
     a, b = shapes_of(kinds)
     rng = np.random.default_rng(11)
     A, B = random_poses(rng, 600, 0.12), random_poses(rng, 600, 0.12)
@@ -201,11 +201,9 @@ def test_overlaps_are_as_deep_as_the_nearest_face_of_the_differences(kinds):
     highest = np.array([ConvexHull(points).equations[:, 3].max() for points in differences])
     inside = highest < 0.0
     found = search(a, b, SE3(*A).inverse() @ SE3(*B), shallow=0.0).separation
-    off = np.abs(found - highest)[inside] > np.maximum(1e-4, 0.01 * np.abs(highest[inside]))
-    shallow = highest[inside] > -0.05
     assert inside.sum() > 200
-    assert off[shallow].mean() < 0.005
-    assert off.mean() < 0.03
+    assert (found <= highest + 1e-6)[inside].all()
+    np.testing.assert_allclose(found[inside], highest[inside], rtol=0.01)
 
 
 def test_hulls_of_few_points():

@@ -243,6 +243,57 @@ def test_problems_of_a_batch_do_not_see_each_other():
         assert one.iterations == found.iterations[k]
 
 
+def standing():
+    """Problems of a pole that falls over without controls, and states of poles that stand: no motion of these."""
+    problem = optimal.Problem(CART, step, cost, final, -60.0, 60.0)
+    q0 = np.array([[1.0, 0.3], [0.1, 0.05], [-0.6, -0.2]])
+    q = q0[:, None] * np.linspace(1.0, 0.0, 61)[:, None]
+    return problem, q0, np.zeros((60, 1)), (q, 0.0 * q)
+
+
+def test_gaps_between_states_are_closed():
+    problem, q0, u, states = standing()
+    found = optimal.solve(problem, q0, STILL, u, states=states)
+    assert found.converged.all()
+    assert (found.violation == 0.0).all()
+    assert (found.iterations <= 8).all()
+    np.testing.assert_allclose(found.cost[0], total(problem, q0[0], STILL, found.u[0]), rtol=1e-12)
+    one = optimal.solve(problem, q0[1], STILL, u, states=[a[1] for a in states])
+    np.testing.assert_array_equal(one.u, found.u[1])
+    again = optimal.solve(problem, q0, STILL, found.u, states=(found.q, found.v))
+    assert (again.iterations == 1).all()
+    stopped = optimal.solve(problem, q0, STILL, u, states=states, iterations=0)
+    assert not stopped.converged.any()
+    assert (stopped.violation > 0.0).all()
+    with pytest.raises(ShapeError, match="states: q"):
+        optimal.solve(problem, q0, STILL, u, states=(states[0][:, 1:], states[1]))
+    with pytest.raises(DTypeError, match="'states'"):
+        optimal.solve(problem, q0, STILL, u, states=states[0])
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("hessian", ["gauss-newton", "exact"])
+def test_states_to_begin_with_hold_up_what_falls_over(hessian):
+    problem, q0, u, states = standing()
+    found = optimal.solve(problem, q0, STILL, u, states=states, hessian=hessian)
+    fallen = optimal.solve(problem, q0, STILL, u, hessian=hessian)
+    assert (fallen.iterations > found.iterations).all()
+    assert (found.cost <= fallen.cost * (1.0 + 1e-6)).all()
+    assert (found.cost < 0.9 * fallen.cost).any()
+
+
+@pytest.mark.full
+def test_states_of_quaternions_need_not_be_near_a_motion():
+    model = ball()
+    problem, given = optimal.Problem(model, moved, near_goal, at_goal), {"goal": model.neutral(), "weight": 0.1}
+    q, u = model.random_configuration((31,), seed=5), np.zeros((30, 3))
+    found = optimal.solve(problem, q[0], np.zeros(3), u, given, states=(q, np.ones((31, 3))))
+    assert found.converged
+    assert found.violation == 0.0
+    after, _ = moved(model, found.q[:-1], found.v[:-1], found.u)
+    np.testing.assert_allclose(cardan.difference(model, after, found.q[1:]), 0.0, atol=1e-14)
+
+
 # --- constraints ---
 
 

@@ -285,7 +285,7 @@ def test_surfaces_that_run_are_written_or_refused_by_name(tmp_path):
         cardan.solvers.XPBD(on_running(CUBE, (1, 0, 0, 0, 0, 0)), 1e-3)
     with pytest.raises(CardanError, match="'contact_surface_velocity': got 'none in this world'"):
         boxes().finalize().with_inputs("contact_surface_velocity")
-    for wrong in ((1, 0, 0), (1, 0, 0, 0, 0, np.nan)):
+    for wrong in (1, (1, 0, 0), "abcdef", (1, 0, 0, 0, 0, np.nan)):
         with pytest.raises(CardanError, match=r"surface velocity of a shape of 'base': got .* expected six finite"):
             Shape("base", "collision", CUBE, surface_velocity=wrong)
 

@@ -179,7 +179,7 @@ def test_what_does_not_fit_is_told(arm, states):
     f, g = cardan.inverse_dynamics, cardan.gravity_forces
     short, narrow = {**states, "v": v[:7]}, {**states, "v": v[:, :6]}
     for error, said, call in (
-        (ParameterError, "map: engine: got 'spawn', expected an", lambda: by_threads(f, arm, states, engine="spawn")),
+        (ParameterError, "engine: got 'spawn', expected an", lambda: by_threads(f, arm, states, engine="spawn")),
         (ShapeError, r"leading \(batch\) dimensions are q: \(1000,\), v: \(7,\)", lambda: by_threads(f, arm, short)),
         (ShapeError, r"argument 'v' has shape \(1000, 6\), expected \(..., 7\)", lambda: by_threads(f, arm, narrow)),
         (ShapeError, "a first dimension, of rows", lambda: by_threads(g, arm, {"q": q[0]})),
@@ -189,10 +189,10 @@ def test_what_does_not_fit_is_told(arm, states):
         (DTypeError, "an array of complex numbers", lambda: by_threads(g, arm, {"q": q + 1j})),
         (DTypeError, "a mapping with the key 1", lambda: by_threads(g, arm, {1: q})),
         (DTypeError, "'data' is a list, expected a mapping", lambda: by_threads(g, arm, [q])),
-        (ParameterError, "function to map", lambda: by_threads(np.sin, arm, {"q": q})),
+        (ParameterError, "distributed: function", lambda: by_threads(np.sin, arm, {"q": q})),
         (DTypeError, "expected a cardan.Model", lambda: by_threads(g, None, {"q": q})),
-        (ParameterError, "map: chunk: got 0", lambda: by_threads(g, arm, {"q": q}, chunk=0)),
-        (ParameterError, "map: workers: got True", lambda: by_threads(g, arm, {"q": q}, workers=True)),
+        (ParameterError, "distributed: chunk: got 0", lambda: by_threads(g, arm, {"q": q}, chunk=0)),
+        (ParameterError, "distributed: workers: got True", lambda: by_threads(g, arm, {"q": q}, workers=True)),
         (ParameterError, "by the names of results", lambda: by_threads(report, arm, {"q": q, "v": v}, q)),
         (ParameterError, "given as options, too", lambda: by_threads(g, arm, {"q": q}, q=q)),
     ):  # fmt: skip

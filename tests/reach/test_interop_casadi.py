@@ -197,6 +197,24 @@ def test_derivatives_of_quaternions_are_plain(ca):
     close(second(ca, F, args, weights), second(ca, own, args, weights), 1e-11)
 
 
+@pytest.mark.full
+@ways
+def test_solutions_are_differentiated_as_what_they_solve(ca, compiler):
+    """Not pass by pass: `integrate` of a cluster took 341 154 operations for its second derivatives."""
+    model = cardan.clustered(cardan.robots.four_bar().model(), ["crank_joint"])
+    text = source(cardan.integrate, model)
+    assert text.count("\n") < 4000
+    F = wrap(cardan.integrate, model, compiler=compiler)
+    args, weights = (cardan.integrate(model, model.neutral(), [0.3]), np.array([0.4])), rng.normal(size=3)
+    close(np.array(F(*args)).ravel(), cardan.integrate(model, *args), 1e-14)
+    slopes, h = np.array(F.jacobian()(*args, 0)[1]).ravel(), 1e-3
+    around = cardan.integrate(model, args[0], args[1] + h * np.array([[-2.0], [-1.0], [1.0], [2.0]]))
+    close(slopes, np.array([1.0, -8.0, 8.0, -1.0]) @ around / (12 * h), 1e-9)
+    middle = 30 * cardan.integrate(model, *args)
+    bends = (np.array([-1.0, 16.0, 16.0, -1.0]) @ around - middle) / (12 * h * h)
+    close(second(ca, F, args, weights)[3, 3], weights @ bends, 1e-6)
+
+
 def test_arguments_may_have_any_name(ca):
     """Weights of results were called so."""
 

@@ -175,6 +175,31 @@ def test_a_polynomial_of_another_joint_couples():
         np.testing.assert_allclose(data.qacc[:2], a, rtol=1e-3)
 
 
+@pytest.mark.parametrize(
+    "equality",
+    ['tendon1="both" polycoef="0.2 0 0 0 0"', 'tendon1="one" tendon2="other" polycoef="0.1 0.5 0 0 0"'],
+)
+def test_a_line_of_tendons_of_two_joints_couples(equality):
+    tendons = {"both": {"knee": 2, "glide": -3}, "one": {"knee": 2}, "other": {"glide": 4}}
+    fixed = "".join(
+        f'<fixed name="{t}">{"".join(f"""<joint joint="{j}" coef="{c}"/>""" for j, c in of.items())}</fixed>'
+        for t, of in tendons.items()
+    )
+    text = mjcf(KNEE, "", f"<tendon>{fixed}</tendon><equality><tendon {equality}/></equality>")
+    glide = load_mechanism(text).joints[-1].joint
+    there = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(there)
+    data.qpos[:] = [0.0, 0.8, *glide.inner_configuration([0.8])]
+    mujoco.mj_forward(there, data)
+    assert glide.primary == "knee"
+    assert abs(data.efc_pos[0]) < 1e-15
+    bent = mjcf(
+        KNEE, "", f"<tendon>{fixed}</tendon><equality><tendon {equality.replace('0 0 0', '1 0 0')}/></equality>"
+    )
+    left_out = [fault.message for fault in check(bent) if "an equality of tendons" in fault.message]
+    assert len(left_out) == ("tendon2" in equality)
+
+
 def test_what_a_coupled_joint_cannot_have_is_left_out_with_a_warning():
     rough = KNEE.replace('armature="0.3"', 'frictionloss="0.1"')
     after = (

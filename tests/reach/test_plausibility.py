@@ -54,10 +54,6 @@ ODD = {
     "zero above": (arm(limits=Limits((-2.0,), (-1.0,))), "joint 'hinge': 0 is outside of the limits"),
     "no effort": (arm(limits=Limits(effort=(0.0,))), "joint 'hinge': the limit of effort is 0"),
     "no velocity": (arm(limits=Limits(velocity=(0.0,))), "joint 'hinge': the limit of velocity is 0"),
-    "scope in a name": (arm(names=("base", "a::b", "tip")), "body 'a::b': other formats cannot write such a name"),
-    "reserved name": (arm(joint="__j__"), "joint '__j__': other formats cannot write"),
-    "blank around a name": (arm(names=("base", " arm", "tip")), "body ' arm': other formats"),
-    "line in a name": (arm(names=("base", "a\nb", "tip")), "other formats cannot write"),
 }
 
 

@@ -174,7 +174,7 @@ class Actuator(ByFields):
             object.__setattr__(self, "bias", _finite(f"bias {what}", self.bias, 3))
         for key in ("control_range", "effort_range"):
             given, expected = getattr(self, key), "two numbers, the smaller first"
-            lower, upper = _numbers(f"{key} {what}", given, 2, expected, lambda e: not math.isnan(e))
+            lower, upper = checked_numbers(f"{key} {what}", given, 2, expected, lambda e: not math.isnan(e))
             if lower > upper:
                 raise ParameterError(f"{key} {what}", got=(lower, upper), expected=expected)
             object.__setattr__(self, key, (lower, upper))
@@ -478,7 +478,7 @@ def _restored(*values: Any) -> Connection:
 def checked_gravity(gravity: Any) -> Vector3:
     """Return an acceleration of gravity as a vector, or raise `ParameterError`."""
     expected = "three finite numbers [m/s^2], in world axes (for symbols: model.with_inputs('gravity'))"
-    return Vector3(*_numbers("gravity", gravity, 3, expected, math.isfinite))
+    return Vector3(*checked_numbers("gravity", gravity, 3, expected, math.isfinite))
 
 
 def check_name(kind: str, name: Any) -> None:
@@ -508,14 +508,16 @@ def _each(value: Any, nv: int) -> Any:
 def _non_negative(what: str, values: Any, count: int) -> tuple[float, ...]:
     if values is None:
         return (0.0,) * count
-    return _numbers(what, values, count, f"{count} finite numbers >= 0", lambda e: math.isfinite(e) and e >= 0.0)
+    return checked_numbers(what, values, count, f"{count} finite numbers >= 0", lambda e: math.isfinite(e) and e >= 0.0)
 
 
 def _finite(what: str, values: Any, count: int) -> tuple[float, ...]:
-    return _numbers(what, values, count, f"{count} finite numbers", math.isfinite)
+    return checked_numbers(what, values, count, f"{count} finite numbers", math.isfinite)
 
 
-def _numbers(what: str, values: Any, count: int, expected: str, is_right: Callable[[float], bool]) -> tuple[float, ...]:
+def checked_numbers(
+    what: str, values: Any, count: int, expected: str, is_right: Callable[[float], bool]
+) -> tuple[float, ...]:
     try:
         numbers = tuple(float(e) for e in values)
     except (TypeError, ValueError, OverflowError):

@@ -13,6 +13,8 @@ since s(n') = n' . q + |v| with v from q to that point, |v| >= d and n' . q >= s
 point of C nearest to a point q, does both: q stays 0 while no pass finds 0 in C, and then follows the best n found. It
 ends where the normal of the surface points to 0: the least depth there is nearby. Others may be less: so it begins
 again from the directions of greatest separation among some all around (`starts`), and the best of all ends counts.
+Where every depth counts, a walk over all directions (`directions`) then proves that none is 1 % less, or finds one that
+is, from which it begins again.
 Boxes are least deep along a normal of a face or of two edges that cross (`_axes`): there it begins, and ends.
 
 Every pass takes the point w of C that is least along n, and replaces the simplex of four points by the three that carry
@@ -36,6 +38,7 @@ from cardan._algebra.arrays.repeat import each, repeat_while, when
 from cardan._algebra.scalar import absolute, logical_and, logical_not, logical_or, maximum, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.candidate import FAR, Candidate, X, Y, Z, chosen, in_precision, select
+from cardan._motion.collision.directions import LESS, Walk, walked
 from cardan._motion.collision.simplex import Vertex, carrying, combined, direction, encloses, nearest, unit
 from cardan._motion.collision.support_points import extent_of, middle_of, radius_of, support
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Geometry
@@ -48,6 +51,7 @@ REACHED = 1e-10, 3e-6
 OUTSIDE = 0.05, 0.01
 SHALLOW = 0.004  # of the sizes: the depth of what rests on something
 STARTS = 3
+WALKS = 64  # at most: after each the depth is 1 % less
 # Where it begins again: from the best of these, and the best of those that are more than 26 degrees away, ...
 DIRECTIONS = [Vector3(*d) * (1.0 / math.hypot(*d)) for d in product((-1.0, 0.0, 1.0), repeat=3) if any(d)]
 BESIDE = 0.9
@@ -81,6 +85,11 @@ class Search(NamedTuple):
     def on_a(self) -> Vector3:
         """The point of A's core that is nearest."""
         return combined([vertex.on_a for vertex in self.simplex[:3]], self.weights)
+
+    @property
+    def nearest(self) -> Vector3:
+        """The point of C that is nearest to q."""
+        return combined([vertex.x for vertex in self.simplex[:3]], self.weights)
 
 
 def witness(
@@ -119,7 +128,8 @@ def search(
     """Return what the best search leaves.
 
     It ends once what is found says all that is to be known (`is_known`). Up to a depth `shallow`, of the sizes,
-    the first that is found is taken for the least. `reached` says where a search has found its point.
+    the first that is found is taken for the least; if that is 0, none is 1 % less. `reached` says where a search has
+    found its point.
     """
     size = extent_of(a) + extent_of(b)
     # No entry is a plain number, so that batches of NumPy's keep their shape from pass to pass.
@@ -136,12 +146,17 @@ def search(
     def ended(found: Search) -> Search:
         return found if is_known is None else found._replace(done=where(is_known(found), 1.0, found.done))
 
+    def searched(begin: Search) -> Search:
+        return Search(*repeat_while(PASSES, lambda *state: Search(*state).done < 0.5, improved, *begin))
+
+    def begun_at(n: Vector3, separation: Scalar, best: Search) -> Search:
+        return best._replace(q=n * _beyond(separation, size), n=n, separation=separation, done=zero)
+
     def again(k: Scalar, starts: Any, best: Any) -> Any:
         best = Search(*best)
         starts = when(logical_and(k > 0.5, k < 1.5), lambda: _starts(a, best.n, lowest), starts)
         n, separation = _picked(starts, k)
-        fresh = best._replace(q=n * _beyond(separation, size), n=n, separation=separation, done=zero)
-        begun = chosen(k < 0.5, best, fresh)
+        begun = chosen(k < 0.5, best, begun_at(n, separation, best))
 
         def goes_on(*state: Any) -> Any:
             own = Search(*state)
@@ -164,9 +179,27 @@ def search(
     n, first = n + nothing, Vertex(*(v + nothing for v in first))
     begin = ended(Search((first,) * 4, (zero + 1.0, zero, zero), nothing, zero, n, n.dot(first.x), zero))
     if isinstance(a, Box) and isinstance(b, Box):  # that direction is the best of all
-        return Search(*repeat_while(PASSES, lambda *state: Search(*state).done < 0.5, improved, *begin))
+        return searched(begin)
     none = [(nothing, zero)] * STARTS
-    return Search(*repeat_while(1 + STARTS, going, again, zero, none, tuple(begin))[2])
+    best = Search(*repeat_while(1 + STARTS, going, again, zero, none, tuple(begin))[2])
+    if shallow:
+        return best
+
+    def is_open(walk: Any, best: Any) -> Any:
+        best = Search(*best)
+        is_deep = logical_and(best.inside > 0.5, best.separation < -in_precision(zero, *TOLERANCE) * size)
+        goes_on = logical_and(is_deep, Walk(*walk).goes_on)
+        return goes_on if is_known is None else logical_and(goes_on, logical_not(is_known(best)))
+
+    def further(walk: Any, best: Any) -> Any:
+        best = Search(*best)
+        walk = walked(Walk(*walk), best.separation, best.nearest, lambda n: lowest(n).x)
+        begun = begun_at(unit(walk.middle(), X), best.separation * LESS, best)
+        found = searched(begun._replace(done=1.0 - walk.is_better))
+        is_better = logical_and(walk.is_better > 0.5, found.separation > best.separation)
+        return walk, chosen(is_better, found, best)
+
+    return Search(*repeat_while(WALKS, is_open, further, Walk.begin(zero), best)[1])
 
 
 def _is_on_a_side(found: Search, enough: Scalar) -> Any:

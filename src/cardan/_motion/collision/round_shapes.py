@@ -8,11 +8,11 @@
 In the frame of a capsule A, whose axis is z, the axis of another one, B, is c + t v. The distance of s z and c + t v is
 least where
 
-    s (1 - v_z^2) = c_z - v_z (v . c)          t = s v_z - v . c          s = c_z + t v_z
+    s = c_z - v_z (v_x c_x + v_y c_y) / (v_x^2 + v_y^2)          t = s v_z - v . c          s = c_z + t v_z
 
-each clipped to its capsule, in this order; 1 - v_z^2 = v_x^2 + v_y^2 does not cancel. Parallel axes have no s of least
-distance: then it is where the overlap of B's shadow on A begins. The second candidate is the overlap's other end, so
-that two capsules along one another do not rock; those that cross at more than 30 degrees touch at one point.
+each clipped to its capsule, in this order; nothing cancels where they are nearly parallel. Parallel axes have no s of
+least distance: then it is where the overlap of B's shadow on A begins. The second candidate is the overlap's other end,
+so that two capsules along one another do not rock; those that cross at more than 30 degrees touch at one point.
 
 Source: Ericson, Real-Time Collision Detection (2005), sections 4.3.1, 4.5.1 and 5.1.9; Lumelsky, On fast computation of
 distance between line segments (1985).
@@ -36,7 +36,7 @@ from cardan._motion.collision.candidate import (
 )
 from cardan._robot.geometry.shapes import Capsule, Cylinder, Sphere
 
-PARALLEL = 1e-12, 1e-5  # squared sines, in double and single precision: below, s is rounding, and its ends do as well
+PARALLEL = 1e-20, 1e-11  # squared sines, in double and single precision: below, v_x and v_y are rounding
 CROSSING = 0.25  # squared sine of 30 degrees
 
 
@@ -81,7 +81,7 @@ def capsule_capsule(a: Capsule, X_a: SE3, b: Capsule, X_b: SE3) -> list[Candidat
     first, last = maximum(-la, c.z - shadow), minimum(la, c.z + shadow)
     parallel = sine < in_precision(v.z, *PARALLEL)
     # The divisor is 1 where the result is not used: a division by 0 there would make derivatives NaN.
-    s = where(parallel, first, (c.z - v.z * along) / where(parallel, 1.0, sine))
+    s = where(parallel, first, c.z - v.z * (v.x * c.x + v.y * c.y) / where(parallel, 1.0, sine))
     t = clip(clip(s, -la, la) * v.z - along, -lb, lb)
     s = clip(c.z + t * v.z, -la, la)
     other = where(s - first > last - s, first, last)

@@ -182,7 +182,7 @@ def _check_excited(W: np.ndarray, base: BaseParameters) -> None:
 def checked_noise(where: str, noise: Any, nv: int) -> np.ndarray:
     """Return standard deviations of noise, shape (nv,), of one or nv positive numbers."""
     array = one_or_each(where, "noise", noise, nv)
-    check_finite(where, "noise", array.reshape(-1), array.shape)
+    check_finite(where, "noise", array)
     if not (array > 0.0).all():
         raise ParameterError(f"{where}: noise", got=float(array.min()), expected="standard deviations > 0 [N m, N]")
     return np.broadcast_to(array, (nv,)).copy()

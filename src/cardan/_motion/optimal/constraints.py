@@ -35,6 +35,7 @@ from cardan._robot.model import Model
 MULTIPLIERS, WEIGHT = "cardan_multipliers_", "cardan_weight"  # names of arrays beside the user's begin like this
 GROWTH, ENOUGH, FIRST = 10.0, 0.25, 10.0
 ROUNDS, MOST = 50, 1e10  # descents, and growth of rho: a problem that needs more has no motion nearby that is allowed
+Begin = tuple[np.ndarray, ...]  # configurations, velocities and controls, knots first; the states may be left empty
 Given = Mapping[str, np.ndarray]
 Compiled = tuple[Bound, tuple[str, ...]]  # a function, and the names of the arrays it takes
 
@@ -129,28 +130,29 @@ def _first_weight(values: Given, cost: np.ndarray) -> np.ndarray:
 
 
 def descended(
-    constraints: Constraints, descend: Callable[..., Found], u: np.ndarray, given: Given, allowed: float
+    constraints: Constraints, descend: Callable[..., Found], begin: Begin, given: Given, allowed: float
 ) -> tuple[Found, np.ndarray]:
     """Return what descents of the problem with terms find in the end, and the violation.
 
-    `descend(problems, u, parameters)` returns what some problems find from controls; with a fourth argument, after so
-    many iterations.
+    `descend(problems, begin, parameters)` returns what some problems find from states and controls; with a fourth
+    argument, after so many iterations.
     """
-    (T, N), weight, every = u.shape[:2], np.ones(u.shape[1]), np.arange(u.shape[1])
+    T, N = begin[2].shape[:2]
+    weight, every = np.ones(N), np.arange(N)
     multipliers = {name: np.zeros((T + 1, N, *size)) for name, size in constraints.sizes.items()}
 
-    def of(problems: np.ndarray, u: np.ndarray, *most: int) -> Found:
+    def of(problems: np.ndarray, begin: Begin, *most: int) -> Found:
         terms = {MULTIPLIERS + name: m for name, m in multipliers.items()}
         parameters = {**given, **terms, WEIGHT: np.broadcast_to(weight, (T + 1, N))}
         own = {name: np.ascontiguousarray(a[:, problems]) for name, a in parameters.items()}
-        return descend(problems, np.ascontiguousarray(u[:, problems]), own, *most)
+        return descend(problems, tuple(np.ascontiguousarray(a[:, problems]) for a in begin), own, *most)
 
-    found = of(every, u, 0)
+    found = of(every, begin, 0)
     values, violation, live = constraints.values(found, given), np.full(N, np.inf), every
     weight = _first_weight(values, constraints.cost(found, given))
     most = MOST * weight
     for _ in range(ROUNDS):
-        _place(found, live, of(live, found.u))
+        _place(found, live, of(live, found[:3]))
         values, before = constraints.values(found, given), violation
         violation = _violation(values)
         live = live[(~found.converged | (violation > allowed))[live] & (weight < most)[live]]
@@ -161,6 +163,7 @@ def descended(
             old = multipliers[name][rows][:, live]
             multipliers[name][rows, live] = _next(name, old, weight[live, None], c[:, live])
         weight[live[violation[live] > ENOUGH * before[live]]] *= GROWTH
+    violation = np.maximum(violation, found.gap)
     is_met = violation <= allowed
     return found._replace(cost=constraints.cost(found, given), converged=found.converged & is_met), violation
 
@@ -169,6 +172,6 @@ def _place(found: Found, problems: np.ndarray, new: Found) -> None:
     """Put in what new descents of some problems found, after the iterations of those before."""
     for old, other in zip(found[:4], new[:4], strict=True):
         old[:, problems] = other
-    for old, other in zip(found[4:7], new[4:7], strict=True):
+    for old, other in zip((*found[4:7], found.gap), (*new[4:7], new.gap), strict=True):
         old[problems] = other
     found.iterations[problems] += new.iterations

@@ -18,11 +18,22 @@ Second derivatives of the dynamics are left out (Gauss-Newton), or a second recu
 costates lambda_t = q_t + A^T lambda_(t+1), as Newton's method has it. It is tried beside the first one, for far from
 the end it may lead nowhere.
 
+States to begin with make it multiple shooting (FDDP): a motion through them has gaps c between where a step leads and
+the next state. The recursion counts them, x_(t+1) = A x + B u + c, and a share of it leaves 1 - share of each, so that
+the first whole step closes them. Until then costs are compared by a merit, cost + nu sum |c|, whose expansion is
+
+    share g + 1/2 share^2 h - share nu sum |c|
+
+with g and h what x and u of the whole step add to the cost to first and second order. nu is as large as makes this fall
+by half of its last term or more, and never becomes smaller.
+
 Problems of a batch descend together, each with its own share, mu and end. None depends on the others.
 
 Source: Tassa, Erez and Todorov, Synthesis and stabilization of complex behaviors through online trajectory optimization
 (2012); for bounds, Tassa, Mansard and Todorov, Control-limited differential dynamic programming (2014); for costates,
-Pantoja, Differential dynamic programming and Newton's method (1988).
+Pantoja, Differential dynamic programming and Newton's method (1988). For gaps, Giftthaler et al., A family of iterative
+Gauss-Newton shooting methods (2018), and Mastalli et al., Crocoddyl (2020); for the merit, Nocedal and Wright,
+Numerical Optimization (2006), section 18.3.
 Cost: of an iteration, T steps one after the other, their derivatives all at once, and a Riccati sweep.
 """
 
@@ -31,7 +42,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,9 +52,9 @@ from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import DTypeError, NotFiniteError, ParameterError, ShapeError, check_known
 from cardan._dynamics.call.arguments import check_configuration
 from cardan._dynamics.call.public import Reals
-from cardan._motion.optimal.constraints import Constraints, descended, penalised
+from cardan._motion.optimal.constraints import Begin, Constraints, descended, penalised
 from cardan._motion.optimal.motions import Found, Motion, Motions, total
-from cardan._motion.optimal.problem import Problem
+from cardan._motion.optimal.problem import STATE, Problem
 from cardan._motion.optimal.riccati_sweep import Sweep, sweep
 from cardan._motion.tasks.task import checked_array
 
@@ -52,7 +63,8 @@ HESSIANS = ("gauss-newton", "exact")
 SHARES = 0.5 ** np.arange(1, 9)
 ARMIJO = 1e-4
 LEAST_MU, MOST_MU = 1e-6, 1e10
-COMPILED: ByIdentity[Problem, tuple[Motions, Constraints | None]] = ByIdentity()  # of problems that live
+THROUGH = "states: "  # names of states to begin with, beside those of parameters
+COMPILED: ByIdentity[Problem, dict[bool, tuple[Motions, Constraints | None]]] = ByIdentity()  # of problems that live
 TINY = 1e-14  # of the cost a motion begins with: rounding errors, whatever the tolerance
 
 
@@ -70,7 +82,8 @@ class Solution:
         left: what another whole step would gain, as far as the expansion says, shape (...).
         converged: whether that is less than the tolerance, and constraints are met, shape (...).
         iterations: how many each problem took, shape (...).
-        violation: of the worst constraint [its unit], shape (...); 0 without any.
+        violation: of the worst constraint [its unit], or the largest gap that is left [rad, m, rad/s, m/s], shape
+            (...); 0 without any.
 
     Examples:
         >>> list(cardan.optimal.Solution.__slots__)[-3:]
@@ -95,6 +108,7 @@ def solve(
     u: ArrayLike,
     parameters: Mapping[str, ArrayLike] | None = None,
     *,
+    states: tuple[ArrayLike, ArrayLike] | None = None,
     iterations: int = 200,
     tolerance: float = 1e-6,
     hessian: Literal["gauss-newton", "exact"] = "gauss-newton",
@@ -110,6 +124,10 @@ def solve(
             the robot, or those of the last solution. What is outside the bounds is moved to them.
         parameters: values of the functions' further arguments by name [their units], each of shape (..., T + 1, *own).
             One that is the same at all knots has shape (..., 1, *own), or its own.
+        states: configurations and velocities to begin with [rad, m] [rad/s, m/s], shapes (..., T + 1, nq) and (..., T +
+            1, nv), for multiple shooting. They need not be a motion of the controls, and the first ones are q0 and v0.
+            By default they are the motion of the controls, which a system that falls over may take far from what is
+            asked for.
         iterations: at most so many.
         tolerance: of what is left to gain, relative to the cost [-].
         hessian: `"exact"` adds the second derivatives of the step. Each iteration then tries both and takes the better.
@@ -146,27 +164,31 @@ def solve(
     violation = positive("violation", violation)
     if hessian not in HESSIANS:
         raise ParameterError("hessian", got=hessian, expected=", ".join(map(repr, HESSIANS)))
-    batch, start, controls, given = checked_problem(WHERE, problem, q0, v0, u, parameters)
-    motions, constraints = compiled(problem)
+    batch, start, controls, given = checked_problem(WHERE, problem, q0, v0, u, parameters, states)
+    begin = tuple(given.pop(THROUGH + name, controls[:0]) for name in STATE)
+    motions, constraints = compiled(problem, states is not None)
 
-    def descend(problems: Any, u: np.ndarray, parameters: Any, most: int = iterations) -> Found:
-        at = start[0][problems], start[1][problems]
-        return _descended(motions, at, u, parameters, most, tolerance, hessian == "exact")
+    def descend(problems: Any, begin: Begin, parameters: Any, most: int = iterations) -> Found:
+        at, (q, v, u) = (start[0][problems], start[1][problems]), begin
+        near = first(WHERE, motions, at, u, parameters, (q, v) if motions.has_gaps else None)
+        return _descended(motions, near, parameters, most, tolerance, hessian == "exact")
 
     if constraints is None:
-        found, worst = descend(slice(None), controls, given), np.zeros(len(start[0]))
+        found = descend(slice(None), (*begin, controls), given)
+        worst = found.gap
     else:
-        found, worst = descended(constraints, descend, controls, given, violation)
-    parts = zip((*found, worst), (1, 1, 1, 1, 0, 0, 0, 0, 0), strict=True)
+        found, worst = descended(constraints, descend, (*begin, controls), given, violation)
+    parts = zip((*found[:8], worst), (1, 1, 1, 1, 0, 0, 0, 0, 0), strict=True)
     return Solution(*(batched(a, batch, problems) for a, problems in parts))
 
 
-def compiled(problem: Problem) -> tuple[Motions, Constraints | None]:
+def compiled(problem: Problem, has_gaps: bool = False) -> tuple[Motions, Constraints | None]:
     """Return what descends, and the constraints if there are any, made once for a problem."""
-    if not (known := COMPILED.get(problem)):
-        made = (Motions(penalised(problem)), Constraints(problem)) if problem.constraints else (Motions(problem), None)
-        known = COMPILED.setdefault(problem, made)
-    return known
+    known = COMPILED.setdefault(problem, {})
+    if has_gaps not in known:
+        constraints = Constraints(problem) if problem.constraints else None
+        known[has_gaps] = Motions(penalised(problem) if constraints else problem, has_gaps), constraints
+    return known[has_gaps]
 
 
 def batched(array: np.ndarray, batch: tuple[int, ...], axis: int) -> Any:
@@ -175,8 +197,11 @@ def batched(array: np.ndarray, batch: tuple[int, ...], axis: int) -> Any:
     return moved.reshape((*batch, *moved.shape[1:]))[()]
 
 
-def checked_problem(where: str, problem: Any, q0: Any, v0: Any, u: Any, parameters: Any) -> Any:
-    """Return the batch, the first states and controls, and the parameters of all states, as they are computed with."""
+def checked_problem(where: str, problem: Any, q0: Any, v0: Any, u: Any, parameters: Any, states: Any = None) -> Any:
+    """Return the batch, the first states and controls, and the parameters of all states, as they are computed with.
+
+    States to begin with are among the parameters, under names that begin with `THROUGH`.
+    """
     if not isinstance(problem, Problem):
         raise DTypeError(where, "problem", got=f"a {type(problem).__name__}", expected="a cardan.optimal.Problem")
     if not isinstance(parameters, Mapping | None):
@@ -186,6 +211,13 @@ def checked_problem(where: str, problem: Any, q0: Any, v0: Any, u: Any, paramete
         check_known("parameter", name, cores, where)
     if parameters.keys() != cores.keys():
         raise ParameterError(f"parameters of {where}", got=list(parameters), expected=f"all of {cores}, by name")
+    if states is not None:
+        if not isinstance(states, (tuple, list)) or len(states) != 2:
+            raise DTypeError(
+                where, "states", got=f"a {type(states).__name__}", expected="configurations and velocities"
+            )
+        named = {THROUGH + name: a for name, a in zip(STATE, states, strict=True)}
+        cores, parameters = cores | {THROUGH + "q": (model.nq,), THROUGH + "v": (model.nv,)}, parameters | named
     arrays = {"q0": checked_array(where, "q0", q0, (model.nq,)), "v0": checked_array(where, "v0", v0, (model.nv,))}
     arrays["u"] = checked_array(where, "u", u, (problem.controls,))
     if arrays["u"].ndim < 2 or not arrays["u"].shape[-2]:
@@ -215,21 +247,16 @@ def checked_problem(where: str, problem: Any, q0: Any, v0: Any, u: Any, paramete
     check_configuration(where, "q0", start[0], model.unit_parts)
     controls = np.clip(np.moveaxis(whole_of(arrays["u"], T, problem.controls), 1, 0), *problem.bounds)
     given = {n: np.moveaxis(whole_of(a, T + 1, *cores[n]), 1, 0) for n, a in values.items()}
+    for q in given.get(THROUGH + "q", ()):
+        check_configuration(where, THROUGH + "q", q, model.unit_parts)
     return batch, start, np.ascontiguousarray(controls), {n: np.ascontiguousarray(a) for n, a in given.items()}
 
 
 def _descended(
-    motions: Motions,
-    start: tuple[np.ndarray, np.ndarray],
-    u: np.ndarray,
-    given: Any,
-    iterations: int,
-    tolerance: float,
-    is_exact: bool,
+    motions: Motions, motion: Motion, given: Any, iterations: int, tolerance: float, is_exact: bool
 ) -> Found:
-    (T, N, m), n = u.shape, 2 * motions.model.nv
-    K = np.zeros((T, N, m, n))
-    motion = first(WHERE, motions, start, u, given)
+    (T, N, m), n = motion.u.shape, 2 * motions.model.nv
+    K, nu = np.zeros((T, N, m, n)), np.zeros(N)
     mu, left, scale = np.zeros(N), np.full(N, np.inf), TINY * np.abs(motion.cost)
     done, converged, count = np.zeros(N, dtype=bool), np.zeros(N, dtype=bool), np.zeros(N, dtype=int)
     for _ in range(iterations):
@@ -238,13 +265,14 @@ def _descended(
             break
         near, own = _of(motion, live), {name: _part(a, live) for name, a in given.items()}
         better, taken, ended = near, np.zeros(len(live), dtype=bool), np.zeros(len(live), dtype=bool)
-        for back in _swept(motions, near, own, mu[live], is_exact):
-            sound = np.asarray((back.least > 0.0).all(0) & np.isfinite(back.slope).all(0))
-            gain = -(total(back.slope) + 0.5 * total(back.curve))
-            small = (mu[live] <= LEAST_MU) & (gain <= tolerance * np.abs(near.cost) + scale[live])
+        for way in _swept(motions, near, own, mu[live], is_exact):
+            back, sound = way.back, way.sound
+            gain = -(way.slope + 0.5 * way.curve)
+            small = (mu[live] <= LEAST_MU) & (gain <= tolerance * np.abs(near.cost) + scale[live]) & (near.gaps == 0.0)
             ended = np.where(sound, small, ended)  # the last that is sound says so, which is the exact one
-            other, improved = _improved(motions, near, back, sound, own)
-            better, taken = _better(better, other), taken | improved
+            nu[live] = np.maximum(nu[live], way.least_nu(near))
+            other, improved = _improved(motions, near, way, nu[live], own)
+            better, taken = _better(better, other, nu[live]), taken | improved
             K = _placed(K, live[sound], back.K, sound, within=True)
             left[live[sound]] = gain[sound]
         motion = _moved(motion, live, better, slice(None), within=True)
@@ -253,12 +281,24 @@ def _descended(
         count[live] += 1
         converged[live] = ended
         done[live] = ended | (mu[live] > MOST_MU)
-    return Found(*motion[:3], K, motion.cost, left, converged, count)
+    gap = np.abs(motions.gaps(motion, given)).max((0, 2)) if motion.gaps.any() else np.zeros(N)
+    return Found(*motion[:3], K, motion.cost, left, converged, count, gap)
 
 
-def first(where: str, motions: Motions, start: tuple[np.ndarray, np.ndarray], u: np.ndarray, given: Any) -> Motion:
-    """Return the motion of the first controls; NotFiniteError if it is none."""
-    found = motions.motion(start, u, given)
+def first(
+    where: str,
+    motions: Motions,
+    start: tuple[np.ndarray, np.ndarray],
+    u: np.ndarray,
+    given: Any,
+    states: tuple[np.ndarray, np.ndarray] | None = None,
+) -> Motion:
+    """Return the motion of the first controls, or that through states; NotFiniteError if it is none."""
+    if states is None:
+        found = motions.motion(start, u, given)
+    else:
+        q, v = (np.concatenate([at[None], a[1:]]) for at, a in zip(start, states, strict=True))
+        found = motions.through((q, v), u, given)
     bad = np.flatnonzero(~np.isfinite(found.cost))
     if len(bad):
         hint = (
@@ -270,7 +310,7 @@ def first(where: str, motions: Motions, start: tuple[np.ndarray, np.ndarray], u:
 
 def _of(motion: Motion, problems: np.ndarray) -> Motion:
     q, v, u = (_part(a, problems) for a in motion[:3])
-    return Motion(q, v, u, motion.cost[problems])
+    return Motion(q, v, u, motion.cost[problems], motion.gaps[problems])
 
 
 def _part(array: np.ndarray, problems: np.ndarray) -> np.ndarray:
@@ -278,17 +318,17 @@ def _part(array: np.ndarray, problems: np.ndarray) -> np.ndarray:
     return array if len(problems) == array.shape[1] else np.ascontiguousarray(array[:, problems])
 
 
-def _better(one: Motion, other: Motion) -> Motion:
-    """Return of each problem the motion that costs less."""
-    less = np.flatnonzero(other.cost < one.cost)
+def _better(one: Motion, other: Motion, nu: np.ndarray) -> Motion:
+    """Return of each problem the motion of less merit."""
+    less = np.flatnonzero(other.cost + nu * other.gaps < one.cost + nu * one.gaps)
     return _moved(one, less, other, less)
 
 
 def _moved(motion: Motion, problems: np.ndarray, other: Motion, places: Any, *, within: bool = False) -> Motion:
     """Return the motions of some problems from the others at these places, and the rest as it is."""
-    arrays = [(*motion[:3], motion.cost[None]), (*other[:3], other.cost[None])]
-    q, v, u, cost = (_placed(to, problems, of, places, within=within) for to, of in zip(*arrays, strict=True))
-    return Motion(q, v, u, cost[0])
+    arrays = [(*m[:3], m.cost[None], m.gaps[None]) for m in (motion, other)]
+    q, v, u, cost, gaps = (_placed(to, problems, of, places, within=within) for to, of in zip(*arrays, strict=True))
+    return Motion(q, v, u, cost[0], gaps[0])
 
 
 def _placed(array: np.ndarray, problems: np.ndarray, other: np.ndarray, places: Any, *, within: bool) -> np.ndarray:
@@ -300,30 +340,56 @@ def _placed(array: np.ndarray, problems: np.ndarray, other: np.ndarray, places: 
     return array
 
 
-def _swept(motions: Motions, near: Motion, given: Any, mu: np.ndarray, is_exact: bool) -> Iterator[Sweep]:
+class Way(NamedTuple):
+    """Where a recursion leads, and what a whole step of it adds to the cost, to first and to second order."""
+
+    back: Sweep
+    c: np.ndarray | None  # gaps, shape (T, problems, n)
+    slope: np.ndarray
+    curve: np.ndarray
+
+    @property
+    def sound(self) -> np.ndarray:
+        return np.asarray(
+            (self.back.least > 0.0).all(0) & np.isfinite(self.back.slope).all(0) & np.isfinite(self.slope)
+        )
+
+    def least_nu(self, near: Motion) -> np.ndarray:
+        rises = self.slope + 0.5 * np.maximum(self.curve, 0.0)
+        return np.divide(2.0 * rises, near.gaps, out=np.zeros_like(rises), where=self.sound & (near.gaps > 0.0))
+
+    def fall(self, shares: np.ndarray, near: Motion, nu: np.ndarray) -> np.ndarray:
+        """Return by how much the merit of shares of a step should fall, shape (shares, problems)."""
+        return np.outer(shares, nu * near.gaps - self.slope) - 0.5 * np.outer(shares**2, self.curve)
+
+
+def _swept(motions: Motions, near: Motion, given: Any, mu: np.ndarray, is_exact: bool) -> Iterator[Way]:
     """Yield the recursion without second derivatives of the dynamics, and that with them if they are asked for."""
     knots, P, p = motions.knots(near, given)
     size = np.abs(np.diagonal(knots.R, axis1=-2, axis2=-1)).max(axis=(0, 2))
     bounds = [limit - near.u for limit in motions.bounds] if motions.is_bounded else None
     mu = mu * np.where(size > 0.0, size, 1.0)
-    yield sweep(knots, P, p, mu, bounds)
-    if is_exact:
-        yield sweep(motions.with_curvature(knots, p, near, given), P, p, mu, bounds)
+    c = motions.gaps(near, given) if motions.has_gaps else None
+    for own in (knots, motions.with_curvature(knots, p, near, given)) if is_exact else (knots,):
+        back = sweep(own, P, p, mu, bounds, c)
+        adds = (total(back.slope), total(back.curve)) if c is None else motions.changes(own, c, P, p, back)
+        yield Way(back, c, *adds)
 
 
-def _improved(motions: Motions, near: Motion, back: Sweep, sound: np.ndarray, given: Any) -> tuple[Motion, np.ndarray]:
+def _improved(motions: Motions, near: Motion, way: Way, nu: np.ndarray, given: Any) -> tuple[Motion, np.ndarray]:
     """Return better motions where there are any, the same ones elsewhere, and where."""
-    found, taken = near, np.zeros(len(sound), dtype=bool)
+    found, taken = near, np.zeros(len(nu), dtype=bool)
+    merit, sound = near.cost + nu * near.gaps, way.sound
     for shares in (np.ones(1), SHARES):
         left = np.flatnonzero(sound & ~taken)
         if not len(left):
             break
-        tried = _tried(motions, _of(near, left), back, left, shares, given)
-        slope, curve = total(back.slope)[left], total(back.curve)[left]
-        least = ARMIJO * -(np.outer(shares, slope) + 0.5 * np.outer(shares**2, curve))
-        costs = np.where(np.isfinite(tried.cost), tried.cost, np.inf).reshape(len(shares), -1)
-        fell = near.cost[left] - costs
-        best = costs.argmin(0)
+        tried = _tried(motions, _of(near, left), way, left, shares, given)
+        least = ARMIJO * way.fall(shares, near, nu)[:, left]
+        tried_merit = tried.cost + np.tile(nu[left], len(shares)) * tried.gaps
+        merits = np.where(np.isfinite(tried_merit), tried_merit, np.inf).reshape(len(shares), -1)
+        fell = merit[left] - merits
+        best = merits.argmin(0)
         rows = np.arange(len(left))
         good = (fell > np.maximum(least, 0.0))[best, rows]
         places = (best * len(left) + rows)[good]
@@ -332,13 +398,14 @@ def _improved(motions: Motions, near: Motion, back: Sweep, sound: np.ndarray, gi
     return found, taken
 
 
-def _tried(motions: Motions, near: Motion, back: Sweep, problems: np.ndarray, shares: np.ndarray, given: Any) -> Motion:
+def _tried(motions: Motions, near: Motion, way: Way, problems: np.ndarray, shares: np.ndarray, given: Any) -> Motion:
     """Return the motions of all shares of all problems, the problems of a share side by side."""
     times = len(shares)
-    K, k = (tiled(_part(a, problems), times) for a in (back.K, back.k))
+    K, k, *c = (tiled(_part(a, problems), times) for a in (way.back.K, way.back.k, way.c) if a is not None)
     q, v, u = (tiled(a, times) for a in near[:3])
+    near = Motion(q, v, u, near.cost, np.tile(near.gaps, times))
     own = {n: tiled(_part(a, problems), times) for n, a in given.items()}
-    return motions.motion_near((q[0], v[0]), Motion(q, v, u, near.cost), K, k, np.repeat(shares, len(problems)), own)
+    return motions.motion_near((q[0], v[0]), near, K, k, np.repeat(shares, len(problems)), own, *c)
 
 
 def tiled(array: np.ndarray, times: int) -> np.ndarray:

@@ -1,6 +1,10 @@
 """Motions of a problem of optimal control, and expansions near them: compiled once, for all knots at once.
 
-A state is near another one by x = (difference(q_near, q), v - v_near), 2 nv numbers.
+A state is near another one by x = (difference(q_near, q), v - v_near), 2 nv numbers. Motions may have gaps: by
+
+    c_t = x of step(q_t, v_t, u_t) near q_(t+1), v_(t+1)
+
+a step then leads away from the next state.
 """
 
 from __future__ import annotations
@@ -13,14 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan._algebra.scalar import maximum, minimum
-from cardan._dynamics.algorithms.configuration import difference
+from cardan._dynamics.algorithms.configuration import difference, integrate
 from cardan._dynamics.call.compiled import Bound
 from cardan._dynamics.call.function import Function, function
 from cardan._dynamics.functions.derivatives import derivative, gradient, hessian
 from cardan._motion.optimal.problem import STATE, Problem, taken
-from cardan._motion.optimal.riccati_sweep import Knots
+from cardan._motion.optimal.riccati_sweep import Knots, Sweep
 from cardan._robot.model import Model
 
+ROUNDING = 1e-12  # gaps of a motion found before, relative to its states
 NEAR, AFTER = "cardan_near_", "cardan_after_"  # names of arrays beside the user's begin like this
 
 
@@ -31,6 +36,7 @@ class Motion(NamedTuple):
     v: np.ndarray
     u: np.ndarray
     cost: np.ndarray  # of each problem
+    gaps: np.ndarray  # of each problem, sum |c|: 0 of a motion without gaps
 
 
 class Found(NamedTuple):
@@ -44,12 +50,14 @@ class Found(NamedTuple):
     left: np.ndarray
     converged: np.ndarray
     iterations: np.ndarray
+    gap: np.ndarray  # the largest entry of c
 
 
 class Motions:
-    """Motions of a problem."""
+    """Motions of a problem; `has_gaps` says whether they may have any."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, has_gaps: bool = False) -> None:
+        self.has_gaps = has_gaps
         # not the problem itself, which shall end when nobody has it
         self.model, self.step = problem.model, problem.step
         self.cost, self.final_cost = problem.cost, problem.final_cost
@@ -66,9 +74,10 @@ class Motions:
     @cached_property
     def _expansion(self) -> tuple[Bound, tuple[str, ...]]:
         names = (*STATE, self.control)
-        rates = derivative(self.step, names, tangent=(0,))
+        rates = derivative(self._next, names) if self.has_gaps else derivative(self.step, names, tangent=(0,))
         slope, curve = gradient(self.cost, names), hessian(self.cost, names)
         n, shapes = 2 * self.model.nv, shapes_of(self.model, self.step, self.cost)
+        shapes |= self._after if self.has_gaps else {}
 
         def expansion(model: Model, given: Mapping[str, Any]) -> Knots:
             by, g, H = (called(f, model, given) for f in (rates, slope, curve))
@@ -78,19 +87,55 @@ class Motions:
 
         return self._made(expansion, shapes), tuple(shapes)
 
+    @property
+    def _after(self) -> dict[str, tuple[int, ...]]:
+        return {AFTER + "q": (self.model.nq,), AFTER + "v": (self.model.nv,)}
+
+    @cached_property
+    def _next(self) -> Function[..., Any]:
+        """The next state, near what it is to be."""
+
+        def next_state(model: Model, given: Mapping[str, Any]) -> Any:
+            q, v = called(self.step, model, given)
+            return difference(model, given[AFTER + "q"], q), v - given[AFTER + "v"]
+
+        return named(next_state, shapes_of(self.model, self.step) | self._after)
+
+    @cached_property
+    def _to_next(self) -> tuple[Bound, tuple[str, ...]]:
+        return self._next.bind(self.model), taken(self._next, self.model)
+
+    @cached_property
+    def _linear(self) -> Bound:
+        """The next x of a step as the expansion has it, and what it adds to the cost to first and second order."""
+        n, m = 2 * self.model.nv, self.controls
+
+        def linear_step(model: Model, given: Mapping[str, Any]) -> tuple[Any, ...]:
+            x, A, B, Q, S, R, q, r, c, K, k = (given[name] for name in shapes)
+            u = k + K @ x
+            return A @ x + B @ u + c, q @ x + r @ u, x @ (Q @ x) + 2.0 * (u @ (S @ x)) + u @ (R @ u)
+
+        shapes = {"x": (n,), "A": (n, n), "B": (n, m), "Q": (n, n), "S": (m, n), "R": (m, m), "slope": (n,), "r": (m,)}
+        shapes |= {"c": (n,), "K": (m, n), "k": (m,)}
+        return self._made(linear_step, shapes)
+
+    def changes(self, knots: Knots, c: np.ndarray, P: np.ndarray, p: np.ndarray, back: Sweep) -> tuple[Any, Any]:
+        """Return what a whole step adds to the cost, as the expansion has it: to first and to second order."""
+        T, x = len(c), np.zeros((len(c) + 1, *c.shape[1:]))
+        slopes, curves = np.empty(c.shape[:2]), np.empty(c.shape[:2])
+        self._linear.in_turn([x[:-1], *knots, c, back.K, back.k], [x[1:], slopes, curves])
+        return total(slopes) + (p * x[T]).sum(-1), total(curves) + ((P @ x[T][..., None])[..., 0] * x[T]).sum(-1)
+
     @cached_property
     def _curvature(self) -> tuple[Bound, tuple[str, ...]]:
         """Return the second derivatives of costates . x of the next state, near what it is."""
         n, names = 2 * self.model.nv, (*STATE, self.control)
-        shapes = shapes_of(self.model, self.step)
-        shapes |= {AFTER + "q": shapes["q"], AFTER + "v": shapes["v"], AFTER + "costates": (n,)}
+        shapes = shapes_of(self.model, self.step) | self._after | {AFTER + "costates": (n,)}
 
-        def next_state(model: Model, given: Mapping[str, Any]) -> Any:
-            q, v = called(self.step, model, given)
-            x = np.concatenate([difference(model, given[AFTER + "q"], q), v - given[AFTER + "v"]])
-            return given[AFTER + "costates"] @ x
+        def next_along(model: Model, given: Mapping[str, Any]) -> Any:
+            return given[AFTER + "costates"] @ np.concatenate(called(self._next, model, given))
 
-        weighed = hessian(named(next_state, shapes), names)
+        weighed = hessian(named(next_along, shapes), names)
 
         def curvature(model: Model, given: Mapping[str, Any]) -> tuple[Any, ...]:
             H = _blocks(called(weighed, model, given))
@@ -122,6 +167,10 @@ class Motions:
         return self.final_cost.bind(self.model), taken(self.final_cost, self.model)
 
     @cached_property
+    def _knot(self) -> tuple[Bound, tuple[str, ...]]:
+        return self.cost.bind(self.model), taken(self.cost, self.model)
+
+    @cached_property
     def _near(self) -> tuple[Bound, tuple[str, ...]]:
         """Return one step near a motion, with feedback, compiled, and the names of the parameters it takes."""
         control, limits = self.control, self.bounds if self.is_bounded else None
@@ -129,15 +178,21 @@ class Motions:
         state = {name: own.pop(name) for name in (*STATE, control)}
         near = {NEAR + "q": state["q"], NEAR + "v": state["v"], NEAR + "u": (m,)}
         near |= {NEAR + "K": (m, n), NEAR + "k": (m,), NEAR + "share": ()}
+        if self.has_gaps:
+            near[NEAR + "c"] = (n,)
 
         def step_near(model: Model, given: Mapping[str, Any]) -> tuple[Any, ...]:
-            q, v, u, K, k, share = (given[name] for name in near)
+            q, v, u, K, k, share, *gaps = (given[name] for name in near)
             x = np.concatenate([difference(model, q, given["q"]), given["v"] - v])
             u = u + share * k + K @ x
             if limits is not None:
                 u = minimum(maximum(u, limits[0]), limits[1])
             arrays = {**given, control: u}
-            return (*called(self.step, model, arrays), u, called(self.cost, model, arrays))
+            q, v = called(self.step, model, arrays)
+            for gap in gaps:
+                left = (share - 1.0) * gap
+                q, v = integrate(model, q, left[: model.nv]), v + left[model.nv :]
+            return q, v, u, called(self.cost, model, arrays)
 
         return self._made(step_near, {n: state[n] for n in STATE} | near | own), tuple(own)
 
@@ -146,7 +201,28 @@ class Motions:
         (T, N, m), n = u.shape, 2 * self.model.nv
         q, v = (np.broadcast_to(a, (T + 1, *a.shape)) for a in start)  # x is multiplied with 0
         K, k = (np.broadcast_to(np.zeros(shape), (T, *shape)) for shape in ((N, m, n), (N, m)))
-        return self.motion_near(start, Motion(q, v, u, np.zeros(N)), K, k, np.zeros(N), given)
+        return self.motion_near(start, Motion(q, v, u, np.zeros(N), np.zeros(N)), K, k, np.zeros(N), given)
+
+    def through(self, states: tuple[np.ndarray, np.ndarray], u: np.ndarray, given: Mapping[str, np.ndarray]) -> Motion:
+        """Return the motions through given states, with gaps, and what they cost."""
+        (q, v), T, (cost, names) = states, len(u), self._knot
+        arrays = {"q": q[:T], "v": v[:T], self.control: u, **{n: a[:T] for n, a in given.items()}}
+        costs = total(cost(*(arrays[n] for n in names))) + self._at_last(self._final, q, v, given)
+        near = Motion(q, v, u, costs, np.ones(u.shape[1]))
+        c, size = np.abs(self.gaps(near, given)), np.maximum(np.abs(q).max((0, 2)), np.abs(v).max((0, 2)))
+        is_open = c.max((0, 2)) > ROUNDING * np.maximum(size, 1.0)
+        return near._replace(gaps=np.where(is_open, total(c.sum(-1)), 0.0))
+
+    def _arrays(self, motion: Motion, given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        after = {AFTER + "q": motion.q[1:], AFTER + "v": motion.v[1:]}
+        return {"q": motion.q, "v": motion.v, self.control: motion.u, **after, **given}
+
+    def gaps(self, motion: Motion, given: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return c of all knots."""
+        (step, names), T = self._to_next, len(motion.u)
+        arrays = self._arrays(motion, given)
+        c = np.concatenate(step(*(arrays[n][:T] for n in names)), axis=-1)
+        return c * (motion.gaps > 0.0)[:, None]  # of those that are closed rounding errors are left
 
     def motion_near(
         self,
@@ -156,17 +232,22 @@ class Motions:
         k: np.ndarray,
         share: np.ndarray,
         given: Mapping[str, np.ndarray],
+        c: np.ndarray | None = None,
     ) -> Motion:
-        """Return the motions from some states by u = u_near + share k + K x, and what they cost."""
+        """Return the motions from some states by u = u_near + share k + K x, and what they cost.
+
+        Gaps c become 1 - share of them.
+        """
         (T, N, m), (step, names) = near.u.shape, self._near
         q, v = np.empty((T + 1, N, self.model.nq)), np.empty((T + 1, N, self.model.nv))
         u, costs = np.empty((T, N, m)), np.empty((T, N))
         q[0], v[0] = start
-        rows = [q, v, near.q, near.v, near.u, K, k, np.broadcast_to(share, (T, N)), *(given[n] for n in names)]
+        rows = [q, v, near.q, near.v, near.u, K, k, np.broadcast_to(share, (T, N)), *([] if c is None else [c])]
+        rows += [given[n] for n in names]
         step.in_turn([a[:T] for a in rows], [q[1:], v[1:], u, costs])
         last = self._at_last(self._final, q, v, given)
         with np.errstate(invalid="ignore", over="ignore"):  # of a motion that runs away, which is not taken
-            return Motion(q, v, u, total(costs) + last)
+            return Motion(q, v, u, total(costs) + last, (1.0 - share) * near.gaps)
 
     def _at_last(
         self, of: tuple[Bound, tuple[str, ...]], q: np.ndarray, v: np.ndarray, given: Mapping[str, Any]
@@ -177,7 +258,7 @@ class Motions:
     def knots(self, motion: Motion, given: Mapping[str, np.ndarray]) -> tuple[Knots, np.ndarray, np.ndarray]:
         """Return dynamics to first and costs to second order near a motion, and P and p of the last state."""
         T, (expansion, names) = len(motion.u), self._expansion
-        arrays = {"q": motion.q, "v": motion.v, self.control: motion.u, **given}
+        arrays = self._arrays(motion, given)
         return expansion(*(arrays[n][:T] for n in names)), *self._at_last(self._last, motion.q, motion.v, given)
 
     def with_curvature(self, knots: Knots, p: np.ndarray, motion: Motion, given: Mapping[str, np.ndarray]) -> Knots:
@@ -186,9 +267,8 @@ class Motions:
         costates = np.empty((T + 1, *p.shape))
         costates[T] = p
         self._costate.in_turn([a[::-1] for a in (costates[1:], knots.A, knots.q)], [costates[-2::-1]])
-        arrays = {"q": motion.q[:T], "v": motion.v[:T], self.control: motion.u, AFTER + "costates": costates[1:]}
-        arrays |= {AFTER + "q": motion.q[1:], AFTER + "v": motion.v[1:], **{n: a[:T] for n, a in given.items()}}
-        xx, ux, uu = curvature(*(arrays[n] for n in names))
+        arrays = {**self._arrays(motion, given), AFTER + "costates": costates[1:]}
+        xx, ux, uu = curvature(*(arrays[n][:T] for n in names))
         return knots._replace(Q=knots.Q + xx, S=knots.S + ux, R=knots.R + uu)
 
 

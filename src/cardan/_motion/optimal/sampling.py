@@ -123,7 +123,7 @@ def predictive_sampling(
     moved = motions.motion(many, tried.reshape(T, -1, m), {n: tiled(a, count) for n, a in given.items()})
     best = np.clip(_chosen(tried, moved.cost.reshape(count, -1), heat), *motions.bounds)
     found = first(WHERE, motions, start, best, given)
-    return Rollout(*(batched(a, batch, axis) for a, axis in zip(found, (1, 1, 1, 0), strict=True)))
+    return Rollout(*(batched(a, batch, axis) for a, axis in zip(found[:4], (1, 1, 1, 0), strict=True)))
 
 
 def _chosen(u: np.ndarray, costs: np.ndarray, temperature: float) -> Any:

@@ -50,10 +50,8 @@ def filled(where: str, name: str, value: Any, like: np.ndarray, *, infinite: boo
         expected = f"{like.shape[1:]} or {like.shape}" if like.ndim > 1 else f"() or {like.shape}"
         raise ShapeError(where, name, got=array.shape, expected=expected, hint="The first axis counts the worlds.")
     array = array.astype(like.dtype, copy=False)
-    batch = array.shape[: array.ndim - like.ndim + 1]
     # An infinite limit says that there is no limit; NaN is wrong everywhere.
-    shown = np.where(np.isinf(array), 0.0, array) if infinite else array
-    check_finite(where, name, shown if batch else shown[None], batch)
+    check_finite(where, name, np.where(np.isinf(array), 0.0, array) if infinite else array)
     # of one world, a tenth of the time of broadcasting
     return array.reshape(like.shape) if array.size == like.size else np.broadcast_to(array, like.shape)
 

@@ -413,5 +413,5 @@ def _given(
     except ValueError:
         expected = f"{(len(rows), *core)}, or what broadcasts to it"
         raise ShapeError("view", name, got=array.shape, expected=expected) from None
-    check_finite("view", name, np.where(np.isinf(full), 0.0, full) if infinite else np.asarray(full), full.shape[:1])
+    check_finite("view", name, np.where(np.isinf(full), 0.0, full) if infinite else np.asarray(full))
     return rows, full

@@ -157,11 +157,13 @@ def inverse_kinematics(
     if q0 is not None:
         start = integrate(model, checked_array(WHERE, "q0", q0, (model.nq,)), np.zeros(model.nv))  # on the manifold
     parts = [stack, *(_guarded(stack) if q0 is None else ())]
-    numbers = {f"{what}{k}": getattr(part, what)() for k, part in enumerate(parts) for what in ("targets", "weights")}
-    batch, given = by_problem(WHERE, {"q0": start} | numbers)
-    one = given["q0"], given["targets0"], given["weights0"]
-    if len(parts) == 1 and not batch and (found := _at_once(stack, bool(limits), *one, tolerance)):
+    numbers = [(part.targets(), part.weights()) for part in parts]
+    if len(parts) == 1 and (found := _at_once(stack, bool(limits), start, *numbers[0], tolerance)):
         return found
+    named = {
+        f"{what}{k}": a for k, own in enumerate(numbers) for what, a in zip(("targets", "weights"), own, strict=True)
+    }
+    batch, given = by_problem(WHERE, {"q0": start} | named)
     search, *quick = (
         Search(part, bool(limits), given["q0"], starts, given[f"targets{k}"], given[f"weights{k}"], tolerance)
         for k, part in enumerate(parts)
@@ -187,10 +189,10 @@ def _at_once(
     stack: Stack, limits: bool, q: np.ndarray, targets: np.ndarray, weights: np.ndarray, tolerance: float
 ) -> InverseKinematics | None:
     """Return what the first call of one descent finds, if nothing is left to do: a fifth of the time of a `Search`."""
-    if len({task.priority for task in stack.tasks}) > 1:
+    if q.ndim + targets.ndim + weights.ndim > 3 or len({task.priority for task in stack.tasks}) > 1:
         return None
     function = descent(stack.structure, stack.size, limits)
-    step = function(stack.model, q[0], DAMPING, 1.0, targets[0], weights[0] * stack.scales())
+    step = function(stack.model, q, DAMPING, 1.0, targets, weights * stack.scales())
     if not (step.residual <= tolerance and step.violation <= WITHIN):
         return None
     numbers: Any = np.True_, step.residual, np.int64(0), np.int64(PASSES)

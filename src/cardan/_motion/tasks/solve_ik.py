@@ -25,6 +25,7 @@ Cost: the tasks' Jacobians, and m nv^2 / 2 for H.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -33,9 +34,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cardan._algebra.arrays import symbolic
-from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import InfeasibleError
+from cardan._algebra.scalar import absolute, maximum, minimum, where
 from cardan._algebra.spatial import Scalar
 from cardan._compiler.runtime.extras import package
 from cardan._dynamics.algorithms.configuration import limit_coordinates
@@ -45,7 +46,7 @@ from cardan._dynamics.call.function import Function
 from cardan._dynamics.functions.derivatives import derivative
 from cardan._motion.tasks.bounds import entries_of_limits, other_limits
 from cardan._motion.tasks.shipped import ClosedLoops, Damping
-from cardan._motion.tasks.stack import Stack, by_problem, stacked, targets_shape
+from cardan._motion.tasks.stack import Stack, stacked, targets_shape
 from cardan._motion.tasks.task import Structure, Task, check_model_without_inputs, checked_array, checked_tasks
 from cardan._robot.model import Model
 
@@ -139,135 +140,93 @@ class DifferentialIK:
         check_model_without_inputs(WHERE, model)
         self.model: Model = model
         self.dt: float = positive(f"{WHERE}: dt", dt, "s")
-        self._damping = np.array([positive(f"{WHERE}: damping", damping, "1/rad^2, 1/m^2")])
+        self._damping: float = positive(f"{WHERE}: damping", damping, "1/rad^2, 1/m^2")
         self._best = partial(solution, package("daqp", WHERE, "qp"))
         asked = checked_tasks(WHERE, tasks)
         closing = [task for task in asked if isinstance(task, ClosedLoops)]
         asked = asked if closing or not model.closures else (*asked, ClosedLoops())
         # Something is to be minimised beside the loops.
         self.stack: Stack = Stack(model, asked if len(closing) < len(asked) else (*asked, Damping()), WHERE)
-        self._bounds = limits_of(model, limits)
+        self._others = other_limits(model) if limits else ()
         self._levels = priorities(self.stack)
-        self._function = differential(self.stack, self._bounds.others)
+        self._run = differential(self.stack, bool(limits)).bind(model)
         self._weights, self._gains = self.stack.weights(), self.stack.gains()
 
     def __call__(self, q: ArrayLike, *targets: Any) -> np.ndarray:
         """Return velocities at q."""
-        model, q = self.model, checked_array(WHERE, "q", q, (self.model.nq,))
-        asked = {"q": q, "targets": self.stack.targets(*targets), "weights": self._weights}
-        batch, given = by_problem(WHERE, asked | {"gains": self._gains, "damping": self._damping})
-        given["damping"] = given["damping"][:, 0]
-        found = self._function(model, *given.values())
+        q = checked_array(WHERE, "q", q, (self.model.nq,))
+        found = self._run(q, self.stack.targets(*targets), self._weights, self._gains, self._damping, self.dt)
         for name, what in (("e", "errors of the tasks"), ("J", "Jacobian of the tasks")):
-            check_finite(WHERE, what, found[name], batch, "A direction to the frame itself is none, say.")
-        own = given["weights"], given["damping"], self._bounds, found, given["q"], self.dt
-        steps = StepHierarchy(self.stack, self._levels, *own)
-        x = [steps.solve(row, self._best) for row in range(len(given["q"]))]
-        failed = [row for row, motion in enumerate(x) if motion is None]
+            check_finite(WHERE, what, found[name], hint="A direction to the frame itself is none, say.")
+        batch = found["e"].shape[:-1]
+        x, failed = np.empty((*batch, self.model.nv)), list[tuple[tuple[int, ...], Hierarchy]]()
+        for row in np.ndindex(batch):
+            steps = Hierarchy(self.stack, self._levels, self._others, found, row)
+            motion = steps.solve(self._best)
+            if motion is None:
+                failed.append((row, steps))
+            else:
+                x[row] = motion
         if failed:
-            rows = [tuple(map(int, np.unravel_index(k, batch))) for k in failed] if batch else []
-            raise InfeasibleError(WHERE, rows, steps.in_the_way(failed[0]))
-        motions = np.array(x, dtype=float).reshape(len(x), model.nv)
-        if not steps.closing:  # those of the velocities' own limits alone are within these to the last digit
-            motions = np.minimum(np.maximum(motions, steps.lower), steps.upper)
-        return (motions * steps.unit).reshape((*batch, model.nv)) / self.dt
+            raise InfeasibleError(WHERE, [row for row, _ in failed if row], failed[0][1].in_the_way())
+        if -1 not in self._levels:  # those of the velocities' own limits alone are within these to the last digit
+            own = (..., slice(self.model.nv))
+            x = np.minimum(np.maximum(x, found["lower"][own]), found["upper"][own])
+        return x * found["unit"] / self.dt
 
 
-class StepLimits(NamedTuple):
-    """The limits of a model as a step has them."""
+class Hierarchy:
+    """The motion of one step: what is asked of it, and its limits.
 
-    places: list[int]  # for each velocity the number of the entry of q that is its limit coordinate; any, where none is
-    position: np.ndarray  # least and greatest values of these entries, shape (2, nv); infinite where there is none
-    velocity: np.ndarray  # least and greatest velocities, shape (2, nv)
-    others: tuple[int, ...]  # numbers of the limit coordinates that are no entries of q
-    limits: np.ndarray  # least and greatest values of all limit coordinates, shape (2, nv)
-
-
-NOTHING = np.array([[-np.inf], [np.inf]])
-_known: ByIdentity[Model, StepLimits] = ByIdentity()
-
-
-def limits_of(model: Model, count: bool) -> StepLimits:
-    """Return the limits of a model, looked up once; infinite ones if they do not count."""
-    if not count:
-        free = np.broadcast_to(NOTHING, (2, model.nv))
-        return StepLimits([0] * model.nv, free, free, (), free)
-    known = _known.get(model)
-    if known is None:
-        entries, limits = entries_of_limits(model), np.array([model.lower, model.upper])
-        position = np.where([i in entries for i in range(model.nv)], limits, NOTHING)
-        velocity = np.array([model.velocity_lower, model.velocity_upper])
-        places = [entries.get(i, 0) for i in range(model.nv)]
-        known = _known.setdefault(model, StepLimits(places, position, velocity, other_limits(model), limits))
-    return known
-
-
-class StepHierarchy:
-    """The motions of a batch of steps: what is asked of each, and its limits.
-
-    Inside, a motion is measured by the largest bound of its row, and a sum of squares by the mean of H's diagonal, so
-    that all numbers are about 1.
+    Inside, a motion is measured by its largest bound, and a sum of squares by the mean of H's diagonal, so that all
+    numbers are about 1.
     """
 
     def __init__(
         self,
         stack: Stack,
         levels: Mapping[int, list[int]],  # the numbers of the rows of each priority (`priorities`)
-        weights: np.ndarray,  # of the tasks' rows, shape (batch, m)
-        damping: np.ndarray,  # what a motion costs, shape (batch,)
-        bounds: StepLimits,
+        others: tuple[int, ...],  # numbers of the limit coordinates that are no entries of q
         found: Mapping[str, np.ndarray],  # results of the compiled program (`differential`)
-        q: np.ndarray,  # configurations, shape (batch, nq)
-        dt: float,
+        row: tuple[int, ...],  # which of them is the step's
     ) -> None:
-        self.stack, self.model, self.weights, self.found, self.bounds = stack, stack.model, weights, found, bounds
-        least, most = dt * bounds.velocity
-        # The least and the greatest motion of each velocity in the step, shape (batch, nv), from its own limits.
-        ways = bounds.position[:, None] - q.take(bounds.places, axis=1)
-        lower, upper = np.minimum(np.maximum(ways, least), most)
-        ends = np.maximum(np.abs(lower), np.abs(upper))
-        largest = np.where(np.isfinite(ends), ends, 0.0).max(axis=1, initial=0.0)
-        self.unit = np.where(largest > 0.0, largest, 1.0)[:, None]
-        self.lower, self.upper = lower / self.unit, upper / self.unit
-        self.levels = {level: rows for level, rows in levels.items() if level >= 0}
-        self.closing = levels.get(-1)
-        self.asked = {level: self._normal(found[f"H{level}"], found[f"g{level}"], damping) for level in self.levels}
+        self.stack, self.nv, self.levels, self.others, self.found = stack, stack.model.nv, levels, others, found
+        self.row = row
+        self.A = self._of("A") if others else np.zeros((0, self.nv))
+        self.lower, self.upper = self._of("lower"), self._of("upper")
 
-    def _normal(self, H: np.ndarray, g: np.ndarray, damping: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        size = np.trace(H, axis1=1, axis2=2) / self.model.nv if self.model.nv else np.ones(len(H))
-        return H / size[:, None, None], g / (size[:, None] * self.unit), damping / size
+    def _of(self, name: str) -> Any:
+        return self.found[name][self.row]
 
-    def solve(self, row: int, solver: Solver) -> np.ndarray | None:
-        """Return the motion of one step; None if nothing is within all limits."""
-        x, N = self._closed(row)
-        last = max(self.levels)
-        for k, level in enumerate(self.levels):
-            z = self._best(row, level, x, N, solver, within=k > 0)
+    def solve(self, solver: Solver) -> np.ndarray | None:
+        """Return the motion; None if nothing is within all limits."""
+        x, N = self._closed()
+        asked = [level for level in self.levels if level >= 0]
+        for level in asked:
+            z = self._best(level, x, N, solver, within=level > asked[0])
             if z is None:
                 return None
             x = x + (z if N is None else N @ z)
-            if level != last:
-                N = self._left(row, level, x, N)
+            if level != asked[-1]:
+                N = self._left(level, x, N)
         return x
 
-    def _closed(self, row: int) -> tuple[np.ndarray, np.ndarray | None]:
+    def _closed(self) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the least motion that closes the loops, and a basis of those that keep them so; None for all."""
-        if not self.closing:
-            return np.zeros(self.model.nv), None if self.model.nv else np.zeros((0, 0))
-        U, s, V, rank = _decompose(self.found["J"][row][self.closing])
-        along = (U[:, :rank].T @ self.found["e"][row][self.closing]) / (s[:rank] * self.unit[row])
+        closing = self.levels.get(-1)
+        if not closing:
+            return np.zeros(self.nv), None if self.nv else np.zeros((0, 0))
+        U, s, V, rank = _decompose(self._of("J")[closing])
+        along = (U[:, :rank].T @ self._of("e")[closing]) / (s[:rank] * self._of("unit"))
         return -V[:rank].T @ along, V[rank:].T
 
-    def _best(
-        self, row: int, level: int, x: np.ndarray, N: np.ndarray | None, solver: Solver, within: bool
-    ) -> np.ndarray | None:
+    def _best(self, level: int, x: np.ndarray, N: np.ndarray | None, solver: Solver, within: bool) -> np.ndarray | None:
         """Return z of the best motion x + N z for the tasks of a priority; `within`: x is within all limits."""
-        H, g, _ = (part[row] for part in self.asked[level])
-        A, lower, upper = self._limits(row)
+        H, g, A = self._of(f"H{level}"), self._of(f"g{level}"), self.A
         if N is None:
-            return solver(Quadratic(H, g, A, lower, upper))
-        A = np.concatenate([np.eye(len(x)), A])
-        lower, upper = lower - A @ x, upper - A @ x
+            return solver(Quadratic(H, g, A, self.lower, self.upper))
+        A = np.concatenate([np.eye(self.nv), A])
+        lower, upper = self.lower - A @ x, self.upper - A @ x
         is_within = within or ((lower <= SLACK).all() and (upper >= -SLACK).all())
         if is_within:  # z = 0 is then a solution for the solver, too, whatever rounding says
             lower, upper = np.minimum(lower, -SLACK), np.maximum(upper, SLACK)
@@ -275,38 +234,30 @@ class StepHierarchy:
             return np.zeros(0) if is_within else None
         return solver(Quadratic(N.T @ H @ N, N.T @ (g + H @ x), A @ N, lower, upper))
 
-    def _limits(self, row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return A and the least and greatest (x, A x): of each velocity, and of limits that are no entries of q."""
-        lower, upper = self.lower[row], self.upper[row]
-        others = list(self.bounds.others)
-        if not others:
-            return np.zeros((0, len(lower))), lower, upper
-        least, most = (self.bounds.limits[:, others] - self.found["limited"][row]) / self.unit[row]
-        return self.found["rates"][row], np.concatenate([lower, least]), np.concatenate([upper, most])
-
-    def _left(self, row: int, level: int, x: np.ndarray, N: np.ndarray | None) -> np.ndarray:
+    def _left(self, level: int, x: np.ndarray, N: np.ndarray | None) -> np.ndarray:
         """Return a basis of the motions that change nothing of what a priority asked, nor leave its active limits."""
-        N = np.eye(len(x)) if N is None else N
-        rows = [r for r in self.levels[level] if self.weights[row, r] > 0.0]
-        J = self.found["J"][row][rows] * self.stack.scales()[rows, None]
+        N = np.eye(self.nv) if N is None else N
+        rows = [r for r in self.levels[level] if self._of("weights")[r] > 0.0]
+        J = self._of("J")[rows] * self.stack.scales()[rows, None]
         _, _, V, rank = _decompose(J @ N)
         free = N @ V[rank:].T
-        _, _, V, rank = _decompose(free[self._pushing(row, level, x, N)])
+        _, _, V, rank = _decompose(free[self._pushing(level, x, N)])
         return free @ V[rank:].T
 
-    def _pushing(self, row: int, level: int, x: np.ndarray, N: np.ndarray) -> np.ndarray:
+    def _pushing(self, level: int, x: np.ndarray, N: np.ndarray) -> np.ndarray:
         """Return the velocities whose limits hold a priority back: by the multipliers of those that are reached."""
-        H, g, damping = (part[row] for part in self.asked[level])
-        reached = np.flatnonzero((x <= self.lower[row] + SLACK) | (x >= self.upper[row] - SLACK))
+        H, g, damping = (self._of(f"{name}{level}") for name in ("H", "g", "d"))
+        reached = np.flatnonzero((x <= self.lower[: self.nv] + SLACK) | (x >= self.upper[: self.nv] - SLACK))
         multipliers = np.linalg.lstsq(N[reached].T, N.T @ (H @ x + g), rcond=DEPENDENT)[0]
         return reached[np.abs(multipliers) > SLACK + 10.0 * damping]  # more than damping alone makes of them
 
-    def in_the_way(self, row: int) -> list[str]:
+    def in_the_way(self) -> list[str]:
         """Return what no motion can keep: loops, and limits that the least motion closing them breaks."""
-        x, _ = self._closed(row)
-        beyond = {*np.flatnonzero((x < self.lower[row]) | (x > self.upper[row])).tolist(), *self.bounds.others}
-        moved = {n: range(*self.model.v_slice(n).indices(self.model.nv)) for n in self.model.joint_names}
-        loops = [f"loop {c.name!r}" for c in self.model.closures if c.joint.num_rows]
+        (x, _), model = self._closed(), self.stack.model
+        broken = (x < self.lower[: self.nv]) | (x > self.upper[: self.nv])
+        beyond = {*np.flatnonzero(broken).tolist(), *self.others}
+        moved = {n: range(*model.v_slice(n).indices(self.nv)) for n in model.joint_names}
+        loops = [f"loop {c.name!r}" for c in model.closures if c.joint.num_rows]
         return [*loops, *(f"limits of joint {n!r}" for n, own in moved.items() if beyond.intersection(own))]
 
 
@@ -328,41 +279,66 @@ def priorities(stack: Stack) -> dict[int, list[int]]:
     return dict(sorted(found.items()))
 
 
-def differential(stack: Stack, limited: tuple[int, ...]) -> Function:
-    """Return the compiled function (model, q, targets, weights, gains, damping) -> results by name.
+def differential(stack: Stack, limits: bool) -> Function:
+    """Return the compiled function (model, q, targets, weights, gains, damping, dt) -> results by name.
 
-    For each priority p but -1: `Hp`, `gp`; `e` and `J`, all errors times their gains and their Jacobian; `limited` and
-    `rates`, the limit coordinates of these numbers and the rows of their derivative along v.
+    `e` and `J` are all errors times their gains and their Jacobian; `unit` is the largest bound of a motion, in which
+    `lower` and `upper` are measured: those of each velocity, then those of A x for limits that are no entries of q.
+    For each priority p but -1 there are `Hp` and `gp` in these units, and `dp`, the part of damping in Hp.
     """
     levels = tuple((level, tuple(rows)) for level, rows in priorities(stack).items() if level >= 0)
-    return _differential(stack.structure, levels, limited, stack.size)
+    return _differential(stack.structure, levels, limits, stack.size)
 
 
 @functools.lru_cache(maxsize=256)
 def _differential(
-    structure: Structure, levels: tuple[tuple[int, tuple[int, ...]], ...], limited: tuple[int, ...], size: int
+    structure: Structure, levels: tuple[tuple[int, tuple[int, ...]], ...], limits: bool, size: int
 ) -> Function:
     tasks = structure.kept()
 
-    def differential_tasks(
-        model: Model, q: Any, targets: Any, weights: Any, gains: Any, damping: float
+    def solve_ik(
+        model: Model, q: Any, targets: Any, weights: Any, gains: Any, damping: float, dt: float
     ) -> dict[str, Any]:
         errors, J = stacked(tasks, model, q, targets)
-        errors = [k * e for k, e in zip(gains, errors, strict=True)]
-        found = {"e": _array([errors], size)[0], "J": _array(J, model.nv)}
+        errors, nv = [k * e for k, e in zip(gains, errors, strict=True)], model.nv
+        lower, upper = _motions(model, q, dt) if limits else ([-math.inf] * nv, [math.inf] * nv)
+        bounded = [maximum(absolute(a), absolute(b)) for a, b in zip(lower, upper, strict=True) if _are_finite(a, b)]
+        largest = functools.reduce(maximum, bounded, 0.0)
+        unit = where(largest > 0.0, largest, 1.0)
+        found = {"e": _array([errors], size)[0], "J": _array(J, nv), "weights": weights, "unit": _array([[unit]], 1)[0]}
         for level, rows in levels:
             weighted = [[weights[r] * x for x in (*J[r], errors[r])] for r in rows]
-            *columns, error = [[row[i] for row in weighted] for i in range(model.nv + 1)]
+            *columns, error = [[row[i] for row in weighted] for i in range(nv + 1)]
             H = [[dot(a, b) + (damping if a is b else 0.0) for b in columns] for a in columns]
-            found[f"H{level}"] = _array(H, model.nv)
-            found[f"g{level}"] = _array([[dot(a, error) for a in columns]], model.nv)[0]
-        if limited:
+            mean = sum((H[i][i] for i in range(nv)), 0.0) / nv if nv else 1.0
+            found[f"H{level}"] = _array([[x / mean for x in row] for row in H], nv)
+            found[f"g{level}"] = _array([[dot(a, error) / (mean * unit) for a in columns]], nv)[0]
+            found[f"d{level}"] = damping / mean
+        if limits and (others := other_limits(model)):
             coordinates, rates = model.manifold.limit_coordinates(q), _rates(model, q)
-            found["limited"] = _array([[coordinates[i] for i in limited]], len(limited))[0]
-            found["rates"] = _array([list(rates[i]) for i in limited], model.nv)
-        return found
+            found["A"] = _array([list(rates[i]) for i in others], nv)
+            lower += [float(model.lower[i]) - coordinates[i] for i in others]
+            upper += [float(model.upper[i]) - coordinates[i] for i in others]
+        ends = _array([[x / unit for x in end] for end in (lower, upper)], len(lower))
+        return found | {"lower": ends[0], "upper": ends[1]}
 
-    return Function(differential_tasks, {"targets": targets_shape(tasks), "weights": (size,), "gains": (size,)})
+    return Function(solve_ik, {"targets": targets_shape(tasks), "weights": (size,), "gains": (size,)})
+
+
+def _motions(model: Model, q: Any, dt: Scalar) -> tuple[list[Scalar], list[Scalar]]:
+    """Return the least and the greatest motion of each velocity in a step, by its limits and those of its entry."""
+    entries, ends = entries_of_limits(model), ([], [])
+    for i in range(model.nv):
+        speeds = [float(bounds[i]) for bounds in (model.velocity_lower, model.velocity_upper)]
+        least, most = [dt * speed if math.isfinite(speed) else speed for speed in speeds]
+        for found, end, own in zip(ends, (model.lower[i], model.upper[i]), (least, most), strict=True):
+            is_bound = i in entries and math.isfinite(end)
+            found.append(minimum(maximum(float(end) - q[entries[i]], least), most) if is_bound else own)
+    return ends
+
+
+def _are_finite(*ends: Scalar) -> bool:
+    return not any(isinstance(end, float) and math.isinf(end) for end in ends)
 
 
 def _array(rows: Sequence[Sequence[Scalar]], columns: int) -> np.ndarray:

@@ -109,7 +109,6 @@ class Stack:
 
     Attributes:
         structure: what programs of them are made of.
-        function: the compiled function (model, q, targets) -> `Linearization`; the same for all tasks of one structure.
         rows: for each task, the slice of its rows.
 
     Throughout:
@@ -132,8 +131,13 @@ class Stack:
         self.where = where
         self.tasks: tuple[Task, ...] = checked_tasks(where, tasks)
         self.structure: Structure = interned(Structure(self.tasks))
-        self.function: Function[..., Any] = _function(self.structure)
-        self.rows: tuple[slice, ...] = _rows(self.structure, model)
+        self.rows: tuple[slice, ...]
+        self.rows, self._scales = _layout(self.structure, model)
+
+    @property
+    def function(self) -> Function[..., Any]:
+        """Errors and Jacobian, of the model, q and the targets: the same function for all tasks of one structure."""
+        return _function(self.structure)
 
     @property
     def size(self) -> int:
@@ -174,10 +178,7 @@ class Stack:
 
     def scales(self) -> np.ndarray:
         """Return what makes rows comparable [1/m, -], shape (m,): one over the robot's size for lengths, else 1."""
-        scales, size = np.ones(self.size), size_of(self.model)
-        for task, rows in zip(self.tasks, self.rows, strict=True):
-            scales[rows][list(task.lengths)] = 1.0 / size
-        return scales
+        return self._scales.copy()
 
     def _along_rows(self, name: str, values: Sequence[np.ndarray]) -> np.ndarray:
         """Return a number or numbers of each task, one for each of its rows."""
@@ -228,14 +229,18 @@ def size_of(model: Model) -> float:
 
 
 _sizes: ByIdentity[Model, float] = ByIdentity()
-_known: ByIdentity[Model, dict[Structure, tuple[slice, ...]]] = ByIdentity()
+_known: ByIdentity[Model, dict[Structure, tuple[tuple[slice, ...], np.ndarray]]] = ByIdentity()
 
 
-def _rows(structure: Structure, model: Model) -> tuple[slice, ...]:
+def _layout(structure: Structure, model: Model) -> tuple[tuple[slice, ...], np.ndarray]:
+    """Return the slice of the rows of each task, and the scales of all rows."""
     known = _known.setdefault(model, {})
     if structure not in known:
         functions = [error_function(Structure([task])) for task in structure.tasks]
         compiled = (function.compiled(model, *function.interface.required(model, {})) for function in functions)
         ends = [0, *itertools.accumulate(program.outputs[0].size for program in compiled)]
-        known[structure] = tuple(slice(a, b) for a, b in itertools.pairwise(ends))
+        rows, scales = tuple(slice(a, b) for a, b in itertools.pairwise(ends)), np.ones(ends[-1])
+        for task, own in zip(structure.tasks, rows, strict=True):
+            scales[own][list(task.lengths)] = 1.0 / size_of(model)
+        known[structure] = rows, scales
     return known[structure]

@@ -21,7 +21,6 @@ What a task is made of (frames, axes, its class) shapes the program that is comp
 from __future__ import annotations
 
 import functools
-import math
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -35,7 +34,7 @@ from numpy.typing import ArrayLike
 from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import DTypeError, ParameterError
 from cardan._algebra.scalar import is_finite
-from cardan._dynamics.call.arguments import broadcast, check_core, check_finite, numeric_array
+from cardan._dynamics.call.arguments import check_core, check_finite, numeric_array
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.results import packed
 from cardan._dynamics.call.signature import check_model, token
@@ -141,7 +140,7 @@ class Task(ABC):
             ParameterError: for a weight that is none.
         """
         if isinstance(self.weight, float) and self.weight == 1.0:
-            return np.ones(())
+            return np.array(1.0)
         weight = numeric_array(type(self).__name__, "weight", self.weight).astype(float)
         if not ((weight >= 0.0) & (weight < np.inf)).all():
             raise ParameterError(f"weight of {type(self).__name__}", got=self.weight, expected="finite numbers >= 0")
@@ -193,9 +192,8 @@ def checked_array(where: str, name: str, value: Any, core: tuple[int, ...]) -> n
     """Return finite numbers as floats, shape (..., *core)."""
     array = numeric_array(where, name, value)
     check_core(where, name, array.shape, core)
-    shape = broadcast(where, {name: array.shape[: array.ndim - len(core)]})
     array = np.array(array, dtype=float, order="C")
-    check_finite(where, name, array.reshape(math.prod(shape), *core), shape)
+    check_finite(where, name, array)
     return array
 
 

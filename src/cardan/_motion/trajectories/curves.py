@@ -148,7 +148,7 @@ def _checked_velocity(name: str, value: Any, model: Model) -> np.ndarray | None:
     if value is None:
         return None
     v = one_or_each("Spline", name, value, model.nv)
-    check_finite("Spline", name, v.reshape(-1), v.shape)
+    check_finite("Spline", name, v)
     return np.broadcast_to(v, (model.nv,))
 
 
@@ -156,7 +156,7 @@ def _checked_knots(knots: Any, count: int) -> np.ndarray:
     times = np.array(numeric_array("Spline", "knots", knots), dtype=float)
     if times.shape != (count,):
         raise ShapeError("Spline", "knots", got=times.shape, expected=f"({count},), a time for each configuration")
-    check_finite("Spline", "knots", times, times.shape)
+    check_finite("Spline", "knots", times)
     if count < 2:
         expected = "at least two times with a configuration each"
         raise ParameterError("Spline: knots", got=times.tolist(), expected=expected)
@@ -209,7 +209,7 @@ class FourierSeries(Trajectory):
             array = values[name] = np.array(numeric_array(where, name, getattr(self, name)), dtype=float)
             if array.ndim != 2 or array.shape[1] != self.model.nv:
                 raise ShapeError(where, name, got=array.shape, expected=f"(harmonics, {self.model.nv})")
-            check_finite(where, name, array, array.shape[:1])
+            check_finite(where, name, array)
         if values["sines"].shape != values["cosines"].shape:
             expected = f"{values['sines'].shape}, as the sines"
             raise ShapeError(where, "cosines", got=values["cosines"].shape, expected=expected)

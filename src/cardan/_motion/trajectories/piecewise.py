@@ -51,14 +51,14 @@ def checked_start(where: str, start: Any) -> float:
     time = numeric_array(where, "start", start)
     if time.shape:
         raise ShapeError(where, "start", got=time.shape, expected="() -- one number")
-    check_finite(where, "start", time.reshape(-1), time.shape)
+    check_finite(where, "start", time)
     return float(time)
 
 
 def checked_times(where: str, t: Any, start: float, end: float) -> np.ndarray:
     """Return times within an interval; rounding errors beyond its ends are moved to these."""
     times = np.asarray(numeric_array(where, "t", t), dtype=float)
-    check_finite(where, "t", times.reshape(-1), times.shape)
+    check_finite(where, "t", times)
     slack = ROUNDING * (end - start)
     outside = (times < start - slack) | (times > end + slack)
     if outside.any():

@@ -152,6 +152,6 @@ def checked_configurations(where: str, model: Model, q: Any, name: str = "q", nd
     if array.ndim != ndim or array.shape[-1] != model.nq:
         raise ShapeError(where, name, got=array.shape, expected=f"({'n, ' * (ndim - 1)}{model.nq})")
     rows = np.atleast_2d(array)
-    check_finite(where, name, rows, array.shape[:-1])
+    check_finite(where, name, array)
     check_configuration(where, name, rows, model.unit_parts)
     return array

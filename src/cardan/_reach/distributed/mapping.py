@@ -78,7 +78,7 @@ def map(
         True
     """
     if chunk is not None:
-        whole("map: chunk", chunk, 1)
+        whole("distributed: chunk", chunk, 1)
     task = MapTask.of(function, model, data, options)
     arrays = task.arrays(out)
     for (start, stop), results in task.computed(compute, engine, workers, chunk or task.fitting):
@@ -170,7 +170,7 @@ class MapTask:
     def of(cls, function: Function, model: Model, data: Any, options: Mapping[str, Any]) -> MapTask:
         if not isinstance(function, Function):
             expected = "one made by @cardan.function, or cardan's own"
-            raise ParameterError("function to map", got=function, expected=expected)
+            raise ParameterError("distributed: function", got=function, expected=expected)
         check_model(function.name, model)
         function = function.on(function.target or default_target(), threads=1)
         if not isinstance(data, Mapping):
@@ -232,8 +232,8 @@ class MapTask:
         """Yield chunks and what work makes of them, in order, some being computed ahead; ChunkError where one fails."""
         if not isinstance(engine, Executor | None):
             expected = "an executor, such as concurrent.futures.ProcessPoolExecutor(); by default threads compute"
-            raise ParameterError("map: engine", got=engine, expected=expected)
-        count = num_threads() if workers is None else whole("map: workers", workers, 1)
+            raise ParameterError("distributed: engine", got=engine, expected=expected)
+        count = num_threads() if workers is None else whole("distributed: workers", workers, 1)
         with ThreadPoolExecutor(count, "cardan-map") if engine is None else nullcontext(engine) as executor:
             job = self.job if engine is None else pickle.dumps(self.job)
             yield from self._results(functools.partial(executor.submit, work, job), 2 * count, chunk)

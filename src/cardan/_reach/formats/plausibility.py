@@ -28,7 +28,6 @@ STRETCH = 2.0
 SHRINK = 0.02  # which part of the shapes' half diagonal a radius of gyration may fall to: a homogeneous rod has 0.58
 RATIO = 1000.0  # of masses: beyond it forward dynamics loses three digits and integrators take tiny steps
 SHOWN = 3
-_NAMES = "Gazebo's SDF keeps '::' and '__...__' for itself, XML has no control characters"
 
 # What it is about, `"body"`, and its name; what is odd about it, without numbers where many are alike
 Finding = tuple[str, str, str]
@@ -198,17 +197,6 @@ def _odd_joints(is_odd: Callable[[Connection], Any], odd: str) -> Callable[[_Rob
     return lambda robot: (("joint", c.name, odd) for c in robot.mechanism.joints if is_odd(c))
 
 
-def unwritable(robot: _RobotAndShapes) -> Iterator[Finding]:
-    """Names that other formats have no way to write."""
-    m = robot.mechanism
-    for kind, parts in (("body", m.bodies), ("joint", m.joints), ("frame", m.frames)):
-        for part in parts:
-            name = part.name
-            reserved = "::" in name or (name.startswith("__") and name.endswith("__"))
-            if reserved or name != name.strip() or not name.isprintable():
-                yield kind, name, f"other formats cannot write such a name: {_NAMES}"
-
-
 CHECKS: tuple[Callable[[_RobotAndShapes], Iterator[Finding]], ...] = (  # A new check is one function, and its name here
     centre_outside,
     impossible_size,
@@ -221,5 +209,4 @@ CHECKS: tuple[Callable[[_RobotAndShapes], Iterator[Finding]], ...] = (  # A new 
     ),
     _odd_joints(lambda c: max(c.limits.effort or (1.0,)) == 0.0, "the limit of effort is 0: no motor can move it"),
     _odd_joints(lambda c: max(c.limits.velocity or (1.0,)) == 0.0, "the limit of velocity is 0"),
-    unwritable,
 )

@@ -60,7 +60,8 @@ def externals(
     """
     check_name(name)
     with collection_paused():
-        program = _matrices(_program(function, model, optional, options or {}), function.name)
+        # each as often differentiable as it is differentiated (`cardan.implicit`)
+        program, *differentiable = [_program(function, model, optional, options or {}, k) for k in range(order + 1)]
         x, y = [a.name for a in program.inputs], [a.name for a in program.outputs]
         if not x:
             raise ParameterError(f"arguments of {function.name}", got=(), expected="one array at least")
@@ -68,7 +69,7 @@ def externals(
             _external(name, program, [*map(_dense, program.inputs)], [*map(_dense, program.outputs)], range(len(x)))
         ]
         if order > 0:
-            found += _derivatives(name, program, _known(function, model, x), model, order)
+            found += _derivatives(name, differentiable, _known(function, model, x), model)
     return [found[0]._replace(names=_names(x, y)), *found[1:]]
 
 
@@ -78,7 +79,9 @@ def _names(x: Sequence[str], y: Sequence[str]) -> tuple[Sequence[str], Sequence[
     return (x, of_result) if all(map(NAME.fullmatch, (*x, *of_result))) else None
 
 
-def _derivatives(name: str, program: Program, known: Known | None, model: Model, order: int) -> list[External]:
+def _derivatives(name: str, programs: Sequence[Program], known: Known | None, model: Model) -> list[External]:
+    """Return the derivatives of as many orders as there are programs: one for each order."""
+    program = programs[0]
     inputs, outputs = [*map(_dense, program.inputs)], [*map(_dense, program.outputs)]
     x, own, n = [a.name for a in program.inputs], range(len(inputs)), len(inputs) + len(outputs)
     first = known.first.program(model) if known else _by_result(autodiff.jacobian(program, x), len(x))
@@ -88,8 +91,9 @@ def _derivatives(name: str, program: Program, known: Known | None, model: Model,
     back = autodiff.vector_jacobian_product(program, x, weights)
     seeds, reads = [*inputs, *map(_nothing, outputs), *outputs], [*own, *range(n, n + len(outputs))]
     found.append(_external(f"adj1_{name}", back, seeds, inputs, reads))
-    if order > 1:
+    if len(programs) > 1:
         wrt = [*x, *weights]
+        back = autodiff.vector_jacobian_product(programs[1], x, weights)
         second = known.second.program(model) if known else _by_result(autodiff.jacobian(back, wrt), len(wrt))
         # no result feels y itself: of each row of blocks, those by y are empty
         by = [(p.size, None if k in reads else ()) for k, p in enumerate([*inputs, *outputs, *outputs])]
@@ -181,14 +185,16 @@ def _known(of: Function[..., Any], model: Model, x: Sequence[str]) -> Known | No
 
 
 def _program(
-    function: Function[..., Any], model: Model, optional: Sequence[str], options: Mapping[str, Any]
+    function: Function[..., Any], model: Model, optional: Sequence[str], options: Mapping[str, Any], order: int
 ) -> Program:
-    """Return the program of a function, its numbers among the options put in."""
+    """Return the program of a function that is differentiated so often, its numbers among the options put in."""
     names, fixed = function.interface.required(model, options, optional)
-    program = function.traced(model, names, fixed).program
+    program = function.traced(model, names, fixed, order).program
     numbers = {n: float(options[n]) for n in names if n in options}
-    if not numbers:
-        return program
+    return _matrices(_filled(program, numbers) if numbers else program, function.name)
+
+
+def _filled(program: Program, numbers: Mapping[str, float]) -> Program:
     program, graph = straight(program), Graph()
     left = tuple(a for a in program.inputs if a.name not in numbers)
     symbols = dict(zip([a.name for a in left], _split(graph.symbols(left), left), strict=True))

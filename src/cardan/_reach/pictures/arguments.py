@@ -42,7 +42,7 @@ def checked_rows(where: str, name: str, values: Any, shape: tuple[int, ...]) -> 
     if batch.shape != shape[:1] and (batch.shape or shape[0] != 1):
         raise ShapeError(where, name, got=(*batch.shape, *shape[1:]), expected=f"{shape}, a row for each of q")
     found = batch.arrays[0].astype(float).reshape(shape)
-    check_finite(where, name, found, shape[:1])
+    check_finite(where, name, found)
     return found
 
 

@@ -259,7 +259,7 @@ def checked_vectors(name: str, value: Any, like: tuple[int, ...] | None = None) 
     if array.ndim not in (2, 3) or array.shape[-1] != 3 or (like is not None and array.shape != like):
         expected = f"{like}, as the points" if like else "(n, 3), or (worlds, n, 3)"
         raise ShapeError("viewer.contacts", name, got=array.shape, expected=expected)
-    check_finite("viewer.contacts", name, array.reshape(-1, 3), array.shape[:-1])
+    check_finite("viewer.contacts", name, array)
     return array
 
 

@@ -244,7 +244,7 @@ def checked_rows(where: str, model: Model, q: Any, worlds: int | None = None) ->
     if not fits or (worlds and len(rows) not in (1, worlds)):
         expected = f"({model.nq},), or ({worlds or 'worlds'}, {model.nq}) with a row for each world"
         raise ShapeError(where, "q", got=array.shape, expected=expected)
-    check_finite(where, "q", rows, (len(rows),))
+    check_finite(where, "q", rows)
     check_configuration(where, "q", rows, model.unit_parts)
     return np.array(np.broadcast_to(rows, (worlds or len(rows), model.nq)), dtype=float)
 

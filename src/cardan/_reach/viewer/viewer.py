@@ -406,7 +406,7 @@ def checked_place(at: Any) -> np.ndarray | None:
     array = np.asarray(numeric_array("viewer.add", "at", at), dtype=float)
     if array.shape != (3,):
         raise ShapeError("viewer.add", "at", got=array.shape, expected="(3,)")
-    check_finite("viewer.add", "at", array, (3,))
+    check_finite("viewer.add", "at", array)
     return array
 
 

@@ -25,7 +25,7 @@ from cardan._algebra.spatial import SE3, Inertia, Matrix3, checked_pose
 from cardan._robot.geometry.hull import hull_of_points, hulls_of_file, triangles_of_hull
 from cardan._robot.geometry.mesh import integrals_of_triangles, mesh_integrals, surface_of_file, surface_of_heights
 from cardan._robot.geometry.triangles import checked_triangles, is_closed, joins_of, welded
-from cardan._robot.records import Material
+from cardan._robot.records import Material, checked_numbers
 
 
 class _Centred:
@@ -660,10 +660,9 @@ class Shape:
             raise ParameterError(f"surface of a shape of {self.body!r}", got=self.surface, expected=expected, hint=hint)
         object.__setattr__(self, "margin", _not_negative(f"margin of a shape of {self.body!r}", self.margin))
         if self.surface_velocity is not None:
-            twist = tuple(map(float, self.surface_velocity))
-            if len(twist) != 6 or not all(map(is_finite, twist)):
-                expected = "six finite numbers: linear [m/s] and angular velocity [rad/s]"
-                raise ParameterError(f"surface velocity of a shape of {self.body!r}", got=twist, expected=expected)
+            expected = "six finite numbers: linear [m/s] and angular velocity [rad/s]"
+            what = f"surface velocity of a shape of {self.body!r}"
+            twist = checked_numbers(what, self.surface_velocity, 6, expected, math.isfinite)
             object.__setattr__(self, "surface_velocity", twist)
         if self.density is not None:
             object.__setattr__(self, "density", density_checked(self.density))

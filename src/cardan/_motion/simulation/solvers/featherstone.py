@@ -67,8 +67,9 @@ class Featherstone(CompiledSolver):
             1, joints chatter on their stops.
         limits: whether the joints' position limits are stops.
         tables: whether bodies are rows of tables that one program for each kind of thing runs over, in place of one
-            program for all of the world. None decides: four robots or bodies that may touch one another are. Then the
-            world has no size limit, but a step is no function that can be differentiated.
+            program for all of the world. None decides: four robots or bodies that may touch one another are, and fewer
+            of which many pairs may meet. Then the world has no size limit, but a step is no function that can be
+            differentiated.
         sleep: a speed [m/s]. Loose bodies that touch something, and of which no point has been faster for half a
             second, fall asleep with all that they touch: they stand still, and cost nothing, until something touches or
             pushes them, or they are moved. None: no body sleeps. It takes tables.

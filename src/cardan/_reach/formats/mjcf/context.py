@@ -234,16 +234,22 @@ def _gears_in_mujoco(r: MjcfReading, k: int) -> dict[int, tuple[float, ...]]:
     joint = _scalar_joint(r, k)
     if joint is not None:
         return {joint: (float(gear[0]),)}
-    if is_(kind, mj.mjtTrn.mjTRN_TENDON):  # one whose length is a sum over joints; others wrap no joint
-        first, count = int(m.tendon_adr[target]), int(m.tendon_num[target])
-        wraps = [w for w in range(first, first + count) if is_(m.wrap_type[w], mj.mjtWrap.mjWRAP_JOINT)]
-        return {int(m.wrap_objid[w]): (float(m.wrap_prm[w]) * float(gear[0]),) for w in wraps}
+    if is_(kind, mj.mjtTrn.mjTRN_TENDON):
+        return {joint: (coef * float(gear[0]),) for joint, coef in tendon(r, target).items()}
     if not is_(kind, mj.mjtTrn.mjTRN_JOINT):
         return {}
     is_force_in_world = any(gear[:3]) and is_(m.jnt_type[target], mj.mjtJoint.mjJNT_FREE)
     if not is_force_in_world:
         return {target: gear_from_marks(r, target, tuple(float(e) for e in gear[: r.parts[target].nv]))}
     return {}
+
+
+def tendon(r: MjcfReading, k: int) -> dict[int, float]:
+    """Return the coefficients by joint of a tendon whose length is a sum over joints; others wrap no joint."""
+    m, mj = r.there.model, r.there.mj
+    first, count = int(m.tendon_adr[k]), int(m.tendon_num[k])
+    wraps = [w for w in range(first, first + count) if is_(m.wrap_type[w], mj.mjtWrap.mjWRAP_JOINT)]
+    return {int(m.wrap_objid[w]): float(m.wrap_prm[w]) for w in wraps}
 
 
 def _law(r: MjcfReading, k: int) -> tuple[Any, float | None, tuple[float, ...] | None]:

@@ -298,18 +298,52 @@ def read_mimics(r: context.MjcfReading) -> tuple[Mimics, list[int]]:
     mimics: Mimics = {}
     locked: list[int] = []
     for k in range(m.neq):
-        if not context.is_(m.eq_type[k], kinds.mjEQ_JOINT) or not m.eq_active0[k]:
+        of_joints, of_tendons = (context.is_(m.eq_type[k], kind) for kind in (kinds.mjEQ_JOINT, kinds.mjEQ_TENDON))
+        if not (of_joints or of_tendons) or not m.eq_active0[k]:
             continue
-        own, other = int(m.eq_obj1id[k]), int(m.eq_obj2id[k])
-        if other < 0 or not any(m.eq_data[k][1:5]):
+        own, other, coefficients = _line_of_joints(r, k) if of_joints else _line_of_tendons(r, k)
+        if own < 0:
+            _leave_out(r, k, "an equality of tendons, but a line of two joints,")
+        elif of_joints and (other < 0 or not any(m.eq_data[k][1:5])):
             locked.append(k)
         elif own in mimics or _leads_to(mimics, other, own):
             _leave_out(r, k, "a joint that follows another already")
         else:
-            start, *slopes = (float(e) for e in m.eq_data[k][:5])
-            at, at_other = (float(m.qpos0[m.jnt_qposadr[joint]]) for joint in (own, other))
-            mimics[own] = other, _moved((at + start, *slopes), at_other)
+            mimics[own] = other, coefficients
     return mimics, locked
+
+
+Followed = tuple[int, int, Sequence[float]]
+
+
+def _line_of_joints(r: context.MjcfReading, k: int) -> Followed:
+    """Return a joint, that which it follows, and the polynomial."""
+    m = r.there.model
+    own, other = int(m.eq_obj1id[k]), int(m.eq_obj2id[k])
+    start, *slopes = (float(e) for e in m.eq_data[k][:5])
+    at, at_other = (float(m.qpos0[m.jnt_qposadr[joint]]) for joint in (own, other))
+    return own, other, _moved((at + start, *slopes), at_other)
+
+
+def _line_of_tendons(r: context.MjcfReading, k: int) -> Followed:
+    """Return the same of tendons of two joints in all, which hold L_1 - L_1(qpos0) at a line of that of the other.
+
+    The last one follows. No joint, -1, stands for what is none of this.
+    """
+    m = r.there.model
+    (start, slope, *bends), (one, other) = m.eq_data[k][:5].tolist(), (int(m.eq_obj1id[k]), int(m.eq_obj2id[k]))
+    tendons = [(one, 1.0), (other, -slope)] if other >= 0 else [(one, 1.0)]
+    total, rest = dict[int, float](), start
+    for tendon, factor in tendons:
+        rest += factor * float(m.tendon_length0[tendon])
+        for joint, coef in context.tendon(r, tendon).items():
+            total[joint] = total.get(joint, 0.0) + factor * coef
+    total = {joint: coef for joint, coef in total.items() if coef}
+    wraps = all(context.tendon(r, tendon) for tendon, _ in tendons)
+    if len(total) != 2 or not wraps or (other >= 0 and any(bends)):
+        return -1, -1, ()
+    first, own = sorted(total)
+    return own, first, (rest / total[own], -total[first] / total[own])
 
 
 def _moved(coefficients: Sequence[float], x: float) -> Sequence[float]:
@@ -357,7 +391,7 @@ def read_loops(r: context.MjcfReading, locked: list[int]) -> None:
                     _pull(r, weights, name, *closed[1:])
                 else:
                     r.mechanism.add_joint(name, *closed)
-        elif kind != kinds.mjEQ_JOINT:
+        elif kind not in (kinds.mjEQ_JOINT, kinds.mjEQ_TENDON):
             _leave_out(r, k, f"an equality of kind {kind.name.removeprefix('mjEQ_').lower()}")
 
 
