@@ -282,7 +282,7 @@ def test_no_file_names_code(path, monkeypatch):
     imported, from_json = [], cardan.from_json  # which itself is imported when first asked for
     monkeypatch.setattr("importlib.import_module", lambda name: imported.append(name))
     with pytest.raises(
-        DescriptionError, match=r"^<string>:1: error: joint: names the class .* not registered: import it and call"
+        DescriptionError, match=r"^<string>: error: joint: names the class .* not registered: import it and call"
     ):
         from_json(custom(path))
     assert imported == []
@@ -310,7 +310,7 @@ def test_the_error_says_how_to_go_on(monkeypatch):
     with pytest.raises(DescriptionError) as caught:
         cardan.from_json(text)
     assert str(caught.value) == (
-        f"<string>:4: error: joint: names the class '{path}', which is not cardan's and not registered: import it and "
+        f"<string>: error: joint: names the class '{path}', which is not cardan's and not registered: import it and "
         "call cardan.register_joint(Cam) before reading; or, only if you trust whoever wrote the file, pass "
         f"trusted=True, which imports the module '{Cam.__module__}'"
     )

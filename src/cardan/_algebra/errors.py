@@ -551,8 +551,9 @@ class SizeWarning(_Warning):
         self.program, self.operations, self.seconds = program, operations, seconds
         super().__init__(
             f"{program} has {operations} operations, which take about {seconds:.0f} s to compile, once: it is kept on "
-            "disk. A step is shorter with fewer pairs that may touch, world.with_contacts('*_foot'); where no loop is "
-            "closed, by tables, cardan.solvers.Featherstone(world, dt, tables=True); with simpler shapes for meshes."
+            "disk. A step is shorter with fewer pairs that may touch, world.with_contacts('*_foot'); with simpler "
+            "shapes for meshes; where no loop is closed, by tables, which no other solver has: "
+            "cardan.solvers.Featherstone(world, dt, tables=True)."
         )
 
 

@@ -28,7 +28,7 @@ Cost: O(n).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from cardan._algebra.scalar import is_zero
@@ -135,20 +135,15 @@ def articulated_inertias(
     model: Model,
     relative: Relative,
     armature: Vector | None = None,
-    impedances: Iterable[tuple[int, ArticulatedInertia]] = (),
+    felt: Callable[[Node], ArticulatedInertia] | None = None,
 ) -> Sequence[Articulated]:
     """Return U, D and I^a of every node.
 
-    `armature`, nv inertias, is felt along the joints beside that of the nodes, `impedances` by bodies beside their own
-    inertia: a node each, and an inertia in its frame.
+    `armature`, nv inertias, is felt along the joints beside that of the nodes. `felt` is what each body feels like, in
+    its node's frame: by default its own inertia.
     """
     felt_along = [0.0] * model.nv if armature is None else armature
-    nodes, felt = relative.nodes(model), dict[int, list[ArticulatedInertia]]()
-    for i, impedance in impedances:
-        felt.setdefault(i, []).append(impedance)
-
-    def own(node: Node) -> ArticulatedInertia:
-        return sum(felt.get(node.index, ()), node.inertia.articulated())
+    nodes = relative.nodes(model)
 
     def inward(node: Node, I_A: ArticulatedInertia) -> tuple[Articulated, Callable[[], ArticulatedInertia]]:
         S = relative.S[node.index]
@@ -158,7 +153,7 @@ def articulated_inertias(
         I_a = _given_way(I_A, S, U, _times_inverse(U, D), rotors)  # (4)
         return Articulated(U, D, I_a), lambda: relative.inwards(node, I_a)
 
-    return nodes.inwards(nodes.each(own), inward)
+    return nodes.inwards(nodes.each(felt or (lambda node: node.inertia.articulated())), inward)
 
 
 def _given_way(

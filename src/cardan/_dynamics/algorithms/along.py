@@ -58,8 +58,12 @@ class Nodes(ABC):
         """
 
     @abstractmethod
-    def efforts(self) -> Efforts:
-        """Return a place for numbers along v."""
+    def efforts(self, name: str = "v") -> Efforts:
+        """Return a place for numbers along v, or along q."""
+
+    @abstractmethod
+    def rows_of(self, table: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+        """Return the rows of a table, one for each node, which may be read where they are."""
 
     @abstractmethod
     def less(self, f: Sequence[Force], external: Sequence[ExternalForce]) -> Sequence[Force]:
@@ -105,8 +109,11 @@ class Written(Nodes):
                 total[node.parent] = total[node.parent] + give()
         return found
 
-    def efforts(self) -> Efforts:
-        return _WrittenEfforts(self.model.nv)
+    def efforts(self, name: str = "v") -> Efforts:
+        return _WrittenEfforts(self.model, name)
+
+    def rows_of(self, table: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+        return table
 
     def less(self, f: Sequence[Force], external: Sequence[ExternalForce]) -> list[Force]:
         found = list(f)
@@ -117,29 +124,40 @@ class Written(Nodes):
 
 
 class _WrittenEfforts(Efforts):
-    def __init__(self, nv: int) -> None:
-        self.total: list[Any] = [0.0] * nv
+    def __init__(self, model: Model, name: str) -> None:
+        self.total: list[Any] = [0.0] * _size(model, name)
+        self.name = name
 
     def add(self, node: Node, part: Sequence[Any]) -> None:
-        node.scatter(self.total, part)
+        for i, value in zip(getattr(node, self.name), part, strict=True):
+            self.total[i] = self.total[i] + value
 
     def values(self) -> list[Any]:
         return self.total
 
 
-def nodes_of(model: Model, q: Sequence[Any]) -> Nodes:
-    """Return the nodes of a model: to be looped over if there are so many, most of them alike, and q is traced."""
-    if len(model.nodes) < LOOP_FROM or model.has_mimics:
-        return Written(model)
-    kinds = _kinds(model)
+def nodes_of(model: Model, q: Sequence[Any], fewest: int | None = None) -> Nodes:
+    """Return the nodes of a model: to be looped over if there are many, most of them alike, and q is traced."""
+    fewest = LOOP_FROM if fewest is None else fewest
     graph = next((e.__rows__() for e in q if hasattr(type(e), "__rows__")), None)
-    return Written(model) if graph is None or len(kinds) * ALIKE > len(model.nodes) else NodeRows(model, graph, kinds)
+    if graph is None or model.has_mimics or not are_many(model.nodes, fewest):
+        return Written(model)
+    return NodeRows(model, graph, _kinds(model.nodes))
 
 
-def _kinds(model: Model) -> list[list[Node]]:
-    """Return the nodes in groups of equal joints."""
+def are_many(nodes: Sequence[Node], fewest: int) -> bool:
+    """Return whether there are so many nodes, most of them alike."""
+    return len(nodes) >= fewest and len(_kinds(nodes)) * ALIKE <= len(nodes)
+
+
+def _size(model: Model, name: str) -> int:
+    return model.nq if name == "q" else model.nv
+
+
+def _kinds(nodes: Sequence[Node]) -> list[list[Node]]:
+    """Return nodes in groups of equal joints."""
     found: dict[Any, list[Node]] = {}
-    for node in model.nodes:
+    for node in nodes:
         found.setdefault(node.joint, []).append(node)
     return list(found.values())
 
@@ -238,8 +256,11 @@ class NodeRows(Nodes):
     ) -> Sequence[T]:
         return self._later(_Inwards(self, body, own))
 
-    def efforts(self) -> Efforts:
-        return _RowEfforts(self)
+    def efforts(self, name: str = "v") -> Efforts:
+        return _RowEfforts(self, name)
+
+    def rows_of(self, table: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+        return _GivenRows(self, table)
 
     def less(self, f: Sequence[Force], external: Sequence[ExternalForce]) -> Sequence[Force]:
         if not external:
@@ -577,13 +598,25 @@ class Coordinates(Generic[T]):
 
 
 class _RowEfforts(Efforts):
-    def __init__(self, nodes: NodeRows) -> None:
-        self.nodes, self.column = nodes, nodes.graph.new_column(nodes.model.nv)
+    def __init__(self, nodes: NodeRows, name: str) -> None:
+        self.nodes, self.name = nodes, name
+        self.column = nodes.graph.new_column(_size(nodes.model, name))
 
     def add(self, node: Any, part: Sequence[Any]) -> None:
         for k, value in enumerate(part):
-            self.nodes.graph.put_in(self.column, self.nodes.place("v", node.row, k), value)
+            self.nodes.graph.put_in(self.column, self.nodes.place(self.name, node.row, k), value)
 
     def values(self) -> list[Any]:
         self.nodes.trace()
         return self.nodes.graph.entries(self.column)
+
+
+class _GivenRows(Sequence[Sequence[Any]]):
+    def __init__(self, nodes: NodeRows, table: Sequence[Sequence[Any]]) -> None:
+        self.nodes, self.columns = nodes, [list(column) for column in zip(*table, strict=True)]
+
+    def __len__(self) -> int:
+        return len(self.nodes.model.nodes)
+
+    def __getitem__(self, index: Any) -> Any:
+        return [self.nodes.columns.entry(column, index.row) for column in self.columns]

@@ -245,7 +245,8 @@ class JointForces:
 
     def _add_drives(self, model: Model, q: Vector, v: Vector, servo: DriveCommand) -> None:
         dt = self.dt
-        error = model.manifold.toward(q, servo.position)
+        has_springs = any(not is_zero(kp) for kp in servo.stiffness)
+        error = model.manifold.toward(q, servo.position) if has_springs else [0.0] * model.nv
         ends = zip(model.effort_lower.tolist(), model.effort_upper.tolist(), strict=True)
         for j, (low, high) in enumerate(ends):
             kp, kd = servo.stiffness[j], servo.damping[j]

@@ -32,25 +32,27 @@ from numbers import Real
 from cardan._algebra.scalar import is_zero, where
 from cardan._algebra.spatial import Matrix3, Scalar, Symmetric3, Vector3
 from cardan._dynamics.algorithms.implicit import Snapshot
+from cardan._robot.model import Node
 
 
 def gyroscopic_efforts(moment: Snapshot, dt: float) -> list[Scalar]:
     """Return J^T c along v: what the gyroscopic moments of a step's middle add to those of its beginning."""
     efforts: list[Scalar] = [0.0] * moment.model.nv
-    for i, S in enumerate(moment.relative.S):
-        # it turns any way: about any point, or about the origin of its frame
-        if len(S) == 6 or (len(S) == 3 and all(is_zero(e) for column in S for e in column.linear)):
-            couple = _couple(moment, i, len(S) == 6, dt)
-            for j, column in moment.columns(i).items() if couple is not None else ():
-                efforts[j] = efforts[j] + column.angular.dot(couple)
+    for node in moment.model.nodes:
+        couple = gyroscopic_couple(moment, node, dt)
+        for j, column in moment.columns(node.index).items() if couple is not None else ():
+            efforts[j] = efforts[j] + column.angular.dot(couple)
     return efforts
 
 
-def _couple(moment: Snapshot, i: int, about_com: bool, dt: float) -> Vector3 | None:
-    """Return c of a node's body in its axes; None of one whose own inertia does not determine how it turns."""
-    inertia, motion = moment.model.nodes[i].inertia, moment.motions[i]
-    if is_zero(inertia.mass):
+def gyroscopic_couple(moment: Snapshot, node: Node, dt: float) -> Vector3 | None:
+    """Return c of a node's body in its axes; None of one that does not turn freely, or as its inertia says alone."""
+    inertia, S = node.inertia, moment.relative.S[node.index]
+    about_com = len(S) == 6  # it turns any way: about any point, or about the origin of its frame
+    turns = about_com or (len(S) == 3 and all(is_zero(e) for column in S for e in column.linear))
+    if not turns or is_zero(inertia.mass):
         return None
+    motion = moment.motions[node.index]
     J, w = (inertia.inertia_at_com if about_com else inertia.inertia_at_origin), motion.spin.w
     if not _is_positive(J):
         return None

@@ -44,7 +44,7 @@ from cardan._dynamics.algorithms.tree import (
     twists,
     world_poses,
 )
-from cardan._robot.model import Model
+from cardan._robot.model import Model, Node
 
 NodeForces = Iterable[tuple[int, Force]]
 NodeImpedances = Sequence[tuple[int, ArticulatedInertia]]
@@ -60,9 +60,9 @@ CLOSING = 0.5  # which share of a loop's gap a step closes: the rest of its erro
 class Snapshot:
     """A model at one state: what every force on it wants to know, worked out once."""
 
-    def __init__(self, model: Model, q: Vector, v: Vector) -> None:
+    def __init__(self, model: Model, q: Vector, v: Vector, loops: bool = False) -> None:
         self.model, self.q, self.v = model, q, v
-        self.relative = relative_kinematics(model, q)
+        self.relative = relative_kinematics(model, q, loops, 1)
 
     @cached_property
     def V(self) -> Sequence[Motion]:
@@ -75,9 +75,10 @@ class Snapshot:
         return body_motions(self.model, self.relative, self.q, self.v)
 
     @cached_property
-    def p(self) -> list[Force]:
+    def p(self) -> Sequence[Force]:
         """The force that every node's own motion asks for at zero joint acceleration, gravity subtracted."""
-        return [motion.force(n.inertia) for motion, n in zip(self.motions, self.model.nodes, strict=True)]
+        motions = self.motions  # a loop of its own
+        return self.relative.nodes(self.model).each(lambda node: motions[node.index].force(node.inertia))
 
     @cached_property
     def poses(self) -> Sequence[SE3]:
@@ -159,9 +160,23 @@ def implicit_dynamics(
     p = list(moment.p)
     for i, force in forces:
         p[i] = p[i] - force
-    articulated = articulated_inertias(model, moment.relative, armature, impedances)
-    u = inward_forces(model, moment.relative, articulated, p, tau)
-    return outward_accelerations(model, moment.relative, articulated, u)
+    felt = [node.inertia.articulated() for node in model.nodes]
+    for i, Z in impedances:
+        felt[i] = felt[i] + Z
+    return borne_by_tree(moment, tau, armature, p, lambda node: felt[node.index])
+
+
+def borne_by_tree(
+    moment: Snapshot,
+    tau: Vector,
+    armature: Vector | None,
+    p: Sequence[Force],
+    felt: Callable[[Node], ArticulatedInertia],
+) -> Accelerations:
+    """Return the accelerations of a tree whose bodies ask for forces p at zero joint acceleration, and feel like so."""
+    articulated = articulated_inertias(moment.model, moment.relative, armature, felt)
+    u = inward_forces(moment.model, moment.relative, articulated, p, tau)
+    return outward_accelerations(moment.model, moment.relative, articulated, u)
 
 
 def joint_space(

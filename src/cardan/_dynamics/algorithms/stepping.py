@@ -27,6 +27,7 @@ from cardan._algebra.manifolds import SE3 as RigidMotions
 from cardan._algebra.spatial import Force, Motion, Scalar, Vector3
 from cardan._algebra.spatial.rotations import matrix_from_rotation_vector
 from cardan._dynamics.algorithms.aba import Accelerations
+from cardan._dynamics.algorithms.along import NodeRows, nodes_of
 from cardan._dynamics.algorithms.linear import transposed
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._robot.model import Model
@@ -47,8 +48,20 @@ class Solved(NamedTuple):
     wrenches: Sequence[Force] = ()
 
 
-def along(q: Vector, v: Vector, dt: Scalar, model: Model) -> list[Scalar]:
-    return list(model.manifold.integrate(q, [dt * rate for rate in v]))
+def along(q: Vector, v: Vector, dt: Scalar, model: Model, loops: bool = False) -> list[Scalar]:
+    """Return q (+) dt v, joint by joint in a loop if asked for."""
+    nodes = nodes_of(model, q, 1) if loops else None
+    if not isinstance(nodes, NodeRows):
+        return list(model.manifold.integrate(q, [dt * rate for rate in v]))
+    after = nodes.efforts("q")
+
+    def move(node: Node) -> tuple[()]:
+        own = node.joint.integrate(node.configuration(q), [dt * rate for rate in node.velocity(v)])
+        after.add(node, own)
+        return ()
+
+    nodes.each(move)
+    return after.values()
 
 
 def added(v: Vector, dt: float, *terms: tuple[float, Vector]) -> list[Scalar]:
@@ -59,13 +72,13 @@ def added(v: Vector, dt: float, *terms: tuple[float, Vector]) -> list[Scalar]:
     return total
 
 
-def implicit(model: Model, q: Vector, v: Vector, a: Vector, dt: float) -> Moved:
+def implicit(model: Model, q: Vector, v: Vector, a: Vector, dt: float, loops: bool = False) -> Moved:
     """Return the state after a step with accelerations that are those at its end."""
     after, floating = added(v, dt, (1.0, a)), _floating(model)
     carried = [_carried(node, q, v, a, dt) for node in floating]
     # along the mean axes of the step, which are those after half of its turn
     halfway = [_turned(V, V.angular * dt * 0.5) for V in carried]
-    q_after = along(q, _with(after, floating, q, _at_origins(halfway, floating)), dt, model)
+    q_after = along(q, _with(after, floating, q, _at_origins(halfway, floating)), dt, model, loops)
     arrived = [_turned(V, V.angular * dt * 0.5) for V in halfway]  # the same turn once more
     return Moved(q_after, _with(after, floating, q_after, _at_origins(arrived, floating)))
 

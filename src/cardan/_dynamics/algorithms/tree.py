@@ -53,9 +53,9 @@ def of_parent(values: Sequence[T], parent: int, world: T) -> T:
     return values[parent] if parent >= 0 else world
 
 
-def relative_kinematics(model: Model, q: Vector, loops: bool = False) -> Relative:
-    """Return the relative kinematics; in rows, for pages that can go over many nodes in `loops`."""
-    nodes = nodes_of(model, q) if loops else Written(model)
+def relative_kinematics(model: Model, q: Vector, loops: bool = False, fewest: int | None = None) -> Relative:
+    """Return the relative kinematics; in rows, for pages that can go over many nodes in `loops`: so many at least."""
+    nodes = nodes_of(model, q, fewest) if loops else Written(model)
     J = nodes.each(lambda node: node.joint.transform(node.configuration(q)))
     X = nodes.each(lambda node: node.placement @ J[node.index], kept=False)
     S = nodes.each(lambda node: node.joint.subspace(node.configuration(q)))

@@ -25,6 +25,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cardan._algebra.scalar import absolute, is_zero, sqrt
 from cardan._algebra.spatial import SE3, Force, Matrix3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.drives import joint_inertias
@@ -62,6 +64,23 @@ class AtRest:
                 moved = moved + column.angular.norm_squared() * (2.0 / 3.0 * extent**2)
                 total = total + moved / (3.0 * self.D[j])
         return total
+
+    def inverse_mass_of_many(self, node: int, centre: Vector3, extent: float) -> float:
+        """Return the same of a model with many nodes, all of whose inertias are numbers."""
+        columns, D, point = self._in_world, np.array(self.D), np.array(self.still.poses[node] @ centre)
+        on = [j for i in supports(self.still.model, node) for j in self.still.model.nodes[i].v if D[j] > 0.0]
+        linear, angular = columns[on, :3], columns[on, 3:]
+        moved = ((linear + np.cross(angular, point)) ** 2).sum(axis=1)
+        return float(((moved + (angular**2).sum(axis=1) * (2.0 / 3.0 * extent**2)) / (3.0 * D[on])).sum())
+
+    @cached_property
+    def _in_world(self) -> np.ndarray:
+        """The motion that each coordinate makes, at the world's origin in its axes: nv rows of six."""
+        model, found = self.still.model, np.zeros((self.still.model.nv, 6))
+        for node in model.nodes:
+            for j, s in zip(node.v, self.still.relative.S[node.index], strict=True):
+                found[j] = [*(self.still.poses[node.index] @ s).scalars()]
+        return found
 
 
 @dataclass(eq=False)

@@ -71,7 +71,9 @@ class Engine:
         layout.fill_nodes(c)
         c.numbers_w = len(c.w_source) if pushed else 0
         self.trees = [
-            TreeRows(k.model, k.touching, dt, limits, k.kinematic, pushed, k.pairs or (), k.balls, iterations)
+            TreeRows(
+                k.model, k.touching, dt, limits, k.kinematic, pushed, k.pairs or (), k.balls, iterations, k.is_long
+            )
             for k in layout.kinds
         ]
         self._add_trees()
@@ -92,6 +94,7 @@ class Engine:
         c.allocate(len(c.w_source), "wrenches", "wrench_rows")
         c.allocate(layout.first_vector[-1], "force", "free", "line", "armature", "before", "change")
         c.allocate(layout.first_matrix[-1], "mass")
+        c.allocate(layout.first_borne[-1], "borne", "borne_first", "moved")
         c.allocate(layout.first_ball[-1], "listed_balls")
         c.allocate(c.trees, "tree_sound", "tree_error", "tree_alone", "tree_coupled", "tree_residual", "tree_slack")
         c.allocate(c.trees, "rest", "rest_woken", "tree_pushed", "tree_placed")
@@ -110,7 +113,7 @@ class Engine:
         c.tree_elements = np.repeat(elements, rows).astype(np.int32)
         c.tree_held = np.concatenate([start + size * np.arange(n) for n, size, start in own]).astype(np.int32)
         self._programs: list[RowProgram] = []
-        for name in ("start", "lines", "joint_reaction", "finish", "placing", "moving", "alone"):
+        for name in ("start", "lines", "joint_reaction", "finish", "placing", "moving", "alone", "bearing"):
             setattr(c, name, np.zeros(c.kinds, np.int64))
         self._tree_arrays = [self._arrays_of(k, first) for k, first in enumerate(held[:-1])]
         for k, rows_of in enumerate(self.trees):
@@ -138,6 +141,8 @@ class Engine:
         if rows_of.elements:
             both = rows_of.lines(), rows_of.reaction()
             c.lines[k], c.joint_reaction[k] = (self._made(p, k) for p in both)
+        if rows_of.is_long:
+            c.bearing[k] = self._made(rows_of.bearing(), k)
 
     def _made(self, program: Any, k: int) -> int:
         """Make what runs a program over the trees of a kind; return where it is."""
@@ -156,9 +161,14 @@ class Engine:
             (layout.first_q[k], model.nq, {"q": "q_rows", "q_after": "q_after"}),
             (layout.first_v[k], model.nv, along_v),
             (layout.first_vector[k], blocks, vectors),
-            (layout.first_matrix[k], lower_half(blocks), {"mass": "mass"}),
+            (layout.first_matrix[k], 0 if kind.is_long else lower_half(blocks), {"mass": "mass"}),
             (layout.first_node[k], touching, {"node": "node"}),
-            (layout.first_jacobian[k], 0 if kind.is_loose else touching * blocks, {"jacobian": "jacobian"}),
+            (
+                layout.first_jacobian[k],
+                0 if kind.is_loose or kind.is_long else touching * blocks,
+                {"jacobian": "jacobian"},
+            ),
+            (layout.first_borne[k], touching * kind.is_long, {"borne": "borne", "moved": "moved"}),
             (layout.first_wrench[k], 6 * model.nbodies, {"wrenches": "wrench_rows"}),
             (layout.first_ball[k], len(kind.balls), {"listed": "listed_balls"}),
             (held, rows_of.elements, {"held": "held", "held_after": "held_after"}),
@@ -191,15 +201,16 @@ class Engine:
             trees + 2, "parent", "island_of", "members", "member_node", "member_first", "member_of", "tree_column"
         )
         c.allocate(trees + 2, "island_trees", "island_patches", "island_vector", "island_block", "island_triple")
-        c.allocate(trees + 2, "island_going", "island_count", "island_swept", "island_residual")
+        c.allocate(trees + 2, "island_going", "island_count", "island_swept", "island_residual", "island_left")
         c.allocate(trees + 2, "laid_island", "laid_swept")
         c.allocate(trees + 2, "island_within", "island_worst", "island_early")
         c.allocate(alone + 1, "neighbours", "degree", "order", "place", "sizes", "columns")
         c.allocate(alone + 1, "list_after", "list_before", "seen")
         c.allocate(CROWDED + 1, "later", "list_head")
-        c.allocate(vectors + trees + 2, "starts", "ends", "x")
+        c.allocate(vectors + trees + 2, "starts", "ends", "x", "right")
         c.allocate(self.worlds, "world_sound")
-        c.allocate(1, "Z", "T", "wrench")
+        c.allocate(1, "Z", "T")
+        c.allocate(2, "wrench")
         c.wrench[...] = 0.0
         c.kept, c.laid_patches = 0, -1
         self._pair_programs: dict[int, RowProgram] = {}
@@ -207,6 +218,8 @@ class Engine:
         c.pair_program = np.zeros(len(self.pairs) + 1, np.int64)
         of_patches = "found_shapes", "found_first", "found_count", "patch_order", "patch_first", "patch_count"
         of_patches = *of_patches, "patch_trees", "patch_sides", "laid_shapes"
+        of_ties = "tie_patch", "tie_w", "tie_r", "tie_q", "tie_s", "tie_p", "tie_u", "tie_free"
+        of_patches = *of_patches, *(of_ties if c.bearing.any() else ())
         self._room: dict[int, tuple[Callable[[int], None], str]] = {
             NEAR: (self._room_for_pairs, "near_most"),
             CONTACTS: (self._room_for_contacts, "contact_most"),

@@ -119,6 +119,15 @@ def may_be_swept(c, i):
 
 
 @kernel(c=Crowd, i=INT, returns=TRUTH)
+def has_long_trees(c, i):
+    """Return whether any tree of an island has no matrix (`long_trees`)."""
+    is_there = False
+    for k in range(c.island_trees[i], c.island_trees[i + 1]):
+        is_there = is_there or c.tree_borne[c.members[k]] >= 0
+    return is_there
+
+
+@kernel(c=Crowd, i=INT, returns=TRUTH)
 def is_heap(c, i):
     """Return whether all patches of an island are single contacts, as of balls: there sweeps go far."""
     is_single = True
@@ -133,13 +142,15 @@ def order_island(c, i, most):
     first = c.island_trees[i]
     n = c.island_trees[i + 1] - first
     for k in range(n):
-        c.sizes[k] = c.tree_blocks[c.members[first + k]]
+        t = c.members[first + k]
+        c.sizes[k] = c.tree_blocks[t] if c.tree_borne[t] < 0 else 0
         c.degree[k] = 0
     for m in range(c.island_patches[i], c.island_patches[i + 1]):
         p = c.patch_order[m]
         a = tree_of(c, c.found_shapes[p, 0])
         b = tree_of(c, c.found_shapes[p, 1])
-        if b >= 0 and a != b and not connect(c.neighbours, c.degree, c.member_of[a], c.member_of[b]):
+        is_block = b >= 0 and a != b and c.tree_borne[a] < 0 and c.tree_borne[b] < 0
+        if is_block and not connect(c.neighbours, c.degree, c.member_of[a], c.member_of[b]):
             return False
     return eliminate(
         c.neighbours, c.degree, c.sizes, n, c.order, c.place, c.list_head, c.list_after, c.list_before, c.seen, most

@@ -18,7 +18,7 @@ from cardan._motion.collision.bounds import radius_about
 from cardan._motion.contact.point import AtRest
 from cardan._motion.contact.touching import Pair
 from cardan._motion.crowd.kinds import BASE, Ball, Kind, Tree, kinds_of
-from cardan._motion.crowd.rows import blocks_of, numbers_of, still_row
+from cardan._motion.crowd.rows import numbers_of, still_row
 from cardan._motion.crowd.shape_rows import ShapePair, ShapeSizes, row_kind
 from cardan._motion.crowd.sleep import SPIN
 from cardan._motion.crowd.tables import BITS, Crowd
@@ -83,23 +83,24 @@ class Layout:
             if at >= 0:
                 touching.setdefault(self.owner[at][0], set()).add(self.owner[at][2])
         for k, kind in enumerate(self.kinds):
-            kind.touching = tuple(sorted(touching.get(k, ())))
+            kind.touching = tuple(range(len(kind.model.nodes)) if kind.is_long else sorted(touching.get(k, ())))
         self._find_what_robots_meet()
         self.first_tree = starts_of(self.worlds * len(kind.trees) for kind in self.kinds)
         self.first_ball = starts_of(self._rows(k) * len(k.balls) for k in self.kinds)
-        self.first_vector = starts_of(self._rows(k) * blocks_of(k.model.nv) for k in self.kinds)
-        self.first_matrix = starts_of(self._rows(k) * lower_half(blocks_of(k.model.nv)) for k in self.kinds)
+        self.first_vector = starts_of(self._rows(k) * k.blocks for k in self.kinds)
+        self.first_matrix = starts_of(0 if k.is_long else self._rows(k) * lower_half(k.blocks) for k in self.kinds)
         self.first_q = starts_of(self._rows(k) * k.model.nq for k in self.kinds)
         self.first_v = starts_of(self._rows(k) * k.model.nv for k in self.kinds)
         self.first_wrench = starts_of(self._rows(k) * 6 * k.model.nbodies for k in self.kinds)
         self.first_node = starts_of(self._rows(k) * len(k.touching) for k in self.kinds)
+        self.first_borne = starts_of(self._rows(k) * len(k.touching) * k.is_long for k in self.kinds)
         self.first_jacobian = starts_of(self._jacobian_blocks(k) for k in self.kinds)
 
     def _rows(self, kind: Kind) -> int:
         return self.worlds * len(kind.trees)
 
     def _jacobian_blocks(self, kind: Kind) -> int:
-        return 0 if kind.is_loose else self._rows(kind) * len(kind.touching) * blocks_of(kind.model.nv)
+        return 0 if kind.is_loose or kind.is_long else self._rows(kind) * len(kind.touching) * kind.blocks
 
     # --- trees and nodes ---
 
@@ -111,7 +112,7 @@ class Layout:
         at = [self.scene.model.attachments[shape.body].node for shape in self.scene.shapes]
         tree_of = np.array([self.owner[node][:2] if node >= 0 else (-1, -1) for node in at]).reshape(-1, 2)
         for k, kind in enumerate(self.kinds):
-            if kind.is_loose:
+            if kind.is_loose or kind.is_long:
                 continue
             shapes = [np.flatnonzero((tree_of == (k, i)).all(axis=1)).tolist() for i in range(len(kind.trees))]
             met = [self._met((k, i), own, tree_of) for i, own in enumerate(shapes)]
@@ -176,8 +177,12 @@ class Layout:
             columns.setdefault(name, []).append(np.asarray(values))
 
         for k, kind in enumerate(self.kinds):
-            rows, blocks = np.arange(self._rows(kind)), blocks_of(kind.model.nv)
+            rows, blocks = np.arange(self._rows(kind)), kind.blocks
             add("tree_world", rows // len(kind.trees))
+            add("tree_kind", np.full(len(rows), k))
+            n = len(kind.touching)
+            add("tree_nodes", np.full(len(rows), n))
+            add("tree_borne", self.first_borne[k] + rows * n if kind.is_long else np.full(len(rows), -1))
             add("tree_blocks", np.full(len(rows), blocks))
             add("tree_first", self.first_vector[k] + rows * blocks)
             add("tree_mass", self.first_matrix[k] + rows * lower_half(blocks))
@@ -201,13 +206,15 @@ class Layout:
 
     def fill_nodes(self, c: Crowd) -> None:
         c.nodes = self.first_node[-1]
-        tree, jacobian = [np.empty(0, int)], [np.empty(0, int)]
+        tree, jacobian, borne = [np.empty(0, int)], [np.empty(0, int)], [np.empty(0, int)]
         for k, kind in enumerate(self.kinds):
             rows, n = self._rows(kind), len(kind.touching)
             tree.append(np.repeat(self.first_tree[k] + np.arange(rows), n))
-            own = self.first_jacobian[k] + np.arange(rows * n) * blocks_of(kind.model.nv)
-            jacobian.append(np.full(rows * n, -1) if kind.is_loose else own)
-        fill(c, {"node_tree": np.concatenate([*tree, [-1]]), "node_jacobian": np.concatenate([*jacobian, [-1]])})
+            own, none = np.arange(rows * n), np.full(rows * n, -1)
+            jacobian.append(none if kind.is_loose else self.first_jacobian[k] + own * kind.blocks)
+            borne.append(self.first_borne[k] + own if kind.is_long else none)
+        columns = {"node_tree": tree, "node_jacobian": jacobian, "node_borne": borne}
+        fill(c, {name: np.concatenate([*parts, [-1]]) for name, parts in columns.items()})
         c.allocate(c.nodes + 1, "node")
         c.node[-1] = still_row(self.scene.model.gravity)
         c.allocate(self.first_jacobian[-1], "jacobian")
@@ -327,7 +334,9 @@ class Layout:
         if key not in at_rest:
             own = kind.model.filled_with({"inertial_parameters": kind.numbers[i]}) if kind.is_loose else kind.model
             at_rest[key] = AtRest(heavy(own, [node for node in own.nodes if node.name in kind.kinematic]))
-        return found | {"shape_weight": float(at_rest[key].inverse_mass(n, centre, extent))}
+        rest = at_rest[key]
+        weight = (rest.inverse_mass_of_many if kind.is_long else rest.inverse_mass)(n, centre, extent)
+        return found | {"shape_weight": float(weight)}
 
     def _pair_kinds(self, c: Crowd, measures: ShapeSizes, kinds: Sequence[Geometry]) -> list[ShapePair]:
         n, still = len(kinds), c.shape_node == c.nodes

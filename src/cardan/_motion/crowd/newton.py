@@ -1,9 +1,9 @@
 """Contacts by Newton's method, island by island: the iteration of `contact/convex.py`, in joint space.
 
-    (M + W + sum G^T Z G) a = tau - h + sum G^T f,      G_a = J_a,  G_b = -X_ab J_b
+    (M + W + sum G^T Z G) a = tau - h + sum G^T f
 
-with f - Z G a what the contacts of a patch do together, at the origin of the first body's node, and W, tau of the lines
-that joints' forces are on. A decision on the parts of all laws gives the matrix, its solution the next decision.
+with G of a patch (`sides`), f - Z G a what its contacts do together, and W, tau of the lines that joints' forces are
+on. A decision on the parts of all laws gives the matrix, its solution the next decision.
 
 Source: Castro, Permenter and Han, An unconstrained convex formulation of compliant contact (2022); see `convex.py`.
 Cost: an iteration takes 1300 operations for two loose bodies that touch, and the factor.
@@ -11,12 +11,14 @@ Cost: an iteration takes 1300 operations for two loose bodies that touch, and th
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, I32, I64, INT, LANES, REAL, TRUTH, fma, kernel, run, sqrt, tail
+from cardan._compiler.kernels import I32, I64, INT, LANES, REAL, TRUTH, fma, kernel, run, sqrt, tail
 from cardan._motion.crowd.alone import run_between
-from cardan._motion.crowd.islands import contacts_of
+from cardan._motion.crowd.islands import contacts_of, has_long_trees
+from cardan._motion.crowd.long_trees import add_borne, add_ties, clear_borne, move_side
 from cardan._motion.crowd.narrow import key_in_world, place_among
+from cardan._motion.crowd.sides import BORNE, IDENTITY, NONE, add_block, add_product, clear, find_sides, sum_answers
 from cardan._motion.crowd.sparse import factor, find_block, solve
-from cardan._motion.crowd.tables import SIDES, Crowd
+from cardan._motion.crowd.tables import Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
@@ -26,7 +28,6 @@ ITERATIONS, TOWARDS, EXACT, CONVERGED = 4, 0.7, 1e-9, 1e-3  # as of `contact/con
 LATE, SLOWLY = 30, 8.0
 GROUP = 8
 """Islands that are solved together: what is known of their patches and contacts stays near the processor."""
-IDENTITY, NONE = -1, -2  # in place of a side's first block
 
 
 @kernel(c=Crowd)
@@ -59,127 +60,7 @@ def fill_contacts(c):
     run(c.begin, count)
 
 
-# --- G --------------------------------------------------------------------------------------------------------------
-
-
-@kernel(node_a=F64[24], node_b=F64[24], X=LANES[6])
-def between_nodes(node_a, node_b, X):
-    """Find how twists of b look in a, with the opposite sign: -X_ab = -[[R, [p] R], [0, R]], column by column."""
-    for j in range(6):
-        X[j] = 0.0
-    for j in range(3):
-        for i in range(3):
-            r = node_a[i] * node_b[j] + node_a[3 + i] * node_b[3 + j] + node_a[6 + i] * node_b[6 + j]
-            X[j, i] = -r
-            X[3 + j, 3 + i] = -r
-    x = node_b[9] - node_a[9]
-    y = node_b[10] - node_a[10]
-    z = node_b[11] - node_a[11]
-    u = node_a[0] * x + node_a[3] * y + node_a[6] * z
-    v = node_a[1] * x + node_a[4] * y + node_a[7] * z
-    w = node_a[2] * x + node_a[5] * y + node_a[8] * z
-    for j in range(3):
-        X[3 + j, 0] = v * X[j, 2] - w * X[j, 1]
-        X[3 + j, 1] = w * X[j, 0] - u * X[j, 2]
-        X[3 + j, 2] = u * X[j, 1] - v * X[j, 0]
-
-
-@kernel(found=LANES[:, 6], at=INT, A=LANES[:, 6], a=INT, B=LANES[:, 6], b=INT)
-def add_product(found, at, A, a, B, b):
-    """found_at += A_a B_b."""
-    for j in range(6):
-        column = found[at, j]
-        for k in range(6):
-            column = fma(A[a, k], B[b, j, k], column)
-        found[at, j] = column
-
-
-@kernel(A=LANES[:, 6], a=INT)
-def clear(A, a):
-    for j in range(6):
-        A[a, j] = 0.0
-
-
-@kernel(A=LANES[:, 6], a=INT, B=LANES[:, 6], b=INT)
-def add_block(A, a, B, b):
-    for j in range(6):
-        A[a, j] = A[a, j] + B[b, j]
-
-
-@kernel(A=LANES[:, 6], a=INT, B=LANES[:, 6], b=INT)
-def transpose(A, a, B, b):
-    """A_a = B_b^T."""
-    clear(A, a)
-    for j in range(6):
-        for i in range(6):
-            A[a, j, i] = B[b, i, j]
-
-
-@kernel(c=Crowd, n=INT, side=INT, first=INT, count=INT)
-def add_side(c, n, side, first, count):
-    """Add J_a, or -X_ab J_b, to the blocks from `first` on; room is left behind `count`."""
-    shapes = c.found_shapes[c.patch_order[n]]
-    node = c.shape_node[shapes[side]]
-    J = c.node_jacobian[node]
-    blocks = c.tree_blocks[c.node_tree[node]]
-    if side == 1:
-        between_nodes(c.node[c.shape_node[shapes[0]]], c.node[node], c.G[count])
-    for k in range(blocks):
-        if side == 0:
-            add_block(c.G, first + k, c.jacobian, J + k)
-        elif J >= 0:
-            add_product(c.G, first + k, c.G, count, c.jacobian, J + k)
-        else:
-            add_block(c.G, first + k, c.G, count)
-
-
-@kernel(c=Crowd, n=INT, count=INT, returns=INT)
-def find_sides(c, n, count):
-    """Find G and G^T of both sides of a patch behind so many blocks; return how many there are then."""
-    for side in range(2):
-        tree = c.patch_trees[n, side]
-        same = side == 1 and tree == c.patch_trees[n, 0]
-        c.patch_sides[n, side] = NONE
-        if tree < 0:
-            continue
-        if side == 0 and c.tree_loose[tree] == 1:
-            c.patch_sides[n, side] = IDENTITY
-            continue
-        blocks = c.tree_blocks[tree]
-        if count + blocks + 1 > c.side_most:
-            c.lacking = SIDES
-            return count
-        first = c.patch_sides[n, 0] if same else count
-        if not same:
-            c.patch_sides[n, side] = first
-            for k in range(blocks):
-                clear(c.G, first + k)
-            count += blocks
-        add_side(c, n, side, first, count)
-        for k in range(blocks):
-            transpose(c.GT, first + k, c.G, first + k)
-    return count
-
-
 # --- the equation of motion -----------------------------------------------------------------------------------------
-
-
-@kernel(c=Crowd, n=INT)
-def sum_answers(c, n):
-    """Sum what the contacts of a patch do, at the origin of their node: Z and f."""
-    clear(c.Z, 0)
-    c.wrench[0] = 0.0
-    for k in range(c.patch_first[n], c.patch_first[n] + c.patch_count[n]):
-        for e in range(6):
-            c.wrench[0, e] += c.answer[k, e]
-        m = 6
-        for i in range(6):
-            for j in range(i, 6):
-                c.Z[0, i, j] += c.answer[k, m]
-                m += 1
-    for i in range(6):
-        for j in range(i):
-            c.Z[0, i, j] = c.Z[0, j, i]
 
 
 @kernel(c=Crowd, n=INT, column=INT, L=LANES[:, 6], starts=I32[:], rows=I32[:])
@@ -187,7 +68,7 @@ def add_column(c, n, column, L, starts, rows):
     """Add G_i^T T for all blocks i of a patch whose row is not above a column, T = Z G of that column."""
     for side in range(2):
         G = c.patch_sides[n, side]
-        if G != NONE:
+        if G >= IDENTITY:
             tree = c.patch_trees[n, side]
             for k in range(c.tree_blocks[tree]):
                 row = c.tree_column[tree] + k
@@ -205,7 +86,9 @@ def add_patch(c, n, L, x, starts, rows):
     sum_answers(c, n)
     for side in range(2):
         G = c.patch_sides[n, side]
-        if G != NONE:
+        if G == BORNE:
+            add_borne(c, n, side)
+        elif G != NONE:
             tree = c.patch_trees[n, side]
             for k in range(c.tree_blocks[tree]):
                 column = c.tree_column[tree] + k
@@ -240,7 +123,10 @@ def add_tree(c, tree, L, x, starts):
 
 @kernel(c=Crowd, i=INT, returns=TRUTH)
 def solve_island(c, i):
-    """Solve the equation of motion of an island with its forces as they are decided; False if it has no solution."""
+    """Solve the equation of motion of an island with its forces as they are decided; False if it has no solution.
+
+    What long trees bear is made ready for their programs.
+    """
     vector = c.island_vector[i]
     starts = tail(c.starts, vector + i)
     rows = tail(c.rows, c.island_block[i])
@@ -249,16 +135,22 @@ def solve_island(c, i):
     for b in range(c.island_block[i + 1] - c.island_block[i]):
         clear(L, b)
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
-        add_tree(c, c.members[m], L, x, starts)
+        if c.tree_borne[c.members[m]] >= 0:
+            clear_borne(c, c.members[m])
+        else:
+            add_tree(c, c.members[m], L, x, starts)
     for n in range(c.island_patches[i], c.island_patches[i + 1]):
         add_patch(c, n, L, x, starts, rows)
     columns = c.island_vector[i + 1] - vector
     is_positive = factor(starts, columns, tail(c.triples, c.island_triple[i]), tail(c.ends, vector), L)
+    if has_long_trees(c, i):
+        add_ties(c, i, starts, rows, columns, L, x)
     solve(starts, rows, columns, L, x)
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
         tree = c.members[m]
-        for k in range(c.tree_blocks[tree]):
-            c.change[c.tree_first[tree] + k] = x[c.tree_column[tree] + k]
+        if c.tree_borne[tree] < 0:
+            for k in range(c.tree_blocks[tree]):
+                c.change[c.tree_first[tree] + k] = x[c.tree_column[tree] + k]
     return is_positive
 
 
@@ -269,7 +161,10 @@ def change_patch(c, n):
     total = c.wrench[0]
     for side in range(2):
         G = c.patch_sides[n, side]
-        if G != NONE:
+        if G == BORNE:
+            move_side(c, n, side)
+            total = total + c.wrench[1]
+        elif G != NONE:
             tree = c.patch_trees[n, side]
             for k in range(c.tree_blocks[tree]):
                 vector = c.tree_first[tree] + k
@@ -302,7 +197,10 @@ def errors_of(c, i):
         t = c.members[m]
         if c.tree_elements[t] > 0:
             held = c.tree_error[t] if not c.tree_error[t] <= held else held
-    return sqrt(worst), held
+    worst = sqrt(worst)
+    if has_long_trees(c, i):
+        worst = c.island_left[i] if not c.island_left[i] <= worst else worst
+    return worst, held
 
 
 @kernel(c=Crowd, i=INT, returns=TRUTH)
@@ -385,6 +283,9 @@ def iterate_group(c, first, end):
         for i in range(first, end):
             if c.island_going[i] == 1:
                 solve_island(c, i)
+        run_joints(c, c.bearing, first, end)
+        for i in range(first, end):
+            if c.island_going[i] == 1:
                 for n in range(c.island_patches[i], c.island_patches[i + 1]):
                     change_patch(c, n)
         run(c.reaction, behind - begin, begin)

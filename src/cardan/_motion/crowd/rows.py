@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan._algebra.spatial import SE3, Matrix3, Motion, Vector3
+from cardan._algebra.spatial import SE3, ArticulatedInertia, Matrix3, Motion, Symmetric3, Vector3
 from cardan._compiler.program import Array, Program, trace
 from cardan._dynamics.algorithms.spin import BodyMotion, Spin
 
@@ -81,6 +81,22 @@ def in_blocks(vector: Sequence[Any]) -> list[list[Any]]:
 
 def out_of_blocks(blocks: Sequence[Sequence[Any]], nv: int) -> list[Any]:
     return [e for block in blocks for e in block[:BLOCK]][:nv]
+
+
+def in_lanes(vector: Sequence[Any]) -> list[list[Any]]:
+    """Return a vector of a long tree as its tables have it: one number after the other."""
+    padded = [*vector, *[0.0] * (-len(vector) % LANES)]
+    return [padded[k : k + LANES] for k in range(0, len(padded), LANES)]
+
+
+def impedance_of(upper: Sequence[Any]) -> ArticulatedInertia:
+    """Return the impedance whose upper half is given, row by row."""
+    rest = iter(upper)
+    M, H = [], []
+    for i in range(3):
+        M += [next(rest) for _ in range(3 - i)]
+        H.append([next(rest) for _ in range(3)])
+    return ArticulatedInertia(Symmetric3(M), Matrix3(H), Symmetric3(rest))
 
 
 def block_of(A: Sequence[Sequence[Any]], r: int, c: int, padding: float = 0.0) -> list[list[Any]]:

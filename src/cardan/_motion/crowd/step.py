@@ -20,6 +20,7 @@ from cardan._motion.crowd.islands import (
     COSTLY,
     are_laid_out,
     find_islands,
+    has_long_trees,
     is_heap,
     lay_out_island,
     may_be_swept,
@@ -141,7 +142,8 @@ def lay_out_islands(c):
     if c.lacking != 0:
         return
     for i in range(c.islands):
-        c.island_going[i] = 1 if c.island_block[i] < c.island_block[i + 1] else 0
+        is_laid = c.island_block[i] < c.island_block[i + 1] or has_long_trees(c, i)
+        c.island_going[i] = 1 if is_laid else 0
         if c.island_going[i] == 1:
             c.island_count[i] = 0
         elif c.island_swept[i] == 0:

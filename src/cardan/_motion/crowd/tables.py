@@ -69,8 +69,12 @@ class Crowd(Record):
     lines = I64[:]  # 0 of a kind of which no force answers to the acceleration
     joint_reaction = I64[:]
     finish = I64[:]
+    bearing = I64[:]  # of kinds of long trees; 0 of others
     # --- trees ---
     tree_world = I32[:]
+    tree_kind = I32[:]
+    tree_borne = I32[:]  # of a long tree: where its nodes begin in `borne`; -1 of others
+    tree_nodes = I32[:]  # that carry shapes
     tree_blocks = I32[:]
     tree_first = I32[:]  # its first block among vectors
     tree_mass = I32[:]  # its first block among matrices
@@ -124,6 +128,22 @@ class Crowd(Record):
     node_tree = I32[:]
     node_jacobian = I32[:]  # its first block; -1 for the identity
     jacobian = LANES[:, 6]
+    # --- what long trees bear: nodes, a wrench and an impedance of each, the accelerations that they get ---
+    node_borne = I32[:]  # -1 of others
+    borne = F64[:, 27]
+    borne_first = F64[:, 6]  # without what ties do
+    moved = F64[:, 6]
+    right = LANES[:]
+    island_left = F64[:]  # by how much conjugate gradients still changed velocities in the end [m/s]
+    ties = INT  # of an island
+    tie_patch = I32[:]
+    tie_w = F64[:, 12]  # at both sides: wrenches w, and of conjugate gradients r, q, C p + q; accelerations p, u
+    tie_r = F64[:, 12]
+    tie_q = F64[:, 12]
+    tie_s = F64[:, 12]
+    tie_p = F64[:, 12]
+    tie_u = F64[:, 12]
+    tie_free = F64[:, 12]  # u of w = 0
     # --- shapes ---
     shape_node = I32[:]
     shape_base = I32[:]  # the body it is on, if such trees hang on that; else -1

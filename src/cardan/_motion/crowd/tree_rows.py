@@ -16,23 +16,34 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan._algebra.scalar import is_zero, maximum, minimum, sqrt, where
-from cardan._algebra.spatial import Force, Motion, Vector3
+from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Vector3
 from cardan._compiler.program import Program
 from cardan._dynamics.algorithms import stepping
+from cardan._dynamics.algorithms.aba import Accelerations
 from cardan._dynamics.algorithms.cluster import bends
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.drives import DriveCommand, JointForces
-from cardan._dynamics.algorithms.gyroscopic import gyroscopic_efforts
+from cardan._dynamics.algorithms.gyroscopic import gyroscopic_couple, gyroscopic_efforts
 from cardan._dynamics.algorithms.health import is_sound
-from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
+from cardan._dynamics.algorithms.implicit import Snapshot, borne_by_tree, implicit_dynamics
 from cardan._dynamics.algorithms.kinematic import KinematicJoints
 from cardan._dynamics.algorithms.rnea import bias_forces
+from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.convex import convex
 from cardan._motion.contact.touching import AHEAD, SKIN, Pair, contacts
 from cardan._motion.crowd.kinds import BASE, INERTIA, Ball
-from cardan._motion.crowd.rows import LANES, NodeRow, block_of, blocks_of, in_blocks, out_of_blocks, row_program
+from cardan._motion.crowd.rows import (
+    LANES,
+    NodeRow,
+    block_of,
+    impedance_of,
+    in_blocks,
+    in_lanes,
+    out_of_blocks,
+    row_program,
+)
 from cardan._robot.joints.derivation.programs import replaced
-from cardan._robot.model import WORLD, Model
+from cardan._robot.model import WORLD, Model, Node
 
 
 class _Start(NamedTuple):
@@ -70,10 +81,19 @@ class TreeRows:
     pairs: tuple[Pair, ...] = ()
     balls: tuple[Ball, ...] = ()
     iterations: int | None = None
+    is_long: bool = False
 
     @property
     def blocks(self) -> int:
-        return blocks_of(self.model.nv)
+        return len(self._vector([0.0] * self.model.nv))
+
+    def _vector(self, values: Sequence[Any]) -> list[list[Any]]:
+        """Return a vector of the tree as tables have it: of long trees one number after the other."""
+        return in_lanes(values) if self.is_long else in_blocks(values)
+
+    def _values(self, blocks: Any) -> list[Any]:
+        nv = self.model.nv
+        return blocks.ravel().tolist()[:nv] if self.is_long else out_of_blocks(blocks, nv)
 
     @cached_property
     def columns(self) -> dict[str, Any]:
@@ -102,9 +122,10 @@ class TreeRows:
         gains = joints.model.passive("drive_stiffness"), joints.model.passive("drive_damping")
         acting = None if wrenches is None else [Force.of(tuple(row)) for row in wrenches]
         command = joints.compensate(DriveCommand(list(effort), list(position), list(velocity), *gains, acting))
-        state = Snapshot(joints.model, list(q), list(joints.v))
+        state = Snapshot(joints.model, list(q), list(joints.v), self.is_long)
         forces = JointForces(joints.model, state.q, state.v, command, self.dt, limits=self.limits)
-        forces.add(gyroscopic_efforts(state, self.dt))
+        if not self.is_long:
+            forces.add(gyroscopic_efforts(state, self.dt))
         return _Start(joints, state, forces)
 
     def _moment(self, **given: Any) -> _Moment:
@@ -126,6 +147,9 @@ class TreeRows:
 
         def start(**given: Any) -> dict[str, Any]:
             joints, state, forces, efforts = self._moment(**given)
+            if self.is_long:
+                found = {"node": self._node_rows(state), "held": [e.at(0.0) for _, e in forces]}
+                return found | {"free": self._vector(self._borne(state, efforts).a)}
             model, count = joints.model, self.blocks
             M, h = mass_matrix.kernel(model, state.q), bias_forces.kernel(model, state.q, state.v)
             found: dict[str, Any] = {
@@ -180,6 +204,41 @@ class TreeRows:
 
         return row_program("alone", self.columns, alone)
 
+    def bearing(self) -> Program:
+        """Return the program of the accelerations of a long tree under what its bodies bear.
+
+        `borne` has, for each node, a wrench and an impedance as of a contact (`ContactRows.response`). `moved` are the
+        accelerations of nodes beyond those at zero joint acceleration.
+        """
+
+        def bearing(borne: Any, line: Any, armature: Any, **given: Any) -> dict[str, Any]:
+            _, state, _, efforts = self._moment(**given)
+            tau, W = list(efforts), None
+            if self.elements:
+                tau = [a + b for a, b in zip(tau, self._values(line), strict=True)]
+                W = self._values(armature)
+            found = self._borne(state, tau, W, borne.tolist())
+            return {"change": self._vector(found.a), "moved": [list(dA.scalars()) for dA in found.dA]}
+
+        lines = dict.fromkeys(("line", "armature"), (self.blocks, LANES))
+        return row_program("bearing", self.columns | {"borne": (len(self.model.nodes), 27)} | lines, bearing)
+
+    def _borne(self, state: Snapshot, tau: Vector, W: Vector | None = None, borne: Any = None) -> Accelerations:
+        """Return the accelerations of a long tree under efforts, and what its bodies bear."""
+        nodes, p, dt = state.relative.nodes(state.model), state.p, self.dt
+        rows = None if borne is None else nodes.rows_of(borne)
+
+        def force(node: Node) -> Force:
+            couple, own = gyroscopic_couple(state, node, dt), p[node.index]
+            own = own if couple is None else own - Force(Vector3.zero(), couple)
+            return own if rows is None else own - Force.of(rows[node.index][:6])
+
+        def felt(node: Node) -> ArticulatedInertia:
+            own = node.inertia.articulated()
+            return own if rows is None else own + impedance_of(rows[node.index][6:])
+
+        return borne_by_tree(state, tau, W, nodes.each(force), felt)
+
     @property
     def is_loose(self) -> bool:
         """Whether it is a body alone whose velocity is its twist, so that its Jacobian is the identity."""
@@ -198,8 +257,8 @@ class TreeRows:
 
         def lines(held: Any, before: Any, **given: Any) -> dict[str, Any]:
             forces = self._moment(**given).forces
-            tau, W = forces.total(forces.linear(list(held), out_of_blocks(before, self.model.nv)))
-            return {"line": in_blocks(tau), "armature": in_blocks(W)}
+            tau, W = forces.total(forces.linear(list(held), self._values(before)))
+            return {"line": self._vector(tau), "armature": self._vector(W)}
 
         return row_program("lines", self.columns | self._decided, lines)
 
@@ -208,8 +267,8 @@ class TreeRows:
 
         def reaction(held: Any, before: Any, change: Any, **given: Any) -> dict[str, Any]:
             forces = self._moment(**given).forces
-            a = out_of_blocks(change, self.model.nv)
-            lines = forces.linear(list(held), out_of_blocks(before, self.model.nv))
+            a = self._values(change)
+            lines = forces.linear(list(held), self._values(before))
             on = forces.on(lines, a)
             return {"held_after": on, "error": [forces.residual(on, a)]}
 
@@ -227,12 +286,14 @@ class TreeRows:
         """Return the program of the state after a step with accelerations; `sound` is 1 if it is finite."""
 
         def finish(q: Any, v: Any, change: Any, **given: Any) -> dict[str, Any]:
-            return self._after(self._start(q=q, v=v, **given).joints, q, v, out_of_blocks(change, self.model.nv))
+            joints = self._start(q=q, v=v, **given).joints
+            return self._after(joints, q, v, self._values(change))
 
         return row_program("finish", self.columns | self._change, finish)
 
     def _after(self, joints: KinematicJoints, q: Any, v: Any, a: list[Any], residual: Any = 0.0) -> dict[str, Any]:
-        q_after, v_after, a = joints.at_end(*stepping.implicit(joints.model, list(q), joints.v, a, self.dt), a)
+        moved = stepping.implicit(joints.model, list(q), joints.v, a, self.dt, self.is_long)
+        q_after, v_after, a = joints.at_end(*moved, a)
         sound = is_sound(q_after, v_after, a)
         kept = [_chosen(sound, *both) for both in ((q_after, q), (v_after, v))]
         residual = reduce(maximum, (e * (1.0 / self.dt) for e in bends(joints.model, list(q), q_after)), residual)

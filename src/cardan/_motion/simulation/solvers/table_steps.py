@@ -14,6 +14,7 @@ from cardan._dynamics.algorithms.tree import supports
 from cardan._motion.contact.lengths import bounded
 from cardan._motion.crowd.engine import Engine
 from cardan._motion.crowd.kept import NOTHING, KeptImpulses
+from cardan._motion.crowd.kinds import are_long, trees_of
 from cardan._motion.crowd.layout import Scene
 from cardan._motion.simulation.pairs import PairList, Rules
 from cardan._motion.simulation.solvers.solver import Stepper
@@ -64,7 +65,7 @@ def what_is_no_row(world: World) -> str | None:
 
 
 def has_many(world: World) -> bool:
-    """Return whether a world has so many articulations, or pairs that may touch, that tables are faster."""
+    """Return whether a world has a tree so long, or so many articulations or pairs, that tables are faster."""
     pairs = world.pairs
     if not isinstance(pairs, PairList):
         return False
@@ -72,6 +73,8 @@ def has_many(world: World) -> bool:
     touching = sum(not solid.isdisjoint(a.bodies) for a in world.articulations.values())
     trees = sum(node.parent < 0 for node in world.model.nodes)
     if touching >= FEW or trees >= TREES or len(pairs) > max(MANY, FOR_EACH * world.model.nv):
+        return True
+    if any(are_long(tree.nodes, world.kinematic) for tree in trees_of(world.model)):
         return True
     return _coupled(world, pairs.rules) > COUPLED
 

@@ -1,0 +1,135 @@
+"""Patches of contacts: by what velocities of trees move the nodes of both sides apart, and what contacts do there.
+
+    G_a = J_a,  G_b = -X_ab J_b         at the origin of the first body's node, in its axes
+
+A side of a loose body that comes first is the identity; one of a long tree has no matrix (`long_trees`).
+"""
+
+from __future__ import annotations
+
+from cardan._compiler.kernels import F64, INT, LANES, fma, kernel
+from cardan._motion.crowd.tables import SIDES, Crowd
+
+# pyright: analyzeUnannotatedFunctions=false
+
+IDENTITY, NONE, BORNE = -1, -2, -3  # in place of a side's first block; `BORNE` of a long tree
+
+
+@kernel(node_a=F64[24], node_b=F64[24], X=LANES[6])
+def between_nodes(node_a, node_b, X):
+    """Find how twists of b look in a, with the opposite sign: -X_ab = -[[R, [p] R], [0, R]], column by column."""
+    for j in range(6):
+        X[j] = 0.0
+    for j in range(3):
+        for i in range(3):
+            r = node_a[i] * node_b[j] + node_a[3 + i] * node_b[3 + j] + node_a[6 + i] * node_b[6 + j]
+            X[j, i] = -r
+            X[3 + j, 3 + i] = -r
+    x = node_b[9] - node_a[9]
+    y = node_b[10] - node_a[10]
+    z = node_b[11] - node_a[11]
+    u = node_a[0] * x + node_a[3] * y + node_a[6] * z
+    v = node_a[1] * x + node_a[4] * y + node_a[7] * z
+    w = node_a[2] * x + node_a[5] * y + node_a[8] * z
+    for j in range(3):
+        X[3 + j, 0] = v * X[j, 2] - w * X[j, 1]
+        X[3 + j, 1] = w * X[j, 0] - u * X[j, 2]
+        X[3 + j, 2] = u * X[j, 1] - v * X[j, 0]
+
+
+@kernel(found=LANES[:, 6], at=INT, A=LANES[:, 6], a=INT, B=LANES[:, 6], b=INT)
+def add_product(found, at, A, a, B, b):
+    """found_at += A_a B_b."""
+    for j in range(6):
+        column = found[at, j]
+        for k in range(6):
+            column = fma(A[a, k], B[b, j, k], column)
+        found[at, j] = column
+
+
+@kernel(A=LANES[:, 6], a=INT)
+def clear(A, a):
+    for j in range(6):
+        A[a, j] = 0.0
+
+
+@kernel(A=LANES[:, 6], a=INT, B=LANES[:, 6], b=INT)
+def add_block(A, a, B, b):
+    for j in range(6):
+        A[a, j] = A[a, j] + B[b, j]
+
+
+@kernel(A=LANES[:, 6], a=INT, B=LANES[:, 6], b=INT)
+def transpose(A, a, B, b):
+    """A_a = B_b^T."""
+    clear(A, a)
+    for j in range(6):
+        for i in range(6):
+            A[a, j, i] = B[b, i, j]
+
+
+@kernel(c=Crowd, n=INT, side=INT, first=INT, count=INT)
+def add_side(c, n, side, first, count):
+    """Add J_a, or -X_ab J_b, to the blocks from `first` on; room is left behind `count`."""
+    shapes = c.found_shapes[c.patch_order[n]]
+    node = c.shape_node[shapes[side]]
+    J = c.node_jacobian[node]
+    blocks = c.tree_blocks[c.node_tree[node]]
+    if side == 1:
+        between_nodes(c.node[c.shape_node[shapes[0]]], c.node[node], c.G[count])
+    for k in range(blocks):
+        if side == 0:
+            add_block(c.G, first + k, c.jacobian, J + k)
+        elif J >= 0:
+            add_product(c.G, first + k, c.G, count, c.jacobian, J + k)
+        else:
+            add_block(c.G, first + k, c.G, count)
+
+
+@kernel(c=Crowd, n=INT, count=INT, returns=INT)
+def find_sides(c, n, count):
+    """Find G and G^T of both sides of a patch behind so many blocks; return how many there are then."""
+    for side in range(2):
+        tree = c.patch_trees[n, side]
+        same = side == 1 and tree == c.patch_trees[n, 0]
+        c.patch_sides[n, side] = NONE
+        if tree < 0:
+            continue
+        if c.tree_borne[tree] >= 0:
+            c.patch_sides[n, side] = BORNE
+            continue
+        if side == 0 and c.tree_loose[tree] == 1:
+            c.patch_sides[n, side] = IDENTITY
+            continue
+        blocks = c.tree_blocks[tree]
+        if count + blocks + 1 > c.side_most:
+            c.lacking = SIDES
+            return count
+        first = c.patch_sides[n, 0] if same else count
+        if not same:
+            c.patch_sides[n, side] = first
+            for k in range(blocks):
+                clear(c.G, first + k)
+            count += blocks
+        add_side(c, n, side, first, count)
+        for k in range(blocks):
+            transpose(c.GT, first + k, c.G, first + k)
+    return count
+
+
+@kernel(c=Crowd, n=INT)
+def sum_answers(c, n):
+    """Sum what the contacts of a patch do, at the origin of their node: Z and f."""
+    clear(c.Z, 0)
+    c.wrench[0] = 0.0
+    for k in range(c.patch_first[n], c.patch_first[n] + c.patch_count[n]):
+        for e in range(6):
+            c.wrench[0, e] += c.answer[k, e]
+        m = 6
+        for i in range(6):
+            for j in range(i, 6):
+                c.Z[0, i, j] += c.answer[k, m]
+                m += 1
+    for i in range(6):
+        for j in range(i):
+            c.Z[0, i, j] = c.Z[0, j, i]
