@@ -156,16 +156,13 @@ def kinds_of(model: Model, kinematic: Sequence[str]) -> list[Kind]:
 
 def _placed(kind: Kind) -> Model:
     """Return the model of trees that are alike but for where they hang: there, or where each is said to hang."""
-    first = kind.numbers[0]
-    if kind.model.nodes[0].joint.is_placed:  # a cluster, of which each tree has its own place
-        kind.numbers = [[] for _ in kind.trees]
-        return simplified_tree(kind.model)
-    varied = kind.model.with_inputs(**{PLACE: (kind.model.nodes[0].name, "parent_pose")})
-    if any(place != first for place in kind.numbers):
-        return varied  # not simplified: frames of nodes must not depend on what is given
+    first, place = kind.numbers[0], {PLACE: (kind.model.nodes[0].name, "parent_pose")}
+    if any(numbers != first for numbers in kind.numbers):
+        return kind.model.with_inputs(**place)  # not simplified: frames of nodes must not depend on what is given
     kind.numbers = [[] for _ in kind.trees]
     is_moved = first != np.ravel(np.eye(4)).tolist()
-    placed = varied.filled_with({PLACE: np.reshape(first, (4, 4))}) if is_moved else kind.model
+    there = {PLACE: np.reshape(first, (4, 4))}
+    placed = kind.model.with_inputs(**place).filled_with(there) if is_moved else kind.model
     return simplified_tree(placed)  # as a robot alone has it
 
 

@@ -197,13 +197,10 @@ def _program(
 def _filled(program: Program, numbers: Mapping[str, float]) -> Program:
     program, graph = straight(program), Graph()
     left = tuple(a for a in program.inputs if a.name not in numbers)
-    symbols = dict(zip([a.name for a in left], _split(graph.symbols(left), left), strict=True))
+    entries = graph.symbols(left)
+    symbols = {a.name: entries[place] for a, place in zip(left, places_of(left), strict=True)}
     values = replay(program, [e for a in program.inputs for e in symbols.get(a.name) or [numbers[a.name]]])
     return assemble(program.name, graph, left, program.outputs, [values[r] for r in program.results])
-
-
-def _split(entries: list[Any], arrays: Sequence[Array]) -> list[list[Any]]:
-    return [entries[place] for place in places_of(arrays)]
 
 
 def _matrices(program: Program, where: str) -> Program:
