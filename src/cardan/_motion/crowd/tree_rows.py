@@ -118,14 +118,15 @@ class TreeRows:
     def _joints(self, given: dict[str, Any]) -> KinematicJoints:
         values = {name: given[name] for name in self.model.inputs}
         model = self.model.filled_with(values) if values else self.model
-        return KinematicJoints(model, self.kinematic, *(list(given[name]) for name in ("q", "v", "velocity")), self.dt)
+        q, v, velocity = (list(given[name]) for name in ("q", "v", "velocity"))
+        return KinematicJoints(model, self.kinematic, q, v, velocity, self.dt)
 
     def _start(self, **given: Any) -> _Start:
         joints, wrenches = self._joints(given), given.get("wrenches")
         gains = joints.model.passive("drive_stiffness"), joints.model.passive("drive_damping")
         acting = None if wrenches is None else [Force.of(tuple(row)) for row in wrenches]
-        asked = (list(given[name]) for name in ("effort", "position", "velocity"))
-        command = joints.compensate(DriveCommand(*asked, *gains, acting))
+        effort, position, velocity = (list(given[name]) for name in ("effort", "position", "velocity"))
+        command = joints.compensate(DriveCommand(effort, position, velocity, *gains, acting))
         state = Snapshot(joints.model, list(given["q"]), list(joints.v), self.is_long)
         forces = JointForces(joints.model, state.q, state.v, command, self.dt, limits=self.limits)
         if not self.is_long:
