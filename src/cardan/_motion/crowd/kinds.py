@@ -173,6 +173,7 @@ def hinges_of(model: Model) -> Sequence[Node]:
     _, *others = model.nodes
     if not all(type(node.joint) is Revolute and node.parent >= 0 for node in others):
         return ()
+    others.sort(key=lambda node: node.v)
     first = {(node.q[0] - i, node.v[0] - i) for i, node in enumerate(others)}
     return others if len(first) == 1 else ()
 
