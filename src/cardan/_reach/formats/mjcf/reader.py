@@ -274,9 +274,8 @@ def _mesh(r: MjcfReading, file: MeshFile, number: int, X: SE3) -> tuple[Geometry
     mesh: Geometry = Mesh(file.uri, file.path, file.scale)
     if file.points is not None and any(r.there.touching[number]):
         with suppress(MissingExtraError):  # it is said where it matters, as of a file's mesh
-            count = len(file.points)
-            whole = (max(count, 4), 0.0) if count <= WRITTEN else ()
-            mesh = Hull.of(file.points * file.scale, *whole)
+            points, count = file.points * file.scale, len(file.points)
+            mesh = Hull.of(points, max(count, 4), 0.0) if count <= WRITTEN else Hull.of(points)
     return mesh, X @ SE3(back, -offset)
 
 
