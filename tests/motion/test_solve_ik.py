@@ -1,6 +1,7 @@
 """Differential inverse kinematics: optimality, limits, priorities, loops, and the libraries that do the same."""
 
 import builtins
+import pickle
 from dataclasses import dataclass
 
 import numpy as np
@@ -108,7 +109,7 @@ def test_leading_axes_are_a_batch():
 
 
 def test_prepared_steps_are_the_same():
-    """Of new targets, of those it began with, of a batch; with loops, too."""
+    """Of new targets, of those it began with, of a batch; with loops, and as copies, too."""
     q, (first, second) = ARM.random_configuration(seed=1), poses(2)
     rest = Posture(ARM.neutral(), weight=0.1)
     step = DifferentialIK(ARM, [FramePose("tool", first), rest], DT)
@@ -119,6 +120,7 @@ def test_prepared_steps_are_the_same():
     )
     np.testing.assert_array_equal(step(q, poses(2)), [step(q, first), step(q, second)])
     np.testing.assert_array_equal(step(q), step(q, first))  # what was given once is not kept
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(step))(q, second), step(q, second))
     closed = cardan.assemble(BAR)
     pushed = DifferentialIK(BAR, Posture(BAR.neutral()), DT)(closed, closed + 0.1)
     np.testing.assert_array_equal(pushed, solve_ik(BAR, closed, Posture(closed + 0.1), DT))

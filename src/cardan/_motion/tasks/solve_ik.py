@@ -147,10 +147,15 @@ class DifferentialIK:
         asked = asked if closing or not model.closures else (*asked, ClosedLoops())
         # Something is to be minimised beside the loops.
         self.stack: Stack = Stack(model, asked if len(closing) < len(asked) else (*asked, Damping()), WHERE)
+        self._limits = bool(limits)
         self._others = other_limits(model) if limits else ()
         self._levels = priorities(self.stack)
-        self._run = differential(self.stack, bool(limits)).bind(model)
+        self._run = differential(self.stack, self._limits).bind(model)
         self._weights, self._gains = self.stack.weights(), self.stack.gains()
+
+    def __reduce__(self) -> Any:  # what is compiled is made again
+        made = partial(DifferentialIK, limits=self._limits, damping=self._damping)
+        return made, (self.model, self.stack.tasks, self.dt)
 
     def __call__(self, q: ArrayLike, *targets: Any) -> np.ndarray:
         """Return velocities at q."""
