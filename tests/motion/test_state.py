@@ -491,6 +491,9 @@ def test_bodies_come_and_go_between_steps():
         solvers.Featherstone(another, 0.001).step(state)
     with pytest.raises(UnknownNameError, match="swinc"):
         b.remove("swinc")
+    for removed in (b.remove, cardan.robots.cart_pole().remove):
+        with pytest.raises(ParameterError, match=r"got \['swing'\], expected a non-empty text"):
+            removed(["swing"])
     assert list(b.finalize().articulations) == ["b", "c", "swing"]
 
 
