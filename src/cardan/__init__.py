@@ -117,7 +117,9 @@ from cardan._dynamics.functions.assembly import assemble, loop_rank, mobility, p
 from cardan._dynamics.functions.clusters import clustered
 from cardan._dynamics.functions.constrained_derivatives import (
     constrained_forward_dynamics_derivatives,
+    constrained_forward_dynamics_hessian,
     constrained_inverse_dynamics_derivatives,
+    constrained_inverse_dynamics_hessian,
 )
 from cardan._dynamics.functions.derivatives import (
     derivative,
@@ -230,7 +232,8 @@ __all__ = [  # noqa: RUF022 -- by subject
     "integrate_transport", "frame_velocity_derivatives", "frame_acceleration_derivatives", "packed_indices",
     # second derivatives, weighed and summed
     "inverse_dynamics_hessian", "forward_dynamics_hessian", "forward_dynamics_expansion", "frame_velocity_hessian",
-    "frame_acceleration_hessian", "centroidal_momentum_hessian",
+    "frame_acceleration_hessian", "centroidal_momentum_hessian", "constrained_forward_dynamics_hessian",
+    "constrained_inverse_dynamics_hessian",
     # one's own functions, and the scalar functions they are made of
     "Function", "function", "clear_memory", "num_threads", "set_num_threads",
     "scalar", "absolute", "acos", "asin", "atan2", "clip", "cos", "cosh", "exp", "expm1", "floor", "log", "log1p",

@@ -311,6 +311,13 @@ def test_a_dependent_joint_rests_on_its_stop():
     np.testing.assert_allclose(state.q[0, 2], -0.07, atol=1e-6)
 
 
+@pytest.mark.parametrize("own", [{"limits": cardan.Limits([-0.07], [1.0])}, {"friction": [0.5]}])
+def test_explicit_steps_refuse_stops_and_friction_of_dependent_joints(own):
+    world = rocker_mechanism_with(**own).world(clusters=True)
+    with pytest.raises(UnsupportedError, match=r"integrator='rk4' cannot take the .* of joint 'rocker_joint'"):
+        cardan.solvers.Featherstone(world, dt=1e-3, integrator="rk4", contact=None)
+
+
 @pytest.mark.full
 @pytest.mark.parametrize(
     ("own", "apart"),
@@ -327,15 +334,27 @@ def test_a_dependent_joint_has_stops_and_dry_friction(own, apart):
 
 
 def test_limits_that_cannot_be_stops_are_named():
-    m = five_bar()
-    (c,) = [c for c in m.joints if c.name == "left_elbow"]
-    limited = m.replace_joint(c.name, c.joint, limits=cardan.Limits([-1.0], [1.0])).mechanism
-    with pytest.warns(ClusterWarning, match="limits of joints left_elbow have no effect") as told:
-        model = cardan.clustered(limited.model(), ["left_joint", "right_joint"])
-    assert told[0].message.joints == ("left_elbow",)
+    m = linkages.parallel_ankle()
+    limited = m.replace_joint(
+        "left_top", m.model().joint("left_top"), limits=cardan.Limits([-1.0] * 2, [1.0] * 2)
+    ).mechanism
+    with pytest.warns(ClusterWarning, match="limits of joints left_top have no effect") as told:
+        cardan.clustered(limited.model(), ["left_motor", "right_motor"])
+    assert told[0].message.joints == ("left_top",)
     with pytest.raises(UnsupportedError, match="XPBD cannot take the cluster at joint 'left_joint', which does not"):
-        cardan.solvers.XPBD(m.world(clusters=True), dt=1e-3)
-    assert model.nv == 2
+        cardan.solvers.XPBD(five_bar().world(clusters=True), dt=1e-3)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("name", "k"), [("left_elbow", 1), ("right_elbow", 3)])
+def test_dependent_joints_of_several_freedoms_rest_on_their_stops(name, k):
+    (c,) = [c for c in five_bar().joints if c.name == name]
+    m = five_bar().replace_joint(name, c.joint, limits=cardan.Limits([-0.2], [0.2])).mechanism
+    by_loops, by_clusters = ends(m, 1e-3, 0.5)
+    np.testing.assert_allclose(by_clusters, by_loops, atol=1e-5)
+    np.testing.assert_allclose(abs(by_clusters[k]), 0.2, atol=1e-6)
+    with pytest.raises(UnsupportedError, match=f"the bounds of joint '{name}'"):
+        cardan.solvers.Featherstone(m.world(clusters=True), 1e-3, contact="compliant")
 
 
 @pytest.mark.full

@@ -177,6 +177,25 @@ def test_stabilization_is_differentiated_too():
     assert_close(by.dq, ((ends[0] - ends[1]) / 2e-6).T, 1e-7)
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["four_bar", "tilted", "five_bar"])
+def test_second_derivatives_are_differences_of_the_first(name):
+    model, w = MECHANISMS[name](), np.random.default_rng(2)
+    q, v, tau = closed_state(model)
+    a = cardan.constrained_forward_dynamics(model, q, v, tau).accelerations
+    w, h = w.normal(size=model.nv), 1e-5 * np.eye(model.nv)
+    for of, last in (("forward", "tau"), ("inverse", "a")):
+        state = {"q": q, "v": v, last: {"tau": tau, "a": a}[last]}
+        H = getattr(cardan, f"constrained_{of}_dynamics_hessian")(model, *state.values(), w)
+        first = getattr(cardan, f"constrained_{of}_dynamics_derivatives")
+        for wrt, blocks in (("q", ("q", "v", last)), ("v", ("v",))):
+            ends = [first(model, *({**state, wrt: state[wrt] + s * h}.values())) for s in (1.0, -1.0)]
+            for by in blocks:
+                ahead, behind = (w @ getattr(end, f"d{by}") for end in ends)
+                assert_close(getattr(H, f"d{wrt}_d{by}"), (ahead - behind) / 2e-5, 1e-7)
+    assert_close(H.dq_dq, H.dq_dq.T)
+
+
 def test_what_is_refused():
     model = MECHANISMS["five_bar"]()
     q, v, tau = closed_state(model)

@@ -14,7 +14,7 @@ from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.collision import points
 from cardan._motion.contact import LAWS, contacts
 from cardan._motion.contact.cone import SMALL, Cone
-from cardan._motion.contact.convex import ITERATIONS, minimum
+from cardan._motion.contact.convex import minimum
 from cardan._motion.contact.equation import JointEquation, Response, TreeEquation, equation_of_motion, patches_of
 from cardan._motion.contact.moving_point import lever_rate
 from cardan._motion.contact.problem import Problem
@@ -71,7 +71,7 @@ def solution(world, dt, iterations=None):
         moment = Snapshot(model, q, v)
         elements = JointForces(model, q, v, still_servo(model), dt)
         touching = contacts(moment, world.pairs, dt)
-        equation = equation_of_motion(moment, touching, dt, iterations or ITERATIONS)
+        equation = equation_of_motion(moment, touching, dt)
         problem = Problem.of(equation, elements)
         decided, least = minimum(problem, iterations)
         impulses = problem.impulses(decided, least.a)

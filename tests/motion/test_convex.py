@@ -326,6 +326,25 @@ def test_a_cube_as_a_hull_rests_as_a_box_does():
     assert np.abs(hull.v).max() < 1e-6
 
 
+@pytest.mark.full
+def test_where_cylinders_cross_at_a_small_angle_the_deepest_point_is_on_both():
+    """Before, it was an end of their overlap, up to 9 mm beside the other one's surface."""
+    rng = np.random.default_rng(3)
+    R = Rotation.from_rotvec(0.05 * rng.normal(size=(100, 3))).as_matrix()
+    p = rng.normal(size=(100, 3)) * (0.03, 0.03, 0.1)
+    a, b = Cylinder(0.06, 0.2), Cylinder(0.05, 0.25)
+    found = flat_convex(a, SE3(), b, SE3(R, p))
+    least, number = np.min([c.gap for c in found], axis=0), np.argmin([c.gap for c in found], axis=0)
+    point, normal = (
+        np.array([[*each] for each in column])[number, :, np.arange(100)]
+        for column in ([c.point for c in found], [c.normal for c in found])
+    )
+    opposite = np.einsum("nji,nj->ni", R, point - normal * least[:, None] - p)
+    for shape, x in ((a, point), (b, opposite)):
+        outside = np.maximum(np.hypot(x[:, 0], x[:, 1]) - shape.radius, abs(x[:, 2]) - 0.5 * shape.length)
+        np.testing.assert_allclose(outside[least < 0.0], 0.0, atol=1e-5)
+
+
 def test_a_lying_cylinder_keeps_still():
     world = on_table((Cylinder(0.1, 0.4), SE3.from_rpy(LYING, (0.1, 0.2, 0.1))))
     solver = cardan.solvers.Featherstone(world, 2e-3)

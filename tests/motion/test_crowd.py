@@ -3,6 +3,7 @@
 import pickle
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -625,13 +626,16 @@ def test_a_robot_that_may_touch_itself_in_many_places_moves_as_one_program_moves
     world = arm().world(ground=True, self_collision=True)
     assert len(world.pairs) == 7
     of_itself = [pair.name for pair in world.pairs].index("l2/l0")
-    tables, program = (Featherstone(world, DT, tables=tables) for tables in (True, False))
+    tables, forgetful, program = (Featherstone(world, DT, tables=tables) for tables in (True, True, False))
     state = world.state(3)
     state.q, state.v = [[0.1, 0.0, 0.0], [0.2, 2.0, 2.0], [0.0, 2.6, 2.6]], [[0, 0, 0], [0, 0, 3], [0, 0, 0]]
     pushes = np.zeros(3)  # of each world: in how many steps the arm touches itself
     for _ in range(200):
         after, expected = tables.step(state), program.step(state)
         np.testing.assert_allclose(after.v, expected.v, atol=2e-3)
+        np.testing.assert_array_equal(after.v, forgetful.step(state).v)  # whatever is known of steps before
+        for engine in chain(*forgetful._by_tables._idle.values()):
+            engine.c.tree_known[...] = 0
         found = program.contact_forces(state)
         pushes += found.force[:, found.pair == of_itself].any(axis=(1, 2))
         state = expected

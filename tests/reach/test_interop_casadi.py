@@ -215,6 +215,17 @@ def test_solutions_are_differentiated_as_what_they_solve(ca, compiler):
     close(second(ca, F, args, weights)[3, 3], weights @ bends, 1e-6)
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("function", [cardan.forward_dynamics, cardan.inverse_dynamics], ids=lambda f: f.name)
+def test_derivatives_of_clusters_are_by_every_entry_of_q(ca, function):
+    """Off the closed set, too: there dependent coordinates count, which no motion changes by themselves."""
+    model = cardan.clustered(cardan.robots.four_bar().model(), ["crank_joint"])
+    F = wrap(function, model, compiler="", order=1)
+    q, v, x = cardan.integrate(model, model.neutral(), [0.3]), [0.7], [0.2]
+    ahead, behind = (function(model, q + h * np.eye(3), v, x) for h in (1e-6, -1e-6))
+    close(np.array(F.jacobian()(q, v, x, 0)[0]), (ahead - behind).T / 2e-6, 1e-7)
+
+
 def test_arguments_may_have_any_name(ca):
     """Weights of results were called so."""
 

@@ -534,13 +534,14 @@ class MeshWarning(_Warning):
 
 
 class ClusterWarning(_Warning):
-    """Limits of dependent joints have no effect in clusters of several freedoms; `joints` are theirs (`clustered`)."""
+    """Limits of dependent joints of several coordinates have no effect; `joints` are theirs (`clustered`)."""
 
     def __init__(self, model: str, joints: Sequence[str]) -> None:
         self.model, self.joints = model, tuple(joints)
         super().__init__(
             f"model {model!r}: position limits of joints {first_of(self.joints)} have no effect: they are dependent in "
-            "clusters of several freedoms. Choose them among `independent`, or take loops as constraints."
+            "clusters of several freedoms, and have several coordinates. Choose them among `independent`, or take "
+            "loops as constraints."
         )
 
 

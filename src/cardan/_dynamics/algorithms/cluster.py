@@ -250,7 +250,9 @@ class ClosedSet(Manifold):
         """Return random configurations: from the start towards ones uniform between the limits, as far as they go."""
         low, high = finite_range(lower, upper, np.pi)
         step = (rng.uniform(low, high, (*shape, self.nv)) - np.array(self.limit_coordinates(self.start))) / WALK
-        q, model = np.broadcast_to(np.array(self.start), (*shape, self.nq)), self._alone()
+        name = self.joint_names[0]
+        alone = Connection(name, ClusterMember(self.part.joint(name), name, self), WORLD, "body")
+        q, model = np.broadcast_to(np.array(self.start), (*shape, self.nq)), Model("cluster", (Body("body"),), (alone,))
         for _ in range(WALK):
             near = integrate(model, q, step)
             with np.errstate(all="ignore"):
@@ -258,12 +260,6 @@ class ClosedSet(Manifold):
                 moved = np.abs(difference(self.part, q, near) / lengths(self.part)).max(axis=-1)
             q = np.where(((gap < GAP) & (moved < FAR))[..., None], near, q)
         return q
-
-    def _alone(self) -> Model:
-        """Return a model whose only joint moves so."""
-        name = self.joint_names[0]
-        joint = ClusterMember(self.part.joint(name), name, self)
-        return Model("cluster", (Body("body"),), (Connection(name, joint, WORLD, "body"),))
 
     def shorter(self) -> ClosedSet:
         """Return the same set, by whichever tree takes fewer operations."""
@@ -297,7 +293,7 @@ class ClusterMember(Follower):
         closed: the closed configurations of the loops.
         by: the name of the joint that has the coordinates of the cluster; empty for that one.
         armature: inertias of drives along its velocities [kg m^2, kg], where these are dependent.
-        limits: of its coordinates, where these are dependent: stops in a cluster of one freedom.
+        limits: of its coordinates, where these are dependent: stops (`has_stops`, `has_bounds`).
         friction: dry friction along its velocities [N m, N], likewise.
         along: which one of its coordinates alone the joint within has; by default all.
 

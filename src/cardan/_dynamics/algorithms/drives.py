@@ -148,14 +148,15 @@ class Stops(NamedTuple):
 
     def error(self, inertia: Scalar, held: Scalar, a: Scalar) -> Scalar:
         """Return by how much p is wrong at an acceleration."""
-        right, share = 0.0, 1.0 / (1.0 + RIGID)
-        terms = [self.square * a]
-        for ahead, sign in ((self.above, 1.0), (self.below, -1.0)):
-            if ahead is not None:
-                test = share * (ahead + sign * self.square * a) + (RIGID * share * sign) * held
-                right = right + sign * maximum(test, 0.0)
-                terms.append(ahead)
-        return maximum(abs(held - right) - _rounded(*terms), 0.0)
+        right, share, moved = 0.0, 1.0 / (1.0 + RIGID), self.square * a
+        sides = [(ahead, sign) for ahead, sign in ((self.above, 1.0), (self.below, -1.0)) if ahead is not None]
+        for ahead, sign in sides:
+            test = share * (ahead + sign * moved) + (RIGID * share * sign) * held
+            right = right + sign * maximum(test, 0.0)
+        # p of the stop that is touched is a small difference; where it is 0, the test is rounded, by its share
+        part = where(abs(held) > 0.0, 1.0, share)
+        nearest = reduce(maximum, (ahead for ahead, _ in sides))
+        return maximum(abs(held - right) - part * _rounded(nearest, moved), 0.0)
 
     def linear(self, inertia: Scalar, held: Scalar | None = None, a: Scalar = 0.0) -> Stopped:
         """Return the part of the line it is on at the estimate of p (0 for None) and of a."""
@@ -313,8 +314,11 @@ class JointForces:
         return Stops(ahead + dt * v, behind - dt * v, w / (dt * dt), w, dt * dt)
 
     def _add_stops(self, model: Model, q: Vector, v: Vector) -> None:
-        dt, x = self.dt, model.manifold.limit_coordinates(q)
-        for j, (lower, upper) in enumerate(zip(model.lower.tolist(), model.upper.tolist(), strict=True)):
+        dt, ends = self.dt, list(zip(model.lower.tolist(), model.upper.tolist(), strict=True))
+        if all(_is_open(lower) and _is_open(upper) for lower, upper in ends):
+            return
+        x = model.manifold.limit_coordinates(q)
+        for j, (lower, upper) in enumerate(ends):
             if not (_is_open(lower) and _is_open(upper)):
                 w = RIGID * self.inertias[j]
                 # an end at infinity would cost operations, and nothing would come of them

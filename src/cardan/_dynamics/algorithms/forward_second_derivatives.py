@@ -118,7 +118,7 @@ def forward_dynamics_hessian(
         external_forces: wrenches on the bodies [N, N m], as for `forward_dynamics`; constant in the bodies' own frames.
 
     Raises:
-        MechanismError: if the model has closed loops; `hessian` of a function of yours is for them.
+        MechanismError: if the model has closed loops; `constrained_forward_dynamics_hessian` is for them.
 
     Examples:
         >>> H = cardan.forward_dynamics_hessian(arm, q, v, tau, weights=np.ones(7))

@@ -49,7 +49,8 @@ def clustered(model: Model, independent: Sequence[str] = (), near: Any = None) -
             the neutral configuration of the model.
 
     Raises:
-        ClusterWarning: if limits of dependent joints have no effect. In clusters of one freedom they are stops.
+        ClusterWarning: if limits of dependent joints have no effect: in clusters of several freedoms those of joints of
+            several coordinates. Others are stops.
         MechanismError: for loops without such coordinates (none closed, rows that depend on one another, no freedom
             left), a choice of `independent` that determines nothing, drives at dependent joints, and dry friction there
             in clusters of several freedoms.
@@ -80,7 +81,11 @@ def clustered(model: Model, independent: Sequence[str] = (), near: Any = None) -
         changed |= _cluster(model, nodes, closing, kept, start)
         closures = [c for c in closures if c not in closing]
     members: dict[str, Any] = {name: c.joint for name, c in changed.items()}
-    if idle := [name for name, joint in members.items() if joint.limits != Limits() and not joint.has_stops]:
+    if idle := [
+        name
+        for name, joint in members.items()
+        if joint.limits != Limits() and not (joint.has_stops or joint.has_bounds)
+    ]:
         warnings.warn(ClusterWarning(model.name, idle), stacklevel=levels_inside())
     connections = tuple(changed.get(c.name, c) for c in model.connections)
     gone = [c.name for c in model.closures if c not in closures]

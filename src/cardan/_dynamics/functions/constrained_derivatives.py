@@ -31,10 +31,12 @@ from cardan._dynamics.algorithms.constrained import (
     constrained_inverse_dynamics,
     sufficient_efforts,
 )
+from cardan._dynamics.algorithms.forward_second_derivatives import ForwardDynamicsHessian
 from cardan._dynamics.algorithms.linear import zeros
-from cardan._dynamics.call.function import Function
+from cardan._dynamics.algorithms.second_derivatives import InverseDynamicsHessian
+from cardan._dynamics.call.function import Function, function
 from cardan._dynamics.call.public import ArrayLike, Reals, known, public
-from cardan._dynamics.functions.derivatives import derivative
+from cardan._dynamics.functions.derivatives import derivative, hessian
 from cardan._robot.model import Model
 
 Matrix = TypeVar("Matrix")
@@ -83,7 +85,8 @@ class ConstrainedInverseDynamicsDerivatives(NamedTuple, Generic[Matrix]):
 
 
 _of_forward = derivative(constrained_forward_dynamics, ("q", "v", "tau"))
-_of_inverse = derivative(Function(sufficient_efforts, simplified=True), ("q", "v", "a"))
+_efforts = Function(sufficient_efforts, simplified=True)
+_of_inverse = derivative(_efforts, ("q", "v", "a"))
 
 
 @public(result=ConstrainedForwardDynamicsDerivatives[Reals], options=("stabilization",), simplified=True)
@@ -162,6 +165,100 @@ def constrained_inverse_dynamics_derivatives(
     by = _of_inverse(model, q, v, a, external_forces, actuated=actuated)
     efforts, wrenches = ([d[name] for d in by] for name in ("efforts", "wrenches"))
     return ConstrainedInverseDynamicsDerivatives(*efforts, *wrenches)
+
+
+@function(shapes={"weights": ("nv",)}, returns=(), options=("stabilization",))
+def _weighed_accelerations(
+    model: Model, q: Any, v: Any, tau: Any, weights: Any, external_forces: Any = None, stabilization: float = 0.0
+) -> Any:
+    found = constrained_forward_dynamics(model, q, v, tau, external_forces, stabilization=stabilization)
+    return weights @ found.accelerations
+
+
+@function(shapes={"weights": ("nv",)}, returns=())
+def _weighed_efforts(
+    model: Model, q: Any, v: Any, a: Any, weights: Any, external_forces: Any = None, actuated: Any = None
+) -> Any:
+    return weights @ _efforts(model, q, v, a, external_forces, actuated=actuated).efforts
+
+
+_twice_of_forward = hessian(_weighed_accelerations, ("q", "v", "tau"))
+_twice_of_inverse = hessian(_weighed_efforts, ("q", "v", "a"))
+
+
+@public(result=ForwardDynamicsHessian[Reals], shapes={"weights": ("nv",)}, options=("stabilization",))
+def constrained_forward_dynamics_hessian(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    weights: ArrayLike,
+    external_forces: ArrayLike | None = None,
+    *,
+    stabilization: float = 0.0,
+) -> ForwardDynamicsHessian[Reals]:
+    """Return the second derivatives of weights . the accelerations of `constrained_forward_dynamics` by q, v and tau.
+
+    Args:
+        q: configurations [rad, m], shape (..., nq), with the loops closed.
+        v: velocities [rad/s, m/s], shape (..., nv), that keep them closed.
+        weights: what the accelerations are weighed with before they are summed [-], shape (..., nv).
+        external_forces: wrenches on the bodies [N, N m], constant in the bodies' own frames.
+        stabilization: as of `constrained_forward_dynamics` [1/s].
+
+    Raises:
+        MechanismError: if the model has no loops.
+        ParameterError: for a rate that is no number >= 0.
+
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> q, rest = cardan.assemble(linkage), np.zeros(linkage.nv)
+        >>> H = cardan.constrained_forward_dynamics_hessian(linkage, q, rest, rest, np.ones(3))
+        >>> H.dq_dq.shape, bool(np.allclose(H.dv_dv, H.dv_dv.T))
+        ((3, 3), True)
+
+    Source: differentiation of `constrained_forward_dynamics_derivatives`.
+    """
+    H = _twice_of_forward(model, q, v, tau, weights, external_forces, stabilization=stabilization)
+    return ForwardDynamicsHessian(H.dq.dq, H.dq.dv, H.dv.dv, H.dq.dtau)
+
+
+@public(result=InverseDynamicsHessian[Reals], shapes={"weights": ("nv",)})
+def constrained_inverse_dynamics_hessian(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    weights: ArrayLike,
+    external_forces: ArrayLike | None = None,
+    *,
+    actuated: Sequence[str] | None = None,
+) -> InverseDynamicsHessian[Reals]:
+    """Return the second derivatives of weights . the efforts of `constrained_inverse_dynamics` by q, v and a.
+
+    Args:
+        q: configurations [rad, m], shape (..., nq), with the loops closed.
+        v: velocities [rad/s, m/s], shape (..., nv), that keep them closed.
+        a: accelerations [rad/s^2, m/s^2], shape (..., nv), likewise.
+        weights: what the efforts are weighed with before they are summed [-], shape (..., nv).
+        external_forces: wrenches on the bodies [N, N m], constant in the bodies' own frames.
+        actuated: as of `constrained_inverse_dynamics_derivatives`.
+
+    Raises:
+        UnknownNameError, MechanismError, ParameterError: as `constrained_inverse_dynamics_derivatives`.
+
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> q, rest = cardan.assemble(linkage), np.zeros(linkage.nv)
+        >>> crank, drives = np.eye(3)[0], ("crank_joint",)
+        >>> H = cardan.constrained_inverse_dynamics_hessian(linkage, q, rest, rest, crank, actuated=drives)
+        >>> H.dq_da.shape
+        (3, 3)
+
+    Source: differentiation of `constrained_inverse_dynamics_derivatives`.
+    """
+    H = _twice_of_inverse(model, q, v, a, weights, external_forces, actuated=actuated)
+    return InverseDynamicsHessian(H.dq.dq, H.dq.dv, H.dv.dv, H.dq.da)
 
 
 def _where_drives_suffice(model: Model, *given: Any, **named: Any) -> Sequence[Any]:

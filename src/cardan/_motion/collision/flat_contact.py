@@ -9,9 +9,12 @@ Along the normal n of their least gap, each shape shows the other a quadrilatera
 Seen along n, the intersection of two quadrilaterals has at most eight corners: for each of the eight sides, where its
 part inside the other one begins. Of those, the four that are farthest to four sides are the candidates. The gap there
 is the distance along n from the point of one feature to the plane of the other. Two lines have no area: where they
-are nearly parallel, the ends of their overlap are the candidates.
+are nearly parallel, the ends of their overlap are the candidates. There they are x apart, seen along n. With r the sum
+of both radii and x = r sin t, both surfaces are along n of one another at a part of x, and farther apart by
+r (1 - cos t).
 
-The least gap belongs to one of the candidates: if it is none of these, the first is the point where the shapes touch.
+The least gap belongs to one of the candidates: if it is none of these, the first is the point where the shapes touch;
+of lines the last, so that both ends stay.
 
 Source: Liang and Barsky, A new concept and method for line clipping (1984); as `box_box`.
 Cost: 1500 operations, and four support points of each.
@@ -24,7 +27,7 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.repeat import each, when
-from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, logical_or, maximum, minimum, where
+from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, logical_or, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.candidate import (
     COINCIDENT,
@@ -33,6 +36,7 @@ from cardan._motion.collision.candidate import (
     Candidate,
     X,
     across,
+    chosen,
     length_and_direction,
     select,
 )
@@ -97,9 +101,11 @@ def _manifold(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, deepest: Witness) ->
     if isinstance(a, LINES) and isinstance(b, LINES):
         both = logical_and(of_a.is_line, of_b.is_line)
         first, second, *others = corners
-        along = zip(_along(of_a, of_b, n, both), (first, second), strict=True)
+        along = zip(_along(of_a, of_b, n, both, (a.radius, b.radius)), (first, second), strict=True)
         corners = [*(_chosen(both, *pair) for pair in along), *others]
-    return _four(corners, deepest, u, v, MARGIN * size)
+    else:
+        both = False
+    return _four(corners, deepest, u, v, MARGIN * size, both)
 
 
 # --- features -------------------------------------------------------------------------------------------------------
@@ -183,7 +189,7 @@ def _entry(start: Two, side: Two, other: Outline, margin: Scalar) -> tuple[Scala
     return clip(enters, 0.0, 1.0), logical_and(logical_and(meets, length > margin * margin), other.has_area)
 
 
-def _along(of_a: Feature, of_b: Feature, n: Vector3, both: Any) -> list[Corner]:
+def _along(of_a: Feature, of_b: Feature, n: Vector3, both: Any, radii: tuple[Scalar, Scalar]) -> list[Corner]:
     """Return the ends of the overlap of two lines, if they are nearly parallel and have one."""
     start, e = of_a.points[1], of_a.points[2] - of_a.points[1]
     f = of_b.points[2] - of_b.points[1]
@@ -194,23 +200,33 @@ def _along(of_a: Feature, of_b: Feature, n: Vector3, both: Any) -> list[Corner]:
     first, last = maximum(minimum(s, t), 0.0), minimum(maximum(s, t), 1.0)
     parallel = logical_and(long, ee * ff - ef * ef < CROSSING * ee * ff)
     exists = logical_and(logical_and(both, parallel), first < last)
+    _, aside = length_and_direction(n.cross(e), X)
     change = t - s
     inverse = 1.0 / where(absolute(change) > COINCIDENT, change, 1.0)
     found = []
     for part in (first, last):
         at = start + e * part
         opposite = of_b.points[1] + f * clip((part - s) * inverse, 0.0, 1.0)
-        found.append(Corner(exists, at, n.dot(at - opposite)))
+        way, r = at - opposite, radii[0] + radii[1]
+        x = aside.dot(way)
+        squared = r * r - x * x
+        is_above = logical_and(exists, squared > 0.0)
+        part, per = sqrt(where(is_above, squared, 1.0)), 1.0 / where(is_above, r, 1.0)
+        falls = 1.0 - part * per
+        at = at - aside * (x * radii[0] * per) + n * (radii[0] * falls)
+        found.append(Corner(is_above, at, n.dot(way) + r * falls))
     return found
 
 
 # --- the candidates -------------------------------------------------------------------------------------------------
 
 
-def _four(corners: Sequence[Corner], deepest: Witness, u: Vector3, v: Vector3, margin: Scalar) -> list[Candidate]:
+def _four(
+    corners: Sequence[Corner], deepest: Witness, u: Vector3, v: Vector3, margin: Scalar, are_lines: Any
+) -> list[Candidate]:
     """Return the corners that are farthest to four sides, each once, and the deepest point if it is none of these."""
     n = deepest.n
-    chosen: list[tuple[Scalar, Corner]] = []
+    picked: list[tuple[Scalar, Corner]] = []
     for direction in (u + v, v - u, -u - v, u - v):
         best, number, farthest = -0.5 * FAR, -1.0, corners[0]._replace(exists=False)
         for k, corner in enumerate(corners):
@@ -218,16 +234,17 @@ def _four(corners: Sequence[Corner], deepest: Witness, u: Vector3, v: Vector3, m
             better = along > best
             best, number = where(better, along, best), where(better, float(k), number)
             farthest = _chosen(better, corner, farthest)
-        new = reduce(logical_and, (number != other for other, _ in chosen), number >= 0.0)
-        chosen.append((number, farthest._replace(exists=new)))
+        new = reduce(logical_and, (number != other for other, _ in picked), number >= 0.0)
+        picked.append((number, farthest._replace(exists=new)))
     # What the features leave out cannot be deeper than the least gap.
-    gaps = [where(corner.exists, maximum(corner.gap, deepest.gap), FAR) for _, corner in chosen]
+    gaps = [where(corner.exists, maximum(corner.gap, deepest.gap), FAR) for _, corner in picked]
     least = reduce(minimum, gaps)
     missed = least > deepest.gap + margin
     gaps = [where(gap > least, gap, where(missed, gap, deepest.gap)) for gap in gaps]
-    first, *others = (Candidate(gap, corner.at, n) for gap, (_, corner) in zip(gaps, chosen, strict=True))
-    point = select(missed, deepest.on_a, first.point)
-    return [Candidate(where(missed, deepest.gap, first.gap), point, n), *others]
+    first, *others, last = (Candidate(gap, corner.at, n) for gap, (_, corner) in zip(gaps, picked, strict=True))
+    own = Candidate(deepest.gap, deepest.on_a, n)
+    first = chosen(logical_and(missed, logical_not(are_lines)), own, first)
+    return [first, *others, chosen(logical_and(missed, are_lines), own, last)]
 
 
 def _chosen(condition: Any, one: Corner, two: Corner) -> Corner:

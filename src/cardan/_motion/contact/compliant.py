@@ -33,7 +33,7 @@ def compliant(
 ) -> Solved:
     """Return the accelerations of an implicit step after so many passes, 1 by default."""
     passes = iterations or 1
-    equation = equation_of_motion(moment, contacts, dt, passes)
+    equation = equation_of_motion(moment, contacts, dt)
     contacts, lines = equation.contacts, elements.linear()
 
     def solved(responses: Sequence[Response]) -> tuple[list[Scalar], list[Motion]]:

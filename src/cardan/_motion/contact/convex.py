@@ -55,7 +55,7 @@ def convex(
 ) -> Solved:
     """Return the accelerations of an implicit step after so many iterations; by default after those it takes."""
     iterations = 1 if elements.are_lines and not contacts else iterations  # 1: there is nothing to decide
-    equation = equation_of_motion(moment, contacts, dt, iterations or ITERATIONS)
+    equation = equation_of_motion(moment, contacts, dt)
     problem = Problem.of(equation, elements)
     decided, found = minimum(problem, iterations)
     solved = zip(equation.contacts, problem.impulses(decided, found.a), strict=True)

@@ -27,17 +27,10 @@ from cardan._algebra.arrays.nested import entries_of, rebuilt
 from cardan._algebra.scalar import maximum, where
 from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Scalar
 from cardan._dynamics.algorithms.crba import mass_matrix
-from cardan._dynamics.algorithms.implicit import (
-    SHALLOW,
-    Snapshot,
-    add_impedance,
-    closed_solution,
-    implicit_dynamics,
-    is_tree,
-)
+from cardan._dynamics.algorithms.implicit import Snapshot, add_impedance, closed_solution, implicit_dynamics, is_tree
 from cardan._dynamics.algorithms.linear import Rows, dot, with_diagonal
 from cardan._dynamics.algorithms.rnea import bias_forces
-from cardan._dynamics.algorithms.tree import Vector, depth
+from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.point import Contact
 
 Efforts = tuple[Vector, Vector]  # tau and W along v
@@ -239,11 +232,8 @@ def _is_one_near(of_patches: Sequence[Scalar | None]) -> Any:
     return reduce(maximum, known) > 0.0 if len(known) == len(of_patches) else None
 
 
-def equation_of_motion(moment: Snapshot, contacts: Sequence[Contact], dt: float, passes: int = 1) -> Equation:
-    """Return the equation in the form that takes the contacts, or if both do, in the one of fewer operations."""
-    model = moment.model
-    in_tree = is_tree(model) and all(contact.is_with_world for contact in contacts)
-    shallow = passes > 1 and max((depth(model, contact.a) for contact in contacts), default=0) <= SHALLOW
-    if in_tree and not shallow:
+def equation_of_motion(moment: Snapshot, contacts: Sequence[Contact], dt: float) -> Equation:
+    """Return the equation in the form of the tree, if it takes the contacts; else in joint space."""
+    if is_tree(moment.model) and all(contact.is_with_world for contact in contacts):
         return TreeEquation(moment, patches_of(contacts), dt)
     return JointEquation(moment, patches_of([contact.in_tree() for contact in contacts]), dt)

@@ -83,10 +83,10 @@ class _Collider(NamedTuple):
         if self.node == WORLD:
             return 0.0
         V, centre = moment.V[self.node], self.centre
-        return (_at_most(V.linear + V.angular.cross(centre)) + self.extent * _at_most(V.angular)) * dt
+        return (at_most(V.linear + V.angular.cross(centre)) + self.extent * at_most(V.angular)) * dt
 
 
-def _at_most(v: Vector3) -> Scalar:
+def at_most(v: Vector3) -> Scalar:
     """Return what the length of a vector is at most: a root takes as long as fifteen sums."""
     return sum(map(absolute, v), 0.0)
 

@@ -11,6 +11,7 @@ Where a robot is listed with no other, and has room to move since, it is alone. 
 from __future__ import annotations
 
 from cardan._compiler.kernels import I32, I64, INT, kernel, run
+from cardan._motion.crowd.itself import is_known_apart
 from cardan._motion.crowd.sleep import ASLEEP
 from cardan._motion.crowd.tables import BITS, MASK, Crowd
 
@@ -41,9 +42,11 @@ def look_at_room(c):
         c.world_moved[w] = 0
     for k in range(c.kinds):
         if c.moving[k] != 0:
-            run(c.moving[k], c.kind_rows[k])
             for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
-                if c.tree_alike[t] == 1 and not c.tree_slack[t] >= 0.0:
+                c.tree_near[t] = 0 if c.tree_lonely[t] == 1 and is_known_apart(c, t) else 1
+            run_where(c, c.tree_near, c.moving[k], k, 1)
+            for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
+                if c.tree_near[t] == 1 and c.tree_alike[t] == 1 and not c.tree_slack[t] >= 0.0:
                     c.world_moved[c.tree_world[t]] = 1
 
 
@@ -60,11 +63,11 @@ def keep_where(c, flags, keys, count, value):
     return left
 
 
-@kernel(c=Crowd, flags=I32[:], keys=I64[:], count=INT, value=INT)
-def mark_meeting(c, flags, keys, count, value):
+@kernel(c=Crowd, flags=I32[:], keys=I64[:], count=INT, value=INT, itself=INT)
+def mark_meeting(c, flags, keys, count, value, itself):
     """Give a flag to both trees of each pair of two that move, and to trees at the base of others; not if asleep.
 
-    A pair of one tree counts where its program has no such pairs.
+    A pair of one tree counts where its program has no such pairs, if `itself` says so.
     """
     for k in range(count):
         a = c.node_tree[c.shape_node[(keys[k] >> BITS) & MASK]]
@@ -72,7 +75,7 @@ def mark_meeting(c, flags, keys, count, value):
         b = c.node_tree[c.shape_node[second]]
         if b < 0 and c.shape_base[second] >= 0 and c.shape_base[second] != c.tree_base[a]:
             flags[a] = value if flags[a] != ASLEEP else ASLEEP
-        if b >= 0 and (a != b or c.tree_itself[a] == 0):
+        if b >= 0 and (a != b or (itself == 1 and c.tree_itself[a] == 0)):
             flags[a] = value if flags[a] != ASLEEP else ASLEEP
             flags[b] = value if flags[b] != ASLEEP else ASLEEP
 
@@ -84,15 +87,22 @@ def note_couples(c, keys, count, world):
         each = c.kind_rows[k] // c.worlds
         for t in range(c.kind_tree[k] + world * each, c.kind_tree[k] + (world + 1) * each):
             c.tree_coupled[t] = 1 if c.joined == 1 else 1 - c.tree_alike[t]
+            c.tree_met[t] = c.tree_coupled[t]
+            c.tree_known[t] = 0
+            c.tree_moved[t] = 0.0
+            for q in range(c.hinge_q[t], c.hinge_q[t] + c.tree_hinges[t]):
+                c.checked_q[q] = c.q_rows[q]
             for n in range(c.tree_ball[t], c.tree_ball[t + 1]):
                 s = c.ball_shape[n]
                 if s >= 0:
                     for e in range(3):
                         c.listed_balls[n, e] = c.ball[s, e]
                     c.listed_balls[n, 3] = c.reach[s]
+                    c.tree_slack[t] = min(c.tree_slack[t], c.shape_slack[s]) if n > c.tree_ball[t] else c.shape_slack[s]
     if c.joined == 1:
         return count
-    mark_meeting(c, c.tree_coupled, keys, count, 1)
+    mark_meeting(c, c.tree_met, keys, count, 1, 0)
+    mark_meeting(c, c.tree_coupled, keys, count, 1, 1)
     return keep_where(c, c.tree_coupled, keys, count, 1)
 
 
@@ -103,5 +113,5 @@ def leave_alone(c, keys, count):
         return count
     for t in range(c.trees):
         c.tree_alone[t] = 1 if c.tree_alike[t] == 1 else c.tree_alone[t]
-    mark_meeting(c, c.tree_alone, keys, count, 0)
+    mark_meeting(c, c.tree_alone, keys, count, 0, 1)
     return keep_where(c, c.tree_alone, keys, count, 0)

@@ -20,6 +20,7 @@ from cardan._motion.crowd.step import take_steps
 from cardan._motion.crowd.sweep_rows import accelerated_program, body_program, meeting_program, visit_program
 from cardan._motion.crowd.sweeps import ALONE
 from cardan._motion.crowd.tables import (
+    APART,
     BLOCKS,
     CONTACTS,
     NEAR,
@@ -88,7 +89,8 @@ class Engine:
 
     def _add_trees(self) -> None:
         c, layout = self.c, self.layout
-        c.allocate(c.numbers_q, "q_rows", "q_after")
+        c.allocate(c.numbers_q, "q_rows", "q_after", "checked_q")
+        c.allocate(c.numbers_v, "hinge_room", "hinge_moved", "hinge_pace")
         c.allocate(c.numbers_v, "effort", "position", "velocity")
         c.allocate(c.numbers_v, "v_rows", "v_after", "a_rows", "effort_rows", "position_rows", "velocity_rows")
         c.allocate(len(c.w_source), "wrenches", "wrench_rows")
@@ -97,6 +99,8 @@ class Engine:
         c.allocate(layout.first_borne[-1], "borne", "borne_first", "moved")
         c.allocate(layout.first_ball[-1], "listed_balls")
         c.allocate(c.trees, "tree_sound", "tree_error", "tree_alone", "tree_coupled", "tree_residual", "tree_slack")
+        c.allocate(c.trees, "tree_met", "tree_near", "tree_known", "tree_apart", "tree_busy", "tree_time")
+        c.allocate(c.trees, "tree_before", "tree_moved", "tree_pace")
         c.allocate(c.trees, "rest", "rest_woken", "tree_pushed", "tree_placed")
         c.allocate(c.numbers_q, "rest_q")
         c.allocate(2 * c.trees + 1, "body", "body_change")
@@ -189,7 +193,7 @@ class Engine:
         shapes, trees, vectors = c.shapes * self.worlds, c.trees, self.layout.first_vector[-1]
         alone = trees // max(self.worlds, 1)
         c.allocate(shapes, "shape_pose", "ball", "further", "reach", "pace", "listed_ball", "listed_radius")
-        c.allocate(self.worlds, "listed_count", "world_moved", "world_awake")
+        c.allocate(self.worlds, "listed_count", "world_moved", "world_awake", "world_near")
         c.pair_kinds = len(self.pairs)
         c.allocate(c.pair_kinds + 1, "kind_first")
         c.allocate(c.shapes, "level", "cell", "following")
@@ -213,9 +217,9 @@ class Engine:
         c.allocate(2, "wrench")
         c.wrench[...] = 0.0
         c.kept, c.laid_patches = 0, -1
-        self._pair_programs: dict[int, RowProgram] = {}
+        self._pair_programs: dict[tuple[int, int], RowProgram] = {}
         self._contact_programs: dict[str, RowProgram] = {}
-        c.pair_program = np.zeros(len(self.pairs) + 1, np.int64)
+        c.pair_program, c.apart_program = np.zeros((2, len(self.pairs) + 1), np.int64)
         of_patches = "found_shapes", "found_first", "found_count", "patch_order", "patch_first", "patch_count"
         of_patches = *of_patches, "patch_trees", "patch_sides", "laid_shapes"
         of_ties = "tie_patch", "tie_w", "tie_r", "tie_q", "tie_s", "tie_p", "tie_u", "tie_free"
@@ -236,13 +240,14 @@ class Engine:
     def _room_for_pairs(self, most: int) -> None:
         c, points, sizes = self.c, int(self.c.pair_points.max(initial=1)), self.c.pair_sizes.max(axis=0, initial=1)
         c.allocate(most, "near", "keys", "spare", "listed", "pair_a", "pair_b", "w")
+        c.allocate(most, "key_at", "spare_at", "listed_room", "pair_reach", "pair_gap")
         c.listed_most = most // self.worlds
         c.listed_count[...] = -1
         c.allocate(most * int(sizes[0]), "size_a")
         c.allocate(most * int(sizes[1]), "size_b")
         c.allocate(most * points, "gap")
         c.allocate(3 * most * points, "point", "normal", "turning")
-        for kind, program in self._pair_programs.items():
+        for (_, kind), program in self._pair_programs.items():
             program.place(self._arrays_of_pairs(kind))
 
     def _arrays_of_pairs(self, kind: int) -> dict[str, np.ndarray]:
@@ -250,14 +255,16 @@ class Engine:
         most, n = c.near_most, pair.points
         found = {"X_a": c.shape_pose, "X_b": c.shape_pose, "local": c.shape_local, "centre": c.shape_centre}
         found |= {name: getattr(c, name) for name in ("pair_a", "pair_b", "w")}
-        found |= {"further_a": c.further, "further_b": c.further}
+        found |= {"reach": c.pair_reach, "apart": c.pair_gap}
         columns = {"size_a": pair.sizes[0], "size_b": pair.sizes[1], "gap": n}
         columns |= dict.fromkeys(("point", "normal", "turning"), 3 * n)
         return found | {name: getattr(c, name)[: most * size].reshape(most, size) for name, size in columns.items()}
 
-    def _add_pair_program(self, kind: int) -> None:
-        self._pair_programs[kind] = RowProgram(self.pairs[kind].program(), self._arrays_of_pairs(kind))
-        self.c.pair_program[kind] = self._pair_programs[kind].address
+    def _add_pair_program(self, lacking: int, kind: int) -> None:
+        c, pair = self.c, self.pairs[kind]
+        program, addresses = (pair.apart(), c.apart_program) if lacking == APART else (pair.program(), c.pair_program)
+        own = self._pair_programs[lacking, kind] = RowProgram(program, self._arrays_of_pairs(kind))
+        addresses[kind] = own.address
 
     def _room_for_contacts(self, most: int) -> None:
         c, kept = self.c, self.kept() if self._contact_programs else None
@@ -389,8 +396,8 @@ class Engine:
     def _mend(self, lacking: int) -> None:
         """Make what a step lacks."""
         c = self.c
-        if lacking == PROGRAM:
-            self._add_pair_program(c.wanted)
+        if lacking in (PROGRAM, APART):
+            self._add_pair_program(lacking, c.wanted)
         elif lacking == TREES:
             self._add_tree_programs(c.wanted)
         elif lacking == ORDER:

@@ -13,7 +13,7 @@ from cardan._algebra.spatial import SE3, Inertia
 from cardan._dynamics.algorithms.along import are_many
 from cardan._motion.contact.touching import Pair
 from cardan._motion.crowd.rows import LANES, blocks_of
-from cardan._robot.joints import FreeFlyer
+from cardan._robot.joints import FreeFlyer, Revolute
 from cardan._robot.joints.catalogue.of_another import renamed_primaries
 from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
@@ -69,6 +69,8 @@ class Kind:
     balls: tuple[Ball, ...] = ()  # about its shapes
     alike: Sequence[bool] = ()  # of each tree, whether it has just these
     shapes: Sequence[Sequence[int]] = ()  # of each tree
+    is_lonely: bool = False  # whether nothing else may touch these
+    hinges: Sequence[Node] = ()  # all joints but the root, if they are to be looked at (`itself`)
 
     @property
     def is_loose(self) -> bool:
@@ -156,17 +158,24 @@ def kinds_of(model: Model, kinematic: Sequence[str]) -> list[Kind]:
 
 def _placed(kind: Kind) -> Model:
     """Return the model of trees that are alike but for where they hang: there, or where each is said to hang."""
-    first = kind.numbers[0]
-    if kind.model.nodes[0].joint.is_placed:  # a cluster, of which each tree has its own place
-        kind.numbers = [[] for _ in kind.trees]
-        return simplified_tree(kind.model)
-    varied = kind.model.with_inputs(**{PLACE: (kind.model.nodes[0].name, "parent_pose")})
-    if any(place != first for place in kind.numbers):
-        return varied  # not simplified: frames of nodes must not depend on what is given
+    first, place = kind.numbers[0], {PLACE: (kind.model.nodes[0].name, "parent_pose")}
+    if any(numbers != first for numbers in kind.numbers):
+        return kind.model.with_inputs(**place)  # not simplified: frames of nodes must not depend on what is given
     kind.numbers = [[] for _ in kind.trees]
     is_moved = first != np.ravel(np.eye(4)).tolist()
-    placed = varied.filled_with({PLACE: np.reshape(first, (4, 4))}) if is_moved else kind.model
+    there = {PLACE: np.reshape(first, (4, 4))}
+    placed = kind.model.with_inputs(**place).filled_with(there) if is_moved else kind.model
     return simplified_tree(placed)  # as a robot alone has it
+
+
+def hinges_of(model: Model) -> Sequence[Node]:
+    """Return all nodes of a tree but its root, if they are hinges and their coordinates follow one another."""
+    _, *others = model.nodes
+    if not all(type(node.joint) is Revolute and node.parent >= 0 for node in others):
+        return ()
+    others.sort(key=lambda node: node.v)
+    first = {(node.q[0] - i, node.v[0] - i) for i, node in enumerate(others)}
+    return others if len(first) == 1 else ()
 
 
 def is_loose(model: Model, tree: Tree, children: dict[str, Connection]) -> bool:

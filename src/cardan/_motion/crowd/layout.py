@@ -17,7 +17,7 @@ from cardan._motion.collision import has_page
 from cardan._motion.collision.bounds import radius_about
 from cardan._motion.contact.point import AtRest
 from cardan._motion.contact.touching import Pair
-from cardan._motion.crowd.kinds import BASE, Ball, Kind, Tree, kinds_of
+from cardan._motion.crowd.kinds import BASE, Ball, Kind, Tree, hinges_of, kinds_of
 from cardan._motion.crowd.rows import numbers_of, still_row
 from cardan._motion.crowd.shape_rows import ShapePair, ShapeSizes, row_kind
 from cardan._motion.crowd.sleep import SPIN
@@ -126,6 +126,9 @@ class Layout:
                 kind.pairs, kind.balls = met[0], balls[0]
                 kind.alike = [a == met[0] and b == balls[0] for a, b in zip(met, balls, strict=True)]
                 kind.shapes = shapes
+                of_others = (tree_of[self.scene.partners(i)] != (k, t) for t, own in enumerate(shapes) for i in own)
+                kind.is_lonely = not any(others.any() for others in of_others)
+                kind.hinges = () if kind.touches_itself or kind.kinematic else hinges_of(kind.model)
 
     def _balls(self, kind: Kind, shapes: Sequence[int]) -> tuple[Ball, ...]:
         """Return the balls about shapes, each with room to move in: that of the robot as a whole."""
@@ -188,6 +191,11 @@ class Layout:
             add("tree_mass", self.first_matrix[k] + rows * lower_half(blocks))
             add("tree_alike", np.resize(kind.alike or [False], len(rows)))
             add("tree_itself", np.full(len(rows), int(kind.touches_itself)))
+            first = (kind.hinges[0].q[0], kind.hinges[0].v[0]) if kind.hinges else (0, 0)
+            add("tree_lonely", np.full(len(rows), int(kind.is_lonely)))
+            add("tree_hinges", np.full(len(rows), len(kind.hinges)))
+            add("hinge_q", self.first_q[k] + rows * kind.model.nq + first[0])
+            add("hinge_v", self.first_v[k] + rows * kind.model.nv + first[1])
             add("tree_base", np.resize([tree.base if kind.is_spread else -1 for tree in kind.trees], len(rows)))
             add("tree_loose", np.full(len(rows), int(kind.is_loose)))
             add("tree_q", self.first_q[k] + rows * kind.model.nq)
@@ -203,6 +211,25 @@ class Layout:
         fill(c, {name: np.concatenate(parts) for name, parts in columns.items()})
         c.world_trees = c.trees // max(W, 1)
         c.tree_rest = wholes(np.argsort(np.argsort(c.tree_world, kind="stable")))
+
+    def _paths(self) -> tuple[list[int], list[tuple[int, int, float]]]:
+        """Return for each shape its nodes up to the root: number, which hinge it is, and the longest lever there."""
+        first, rows = [0], list[tuple[int, int, float]]()
+        for shape in self.scene.shapes:
+            k, _, n = self.owner.get(self.scene.model.attachments[shape.body].node, (-1, 0, -1))
+            hinges, X = self.kinds[k].hinges, self._pose_in_node(shape)
+            if k >= 0 and hinges:
+                middle, half = (np.array([*map(float, v)]) for v in box_about(shape.geometry))
+                corners = [X @ Vector3(*(middle + half * signs)) for signs in product((-1.0, 1.0), repeat=3)]
+                nodes, reach = self.kinds[k].model.nodes, max(float(corner.norm()) for corner in corners)
+                axis = nodes[n].joint.motion_subspace([0.0])[0].angular if nodes[n] in hinges else Vector3.zero()
+                lever = max(float(axis.cross(corner).norm()) for corner in corners)
+                while n >= 0:
+                    rows.append((n, nodes[n].v[0] - hinges[0].v[0], lever))
+                    lever = reach = reach + float(nodes[n].placement.translation.norm())
+                    n = nodes[n].parent
+            first.append(len(rows))
+        return first, rows
 
     def fill_nodes(self, c: Crowd) -> None:
         c.nodes = self.first_node[-1]
@@ -261,6 +288,12 @@ class Layout:
         c.shape_sizes = np.array([*sizes, 0.0])
         c.shape_base = np.tile(self.base_of, W)
         self._fill_robots(c)
+        first, paths = self._paths()
+        node, hinge, c.path_lever = np.array(paths, dtype=float).reshape(-1, 3).T.copy()
+        c.path_node, c.path_v = wholes(node), wholes(hinge)
+        c.path_first, c.hinge_lever = wholes(np.tile(first[:-1], W)), np.zeros(c.numbers_v)
+        hinge_v = np.repeat(c.hinge_v[c.node_tree[c.shape_node]].reshape(W, -1), np.diff(first), axis=1)
+        np.maximum.at(c.hinge_lever, (hinge_v + c.path_v).ravel(), np.tile(c.path_lever, W))
         tree, centre = c.node_tree[c.shape_node], np.linalg.norm(c.shape_centre, axis=1)
         c.tree_extent, c.tree_turned = np.zeros(c.trees), np.zeros(c.trees)
         for found, of_balls in ((c.tree_extent, 1.0), (c.tree_turned, SPIN)):
@@ -300,6 +333,8 @@ class Layout:
                     c.ball_shape[firsts[-1] : firsts[-1] + n] = own
                     c.shape_lane[own], c.shape_slack[own] = 1, [ball.slack for ball in kind.balls]
                     c.shape_round[own] = 0  # its programs know of balls about boxes alone
+        c.outside = wholes(np.flatnonzero(c.shape_lane[: c.shapes] == 0))
+        c.outsiders = len(c.outside)
         c.tree_ball = wholes([*firsts, self.first_ball[-1]])
 
     def _in_node(self, shape: Shape) -> SE3:

@@ -13,12 +13,24 @@ from __future__ import annotations
 from cardan._compiler.kernels import F64, I64, INT, REAL, TRUTH, fma, kernel, run, sqrt, tail
 from cardan._motion.crowd.alone import leave_alone, look_at_room, note_couples, run_where
 from cardan._motion.crowd.grid import do_meet, find_levels, find_near, sort
+from cardan._motion.crowd.itself import (
+    AHEAD,
+    LATER,
+    SKIN,
+    between,
+    give_room,
+    is_of_itself,
+    look_at_hinges,
+    reach_of,
+    room_of,
+    skin_of,
+)
 from cardan._motion.crowd.sleep import are_asleep, is_asleep, settle
-from cardan._motion.crowd.tables import BITS, CONTACTS, MASK, NEAR, PATCHES, PROGRAM, Crowd
+from cardan._motion.crowd.tables import APART, BITS, CONTACTS, MASK, NEAR, PATCHES, PROGRAM, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
-SKIN, AHEAD = 0.02, 2.0  # as of `contact/touching.py`
+UNKNOWN = -1e300  # of a distance, at least [m]
 STEPS = 6.0
 """For so many steps pairs are listed of what moves on as fast, beside the room that each shape has."""
 
@@ -62,21 +74,23 @@ def place(c, s):
     c.reach[s] = radius + c.further[s] if c.shape_endless[s] == 0 else -1.0
 
 
-@kernel(c=Crowd, first=INT, last=INT, lane=INT)
-def place_shapes(c, first, last, lane):
-    for s in range(first, last):
-        if c.shape_lane[s] == lane and not is_asleep(c, s):
+@kernel(c=Crowd, world=INT)
+def place_outside(c, world):
+    """Place the shapes of a world that are on no tree that may be alone."""
+    for n in range(c.outsiders):
+        s = world * c.shapes + c.outside[n]
+        if not is_asleep(c, s):
             place(c, s)
 
 
 @kernel(c=Crowd)
-def place_coupled(c):
-    """Place the shapes of robots that are listed with others."""
+def place_near(c):
+    """Place the shapes of robots that are looked at."""
     for k in range(c.kinds):
         if c.placing[k] != 0:
-            run_where(c, c.tree_coupled, c.placing[k], k, 1)
+            run_where(c, c.tree_near, c.placing[k], k, 1)
             for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
-                if c.tree_coupled[t] == 1:
+                if c.tree_near[t] == 1:
                     for n in range(c.tree_ball[t], c.tree_ball[t + 1]):
                         if c.ball_shape[n] >= 0:
                             place(c, c.ball_shape[n])
@@ -133,24 +147,23 @@ def is_near_ground(c, a, b):
     return height < c.further[a] + c.further[b]
 
 
-@kernel(c=Crowd, a=INT, b=INT, returns=TRUTH)
-def are_boxes_near(c, a, b):
-    """Return whether the boxes about two shapes are near one another along all six of their axes."""
+@kernel(c=Crowd, a=INT, b=INT, returns=REAL)
+def boxes_apart(c, a, b):
+    """Return how far the boxes about two shapes are apart along one of their axes; negative where they are not."""
     A = c.shape_pose[a]
     B = c.shape_pose[b]
-    reach = c.further[a] + c.further[b]
+    most = UNKNOWN
     x = c.ball[b, 0] - c.ball[a, 0]
     y = c.ball[b, 1] - c.ball[a, 1]
     z = c.ball[b, 2] - c.ball[a, 2]
     for i in range(3):
-        along_a = abs(A[i] * x + A[3 + i] * y + A[6 + i] * z) - reach - c.shape_half[a, i]
-        along_b = abs(B[i] * x + B[3 + i] * y + B[6 + i] * z) - reach - c.shape_half[b, i]
+        along_a = abs(A[i] * x + A[3 + i] * y + A[6 + i] * z) - c.shape_half[a, i]
+        along_b = abs(B[i] * x + B[3 + i] * y + B[6 + i] * z) - c.shape_half[b, i]
         for j in range(3):
             along_a -= abs(A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j]) * c.shape_half[b, j]
             along_b -= abs(B[i] * A[j] + B[3 + i] * A[3 + j] + B[6 + i] * A[6 + j]) * c.shape_half[a, j]
-        if along_a > 0.0 or along_b > 0.0:
-            return False
-    return True
+        most = max(most, max(along_a, along_b))
+    return most
 
 
 @kernel(c=Crowd, a=INT, b=INT, returns=TRUTH)
@@ -160,7 +173,7 @@ def are_near(c, a, b):
     if c.shape_endless[a] != 0:
         return is_near_ground(c, b, a)
     is_round = c.shape_round[a] == 1 and c.shape_round[b] == 1
-    return do_meet(c.ball, c.reach, a, b) and (is_round or are_boxes_near(c, a, b))
+    return do_meet(c.ball, c.reach, a, b) and (is_round or not boxes_apart(c, a, b) > c.further[a] + c.further[b])
 
 
 # --- lists of pairs, with room for what moves a little ----------------------------------------------------------------
@@ -173,8 +186,9 @@ def has_moved(c, world):
         return True
     if c.world_awake[world] == 0:
         return False
-    for s in range(world * c.shapes, (world + 1) * c.shapes):
-        if c.shape_endless[s] == 0 and c.shape_lane[s] == 0 and not is_asleep(c, s):
+    for n in range(c.outsiders):
+        s = world * c.shapes + c.outside[n]
+        if c.shape_endless[s] == 0 and not is_asleep(c, s):
             total = 0.0
             for k in range(3):
                 d = c.ball[s, k] - c.listed_ball[s, k]
@@ -200,6 +214,7 @@ def list_pair(c, i, j, at, count):
     if count >= c.listed_most:
         c.lacking = NEAR
         return count
+    c.listed_room[at + count] = UNKNOWN
     c.listed[at + count] = (kind << 2 * BITS) | (a << BITS) | b
     return count + 1
 
@@ -253,7 +268,7 @@ def list_where_needed(c):
     """List the pairs of worlds in which something has moved through the room it had."""
     for world in range(c.worlds):
         if c.world_awake[world] > 0:
-            place_shapes(c, world * c.shapes, (world + 1) * c.shapes, 0)
+            place_outside(c, world)
     look_at_room(c)
     moved = 0
     for world in range(c.worlds):
@@ -266,7 +281,9 @@ def list_where_needed(c):
             run(c.placing[k], c.kind_rows[k])
     for world in range(c.worlds):
         if c.world_moved[world] == 1 and c.lacking == 0:
-            place_shapes(c, world * c.shapes, (world + 1) * c.shapes, 1)
+            for s in range(world * c.shapes, (world + 1) * c.shapes):
+                if c.shape_lane[s] == 1:
+                    place(c, s)
             list_pairs(c, world)
     c.listed_joined = c.joined
 
@@ -286,6 +303,7 @@ def gather_pair(c, row, a, b, kind):
     c.pair_b[row] = b
     copy(c.size_a, row * c.pair_sizes[kind, 0], c.shape_sizes, c.shape_first[a], c.pair_sizes[kind, 0])
     copy(c.size_b, row * c.pair_sizes[kind, 1], c.shape_sizes, c.shape_first[b], c.pair_sizes[kind, 1])
+    c.pair_reach[row, 0] = reach_of(c, a, b)
     if c.pair_fixed[kind] == 1:
         node = c.node[c.shape_node[a]]
         for e in range(3):
@@ -301,32 +319,67 @@ def end_of_kind(c, first, count):
     return stop
 
 
-@kernel(c=Crowd, kind=INT, rows=INT)
-def run_pairs(c, kind, rows):
-    """Find the candidates of pairs of a kind that are gathered, of one at least."""
-    if c.pair_program[kind] == 0:
-        c.lacking = PROGRAM
+@kernel(c=Crowd, programs=I64[:], lacking=INT, kind=INT, rows=INT)
+def run_pairs(c, programs, lacking, kind, rows):
+    """Find the candidates of pairs of a kind that are gathered, or how far they are apart."""
+    if rows > 0 and programs[kind] == 0:
+        c.lacking = lacking
         c.wanted = kind
-    else:
-        run(c.pair_program[kind], rows)
+    elif rows > 0:
+        run(programs[kind], rows)
 
 
-@kernel(c=Crowd, key=INT, returns=TRUTH)
-def is_of_itself(c, key):
-    """Return whether both shapes are of one robot whose program of a step alone does not have such pairs."""
-    a = c.node_tree[c.shape_node[(key >> BITS) & MASK]]
-    return a == c.node_tree[c.shape_node[key & MASK]] and c.tree_itself[a] == 0 and c.tree_alike[a] == 1
+@kernel(c=Crowd, k=INT, a=INT, b=INT, returns=TRUTH)
+def lacks_room(c, k, a, b):
+    """Return whether two shapes of a robot are to be searched for, by what is known of their room, and their bounds."""
+    t = c.node_tree[c.shape_node[a]]
+    before = c.listed_room[k] - c.tree_moved[t]  # if all hinges that moved were between them
+    if before >= (AHEAD + LATER) * c.dt * c.tree_pace[t]:
+        c.tree_time[t] = min(c.tree_time[t], before / c.tree_pace[t])
+        return False
+    along = between(c, a, b, c.hinge_pace)
+    needed = (AHEAD + LATER) * c.dt * along
+    room = c.listed_room[k] - c.tree_before[t] - between(c, a, b, c.hinge_moved)
+    if not room >= needed:
+        x = c.ball[a, 0] - c.ball[b, 0]
+        y = c.ball[a, 1] - c.ball[b, 1]
+        z = c.ball[a, 2] - c.ball[b, 2]
+        room = max(room, room_of(c, a, b, sqrt(x * x + y * y + z * z) - c.shape_extent[a] - c.shape_extent[b]))
+    if not room >= needed:
+        room = max(room, room_of(c, a, b, boxes_apart(c, a, b)))
+    c.listed_room[k] = room + c.tree_moved[t]
+    if room < needed:
+        return True
+    c.tree_time[t] = min(c.tree_time[t], room / along)
+    return False
 
 
-@kernel(c=Crowd, row=INT, key=INT, returns=TRUTH)
-def may_meet(c, row, key):
-    """Return whether a candidate of a pair may touch in this step."""
-    points = c.pair_points[key >> 2 * BITS]
-    reach = c.further[(key >> BITS) & MASK] + c.further[key & MASK]
-    near = 0
-    for p in range(row * points, (row + 1) * points):
-        near += 0 if c.gap[p] >= reach else 1
-    return near > 0
+@kernel(c=Crowd, row=INT, k=INT, a=INT, b=INT, returns=TRUTH)
+def may_touch_now(c, row, k, a, b):
+    """Return whether two shapes of a robot may touch in this step, and note how much room they have."""
+    t = c.node_tree[c.shape_node[a]]
+    if c.tree_hinges[t] > 0:
+        room = room_of(c, a, b, c.pair_gap[row, 0])
+        c.listed_room[k] = room + c.tree_moved[t]
+        c.tree_time[t] = min(c.tree_time[t], room / between(c, a, b, c.hinge_pace))
+    return not c.pair_gap[row, 0] >= reach_of(c, a, b)
+
+
+@kernel(c=Crowd, low=INT, high=INT, kind=INT, returns=INT)
+def gather_own(c, low, high, kind):
+    """Gather pairs of a kind that are of one robot each; return how many."""
+    rows = 0
+    for k in range(low, high):
+        if is_of_itself(c, c.keys[k]):
+            a = (c.keys[k] >> BITS) & MASK
+            b = c.keys[k] & MASK
+            gather_pair(c, rows, a, b, kind)
+            t = c.node_tree[c.shape_node[a]]
+            if c.tree_hinges[t] > 0 and c.tree_busy[t] == 0:
+                further = (AHEAD + 4.0 * LATER) * c.dt * between(c, a, b, c.hinge_pace)
+                c.pair_reach[rows, 0] = max(c.pair_reach[rows, 0], skin_of(c, a, b) + further)
+            rows += 1
+    return rows
 
 
 @kernel(c=Crowd, count=INT, returns=INT)
@@ -339,25 +392,35 @@ def drop_apart(c, count):
     while start < count:
         kind = c.keys[start] >> 2 * BITS
         stop = end_of_kind(c, start, count)
-        rows = 0
-        for k in range(start, stop):
-            if is_of_itself(c, c.keys[k]):
-                gather_pair(c, rows, (c.keys[k] >> BITS) & MASK, c.keys[k] & MASK, kind)
-                rows += 1
-        if rows > 0:
-            run_pairs(c, kind, rows)
+        rows = gather_own(c, start, stop, kind)
+        run_pairs(c, c.apart_program, APART, kind, rows)
         if c.lacking != 0:
             return 0
         row = 0
         for k in range(start, stop):
             key = c.keys[k]
             is_own = is_of_itself(c, key)
-            if not is_own or may_meet(c, row, key):
+            if not is_own or may_touch_now(c, row, c.key_at[k], (key >> BITS) & MASK, key & MASK):
                 c.keys[left] = key
                 left += 1
             row += 1 if is_own else 0
         start = stop
+    give_room(c)
     return left
+
+
+@kernel(c=Crowd, k=INT, returns=TRUTH)
+def is_looked_at(c, k):
+    """Return whether a listed pair is to be looked at by its program."""
+    a = (c.listed[k] >> BITS) & MASK
+    b = c.listed[k] & MASK
+    if c.joined == 0 and is_of_itself(c, c.listed[k]):
+        t = c.node_tree[c.shape_node[a]]
+        if c.tree_apart[t] == 1:
+            return False
+        if c.tree_hinges[t] > 0 and c.tree_busy[t] == 0:
+            return lacks_room(c, k, a, b)
+    return not are_asleep(c, c.listed[k]) and are_near(c, a, b)
 
 
 @kernel(c=Crowd, returns=INT)
@@ -367,19 +430,20 @@ def find_pairs(c):
     if c.lacking != 0:
         return 0
     settle(c)
-    place_coupled(c)
+    look_at_hinges(c)
+    place_near(c)
     count = 0
     for k in range(c.pair_kinds + 1):
         c.kind_first[k] = 0
     for world in range(c.worlds):
-        listed = c.listed_count[world] if c.world_awake[world] > 0 else 0
+        listed = c.listed_count[world] if c.world_awake[world] > 0 and c.world_near[world] == 1 else 0
         for k in range(world * c.listed_most, world * c.listed_most + listed):
-            key = c.listed[k]
-            if not are_asleep(c, key) and are_near(c, (key >> BITS) & MASK, key & MASK):
+            if is_looked_at(c, k):
                 if count == c.near_most:
                     c.lacking = NEAR
                     return 0
-                c.spare[count] = key
+                c.spare[count] = c.listed[k]
+                c.spare_at[count] = k
                 count += 1
     for k in range(count):
         c.kind_first[(c.spare[k] >> 2 * BITS) + 1] += 1
@@ -388,6 +452,7 @@ def find_pairs(c):
     for k in range(count):  # worlds are listed one after the other: kinds of all together come first
         kind = c.spare[k] >> 2 * BITS
         c.keys[c.kind_first[kind]] = c.spare[k]
+        c.key_at[c.kind_first[kind]] = c.spare_at[k]
         c.kind_first[kind] += 1
     return leave_alone(c, c.keys, drop_apart(c, count))
 
@@ -419,7 +484,7 @@ def keep_contacts(c, row, key):
     a = (key >> BITS) & MASK
     b = key & MASK
     points = c.pair_points[kind]
-    reach = c.further[a] + c.further[b]
+    reach = reach_of(c, a, b)
     own = place_among(c.own, c.own_count, key_in_world(c, a, b))
     margin = c.own_margin[own] if own >= 0 else c.shape_margin[a] + c.shape_margin[b]
     first = c.contacts
@@ -507,7 +572,7 @@ def find_contacts(c):
         stop = end_of_kind(c, start, total)
         for k in range(start, stop):
             gather_pair(c, k - start, (c.keys[k] >> BITS) & MASK, c.keys[k] & MASK, kind)
-        run_pairs(c, kind, stop - start)
+        run_pairs(c, c.pair_program, PROGRAM, kind, stop - start)
         if c.lacking != 0:
             return
         for k in range(start, stop):

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.nested import entries_of, rebuilt
+from cardan._algebra.scalar import minimum
 from cardan._algebra.spatial import SE3, Vector3
 from cardan._compiler.program import Program
 from cardan._motion.collision import Candidate, check_page, count_of
-from cardan._motion.collision.table import PAIRS, Two, kind_of, of_sizes, sizes_of, within
+from cardan._motion.collision.convex import witness
+from cardan._motion.collision.distance import SEARCHED
+from cardan._motion.collision.table import PAIRS, Two, in_order, kind_of, of_sizes, sizes_of, within
 from cardan._motion.contact.moving_point import lever_rate
 from cardan._motion.crowd.rows import pose_of, row_program
 from cardan._robot.geometry.shapes import Geometry, Hull
@@ -74,7 +78,7 @@ class ShapePair(NamedTuple):
         def candidates(X_a: Any, X_b: Any, local: Any, size_a: Any, size_b: Any, **more: Any) -> dict[str, Any]:
             a, b = self.measures.shape(self.a, size_a), self.measures.shape(self.b, size_b)
             X_ab, X = Two(a, pose_of(X_a), b, pose_of(X_b)).X_ab, pose_of(local)
-            reach = more["further_a"][0] + more["further_b"][0]
+            reach = more["reach"][0]
             if page is not None:
                 found = within(page, Two(a, SE3(), b, X_ab), reach)
             else:
@@ -90,7 +94,20 @@ class ShapePair(NamedTuple):
             return result
 
         columns = {"X_a": 12, "X_b": 12, "local": 12, "size_a": self.sizes[0], "size_b": self.sizes[1]}
-        columns |= {"further_a": 1, "further_b": 1}
+        columns["reach"] = 1
         by = {"X_a": "pair_a", "local": "pair_a", "centre": "pair_a", "X_b": "pair_b"}
-        by |= {"further_a": "pair_a", "further_b": "pair_b"}
         return row_program("pair", columns | ({"w": 3, "centre": 3} if self.fixed else {}), candidates, by=by)
+
+    def apart(self) -> Program:
+        """Return the program of a pair's gap alone; of one of more than a reach [m] it may be less than that."""
+
+        def apart(X_a: Any, X_b: Any, size_a: Any, size_b: Any, reach: Any) -> dict[str, Any]:
+            a, b = self.measures.shape(self.a, size_a), self.measures.shape(self.b, size_b)
+            two, _ = in_order(Two(a, pose_of(X_a), b, pose_of(X_b)))
+            page = PAIRS[type(two.a), type(two.b)]
+            if page in SEARCHED:
+                return {"apart": [witness(*two, reach=reach[0]).gap]}
+            return {"apart": [reduce(minimum, (c.gap for c in page(two.a, SE3(), two.b, two.X_ab)))]}
+
+        columns = {"X_a": 12, "X_b": 12, "size_a": self.sizes[0], "size_b": self.sizes[1], "reach": 1}
+        return row_program("apart", columns, apart, by={"X_a": "pair_a", "X_b": "pair_b"})

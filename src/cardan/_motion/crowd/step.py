@@ -26,7 +26,7 @@ from cardan._motion.crowd.islands import (
     may_be_swept,
     order_island,
 )
-from cardan._motion.crowd.narrow import find_contacts, keep_impulses
+from cardan._motion.crowd.narrow import copy, find_contacts, keep_impulses
 from cardan._motion.crowd.newton import fill_contacts, iterate
 from cardan._motion.crowd.sleep import ASLEEP, find_asleep, rest_islands, wake_disturbed, wake_touched
 from cardan._motion.crowd.sweeps import SWEEPING, sweep
@@ -74,11 +74,9 @@ def read_controls(c):
 @kernel(c=Crowd)
 def start_trees(c):
     find_asleep(c)
-    gather(c.q_rows, c.q_source, c.q, c.numbers_q)
-    gather(c.v_rows, c.v_source, c.v, c.numbers_v)
-    for t in range(c.trees):
-        for k in range(c.tree_first[t], c.tree_first[t] + c.tree_blocks[t]):
-            c.before[k] = 0.0
+    if c.done == 0 or c.sleep > 0.0:
+        gather(c.q_rows, c.q_source, c.q, c.numbers_q)
+        gather(c.v_rows, c.v_source, c.v, c.numbers_v)
     for k in range(c.kinds):
         if c.alone[k] == 0 or c.joined == 1:
             start_kind(c, k)
@@ -102,6 +100,10 @@ def start_islands(c):
     for k in range(c.kinds):
         if c.alone[k] != 0 and c.joined == 0:
             start_kind(c, k)
+    for t in range(c.trees):
+        if c.tree_alone[t] != 1:
+            for b in range(c.tree_first[t], c.tree_first[t] + c.tree_blocks[t]):
+                c.before[b] = 0.0
 
 
 @kernel(c=Crowd)
@@ -163,7 +165,7 @@ def begin_islands(c):
 @kernel(c=Crowd)
 def finish_trees(c):
     for t in range(c.trees):
-        if c.island_of[t] < 0:
+        if c.island_of[t] < 0 and c.tree_alone[t] != 1:
             for k in range(c.tree_first[t], c.tree_first[t] + c.tree_blocks[t]):
                 c.change[k] = c.free[k]
     for k in range(c.kinds):
@@ -175,9 +177,13 @@ def finish_trees(c):
         round_to_single(c.v_after, c.numbers_v)
     if c.sleep > 0.0:
         rest_islands(c)
-    scatter(c.q_after, c.q_source, c.q, c.numbers_q)
-    scatter(c.v_after, c.v_source, c.v, c.numbers_v)
-    scatter(c.a_rows, c.v_source, c.a, c.numbers_v)
+    if c.done + 1 == c.steps or c.sleep > 0.0:
+        scatter(c.q_after, c.q_source, c.q, c.numbers_q)
+        scatter(c.v_after, c.v_source, c.v, c.numbers_v)
+        scatter(c.a_rows, c.v_source, c.a, c.numbers_v)
+    else:  # what the next step begins with
+        copy(c.q_rows, 0, c.q_after, 0, c.numbers_q)
+        copy(c.v_rows, 0, c.v_after, 0, c.numbers_v)
 
 
 @kernel(c=Crowd)

@@ -89,10 +89,35 @@ class Crowd(Record):
     tree_alike = I32[:]  # whether it may touch what its kind's program of a tree alone has
     tree_itself = I32[:]  # whether that program has what it may touch of itself; alone is a tree that touches no other
     tree_coupled = I32[:]  # whether it is listed with a shape of another tree, or one that its program does not have
+    tree_met = I32[:]  # whether it is listed with a shape of another tree
+    tree_near = I32[:]  # whether its shapes are looked at in this step
     tree_slack = F64[:]  # room its shapes have before pairs have to be listed again [m]
     tree_ball = I32[:]  # its first ball below
     ball_shape = I32[:]  # the shape it is about
     listed_balls = F64[:, 4]  # where it was then, and how far it reached
+    # --- robots that may touch themselves in so many places that their program has none of them (`itself`) ---
+    tree_hinges = I32[:]  # how many, 0 of others; and where their numbers begin in `q_rows` and `v_rows`
+    hinge_q = I32[:]
+    hinge_v = I32[:]
+    tree_lonely = I32[:]  # whether nothing else may touch it
+    tree_known = I32[:]  # whether its hinges have room
+    tree_busy = I32[
+        :
+    ]  # whether it had so little room when it was looked at before that it may touch itself in this step
+    tree_apart = I32[:]  # whether it is known to be apart from itself in this step
+    tree_time = F64[:]  # for how long it is, at its pace [s]
+    tree_pace = F64[:]  # about how fast its shapes move over one another, at most
+    tree_moved = F64[:]  # how far they did since pairs were listed, at most
+    tree_before = F64[:]  # the same when it was looked at before
+    checked_q = F64[:]  # as `q_rows` was when it was looked at
+    hinge_room = F64[:]  # how far each may move from there, in the order of `v_rows`
+    hinge_moved = F64[:]  # how far it did
+    hinge_pace = F64[:]  # about how fast it is
+    hinge_lever = F64[:]  # the longest there is
+    path_first = I32[:]  # of a shape: where its hinges begin, from its node to the root
+    path_node = I32[:]
+    path_v = I32[:]  # its number among the hinges of the tree
+    path_lever = F64[:]
     tree_alone = I32[:]  # whether it is stepped by that, in this step; `ASLEEP` if not at all
     tree_residual = F64[:]  # of that, and of what its clusters do [m/s, rad/s]
     tree_sound = F64[:]
@@ -167,6 +192,8 @@ class Crowd(Record):
     shape_sizes = F64[:]
     shape_first = I32[:]  # its first size
     shape_lane = I32[:]  # whether its tree may be alone
+    outside = I32[:]  # the shapes of one world of which it may not
+    outsiders = INT
     shape_slack = F64[:]  # how far it may move before pairs are listed again [m]
     shape_pose = F64[:, 12]
     ball = F64[:, 3]
@@ -195,9 +222,13 @@ class Crowd(Record):
     near_most = INT
     keys = I64[:]
     spare = I64[:]
+    key_at = I32[:]  # where they are in lists
+    spare_at = I32[:]
     # --- lists of pairs: each world's own, with room for so many ---
     listed = I64[:]
     listed_most = INT
+    listed_room = F64[:]  # of two shapes of a robot (`itself`)
+    world_near = I32[:]  # whether a tree of it is looked at in this step
     listed_joined = INT  # whether those of trees alone are listed
     world_moved = I32[:]
     listed_count = I32[:]  # -1 of a world without a list
@@ -208,11 +239,14 @@ class Crowd(Record):
     # --- pairs of shapes, of one kind at a time ---
     pair_kind = I32[:, 2]  # of two kinds of shapes that move, and with the second one fixed; -1 for none
     pair_program = I64[:]
+    apart_program = I64[:]
     pair_points = I32[:]  # candidates of a pair
     pair_sizes = I32[:, 2]
     pair_fixed = I32[:]
     pair_a = I32[:]
     pair_b = I32[:]
+    pair_reach = F64[:, 1]  # how near they must be to be looked at
+    pair_gap = F64[:, 1]
     size_a = F64[:]
     size_b = F64[:]
     w = F64[:, 3]
@@ -345,4 +379,4 @@ class Crowd(Record):
 
 
 # What may be lacking.
-NEAR, PATCHES, CONTACTS, BLOCKS, TRIPLES, SIDES, PROGRAM, ORDER, TREES = 1, 2, 3, 4, 5, 6, 7, 8, 9
+NEAR, PATCHES, CONTACTS, BLOCKS, TRIPLES, SIDES, PROGRAM, ORDER, TREES, APART = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10

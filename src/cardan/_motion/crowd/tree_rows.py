@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan._algebra.scalar import is_zero, maximum, minimum, sqrt, where
+from cardan._algebra.scalar import is_zero, maximum, minimum, where
 from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Vector3
 from cardan._compiler.program import Program
 from cardan._dynamics.algorithms import stepping
@@ -30,7 +30,7 @@ from cardan._dynamics.algorithms.kinematic import KinematicJoints
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.convex import convex
-from cardan._motion.contact.touching import AHEAD, SKIN, Pair, contacts
+from cardan._motion.contact.touching import AHEAD, SKIN, Pair, at_most, contacts
 from cardan._motion.crowd.kinds import BASE, INERTIA, Ball
 from cardan._motion.crowd.rows import (
     LANES,
@@ -115,14 +115,19 @@ class TreeRows:
         row_program("count", self.columns, count)
         return sizes[0]
 
-    def _start(self, q: Any, v: Any, effort: Any, position: Any, velocity: Any, **values: Any) -> _Start:
-        wrenches = values.pop("wrenches", None)
+    def _joints(self, given: dict[str, Any]) -> KinematicJoints:
+        values = {name: given[name] for name in self.model.inputs}
         model = self.model.filled_with(values) if values else self.model
-        joints = KinematicJoints(model, self.kinematic, list(q), list(v), list(velocity), self.dt)
+        q, v, velocity = (list(given[name]) for name in ("q", "v", "velocity"))
+        return KinematicJoints(model, self.kinematic, q, v, velocity, self.dt)
+
+    def _start(self, **given: Any) -> _Start:
+        joints, wrenches = self._joints(given), given.get("wrenches")
         gains = joints.model.passive("drive_stiffness"), joints.model.passive("drive_damping")
         acting = None if wrenches is None else [Force.of(tuple(row)) for row in wrenches]
-        command = joints.compensate(DriveCommand(list(effort), list(position), list(velocity), *gains, acting))
-        state = Snapshot(joints.model, list(q), list(joints.v), self.is_long)
+        effort, position, velocity = (list(given[name]) for name in ("effort", "position", "velocity"))
+        command = joints.compensate(DriveCommand(effort, position, velocity, *gains, acting))
+        state = Snapshot(joints.model, list(given["q"]), list(joints.v), self.is_long)
         forces = JointForces(joints.model, state.q, state.v, command, self.dt, limits=self.limits)
         if not self.is_long:
             forces.add(gyroscopic_efforts(state, self.dt))
@@ -176,7 +181,10 @@ class TreeRows:
         return row_program("placing", self.columns, placing)
 
     def moving(self) -> Program:
-        """Return the program of the room that is left to its shapes before pairs have to be listed again [m]."""
+        """Return the program of the room that is left to its shapes before pairs have to be listed again [m].
+
+        Roots take long, so lengths are bounded by sums.
+        """
 
         def moving(listed: Any, **given: Any) -> dict[str, Any]:
             state = self._start(**given).state
@@ -184,10 +192,9 @@ class TreeRows:
             for ball, row in zip(self.balls, listed, strict=True):
                 centre, V = Vector3(*ball.centre), state.V[ball.node]
                 moved = state.poses[ball.node] @ centre - Vector3(*row[:3])
-                speed = sqrt((V.linear + V.angular.cross(centre)).norm_squared())
-                speed = speed + ball.extent * sqrt(V.angular.norm_squared())
+                speed = at_most(V.linear + V.angular.cross(centre)) + ball.extent * at_most(V.angular)
                 reach = (1.0 + SKIN) * ball.extent + ball.margin + AHEAD * self.dt * speed
-                slack = minimum(slack, ball.slack + row[3] - reach - sqrt(moved.norm_squared()))
+                slack = minimum(slack, ball.slack + row[3] - reach - at_most(moved))
             return {"slack": [slack]}
 
         return row_program("moving", self.columns | {"listed": (len(self.balls), 4)}, moving)
@@ -285,9 +292,8 @@ class TreeRows:
     def finish(self) -> Program:
         """Return the program of the state after a step with accelerations; `sound` is 1 if it is finite."""
 
-        def finish(q: Any, v: Any, change: Any, **given: Any) -> dict[str, Any]:
-            joints = self._start(q=q, v=v, **given).joints
-            return self._after(joints, q, v, self._values(change))
+        def finish(change: Any, **given: Any) -> dict[str, Any]:
+            return self._after(self._joints(given), given["q"], given["v"], self._values(change))
 
         return row_program("finish", self.columns | self._change, finish)
 

@@ -63,7 +63,8 @@ def wrap(
         name: of the function in CasADi; by default that of the function.
         states: how many in one call, such as the knots of a trajectory; matrices lie side by side. It takes less time
             than `map` of the function of one state.
-        order: of the derivatives that are compiled: 0, 1 or 2. Solvers with exact Hessians need 2.
+        order: of the derivatives that are compiled: 0, 1 or 2. Solvers with exact Hessians need 2. Where more are asked
+            for, CasADi says that derivatives cannot be calculated for `adj1_` and the name.
         compiler: the command of a C compiler that takes the options of GCC; by default that of CC, or `cc`, `gcc` or
             `clang`. Without any, or if it is `""`, the function is a callback to cardan's native code. It then says so
             by a `CallbackWarning`.

@@ -177,8 +177,12 @@ KNOWN = {
 
 
 def _known(of: Function[..., Any], model: Model, x: Sequence[str]) -> Known | None:
-    """Return what is known of a function whose arguments are the three of the dynamics and no others."""
-    return KNOWN.get(of.made_from) if len(x) == 3 and not model.inputs else None
+    """Return what is known of a function whose arguments are the three of the dynamics and no others.
+
+    Of clusters it is known along closed motions alone, and not by the entries of q.
+    """
+    of_trees = not (model.inputs or any(node.joint.is_placed for node in model.nodes))
+    return KNOWN.get(of.made_from) if len(x) == 3 and of_trees else None
 
 
 # --- programs of matrices ---
@@ -197,13 +201,10 @@ def _program(
 def _filled(program: Program, numbers: Mapping[str, float]) -> Program:
     program, graph = straight(program), Graph()
     left = tuple(a for a in program.inputs if a.name not in numbers)
-    symbols = dict(zip([a.name for a in left], _split(graph.symbols(left), left), strict=True))
+    entries = graph.symbols(left)
+    symbols = {a.name: entries[place] for a, place in zip(left, places_of(left), strict=True)}
     values = replay(program, [e for a in program.inputs for e in symbols.get(a.name) or [numbers[a.name]]])
     return assemble(program.name, graph, left, program.outputs, [values[r] for r in program.results])
-
-
-def _split(entries: list[Any], arrays: Sequence[Array]) -> list[list[Any]]:
-    return [entries[place] for place in places_of(arrays)]
 
 
 def _matrices(program: Program, where: str) -> Program:

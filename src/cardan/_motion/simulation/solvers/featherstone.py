@@ -21,7 +21,7 @@ from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.function import Function
 from cardan._motion.contact import LAWS, contacts
-from cardan._motion.contact.lengths import bounded, lengths
+from cardan._motion.contact.lengths import bounded, lengths, limited, stops
 from cardan._motion.contact.point import Contact
 from cardan._motion.simulation.collide import check_pages
 from cardan._motion.simulation.control import Control
@@ -40,6 +40,7 @@ from cardan._motion.simulation.solvers.table_steps import TableStepper, TableSte
 from cardan._motion.simulation.state import FOUND, State, clock_of, next_state
 from cardan._motion.simulation.world import World
 from cardan._robot.geometry.touching import ContactForces
+from cardan._robot.joints.catalogue.of_another import Follower
 from cardan._robot.records import Material
 
 Integrator = Literal["implicit", "semi_implicit", "midpoint", "rk4"]
@@ -176,7 +177,8 @@ class Featherstone(CompiledSolver):
 
     @property
     def _bounded(self) -> list[str]:
-        return [c.name for c, *_ in bounded(self.world.model)]
+        model = self.world.model
+        return [c.name for c, *_ in bounded(model)] + [node.name for node in limited(model) if self.limits]
 
     def _check_support(self) -> None:
         super()._check_support()
@@ -208,15 +210,20 @@ class Featherstone(CompiledSolver):
     def _implicit_only(self) -> Iterator[tuple[str, str]]:
         """Yield what in the world takes the implicit integrator, and what to do instead."""
         model = self.world.model
+        # a joint that follows others has its own inside
+        parts: list[tuple[str, Any]] = [
+            (c.name, own) for c in model.connections for own in (c, c.joint) if own is c or isinstance(own, Follower)
+        ]
         if self.limits:
             given = [name for name, own in model.inputs.items() if own.constant in ("lower", "upper")]
-            stopped = [c.name for c in model.connections if np.isfinite([*c.limits.lower, *c.limits.upper]).any()]  # pyright: ignore
+            ends = [(name, [*(own.limits.lower or ()), *(own.limits.upper or ())]) for name, own in parts]
+            stopped = [name for name, own in ends if np.isfinite(own).any()]
             instead = "ask for limits=False, or"
             yield from ((f"position limits that are given, {name!r}", instead) for name in given)
             yield from ((f"the position limits of joint {joint!r}", instead) for joint in stopped)
-        for c in model.connections:
-            if any(c.friction or ()):
-                yield f"the dry friction of joint {c.name!r}", "use"
+        for name, own in parts:
+            if any(own.friction or ()):
+                yield f"the dry friction of joint {name!r}", "use"
         if self._bounded:
             yield f"the bounds of joint {self._bounded[0]!r}", "use"
         if self.contact is not None and self.world.pairs:
@@ -278,7 +285,8 @@ def solve(given: StepInputs) -> tuple[stepping.Solved, Sequence[Contact]]:
     forces = JointForces(start.model, start.q, start.v, given.command, dt, limits=settings.limits)
     forces.add(gyroscopic_efforts(start, dt))
     touching = contacts(start, given.pairs, dt if law == "convex" else None)
-    return LAWS[law](start, forces, [*touching, *lengths(start)], dt, iterations), touching
+    bounds = [*lengths(start), *(stops(start) if settings.limits else ())]
+    return LAWS[law](start, forces, [*touching, *bounds], dt, iterations), touching
 
 
 def explicit_step(given: StepInputs) -> stepping.Moved:

@@ -18,7 +18,7 @@ from cardan._dynamics.algorithms.drives import JointForces
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.tree import Vector, supports
 from cardan._dynamics.call.function import Function
-from cardan._motion.contact.lengths import bounds_of
+from cardan._motion.contact.lengths import bounds_of, limited
 from cardan._motion.contact.touching import Pair
 from cardan._motion.maximal_steps import (
     Efforts,
@@ -105,6 +105,8 @@ class Maximal(CompiledSolver):
             columns = [s.scalars() for s in joint.motion_subspace(joint.neutral())]
             if np.linalg.matrix_rank(np.array(columns, dtype=float)) < joint.nv:
                 yield "cluster", f"the cluster at joint {name!r}, which does not have all its freedoms"
+        for node in limited(model) if self.limits else ():
+            yield "cluster", f"the limits of joint {node.name!r}, which follows several velocities"
         for node in model.nodes:
             try:
                 MovingBody(node)

@@ -200,6 +200,7 @@ PRIMITIVES: dict[str, Callable[[Any], Geometry]] = {  # what is made of the half
 NOTHING = 0, 0  # the bits of a geom that touches by pairs alone
 OWN_MESHES = ".msh"  # the ending of files that MuJoCo alone reads: where they touch they are hulls
 
+WRITTEN = 128  # points of a mesh without a file that are kept whole: hulls of meshes, which are written so, have less
 GREY = (0.5, 0.5, 0.5, 1.0)  # the colour of a geom that names none: then its material's counts
 
 
@@ -273,7 +274,8 @@ def _mesh(r: MjcfReading, file: MeshFile, number: int, X: SE3) -> tuple[Geometry
     mesh: Geometry = Mesh(file.uri, file.path, file.scale)
     if file.points is not None and any(r.there.touching[number]):
         with suppress(MissingExtraError):  # it is said where it matters, as of a file's mesh
-            mesh = Hull.of(file.points * file.scale)
+            points, count = file.points * file.scale, len(file.points)
+            mesh = Hull.of(points, max(count, 4), 0.0) if count <= WRITTEN else Hull.of(points)
     return mesh, X @ SE3(back, -offset)
 
 

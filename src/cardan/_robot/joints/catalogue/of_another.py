@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -45,6 +46,14 @@ class Follower(JointOfAnother):
     def has_stops(self) -> bool:
         """Whether limits and dry friction act in steps: those of numbers that follow one velocity."""
         return self.nv == 1 and isinstance(self.joint.manifold, Euclidean)
+
+    @property
+    def has_bounds(self) -> bool:
+        """Whether limits are contacts in steps: those of one number that follows several velocities."""
+        simple = _is_one_number(self.joint) and self.joint.has_constant_motion_subspace
+        return (
+            self.nv > 1 and simple and any(map(math.isfinite, (*(self.limits.lower or ()), *(self.limits.upper or ()))))
+        )
 
     def inner_configuration(self, q: Scalars) -> tuple[Scalar, ...]:
         """Return the inner joint's configuration."""
