@@ -491,6 +491,9 @@ def test_bodies_come_and_go_between_steps():
         solvers.Featherstone(another, 0.001).step(state)
     with pytest.raises(UnknownNameError, match="swinc"):
         b.remove("swinc")
+    for removed in (b.remove, cardan.robots.cart_pole().remove):
+        with pytest.raises(ParameterError, match=r"got \['swing'\], expected a non-empty text"):
+            removed(["swing"])
     assert list(b.finalize().articulations) == ["b", "c", "swing"]
 
 
@@ -525,3 +528,17 @@ def test_control_begins_at_the_targets_and_takes_what_it_is_given():
         with pytest.raises(NotFiniteError, match=rf"control: {name}\[1, 3\] is nan"):
             setattr(control, name, np.where(np.arange(14).reshape(2, 7) == 10, np.nan, 1.0))
         np.testing.assert_array_equal(getattr(control, name), before)
+
+
+def test_contacts_are_the_same_whichever_bodies_are_there_and_come_first():
+    """Shapes of one name on several bodies are numbered, differently in each world."""
+    worlds = []
+    for names in ("abc", "cb"):
+        b = WorldBuilder()
+        for name in names:
+            b.add_body(name, pose=cardan.SE3(translation=(ord(name), 0, 0)))
+            b.add_shape(name, Sphere(0.1), name="hull")
+        worlds.append(b.finalize().with_inputs("contact_friction"))
+    state = worlds[0].state()
+    state.constants["contact_friction"][0] = [0.1 if {p.a, p.b} == {"b", "c"} else 0.2 for p in worlds[0].pairs]
+    assert worlds[1].state_from(state).constants["contact_friction"].item() == 0.1

@@ -36,7 +36,7 @@ from cardan._robot.geometry.shapes import ALL_BITS, Geometry
 from cardan._robot.joints import FreeFlyer, Joint, Limits
 from cardan._robot.model import WORLD, Connection, Drive, Material, Model
 from cardan._robot.model.layout import said_start
-from cardan._robot.records import EARTH_GRAVITY
+from cardan._robot.records import EARTH_GRAVITY, check_name
 
 WATER = 1000.0
 """[kg/m^3]"""
@@ -376,6 +376,8 @@ class WorldBuilder(Explained):
             UnknownNameError: for what does not exist.
             MechanismError: for a joint that another one copies, which stays.
         """
+        for name in names:
+            check_name("body, joint, frame or articulation", name)
         own = self._mechanism
         children = {c.name: c.child for c in own.joints}
         held = {name: {children[joint] for joint in joints} for name, joints in self._articulations.items()}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ def _places(world: WorldContents, name: str, size: int) -> Mapping[Any, np.ndarr
     if name in ALONG:
         return {joint: places[own[ALONG[name]]] for joint, own in world.model.slices.items()}
     if name in CONTACT_INPUTS:
-        return {pair.name: places[k, None] for k, pair in enumerate(world.pairs)}
+        return {key: places[k, None] for k, key in enumerate(_pair_keys(world.pairs))}
     return spread(world.model, {name: places})
 
 
@@ -85,9 +86,26 @@ def _kept(kept: KeptImpulses, old: Any, new: Any) -> KeptImpulses | None:
     """Return the impulses of contacts between shapes that both worlds have."""
     if not (isinstance(old, PairList) and isinstance(new, PairList)):
         return None
-    place: dict[Hashable, tuple[int, int]] = {
-        (solid.shape.body, solid.name): (k, solid.node) for k, solid in enumerate(new.rules.solids)
-    }
-    found = [place.get((solid.shape.body, solid.name), (-1, -1)) for solid in old.rules.solids]
+    place = {own: (k, new.rules.solids[k].node) for k, own in enumerate(_shape_keys(new))}
+    found = [place.get(own, (-1, -1)) for own in _shape_keys(old)]
     numbers, nodes = np.array(found, dtype=np.int64).reshape(-1, 2).T
     return kept.renumbered(numbers, nodes, len(new.rules.solids))
+
+
+def _pair_keys(pairs: Any) -> Iterator[Hashable]:
+    """Yield what pairs of shapes are known by in any world, whichever of both comes first."""
+    if isinstance(pairs, PairList):
+        own = _shape_keys(pairs)
+        yield from (frozenset((own[i], own[j])) for i, j in pairs.rules)
+    else:
+        yield from (pair.name for pair in pairs)
+
+
+def _shape_keys(pairs: PairList) -> list[tuple[str, str, int]]:
+    """Return what shapes are known by in any world: the body, the name, and which of these it is."""
+    found, count = [], Counter[tuple[str, str]]()
+    for solid in pairs.rules.solids:
+        own = solid.shape.body, solid.shape.name
+        count[own] += 1
+        found.append((*own, count[own]))
+    return found

@@ -20,6 +20,7 @@ from cardan._robot.joints.catalogue.of_another import renamed_primaries
 from cardan._robot.model import WORLD, Annotations, Body, Connection, Drive, Frame
 from cardan._robot.model.layout import WITHOUT_MOTION, resolve_mimics
 from cardan._robot.model.layout import locked as locked_joints
+from cardan._robot.records import check_name
 
 
 class Parts(NamedTuple):
@@ -258,6 +259,7 @@ def without(parts: Parts, names: Collection[str]) -> tuple[Parts, Report]:
     """
     known = {x.name for x in (*parts.bodies, *parts.joints, *parts.frames)}
     for name in names:
+        check_name("body, joint or frame", name)
         check_known("body, joint or frame", name, known)
     bodies = {b.name for b in parts.bodies if b.name in names}
     joints = {c.name for c in parts.joints if c.name in names or c.parent in bodies or c.child in bodies}
