@@ -86,12 +86,13 @@ class _Spatial(Explained, tuple[Any, Any]):
     def __neg__(self) -> Self:
         return type(self)(-self[0], -self[1])
 
-    def __mul__(self, factor: Scalar) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __mul__(self, factor: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
         if isinstance(factor, AppliedByMatmul):
             return NotImplemented
         return type(self)(self[0] * factor, self[1] * factor)
 
-    __rmul__ = __mul__  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
+    def __rmul__(self, factor: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return self.__mul__(factor)
 
     def scalars(self) -> tuple[Scalar, ...]:
         """Return the six scalars, linear first."""
