@@ -167,13 +167,12 @@ def search(
         found = Search(*repeat_while(PASSES, goes_on, improved, *begun))
         return k + 1.0, starts, chosen(logical_or(k < 0.5, found.separation > best.separation), found, best)
 
+    def is_open(best: Search, depth: float) -> Any:
+        is_deep = logical_and(best.inside > 0.5, best.separation < -depth * size)
+        return is_deep if is_known is None else logical_and(is_deep, logical_not(is_known(best)))
+
     def going(k: Scalar, starts: Any, best: Any) -> Any:
-        best = Search(*best)
-        is_deep = logical_and(best.inside > 0.5, best.separation < -shallow * size)
-        deeper = logical_and(is_deep, k <= float(STARTS))
-        if is_known is not None:
-            deeper = logical_and(deeper, logical_not(is_known(best)))
-        return logical_or(k < 0.5, deeper)
+        return logical_or(k < 0.5, logical_and(is_open(Search(*best), shallow), k <= float(STARTS)))
 
     towards = middle_of(a) - X_ab @ middle_of(b) + nothing
     n, first = _first([unit(towards, X), *_axes(a, b, X_ab, towards)], lowest)
@@ -186,11 +185,8 @@ def search(
     if shallow or not any(isinstance(shape, Hull) for shape in (a, b)):
         return best
 
-    def is_open(walk: Any, best: Any) -> Any:
-        best = Search(*best)
-        is_deep = logical_and(best.inside > 0.5, best.separation < -DEEP * size)
-        goes_on = logical_and(is_deep, Walk(*walk).goes_on)
-        return goes_on if is_known is None else logical_and(goes_on, logical_not(is_known(best)))
+    def walking(walk: Any, best: Any) -> Any:
+        return logical_and(is_open(Search(*best), DEEP), Walk(*walk).goes_on)
 
     def further(walk: Any, best: Any) -> Any:
         best = Search(*best)
@@ -200,7 +196,7 @@ def search(
         is_better = logical_and(walk.is_better > 0.5, found.separation > best.separation)
         return walk, chosen(is_better, found, best)
 
-    return Search(*repeat_while(WALKS, is_open, further, Walk.begin(zero), best)[1])
+    return Search(*repeat_while(WALKS, walking, further, Walk.begin(zero), best)[1])
 
 
 def _is_on_a_side(found: Search, enough: Scalar) -> Any:
