@@ -13,7 +13,7 @@ from cardan._compiler.kernels import RowProgram
 from cardan._motion.crowd.contact_rows import ContactRows
 from cardan._motion.crowd.grid import LEVELS
 from cardan._motion.crowd.kept import NOBODY, NOTHING, KeptImpulses
-from cardan._motion.crowd.layout import Layout, Scene, lower_half, starts_of
+from cardan._motion.crowd.layout import Layout, Scene, starts_of
 from cardan._motion.crowd.sleep import REST
 from cardan._motion.crowd.sparse import CROWDED
 from cardan._motion.crowd.step import take_steps
@@ -165,13 +165,9 @@ class Engine:
             (layout.first_q[k], model.nq, {"q": "q_rows", "q_after": "q_after"}),
             (layout.first_v[k], model.nv, along_v),
             (layout.first_vector[k], blocks, vectors),
-            (layout.first_matrix[k], 0 if kind.is_long else lower_half(blocks), {"mass": "mass"}),
+            (layout.first_matrix[k], kind.matrix_blocks, {"mass": "mass"}),
             (layout.first_node[k], touching, {"node": "node"}),
-            (
-                layout.first_jacobian[k],
-                0 if kind.is_loose or kind.is_long else touching * blocks,
-                {"jacobian": "jacobian"},
-            ),
+            (layout.first_jacobian[k], kind.jacobian_blocks, {"jacobian": "jacobian"}),
             (layout.first_borne[k], touching * kind.is_long, {"borne": "borne", "moved": "moved"}),
             (layout.first_wrench[k], 6 * model.nbodies, {"wrenches": "wrench_rows"}),
             (layout.first_ball[k], len(kind.balls), {"listed": "listed_balls"}),

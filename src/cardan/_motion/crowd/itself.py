@@ -17,11 +17,11 @@ Cost: 5 operations a hinge; when pairs are looked at, 4 for each hinge between t
 from __future__ import annotations
 
 from cardan._compiler.kernels import F64, INT, REAL, TRUTH, kernel
+from cardan._motion.contact.touching import AHEAD, SKIN
 from cardan._motion.crowd.tables import BITS, MASK, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
-SKIN, AHEAD = 0.02, 2.0  # as of `contact/touching.py`
 LATER = 6.0
 """For so many steps two shapes are to have room beside `AHEAD`; those that have less are searched for."""
 SLOW = 0.1

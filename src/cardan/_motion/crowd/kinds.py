@@ -88,6 +88,16 @@ class Kind:
         return -(-nv // LANES) if self.is_long else blocks_of(nv)
 
     @property
+    def matrix_blocks(self) -> int:
+        """How many blocks the lower half of the mass matrix of each tree has."""
+        return 0 if self.is_long else self.blocks * (self.blocks + 1) // 2
+
+    @property
+    def jacobian_blocks(self) -> int:
+        """How many blocks the Jacobians of the nodes with shapes of each tree have."""
+        return 0 if self.is_loose or self.is_long else len(self.touching) * self.blocks
+
+    @property
     def is_spread(self) -> bool:
         """Whether its trees hang on the world at several places."""
         return PLACE in self.model.inputs

@@ -88,19 +88,16 @@ class Layout:
         self.first_tree = starts_of(self.worlds * len(kind.trees) for kind in self.kinds)
         self.first_ball = starts_of(self._rows(k) * len(k.balls) for k in self.kinds)
         self.first_vector = starts_of(self._rows(k) * k.blocks for k in self.kinds)
-        self.first_matrix = starts_of(0 if k.is_long else self._rows(k) * lower_half(k.blocks) for k in self.kinds)
+        self.first_matrix = starts_of(self._rows(k) * k.matrix_blocks for k in self.kinds)
         self.first_q = starts_of(self._rows(k) * k.model.nq for k in self.kinds)
         self.first_v = starts_of(self._rows(k) * k.model.nv for k in self.kinds)
         self.first_wrench = starts_of(self._rows(k) * 6 * k.model.nbodies for k in self.kinds)
         self.first_node = starts_of(self._rows(k) * len(k.touching) for k in self.kinds)
         self.first_borne = starts_of(self._rows(k) * len(k.touching) * k.is_long for k in self.kinds)
-        self.first_jacobian = starts_of(self._jacobian_blocks(k) for k in self.kinds)
+        self.first_jacobian = starts_of(self._rows(k) * k.jacobian_blocks for k in self.kinds)
 
     def _rows(self, kind: Kind) -> int:
         return self.worlds * len(kind.trees)
-
-    def _jacobian_blocks(self, kind: Kind) -> int:
-        return 0 if kind.is_loose or kind.is_long else self._rows(kind) * len(kind.touching) * kind.blocks
 
     # --- trees and nodes ---
 
@@ -188,7 +185,7 @@ class Layout:
             add("tree_borne", self.first_borne[k] + rows * n if kind.is_long else np.full(len(rows), -1))
             add("tree_blocks", np.full(len(rows), blocks))
             add("tree_first", self.first_vector[k] + rows * blocks)
-            add("tree_mass", self.first_matrix[k] + rows * lower_half(blocks))
+            add("tree_mass", self.first_matrix[k] + rows * kind.matrix_blocks)
             add("tree_alike", np.resize(kind.alike or [False], len(rows)))
             add("tree_itself", np.full(len(rows), int(kind.touches_itself)))
             first = (kind.hinges[0].q[0], kind.hinges[0].v[0]) if kind.hinges else (0, 0)
@@ -402,10 +399,6 @@ def _surfaces(materials: Iterable[Material]) -> np.ndarray:
 
 def starts_of(sizes: Iterable[int]) -> list[int]:
     return [0, *np.cumsum(list(sizes), dtype=int).tolist()]
-
-
-def lower_half(blocks: int) -> int:
-    return blocks * (blocks + 1) // 2
 
 
 def wholes(values: Any) -> np.ndarray:

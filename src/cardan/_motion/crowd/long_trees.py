@@ -89,17 +89,49 @@ def add_wrench(c, n, side):
 
 @kernel(c=Crowd, n=INT, side=INT)
 def move_side(c, n, side):
-    """Find G a of the side of a long tree, as `wrench[1]`."""
+    """Add G a of the side of a long tree to `wrench[1]`."""
     row = c.node_borne[node_of(c, n, side)]
-    c.wrench[1] = 0.0
     if side == 0:
         for k in range(6):
-            c.wrench[1, k] = c.moved[row, k]
+            c.wrench[1, k] += c.moved[row, k]
     else:
         turn_to_first(c, n)
         total = c.wrench[1]
         for k in range(6):
             total = fma(c.T[0, k], c.moved[row, k], total)
+        c.wrench[1] = total
+
+
+@kernel(c=Crowd, n=INT, side=INT, x=LANES[:])
+def push_side(c, n, side, x):
+    """Add G^T of `wrench` to the right side x, or to what the body of a long tree bears."""
+    G = c.patch_sides[n, side]
+    tree = c.patch_trees[n, side]
+    if G == BORNE:
+        add_wrench(c, n, side)
+    elif G == IDENTITY:
+        x[c.tree_column[tree]] = x[c.tree_column[tree]] + c.wrench[0]
+    else:
+        for k in range(c.tree_blocks[tree]):
+            total = x[c.tree_column[tree] + k]
+            for e in range(6):
+                total = fma(c.GT[G + k, e], c.wrench[0, e], total)
+            x[c.tree_column[tree] + k] = total
+
+
+@kernel(c=Crowd, n=INT, side=INT, a=LANES[:], first=INT)
+def see_side(c, n, side, a, first):
+    """Add G a to `wrench[1]`, of accelerations that are in their vector from `first` on, or as a long tree has them."""
+    G = c.patch_sides[n, side]
+    if G == BORNE:
+        move_side(c, n, side)
+    elif G == IDENTITY:
+        c.wrench[1] = c.wrench[1] + a[first]
+    else:
+        total = c.wrench[1]
+        for k in range(c.tree_blocks[c.patch_trees[n, side]]):
+            for e in range(6):
+                total = fma(c.G[G + k, e], a[first + k, e], total)
         c.wrench[1] = total
 
 
@@ -120,41 +152,6 @@ def find_ties(c, i):
         if is_tie(c, n):
             c.tie_patch[c.ties] = n
             c.ties += 1
-
-
-@kernel(c=Crowd, n=INT, side=INT, x=LANES[:])
-def push_side(c, n, side, x):
-    """Add G^T of `wrench` to the right side of what a side of a tie is of."""
-    G = c.patch_sides[n, side]
-    tree = c.patch_trees[n, side]
-    if G == BORNE:
-        add_wrench(c, n, side)
-    elif G == IDENTITY:
-        x[c.tree_column[tree]] = x[c.tree_column[tree]] + c.wrench[0]
-    else:
-        for k in range(c.tree_blocks[tree]):
-            total = x[c.tree_column[tree] + k]
-            for e in range(6):
-                total = fma(c.GT[G + k, e], c.wrench[0, e], total)
-            x[c.tree_column[tree] + k] = total
-
-
-@kernel(c=Crowd, n=INT, side=INT, x=LANES[:])
-def see_side(c, n, side, x):
-    """Find G of a side of a tie times the solution, as `wrench[1]`."""
-    G = c.patch_sides[n, side]
-    tree = c.patch_trees[n, side]
-    if G == BORNE:
-        move_side(c, n, side)
-    elif G == IDENTITY:
-        c.wrench[1] = x[c.tree_column[tree]]
-    else:
-        c.wrench[1] = 0.0
-        total = c.wrench[1]
-        for k in range(c.tree_blocks[tree]):
-            for e in range(6):
-                total = fma(c.G[G + k, e], x[c.tree_column[tree] + k, e], total)
-        c.wrench[1] = total
 
 
 @kernel(c=Crowd, given=F64[:, 12], seen=F64[:, 12])
@@ -202,7 +199,8 @@ def respond(c, i, starts, rows, columns, L, x, w, u):
             run(c.bearing[k], 1, tree - c.kind_tree[k])
     for t in range(c.ties):
         for side in range(2):
-            see_side(c, c.tie_patch[t], side, x)
+            c.wrench[1] = 0.0
+            see_side(c, c.tie_patch[t], side, x, c.tree_column[c.patch_trees[c.tie_patch[t], side]])
             for e in range(6):
                 u[t, 6 * side + e] = c.wrench[1, e]
 

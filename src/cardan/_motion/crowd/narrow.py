@@ -11,12 +11,11 @@ Source: Ericson, Real-Time Collision Detection (2005), chapters 2 and 7.
 from __future__ import annotations
 
 from cardan._compiler.kernels import F64, I64, INT, REAL, TRUTH, fma, kernel, run, sqrt, tail
+from cardan._motion.contact.touching import AHEAD, SKIN
 from cardan._motion.crowd.alone import leave_alone, look_at_room, note_couples, run_where
 from cardan._motion.crowd.grid import do_meet, find_levels, find_near, sort
 from cardan._motion.crowd.itself import (
-    AHEAD,
     LATER,
-    SKIN,
     between,
     give_room,
     is_of_itself,

@@ -11,10 +11,10 @@ Cost: an iteration takes 1300 operations for two loose bodies that touch, and th
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import I32, I64, INT, LANES, REAL, TRUTH, fma, kernel, run, sqrt, tail
+from cardan._compiler.kernels import I32, I64, INT, LANES, REAL, TRUTH, kernel, run, sqrt, tail
 from cardan._motion.crowd.alone import run_between
 from cardan._motion.crowd.islands import contacts_of, has_long_trees
-from cardan._motion.crowd.long_trees import add_borne, add_ties, clear_borne, move_side
+from cardan._motion.crowd.long_trees import add_borne, add_ties, clear_borne, push_side, see_side
 from cardan._motion.crowd.narrow import key_in_world, place_among
 from cardan._motion.crowd.sides import BORNE, IDENTITY, NONE, add_block, add_product, clear, find_sides, sum_answers
 from cardan._motion.crowd.sparse import factor, find_block, solve
@@ -89,18 +89,14 @@ def add_patch(c, n, L, x, starts, rows):
         if G == BORNE:
             add_borne(c, n, side)
         elif G != NONE:
+            push_side(c, n, side, x)
             tree = c.patch_trees[n, side]
             for k in range(c.tree_blocks[tree]):
                 column = c.tree_column[tree] + k
                 clear(c.T, 0)
                 if G == IDENTITY:
-                    x[column] = x[column] + c.wrench[0]
                     add_block(c.T, 0, c.Z, 0)
                 else:
-                    total = x[column]
-                    for e in range(6):
-                        total = fma(c.GT[G + k, e], c.wrench[0, e], total)
-                    x[column] = total
                     add_product(c.T, 0, c.Z, 0, c.G, G + k)
                 add_column(c, n, column, L, starts, rows)
 
@@ -157,26 +153,13 @@ def solve_island(c, i):
 @kernel(c=Crowd, n=INT)
 def change_patch(c, n):
     """Find by what the nodes of a patch are moved apart, G a, for each of its contacts."""
-    c.wrench[0] = 0.0
-    total = c.wrench[0]
+    c.wrench[1] = 0.0
     for side in range(2):
-        G = c.patch_sides[n, side]
-        if G == BORNE:
-            move_side(c, n, side)
-            total = total + c.wrench[1]
-        elif G != NONE:
-            tree = c.patch_trees[n, side]
-            for k in range(c.tree_blocks[tree]):
-                vector = c.tree_first[tree] + k
-                if G == IDENTITY:
-                    total = total + c.change[vector]
-                else:
-                    for e in range(6):
-                        total = fma(c.G[G + k, e], c.change[vector, e], total)
-    c.wrench[0] = total
+        if c.patch_sides[n, side] != NONE:
+            see_side(c, n, side, c.change, c.tree_first[c.patch_trees[n, side]])
     for k in range(c.patch_first[n], c.patch_first[n] + c.patch_count[n]):
         for e in range(6):
-            c.row_change[k, e] = c.wrench[0, e]
+            c.row_change[k, e] = c.wrench[1, e]
 
 
 # --- the iteration ----------------------------------------------------------------------------------------------------
