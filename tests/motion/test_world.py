@@ -886,23 +886,11 @@ def test_cylinders_and_capsules_find_their_names():
     assert [p.name for p in b.finalize().pairs] == ["rod/ground", "rod#2/ground"]
 
 
-@pytest.mark.parametrize("bodies", [("sole", "foot"), ("foot", "foot"), ("ground", "world")])
-def test_a_pair_of_shapes_that_are_fixed_to_one_another_is_refused(bodies):
-    """Given by hand: a law divided by zero while it was traced, XPBD gave up the world."""
-    m = Mechanism()
-    for name in ("foot", "sole", "ground"):
-        m.add_body(name, Inertia(1.0, (0, 0, 0), np.eye(3)))
-    m.add_joint("ankle", Revolute([0, 1, 0]), "world", "foot")
-    m.add_joint("glue", Fixed(), "foot", "sole")
-    m.add_joint("bolt", Fixed(), "world", "ground")
-    m.add_shape(Shape("foot", "collision", Sphere(0.1)))
-    m.add_shape(Shape("ground", "collision", Sphere(0.1), SE3(translation=[0, 0, -1])))
-    world = m.world(self_collision=True)
-    (pair,) = world.pairs
-    a, b = bodies
-    with pytest.raises(MechanismError, match=f"'{pair.name}'.* on '{a}' and '{b}', do not move"):
-        replace(world, pairs=(replace(pair, a=a, b=b),))
-    assert replace(world, pairs=(replace(pair, a="sole"),)).pairs[0].a == "sole"
+def test_pairs_that_a_world_was_not_made_with_are_refused():
+    world = stack_world([1.0, 1.0])
+    with pytest.raises(ParameterError, match=r"pairs of a world.*world.with_contacts\(...\)"):
+        replace(world, pairs=(world.pairs[0],))
+    assert replace(world, pairs=world.pairs).pairs == world.pairs
 
 
 # --- Newton's arrays ---

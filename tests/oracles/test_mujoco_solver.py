@@ -2,7 +2,6 @@
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -295,20 +294,6 @@ def test_its_table_names_the_joints_it_refuses():
             assert type(joint).__name__ in named
         else:
             assert type(joint).__name__ not in named
-
-
-def test_a_pair_of_a_shape_that_no_body_has_is_refused():
-    """Given by hand; failed before, with a KeyError of its numbers."""
-    b = cardan.WorldBuilder()
-    b.add_ground()
-    b.add_body("ball")
-    b.add_shape("ball", Sphere(0.1))
-    world = b.finalize()
-    other = replace(world, pairs=(replace(world.pairs[0], shape_a=Sphere(0.2)),))
-    with pytest.raises(
-        UnsupportedError, match="contact pair 'ball/ground', whose Sphere is none of 'ball''s collision"
-    ):
-        cardan.solvers.MuJoCo(other, 1e-3)
 
 
 def test_a_sphere_rolls_with_its_friction():

@@ -82,23 +82,18 @@ def _places(world: WorldContents, name: str, size: int) -> Mapping[Any, np.ndarr
     return spread(world.model, {name: places})
 
 
-def _kept(kept: KeptImpulses, old: Any, new: Any) -> KeptImpulses | None:
+def _kept(kept: KeptImpulses, old: PairList, new: PairList) -> KeptImpulses:
     """Return the impulses of contacts between shapes that both worlds have."""
-    if not (isinstance(old, PairList) and isinstance(new, PairList)):
-        return None
     place = {own: (k, new.rules.solids[k].node) for k, own in enumerate(_shape_keys(new))}
     found = [place.get(own, (-1, -1)) for own in _shape_keys(old)]
     numbers, nodes = np.array(found, dtype=np.int64).reshape(-1, 2).T
     return kept.renumbered(numbers, nodes, len(new.rules.solids))
 
 
-def _pair_keys(pairs: Any) -> Iterator[Hashable]:
+def _pair_keys(pairs: PairList) -> Iterator[Hashable]:
     """Yield what pairs of shapes are known by in any world, whichever of both comes first."""
-    if isinstance(pairs, PairList):
-        own = _shape_keys(pairs)
-        yield from (frozenset((own[i], own[j])) for i, j in pairs.rules)
-    else:
-        yield from (pair.name for pair in pairs)
+    own = _shape_keys(pairs)
+    yield from (frozenset((own[i], own[j])) for i, j in pairs.rules)
 
 
 def _shape_keys(pairs: PairList) -> list[tuple[str, str, int]]:

@@ -578,15 +578,3 @@ def warn_of_many(name: str, pairs: Sequence[ContactPair]) -> None:
             "cardan.solvers.Featherstone(tables=True).",
             stacklevel=levels_inside(),
         )
-
-
-def near(pairs: Sequence[ContactPair], pose_of: Callable[[str], np.ndarray]) -> list[ContactPair]:
-    """Return the pairs that may be near one another: see `PairList.near`; of a list that was made by hand all."""
-    return pairs.near(pose_of) if isinstance(pairs, PairList) else list(pairs)
-
-
-def on_grounds(pairs: Sequence[ContactPair]) -> list[ContactPair]:
-    """Return the pairs of a shape and something without an end."""
-    if isinstance(pairs, PairList):
-        return pairs.on_grounds()
-    return [pair for pair in pairs if isinstance(pair.shape_b, GROUNDS)]

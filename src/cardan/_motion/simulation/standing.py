@@ -32,7 +32,7 @@ from cardan._algebra.spatial import SE3, Motion, Vector3
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._motion.simulation.articulation import Articulation
 from cardan._motion.simulation.kinematics import body_poses
-from cardan._motion.simulation.pairs import GROUNDS, ContactPair, depth, is_of_one_tree, near, on_grounds
+from cardan._motion.simulation.pairs import GROUNDS, ContactPair, PairList, depth, is_of_one_tree
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.description import HeightField, Mesh, Plane, TriangleMesh
@@ -172,7 +172,7 @@ def stand(state: State) -> None:
         True
     """
     world, rows = state.world, np.arange(len(state))
-    found, unread = heights(world.model, on_grounds(world.pairs), _poses_of(world, state.q, state.model_constants))
+    found, unread = heights(world.model, world.pairs.on_grounds(), _poses_of(world, state.q, state.model_constants))
     _warn_of_unread(world.name, unread)
     floating = [a for a in world.articulations.values() if a.is_floating]
     _lift(world.model, state.q, floating, found, lambda c: frame_of(state, c, "parent_pose", rows))
@@ -194,7 +194,7 @@ def _lift(
 
 def _poses_of(world: WorldContents, q: np.ndarray, constants: Mapping[str, np.ndarray]) -> PoseOf:
     """Return where bodies are in worlds, by one call of a compiled function."""
-    bodies = list(dict.fromkeys(pair.a for pair in on_grounds(world.pairs)))
+    bodies = list(dict.fromkeys(pair.a for pair in world.pairs.on_grounds()))
     found = body_poses(world.model, q, bodies=bodies, **constants) if bodies else ()
     poses = np.asarray(found, dtype=float)
 
@@ -205,26 +205,24 @@ def _poses_of(world: WorldContents, q: np.ndarray, constants: Mapping[str, np.nd
     return pose_of
 
 
-def stood(model: Model, pairs: Sequence[ContactPair], q: np.ndarray, loose: Sequence[Articulation]) -> np.ndarray:
+def stood(model: Model, pairs: PairList, q: np.ndarray, loose: Sequence[Articulation]) -> np.ndarray:
     """Return a configuration (nq,) in which some articulations that float stand on level ground; read-only."""
     q, bodies = q.copy(), {body for a in loose for body in a.bodies}
     if bodies:
-        found, unread = heights(model, [pair for pair in on_grounds(pairs) if pair.a in bodies], _poses_at(model, q))
+        found, unread = heights(model, [pair for pair in pairs.on_grounds() if pair.a in bodies], _poses_at(model, q))
         _warn_of_unread(model.name, unread)
         _lift(model, q, loose, found, lambda c: c.parent_pose)
     q.setflags(write=False)
     return q
 
 
-def lifted_out(
-    model: Model, pairs: Sequence[ContactPair], q: np.ndarray, floating: Sequence[Articulation]
-) -> np.ndarray:
+def lifted_out(model: Model, pairs: PairList, q: np.ndarray, floating: Sequence[Articulation]) -> np.ndarray:
     """Return a configuration (nq,) in which what would begin deep in level ground stands on it; read-only.
 
     Warns:
         StartWarning: of what is lifted.
     """
-    found, _ = heights(model, on_grounds(pairs), _poses_at(model, q))
+    found, _ = heights(model, pairs.on_grounds(), _poses_at(model, q))
     depths = {a.name: max((-float(h.gap) for h in found if h.pair.a in a.bodies), default=0.0) for a in floating}
     deep = [a for a in floating if depths[a.name] > DEEP]
     if not deep:
@@ -276,7 +274,7 @@ def warn_of_start(world: WorldContents) -> None:
     loose = {body for a in floating for body in a.bodies}
     kinematics = Kinematics(model, world.initial.tolist())
     pose_of = _poses_in(kinematics)
-    known = [pair for pair in near(world.pairs, pose_of) if pair.a in loose or not isinstance(pair.shape_a, Mesh)]
+    known = [pair for pair in world.pairs.near(pose_of) if pair.a in loose or not isinstance(pair.shape_a, Mesh)]
     on_planes = [pair for pair in known if isinstance(pair.shape_b, Plane)]  # of terrains `depth` knows more
     above = {h.pair.name: -float(h.gap) for h in heights(model, on_planes, pose_of)[0]}
     others = _may_overlap(model, [pair for pair in known if pair.name not in above], pose_of)
@@ -341,7 +339,7 @@ def above_planes(state: State, worlds: int | None = None) -> list[Height]:
     """Return how high shapes are above planes of the world, in the first so many worlds or in all."""
     world, q = state.world, state.q[:worlds]
     constants = {name: value[:worlds] for name, value in state.model_constants.items()}
-    on_planes = [pair for pair in on_grounds(world.pairs) if isinstance(pair.shape_b, Plane)]
+    on_planes = [pair for pair in world.pairs.on_grounds() if isinstance(pair.shape_b, Plane)]
     return heights(world.model, on_planes, _poses_of(world, q, constants))[0]
 
 

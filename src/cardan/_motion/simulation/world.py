@@ -14,7 +14,6 @@ from cardan._motion.simulation.articulation import Pattern, select_names
 from cardan._motion.simulation.carried_over import carried_over
 from cardan._motion.simulation.collide import collide
 from cardan._motion.simulation.control import Control
-from cardan._motion.simulation.pairs import PairList, select_pairs
 from cardan._motion.simulation.standing import warn_of_deep_state
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.view import View, pick, select_joints
@@ -206,11 +205,7 @@ class World(WorldContents):
         Raises:
             UnknownNameError: if nothing is selected.
         """
-        where = f"contacts of world {self.name!r}"
-        own = self.pairs
-        return replace(
-            self, pairs=own.selected(pattern, where) if isinstance(own, PairList) else select_pairs(own, pattern, where)
-        )
+        return replace(self, pairs=self.pairs.selected(pattern, f"contacts of world {self.name!r}"))
 
     def with_kinematic(self, pattern: Pattern) -> World:
         """Return the world with some joints that move as they are told, whatever pushes: belts, lifts, cranks.
@@ -229,10 +224,7 @@ class World(WorldContents):
         # What no other joints move feels nothing: two such bodies, or one and the world, need not touch.
         above = {body: supports(model, model.attachment(body).node) for body in model.body_names}
         still = {WORLD, *(b for b, own in above.items() if all(model.nodes[i].name in kinematic for i in own))}
-        if isinstance(self.pairs, PairList):
-            return replace(self, kinematic=kinematic, pairs=self.pairs.but_between(still))
-        pairs = tuple(pair for pair in self.pairs if not {pair.a, pair.b} <= still)
-        return replace(self, kinematic=kinematic, pairs=pairs)
+        return replace(self, kinematic=kinematic, pairs=self.pairs.but_between(still))
 
     def view(
         self,

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import Explained, MechanismError
+from cardan._algebra.errors import Explained, ParameterError
 from cardan._algebra.manifolds.product import scalar_coordinates
 from cardan._motion.contact.compliant import DISSIPATION
 from cardan._motion.simulation.articulation import Articulation
-from cardan._motion.simulation.pairs import ContactPair, PairList
+from cardan._motion.simulation.pairs import PairList
 from cardan._robot.description import Mechanism, Shape
 from cardan._robot.model import Model
 
@@ -33,7 +33,7 @@ class WorldContents(Explained):
     model: Model
     mechanism: Mechanism
     articulations: Mapping[str, Articulation]
-    pairs: Sequence[ContactPair]
+    pairs: PairList
     overlapping: tuple[str, ...]
     orphans: tuple[str, ...]
     initial: np.ndarray
@@ -46,13 +46,9 @@ class WorldContents(Explained):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "links", self.model.link_names)
-        for pair in () if isinstance(self.pairs, PairList) else self.pairs:
-            # One that is given by hand may be of shapes fixed to one another: laws divide by how a force moves them.
-            if self.model.attachment(pair.a).node == self.model.attachment(pair.b).node:
-                raise MechanismError(
-                    f"contact pair {pair.name!r}: its shapes, on {pair.a!r} and {pair.b!r}, do not move relative to "
-                    "one another, so that no force between them has an effect; leave the pair out."
-                )
+        if not isinstance(self.pairs, PairList):
+            hint = "Choose some by world.with_contacts(...); builder.set_contact(...) gives two bodies a surface."
+            raise ParameterError("pairs of a world", got=self.pairs, expected="those that it was made with", hint=hint)
 
     @property
     def name(self) -> str:

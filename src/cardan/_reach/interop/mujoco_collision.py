@@ -115,12 +115,8 @@ def add_pairs(mj: Any, spec: Any, names: Sequence[str], shapes: Sequence[G.Shape
     geoms = {(s.body, s.geometry, s.pose): name for name, s in zip(names, shapes, strict=True) if s.role == "collision"}
     for pair in pairs:
         condim, friction = _friction(pair.material, f"contact pair {pair.name!r}")
-        ends = ends_of(pair)
         check_ends(pair.name, pair.shape_a, pair.shape_b)
-        for body, shape, _ in (end for end in ends if end not in geoms):
-            what = f"contact pair {pair.name!r}, whose {type(shape).__name__} is none of {body!r}'s collision shapes"
-            raise UnsupportedError(what, LIBRARY, "add the shape to the body, at the pair's pose")
-        geom1, geom2 = (geoms[end] for end in ends)
+        geom1, geom2 = (geoms[end] for end in ends_of(pair))
         spec.add_pair(geomname1=geom1, geomname2=geom2, condim=condim, friction=friction, margin=pair.margin)
 
 

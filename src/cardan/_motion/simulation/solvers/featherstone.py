@@ -25,7 +25,7 @@ from cardan._motion.contact.lengths import bounded, lengths, limited, stops
 from cardan._motion.contact.point import Contact
 from cardan._motion.simulation.collide import check_pages
 from cardan._motion.simulation.control import Control
-from cardan._motion.simulation.pairs import PairList, warn_of_many
+from cardan._motion.simulation.pairs import warn_of_many
 from cardan._motion.simulation.solvers.solver import (
     SHARED,
     YES,
@@ -196,7 +196,7 @@ class Featherstone(CompiledSolver):
                     raise UnsupportedError(f"the {key} of a surface ({pair.name})", by, "ask for contact='convex'")
         if self.contact:  # here, and not in the first step
             pairs = self.world.pairs
-            check_pages(pairs.of_each_kind() if isinstance(pairs, PairList) and self.tables else pairs)
+            check_pages(pairs.of_each_kind() if self.tables else pairs)
             if not self.tables:
                 warn_of_many(self.world.name, pairs)
         if self._bounded and self.contact != "convex":

@@ -16,7 +16,7 @@ from cardan._motion.crowd.engine import Engine
 from cardan._motion.crowd.kept import NOTHING, KeptImpulses
 from cardan._motion.crowd.kinds import are_long, trees_of
 from cardan._motion.crowd.layout import Scene
-from cardan._motion.simulation.pairs import PairList, Rules
+from cardan._motion.simulation.pairs import Rules
 from cardan._motion.simulation.solvers.solver import Stepper
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world import World
@@ -47,8 +47,6 @@ and faster in batches; above it tables are, and the first step is made in 3 s.
 def what_is_no_row(world: World) -> str | None:
     """Return what of a world cannot be rows of tables; None if all can."""
     model = world.model
-    if not isinstance(world.pairs, PairList):
-        return "a list of pairs that was made by hand"
     if not (model.nv and world.pairs.rules.solids):
         return "a world in which nothing moves, or nothing has a shape"
     if world.constants():
@@ -69,8 +67,6 @@ def what_is_no_row(world: World) -> str | None:
 def has_many(world: World) -> bool:
     """Return whether a world has a tree so long, or so many articulations or pairs, that tables are faster."""
     pairs = world.pairs
-    if not isinstance(pairs, PairList):
-        return False
     solid = {s.shape.body for s in pairs.rules.solids if s.root >= 0}
     touching = sum(not solid.isdisjoint(a.bodies) for a in world.articulations.values())
     trees = sum(node.parent < 0 for node in world.model.nodes)
@@ -104,8 +100,7 @@ class TableSteps:
         self, world: World, dt: float, limits: bool, iterations: int | None, sleep: float | None = None
     ) -> None:
         self.world, self.dt, self.limits, self.iterations, self.sleep = world, dt, limits, iterations, sleep
-        pairs: Any = world.pairs  # a `PairList`: others are no rows
-        rules = pairs.rules
+        pairs, rules = world.pairs, world.pairs.rules
         shapes = [solid.shape for solid in rules.solids]
         self.scene = Scene(
             world.model,
@@ -194,8 +189,7 @@ class TableSteps:
         touching, each = engine.touching(), engine.c.shapes
         self._idle.setdefault(key, []).append(engine)  # not after an error
         world, shapes = touching.shapes // each, touching.shapes % each
-        rules: Any = getattr(self.world.pairs, "rules", ())
-        own = rules.numbers(np.sort(shapes, axis=1)).tolist()
+        own = self.world.pairs.rules.numbers(np.sort(shapes, axis=1)).tolist()
         columns = sorted(set(zip(own, touching.feature.tolist(), strict=True)))
         column = {key: n for n, key in enumerate(columns)}
         at = world[:, 0], np.array([column[key] for key in zip(own, touching.feature.tolist(), strict=True)], dtype=int)
