@@ -1,5 +1,6 @@
 """Loops as clusters: one joint between two ends, in the coordinates of the closed mechanism."""
 
+import itertools
 import re
 
 import numpy as np
@@ -10,7 +11,7 @@ import linkages
 from cardan._dynamics.algorithms.grouped import grouped_accelerations, groups
 from cardan._dynamics.algorithms.spin import body_motions
 from cardan._dynamics.algorithms.tree import relative_kinematics
-from cardan.errors import ClusterWarning, DTypeError, MechanismError, ShapeError, UnsupportedError
+from cardan.errors import DTypeError, MechanismError, ShapeError, UnsupportedError
 from cardan.robots import five_bar, four_bar, stewart_platform
 
 MECHANISMS = {
@@ -262,9 +263,6 @@ def test_passive_properties_count_along_the_coordinates_of_their_joints():
     np.testing.assert_allclose(cardan.passive_forces(model, q[0], v[0]), expected, rtol=1e-12)
     independent = cardan.clustered(rocker_with(friction=[0.2], armature=[0.1]), ["rocker_joint"])
     assert (independent.passive("friction"), independent.passive("armature")) == ((0.2,), (0.1,))
-    driven = rocker_with(drive=cardan.Drive([1.0], [0.0]))
-    with pytest.raises(MechanismError, match=r"'rocker_joint' .* is dependent and has drive_stiffness, which"):
-        cardan.clustered(driven, ["crank_joint"])
     assert cardan.clustered(rocker_with(friction=[0.2])).joint("crank_joint").velocity_names[0] == "crank_joint.dangle"
 
 
@@ -333,14 +331,7 @@ def test_a_dependent_joint_has_stops_and_dry_friction(own, apart):
     np.testing.assert_allclose(by_clusters, by_loops, atol=apart)
 
 
-def test_limits_that_cannot_be_stops_are_named():
-    m = linkages.parallel_ankle()
-    limited = m.replace_joint(
-        "left_top", m.model().joint("left_top"), limits=cardan.Limits([-1.0] * 2, [1.0] * 2)
-    ).mechanism
-    with pytest.warns(ClusterWarning, match="limits of joints left_top have no effect") as told:
-        cardan.clustered(limited.model(), ["left_motor", "right_motor"])
-    assert told[0].message.joints == ("left_top",)
+def test_solvers_in_maximal_coordinates_need_a_cluster_led_by_one_joint():
     with pytest.raises(UnsupportedError, match="XPBD cannot take the cluster at joint 'left_joint', which does not"):
         cardan.solvers.XPBD(five_bar().world(clusters=True), dt=1e-3)
 
@@ -353,8 +344,130 @@ def test_dependent_joints_of_several_freedoms_rest_on_their_stops(name, k):
     by_loops, by_clusters = ends(m, 1e-3, 0.5)
     np.testing.assert_allclose(by_clusters, by_loops, atol=1e-5)
     np.testing.assert_allclose(abs(by_clusters[k]), 0.2, atol=1e-6)
-    with pytest.raises(UnsupportedError, match=f"the bounds of joint '{name}'"):
-        cardan.solvers.Featherstone(m.world(clusters=True), 1e-3, contact="compliant")
+
+
+def with_all(mechanism, **own):
+    """The mechanism with properties at every joint that has coordinates, each by the number of these."""
+    for c in mechanism.model().connections:
+        if c.joint.nv:
+            given = {name: make(c.joint.nv) for name, make in own.items()}
+            mechanism = mechanism.replace_joint(c.name, c.joint, **given).mechanism
+    return mechanism
+
+
+GAINS = {"drive": lambda n: cardan.Drive([40.0] * n, [2.0] * n)}
+
+
+def by_multipliers(loops, x, dx, dt, way, rate, friction, most):
+    """Accelerations of a step with drives and dry friction at all joints, by trying which of them slide or saturate."""
+    tree, n = loops.spanning_tree(), len(dx)
+    M, h = cardan.mass_matrix(tree, x), cardan.bias_forces(tree, x, dx)
+    K, k = cardan.loop_jacobian(loops, x), cardan.loop_bias(loops, x, dx)
+    _, sizes, rows = np.linalg.svd(K)
+    N = rows[(sizes > 1e-9 * sizes[0]).sum() :].T
+    still = -np.linalg.pinv(K, rcond=1e-9) @ k
+    w, force, rigid = 2.0 * dt + 40.0 * dt**2, 40.0 * (way - dt * dx) + 2.0 * (rate - dx), 1e9
+    choices = [(0, 1, -1)] * n if friction else [(0,)] * n, [(0, 1, -1)] * n if most else [(0,)] * n
+    for case in itertools.product(*choices[0], *choices[1]):
+        slides, saturates = np.array(case[:n]), np.array(case[n:])
+        W = np.where(saturates == 0, w, 0.0) + (rigid * (slides == 0) if friction else 0.0)
+        tau = np.where(saturates == 0, force, most * saturates)
+        tau = tau + np.where(slides == 0, -rigid * dx / dt if friction else 0.0, -friction * slides)
+        A = M + np.diag(W)
+        a = still + N @ np.linalg.solve(N.T @ A @ N, N.T @ (tau - h - A @ still))
+        holds, line = rigid * np.abs(dx / dt + a), force - w * a
+        right = not friction or np.where(slides == 0, holds <= friction, (dx + dt * a) * slides > 0.0).all()
+        if right and (not most or np.where(saturates == 0, np.abs(line) <= most, line * saturates >= most).all()):
+            return a, (friction and (slides == 0).any())
+    raise AssertionError
+
+
+def driven_state(model, seed, size=0.3):
+    """A state, and what drives go to."""
+    rng = np.random.default_rng(seed)
+    q, goal = cardan.integrate(model, model.neutral(), size * rng.normal(size=(2, model.nv)))
+    return q, *rng.normal(size=(2, model.nv)), goal
+
+
+def accelerations(world, dt, q, v, goal, rate):
+    function = cardan.solvers.Featherstone(world, dt=dt).function
+    position = cardan.limit_coordinates(world.model, goal)
+    found = function(world.model, q, v, 0.0, effort=0.0 * v, position=position, velocity=rate)
+    assert found["residual"] < 1e-9
+    return found["warm"]
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.3, pytest.param(2.0, marks=pytest.mark.full)])
+@pytest.mark.parametrize("most", [0.0, 1.0])
+@pytest.mark.parametrize("make", [four_bar, pytest.param(five_bar, marks=pytest.mark.full)])
+def test_drives_and_dry_friction_of_all_joints_act_as_with_multipliers(make, friction, most):
+    own = GAINS | {"friction": lambda n: [friction] * n} | {"limits": lambda n: cardan.Limits(effort=[most or 1e9] * n)}
+    mechanism, dt = with_all(make(), **own), 2e-3
+    world, loops = mechanism.world(clusters=True), mechanism.model()
+    out = cardan.converter(world.model, loops)
+    for seed in range(6):
+        q, v, rate, goal = driven_state(world.model, seed)
+        x, dx, way = out.configuration(q), out.velocity(q, v), out.configuration(goal) - out.configuration(q)
+        expected, sticks = by_multipliers(loops, x, dx, dt, way, out.velocity(q, rate), friction, most)
+        found = out.acceleration(q, v, accelerations(world, dt, q, v, goal, rate))
+        assert error(found, expected) < (1e-6 if sticks else 1e-13)  # friction that sticks creeps
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("friction", [0.0, 0.03])
+@pytest.mark.parametrize("name", ["five_bar", "ankle", "cassie", "stewart"])
+def test_a_step_of_clusters_accelerates_as_one_of_constraints(name, friction):
+    make = {"five_bar": five_bar, "ankle": linkages.parallel_ankle, "cassie": linkages.leg, "stewart": stewart_platform}
+    mechanism, dt = with_all(make[name](), **GAINS, friction=lambda n: [friction] * n), 2e-3
+    world, loops = mechanism.world(clusters=True), mechanism.world()
+    out = cardan.converter(world.model, loops.model)
+    for seed in range(3):
+        q, v, rate, goal = driven_state(world.model, seed, 0.1)
+        x = out.configuration(q)
+        of_loops = x, out.velocity(q, v), out.configuration(goal), out.velocity(q, rate)
+        found = out.acceleration(q, v, accelerations(world, dt, q, v, goal, rate))
+        assert error(found, accelerations(loops, dt, *of_loops)) < 1e-11
+
+
+@pytest.mark.full
+def test_stops_of_joints_of_several_coordinates():
+    joint = linkages.parallel_ankle().model().joint("left_top")
+    limits = cardan.Limits([-0.02] * 2, [0.02] * 2)
+    by_loops, by_clusters = ends(
+        linkages.parallel_ankle().replace_joint("left_top", joint, limits=limits).mechanism, 1e-3, 0.2
+    )
+    np.testing.assert_allclose(by_clusters, by_loops, atol=1e-5)
+    np.testing.assert_allclose(by_clusters[4], -0.02, atol=1e-6)
+
+
+def test_stops_and_friction_along_several_velocities_hold_in_single_precision_and_by_the_compliant_law():
+    (c,) = [c for c in five_bar().joints if c.name == "left_elbow"]
+    own = {"limits": cardan.Limits([-0.2], [0.2]), "friction": [0.1]}
+    mechanism = five_bar().replace_joint("left_elbow", c.joint, **own).mechanism
+    world, found = mechanism.world(clusters=True), []
+    for contact, dtype in (("convex", "float64"), ("convex", "float32"), ("compliant", "float64")):
+        solver = cardan.solvers.Featherstone(world, dt=1e-3, contact=contact)
+        found.append(solver.step(world.state(dtype=dtype), steps=500).q[0])
+    np.testing.assert_allclose(found[0][1], -0.2, atol=1e-6)
+    np.testing.assert_allclose(found[1], found[0], atol=1e-4)
+    np.testing.assert_allclose(found[2], found[0], atol=1e-6)
+    mechanism.add_shape(cardan.description.Shape("left_lower", "collision", cardan.description.Sphere(0.02)))
+    with pytest.raises(UnsupportedError, match="limits of joint 'left_elbow', which follows several velocities"):
+        cardan.solvers.Featherstone(mechanism.world(clusters=True), dt=1e-3, tables=True).tables
+
+
+def test_dry_friction_of_a_dependent_joint_is_a_passive_force():
+    model = cardan.clustered(rocker_with(friction=[0.2]), ["crank_joint"])
+    q, v, _, _ = state(model)
+    (g,) = np.array([model.joint("rocker_joint").slopes(own)[0] for own in q]).T
+    np.testing.assert_allclose(cardan.passive_forces(model, q, v), (0.2 * abs(g) * np.sign(v[:, 0]))[:, None])
+
+
+def test_targets_that_the_loops_do_not_let_drives_reach_stop_the_world():
+    world = with_all(linkages.parallel_ankle(), **GAINS).world(clusters=True)
+    solver, state, control = cardan.solvers.Featherstone(world, dt=1e-3), world.state(worlds=3), world.control(worlds=3)
+    control.position += [[0.1, 0.0], [3.0, -3.0], [-0.1, 0.1]]
+    assert solver.step(state, control, steps=3).diverged.tolist() == [False, True, False]
 
 
 @pytest.mark.full
@@ -381,7 +494,8 @@ def test_wrong_choices_are_refused_with_better_ones(independent, message):
 
 
 def test_clusters_are_written_and_read():
-    own = {"armature": [0.1], "damping": [0.2], "friction": [0.3], "limits": cardan.Limits(None, [0.5])}
+    own = {"armature": [0.1], "damping": [0.2], "friction": [0.3], "limits": cardan.Limits(None, [0.5], effort=[7.0])}
+    own["drive"] = cardan.Drive(3.0, 0.1)
     model = cardan.clustered(rocker_with(**own), ["crank_joint"])
     assert cardan.from_json(cardan.to_json(model)) == model
 

@@ -8,7 +8,7 @@ import pytest
 import cardan
 from cardan import joints as J
 from cardan import scalar as s
-from cardan.errors import MechanismError, ParameterError
+from cardan.errors import MechanismError, ParameterError, UnsupportedError
 from duals import duals, tangent
 
 FLEX = J.Polynomial([0.1, -0.4, 0.3, 0.05])
@@ -159,9 +159,33 @@ def test_properties_act_along_the_coupled_coordinate():
     x, G, _ = rows(joint, model, np.array(q), np.array(v))
     expected = G * (0.7 * (G @ v) + 3.0 * (x - 0.2))
     np.testing.assert_allclose(cardan.passive_forces(model, q, v), expected, atol=1e-13)
-    for what in ({"friction": [0.1]}, {"drive": cardan.Drive(10.0, 1.0)}):
-        with pytest.raises(MechanismError, match=f"'c' follows 'a', 'b' by a function and has {next(iter(what))}"):
-            robot(joint, **what).model()
+    rubbing = robot(joint, friction=[0.3]).model()
+    np.testing.assert_allclose(cardan.passive_forces(rubbing, q, v), G * 0.3 * np.sign(G @ v), atol=1e-13)
+
+
+@pytest.mark.parametrize("what", ["drive", "saturated", "slides", "sticks"])
+def test_drives_and_dry_friction_act_along_the_coupled_coordinate(what):
+    """(M + w G G^T) a = tau - h + G (f - w g), with what a drive or friction is worth."""
+    joint, q, v, dt = COUPLED["two"], [0.4, -0.3, 0.2], np.array([0.5, 1.0, -0.7]), 2e-3
+    limits = cardan.Limits(effort=[2.0 if what == "saturated" else 1e3])
+    own = {"drive": cardan.Drive(40.0, 3.0), "limits": limits} if what in ("drive", "saturated") else {}
+    own = own or {"friction": [0.1 if what == "slides" else 1e4]}
+    world = robot(joint, **own).world()
+    model, goal, rate = world.model, [0.7, 0.1, 0.0], np.array([1.0, 0.5, 0.0])
+    solver = cardan.solvers.Featherstone(world, dt=dt)
+    found = solver.function(model, q, v, 0.0, effort=0.0 * v, position=goal, velocity=rate)
+    x, G, g = rows(joint, model, np.array(q), v)
+    M, h = cardan.mass_matrix(model, q), cardan.bias_forces(model, q, v)
+    kp, kd = 40.0, 3.0
+    w = dt * kd + dt**2 * kp
+    f = kp * (rows(joint, model, np.array(goal), v)[0] - x - dt * G @ v) + kd * G @ (rate - v)
+    if what != "drive":
+        w, f = {"saturated": (0.0, 2.0 * np.sign(f)), "slides": (0.0, -0.1 * np.sign(G @ v))}.get(what, (1e9, 0.0))
+    f = f - w * (G @ v / dt) if what == "sticks" else f
+    expected = np.linalg.solve(M + w * np.outer(G, G), G * (f - w * g) - h)
+    np.testing.assert_allclose(found["warm"], expected, rtol=1e-4 if what == "sticks" else 1e-10)
+    with pytest.raises(UnsupportedError, match="of joint 'c', which follows several velocities"):
+        cardan.solvers.XPBD(world, dt=dt)
 
 
 @quick

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cardan._algebra.by_fields import ByFields
 
 __all__ = [
-    "AssemblyError", "CardanError", "ChunkError", "ClusterWarning", "ConfigurationError", "DTypeError",
+    "AssemblyError", "CardanError", "ChunkError", "ConfigurationError", "DTypeError",
     "DescriptionError", "DescriptionWarning", "DeviceMemoryError", "DuplicateNameError", "Fault",
     "FunctionReferenceError",
     "JointError", "MechanismError", "MeshWarning", "MissingExtraError", "NotFiniteError", "OverlapWarning",
@@ -530,18 +530,6 @@ class MeshWarning(_Warning):
         super().__init__(
             f"{mesh}: at {sides} sides the triangles face different ways. What is behind a triangle is not met: turn "
             "those that face inwards, by exchanging two of their corners."
-        )
-
-
-class ClusterWarning(_Warning):
-    """Limits of dependent joints of several coordinates have no effect; `joints` are theirs (`clustered`)."""
-
-    def __init__(self, model: str, joints: Sequence[str]) -> None:
-        self.model, self.joints = model, tuple(joints)
-        super().__init__(
-            f"model {model!r}: position limits of joints {first_of(self.joints)} have no effect: they are dependent in "
-            "clusters of several freedoms, and have several coordinates. Choose them among `independent`, or take "
-            "loops as constraints."
         )
 
 

@@ -40,7 +40,7 @@ from cardan._dynamics.algorithms.embedding import SINGULAR, SINGULAR_IN_SINGLE, 
 from cardan._dynamics.algorithms.loops import loop_residual, loops
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.tree import relative_kinematics
-from cardan._robot.joints import Joint, Limits, Revolute
+from cardan._robot.joints import Joint, Revolute
 from cardan._robot.joints.catalogue.of_another import Follower, SubspaceOfFollower
 from cardan._robot.joints.derivation.programs import joint_program
 from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
@@ -288,13 +288,11 @@ class ClusterMember(Follower):
     """A joint of a cluster: one between two bodies of closed loops, moved by the loops' independent coordinates.
 
     Args:
-        joint: the joint itself.
+        joint: the joint itself, `Equipped` with what acts along its dependent velocities.
         name: its name in the loops' part.
         closed: the closed configurations of the loops.
         by: the name of the joint that has the coordinates of the cluster; empty for that one.
         armature: inertias of drives along its velocities [kg m^2, kg], where these are dependent.
-        limits: of its coordinates, where these are dependent: stops (`has_stops`, `has_bounds`).
-        friction: dry friction along its velocities [N m, N], likewise.
         along: which one of its coordinates alone the joint within has; by default all.
 
     Throughout:
@@ -308,8 +306,6 @@ class ClusterMember(Follower):
     closed: ClosedSet
     by: tuple[str, ...] = ()
     armature: tuple[float, ...] = ()
-    limits: Limits = Limits()
-    friction: tuple[float, ...] = ()
     along: int | None = None
 
     @computed
@@ -349,12 +345,15 @@ class ClusterMember(Follower):
     def slopes(self, q: Scalars) -> Rows:
         return list(self._own(self.closed.constraints(q).slopes()[self.closed.part.v_slice(self.name)]))
 
+    def curvature(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
+        return self._own(self.closed.curvature(q, v)[self.closed.part.v_slice(self.name)])
+
     def _own(self, of_joint: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(of_joint) if self.along is None else (of_joint[self.along],)
 
     def rotors(self, armature: Sequence[Scalar]) -> list[tuple[Scalar, Joint]]:
         """Return those of dependent velocities: others have the armature of the joint that has the coordinates."""
-        wheel = replace(self, joint=Revolute((0.0, 0.0, 1.0)), armature=(), limits=Limits(), friction=())
+        wheel = replace(self, joint=Revolute((0.0, 0.0, 1.0)), armature=())
         return [(inertia, replace(wheel, along=k)) for k, inertia in enumerate(self.armature)]
 
     def motion_subspace(self, q: Scalars) -> MotionSubspace:
@@ -365,9 +364,8 @@ class ClusterMember(Follower):
 
     def bias(self, q: Scalars, v: Scalars) -> Motion:
         x = self.inner_configuration(q)
-        g = self._own(self.closed.curvature(q, v)[self.closed.part.v_slice(self.name)])
         own = self.joint.bias(x, [_dot(row, v) for row in self.slopes(q)])
-        return own + self.joint.subspace(x) @ g  # (3)
+        return own + self.joint.subspace(x) @ self.curvature(q, v)  # (3)
 
     def copying(self, primary: Joint) -> ClusterMember | None:
         """Return the joint, if it can read the coordinates of a primary; None if these are of another kind."""

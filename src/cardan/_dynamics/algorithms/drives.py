@@ -16,6 +16,12 @@ hard. A joint before its stop (d < 0) comes no further than to it, d* = d; one b
 d / RETURN and no faster, d* = d dt / RETURN, whatever the step: it is not thrown, and what was stopped does not bounce.
 x are the coordinates of `Manifold.limit_coordinates`; x_d - x is the manifold's difference.
 
+Along a coordinate x of a joint that follows others (`Follower`) they act alike:
+
+    d2x/dt2 = g . a + bias,      tau = g f,      W = w g g^T,      1 / D = sum g_j^2 / D_j
+
+A drive goes there to where the targets of the followed joints have x, and as fast.
+
 Which part of its line an element is on is decided at an estimate of force and acceleration (f, a) by the sign of
 
     clip((w f + D (f0 - w a)) / (w + D), low, high),        of stops, whose f = -(w / dt^2) p,
@@ -33,7 +39,7 @@ Kunisch, The primal-dual active set strategy as a semismooth Newton method (2003
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -41,18 +47,20 @@ from cardan._algebra.scalar import is_zero, maximum, minimum, where
 from cardan._algebra.spatial import Force, Scalar
 from cardan._dynamics.algorithms.applied import applied_efforts
 from cardan._dynamics.algorithms.crba import composite_inertias
+from cardan._dynamics.algorithms.linear import Armature
 from cardan._dynamics.algorithms.passive import has_spring, to_rest
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
-from cardan._robot.joints.catalogue.of_another import Follower
+from cardan._robot.joints.catalogue.of_another import Equipped, Follower
 from cardan._robot.joints.derivation.derived import linearised_efforts
 from cardan._robot.model import Model, Node
 
 RIGID = 1e6  # by how many times the inertia that a joint feels friction that sticks, and a stop, is heavier than it
+RIGID_IN_SINGLE = 1e3  # where they are felt along several velocities, or loops closed: sums round it
 RETURN = 0.5
 """The time [s] in which all but 1 / e of a depth beyond a stop is recovered. A tenth of it throws an arm that begins a
 radian outside. A stop gives back dt / RETURN / RIGID of the speed that it meets."""
-FAR, DEAD = 10.0, 1e-3  # of a follower: where an open end is [rad, m], and the slope below which it does not count
+DEAD = 1e-3  # a slope g as small as this is not felt less than it: at 0 what follows has no inertia
 
 
 class Element(NamedTuple):
@@ -128,6 +136,7 @@ class Stops(NamedTuple):
     stiffness: Scalar  # w / dt^2
     w: Scalar  # by how much the force falls with the acceleration while a stop is touched
     square: float  # dt^2
+    rigid: Scalar  # w / D
 
     is_line = False
 
@@ -148,10 +157,10 @@ class Stops(NamedTuple):
 
     def error(self, inertia: Scalar, held: Scalar, a: Scalar) -> Scalar:
         """Return by how much p is wrong at an acceleration."""
-        right, share, moved = 0.0, 1.0 / (1.0 + RIGID), self.square * a
+        right, share, moved = 0.0, 1.0 / (1.0 + self.rigid), self.square * a
         sides = [(ahead, sign) for ahead, sign in ((self.above, 1.0), (self.below, -1.0)) if ahead is not None]
         for ahead, sign in sides:
-            test = share * (ahead + sign * moved) + (RIGID * share * sign) * held
+            test = share * (ahead + sign * moved) + (self.rigid * share * sign) * held
             right = right + sign * maximum(test, 0.0)
         # p of the stop that is touched is a small difference; where it is 0, the test is rounded, by its share
         part = where(abs(held) > 0.0, 1.0, share)
@@ -160,7 +169,7 @@ class Stops(NamedTuple):
 
     def linear(self, inertia: Scalar, held: Scalar | None = None, a: Scalar = 0.0) -> Stopped:
         """Return the part of the line it is on at the estimate of p (0 for None) and of a."""
-        yielded = 0.0 if held is None else RIGID * held
+        yielded = 0.0 if held is None else self.rigid * held
         # between ends that cross, where both are passed, the lower stop counts: it is looked at last
         start: Scalar = 0.0
         w: Scalar = 0.0
@@ -211,6 +220,7 @@ class Stopped(NamedTuple):
         return self.start + self.square * a
 
 
+Pair = tuple[Scalar, Scalar]
 Lines = Sequence[Line | Stopped]  # of each element, the part of its line that it is on
 
 
@@ -226,138 +236,206 @@ class DriveCommand(NamedTuple):
     wrenches: Sequence[Force] | None = None
 
 
+class Coordinate(NamedTuple):
+    """A coordinate x that forces act along: one of the model's own, or of a joint that follows others."""
+
+    slopes: Mapping[int, Scalar]  # g, by index in v
+    inertia: Scalar  # D
+    bias: Scalar = 0.0
+
+    def rate(self, v: Vector) -> Scalar:
+        """Return g . v."""
+        return sum((g * v[j] for j, g in self.slopes.items()), 0.0)
+
+    def acceleration(self, a: Vector) -> Scalar:
+        return self.rate(a) + self.bias
+
+
+class Moving(NamedTuple):
+    """A joint in its own coordinates; of one that follows others the joint within."""
+
+    joint: Any
+    x: Vector
+    rates: Vector
+    places: Sequence[int]  # of its coordinates among all
+    leading: Node | None = None  # the node, if it follows others
+
+
 class JointForces:
     """All such forces of a model at one state, stops among them if `limits` is True, and the inertias for them."""
 
     def __init__(
         self, model: Model, q: Vector, v: Vector, servo: DriveCommand, dt: float, *, limits: bool = True
     ) -> None:
-        self.dt = dt
-        self.inertias = joint_inertias(model)
+        self.dt, self.has_loops = dt, model.has_loops
+        self.rigid = where(is_double(v), RIGID, RIGID_IN_SINGLE)
         self.efforts = [0.0] * model.nv if servo.wrenches is None else applied_efforts(model, q, servo.wrenches)
-        self.of_joints: list[list[Element | Stops]] = [[] for _ in range(model.nv)]
+        self.along = [Coordinate({j: 1.0}, D) for j, D in enumerate(joint_inertias(model))]
+        joints = [self._moving(node, q, v) for node in model.nodes]
+        self.of_coordinates: list[list[Element | Stops]] = [[] for _ in self.along]
         self._add_drives(model, q, v, servo)
         self._add_passive(model, v)
         self._add_springs(model, q, v)
-        self._add_efforts(model, q, v)
-        self._add_followers(model, q, v, limits)
+        self._add_efforts(joints)
         if limits:
             self._add_stops(model, q, v)
+        for own in joints:
+            if isinstance(own.joint, Equipped):
+                self._add_equipment(own, q, servo, limits)
+
+    def _moving(self, node: Node, q: Vector, v: Vector) -> Moving:
+        """Return a joint as it moves; the coordinates of one that follows others are added to those there are."""
+        joint, own, rates = node.joint, node.configuration(q), node.velocity(v)
+        if not (isinstance(joint, Follower) and (joint.has_efforts or joint.own)):
+            return Moving(joint, own, rates, node.v)
+        first = len(self.along)
+        for row, bias in zip(joint.slopes(own), joint.curvature(own, rates), strict=True):
+            slopes = dict(zip(node.v, row, strict=True))
+            of_v = [1.0 / self.along[j].inertia for j in node.v]
+            felt = sum(e * g * g for e, g in zip(of_v, row, strict=True))
+            least = DEAD * DEAD * reduce(maximum, of_v)
+            self.along.append(Coordinate(slopes, 1.0 / maximum(felt, least), bias))
+        x, places = joint.inner_configuration(own), range(first, len(self.along))
+        return Moving(joint.joint, x, [self.along[k].rate(v) for k in places], places, node)
 
     def _add_drives(self, model: Model, q: Vector, v: Vector, servo: DriveCommand) -> None:
-        dt = self.dt
         has_springs = any(not is_zero(kp) for kp in servo.stiffness)
         error = model.manifold.toward(q, servo.position) if has_springs else [0.0] * model.nv
         ends = zip(model.effort_lower.tolist(), model.effort_upper.tolist(), strict=True)
-        for j, (low, high) in enumerate(ends):
-            kp, kd = servo.stiffness[j], servo.damping[j]
-            force = servo.effort[j] + kp * error[j] + kd * servo.velocity[j] - (dt * kp + kd) * v[j]
-            w = dt * (dt * kp + kd)
-            # no drive there: an element would cost a comparison in every pass
-            if not (is_zero(force) and is_zero(w)):
-                self.of_joints[j].append(Element(force, w, low, high))
+        for j, own in enumerate(ends):
+            gains, wanted = (servo.stiffness[j], servo.damping[j]), (error[j], servo.velocity[j])
+            self._add_drive(j, servo.effort[j], gains, wanted, v[j], own)
+
+    def _add_drive(self, j: int, effort: Scalar, gains: Pair, wanted: Pair, rate: Scalar, ends: Pair) -> None:
+        (kp, kd), (error, wanted_rate), dt = gains, wanted, self.dt
+        force = effort + kp * error + kd * wanted_rate - (dt * kp + kd) * rate
+        w = dt * (dt * kp + kd)
+        # no drive there: an element would cost a comparison in every pass
+        if not (is_zero(force) and is_zero(w)):
+            self.of_coordinates[j].append(Element(force, w, *ends))
 
     def _add_passive(self, model: Model, v: Vector) -> None:
         for j, damping in enumerate(model.passive("damping")):
             if not is_zero(damping):
-                self.of_joints[j].append(Element(-damping * v[j], self.dt * damping))
+                self.of_coordinates[j].append(Element(-damping * v[j], self.dt * damping))
         for j, friction in enumerate(model.passive("friction")):
-            if not is_zero(friction):
-                self.of_joints[j].append(self._friction(v, j, friction))
+            self._add_friction(j, v[j], friction)
 
-    def _friction(self, v: Vector, j: int, most: Scalar) -> Element:
-        w = RIGID * self.inertias[j]
-        return Element(-(w / self.dt) * v[j], w, -most, most)
+    def _add_friction(self, j: int, rate: Scalar, most: Scalar) -> None:
+        if not is_zero(most):
+            w = self._rigid(j) * self.along[j].inertia
+            self.of_coordinates[j].append(Element(-(w / self.dt) * rate, w, -most, most))
+
+    def _rigid(self, j: int) -> Scalar:
+        """Return by how many times w of friction that sticks, and of a stop, is more than D."""
+        return self.rigid if self.has_loops or len(self.along[j].slopes) > 1 else RIGID
 
     def _add_springs(self, model: Model, q: Vector, v: Vector) -> None:
         for node in filter(has_spring, model.nodes):
             ahead = zip(to_rest(node, q), node.velocity(v), strict=True)
             for j, k, (error, rate) in zip(node.v, node.spring_stiffness, ahead, strict=True):
                 if not is_zero(k):
-                    self.of_joints[j].append(Element(k * (error - self.dt * rate), self.dt * self.dt * k))
+                    self.of_coordinates[j].append(Element(k * (error - self.dt * rate), self.dt * self.dt * k))
 
-    def _add_efforts(self, model: Model, q: Vector, v: Vector) -> None:
+    def _add_efforts(self, joints: Sequence[Moving]) -> None:
         dt = self.dt
-        for node in model.nodes:
-            if node.joint.has_efforts:
-                own, rates = node.configuration(q), node.velocity(v)
-                found = linearised_efforts(node.joint, node.joint.integrate(own, [dt * e for e in rates]), rates)
-                for j, force, k, d in zip(node.v, *found, strict=True):
+        for own in joints:
+            if own.joint.has_efforts:
+                ahead = own.joint.integrate(own.x, [dt * e for e in own.rates])
+                found = linearised_efforts(own.joint, ahead, own.rates)
+                for j, force, k, d in zip(own.places, *found, strict=True):
                     w = dt * d + dt * dt * k
                     # a joint that pushes the more the further it goes has w < 0, which could make M + W indefinite
-                    self.of_joints[j].append(Element(force, maximum(w, 0.0)))
+                    self.of_coordinates[j].append(Element(force, maximum(w, 0.0)))
 
-    def _add_followers(self, model: Model, q: Vector, v: Vector, limits: bool) -> None:
-        """Add dry friction and stops along x(q) of joints that follow one velocity, as forces along that: dx = g dq."""
-        for node in model.nodes:
-            joint: Any = node.joint
-            if not (isinstance(joint, Follower) and joint.has_stops):
-                continue
-            (j,), own = node.v, node.configuration(q)
-            w = RIGID * self.inertias[j]
-            if any(joint.friction):
-                felt = sum(friction * abs(g) for friction, (g,) in zip(joint.friction, joint.slopes(own), strict=True))
-                self.of_joints[j].append(self._friction(v, j, felt))
-            if limits and joint.limits.lower and joint.limits.upper:
-                x = joint.joint.manifold.limit_coordinates(joint.inner_configuration(own))
-                ends = zip(joint.limits.lower, joint.limits.upper, strict=True)
-                for x_k, (g,), (lower, upper) in zip(x, joint.slopes(own), ends, strict=True):
-                    self.of_joints[j].append(self._stops_of_follower(x_k, g, lower, upper, v[j], w))
+    def _add_equipment(self, own: Moving, q: Vector, servo: DriveCommand, limits: bool) -> None:
+        """Add dry friction, drives and stops along the coordinates of a joint that follows others."""
+        equipped: Equipped = own.joint
+        ends = equipped.limits.resolved(equipped.nv)
+        for j, rate, most in zip(own.places, own.rates, equipped.friction, strict=False):
+            self._add_friction(j, rate, most)
+        gains = list(zip(equipped.drive_stiffness, equipped.drive_damping, strict=True))
+        ways = self._ways(own, q, servo) if any(not is_zero(kp) for kp, _ in gains) else [0.0] * equipped.nv
+        efforts = zip(ends.effort_lower or (), ends.effort or (), strict=True)
+        for j, pair, way, rate, reach in zip(own.places, gains, ways, own.rates, efforts, strict=False):
+            self._add_drive(j, 0.0, pair, (way, self.along[j].rate(servo.velocity)), rate, reach)
+        if limits:
+            x = equipped.manifold.limit_coordinates(own.x)
+            for j, at, rate, lower, upper in zip(
+                own.places, x, own.rates, ends.lower or (), ends.upper or (), strict=True
+            ):
+                self._add_stop(j, at, rate, lower, upper)
 
-    def _stops_of_follower(self, x: Scalar, g: Scalar, lower: float, upper: float, v: Scalar, w: Scalar) -> Stops:
-        dt, is_along = self.dt, g > 0.0
-        # an open end is far, not at infinity: times a slope of 0 that would not be a number
-        above = -FAR if _is_open(upper) else _coming_back(x - upper, dt)
-        below = -FAR if _is_open(lower) else _coming_back(lower - x, dt)
-        felt = 1.0 / maximum(abs(g), DEAD)
-        ahead, behind = where(is_along, above, below) * felt, where(is_along, below, above) * felt
-        return Stops(ahead + dt * v, behind - dt * v, w / (dt * dt), w, dt * dt)
+    def _ways(self, own: Moving, q: Vector, servo: DriveCommand) -> Sequence[Scalar]:
+        """Return the way from x to where the targets of the joints that it follows have it."""
+        node: Any = own.leading
+        manifold, at = node.joint.manifold, node.configuration(q)
+        goal = manifold.integrate(at, manifold.toward(at, node.velocity(servo.position)))
+        return own.joint.manifold.difference(own.x, node.joint.inner_configuration(goal))
 
     def _add_stops(self, model: Model, q: Vector, v: Vector) -> None:
-        dt, ends = self.dt, list(zip(model.lower.tolist(), model.upper.tolist(), strict=True))
+        ends = list(zip(model.lower.tolist(), model.upper.tolist(), strict=True))
         if all(_is_open(lower) and _is_open(upper) for lower, upper in ends):
             return
         x = model.manifold.limit_coordinates(q)
-        for j, (lower, upper) in enumerate(ends):
-            if not (_is_open(lower) and _is_open(upper)):
-                w = RIGID * self.inertias[j]
-                # an end at infinity would cost operations, and nothing would come of them
-                above = None if _is_open(upper) else _coming_back(x[j] - upper, dt) + dt * v[j]
-                below = None if _is_open(lower) else _coming_back(lower - x[j], dt) - dt * v[j]
-                self.of_joints[j].append(Stops(above, below, w / (dt * dt), w, dt * dt))
+        for j, own in enumerate(ends):
+            self._add_stop(j, x[j], v[j], *own)
+
+    def _add_stop(self, j: int, x: Scalar, rate: Scalar, lower: float, upper: float) -> None:
+        if _is_open(lower) and _is_open(upper):
+            return
+        dt, rigid = self.dt, self._rigid(j)
+        w = rigid * self.along[j].inertia
+        # a step bends by half of dt^2 times the bias: where x is stopped and follows one velocity, by nothing
+        unbent = 0.5 if len(self.along[j].slopes) > 1 else 1.0
+        moved = dt * rate - (unbent * dt * dt) * self.along[j].bias
+        # an end at infinity would cost operations, and nothing would come of them
+        above = None if _is_open(upper) else _coming_back(x - upper, dt) + moved
+        below = None if _is_open(lower) else _coming_back(lower - x, dt) - moved
+        self.of_coordinates[j].append(Stops(above, below, w / (dt * dt), w, dt * dt, rigid))
 
     def add(self, efforts: Vector) -> None:
         """Add efforts along v that do not answer to the acceleration."""
         self.efforts = [a + b for a, b in zip(self.efforts, efforts, strict=True)]
 
-    def __iter__(self) -> Iterator[tuple[int, Element | Stops]]:
-        for j, own in enumerate(self.of_joints):
+    def __iter__(self) -> Iterator[tuple[Coordinate, Element | Stops]]:
+        for along, own in zip(self.along, self.of_coordinates, strict=True):
             for element in own:
-                yield j, element
+                yield along, element
 
     @property
     def are_lines(self) -> bool:
         """Whether none of them has an end, so that one pass is exact."""
         return all(element.is_line for _, element in self)
 
+    def at(self, a: Vector) -> list[Scalar]:
+        """Return what elements hold at accelerations."""
+        return [element.at(along.acceleration(a)) for along, element in self]
+
     def linear(self, held: Vector | None = None, a: Vector | None = None) -> list[Line | Stopped]:
         """Return the line of every element at estimates of what they hold and of the accelerations."""
         return [
-            element.linear(self.inertias[j], None if held is None else held[k], 0.0 if a is None else a[j])
-            for k, (j, element) in enumerate(self)
+            element.linear(
+                along.inertia, None if held is None else held[k], along.bias if a is None else along.acceleration(a)
+            )
+            for k, (along, element) in enumerate(self)
         ]
 
-    def total(self, lines: Lines) -> tuple[list[Scalar], list[Scalar]]:
+    def total(self, lines: Lines) -> tuple[list[Scalar], Armature]:
         """Return efforts tau and armature W along v of lines, of wrenches on bodies, and of what was added."""
         tau = list(self.efforts)
-        W: list[Scalar] = [0.0] * len(self.of_joints)
-        for (j, _), line in zip(self, lines, strict=True):
-            tau[j], W[j] = tau[j] + line.force, W[j] + line.w
+        W: Armature = [{} for _ in tau]
+        for (along, _), line in zip(self, lines, strict=True):
+            force = line.force - line.w * along.bias
+            for j, g in along.slopes.items():
+                tau[j] = tau[j] + g * force
+                for i, other in along.slopes.items():
+                    W[j][i] = W[j].get(i, 0.0) + g * other * line.w
         return tau, W
 
     def on(self, lines: Lines, a: Vector) -> list[Scalar]:
         """Return what elements hold on the lines at accelerations: a force, or of stops a position."""
-        return [line.at(a[j]) for (j, _), line in zip(self, lines, strict=True)]
+        return [line.at(along.acceleration(a)) for (along, _), line in zip(self, lines, strict=True)]
 
     def residual(self, held: Vector, a: Vector) -> Scalar:
         """Return by how much velocities are wrong, at most, for forces that are not their elements' [rad/s, m/s].
@@ -365,12 +443,11 @@ class JointForces:
         That is dt |f - clip(test)| / D.
         """
         worst: Scalar = 0.0
-        for (j, element), own in zip(self, held, strict=True):
-            D = self.inertias[j]
-            inertia = element.w if is_zero(D) else D
+        for (along, element), own in zip(self, held, strict=True):
+            inertia = element.w if is_zero(along.inertia) else along.inertia
             if not (element.is_line or is_zero(inertia)):
                 felt = element.unit * (self.dt / inertia)
-                worst = maximum(worst, element.error(D, own, a[j]) * felt)
+                worst = maximum(worst, element.error(along.inertia, own, along.acceleration(a)) * felt)
         return worst
 
 
@@ -382,6 +459,15 @@ def joint_inertias(model: Model) -> list[Scalar]:
         node.scatter(D, [s.dot(inertia @ s) for s in relative.S[node.index]])
         node.scatter(D, node.armature)
     return D
+
+
+def coupling(model: Model, *, limits: bool) -> Iterator[str]:
+    """Yield the joints that follow several velocities and have a drive, dry friction or, if `limits`, stops."""
+    for node in model.nodes:
+        own = node.joint.own if isinstance(node.joint, Follower) and node.joint.nv > 1 else None
+        stops = (*(own.limits.lower or ()), *(own.limits.upper or ())) if own and limits else ()
+        if own and (any((*own.friction, *own.drive_stiffness, *own.drive_damping)) or any(map(math.isfinite, stops))):
+            yield node.name
 
 
 def undetermined(model: Model) -> list[Node]:

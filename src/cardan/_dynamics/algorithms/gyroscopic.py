@@ -31,6 +31,7 @@ from numbers import Real
 
 from cardan._algebra.scalar import is_zero, where
 from cardan._algebra.spatial import Matrix3, Scalar, Symmetric3, Vector3
+from cardan._dynamics.algorithms.grouped import own_motion
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._robot.model import Node
 
@@ -47,7 +48,7 @@ def gyroscopic_efforts(moment: Snapshot, dt: float) -> list[Scalar]:
 
 def gyroscopic_couple(moment: Snapshot, node: Node, dt: float) -> Vector3 | None:
     """Return c of a node's body in its axes; None of one that does not turn freely, or as its inertia says alone."""
-    inertia, S = node.inertia, moment.relative.S[node.index]
+    inertia, (S, _) = node.inertia, own_motion(moment.relative.S[node.index])
     about_com = len(S) == 6  # it turns any way: about any point, or about the origin of its frame
     turns = about_com or (len(S) == 3 and all(is_zero(e) for column in S for e in column.linear))
     if not turns or is_zero(inertia.mass):

@@ -31,7 +31,7 @@ from cardan._dynamics.algorithms.aba import (
 )
 from cardan._dynamics.algorithms.closed import Closed
 from cardan._dynamics.algorithms.crba import mass_matrix
-from cardan._dynamics.algorithms.linear import Rows
+from cardan._dynamics.algorithms.linear import Armature, Rows, times
 from cardan._dynamics.algorithms.proximal_loops import Solved
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.spin import BodyMotion, body_motions
@@ -217,7 +217,7 @@ class Equation(Protocol):
     @property
     def a(self) -> Vector: ...
     @property
-    def efforts(self) -> tuple[Vector, Vector]:
+    def efforts(self) -> tuple[Vector, Armature]:
         """Tau and W along v: efforts tau - W a."""
         ...
 
@@ -236,7 +236,8 @@ def accelerations_that_solve(equation: Equation, moment: Snapshot, dt: float | N
     tau, W = equation.efforts
 
     def lacking(a: Vector) -> list[Scalar]:
-        return unbalanced(moment, a, equation.forces(a), [t - w * e for t, w, e in zip(tau, W, a, strict=True)])
+        acting = [t - e for t, e in zip(tau, times(W, a), strict=True)]
+        return unbalanced(moment, a, equation.forces(a), acting)
 
     model = moment.model
     if not model.has_loops:

@@ -21,6 +21,8 @@ from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import Force, Motion, Scalar
 
 Rows = list[list[Scalar]]
+Armature = list[dict[int, Scalar]]
+"""A symmetric matrix along v of which few entries are not 0: its rows, by column."""
 
 
 def zeros(rows: int, columns: int) -> Any:
@@ -47,6 +49,24 @@ def mirrored(block: Sequence[Sequence[Scalar]]) -> Rows:
 
 def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)
+
+
+def plus(M: Rows, W: Armature) -> Rows:
+    return [[e + W[i].get(j, 0.0) for j, e in enumerate(row)] for i, row in enumerate(M)]
+
+
+def diagonal(W: Armature) -> list[Scalar]:
+    """Return the diagonal of what has no other entries."""
+    return [row.get(i, 0.0) for i, row in enumerate(W)]
+
+
+def lumped(W: Armature) -> list[Scalar]:
+    """Return a diagonal that is nowhere less than W (Gershgorin's circles)."""
+    return [sum((w if i == j else abs(w) for j, w in row.items()), 0.0) for i, row in enumerate(W)]
+
+
+def times(W: Armature, a: Sequence[Scalar]) -> list[Scalar]:
+    return [sum((w * a[j] for j, w in row.items()), 0.0) for row in W]
 
 
 def with_diagonal(M: Rows, W: Sequence[Scalar]) -> Rows:

@@ -11,8 +11,10 @@ from collections.abc import Sequence
 
 from cardan._algebra.scalar import is_zero, sign
 from cardan._algebra.spatial import Scalar
+from cardan._dynamics.algorithms.linear import dot
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.public import ArrayLike, public
+from cardan._robot.joints.catalogue.of_another import Follower
 from cardan._robot.model import Model, Node
 
 
@@ -46,7 +48,19 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> list[Scalar]:
         if node.joint.has_efforts:
             # what a joint exerts by itself, the drives need not give
             node.scatter(total, [-e for e in node.joint.efforts(node.configuration(q), node.velocity(v))])
+        if isinstance(node.joint, Follower) and node.joint.own:
+            node.scatter(total, _felt_friction(node.joint, node.configuration(q), node.velocity(v)))
     return total
+
+
+def _felt_friction(joint: Follower, q: Vector, v: Vector) -> list[Scalar]:
+    """Return F^T (f sign(F v)) of dry friction f along the coordinates of a joint that follows others."""
+    felt: list[Scalar] = [0.0] * joint.nv
+    for f, row in zip(joint.own.friction if joint.own else (), joint.slopes(q), strict=False):
+        if not is_zero(f):
+            force = f * sign(dot(row, v))
+            felt = [e + g * force for e, g in zip(felt, row, strict=True)]
+    return felt
 
 
 def has_spring(node: Node) -> bool:

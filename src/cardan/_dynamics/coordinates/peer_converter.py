@@ -17,7 +17,7 @@ from cardan._dynamics.coordinates.compiled_methods import compiled
 from cardan._dynamics.coordinates.convention import Convention
 from cardan._dynamics.coordinates.other_coordinates import ChartedJoint, OtherCoordinates, rows_of
 from cardan._robot.joints import Joint
-from cardan._robot.joints.catalogue.of_another import Follower, Sprung
+from cardan._robot.joints.catalogue.of_another import Equipped, Follower
 from cardan._robot.model import Connection, Model
 from cardan._robot.model.layout import aligned
 
@@ -135,7 +135,7 @@ def _rows(model: Model, convention: Convention, order: Sequence[str] | None, mim
 
 def _chart(model: Model, convention: Convention, c: Connection, joint: Joint) -> Chart:
     inner = joint.joint if isinstance(joint, Follower) else joint
-    inner = inner.joint if isinstance(inner, Sprung) else inner
+    inner = inner.joint if isinstance(inner, Equipped) else inner
     chart = convention.chart(model, replace(c, joint=inner))
     if chart is None:
         where = f" between {c.parent!r} and {c.child!r}"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
-from cardan._algebra.errors import ClusterWarning, MechanismError, ShapeError, levels_inside
+from cardan._algebra.errors import MechanismError, ShapeError
 from cardan._algebra.manifolds import Euclidean
 from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
 from cardan._dynamics.algorithms.dependent import (
@@ -25,7 +24,7 @@ from cardan._dynamics.algorithms.tree import supports
 from cardan._dynamics.call.arguments import numeric_array
 from cardan._dynamics.call.signature import check_model
 from cardan._robot.joints import Fixed, Limits
-from cardan._robot.joints.catalogue.of_another import Sprung
+from cardan._robot.joints.catalogue.of_another import equipped
 from cardan._robot.model import WORLD, Body, Connection, Model
 from cardan._robot.model.annotations import Annotations
 from cardan._robot.records import Actuator, Configuration, Drive, Spring
@@ -43,17 +42,13 @@ def clustered(model: Model, independent: Sequence[str] = (), near: Any = None) -
     Args:
         model: a robot with closed loops.
         independent: names of joints whose velocities are to be independent: of a cluster as many as it has freedoms. By
-            default those with a drive or an actuator (of several freedoms, or dry friction), if they do, and others
-            that determine the rest well.
+            default those with a drive or an actuator, if they do, and others that determine the rest well.
         near: configuration of `model` [rad, m], shape (nq,), whose assembly mode the neutral one is to have. By default
             the neutral configuration of the model.
 
     Raises:
-        ClusterWarning: if limits of dependent joints have no effect: in clusters of several freedoms those of joints of
-            several coordinates. Others are stops.
         MechanismError: for loops without such coordinates (none closed, rows that depend on one another, no freedom
-            left), a choice of `independent` that determines nothing, drives at dependent joints, and dry friction there
-            in clusters of several freedoms.
+            left), a choice of `independent` that determines nothing, and actuators at dependent joints.
 
     Examples:
         >>> linkage = cardan.clustered(cardan.robots.four_bar().model(), independent=["crank_joint"])
@@ -80,13 +75,6 @@ def clustered(model: Model, independent: Sequence[str] = (), near: Any = None) -
     for nodes, closing in _groups(model):
         changed |= _cluster(model, nodes, closing, kept, start)
         closures = [c for c in closures if c not in closing]
-    members: dict[str, Any] = {name: c.joint for name, c in changed.items()}
-    if idle := [
-        name
-        for name, joint in members.items()
-        if joint.limits != Limits() and not (joint.has_stops or joint.has_bounds)
-    ]:
-        warnings.warn(ClusterWarning(model.name, idle), stacklevel=levels_inside())
     connections = tuple(changed.get(c.name, c) for c in model.connections)
     gone = [c.name for c in model.closures if c not in closures]
     annotations = _annotations(model, changed, gone)
@@ -158,10 +146,7 @@ def _cluster(
     along = {i: j for c in joints for i, j in zip(_v(model, c), _v(part, c), strict=True)}
     acting = {name for a in model.annotations.actuators for name in a.joints}
     driven = {j for c in joints for j in _v(part, c) if c.name in acting or any((*c.drive_stiffness, *c.drive_damping))}
-    rubbing = {j for c in joints for j in _v(part, c) if any(c.friction or ())}
     closed = _closed_set(part, {along[i] for i in kept if i in along}, driven, start)
-    if closed.nv > 1 and not kept and rubbing:
-        closed = _closed_set(part, set(), driven | rubbing, start)
     placed = {c.name: c for c in model.connections}
     found: dict[str, Connection] = {}
     for c in joints:
@@ -265,28 +250,22 @@ PASSIVE = ("damping", "friction", "armature", "drive_stiffness", "drive_damping"
 
 
 def _member(part: Model, closed: ClosedSet, c: Connection, by: tuple[str, ...]) -> ClusterMember:
-    """Return a joint with what acts along its dependent velocities; some properties are refused there."""
-    turns, free = not isinstance(c.joint.manifold, Euclidean), closed.free
-    has = {name: tuple(part.passive(name)[j] * (j not in free) for j in _v(part, c)) for name in PASSIVE}
-    wrong = [name for name in ("drive_stiffness", "drive_damping") if any(has[name])]
-    wrong += ["friction"] * (any(has["friction"]) and (turns or closed.nv > 1))
-    wrong += [name for name in ("damping", "armature", "spring_stiffness") if any(has[name]) and turns]
-    if wrong:
+    """Return a joint with what acts along its dependent velocities."""
+
+    def of(values: Any, still: float = 0.0) -> tuple[float, ...]:
+        return tuple(still if j in closed.free else float(values[j]) for j in _v(part, c))
+
+    has = {name.removeprefix("spring_"): of(part.passive(name)) for name in PASSIVE}
+    armature = has.pop("armature")
+    if any(armature) and not isinstance(c.joint.manifold, Euclidean):
         raise MechanismError(
-            f"clustered: joint {c.name!r} of {_loops(part)} is dependent and has {', '.join(wrong)}, which counts "
-            "along independent coordinates alone; choose it among `independent`."
+            f"clustered: joint {c.name!r} of {_loops(part)} is dependent and has an armature, which counts along "
+            "numbers alone, and not along an orientation; choose it among `independent`."
         )
-    own = has["damping"], has["spring_stiffness"], has["spring_rest"]
-    joint = Sprung(c.joint, *own) if any((*own[0], *own[1])) else c.joint
-    armature, friction = (has[name] if any(has[name]) else () for name in ("armature", "friction"))
-    return ClusterMember(joint, c.name, closed, by, armature, _limits(part, free, c), friction)
-
-
-def _limits(part: Model, free: Sequence[int], c: Connection) -> Limits:
-    """Return those of a joint's dependent coordinates."""
-    ends = ((getattr(part, name), far) for name, far in (("lower", -math.inf), ("upper", math.inf)))
-    lower, upper = ([far if j in free else float(values[j]) for j in _v(part, c)] for values, far in ends)
-    return Limits(lower, upper) if any(map(math.isfinite, (*lower, *upper))) else Limits()
+    ends = {"lower": of(part.lower, -math.inf), "upper": of(part.upper, math.inf)}
+    ends |= {"effort": of(part.effort_upper, math.inf), "effort_lower": of(part.effort_lower, -math.inf)}
+    joint = equipped(c.joint, Limits(**ends), **has)
+    return ClusterMember(joint, c.name, closed, by, armature if any(armature) else ())
 
 
 def _loops(part: Model) -> str:

@@ -23,7 +23,7 @@ from cardan._algebra.spatial import ArticulatedInertia, Motion, Scalar
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.drives import JointForces
 from cardan._dynamics.algorithms.implicit import NodeForces, Snapshot, accelerations_that_solve, add_impedance
-from cardan._dynamics.algorithms.linear import Rows, with_diagonal
+from cardan._dynamics.algorithms.linear import Armature, Rows, plus
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.cone import Cone, Impulse, Part
 from cardan._motion.contact.point import Contact
@@ -62,13 +62,13 @@ class AtMinimum:
         return [on_node for contact, wrench in wrenches for on_node in contact.on_nodes(wrench)]
 
     @property
-    def efforts(self) -> tuple[Vector, Vector]:
+    def efforts(self) -> tuple[Vector, Armature]:
         """Tau and W along v."""
         return self.elements.total(self.elements.linear(all_held(self.held), all_held(self.a)))
 
     @property
     def H(self) -> Rows:
-        found = with_diagonal(mass_matrix.kernel(self.moment.model, self.moment.q), self.efforts[1])
+        found = plus(mass_matrix.kernel(self.moment.model, self.moment.q), self.efforts[1])
         impedances: dict[tuple[int, int], ArticulatedInertia] = {}
         for contact, part in zip(self.contacts, self.parts, strict=True):
             Z = contact.place @ part.impedance

@@ -45,7 +45,7 @@ def downhill(problem: Problem, decided: Sequence[Tests], old: Vector, new: Estim
     s = way.lowest(new)
     a = [x + y * s for x, y in zip(way.a, way.d, strict=True)]
     left = reduce(maximum, (abs(y) for y in way.d), 0.0) * ((1.0 - s) * problem.equation.dt)
-    at = Estimate(a, maximum(new.residual, left), new.of_joints, [e.at(a[j]) for j, e in problem.elements])
+    at = Estimate(a, maximum(new.residual, left), new.of_joints, problem.elements.at(a))
     tests = way.over_patches(partial(_asked, problem.equation.dt), _changes(problem, a))
     return Decision(at.efforts, tests), at
 
@@ -167,14 +167,14 @@ class _Way(NamedTuple):
     def _power_asked(self, s: Scalar) -> Scalar:
         """Return p(s)."""
         a = [x + s * y for x, y in zip(self.a, self.d, strict=True)]
-        total = self._of_elements([element.at(a[j]) for j, element in self.problem.elements])
+        total = self._of_elements(self.problem.elements.at(a))
         return total + sum(self.over_patches(partial(_power_asked, s), self.lines), 0.0)
 
     def _of_elements(self, efforts: Vector) -> Scalar:
         """Return dt^2 f . d."""
         square, total = self.problem.equation.dt**2, 0.0
-        for (j, element), held in zip(self.problem.elements, efforts, strict=True):
-            total = total + element.effort(held) * (self.d[j] * square)
+        for (along, element), held in zip(self.problem.elements, efforts, strict=True):
+            total = total + element.effort(held) * (along.rate(self.d) * square)
         return total
 
 

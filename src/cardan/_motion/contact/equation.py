@@ -28,12 +28,12 @@ from cardan._algebra.scalar import maximum, where
 from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Scalar
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.implicit import Snapshot, add_impedance, closed_solution, implicit_dynamics, is_tree
-from cardan._dynamics.algorithms.linear import Rows, dot, with_diagonal
+from cardan._dynamics.algorithms.linear import Armature, Rows, diagonal, dot, plus
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.point import Contact
 
-Efforts = tuple[Vector, Vector]  # tau and W along v
+Efforts = tuple[Vector, Armature]  # tau and W along v
 # What returns J a of a patch, by its number: it may be asked where what is far is skipped.
 Changes = Callable[[int], Motion]
 SHARED = 3  # from so many contacts on it costs less to carry their impedances to the body first
@@ -141,7 +141,8 @@ class TreeEquation(Equation):
         both = zip(self.groups, contributions, strict=False)
         near = [(self.patches[group.patches[0]].first.a, or_zeros(group.is_near, own)) for group, own in both]
         forces, impedances = ([(i, own[k]) for i, own in near] for k in (0, 1))
-        found = implicit_dynamics(self.moment, *efforts, forces, impedances, self.dt)
+        tau, W = efforts
+        found = implicit_dynamics(self.moment, tau, diagonal(W), forces, impedances, self.dt)
         return list(found.a), self._of_patches(found.dA)
 
     def changes(self, a: Vector) -> Changes:
@@ -186,7 +187,7 @@ class JointEquation(Equation):
 
     def solve(self, efforts: Efforts, contributions: Sequence[Contribution]) -> tuple[list[Scalar], Changes]:
         tau, W = efforts
-        A, b = with_diagonal(self.M, W), [t - h for t, h in zip(tau, self.h, strict=True)]
+        A, b = plus(self.M, W), [t - h for t, h in zip(tau, self.h, strict=True)]
         self.add(A, b, contributions)
         a = list(closed_solution(self.moment, A, b, self.dt))
         return a, self.changes(a)

@@ -1,4 +1,4 @@
-"""Bounds of joints as contacts without friction, of `Distance` joints and of what follows several velocities.
+"""Bounds of `Distance` joints as contacts without friction.
 
 Ropes pull their ends together, struts keep them apart:
 
@@ -6,18 +6,11 @@ Ropes pull their ends together, struts keep them apart:
 
 with d the distance of the two ends and u the direction between them. A force along u is the same at any point of the
 line: one at an end is at both, and so is the rate of d.
-
-Of a joint in a cluster with coordinate x the points are one place on both bodies, p, and as joints take up the rest
-
-    gap = |t| (x - lower),  n = t / |t|           gap = |t| (upper - x),  n = -t / |t|,           t = v + w x p
-
-with (v, w) its motion subspace: at p the bodies move by t dx/dt.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from cardan._algebra.scalar import sqrt
 from cardan._algebra.spatial import Vector3
@@ -25,14 +18,11 @@ from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.collision import Candidate
 from cardan._motion.contact.point import WORLD, AtRest, Contact, ContactsOfPair
 from cardan._robot.joints import Distance, Joint, Reversed
-from cardan._robot.joints.catalogue.of_another import Follower
 from cardan._robot.model import Model
-from cardan._robot.model.layout import Node
 from cardan._robot.records import Connection, Material
 
 # As stiff as the laws take it: nearly rigid, whatever hangs on it.
 TAUT = Material(friction=0.0, stiffness=1e30)
-X, Y, Z = Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0)
 TINY = 1e-30  # a square [m^2] beside which that of a length is 0: ends in one place have no direction, and no NaN
 
 
@@ -69,31 +59,6 @@ def lengths(moment: Snapshot) -> list[Contact]:
         for side in (sign,) if sign else (1.0, -1.0):
             candidate = Candidate(side * (d - limit), own, along * (side / d))
             found.append(Contact(moment, shared, candidate, TAUT))
-    return found
-
-
-def limited(model: Model) -> list[Node]:
-    """Return the joints that follow several velocities and have limits."""
-    return [node for node in model.nodes if isinstance(node.joint, Follower) and node.joint.has_bounds]
-
-
-def stops(moment: Snapshot) -> list[Contact]:
-    """Return what may touch for the limits of joints that follow several velocities."""
-    found, rest = [], AtRest(moment.model)
-    for node in limited(moment.model):
-        joint: Any = node.joint
-        x = joint.inner_configuration(node.configuration(moment.q))
-        (S,) = joint.joint.motion_subspace(x)
-        point = max((Z, X, Y), key=lambda p: float((S.linear + S.angular.cross(p)).norm_squared()))
-        t = S.linear + S.angular.cross(point)
-        lever = sqrt(t.norm_squared())
-        place = moment.poses[node.index] @ point
-        other = place if node.parent == WORLD else moment.poses[node.parent].inverse_act(place)
-        shared = ContactsOfPair(rest, (node.index, node.parent), (point, other), (0.0, 0.0))
-        for sign, (limit,) in ((1.0, joint.limits.lower), (-1.0, joint.limits.upper)):
-            if math.isfinite(limit):
-                candidate = Candidate(sign * lever * (x[0] - limit), point, t * (sign / lever))
-                found.append(Contact(moment, shared, candidate, TAUT))
     return found
 
 

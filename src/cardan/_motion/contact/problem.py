@@ -130,8 +130,9 @@ class Problem:
 
     def start(self) -> tuple[Decision, Estimate]:
         """Return what keeps the velocities as they are."""
-        efforts = [element.at(0.0) for _, element in self.elements]
-        nothing = Estimate([0.0] * self.equation.moment.model.nv, 1.0, 1.0, efforts)
+        still = [0.0] * self.equation.moment.model.nv
+        efforts = self.elements.at(still)
+        nothing = Estimate(still, 1.0, 1.0, efforts)
         return Decision(efforts, self.first), nothing
 
     def lines(self, decision: Decision, a: Vector) -> Lines:

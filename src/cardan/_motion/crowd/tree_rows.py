@@ -27,6 +27,7 @@ from cardan._dynamics.algorithms.gyroscopic import gyroscopic_couple, gyroscopic
 from cardan._dynamics.algorithms.health import is_sound
 from cardan._dynamics.algorithms.implicit import Snapshot, borne_by_tree, implicit_dynamics
 from cardan._dynamics.algorithms.kinematic import KinematicJoints
+from cardan._dynamics.algorithms.linear import lumped
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.convex import convex
@@ -136,9 +137,10 @@ class TreeRows:
     def _moment(self, **given: Any) -> _Moment:
         joints, state, forces = self._start(**given)
         efforts = list(forces.efforts)
-        for j, own in enumerate(forces.of_joints):
-            efforts[j] = sum((e.at(0.0) for e in own if is_zero(e.w)), efforts[j])
-            forces.of_joints[j] = [e for e in own if not is_zero(e.w)]
+        for k, (along, own) in enumerate(zip(forces.along, forces.of_coordinates, strict=True)):
+            for j, g in along.slopes.items():
+                efforts[j] = sum((g * e.at(0.0) for e in own if is_zero(e.w)), efforts[j])
+            forces.of_coordinates[k] = [e for e in own if not is_zero(e.w)]
         forces.efforts = [0.0] * len(efforts)
         return _Moment(joints, state, forces, efforts)
 
@@ -153,7 +155,7 @@ class TreeRows:
         def start(**given: Any) -> dict[str, Any]:
             joints, state, forces, efforts = self._moment(**given)
             if self.is_long:
-                found = {"node": self._node_rows(state), "held": [e.at(0.0) for _, e in forces]}
+                found = {"node": self._node_rows(state), "held": forces.at([0.0] * joints.model.nv)}
                 return found | {"free": self._vector(self._borne(state, efforts).a)}
             model, count = joints.model, self.blocks
             M, h = mass_matrix.kernel(model, state.q), bias_forces.kernel(model, state.q, state.v)
@@ -163,7 +165,7 @@ class TreeRows:
                 "node": self._node_rows(state),
             }
             if self.elements:
-                return found | {"held": [e.at(0.0) for _, e in forces], "jacobian": self._jacobians(state)}
+                return found | {"held": forces.at([0.0] * joints.model.nv), "jacobian": self._jacobians(state)}
             found["free"] = in_blocks(implicit_dynamics(state, efforts).a)
             return found if self.is_loose else found | {"jacobian": self._jacobians(state)}
 
@@ -265,7 +267,7 @@ class TreeRows:
         def lines(held: Any, before: Any, **given: Any) -> dict[str, Any]:
             forces = self._moment(**given).forces
             tau, W = forces.total(forces.linear(list(held), self._values(before)))
-            return {"line": self._vector(tau), "armature": self._vector(W)}
+            return {"line": self._vector(tau), "armature": self._vector(lumped(W))}
 
         return row_program("lines", self.columns | self._decided, lines)
 

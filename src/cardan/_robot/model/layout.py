@@ -19,9 +19,9 @@ from cardan._algebra.errors import MechanismError, ParameterError, ShapeError, c
 from cardan._algebra.scalar import is_finite, is_symbol, is_zero
 from cardan._algebra.spatial import SE3, Inertia, Scalar, Symmetric3, Vector3, snapped
 from cardan._robot.joints import Coupled, Fixed, Joint, Mimic, Revolute
-from cardan._robot.joints.catalogue.of_another import Follower, Sprung, following_directly, following_fewer
+from cardan._robot.joints.catalogue.of_another import Follower, equipped, following_directly, following_fewer
 from cardan._robot.joints.derivation.programs import replaced
-from cardan._robot.joints.limits import move_to_middle
+from cardan._robot.joints.limits import Limits, move_to_middle
 from cardan._robot.records import WORLD, Body, Configuration, Connection, Frame
 
 
@@ -72,6 +72,7 @@ class Attachment(ByFields):
 
 Slices = dict[str, tuple[slice, slice]]
 SQUARED = ("armature", "damping", "drive_stiffness", "drive_damping", "spring_stiffness")
+FELT = ("friction", "spring_rest")
 
 
 def check_unique(bodies: Sequence[Body], frames: Sequence[Frame], connections: Sequence[Connection]) -> None:
@@ -241,26 +242,19 @@ def _node(index: int, c: Connection, parent: int, placement: SE3, inertia: Inert
         # Where the primary is when the mimic is at its rest; one that does not move with it has no stiffness.
         spring_rest=tuple((e - offset) / k if k else 0.0 for e in c.spring_rest),
     )
-    return _coupled(node) if joint.primaries and not isinstance(joint, Mimic) else node
+    return _coupled(node, c.limits) if joint.primaries and not isinstance(joint, Mimic) else node
 
 
-def _coupled(node: Node) -> Node:
-    """Return the node of a coupled joint with what acts along its coordinate as its inner joint's own efforts.
+def _coupled(node: Node, limits: Limits) -> Node:
+    """Return the node of a coupled joint with what acts along its coordinate at its inner joint.
 
     There it is not constant along the velocities of the joints it follows.
     """
     joint: Any = node.joint
-    for what in ("friction", "drive_stiffness", "drive_damping"):
-        if not all(map(is_zero, getattr(node, what))):
-            raise MechanismError(
-                f"joint {node.name!r} follows {', '.join(map(repr, joint.primaries))} by a function and has {what}, "
-                "for which its coordinate would have to be one of the robot's: give it to the joints that it follows."
-            )
-    acting = tuple(getattr(node, name)[:1] for name in ("damping", "spring_stiffness", "spring_rest"))
-    if not all(map(is_zero, (*acting[0], *acting[1]))):
-        joint = replaced(joint, joint=Sprung(joint.joint, *acting))
-    still = (0.0,) * joint.nv
-    return replaced(node, joint=joint, **dict.fromkeys((*SQUARED, "friction", "spring_rest"), still))
+    acting = {name.removeprefix("spring_"): getattr(node, name)[:1] for name in (*SQUARED[1:], *FELT)}
+    efforts = Limits(effort=(limits.effort or ())[:1], effort_lower=(limits.effort_lower or ())[:1])
+    joint = replaced(joint, joint=equipped(joint.joint, efforts, **acting))
+    return replaced(node, joint=joint, **dict.fromkeys((*SQUARED, *FELT), (0.0,) * joint.nv))
 
 
 def _rotors(nodes: Sequence[Node], connections: Sequence[Connection]) -> list[Node]:

@@ -21,7 +21,7 @@ from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.function import Function
 from cardan._motion.contact import LAWS, contacts
-from cardan._motion.contact.lengths import bounded, lengths, limited, stops
+from cardan._motion.contact.lengths import bounded, lengths
 from cardan._motion.contact.point import Contact
 from cardan._motion.simulation.collide import check_pages
 from cardan._motion.simulation.control import Control
@@ -177,8 +177,7 @@ class Featherstone(CompiledSolver):
 
     @property
     def _bounded(self) -> list[str]:
-        model = self.world.model
-        return [c.name for c, *_ in bounded(model)] + [node.name for node in limited(model) if self.limits]
+        return [c.name for c, *_ in bounded(self.world.model)]
 
     def _check_support(self) -> None:
         super()._check_support()
@@ -210,10 +209,9 @@ class Featherstone(CompiledSolver):
     def _implicit_only(self) -> Iterator[tuple[str, str]]:
         """Yield what in the world takes the implicit integrator, and what to do instead."""
         model = self.world.model
-        # a joint that follows others has its own inside
-        parts: list[tuple[str, Any]] = [
-            (c.name, own) for c in model.connections for own in (c, c.joint) if own is c or isinstance(own, Follower)
-        ]
+        followers = [(c.name, c.joint.own) for c in model.connections if isinstance(c.joint, Follower)]
+        parts: list[tuple[str, Any]] = [*((c.name, c) for c in model.connections), *followers]
+        parts = [(name, own) for name, own in parts if own]
         if self.limits:
             given = [name for name, own in model.inputs.items() if own.constant in ("lower", "upper")]
             ends = [(name, [*(own.limits.lower or ()), *(own.limits.upper or ())]) for name, own in parts]
@@ -285,8 +283,7 @@ def solve(given: StepInputs) -> tuple[stepping.Solved, Sequence[Contact]]:
     forces = JointForces(start.model, start.q, start.v, given.command, dt, limits=settings.limits)
     forces.add(gyroscopic_efforts(start, dt))
     touching = contacts(start, given.pairs, dt if law == "convex" else None)
-    bounds = [*lengths(start), *(stops(start) if settings.limits else ())]
-    return LAWS[law](start, forces, [*touching, *bounds], dt, iterations), touching
+    return LAWS[law](start, forces, [*touching, *lengths(start)], dt, iterations), touching
 
 
 def explicit_step(given: StepInputs) -> stepping.Moved:

@@ -14,11 +14,12 @@ import numpy as np
 from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._algebra.scalar import absolute, is_finite, maximum
 from cardan._algebra.spatial import Scalar, Vector3
-from cardan._dynamics.algorithms.drives import JointForces
+from cardan._dynamics.algorithms.drives import JointForces, Lines, coupling
 from cardan._dynamics.algorithms.implicit import Snapshot
+from cardan._dynamics.algorithms.linear import lumped
 from cardan._dynamics.algorithms.tree import Vector, supports
 from cardan._dynamics.call.function import Function
-from cardan._motion.contact.lengths import bounds_of, limited
+from cardan._motion.contact.lengths import bounds_of
 from cardan._motion.contact.touching import Pair
 from cardan._motion.maximal_steps import (
     Efforts,
@@ -78,6 +79,7 @@ class Maximal(CompiledSolver):
         "cable": YES,
         "link without inertia": "give it one, or take cardan.solvers.Featherstone",
         "cluster": "take cardan.solvers.Featherstone, or loops as constraints: clusters=False",
+        "joint along several velocities": "take cardan.solvers.Featherstone",
         "contact": YES,
         "what must not slip": "take cardan.solvers.Featherstone",
         "surface velocity": "take cardan.solvers.Featherstone, or a joint that is driven (World.with_kinematic)",
@@ -105,8 +107,8 @@ class Maximal(CompiledSolver):
             columns = [s.scalars() for s in joint.motion_subspace(joint.neutral())]
             if np.linalg.matrix_rank(np.array(columns, dtype=float)) < joint.nv:
                 yield "cluster", f"the cluster at joint {name!r}, which does not have all its freedoms"
-        for node in limited(model) if self.limits else ():
-            yield "cluster", f"the limits of joint {node.name!r}, which follows several velocities"
+        for name in coupling(model, limits=self.limits):
+            yield "joint along several velocities", f"the drive, dry friction or limits of joint {name!r}, which follows several velocities"
         for node in model.nodes:
             try:
                 MovingBody(node)
@@ -179,12 +181,16 @@ def take_step(given: StepInputs) -> StepResult:
     def mean(after: Vector) -> list[Scalar]:
         return [(new - old) * (1.0 / h) for new, old in zip(after, v, strict=True)]
 
+    def efforts(lines: Lines) -> Efforts:
+        tau, W = forces.total(lines)
+        return Efforts(tau, lumped(W))
+
     lines = forces.linear()
     if not forces.are_lines:  # decided once more: which part of its line a force is on hangs on the acceleration
-        efforts = Efforts(*forces.total(lines))
-        a = mean(begun.estimate(efforts) if begun.estimate else begun.finish(efforts).v)
+        acting = efforts(lines)
+        a = mean(begun.estimate(acting) if begun.estimate else begun.finish(acting).v)
         lines = forces.linear(forces.on(lines, a), a)
-    stepped = begun.finish(Efforts(*forces.total(lines)))
+    stepped = begun.finish(efforts(lines))
     a = mean(stepped.v)
     return stepped._replace(slack=maximum(forces.residual(forces.on(lines, a), a), stepped.slack))
 

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan._compiler.runtime.threads import num_threads, split
+from cardan._dynamics.algorithms.drives import coupling
 from cardan._dynamics.algorithms.tree import supports
-from cardan._motion.contact.lengths import bounded, limited
+from cardan._motion.contact.lengths import bounded
 from cardan._motion.crowd.engine import Engine
 from cardan._motion.crowd.kept import NOTHING, KeptImpulses
 from cardan._motion.crowd.kinds import are_long, trees_of
@@ -55,8 +56,8 @@ def what_is_no_row(world: World) -> str | None:
         return f"the loop that joint {model.closures[0].name!r} closes"
     for c, *_ in bounded(model):
         return f"the bounds of joint {c.name!r}"
-    for node in limited(model):
-        return f"the limits of joint {node.name!r}, which follows several velocities"
+    for name in coupling(model, limits=True):
+        return f"the drive, dry friction or limits of joint {name!r}, which follows several velocities"
     rules = world.pairs.rules
     surfaces = [s.shape.surface for s in rules.solids], [own.material for own in rules.surfaces.values()]
     if any(material and material.anisotropy != 1.0 for material in chain(*surfaces)):

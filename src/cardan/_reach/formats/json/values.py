@@ -26,7 +26,7 @@ from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
 from cardan._reach.formats.json.kinds import BOUND, NUMBER, TEXT, VALUES, VECTOR, Kind, at, built, each, members
 from cardan._reach.formats.json.text import MAX_DEPTH, WrongError, json_text, refuse
 from cardan._robot.joints import CATALOGUE, Constant, CoordinateFunction, Joint, Linear, NaturalSpline, Polynomial
-from cardan._robot.joints.catalogue.of_another import Sprung
+from cardan._robot.joints.catalogue.of_another import Equipped
 from cardan._robot.joints.coordinate_functions import Through
 
 # --- which class a name in a file means ---
@@ -35,7 +35,7 @@ Registered = TypeVar("Registered", bound=type)
 BASES = (Joint, CoordinateFunction, Manifold)
 WHAT = "a class of joint, coordinate function or manifold"
 
-_JOINTS = {kind.__name__: kind for kind in (*map(type, CATALOGUE), ClusterMember, Sprung)}
+_JOINTS = {kind.__name__: kind for kind in (*map(type, CATALOGUE), ClusterMember, Equipped)}
 _FUNCTIONS = {kind.__name__: kind for kind in (Constant, Linear, Polynomial, NaturalSpline, Through)}
 _MANIFOLDS = ("Euclidean", "UnitComplex", "UnitQuaternion", "MRP", "SE2", "SE3", "Product")
 _SPACES = {f"manifolds.{name}": getattr(manifolds, name) for name in _MANIFOLDS} | {"manifolds.ClosedSet": ClosedSet}

@@ -11,7 +11,7 @@ from cardan._algebra.by_fields import computed
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds import Euclidean, UnitComplex
 from cardan._algebra.manifolds.manifold import matrix_vector
-from cardan._algebra.scalar import is_finite
+from cardan._algebra.scalar import is_finite, is_zero
 from cardan._algebra.spatial import SE3, Force, Motion, MotionSubspace, Scalar
 from cardan._compiler.program import Op
 from cardan._robot.joints.catalogue.free_directions import Fixed
@@ -24,7 +24,7 @@ from cardan._robot.joints.coordinate_functions import (
     coordinate,
     value_of,
 )
-from cardan._robot.joints.derivation.derived import coupling_slopes
+from cardan._robot.joints.derivation.derived import coupling_curvature, coupling_slopes
 from cardan._robot.joints.derivation.programs import joint_program, keep_by_joint, open_slots, pose_entries, replaced
 from cardan._robot.joints.joint import Joint, JointOfAnother, Scalars
 from cardan._robot.joints.limits import Limits, is_bounded
@@ -39,21 +39,11 @@ class Follower(JointOfAnother):
     """
 
     simplified: bool = False  # whether `simplified_tree` may put another joint of the same motion within
-    limits: Limits = Limits()  # of x
-    friction: tuple[float, ...] = ()  # dry, along x
 
     @property
-    def has_stops(self) -> bool:
-        """Whether limits and dry friction act in steps: those of numbers that follow one velocity."""
-        return self.nv == 1 and isinstance(self.joint.manifold, Euclidean)
-
-    @property
-    def has_bounds(self) -> bool:
-        """Whether limits are contacts in steps: those of one number that follows several velocities."""
-        simple = _is_one_number(self.joint) and self.joint.has_constant_motion_subspace
-        return (
-            self.nv > 1 and simple and any(map(math.isfinite, (*(self.limits.lower or ()), *(self.limits.upper or ()))))
-        )
+    def own(self) -> Equipped | None:
+        """What acts along x, if anything does."""
+        return self.joint if isinstance(self.joint, Equipped) else None
 
     def inner_configuration(self, q: Scalars) -> tuple[Scalar, ...]:
         """Return the inner joint's configuration."""
@@ -61,6 +51,10 @@ class Follower(JointOfAnother):
 
     def slopes(self, q: Scalars) -> list[list[Scalar]]:
         """Return F: a row for each velocity of the inner joint."""
+        raise NotImplementedError
+
+    def curvature(self, q: Scalars, v: Scalars) -> Sequence[Scalar]:
+        """Return (dF/dt) v: the part of d2x/dt2 that is not due to the rate of v."""
         raise NotImplementedError
 
     def rotors(self, armature: Sequence[Scalar]) -> list[tuple[Scalar, Joint]]:
@@ -173,6 +167,9 @@ class Mimic(Follower):
     def slopes(self, q: Scalars) -> list[list[Scalar]]:
         return [[self.multiplier * float(i == j) for j in range(self.nv)] for i in range(self.nv)]
 
+    def curvature(self, q: Scalars, v: Scalars) -> list[Scalar]:
+        return [0.0] * self.nv
+
     def motion_subspace(self, q: Scalars) -> list[Motion]:
         return [s * self.multiplier for s in self.joint.motion_subspace(self.inner_configuration(q))]
 
@@ -284,6 +281,9 @@ class Coupled(Follower):
     def slopes(self, q: Scalars) -> list[list[Scalar]]:
         return [coupling_slopes(self, q)]
 
+    def curvature(self, q: Scalars, v: Scalars) -> list[Scalar]:
+        return [coupling_curvature(self, q, v)]
+
     def rotors(self, armature: Sequence[Scalar]) -> list[tuple[Scalar, Joint]]:
         return [(armature[0], replaced(self, joint=Revolute((0.0, 0.0, 1.0))))]
 
@@ -293,25 +293,54 @@ class Coupled(Follower):
 
 
 @dataclass(frozen=True, slots=True)
-class Sprung(JointOfAnother):
-    """The joint within, of numbers, with efforts of dampers and springs: -damping v - stiffness (x - rest)."""
+class Equipped(JointOfAnother):
+    """The joint within a follower, with what acts along its own coordinates x; each part empty if there is none.
+
+    Dampers and springs are efforts of the joint's own, -damping v - stiffness (x - rest). Dry friction, a drive and
+    stops are forces of a step (`drives`).
+    """
 
     joint: Joint
-    damping: tuple[Scalar, ...]
-    stiffness: tuple[Scalar, ...]
-    rest: tuple[Scalar, ...]
+    damping: tuple[Scalar, ...] = ()
+    stiffness: tuple[Scalar, ...] = ()
+    rest: tuple[Scalar, ...] = ()
+    friction: tuple[Scalar, ...] = ()
+    drive_stiffness: tuple[Scalar, ...] = ()
+    drive_damping: tuple[Scalar, ...] = ()
+    limits: Limits = Limits()
 
     def transform(self, q: Scalars) -> SE3:
         return self.joint.transform(q)
 
     def efforts(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
         own = self.joint.efforts(q, v) if self.joint.has_efforts else [0.0] * self.nv
-        each = zip(own, self.damping, v, self.stiffness, q, self.rest, strict=True)
-        return tuple(e - damping * rate - k * (x - rest) for e, damping, rate, k, x, rest in each)
+        if self.damping:
+            own = [e - damping * rate for e, damping, rate in zip(own, self.damping, v, strict=True)]
+        if self.stiffness:
+            ahead = self.manifold.toward(q, self.rest)
+            own = [e + k * way for e, k, way in zip(own, self.stiffness, ahead, strict=True)]
+        return tuple(own)
 
     @property
     def has_efforts(self) -> bool:
-        return True
+        return bool(self.damping or self.stiffness) or self.joint.has_efforts
+
+
+def equipped(joint: Joint, limits: Limits, **acting: tuple[Scalar, ...]) -> Joint:
+    """Return a joint with those fields of `Equipped` that act along its coordinates; itself if nothing does."""
+
+    def acts(*names: str) -> bool:
+        return not all(is_zero(e) for name in names for e in acting[name])
+
+    is_driven = acts("drive_stiffness", "drive_damping")
+    kept = ["drive_stiffness", "drive_damping"] if is_driven else []
+    kept += ["stiffness", "rest"] if acts("stiffness") else []
+    kept += [name for name in ("damping", "friction") if acts(name)]
+    if not is_driven:  # whose efforts nothing else has
+        limits = Limits(limits.lower, limits.upper)
+    if not (kept or any(map(math.isfinite, (*(limits.lower or ()), *(limits.upper or ()))))):
+        return joint
+    return Equipped(joint, limits=limits, **{name: acting[name] for name in kept})
 
 
 def _is_one_number(joint: Joint) -> bool:

@@ -234,6 +234,20 @@ def coupling_slopes(joint: Any, q: Scalars) -> list[Any]:
     return [values[r] for r in program.results]
 
 
+def coupling_curvature(joint: Any, q: Scalars, v: Scalars) -> Any:
+    """Return sum f_ij v_i v_j of that function."""
+    template, parameters = open_slots(joint)
+    program = _coupling_rates_program(template)
+    values = replay(program, [*parameters, *q, *v])
+    return sum((values[r] * e for r, e in zip(program.results, v, strict=True)), 0.0)
+
+
+@keep_by_joint("transform")
+def _coupling_rates_program(template: Any) -> Program:
+    """Return the program of the rates of the slopes, of q and dq/dt."""
+    return jacobian_vector_product(_coupling_program(template), ["q"])
+
+
 @keep_by_joint("transform")
 def _coupling_program(template: Any) -> Program:
     value = joint_program("coupling", template, lambda joint, q: {"x": joint.inner_configuration(q)}, q=template.nq)
