@@ -200,17 +200,18 @@ def test_a_line_of_tendons_of_two_joints_couples(equality):
     assert len(left_out) == ("tendon2" in equality)
 
 
-def test_what_a_coupled_joint_cannot_have_is_left_out_with_a_warning():
+def test_a_coupled_joint_has_its_own_friction_and_drive():
     rough = KNEE.replace('armature="0.3"', 'frictionloss="0.1"')
-    after = (
-        '<equality><joint joint1="glide" joint2="knee" polycoef="0 0 1 0 0"/></equality>'
-        '<actuator><position joint="glide" kp="10"/></actuator>'
-    )
-    said = [fault.message for fault in check(mjcf(rough, "", after))]
-    for what in ("friction", "drive"):
-        assert any(f"its {what} is left out: it follows joint 'knee' by a polynomial" in one for one in said)
-    with pytest.warns(DescriptionWarning):
-        assert read(rough, "", after).model().nv == 2
+    equality = '<equality><joint joint1="glide" joint2="knee" polycoef="0 0 1 0 0"/></equality>'
+    world = read(rough, "", equality).world()
+    found = [
+        solver(world, dt=1e-3).step(world.state(), steps=200).q[0]
+        for solver in (cardan.solvers.Featherstone, cardan.solvers.MuJoCo)
+    ]
+    np.testing.assert_allclose(*found, atol=1e-4)
+    driven = read(rough, "", f'{equality}<actuator><position joint="glide" kp="10"/></actuator>')
+    (glide,) = [c for c in driven.joints if c.name == "glide"]
+    assert (glide.friction, glide.drive_stiffness) == ((0.1,), (10.0,))
 
 
 # --- shapes ---------------------------------------------------------------------------------------------------------

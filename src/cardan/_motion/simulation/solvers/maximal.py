@@ -108,7 +108,10 @@ class Maximal(CompiledSolver):
             if np.linalg.matrix_rank(np.array(columns, dtype=float)) < joint.nv:
                 yield "cluster", f"the cluster at joint {name!r}, which does not have all its freedoms"
         for name in coupling(model, limits=self.limits):
-            yield "joint along several velocities", f"the drive, dry friction or limits of joint {name!r}, which follows several velocities"
+            yield (
+                "joint along several velocities",
+                f"the drive, dry friction or limits of joint {name!r}, which follows several velocities",
+            )
         for node in model.nodes:
             try:
                 MovingBody(node)

@@ -21,7 +21,7 @@ from cardan._algebra.spatial.rotations import rotation_about_axis
 from cardan._motion.simulation.cutting import cut_bodies
 from cardan._reach.formats.mjcf import context
 from cardan._robot import joints as J
-from cardan._robot.joints import Coupled, Fixed, Joint, Limits, Spherical
+from cardan._robot.joints import Fixed, Joint, Limits, Spherical
 from cardan._robot.joints.catalogue.of_another import following
 from cardan._robot.model import WORLD
 from cardan._robot.records import Connection, Drive, Spring
@@ -186,10 +186,7 @@ class Tree:
             r.parts[k] = context.JointPart(name, start, nv, sum(sizes))
             start += nv
         joint, poses = self._mimicking(row.joint, numbers), (at @ row.before, row.after)
-        along = self._along(numbers)
-        if isinstance(joint, Coupled):
-            self._leave_out(numbers[0], along)
-        record = r.mechanism.add_joint(name, joint, parent, child, *poses, **along)
+        record = r.mechanism.add_joint(name, joint, parent, child, *poses, **self._along(numbers))
         assert record.joint.nv == start
 
     def _mimicking(self, joint: Joint, numbers: list[int]) -> Joint:
@@ -200,13 +197,6 @@ class Tree:
         if self.m.jnt_limited[numbers[0]]:
             self._remark(numbers[0], f"its range limits joint {primary!r}, which it follows, in MuJoCo alone")
         return following(joint, primary, coefficients)
-
-    def _leave_out(self, k: int, along: dict[str, Any]) -> None:
-        """Leave out, and say so, what a joint that follows another by a polynomial cannot have."""
-        has = {"friction": any(along["friction"]), "drive": any((*along["drive"].stiffness, *along["drive"].damping))}
-        for key in [key for key, is_there in has.items() if is_there]:
-            self._warn(k, f"its {key} is left out: it follows joint {self.joints[self.mimics[k][0]]!r} by a polynomial")
-            del along[key]
 
     def _step(self, k: int) -> RowStep:
         m: Any = self.m
