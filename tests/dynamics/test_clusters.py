@@ -430,6 +430,21 @@ def test_a_step_of_clusters_accelerates_as_one_of_constraints(name, friction):
 
 
 @pytest.mark.full
+def test_a_step_with_drives_and_friction_of_dependent_joints_has_derivatives():
+    world = with_all(five_bar(), **GAINS, friction=lambda n: [0.3] * n).world(clusters=True)
+    step = cardan.solvers.Featherstone(world, dt=2e-3).function
+    q, v, rate, goal = driven_state(world.model, 0)
+    given = {"count": 0.0, "effort": 0.0 * v, "velocity": rate, "v": v}
+    given["position"] = cardan.limit_coordinates(world.model, goal)
+    for name in ("v", "position"):
+        found = cardan.derivative(step, name)(world.model, q, **given)["v"]
+        ahead, behind = ([given | {name: given[name] + h * e} for e in np.eye(2)] for h in (1e-6, -1e-6))
+        both = zip(ahead, behind, strict=True)
+        differences = [step(world.model, q, **x)["v"] - step(world.model, q, **y)["v"] for x, y in both]
+        np.testing.assert_allclose(found, np.transpose(differences) / 2e-6, rtol=1e-6)
+
+
+@pytest.mark.full
 def test_stops_of_joints_of_several_coordinates():
     joint = linkages.parallel_ankle().model().joint("left_top")
     limits = cardan.Limits([-0.02] * 2, [0.02] * 2)

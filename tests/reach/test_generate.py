@@ -155,6 +155,18 @@ def test_a_world_with_drives_is_asked_for_positions(tmp_path, capsys):
     assert "step of arm7" in capsys.readouterr().out
 
 
+def test_a_drive_along_what_follows_others_is_asked_for_positions():
+    own = cardan.Mechanism("coupled")
+    for name in ("a", "b"):
+        own.add_body(name, cardan.Inertia(mass=1.0, com=[0.1, 0.0, 0.0], inertia=0.1 * np.eye(3)))
+    own.add_joint("a", cardan.joints.Revolute(), "world", "a")
+    square = cardan.joints.Coupled(cardan.joints.Revolute(), "a", cardan.joints.Polynomial([0.0, 1.0, 0.5]))
+    own.add_joint("b", square, "a", "b", drive=cardan.Drive(10.0, 1.0))
+    world = own.world()
+    solver = cardan.solvers.Featherstone(world, dt=1e-3)
+    assert [a.name for a in step_of(solver).program(world.model).inputs] == ["q", "v", "effort", "position", "velocity"]
+
+
 def test_all_joints_and_tables(tmp_path, all_joints_or):
     """Joints of every kind, splines with their tables among them."""
     model = random_model(0, joints=all_joints_or(CATALOGUE[1::4]))

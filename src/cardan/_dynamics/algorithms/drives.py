@@ -461,6 +461,13 @@ def joint_inertias(model: Model) -> list[Scalar]:
     return D
 
 
+def is_driven(model: Model) -> bool:
+    """Return whether there is a drive, so that targets count."""
+    followers = [node.joint.own for node in model.nodes if isinstance(node.joint, Follower)]
+    gains = [e for c in (*model.nodes, *followers) if c for e in (*c.drive_stiffness, *c.drive_damping)]
+    return not all(map(is_zero, gains))
+
+
 def coupling(model: Model, *, limits: bool) -> Iterator[str]:
     """Yield the joints that follow several velocities and have a drive, dry friction or, if `limits`, stops."""
     for node in model.nodes:

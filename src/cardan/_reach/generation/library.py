@@ -30,6 +30,7 @@ from cardan._compiler.runtime.staging import write_whole
 from cardan._compiler.targets.c import HEADERS, RESERVED, CFunction, c_function, c_header, c_source, check_name
 from cardan._compiler.targets.cmake import RESERVED_TARGETS, cmake_config, cmake_lists
 from cardan._compiler.targets.cpp_header import CppFunction, CppJoint, Sizes, cpp_header
+from cardan._dynamics.algorithms.drives import is_driven
 from cardan._dynamics.call.function import Function, function
 from cardan._motion.simulation.solvers.solver import Solver, checked_steps
 from cardan._motion.simulation.solvers.step_function import ARRAYS
@@ -389,8 +390,7 @@ def step_of(solver: Solver, steps: int = 1) -> Function[..., Any]:
 
 def _shapes(solver: Solver) -> dict[str, Any]:
     model, world = solver.world.model, solver.world
-    gains = (*model.passive("drive_stiffness"), *model.passive("drive_damping"))
-    names = ("effort", "position", "velocity") if any(gains) or world.kinematic else ("effort",)
+    names = ("effort", "position", "velocity") if is_driven(model) or world.kinematic else ("effort",)
     known = solver.function.interface.shapes
     inputs = {n: known[n] for n in world.contact_inputs if known.get(n, (0,)) != (0,)}
     return {name: ARRAYS[name] for name in names} | inputs
