@@ -28,6 +28,7 @@ import numpy as np
 from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import Vector3
+from cardan._dynamics.algorithms.entries import overlapping
 from cardan._dynamics.algorithms.linear import Factor, Rows, dot, transposed
 from cardan._dynamics.algorithms.loops import Loop, loops
 from cardan._dynamics.algorithms.tree import relative_kinematics
@@ -108,19 +109,6 @@ def _blocks(model: Model, coordinates: Sequence[set[int]]) -> Iterator[list[int]
         start += closure.joint.num_rows
     for block in overlapping([own if rows else set() for own, rows in zip(coordinates, rows_of, strict=True)]):
         yield sorted(row for k in block for row in rows_of[k])
-
-
-def overlapping(sets: Sequence[set[int]]) -> Iterator[list[int]]:
-    """Yield which sets share elements, directly or by others; empty ones are left out."""
-    left = [k for k, own in enumerate(sets) if own]
-    while left:
-        block, reached = [left.pop(0)], set[int]()
-        for k in block:
-            reached |= sets[k]
-            joined = [other for other in left if sets[other] & reached]
-            block += joined
-            left = [other for other in left if other not in joined]
-        yield sorted(block)
 
 
 # --- the unit of length ---

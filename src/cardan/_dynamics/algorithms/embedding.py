@@ -30,6 +30,7 @@ from cardan._algebra.arrays.implicit_function import all_held
 from cardan._algebra.scalar import is_zero, logical_or, minimum
 from cardan._algebra.spatial import Scalar
 from cardan._dynamics.algorithms.dependent import Block
+from cardan._dynamics.algorithms.entries import overlapping
 from cardan._dynamics.algorithms.linear import Factor, Rows, dot, transposed
 from cardan._dynamics.algorithms.proximal_loops import Solved
 from cardan._dynamics.algorithms.tree import Vector
@@ -185,18 +186,8 @@ class Embedded:
 
 def squares_of(K: Rows, block: Block, tolerance: Scalar) -> list[Square]:
     """Return the parts of a block that zeros keep apart."""
-    pairs, found = list(zip(block.rows, block.columns, strict=True)), []
-    while pairs:
-        own, grown = [pairs[0]], True
-        while grown:
-            rows, columns = {i for i, _ in own}, {j for _, j in own}
-            more = [p for p in pairs if p not in own and _touch(K, p, rows, columns)]
-            own, grown = [p for p in pairs if p in own or p in more], bool(more)
-        pairs = [p for p in pairs if p not in own]
-        found.append(Square(K, [i for i, _ in own], [j for _, j in own], tolerance))
-    return found
-
-
-def _touch(K: Rows, pair: tuple[int, int], rows: set[int], columns: set[int]) -> bool:
-    i, j = pair
-    return any(not is_zero(K[i][c]) for c in columns) or any(not is_zero(K[r][j]) for r in rows)
+    filled = {(i, j) for i in block.rows for j in block.columns if not is_zero(K[i][j])}
+    pairs = list(zip(block.rows, block.columns, strict=True))
+    met = [{(r, c) for r, c in filled if r == i or c == j} for i, j in pairs]
+    parts = ([pairs[k] for k in part] for part in overlapping(met))
+    return [Square(K, [i for i, _ in part], [j for _, j in part], tolerance) for part in parts]

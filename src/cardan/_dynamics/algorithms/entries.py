@@ -9,13 +9,14 @@ Source: Featherstone (2008), section 6.4 (branch-induced sparsity).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from cardan._dynamics.algorithms.linear import Rows
 from cardan._dynamics.algorithms.tree import supports
 from cardan._robot.model import Model
 
+Element = TypeVar("Element")
 Matrices = TypeVar("Matrices", bound=tuple)
 
 
@@ -82,14 +83,24 @@ def _of_branches(model: Model) -> list[set[int]]:
 def _of_trees(model: Model) -> list[set[int]]:
     """Return, for each coordinate, those of its tree, and of trees a mimic joint ties to it."""
     found = _of_branches(model)
-    for whole in found:
-        # the transitive hull: a mimic joint ties two branches, and what hangs on them
-        reached = list(whole)
-        while reached:
-            new = found[reached.pop()] - whole
-            whole |= new
-            reached += new
+    # a mimic joint ties two branches, and what hangs on them
+    for tied in overlapping(found):
+        for k in tied:
+            found[k] = set(tied)
     return found
+
+
+def overlapping(sets: Sequence[set[Element]]) -> Iterator[list[int]]:
+    """Yield which sets share elements, directly or by others; empty ones are left out."""
+    left = [k for k, own in enumerate(sets) if own]
+    while left:
+        block, reached = [left.pop(0)], set[Element]()
+        for k in block:
+            reached |= sets[k]
+            joined = [other for other in left if sets[other] & reached]
+            block += joined
+            left = [other for other in left if other not in joined]
+        yield sorted(block)
 
 
 def _places(rows: list[set[int]]) -> Entries:
