@@ -6,7 +6,7 @@ A page says what is done at a node, and how nodes hand on:
     outwards   x_i = f(i, x_p(i)),        of a root f(i, x_world)
     inwards    x_i, y_i = f(i, z_i),      z_i = own_i + sum over children j: y_j
 
-`Written` does that node by node: for robots nothing is faster, because each node keeps its zeros and ones. `NodeRows`
+`Nodes` does that node by node: for robots nothing is faster, because each node keeps its zeros and ones. `NodeRows`
 makes it a loop of the program (`Region`): the nodes with equal joints are one kind, whose constants are columns, but
 for those that all of them share. What nodes hand on is a row for each, with the world's behind the last.
 
@@ -33,21 +33,23 @@ ALIKE = 8
 """Nodes for each kind, at least: with fewer, a loop chooses more often among kinds than it saves."""
 
 
-class Nodes(ABC):
-    """The nodes of a model, to be gone over."""
+class Nodes:
+    """The nodes of a model, gone over one by one."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
 
-    @abstractmethod
     def each(self, body: Callable[[Node], T], *, kept: bool = True) -> Sequence[T]:
         """Return what a body makes of each node; what is not `kept` is made again where a later loop reads it."""
+        return [body(node) for node in self.model.nodes]
 
-    @abstractmethod
     def outwards(self, body: Callable[[Node, T], T], world: T) -> Sequence[T]:
         """Return what a body makes of each node and of what it made of the parent."""
+        found: list[T] = []
+        for node in self.model.nodes:
+            found.append(body(node, found[node.parent] if node.parent >= 0 else world))
+        return found
 
-    @abstractmethod
     def inwards(
         self, own: Sequence[Given], body: Callable[[Node, Given], tuple[T, Callable[[], Given]]]
     ) -> Sequence[T]:
@@ -56,51 +58,6 @@ class Nodes(ABC):
         It returns that, and what gives the parent something: the latter is called if there is one. Their own values
         are of no other use: in rows, what the children give is added to them.
         """
-
-    @abstractmethod
-    def efforts(self, name: str = "v") -> Efforts:
-        """Return a place for numbers along v, or along q."""
-
-    @abstractmethod
-    def rows_of(self, table: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
-        """Return the rows of a table, one for each node, which may be read where they are."""
-
-    @abstractmethod
-    def less(self, f: Sequence[Force], external: Sequence[ExternalForce]) -> Sequence[Force]:
-        """Return forces on nodes less the external ones that act there."""
-
-
-class ExternalForce(NamedTuple):
-    node: int  # that it acts on; of the world, one is of no account
-    pose: SE3  # of its frame there
-    force: Sequence[Any]  # in its frame
-
-
-class Efforts(ABC):
-    """Numbers along v, which nodes add to."""
-
-    @abstractmethod
-    def add(self, node: Node, part: Sequence[Any]) -> None:
-        """Add a node's own part."""
-
-    @abstractmethod
-    def values(self) -> list[Any]:
-        """Return all of them, nv scalars."""
-
-
-class Written(Nodes):
-    """Node by node."""
-
-    def each(self, body: Callable[[Node], T], *, kept: bool = True) -> list[T]:
-        return [body(node) for node in self.model.nodes]
-
-    def outwards(self, body: Callable[[Node, T], T], world: T) -> list[T]:
-        found: list[T] = []
-        for node in self.model.nodes:
-            found.append(body(node, found[node.parent] if node.parent >= 0 else world))
-        return found
-
-    def inwards(self, own: Sequence[Given], body: Callable[[Node, Given], tuple[T, Callable[[], Given]]]) -> list[T]:
         total: list[Any] = list(own)
         found: list[Any] = [None] * len(total)
         for node in reversed(self.model.nodes):
@@ -110,12 +67,15 @@ class Written(Nodes):
         return found
 
     def efforts(self, name: str = "v") -> Efforts:
-        return _WrittenEfforts(self.model, name)
+        """Return a place for numbers along v, or along q."""
+        return Efforts(self.model, name)
 
     def rows_of(self, table: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+        """Return the rows of a table, one for each node, which may be read where they are."""
         return table
 
-    def less(self, f: Sequence[Force], external: Sequence[ExternalForce]) -> list[Force]:
+    def less(self, f: Sequence[Force], external: Sequence[ExternalForce]) -> Sequence[Force]:
+        """Return forces on nodes less the external ones that act there."""
         found = list(f)
         for node, pose, force in external:
             if node >= 0:
@@ -123,16 +83,26 @@ class Written(Nodes):
         return found
 
 
-class _WrittenEfforts(Efforts):
+class ExternalForce(NamedTuple):
+    node: int  # that it acts on; of the world, one is of no account
+    pose: SE3  # of its frame there
+    force: Sequence[Any]  # in its frame
+
+
+class Efforts:
+    """Numbers along v or q, which nodes add to."""
+
     def __init__(self, model: Model, name: str) -> None:
-        self.total: list[Any] = [0.0] * _size(model, name)
-        self.name = name
+        self.name, self.size = name, model.nq if name == "q" else model.nv
+        self.total: list[Any] = [0.0] * self.size
 
     def add(self, node: Node, part: Sequence[Any]) -> None:
+        """Add a node's own part."""
         for i, value in zip(getattr(node, self.name), part, strict=True):
             self.total[i] = self.total[i] + value
 
     def values(self) -> list[Any]:
+        """Return all of them."""
         return self.total
 
 
@@ -141,17 +111,13 @@ def nodes_of(model: Model, q: Sequence[Any], fewest: int | None = None) -> Nodes
     fewest = LOOP_FROM if fewest is None else fewest
     graph = next((e.__rows__() for e in q if hasattr(type(e), "__rows__")), None)
     if graph is None or model.has_mimics or not are_many(model.nodes, fewest):
-        return Written(model)
+        return Nodes(model)
     return NodeRows(model, graph, _kinds(model.nodes))
 
 
 def are_many(nodes: Sequence[Node], fewest: int) -> bool:
     """Return whether there are so many nodes, most of them alike."""
     return len(nodes) >= fewest and len(_kinds(nodes)) * ALIKE <= len(nodes)
-
-
-def _size(model: Model, name: str) -> int:
-    return model.nq if name == "q" else model.nv
 
 
 def _kinds(nodes: Sequence[Node]) -> list[list[Node]]:
@@ -599,8 +565,8 @@ class Coordinates(Generic[T]):
 
 class _RowEfforts(Efforts):
     def __init__(self, nodes: NodeRows, name: str) -> None:
-        self.nodes, self.name = nodes, name
-        self.column = nodes.graph.new_column(_size(nodes.model, name))
+        super().__init__(nodes.model, name)
+        self.nodes, self.column = nodes, nodes.graph.new_column(self.size)
 
     def add(self, node: Any, part: Sequence[Any]) -> None:
         for k, value in enumerate(part):

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 
 from cardan._algebra.spatial import SE3, ArticulatedInertia, Force, Inertia, Motion, MotionSubspace, Scalar
 from cardan._algebra.spatial.vector import plane_turn
-from cardan._dynamics.algorithms.along import Nodes, Rows, Written, nodes_of
+from cardan._dynamics.algorithms.along import Nodes, Rows, nodes_of
 from cardan._robot.model import Model, Node
 
 Vector = Sequence[Scalar]
@@ -36,7 +36,7 @@ class Relative(NamedTuple):
 
     def nodes(self, model: Model) -> Nodes:
         """Return how the nodes are gone over: as for these."""
-        return self.X.nodes if isinstance(self.X, Rows) else Written(model)
+        return self.X.nodes if isinstance(self.X, Rows) else Nodes(model)
 
     def inwards(self, node: Node, inertia: Carried) -> Carried:
         """Return an inertia of a node in the frame of its parent's node.
@@ -55,7 +55,7 @@ def of_parent(values: Sequence[T], parent: int, world: T) -> T:
 
 def relative_kinematics(model: Model, q: Vector, loops: bool = False, fewest: int | None = None) -> Relative:
     """Return the relative kinematics; in rows, for pages that can go over many nodes in `loops`: so many at least."""
-    nodes = nodes_of(model, q, fewest) if loops else Written(model)
+    nodes = nodes_of(model, q, fewest) if loops else Nodes(model)
     J = nodes.each(lambda node: node.joint.transform(node.configuration(q)))
     X = nodes.each(lambda node: node.placement @ J[node.index], kept=False)
     S = nodes.each(lambda node: node.joint.subspace(node.configuration(q)))
