@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from typing import Protocol
 
 INFINITY, NAN = float("inf"), float("nan")
 ROUND = {64: 1.5 * 2.0**52, 32: 1.5 * 2.0**23}  # adding it rounds to an integer, whose low bits are then the sum's
@@ -12,7 +12,7 @@ Reduced = tuple[str, Real, str]
 """An angle less n quarter turns, what that lost to rounding, and n in the low bits of an integer."""
 
 
-class Arithmetic(ABC):
+class Arithmetic(Protocol):
     """Writes operations on doubles and on 64-bit integers; each returns the name of its result.
 
     Operations on numbers (`binary`) are `add`, `sub`, `mul`, `div`; on integers (`logic`) `and`, `or`, `xor`, `shl`,
@@ -22,33 +22,20 @@ class Arithmetic(ABC):
 
     word = 64  # bits of a number
 
-    @abstractmethod
     def binary(self, operation: str, a: Real, b: Real) -> str: ...
-    @abstractmethod
     def neg(self, a: Real) -> str: ...
-    @abstractmethod
     def call(self, name: str, *operands: Real) -> str: ...  # a function processors have: `fma`, `fabs`, `sqrt`
-    @abstractmethod
     def compare(self, condition: str, a: Real, b: Real) -> str: ...
-    @abstractmethod
     def differ(self, a: str, b: str) -> str: ...  # whether of two conditions just one holds
-    @abstractmethod
     def select(self, mask: str, a: Real, b: Real) -> str: ...  # a where the condition holds, b elsewhere
-    @abstractmethod
     def bits(self, x: Real) -> str: ...
-    @abstractmethod
     def from_bits(self, x: Bits) -> str: ...
-    @abstractmethod
     def logic(self, operation: str, a: Bits, b: Bits) -> str: ...
-    @abstractmethod
     def is_not_zero(self, x: Bits) -> str: ...
-    @abstractmethod
     def is_negative(self, x: Bits) -> str: ...
-    @abstractmethod
     def number(self, x: Bits) -> str: ...  # a signed integer as the number it is
-    @abstractmethod
-    def reduced_far(self, size: str, near: Reduced) -> Reduced:
-        """Write `far.reduction` of an angle where it is beyond the range in which `near` is right."""
+    # `far.reduction` of an angle where it is beyond the range in which `near` is right
+    def reduced_far(self, size: str, near: Reduced) -> Reduced: ...
 
     def add(self, a: Real, b: Real) -> str:
         return self.binary("add", a, b)
