@@ -26,6 +26,7 @@ from copy import copy
 from functools import reduce
 from typing import Any
 
+from cardan._algebra.arrays.functions import determinant_of
 from cardan._algebra.arrays.implicit_function import all_held
 from cardan._algebra.scalar import is_zero, logical_or, minimum
 from cardan._algebra.spatial import Scalar
@@ -70,19 +71,14 @@ Inverse = tuple[Rows, tuple[Scalar, Scalar]]
 
 def _by_cofactors(A: Rows, lengths: Vector) -> Inverse:
     n = len(A)
-    adjugate = [[_minor(A, j, i) * (-1.0) ** (i + j) for j in range(n)] for i in range(n)]
+    others = [[k for k in range(n) if k != i] for i in range(n)]
+    minors = [[determinant_of([[A[k][m] for m in columns] for k in rows]) for rows in others] for columns in others]
+    adjugate = [[minor * (-1.0) ** (i + j) for j, minor in enumerate(row)] for i, row in enumerate(minors)]
     determinant = dot(A[0], [row[0] for row in adjugate])
     size = 1.0
     for length in lengths:
         size = size * length
     return [[e * (1.0 / determinant) for e in row] for row in adjugate], (determinant * determinant, size)
-
-
-def _minor(A: Rows, i: int, j: int) -> Scalar:
-    rest = [[e for m, e in enumerate(row) if m != j] for k, row in enumerate(A) if k != i]
-    if not rest:
-        return 1.0
-    return rest[0][0] if len(rest) == 1 else rest[0][0] * rest[1][1] - rest[0][1] * rest[1][0]
 
 
 def _by_elimination(A: Rows, lengths: Vector) -> Inverse:
