@@ -29,6 +29,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from numbers import Real
 
+import numpy as np
+
 from cardan._algebra.scalar import is_zero, where
 from cardan._algebra.spatial import Matrix3, Scalar, Symmetric3, Vector3
 from cardan._dynamics.algorithms.grouped import own_motion
@@ -84,8 +86,5 @@ def _is_positive(J: Symmetric3) -> bool:
     # a symbol cannot be compared while tracing
     if not all(isinstance(e, Real) for row in rows for e in row):
         return True
-    (xx, xy, xz), (_, yy, yz), (_, _, zz) = rows
-    small = 1e-12 * (xx + yy + zz)
-    minor = xx * yy - xy * xy
-    determinant = minor * zz - xx * yz * yz - yy * xz * xz + 2.0 * xy * yz * xz
-    return xx > small and minor > small * xx and determinant > small * minor
+    moments = np.linalg.eigvalsh(np.array([list(row) for row in rows], dtype=float))
+    return bool(moments[0] > 1e-12 * moments.sum())
