@@ -16,11 +16,11 @@ from typing import Literal
 
 from cardan._algebra.errors import MechanismError
 from cardan._algebra.spatial import SE3, Inertia, Motion
-from cardan._dynamics.algorithms.centroidal import centroidal_momentum, inverse_mass, total_inertia
+from cardan._dynamics.algorithms.centroidal import center_of_mass, centroidal_momentum, inverse_mass
 from cardan._dynamics.algorithms.crba import composite_inertias
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.linear import Factor, SingularError
-from cardan._dynamics.algorithms.tree import Vector
+from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model
 
@@ -50,8 +50,13 @@ def locked_inertia(model: Model, q: ArrayLike, *, at: Point = CENTER, expressed_
     Peers: iDynTree `getCentroidalRobotLockedInertia`, and `getRobotLockedInertia` with the base as `at` and
     `expressed_in`; Pinocchio's data.Ig after `ccrba`; Drake `CalcSpatialInertia`.
     """
-    robot = _Locked(model, q)
-    return robot.inertia(robot.reference(at, expressed_in))
+    X_rw, relative = _reference(model, q, at, expressed_in).inverse(), relative_kinematics(model, q)
+    composite, total = composite_inertias(model, relative), X_rw @ model.world_inertia()
+    # each tree in the reference, without the detour by the world's origin, from where digits would be lost
+    for node in model.nodes:
+        if node.parent < 0:
+            total = total + (X_rw @ relative.X[node.index]) @ composite[node.index]
+    return total
 
 
 @public(returns=(6,))
@@ -77,9 +82,8 @@ def average_velocity(
 
     Peers: iDynTree `getCentroidalAverageVelocity`, and `getAverageVelocity` with the base as `at` and `expressed_in`.
     """
-    robot = _Locked(model, q)
-    X_wc, h, scale = robot.reference(CENTER, "world"), centroidal_momentum.kernel(model, q, v), inverse_mass(model)
-    J_c = robot.inertia(X_wc).inertia_at_origin.matrix()
+    h, scale = centroidal_momentum.kernel(model, q, v), inverse_mass(model)
+    J_c = locked_inertia.kernel(model, q).inertia_at_origin.matrix()
     try:
         # at the centre of mass I is block diagonal, so that three equations are left of six
         V_c = Motion(h.linear * scale, tuple(Factor([list(row) for row in J_c.rows()]).solve(list(h.angular))))
@@ -89,28 +93,10 @@ def average_velocity(
             f"average_velocity: the bodies of model {model.name!r} together have no inertia about some axis, so the "
             "angular velocity is not determined; give the bodies rotational inertia."
         ) from None
-    return (robot.reference(at, expressed_in).inverse() @ X_wc) @ V_c
+    return (_reference(model, q, at, expressed_in).inverse() @ _reference(model, q, CENTER, "world")) @ V_c
 
 
-class _Locked:
-    """Poses, and the inertia of each tree in the frame of its first node."""
-
-    def __init__(self, model: Model, q: Vector) -> None:
-        self.model, self.kinematics = model, Kinematics(model, q)
-        self.composite = composite_inertias(model, self.kinematics.relative)
-
-    def reference(self, at: str, expressed_in: str) -> SE3:
-        pose = self.kinematics.pose
-        if at != CENTER:
-            return SE3(pose(expressed_in).rotation, pose(at).translation)
-        total = total_inertia(self.model, self.kinematics.relative.X, self.composite)
-        return SE3(pose(expressed_in).rotation, total.com)
-
-    def inertia(self, X_wr: SE3) -> Inertia:
-        """Return the sum in a reference, without the detour by the world's origin, from where digits would be lost."""
-        X_rw = X_wr.inverse()
-        total = X_rw @ self.model.world_inertia()
-        for node in self.model.nodes:
-            if node.parent < 0:
-                total = total + (X_rw @ self.kinematics.relative.X[node.index]) @ self.composite[node.index]
-        return total
+def _reference(model: Model, q: Vector, at: str, expressed_in: str) -> SE3:
+    pose = Kinematics(model, q).pose
+    origin = center_of_mass.kernel(model, q) if at == CENTER else pose(at).translation
+    return SE3(pose(expressed_in).rotation, origin)
