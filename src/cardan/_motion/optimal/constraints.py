@@ -26,10 +26,9 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.scalar import maximum
-from cardan._dynamics.call.compiled import Bound
 from cardan._dynamics.call.function import Function
-from cardan._motion.optimal.motions import Found, Motion, called, named, shapes_of, total
-from cardan._motion.optimal.problem import CONSTRAINTS, Problem, taken
+from cardan._motion.optimal.motions import ByName, Found, Motion, called, named, shapes_of, total
+from cardan._motion.optimal.problem import CONSTRAINTS, Problem
 from cardan._robot.model import Model
 
 MULTIPLIERS, WEIGHT = "cardan_multipliers_", "cardan_weight"  # names of arrays beside the user's begin like this
@@ -37,7 +36,6 @@ GROWTH, ENOUGH, FIRST = 10.0, 0.25, 10.0
 ROUNDS, MOST = 50, 1e10  # descents, and growth of rho: a problem that needs more has no motion nearby that is allowed
 Begin = tuple[np.ndarray, ...]  # configurations, velocities and controls, knots first; the states may be left empty
 Given = Mapping[str, np.ndarray]
-Compiled = tuple[Bound, tuple[str, ...]]  # a function, and the names of the arrays it takes
 
 
 def penalised(problem: Problem) -> Problem:
@@ -84,16 +82,13 @@ class Constraints:
     def __init__(self, problem: Problem) -> None:
         # not the problem itself, which shall end when nobody has it
         self.control = problem.control
-        self.of = {name: _bound(of, problem.model) for name, of in problem.constraints.items()}
+        self.of = {name: ByName.of(of, problem.model) for name, of in problem.constraints.items()}
         self.sizes = {name: _size(of, problem.model) for name, of in problem.constraints.items()}
-        self.costs = [_bound(of, problem.model) for of in (problem.cost, problem.final_cost)]
+        self.costs = [ByName.of(of, problem.model) for of in (problem.cost, problem.final_cost)]
 
-    def _values(self, of: Compiled, motion: Motion | Found, given: Given, at_end: bool) -> np.ndarray:
-        function, names = of
+    def _values(self, of: ByName, motion: Motion | Found, given: Given, at_end: bool) -> np.ndarray:
         rows = slice(-1, None) if at_end else slice(len(motion.u))
-        arrays = {name: a[rows] for name, a in {"q": motion.q, "v": motion.v, **given}.items()}
-        arrays[self.control] = motion.u
-        return np.asarray(function(*(arrays[name] for name in names)))
+        return np.asarray(of.at(rows, {"q": motion.q, "v": motion.v, self.control: motion.u, **given}))
 
     def values(self, motion: Motion | Found, given: Given) -> dict[str, np.ndarray]:
         """Return c of each constraint, shape (knots, problems, k)."""
@@ -104,10 +99,6 @@ class Constraints:
         of_knot, of_last = self.costs
         knots, last = self._values(of_knot, motion, given, False), self._values(of_last, motion, given, True)
         return total(knots) + last[0]
-
-
-def _bound(of: Function[..., Any], model: Model) -> Compiled:
-    return of.bind(model), taken(of, model)
 
 
 def _size(of: Function[..., Any], model: Model) -> tuple[int, ...]:

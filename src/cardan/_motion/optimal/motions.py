@@ -53,6 +53,21 @@ class Found(NamedTuple):
     gap: np.ndarray  # the largest entry of c
 
 
+class ByName(NamedTuple):
+    """A function for a problem's model, and the names of the arrays it takes."""
+
+    function: Bound
+    names: tuple[str, ...]
+
+    @staticmethod
+    def of(function: Function[..., Any], model: Model) -> ByName:
+        return ByName(function.bind(model), taken(function, model))
+
+    def at(self, rows: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+        """Return what it makes of some rows of arrays."""
+        return self.function(*(arrays[name][rows] for name in self.names))
+
+
 class Motions:
     """Motions of a problem; `has_gaps` says whether they may have any."""
 
@@ -72,7 +87,7 @@ class Motions:
         return named(kernel, shapes).bind(self.model)
 
     @cached_property
-    def _expansion(self) -> tuple[Bound, tuple[str, ...]]:
+    def _expansion(self) -> ByName:
         names = (*STATE, self.control)
         rates = derivative(self._next, names) if self.has_gaps else derivative(self.step, names, tangent=(0,))
         slope, curve = gradient(self.cost, names), hessian(self.cost, names)
@@ -85,7 +100,7 @@ class Motions:
             A, B = _blocks([[by[j][i] for j in range(2)] for i in range(2)]), np.concatenate(by[2])
             return Knots(A, B, H[:n, :n], H[n:, :n], H[n:, n:], g[:n], g[n:])
 
-        return self._made(expansion, shapes), tuple(shapes)
+        return ByName(self._made(expansion, shapes), tuple(shapes))
 
     @property
     def _after(self) -> dict[str, tuple[int, ...]]:
@@ -102,8 +117,8 @@ class Motions:
         return named(next_state, shapes_of(self.model, self.step) | self._after)
 
     @cached_property
-    def _to_next(self) -> tuple[Bound, tuple[str, ...]]:
-        return self._next.bind(self.model), taken(self._next, self.model)
+    def _to_next(self) -> ByName:
+        return ByName.of(self._next, self.model)
 
     @cached_property
     def _linear(self) -> Bound:
@@ -127,7 +142,7 @@ class Motions:
         return total(slopes) + (p * x[T]).sum(-1), total(curves) + ((P @ x[T][..., None])[..., 0] * x[T]).sum(-1)
 
     @cached_property
-    def _curvature(self) -> tuple[Bound, tuple[str, ...]]:
+    def _curvature(self) -> ByName:
         """Return the second derivatives of costates . x of the next state, near what it is."""
         n, names = 2 * self.model.nv, (*STATE, self.control)
         shapes = shapes_of(self.model, self.step) | self._after | {AFTER + "costates": (n,)}
@@ -141,7 +156,7 @@ class Motions:
             H = _blocks(called(weighed, model, given))
             return H[:n, :n], H[n:, :n], H[n:, n:]
 
-        return self._made(curvature, shapes), tuple(shapes)
+        return ByName(self._made(curvature, shapes), tuple(shapes))
 
     @cached_property
     def _costate(self) -> Bound:
@@ -153,25 +168,25 @@ class Motions:
         return self._made(costate, {"after": (n,), "A": (n, n), "slope": (n,)})
 
     @cached_property
-    def _last(self) -> tuple[Bound, tuple[str, ...]]:
+    def _last(self) -> ByName:
         slope, curve = gradient(self.final_cost, STATE), hessian(self.final_cost, STATE)
         shapes = shapes_of(self.model, self.final_cost)
 
         def expansion_of_last(model: Model, given: Mapping[str, Any]) -> tuple[Any, Any]:
             return _blocks(called(curve, model, given)), np.concatenate(called(slope, model, given))
 
-        return self._made(expansion_of_last, shapes), tuple(shapes)
+        return ByName(self._made(expansion_of_last, shapes), tuple(shapes))
 
     @cached_property
-    def _final(self) -> tuple[Bound, tuple[str, ...]]:
-        return self.final_cost.bind(self.model), taken(self.final_cost, self.model)
+    def _final(self) -> ByName:
+        return ByName.of(self.final_cost, self.model)
 
     @cached_property
-    def _knot(self) -> tuple[Bound, tuple[str, ...]]:
-        return self.cost.bind(self.model), taken(self.cost, self.model)
+    def _knot(self) -> ByName:
+        return ByName.of(self.cost, self.model)
 
     @cached_property
-    def _near(self) -> tuple[Bound, tuple[str, ...]]:
+    def _near(self) -> ByName:
         """Return one step near a motion, with feedback, compiled, and the names of the parameters it takes."""
         control, limits = self.control, self.bounds if self.is_bounded else None
         n, m, own = 2 * self.model.nv, self.controls, shapes_of(self.model, self.step, self.cost)
@@ -194,7 +209,7 @@ class Motions:
                 q, v = integrate(model, q, left[: model.nv]), v + left[model.nv :]
             return q, v, u, called(self.cost, model, arrays)
 
-        return self._made(step_near, {n: state[n] for n in STATE} | near | own), tuple(own)
+        return ByName(self._made(step_near, {n: state[n] for n in STATE} | near | own), tuple(own))
 
     def motion(self, start: tuple[np.ndarray, np.ndarray], u: np.ndarray, given: Mapping[str, np.ndarray]) -> Motion:
         """Return the motions from some states by these controls, and what they cost."""
@@ -205,9 +220,9 @@ class Motions:
 
     def through(self, states: tuple[np.ndarray, np.ndarray], u: np.ndarray, given: Mapping[str, np.ndarray]) -> Motion:
         """Return the motions through given states, with gaps, and what they cost."""
-        (q, v), T, (cost, names) = states, len(u), self._knot
-        arrays = {"q": q[:T], "v": v[:T], self.control: u, **{n: a[:T] for n, a in given.items()}}
-        costs = total(cost(*(arrays[n] for n in names))) + self._at_last(self._final, q, v, given)
+        (q, v), knots = states, slice(len(u))
+        arrays = {"q": q, "v": v, self.control: u, **given}
+        costs = total(self._knot.at(knots, arrays)) + self._final.at(-1, arrays)
         near = Motion(q, v, u, costs, np.ones(u.shape[1]))
         c, size = np.abs(self.gaps(near, given)), np.maximum(np.abs(q).max((0, 2)), np.abs(v).max((0, 2)))
         is_open = c.max((0, 2)) > ROUNDING * np.maximum(size, 1.0)
@@ -219,9 +234,7 @@ class Motions:
 
     def gaps(self, motion: Motion, given: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return c of all knots."""
-        (step, names), T = self._to_next, len(motion.u)
-        arrays = self._arrays(motion, given)
-        c = np.concatenate(step(*(arrays[n][:T] for n in names)), axis=-1)
+        c = np.concatenate(self._to_next.at(slice(len(motion.u)), self._arrays(motion, given)), axis=-1)
         return c * (motion.gaps > 0.0)[:, None]  # of those that are closed rounding errors are left
 
     def motion_near(
@@ -245,30 +258,23 @@ class Motions:
         rows = [q, v, near.q, near.v, near.u, K, k, np.broadcast_to(share, (T, N)), *([] if c is None else [c])]
         rows += [given[n] for n in names]
         step.in_turn([a[:T] for a in rows], [q[1:], v[1:], u, costs])
-        last = self._at_last(self._final, q, v, given)
+        last = self._final.at(-1, {"q": q, "v": v, **given})
         with np.errstate(invalid="ignore", over="ignore"):  # of a motion that runs away, which is not taken
             return Motion(q, v, u, total(costs) + last, (1.0 - share) * near.gaps)
 
-    def _at_last(
-        self, of: tuple[Bound, tuple[str, ...]], q: np.ndarray, v: np.ndarray, given: Mapping[str, Any]
-    ) -> Any:
-        arrays = {"q": q, "v": v, **given}
-        return of[0](*(arrays[n][-1] for n in of[1]))
-
     def knots(self, motion: Motion, given: Mapping[str, np.ndarray]) -> tuple[Knots, np.ndarray, np.ndarray]:
         """Return dynamics to first and costs to second order near a motion, and P and p of the last state."""
-        T, (expansion, names) = len(motion.u), self._expansion
         arrays = self._arrays(motion, given)
-        return expansion(*(arrays[n][:T] for n in names)), *self._at_last(self._last, motion.q, motion.v, given)
+        return self._expansion.at(slice(len(motion.u)), arrays), *self._last.at(-1, arrays)
 
     def with_curvature(self, knots: Knots, p: np.ndarray, motion: Motion, given: Mapping[str, np.ndarray]) -> Knots:
         """Return knots with the second derivatives of the dynamics, weighed with the costates of a motion."""
-        T, (curvature, names) = len(motion.u), self._curvature
+        T = len(motion.u)
         costates = np.empty((T + 1, *p.shape))
         costates[T] = p
         self._costate.in_turn([a[::-1] for a in (costates[1:], knots.A, knots.q)], [costates[-2::-1]])
         arrays = {**self._arrays(motion, given), AFTER + "costates": costates[1:]}
-        xx, ux, uu = curvature(*(arrays[n][:T] for n in names))
+        xx, ux, uu = self._curvature.at(slice(T), arrays)
         return knots._replace(Q=knots.Q + xx, S=knots.S + ux, R=knots.R + uu)
 
 
