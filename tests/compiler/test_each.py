@@ -61,11 +61,10 @@ def test_each_item_is_a_call(dtype, target):
         agree(one, many, target, rows, dtype)
 
 
-@pytest.mark.parametrize(("long", "stack"), [(100, plan.STACK), (plan.LONG, 0), (100, 0)])
-def test_several_tiles_and_a_workspace_on_the_heap(monkeypatch, long, stack):
-    monkeypatch.setattr(plan, "LONG", long)
+@pytest.mark.parametrize("stack", [plan.STACK, 0])
+def test_several_tiles_and_a_workspace_on_the_heap(monkeypatch, stack):
     monkeypatch.setattr(plan, "STACK", stack)
-    one, many = blocks(300 + (long == 100) + 2 * (stack == 0))  # of a length each: what is compiled is kept
+    one, many = blocks(300 + (stack == 0))  # of a length each: what is compiled is kept
     for rows in (1, 9, 70):
         agree(one, many, "llvm", rows)
 

@@ -549,16 +549,13 @@ def many_results(seed, count=70):
     return traced(function, 3)
 
 
-@pytest.mark.parametrize("long", [False, True], ids=["tile by tile", "several tiles a block"])
 @pytest.mark.parametrize("streamed", [False, True], ids=["through the caches", "past the caches"])
 @pytest.mark.parametrize("dtype", represented([np.float64, np.float32], by=[np.float64].count))
-def test_every_size_of_batch_by_every_way(monkeypatch, long, streamed, dtype):
+def test_every_size_of_batch_by_every_way(monkeypatch, streamed, dtype):
     from cardan._compiler.targets.llvm import entry as llvm_entry
-    from cardan._compiler.targets.llvm import plan as llvm_plan
 
-    monkeypatch.setattr(llvm_plan, "LONG", 10 if long else 10**9)
     monkeypatch.setattr(llvm_entry, "STREAM", 1 if streamed else 2**40)
-    program = many_results(1000.0 + 2 * long + streamed)
+    program = many_results(1000.0 + streamed)
     native, exact = compile_program(program, "llvm"), compile_program(program, "numpy")
     for rows in (1, 2, 7, 8, 9, 16, 31, 32, 33, 63, 65, 130):
         x = np.random.default_rng(rows).normal(size=(rows, 3)).astype(dtype)

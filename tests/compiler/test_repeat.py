@@ -124,15 +124,14 @@ def test_what_is_passed_on_is_read_before_it_is_overwritten(target):
     assert same(only.values(), one(model, x, y, one(model, x, y, z)["z"]).values())
 
 
-PLANS = [(7, plan.LONG, plan.STACK), (7, 100, plan.STACK), (2, 100, 0)]
+PLANS = [(7, plan.STACK), (2, 0)]
 PLANNED = [(*case, dtype) for case in PLANS for dtype in (np.float64, np.float32)]
 
 
-@pytest.mark.parametrize(("count", "long", "stack", "dtype"), represented(PLANNED, by=PLANNED[5:].count))
-def test_many_blocks_tiles_and_a_workspace_on_the_heap(monkeypatch, dtype, count, long, stack):
-    monkeypatch.setattr(plan, "LONG", long)
+@pytest.mark.parametrize(("count", "stack", "dtype"), represented(PLANNED, by=PLANNED[3:].count))
+def test_many_blocks_tiles_and_a_workspace_on_the_heap(monkeypatch, dtype, count, stack):
     monkeypatch.setattr(plan, "STACK", stack)
-    size = 400 + (long == 100) + 2 * (stack == 0)  # of another length each: what is compiled is kept by its content
+    size = 400 + (stack == 0)  # of another length each: what is compiled is kept by its content
     one, many = traced(lambda x, y: long_chain(x, y, size), count)
     rng = np.random.default_rng(0)
     for rows in (1, 7, 8, 9, 33, 70):
@@ -700,7 +699,6 @@ def test_random_programs(monkeypatch, seed):
     """Loops beside and within each other, cut into blocks of a few operations, against the same written out."""
     monkeypatch.setattr(plan, "BLOCK", 3 + seed % 5)
     monkeypatch.setattr(plan, "STORES", 2 + seed % 3)
-    monkeypatch.setattr(plan, "LONG", 1 if seed % 2 else plan.LONG)
     monkeypatch.setattr(expr, "WORTH", 0)
     program, plain = (random_program(seed, loops, 1 + seed % 3) for loops in (LOOPS, WRITTEN_OUT))
     given = list(np.random.default_rng(seed).uniform(-1.0, 1.0, (2, 11, 3)))

@@ -123,7 +123,6 @@ def test_bits_of_passes_do_not_depend_on_others(monkeypatch, emitter, dtype):
 @pytest.mark.full
 def test_several_tiles_and_a_workspace_on_the_heap(monkeypatch):
     monkeypatch.setenv("CARDAN_EMITTER", "llvm")
-    monkeypatch.setattr(plan, "LONG", 100)
     monkeypatch.setattr(plan, "STACK", 0)
     program = traced(chosen(cardan.when, 31), (4,))
     for rows, share in ((1, 0.0), (9, 1.0), (1000, 0.01), (1000, 1.0)):

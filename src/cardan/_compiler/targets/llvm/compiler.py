@@ -43,7 +43,7 @@ def compile_program(program: Program, dtype: np.dtype, lanes: Lanes | None = Non
             llvm_text(program, lanes, plan),
             "evaluate",
             width=lanes.width,
-            workspace=plan.tiles * plan.slots * lanes.bytes,
+            workspace=plan.slots * lanes.bytes,
             heap=plan.heap_bytes(lanes),
             functions=len(plan.blocks),
         )

@@ -11,7 +11,7 @@ from cardan._compiler.program.program import Array, Nesting, Region, columns_of,
 from cardan._compiler.program.replay import whole
 from cardan._compiler.targets.llvm.lanes import Lanes
 from cardan._compiler.targets.llvm.plan import Move, Moves, Plan, RowPointer, in_groups, streamed
-from cardan._compiler.targets.llvm.writer import Given, Writer
+from cardan._compiler.targets.llvm.writer import Writer
 
 UNROLLED = 4  # groups of columns that are moved without a loop
 COPIED = 8  # columns in a group where entries are copied one by one
@@ -75,14 +75,13 @@ class EntryWriter:
     def __init__(self, plan: Plan, lanes: Lanes) -> None:
         self.program, self.plan, self.lanes, self.w = plan.program, plan, lanes, Writer(lanes)
         self.phases, self.numbers = phases(plan.program), {r: n for n, r in enumerate(plan.program.regions)}
-        self.workspace = "%ws"
         self.passing: list[tuple[Region, int | str]] = []  # the regions around, and which pass of each runs
         self.row_names: list[dict[int, str]] = [{}]  # the row numbers that were written, by the regions around
         self.nesting = Nesting(plan.program.regions)
         self.columns: dict[str, str] = {}  # where columns of row numbers begin
 
     def slot(self, slot: int) -> str:
-        return self.w.at(self.workspace, slot * self.lanes.bytes)
+        return self.w.at("%ws", slot * self.lanes.bytes)
 
     def row_pointers(self, base: str, pitch: int | str, rows: Sequence[str]) -> list[str]:
         return [self.w.at(base, self.w.emit(f"mul nuw nsw i64 {row}, {pitch}"), self.lanes.scalar) for row in rows]
@@ -111,23 +110,6 @@ class EntryWriter:
             self.w.loop(0, whole * n, n, lambda first: body(first, n))
         for first in range(whole * n if whole > UNROLLED else 0, columns, n):
             body(str(first), min(n, columns - first))
-
-    def tiles(self, count: str, body: Callable[..., Given], *carried: tuple[str, str]) -> list[str]:
-        """Write a body for each tile of a pass; its number is given to `body`, its workspace is `self.workspace`.
-
-        What is carried from tile to tile is as in `loop`.
-        """
-        if self.plan.tiles == 1:
-            return list(body("0") or ())
-
-        def one(number: str, *values: str) -> Given:
-            size = self.plan.slots * self.lanes.bytes
-            self.workspace = self.w.at("%ws", self.w.emit(f"mul nuw nsw i64 {number}, {size}"))
-            given = body(number, *values)
-            self.workspace = "%ws"
-            return given
-
-        return self.w.loop(0, count, 1, one, *carried)
 
     def mask(self, count: int) -> str:
         flags = ", ".join(f"i1 {str(k < count).lower()}" for k in range(self.lanes.width))
@@ -208,38 +190,33 @@ class EntryWriter:
         w.loop(0, count, 1, row)
 
     def text(self) -> str:
-        """Return the entry: constants once, then pass by pass, read tiles, compute them block by block, write them."""
+        """Return the entry: constants once, then tile by tile, read it, compute it block by block, write it."""
         w, plan, program, lanes = self.w, self.plan, self.program, self.lanes
-        size = plan.tiles * plan.slots * lanes.bytes
+        size = plan.slots * lanes.bytes
         w.line(
             "%ws = "
             + ("getelementptr i8, ptr %heap, i64 0" if plan.heap_bytes(lanes) else f"alloca [{size} x i8], align 64")
         )
-        self.call(self.tile_count("%rows"), *(f"constants{k}" for k in range(len(constant_results(plan)))))
+        self.call(*(f"constants{k}" for k in range(len(constant_results(plan)))))
         columns = columns_of(program)
         bases = [w.load("ptr", w.at("%inputs", k, "ptr"), 8) for k in range(len(program.inputs) + len(columns))]
         self.columns = dict(zip(columns, bases[len(program.inputs) :], strict=True))
         outputs = self.outputs()
         last = w.emit("add nsw i64 %rows, -1")
 
-        def one_pass(start: str) -> None:
-            tiles = self.tile_count(w.emit(f"sub nsw i64 %rows, {start}"))
+        def tile(first: str) -> None:
+            rows = self.rows(first, last)
+            found = self.rows_by(rows)
+            for base, array, place in zip(bases, program.inputs, places_of(program.inputs), strict=False):
+                if array.in_lanes:
+                    self.move_lanes(self.lanes_at(base, array.size, rows[0]), self.slot(place.start), array.size)
+                else:
+                    self.read(base, array.size, found[array.by], place.start)
+            self.run()
+            self.call(*(f"leaves{n}" for n in range(len(plan.leaf_results()))))
+            self.write_results(outputs, first)
 
-            def read_tile(tile: str) -> None:
-                rows = self.rows(start, tile, last)
-                found = self.rows_by(rows)
-                for base, array, place in zip(bases, program.inputs, places_of(program.inputs), strict=False):
-                    if array.in_lanes:
-                        self.move_lanes(self.lanes_at(base, array.size, rows[0]), self.slot(place.start), array.size)
-                    else:
-                        self.read(base, array.size, found[array.by], place.start)
-
-            self.tiles(tiles, read_tile)
-            self.run(tiles)
-            self.call(tiles, *(f"leaves{n}" for n in range(len(plan.leaf_results()))))
-            self.tiles(tiles, lambda tile: self.write_results(outputs, self.first_row(start, tile)))
-
-        w.loop(0, "%rows", plan.tiles * lanes.width, one_pass)
+        w.loop(0, "%rows", lanes.width, tile)
         if plan.streams():
             w.line("fence seq_cst")  # what went past the caches is there for all
         parameters = [
@@ -251,25 +228,14 @@ class EntryWriter:
         ]
         return w.procedure("evaluate", parameters, linkage="")
 
-    def tile_count(self, rows: str) -> str:
-        """Return how many tiles so many rows fill, at most those of a pass."""
-        raised = self.w.emit(f"add nsw i64 {rows}, {self.lanes.width - 1}")
-        return self.w.least(self.w.emit(f"sdiv i64 {raised}, {self.lanes.width}"), str(self.plan.tiles))
-
-    def call(self, tiles: str, *functions: str, rows: Sequence[RowPointer] = ()) -> None:
-        """Call functions on the workspace, each on all tiles; they are told where rows begin."""
-        offsets = [self.offset(pointer) for pointer in rows]
-
-        def one(function: str) -> None:
-            given = [f"ptr {self.workspace}"]
-            given += [
-                f"ptr {self.w.at(self.workspace if not pointer.record else f'@record{pointer.record}', offset)}"
-                for pointer, offset in zip(rows, offsets, strict=True)
-            ]
-            self.w.line(f"call void @{function}({', '.join(given)})")
-
+    def call(self, *functions: str, rows: Sequence[RowPointer] = ()) -> None:
+        """Call functions on the workspace; they are told where rows begin."""
+        given = ["ptr %ws"]
+        for pointer in rows:
+            base = f"@record{pointer.record}" if pointer.record else "%ws"
+            given.append(f"ptr {self.w.at(base, self.offset(pointer))}")
         for function in functions:
-            self.tiles(tiles, lambda _, f=function: one(f))
+            self.w.line(f"call void @{function}({', '.join(given)})")
 
     def offset(self, pointer: RowPointer) -> str:
         """Write how many bytes further than row 0 a row begins."""
@@ -290,66 +256,58 @@ class EntryWriter:
             self.row_names[-1][k] = known
         return known
 
-    def run(self, tiles: str, within: Region | None = None) -> None:
-        self.empty(tiles, within)
+    def run(self, within: Region | None = None) -> None:
+        self.empty(within)
         for part in self.phases[within]:
             if isinstance(part, range):
                 first, last = self.plan.spans[part]
                 for b in range(first, last + 1):
-                    self.call(tiles, f"block{b}", rows=self.plan.block_pointers(b))
+                    self.call(f"block{b}", rows=self.plan.block_pointers(b))
                 continue
             self.row_names.append({})
             if part.may_be_skipped or part.flag is not None:
-                self.w.branch(self.is_run(tiles, part), lambda p=part: self.run_region(tiles, p))
+                self.w.branch(self.is_run(part), lambda p=part: self.run_region(p))
             else:
-                self.run_region(tiles, part)
+                self.run_region(part)
             self.row_names.pop()
 
-    def is_run(self, tiles: str, region: Region) -> str:
+    def is_run(self, region: Region) -> str:
         """Write whether a region that may be left out is run."""
         if region.flag is None:
             assert region.going is not None
-            return self.any_lane(tiles, region.going)
+            return self.any_lane(region.going)
         return self.w.whole("icmp ne", self.row(region.flag), 0)
 
-    def empty(self, tiles: str, within: Region | None) -> None:
+    def empty(self, within: Region | None) -> None:
         """Write zeros to the columns that are added to in a region, and live in it."""
         w, size = self.w, self.lanes.bytes
         for column in self.plan.summed.get(within, ()):
             first, stride = self.plan.columns[column]
             last, step = self.program.columns[column].rows * stride * size, stride * size
+            start = self.slot(first)
+            w.loop(0, last, step, lambda offset, start=start: w.store(w.v, w.real(0.0), w.at(start, offset), size))
 
-            def fill(_: str, first: int = first, last: int = last, step: int = step) -> None:
-                start = self.slot(first)
-                w.loop(0, last, step, lambda offset: w.store(w.v, w.real(0.0), w.at(start, offset), size))
+    def any_lane(self, condition: int) -> str:
+        """Write whether a condition holds in any lane."""
+        w, lanes = self.w, self.lanes
+        loaded = w.load(w.v, self.slot(self.plan.place(condition)), lanes.bytes)
+        flags = w.emit(f"bitcast {w.m} {w.compare('uno', loaded, 0.0)} to i{lanes.width}")
+        return w.emit(f"icmp ne i{lanes.width} {flags}, 0")
 
-            self.tiles(tiles, fill)
-
-    def any_lane(self, tiles: str, condition: int) -> str:
-        """Write whether a condition holds in any lane of any tile."""
-        w, lanes, slot = self.w, self.lanes, self.plan.place(condition)
-
-        def one(_: str, before: str = "false") -> list[str]:
-            loaded = w.load(w.v, self.slot(slot), lanes.bytes)
-            flags = w.emit(f"bitcast {w.m} {w.compare('uno', loaded, 0.0)} to i{lanes.width}")
-            return [w.emit(f"or i1 {before}, {w.emit(f'icmp ne i{lanes.width} {flags}, 0')}")]
-
-        return self.tiles(tiles, one, ("i1", "false"))[0]
-
-    def run_region(self, tiles: str, region: Region) -> None:
+    def run_region(self, region: Region) -> None:
         p, w, carrying = self.numbers[region], self.w, self.plan.carrying(region)
 
         def one(number: int | str) -> None:
             self.passing.append((region, self.numbered(region, number)))
             self.row_names.append({})
-            self.run(tiles, region)
+            self.run(region)
 
         def end() -> None:
             self.passing.pop()
             self.row_names.pop()
 
         def again() -> None:
-            self.move(tiles, f"again{p}", carrying)
+            self.move(f"again{p}", carrying)
 
         def alone(number: int | str) -> None:
             one(number)
@@ -363,13 +321,13 @@ class EntryWriter:
         def whether_again(number: str) -> str:
             one(number)
             assert region.going is not None
-            return self.any_lane(tiles, region.going)
+            return self.any_lane(region.going)
 
         def and_again(_: str) -> None:
             again()
             end()
 
-        self.move(tiles, f"enter{p}", self.plan.entering(p))
+        self.move(f"enter{p}", self.plan.entering(p))
         if not region.carried:
             alone(0) if region.passes == 1 else w.loop(0, region.passes, 1, alone)
         elif region is whole(self.program):
@@ -383,25 +341,21 @@ class EntryWriter:
                 w.loop(0, region.passes - 1, 1, then_again)
             alone(region.passes - 1)
 
-    def move(self, tiles: str, name: str, groups: Sequence[Moves]) -> None:
+    def move(self, name: str, groups: Sequence[Moves]) -> None:
         """Write the calls of moves; those of what is undefined in all lanes are not made."""
         for n, (moves, going) in enumerate(groups):
 
             def make(n: int = n, moves: Sequence[Move] = moves) -> None:
-                self.call(tiles, f"{name}_{n}", rows=self.plan.pointers(a for a, _ in moves))
+                self.call(f"{name}_{n}", rows=self.plan.pointers(a for a, _ in moves))
 
-            make() if going is None else self.w.branch(self.any_lane(tiles, going), make)
+            make() if going is None else self.w.branch(self.any_lane(going), make)
 
     def numbered(self, region: Region, number: int | str) -> int | str:
         """Write the number that a pass has, of a loop that counts upwards."""
         return self.w.whole("sub nsw", region.passes - 1, number) if region.backwards else number
 
-    def first_row(self, start: str, tile: str) -> str:
-        return self.w.emit(f"add nuw nsw i64 {start}, {self.w.emit(f'mul nuw nsw i64 {tile}, {self.lanes.width}')}")
-
-    def rows(self, start: str, tile: str, last: str) -> list[str]:
+    def rows(self, first: str, last: str) -> list[str]:
         """Return the rows of a tile; beyond the last, the last again."""
-        first = self.first_row(start, tile)
         return [self.w.least(self.w.emit(f"add nuw nsw i64 {first}, {lane}"), last) for lane in range(self.lanes.width)]
 
     def outputs(self) -> list[Output]:

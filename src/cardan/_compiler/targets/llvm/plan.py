@@ -36,8 +36,6 @@ from cardan._compiler.targets.llvm.lanes import Lanes
 
 BLOCK = 500  # operations in a function
 STORES = 200  # results a function stores; code generation is quadratic in them
-LONG = 15_000  # operations of a program whose code does not stay in the caches: each block of it then serves ...
-TILES = 4  # ... so many tiles in a row
 STREAMED = 64  # entries of an output from which large batches are written past the caches
 STACK = 128 * 1024  # bytes of workspace that go on the stack; a thread may have no more than 512 kB
 
@@ -83,7 +81,6 @@ class Plan:
     machine: Machine | None = None
     direct: dict[int, Allocation] = field(default_factory=dict)
     slots: int = 0
-    tiles: int = 1
     first_output: int = 0
 
     def place(self, k: int) -> int:
@@ -171,7 +168,7 @@ class Plan:
 
     def heap_bytes(self, lanes: Lanes) -> int:
         """Return the bytes of workspace the caller must provide; 0 where the stack serves."""
-        size = self.tiles * self.slots * lanes.bytes
+        size = self.slots * lanes.bytes
         return size if size > STACK else 0
 
     def stored(self, k: int) -> list[int]:
@@ -204,7 +201,6 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     plan.columns |= {n: Place(c.start, c.stride) for n, c in enumerate(program.columns) if c.start is not None}
     plan.moving = {k for op in ENTRIES for k in program.instructions.places(op) if not plan.is_fixed(k)}
     buffer = max(map(streamed, program.outputs), default=0)
-    plan.tiles = TILES if len(program.instructions) > LONG and not machine else 1
     born = [[k for k, first in heads.items() if first == b] + block for b, block in enumerate(blocks)]
     plan.slot |= {k: copies[k][0] for k in last_reader if k in copies}  # a result waits where it is written
     crossing = {k: b for k, b in last_reader.items() if k not in copies}
