@@ -405,6 +405,34 @@ def test_what_is_stepped_in_place_keeps_its_arrays():
     assert solver.step(state, out=state.copy()).time.tolist() == [1.25, 2.0]
 
 
+def test_a_step_takes_what_it_is_given_now_not_what_the_last_one_took():
+    world = cardan.robots.double_pendulum().world()
+    solver = solvers.Featherstone(world, 0.01)
+    state, one, other = world.state(2), world.control(), world.control(2)
+
+    def step_as_the_first(control=None, steps=1):
+        nonlocal state
+        fresh = solvers.Featherstone(world, 0.01)  # it knows of no step before
+        expected, state = (s.step(state, control, steps=steps) for s in (fresh, solver))
+        assert state.copy() == expected  # of the copy, because who reads a time begins a new count
+
+    for control in (one, other):  # the first is spread over both worlds
+        for k in range(3):
+            control.effort[...] = 0.1 * k
+            step_as_the_first(control)
+    for steps in (1, 1, 2, 2):
+        step_as_the_first(steps=steps)
+    step_as_the_first(other)
+    other.apply_force(world.links[-1], (3.0, 0.0, 0.0))  # wrenches, which there were not
+    step_as_the_first(other)
+    step_as_the_first(cardan.robots.double_pendulum().world().control(2))
+    unlike = cardan.robots.arm7().world()
+    wrongs = {"control": unlike.control(2)}, {"out": state[:1]}, {"state": unlike.state(2)}, {"state": state.q}
+    for wrong in (*wrongs, {"steps": True}, {"steps": 0}):
+        with pytest.raises(ParameterError):
+            solver.step(**{"state": state, **wrong})
+
+
 def test_what_is_stepped_into_has_the_constants_it_was_stepped_with():
     """It kept its own, so that the next step was one of another world."""
     world = pendulum().world().with_inputs("gravity")

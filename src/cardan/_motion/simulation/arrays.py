@@ -45,15 +45,27 @@ def filled(where: str, name: str, value: Any, like: np.ndarray, *, infinite: boo
 
     Raise, with `where` and `name`, for another core shape, what is no real number, NaN, and infinity unless `infinite`.
     """
-    array = numeric_array(where, name, value)
-    if array.shape not in (like.shape, like.shape[1:]) and not (array.ndim == 0 and like.ndim == 1):
-        expected = f"{like.shape[1:]} or {like.shape}" if like.ndim > 1 else f"() or {like.shape}"
-        raise ShapeError(where, name, got=array.shape, expected=expected, hint="The first axis counts the worlds.")
-    array = array.astype(like.dtype, copy=False)
-    # An infinite limit says that there is no limit; NaN is wrong everywhere.
-    check_finite(where, name, np.where(np.isinf(array), 0.0, array) if infinite else array)
+    array = _checked(where, name, value, like, infinite)
     # of one world, a tenth of the time of broadcasting
     return array.reshape(like.shape) if array.size == like.size else np.broadcast_to(array, like.shape)
+
+
+def fill(where: str, name: str, value: Any, into: np.ndarray) -> None:
+    """Write a value into an array of shape (worlds, ...), broadcast over the worlds; see `filled`."""
+    into[...] = _checked(where, name, value, into, False)
+
+
+def _checked(where: str, name: str, value: Any, like: np.ndarray, infinite: bool) -> np.ndarray:
+    is_ready = type(value) is np.ndarray and value.dtype == like.dtype  # no call for it
+    # cast before the check: what is too large becomes infinite
+    array = value if is_ready else numeric_array(where, name, value).astype(like.dtype, copy=False)
+    shape = like.shape
+    if array.shape != shape and array.shape != shape[1:] and not (array.ndim == 0 and like.ndim == 1):
+        expected = f"{shape[1:]} or {shape}" if like.ndim > 1 else f"() or {shape}"
+        raise ShapeError(where, name, got=array.shape, expected=expected, hint="The first axis counts the worlds.")
+    # An infinite limit says that there is no limit; NaN is wrong everywhere.
+    check_finite(where, name, np.where(np.isinf(array), 0.0, array) if infinite else array)
+    return array
 
 
 def chosen_rows(worlds: Any, count: int) -> np.ndarray:

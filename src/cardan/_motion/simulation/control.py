@@ -8,7 +8,7 @@ import numpy as np
 
 from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import Explained, ParameterError, check_known
-from cardan._motion.simulation.arrays import checked_dtype, chosen_rows, filled
+from cardan._motion.simulation.arrays import checked_dtype, chosen_rows, fill, filled
 from cardan._motion.simulation.kinematics import mass_centers
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world_contents import WorldContents
@@ -36,56 +36,55 @@ class Control(Explained):
         >>> control.hold()
     """
 
-    __slots__ = ("_effort", "_held", "_position", "_velocity", "_wrenches", "world")
+    __slots__ = ("_arrays", "_held", "world")
 
     def __init__(self, world: WorldContents, worlds: int = 1, dtype: Any = "float64") -> None:
         shape, kind = (whole("number of worlds", worlds, 0), world.model.nv), checked_dtype(dtype)
         self.world: WorldContents = world
-        self._effort, self._velocity = np.zeros(shape, kind), np.zeros(shape, kind)
-        self._position = np.empty(shape, kind)
-        self._position[...] = world.targets  # drives stay where the world says until somebody asks for more
-        self._wrenches: np.ndarray | None = None
+        # drives stay where the world says until somebody asks for more
+        position = np.array(np.broadcast_to(world.targets, shape), kind, order="C")
+        self._arrays: tuple[np.ndarray, ...] = np.zeros(shape, kind), position, np.zeros(shape, kind)
         self._held = False  # whether a stepper reads its arrays
 
     @property
     def worlds(self) -> int:
         """How many worlds."""
-        return len(self._effort)
+        return len(self._arrays[0])
 
     @property
     def dtype(self) -> np.dtype:
         """float64 or float32."""
-        return self._effort.dtype
+        return self._arrays[0].dtype
 
     def __len__(self) -> int:
-        return len(self._effort)
+        return len(self._arrays[0])
 
     @property
     def effort(self) -> np.ndarray:
         """Efforts that are added to those of the drives [N m, N], shape (worlds, nv)."""
-        return self._effort
+        return self._arrays[0]
 
     @effort.setter
     def effort(self, value: Any) -> None:
-        self._effort[...] = filled("control", "effort", value, self._effort)
+        fill("control", "effort", value, self._arrays[0])
 
     @property
     def position(self) -> np.ndarray:
         """What the drives go to [rad, m], shape (worlds, nv), in the coordinates limits are stated in."""
-        return self._position
+        return self._arrays[1]
 
     @position.setter
     def position(self, value: Any) -> None:
-        self._position[...] = filled("control", "position", value, self._position)
+        fill("control", "position", value, self._arrays[1])
 
     @property
     def velocity(self) -> np.ndarray:
         """The velocities the drives go to [rad/s, m/s], shape (worlds, nv)."""
-        return self._velocity
+        return self._arrays[2]
 
     @velocity.setter
     def velocity(self, value: Any) -> None:
-        self._velocity[...] = filled("control", "velocity", value, self._velocity)
+        fill("control", "velocity", value, self._arrays[2])
 
     @property
     def wrenches(self) -> np.ndarray:
@@ -96,18 +95,18 @@ class Control(Explained):
 
         There are none before they are first asked for: steps read them from then on, by a program of their own.
         """
-        if self._wrenches is None:
+        if len(self._arrays) == len(NAMES):
             if self._held:
                 hint = "ask for control.wrenches once before solver.stepper(state, control)"
                 got = "the first of them, under a stepper that was made without"
                 raise ParameterError("control: wrenches", got=got, expected="them when it was made", hint=hint)
-            self._wrenches = np.zeros((len(self), self.world.model.nbodies, 6), self.dtype)
-        return self._wrenches
+            self._arrays += (np.zeros((len(self), self.world.model.nbodies, 6), self.dtype),)
+        return self._arrays[-1]
 
     @wrenches.setter
     def wrenches(self, value: Any) -> None:
         like = np.empty((len(self), self.world.model.nbodies, 6), self.dtype)
-        self.wrenches[...] = filled("control", "wrenches", value, like)
+        self.wrenches[...] = filled("control", "wrenches", value, like)  # checked before there are any
 
     def apply_force(
         self,
@@ -173,13 +172,12 @@ class Control(Explained):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of its arrays: `wrenches` is among them once it has been asked for."""
-        return NAMES if self._wrenches is None else (*NAMES, "wrenches")
+        return (*NAMES, "wrenches")[: len(self._arrays)]
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
         """The arrays themselves, in the order of `names` [their units]."""
-        own = self._effort, self._position, self._velocity
-        return own if self._wrenches is None else (*own, self._wrenches)
+        return self._arrays
 
     def hold(self) -> None:
         """Let no array be added: a stepper reads those there are."""
@@ -209,7 +207,5 @@ class Control(Explained):
 def _rebuilt(world: WorldContents, *arrays: np.ndarray) -> Control:
     """Return the control that holds these very arrays, in the order of `Control.names`."""
     control = Control.__new__(Control)
-    control.world, control._wrenches, control._held = world, None, False
-    for name, array in zip((*NAMES, "wrenches"), arrays, strict=False):
-        setattr(control, f"_{name}", array)
+    control.world, control._arrays, control._held = world, arrays, False
     return control

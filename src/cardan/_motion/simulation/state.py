@@ -7,7 +7,7 @@ import math
 import os
 import zipfile
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -22,7 +22,7 @@ from cardan._dynamics.call.arguments import check_configuration, numeric_array
 from cardan._dynamics.coordinates import conventions
 from cardan._motion.crowd.kept import NAMES as IMPULSES
 from cardan._motion.crowd.kept import KeptImpulses
-from cardan._motion.simulation.arrays import Constants, checked_dtype, filled
+from cardan._motion.simulation.arrays import Constants, checked_dtype, fill, filled
 from cardan._motion.simulation.kinematics import body_poses, mass_center_twists, twists_of_mass_centers
 from cardan._motion.simulation.links import backwards, forwards
 from cardan._motion.simulation.world_contents import WorldContents
@@ -44,33 +44,32 @@ MOST = 2**20
 """Steps counted from one beginning: so many, and far more in one call, are exact in single precision."""
 
 
-class Clock(NamedTuple):
-    """How many steps of length dt [s] were good since the time was known last."""
+class Since(NamedTuple):
+    """Where steps of length dt [s] are counted from; states that come of one another share it, and do not write it."""
 
-    start: np.ndarray  # the time then [s], shape (worlds,), which nobody writes
-    lost: np.ndarray  # which worlds had diverged by then, likewise
-    dt: float
-    taken: int  # how many steps were to be taken since
-    good: np.ndarray  # how many of them were good, shape (worlds,), of the state's dtype: a compiled step counts on
+    time: np.ndarray  # then [s], shape (worlds,)
+    diverged: np.ndarray  # which worlds had diverged by then, likewise
+    dt: float | None  # None for the arrays of one state, which somebody may hold and write into
 
-    def after(self, steps: int, good: np.ndarray) -> Clock:
-        """Return the clock after so many more steps, of which and of those before so many were good in each world."""
-        return Clock(self.start, self.lost, self.dt, self.taken + steps, good)  # half the time of _replace
 
-    @staticmethod
-    def at(time: np.ndarray, diverged: np.ndarray, dtype: np.dtype, dt: float = 0.0) -> Clock:
-        """Return the clock that begins at a time [s]; the arrays are copied."""
-        return Clock(time.copy(), diverged.copy(), dt, 0, np.zeros(len(time), dtype))
+Clock = tuple[Since, int, np.ndarray]
+"""Since when steps are counted, how many were to be taken since, and how many of them were good, of the state's dtype.
 
-    @property
-    def time(self) -> np.ndarray:
-        """Time in each world [s], an array of its own."""
-        return self.start + self.good.astype(np.float64) * self.dt
+A compiled step counts on from the last. A named tuple of these would take as long to make as a step's three arrays.
+"""
 
-    @property
-    def diverged(self) -> np.ndarray:
-        """Whether a step found no finite result, an array of its own."""
-        return self.lost | (self.good < self.taken)
+
+def clock_at(time: np.ndarray, diverged: np.ndarray, dtype: np.dtype, dt: float | None = 0.0) -> Clock:
+    """Return the clock that begins at a time [s]; the arrays become its own."""
+    return Since(time, diverged, dt), 0, np.zeros(len(time), dtype)
+
+
+def read_clock(clock: Clock) -> tuple[np.ndarray, np.ndarray]:
+    """Return time [s] and divergence of each world: arrays of their own."""
+    since, taken, good = clock
+    if since.dt is None:
+        return since.time.copy(), since.diverged.copy()
+    return since.time + np.multiply(good, since.dt, dtype=np.float64), since.diverged | (good < taken)
 
 
 class State(Explained):
@@ -100,9 +99,7 @@ class State(Explained):
         True
     """
 
-    __slots__ = (
-        "_clock", "_constants", "_diverged", "_q", "_residual", "_time", "_v", "_warm", "kept_impulses", "world",
-    )  # fmt: skip
+    __slots__ = ("_clock", "_constants", "_q", "_residual", "_v", "_warm", "kept_impulses", "world")
 
     def __init__(
         self,
@@ -117,7 +114,7 @@ class State(Explained):
         self.world: WorldContents = world
         self._q, self._v = np.empty((count, model.nq), kind), np.empty((count, model.nv), kind)
         self._warm, self._residual = np.zeros((count, model.nv), kind), np.zeros(count, kind)
-        self._set_clock(Clock.at(np.zeros(count), np.zeros(count, bool), kind))
+        self._clock: Clock = clock_at(np.zeros(count), np.zeros(count, bool), kind)
         self.kept_impulses: KeptImpulses | None = None
         self.q = world.initial if q is None else q  # by the setter, which checks what is given
         self.v = world.initial_velocity if v is None else v
@@ -125,12 +122,6 @@ class State(Explained):
         spread = {name: np.array(np.broadcast_to(e, (count, *e.shape)), kind, order="C") for name, e in own.items()}
         self._constants = Constants(world.model, spread)
         self._constants.update_all(constants or {})  # together: limits are checked against one another
-
-    def _set_clock(self, clock: Clock) -> None:
-        """Let time and divergence follow from a clock, until somebody reads them, and can write them."""
-        self._clock = clock
-        self._time: np.ndarray | None = None
-        self._diverged: np.ndarray | None = None
 
     @property
     def worlds(self) -> int:
@@ -163,18 +154,16 @@ class State(Explained):
 
     @v.setter
     def v(self, value: Any) -> None:
-        self._v[...] = filled("state", "v", value, self._v)
+        fill("state", "v", value, self._v)
 
     @property
     def time(self) -> np.ndarray:
         """Time in each world [s], shape (worlds,)."""
-        if self._time is None:
-            self._time = self._clock.time  # from now on the array may be held and written into, so that it counts
-        return self._time
+        return self._read_clock().time
 
     @time.setter
     def time(self, value: Any) -> None:
-        self.time[...] = filled("state", "time", value, self.time)
+        fill("state", "time", value, self.time)
 
     @property
     def warm(self) -> np.ndarray:
@@ -183,7 +172,7 @@ class State(Explained):
 
     @warm.setter
     def warm(self, value: Any) -> None:
-        self._warm[...] = filled("state", "warm", value, self._warm)
+        fill("state", "warm", value, self._warm)
 
     @property
     def residual(self) -> np.ndarray:
@@ -195,14 +184,12 @@ class State(Explained):
 
     @residual.setter
     def residual(self, value: Any) -> None:
-        self._residual[...] = filled("state", "residual", value, self._residual)
+        fill("state", "residual", value, self._residual)
 
     @property
     def diverged(self) -> np.ndarray:
         """Whether a solver found no finite result [-], shape (worlds,)."""
-        if self._diverged is None:
-            self._diverged = self._clock.diverged  # likewise: who clears a flag lets that world go on
-        return self._diverged
+        return self._read_clock().diverged  # who clears a flag lets that world go on
 
     @diverged.setter
     def diverged(self, value: Any) -> None:
@@ -338,10 +325,11 @@ class State(Explained):
             state.v = np.zeros(world.model.nv)
         return state
 
-    def _now(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return time and divergence, to be read alone."""
-        time, diverged = self._time, self._diverged
-        return self._clock.time if time is None else time, self._clock.diverged if diverged is None else diverged
+    def _read_clock(self) -> Since:
+        """Return time and divergence in arrays that may be held and written into from now on, so that these count."""
+        if self._clock[0].dt is not None:
+            self._clock = clock_at(*read_clock(self._clock), self.dtype, None)
+        return self._clock[0]
 
     def divergences(self) -> list[Divergence]:
         """Return where solvers found no finite result: the world, the time it stands at since, and the joint."""
@@ -359,10 +347,9 @@ class State(Explained):
 
     def copy(self) -> State:
         """Return a state that can be changed without changing this one."""
-        found = [getattr(self, name).copy() for name in FOUND]
-        after = state_of(self.world, clock_of(self, self._clock.dt), found, self._constants.copy())
-        after.kept_impulses = self.kept_impulses
-        return after
+        found = {name: getattr(self, name).copy() for name in FOUND} | {"kept_impulses": self.kept_impulses}
+        *_, clock = start_of(self, self._clock[0].dt or 0.0)  # arrays that somebody holds are this state's alone
+        return state_of(self.world, clock, found, self._constants.copy())
 
     __copy__ = copy
 
@@ -441,53 +428,58 @@ class State(Explained):
         return _rebuilt(world, given | kept, constants)
 
     def __repr__(self) -> str:
-        count = int(self._now()[1].sum())
+        count = int(read_clock(self._clock)[1].sum())
         gone = f", {count} diverged" if count else ""
         return f"<State of {len(self)} worlds {self.world.name!r}, {self.dtype}{gone}>"
 
 
-def state_of(world: WorldContents, clock: Clock, found: Iterable[np.ndarray], constants: Constants) -> State:
-    """Return the state that holds these very arrays, unchecked; of `found` those that `FOUND` names."""
-    state = State.__new__(State)
-    state.world, state._constants, state.kept_impulses = world, constants, None
-    state._q, state._v, state._warm, state._residual = found
-    state._set_clock(clock)
+def state_of(world: WorldContents, clock: Clock, found: Mapping[str, Any], constants: Constants) -> State:
+    """Return the state that holds these very arrays, unchecked; of `found` those that `FOUND` names, and impulses."""
+    # A step of one world waits for this: lines of one assignment take half the time of one line of all.
+    state = object.__new__(State)
+    state.world = world
+    state.kept_impulses = found.get("kept_impulses")
+    state._clock = clock
+    state._constants = constants
+    state._q = found["q"]
+    state._v = found["v"]
+    state._warm = found["warm"]
+    state._residual = found["residual"]
     return state
 
 
-def clock_of(state: State, dt: float) -> Clock:
-    """Return what counts steps of a length [s] from here on.
+def start_of(state: State, dt: float) -> tuple[np.ndarray, np.ndarray, Clock]:
+    """Return where steps of a length [s] begin: q and v themselves, and what counts steps from here on.
 
-    It goes on as long as steps are of one length and nobody has read the time, or written it.
+    That goes on as long as steps are of one length and nobody has read the time, or written it.
     """
     clock = state._clock
-    if state._time is state._diverged is None and clock.dt == dt and clock.taken < MOST:
-        return clock
-    return Clock.at(*state._now(), state.dtype, dt)
+    if clock[0].dt != dt or clock[1] >= MOST:
+        clock = clock_at(*read_clock(clock), state.dtype, dt)
+    return state._q, state._v, clock
 
 
-def next_state(state: State, found: Sequence[np.ndarray], clock: Clock, out: State | None) -> State:
-    """Return the state after steps from a state, whose arrays were found in the order of `FOUND`.
+def next_state(state: State, found: Mapping[str, Any], clock: Clock, out: State | None) -> State:
+    """Return the state after steps from a state, which left what was found: see `state_of`.
 
     They are written into `out`, if it is given: a state of as many such worlds, which may be that where they began.
     """
     if out is None:
         constants = state._constants.copy() if state._constants else state._constants
-        return state_of(state.world, clock, map(np.ascontiguousarray, found), constants)
+        return state_of(state.world, clock, found, constants)
     is_like = isinstance(out, State) and out.world.moves_like(state.world) and out.dtype == state.dtype
     if not is_like or out._q.shape != state._q.shape:
         expected = f"a state of {len(state)} worlds {state.world.name!r}, {state.dtype}"
         raise ParameterError("out", got=out, expected=expected)
     for name, array in state._constants.items():
         out._constants[name][...] = array
-    out._q[...], out._v[...], out._warm[...], out._residual[...] = found
-    out.kept_impulses = None
-    # Arrays of time that somebody holds go on with the clock; others are made of it when they are read.
-    out._clock = clock
-    if out._time is not None:
-        out._time[...] = clock.time
-    if out._diverged is not None:
-        out._diverged[...] = clock.diverged
+    for name in FOUND:
+        getattr(out, name)[...] = found[name]
+    out.kept_impulses = found.get("kept_impulses")
+    if out._clock[0].dt is None:  # arrays of time that somebody holds go on with the clock
+        out.time[...], out.diverged[...] = read_clock(clock)
+    else:
+        out._clock = clock
     return out
 
 
@@ -513,10 +505,9 @@ def _worlds(name: str, value: Any, core: tuple[int, ...]) -> np.ndarray:
 
 
 def _rebuilt(world: WorldContents, arrays: Mapping[str, Any], constants: Mapping[str, Any]) -> State:
-    clock = Clock.at(arrays["time"], arrays["diverged"], arrays["q"].dtype)
-    state = state_of(world, clock, [arrays[name] for name in FOUND], Constants(world.model, constants))
-    state.kept_impulses = KeptImpulses.of_arrays(arrays)
-    return state
+    clock = clock_at(arrays["time"].copy(), arrays["diverged"].copy(), arrays["q"].dtype)
+    found = {**arrays, "kept_impulses": KeptImpulses.of_arrays(arrays)}
+    return state_of(world, clock, found, Constants(world.model, constants))
 
 
 def _kind(world: WorldContents) -> str:

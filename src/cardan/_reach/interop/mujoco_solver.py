@@ -19,7 +19,7 @@ from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.kinematics import wrench_efforts
 from cardan._motion.simulation.pairs import ContactPair
 from cardan._motion.simulation.solvers.solver import SHARED, YES, Solver, checked_steps, control_names, left_out
-from cardan._motion.simulation.state import State, clock_of, next_state
+from cardan._motion.simulation.state import State, next_state, start_of
 from cardan._motion.simulation.world import World
 from cardan._reach.interop.mujoco_joints import step_names
 from cardan._reach.interop.mujoco_package import mujoco, mujoco_batch
@@ -237,9 +237,10 @@ class MuJoCo(Solver):
             for _ in range(count // at_once if len(state) else 0):
                 q, v, warm, sound = self._stepped(q, v, warm, asked, at_once)
                 good[sound] += at_once
-        clock = clock_of(state, self.dt)
-        found = [array.astype(state.dtype, copy=False) for array in (q, v, warm, np.zeros(len(state)))]
-        return next_state(state, found, clock.after(count, clock.good + good.astype(state.dtype)), out)
+        _, _, (since, taken, before) = start_of(state, self.dt)
+        found = {"q": q, "v": v, "warm": warm, "residual": np.zeros(len(state))}
+        found = {name: np.ascontiguousarray(array, state.dtype) for name, array in found.items()}
+        return next_state(state, found, (since, taken + count, before + good.astype(state.dtype)), out)
 
     def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
         """Return the forces at the contacts in the step from a state; see `Solver.contact_forces`.

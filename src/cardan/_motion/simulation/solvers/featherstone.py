@@ -37,7 +37,7 @@ from cardan._motion.simulation.solvers.solver import (
 )
 from cardan._motion.simulation.solvers.step_function import Settings, StepInputs, state_after, step_function
 from cardan._motion.simulation.solvers.table_steps import TableStepper, TableSteps, has_many, what_is_no_row
-from cardan._motion.simulation.state import FOUND, State, clock_of, next_state
+from cardan._motion.simulation.state import Clock, State, start_of
 from cardan._motion.simulation.world import World
 from cardan._robot.geometry.touching import ContactForces
 from cardan._robot.joints.catalogue.of_another import Follower
@@ -145,16 +145,18 @@ class Featherstone(CompiledSolver):
     def _by_tables(self) -> TableSteps:
         return TableSteps(self.world, self.dt, bool(self.limits), self.iterations, self.sleep)
 
-    def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
-        """Return the state after some steps; see `Solver.step`."""
+    def _prepared(self, clock: Clock, state: State, control: Control | None, steps: int) -> tuple[int, Any, Any]:
+        """See `CompiledSolver._prepared`."""
         if not self.tables:
-            return super().step(state, control, steps=steps, out=out)
-        count = checked_steps(steps)
-        given, clock = self._given(state, control), clock_of(state, self.dt)
-        found, kept = self._by_tables.step(given | {"count": clock.good}, state.kept_impulses, count)
-        after = next_state(state, [found[name] for name in FOUND], clock.after(count, found["count"]), out)
-        after.kept_impulses = kept
-        return after
+            return super()._prepared(clock, state, control, steps)
+        names, count = ("q", "v", "count", *control_names(control)), checked_steps(steps)
+
+        def run(*arrays: np.ndarray) -> dict[str, Any]:
+            given = dict(zip(names, arrays, strict=True))
+            found, kept = self._by_tables.step(given, state.kept_impulses, count)
+            return {**found, "kept_impulses": kept}
+
+        return count, run, self._read_control(state, control)
 
     @cached_property
     def _inputs(self) -> tuple[str, ...]:
@@ -164,16 +166,13 @@ class Featherstone(CompiledSolver):
         """See `CompiledSolver._taking`."""
         return (TableStepper, self._by_tables.run(asked, count)) if self.tables else super()._taking(count, asked)
 
-    def _given(self, state: State, control: Control | None) -> dict[str, np.ndarray]:
-        asked = dict(zip(control_names(control), self._read_control(state, control), strict=True))
-        return {"q": state.q, "v": state.v, **asked}
-
     def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
         """Return the forces at the contacts in the step from a state; see `Solver.contact_forces`."""
         if not self.tables:
             return super().contact_forces(state, control)
-        given, clock = self._given(state, control), clock_of(state, self.dt)
-        return self._by_tables.forces(given | {"count": clock.good}, state.kept_impulses)
+        asked = dict(zip(control_names(control), self._read_control(state, control), strict=True))
+        q, v, clock = start_of(state, self.dt)
+        return self._by_tables.forces({"q": q, "v": v, "count": clock[2], **asked}, state.kept_impulses)
 
     @property
     def _bounded(self) -> list[str]:

@@ -19,7 +19,17 @@ from cardan._motion.simulation.articulation import Pattern, select_names
 from cardan._motion.simulation.collide import owners_of
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.solvers.step_function import Settings
-from cardan._motion.simulation.state import FOUND, MOST, Clock, State, clock_of, next_state, state_of
+from cardan._motion.simulation.state import (
+    FOUND,
+    MOST,
+    Clock,
+    State,
+    clock_at,
+    next_state,
+    read_clock,
+    start_of,
+    state_of,
+)
 from cardan._motion.simulation.world import World
 from cardan._robot.geometry.touching import ContactForces
 from cardan._robot.model import Model
@@ -207,13 +217,8 @@ class Solver(ABC):
 
     def _read_control(self, state: State, control: Control | None) -> tuple[np.ndarray, ...]:
         """Return what `control_names` names, in each world, or raise `ParameterError` for what is of other worlds."""
-        own = self.world
-        if not isinstance(state, State) or not (state.world is own or state.world.moves_like(own)):
-            hint = "World.state_from(state) is the state of a world that has other bodies."
-            raise ParameterError(
-                "state", got=state, expected=f"a state made by this solver's world, {own!r}", hint=hint
-            )
-        v = state.v
+        self._check_state(state)
+        own, v = self.world, state.v
         if control is None:
             key = len(v), v.dtype
             if key not in self._kept:  # read-only and kept, so that a loop of steps allocates nothing for it
@@ -226,6 +231,13 @@ class Solver(ABC):
             raise ParameterError("control", got=control, expected=expected)
         asked = control.arrays
         return asked if len(asked[0]) == len(v) else tuple(np.repeat(array, len(v), axis=0) for array in asked)
+
+    def _check_state(self, state: Any) -> None:
+        own = self.world
+        if not isinstance(state, State) or not (state.world is own or state.world.moves_like(own)):
+            hint = "World.state_from(state) is the state of a world that has other bodies."
+            expected = f"a state made by this solver's world, {own!r}"
+            raise ParameterError("state", got=state, expected=expected, hint=hint)
 
     def rollout(
         self,
@@ -299,19 +311,19 @@ class Stepper:
         # The state is nobody else's.
         self._run, self._state, self._clock, self._steps, self._taken = run, state, clock, steps, 0
         own = [array[0] for array in asked]
-        self._row = run(state.q[0], state.v[0], clock.good[0], *own)  # of a first step: compiled, and checked
+        self._row = run(state.q[0], state.v[0], clock[2][0], *own)  # of a first step: compiled, and checked
         self._next = np.empty_like(self._row)  # results are written beside the row they are made of
         starts = [at if isinstance(at, int) else at.start for _, at in run.places.values()]
         self._found = dict(zip(run.places, np.split(self._row, starts[1:]), strict=True))
         for name in FOUND:
             self._found[name][...] = getattr(state, name)[0]
-        self._found["count"][...] = clock.good
+        self._found["count"][...] = clock[2]
         self._given = (self._found["q"], self._found["v"], self._found["count"].reshape(()), *own)
 
     def __call__(self) -> None:
         if self._taken >= MOST:  # counted anew from here on, so that numbers of steps stay exact in single precision
-            now = self._now()
-            self._clock, self._taken = Clock.at(now.time, now.diverged, self._row.dtype, now.dt), 0
+            dt = self._clock[0].dt
+            self._clock, self._taken = clock_at(*read_clock(self._now()), self._row.dtype, dt), 0
             self._found["count"][...] = 0.0
         self._run(*self._given, out=self._next)
         self._row[...] = self._next  # where a result is an argument, too, a call would copy, but slowly
@@ -330,12 +342,12 @@ class Stepper:
     @property
     def time(self) -> float:
         """Time [s]; it stands still once the world diverged."""
-        return float(self._now().time[0])
+        return float(read_clock(self._now())[0][0])
 
     @property
     def diverged(self) -> bool:
         """Whether a step found no finite result: q and v are those before it."""
-        return bool(self._now().diverged[0])
+        return bool(read_clock(self._now())[1][0])
 
     @property
     def residual(self) -> float:
@@ -345,15 +357,18 @@ class Stepper:
     @property
     def state(self) -> State:
         """The state it has come to, an array of its own for everything."""
-        found = [self._found[name].copy().reshape(getattr(self._state, name).shape) for name in FOUND]
+        found = {name: self._found[name].copy().reshape(getattr(self._state, name).shape) for name in FOUND}
         return state_of(self._state.world, self._now(), found, self._state.constants.copy())
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Stepper is not copied or pickled: take its state, and make another of that")
 
     def _now(self) -> Clock:
-        start, lost, dt, taken, _ = self._clock
-        return Clock(start, lost, dt, taken + self._taken, self._found["count"].copy())
+        since, taken, _ = self._clock
+        return since, taken + self._taken, self._found["count"].copy()
+
+
+_NO_STEP: Any = (None,) * 5
 
 
 class CompiledSolver(Solver):
@@ -361,13 +376,25 @@ class CompiledSolver(Solver):
 
     def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
         """Return the state after some steps; see `Solver.step`."""
-        count = checked_steps(steps)
-        arrays, clock = self._read_control(state, control), clock_of(state, self.dt)
+        if not isinstance(state, State):
+            self._check_state(state)
+        q, v, clock = start_of(state, self.dt)
+        since, own, count, run, asked = self._kept.get("step", _NO_STEP)
+        # What fitted at the last step fits where it led to: to look at all of it again takes as long as the step.
+        is_other = clock[0] is not since or control is not own or steps is not count
+        if is_other or (control is not None and control.arrays is not asked):
+            count, run, asked = self._prepared(clock, state, control, steps)
+        found = run(q, v, clock[2], *asked)
+        return next_state(state, found, (clock[0], clock[1] + count, found["count"]), out)
+
+    def _prepared(self, clock: Clock, state: State, control: Control | None, steps: int) -> tuple[int, Any, Any]:
+        """Return how many steps, what takes them, and what that is given beside q, v and count; keep it."""
+        count, asked = checked_steps(steps), self._read_control(state, control)
         run = self._run(count, control_names(control))
-        if state.constants:
-            arrays += tuple(state.constants[name] for name in self._inputs)
-        found = run(state.q, state.v, clock.good, *arrays)
-        return next_state(state, [found[name] for name in FOUND], clock.after(count, found["count"]), out)
+        if state.constants:  # which are not those of the next state
+            return count, run, (*asked, *(state.constants[name] for name in self._inputs))
+        self._kept["step"] = clock[0], control, count, run, asked
+        return count, run, asked
 
     def stepper(self, state: State, control: Control | None = None, *, steps: int = 1) -> Stepper:
         """Return what takes steps of one world with nothing made anew: a third of the time of `step`, for a loop.
@@ -399,7 +426,7 @@ class CompiledSolver(Solver):
         kind, run = self._taking(count, control_names(control))
         state = state.copy()  # the stepper writes into its arrays
         asked += tuple(state.constants[name] for name in self._inputs)
-        return kind(run, state, clock_of(state, self.dt), asked, count)
+        return kind(run, state, start_of(state, self.dt)[2], asked, count)
 
     def _taking(self, count: int, asked: tuple[str, ...]) -> tuple[type[Stepper], Any]:
         """Return a kind of stepper and what it runs, packed."""
@@ -420,14 +447,15 @@ class CompiledSolver(Solver):
 
     def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
         """Return the forces at the contacts in the step from a state; see `Solver.contact_forces`."""
-        arrays, settings = self._read_control(state, control), self.settings
-        if not settings.pairs:
+        arrays = self._read_control(state, control)
+        if not self.settings.pairs:
             none = np.zeros((len(state), 0, 3), state.dtype)
             return ContactForces(none, none.copy(), none.copy(), np.empty(0, int))
         given = dict(zip(control_names(control), arrays, strict=True))
         if state.constants:
             given |= {name: state.constants[name] for name in self._inputs}
-        found = self._forces(self.world.model, state.q, state.v, clock_of(state, settings.dt).good, **given)
+        q, v, clock = start_of(state, self.dt)
+        found = self._forces(self.world.model, q, v, clock[2], **given)
         owners, signs = self._owners
         sign = signs.astype(state.dtype)
         return ContactForces(found["force"] * sign, found["torque"] * sign, found["point"], owners.copy())
