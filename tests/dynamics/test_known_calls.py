@@ -75,6 +75,21 @@ def test_operations_are_those_of_the_named_derivatives(robot):
     assert whole < 3 * named
 
 
+def test_a_step_takes_little_more_than_the_named_derivatives():
+    """Its accelerations are found with their derivatives, and what it writes beside these is the configuration."""
+    robot = cardan.robots.humanoid().model(base="floating")
+
+    @cardan.function
+    def step(model, q, v, tau):
+        after = v + 0.01 * cardan.forward_dynamics(model, q, v, tau)
+        return cardan.integrate(model, q, 0.01 * after), after
+
+    named = cardan.forward_dynamics_derivatives.trace(robot).program.operations
+    for tangent in (False, (0,)):
+        whole = cardan.derivative(step, ("q", "v", "tau"), tangent=tangent).trace(robot).program
+        assert whole.operations < 1.2 * named
+
+
 def test_what_is_run_alone_is_as_before(robot):
     program = midpoint.trace(robot).program
     assert "held" not in program.operation_counts()

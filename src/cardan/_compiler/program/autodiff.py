@@ -24,7 +24,7 @@ from cardan._compiler.program.expr import Condition, Expr, Graph
 from cardan._compiler.program.forward_sweep import ForwardRun, pushforward
 from cardan._compiler.program.instructions import Instructions
 from cardan._compiler.program.ops import SPEC, Op, ValueType
-from cardan._compiler.program.partials import Derivatives, accumulate_in, combined, is_zero, still_regions
+from cardan._compiler.program.partials import PARTIALS, Derivatives, accumulate_in, combined, is_zero, still_regions
 from cardan._compiler.program.program import Array, Program, Region, passes, places_by_name
 from cardan._compiler.program.replay import LONGEST, straight
 from cardan._compiler.program.reverse_sweep import ReverseRun
@@ -36,6 +36,9 @@ MODES: tuple[Mode, ...] = ("auto", "forward", "reverse")
 LONG = 20_000
 """Operations of a loop's passes, all together, from which on its derivative is a loop. Written out it is up to 1.4
 times faster, since no pass is computed again; so many take a third of a second to compile."""
+
+LINEAR = frozenset({Op.ADD, Op.SUB, Op.NEG, Op.MUL, Op.HELD})
+"""Operations through which weights go back at no cost but a product."""
 
 MatrixRows = Callable[[list[Any]], Sequence[Sequence[Any]]]  # A matrix at a point, from its entries
 
@@ -190,12 +193,41 @@ def _forward(opened: _Open, tangents: Sequence[Tangent], along: Mapping[str, Mat
     for start, tangent in zip(starts, tangents, strict=False):
         seeds |= {k: {start + j: e for j, e in row.items()} for k, row in opened.seeds(tangent).items()}
     found = opened.pushed(seeds)
-    weights = chain.from_iterable(opened.weights(along))
-    rows = [combined([(weight, found[r]) for r, weight in row.items()]) for row in weights]
+    weights = [*chain.from_iterable(opened.weights(along))]
+    mixed = _met(opened, {i: row for i, row in enumerate(weights) if len(row) > 1}, found)
+    rows = [
+        mixed[i] if i in mixed else combined([(weight, found[r]) for r, weight in row.items()])
+        for i, row in enumerate(weights)
+    ]
     return [
         [[row.get(start + j, 0.0) for j in range(t.size)] for row in rows]
         for start, t in zip(starts, tangents, strict=False)
     ]
+
+
+def _met(opened: _Open, rows: Mapping[int, Derivatives], found: Sequence[Derivatives]) -> dict[int, Derivatives]:
+    """Return the derivatives of rows, weights of several instructions each, where the two ways meet.
+
+    Weights go back through sums and products, as long as fewer rows come back than directions go forward.
+    """
+    program, values = opened.program, opened.values
+    ops, operands = program.instructions.ops, program.instructions.args
+    loops = {k for region in program.regions for k in region.instructions}
+    back: dict[int, Derivatives] = {}  # by instruction, its weight in each row
+    for i, row in rows.items():
+        for r, weight in row.items():
+            back.setdefault(r, {})[i] = weight
+    total: dict[int, Derivatives] = {i: {} for i in rows}
+    for k in range(max(back, default=-1), -1, -1):
+        own, op, args = back.pop(k, {}), ops[k], operands[k]
+        if k in loops or op not in LINEAR or len(own) >= len(found[k]):
+            for i, weight in own.items():
+                accumulate_in(total[i], {j: d * weight for j, d in found[k].items()})
+            continue
+        for slope, a in zip(PARTIALS[op](*(values[a] for a in args), values[k]), args, strict=True):
+            if found[a] and not is_zero(slope):
+                accumulate_in(back.setdefault(a, {}), {i: weight * slope for i, weight in own.items()})
+    return total
 
 
 def _reverse(opened: _Open, tangents: Sequence[Tangent], along: Mapping[str, MatrixRows]) -> list[list[list[Any]]]:

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Generic, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.aba import articulated_inertias, forward_dynamics, mass_factor
@@ -155,13 +155,14 @@ def forward_dynamics_derivatives(
     Peers: Pinocchio `computeABADerivatives`, MuJoCo `mjd_transitionFD` (by differences, of a step).
     """
     without_loops(model, "forward_dynamics_derivatives")
-    found = _derivatives(model, q, v, tau, external_forces)
+    found = ForwardDynamicsDerivatives(*_derivatives(model, q, v, tau, external_forces)[:3])
     return packed_matrices(found, forward_dynamics_derivatives_entries(model)) if packed else found
 
 
 def _derivatives(
-    model: Model, q: Vector, v: Vector, tau: Vector, external_forces: ArrayLike | None
-) -> ForwardDynamicsDerivatives[Rows]:
+    model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external_forces: ArrayLike | None = None
+) -> tuple[Any, ...]:
+    """Return the derivatives and, where they are found on the way, the accelerations themselves."""
     if model.has_mimics:  # two joints with one velocity: there is no recursion
         return by_inverse_dynamics(model, q, v, tau, external_forces)
     joints, bodies = outwards_in_one_frame(model, q, v, [0.0] * model.nv, external_forces)
@@ -178,7 +179,7 @@ def _derivatives(
         faster = [_response(tree, node, c, s.angular) for c, s in zip(i.Upsilon_dot, i.S, strict=True)]
         for k, by_q, by_v in zip(node.v, moved, faster, strict=True):
             dq[k], dv[k], dtau[k] = by_q, by_v, tree.limbs.unit(node.index, k)
-    return ForwardDynamicsDerivatives(transposed(dq) or dq, transposed(dv) or dv, mirrored(dtau) or dtau)
+    return transposed(dq) or dq, transposed(dv) or dv, mirrored(dtau) or dtau, a
 
 
 def _moved(tree: Articulated, J: Node, i: JointMotion, f: Force) -> list[list[Scalar]]:
@@ -223,4 +224,4 @@ def _solved(factor: Factor, B: Rows) -> Rows:
     return transposed(columns) or B
 
 
-known(forward_dynamics, by=forward_dynamics_derivatives, wrt=("q", "v", "tau"))
+known(forward_dynamics, by=_derivatives, wrt=("q", "v", "tau"))

@@ -166,7 +166,8 @@ class Known(NamedTuple):
     """Derivatives of a function that are known: `by` has those by some arguments, of configurations by the tangent.
 
     `by` returns the parts of the first result by each argument, then those of the next one, as far as they are known;
-    nothing where none are, for this model or with these options.
+    nothing where none are, for this model or with these options. Behind those of all results may be the results, where
+    they are found on the way: then they take the place of the kernel's, which are computed by nobody.
     """
 
     by: Callable[..., Sequence[Any]]
@@ -181,15 +182,14 @@ class Known(NamedTuple):
             return results
         graph = next(e.graph for y in results for e in y.ravel().tolist() if type(e) is Expr)
         with graph.still():
-            parts = iter(self.by(model, **arrays, **dict(options)))
+            parts = [*self.by(model, **{n: bare(a) for n, a in arrays.items()}, **dict(options))]
         space, shapes, found = model.manifold, kernel.signature.shapes, []
         velocity = space.configuration_derivative_to_velocity
         moved = [velocity(all_held(x[n]), changes(x[n])) if shapes[n] == ("nq",) else changes(x[n]) for n in x]
-        for y, own in zip(results, zip(*[parts] * len(x), strict=True), strict=False):
-            J = np.concatenate([packed(part).reshape(-1, model.nv) for part in own], axis=1)
-            if kernel.returns == ("nq",):
-                rates = space.velocity_to_configuration_derivative_jacobian(all_held(y.tolist()))
-                J = np.array([matrix_vector(rates, column) for column in J.T.tolist()], dtype=object).T
+        n = len(x)
+        results = [packed(y) for y in parts[n * len(results) :]] or results
+        for k, y in enumerate(results[: len(parts) // n]):
+            J = np.concatenate([packed(part).reshape(-1, model.nv) for part in parts[n * k : n * (k + 1)]], axis=1)
             dy = matrix_vector([all_held(row) for row in J.tolist()], [e for part in moved for e in part])
             found.append(symbolic(map(held, y.ravel().tolist(), dy), y.shape))
         return found + results[len(found) :]
@@ -237,7 +237,8 @@ class Kernel(Source):
             arrays |= {n: apart(arrays[n]) for n in known.wrt}
         with standing_for(model, inputs) as given:
             by_position, by_name = self._arguments({**{n: bare(a) for n, a in arrays.items()}, **dict(options)})
-            value = self.kernel(simplified_tree(given) if self.simplified else given, *by_position, **by_name)
+            given = simplified_tree(given) if self.simplified else given
+            value = self.kernel(given, *by_position, **by_name)
             form, results = self._results(model, value, None if dict(options).get("packed") else self.returns)
             return form, results if known is None else known.of(self, given, arrays, options, results)
 

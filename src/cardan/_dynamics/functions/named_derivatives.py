@@ -321,4 +321,4 @@ def centroidal_momentum_hessian(model: Model, q: ArrayLike, v: ArrayLike, weight
     return VelocityHessian(*_twice_of_momentum(model, q, v, weights).dq)
 
 
-known(integrate, by=integrate_derivatives, wrt=("q", "v"))
+known(integrate, by=derivative(integrate, ("q", "v")), wrt=("q", "v"))
