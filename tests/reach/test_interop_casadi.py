@@ -1,5 +1,6 @@
 """Functions of a robot in CasADi: values, derivatives beside its own, solvers, errors; compiled and called back."""
 
+import ctypes
 import gc
 import shutil
 import subprocess
@@ -297,6 +298,35 @@ def test_source_is_strict_c(tmp_path, language):
     if language == "c99":
         flags.append("-pedantic")
     subprocess.run(["gcc", f"-std={language}", *flags, "-o", tmp_path / "f.o", file], check=True)
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler")
+def test_what_casadi_writes_around_it_runs_as_in_acados(ca, tmp_path, monkeypatch):
+    """acados lets CasADi write rates and sensitivities, with numbers that are `int`, and links the library."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dynamics.c").write_text(source(cardan.forward_dynamics, ARM, name="dynamics", order=1))
+    make = ["cc", "-O1", "-fPIC", "-shared", f"-Wl,-rpath,{tmp_path}", "-L.", "-o"]
+    subprocess.run([*make, "libdynamics.so", "dynamics.c", "-lm"], check=True)
+    n, shapes = ARM.nv, [(14, 1), (14, 14), (14, 7), (7, 1)]
+    x, Sx, Su, u = (ca.MX.sym(name, *shape) for name, shape in zip(("x", "Sx", "Su", "u"), shapes, strict=True))
+    f = ca.vertcat(x[n:], ca.external("dynamics", "./libdynamics.so")(x[:n], x[n:], u))
+    rates = [f, ca.jtimes(f, x, Sx), ca.jacobian(f, u) + ca.jtimes(f, x, Su)]
+    vde = ca.Function("expl_vde_forw", [x, Sx, Su, u], [ca.densify(rate) for rate in rates])
+    vde.generate("expl_vde_forw", {"casadi_int": "int"})
+    subprocess.run([*make, "ocp.so", "expl_vde_forw.c", "-ldynamics", "-lm"], check=True)
+
+    library, sizes = ctypes.CDLL("./ocp.so"), (ctypes.c_int * 4)()
+    assert library.expl_vde_forw_work(*(ctypes.byref(sizes, 4 * k) for k in range(4))) == 0
+    given = [np.asfortranarray(rng.normal(size=shape)) for shape in shapes]
+    found = [np.zeros(shape, order="F") for shape in shapes[:3]]
+    pointers = [(ctypes.c_void_p * sizes[k])(*(a.ctypes.data for a in side)) for k, side in enumerate((given, found))]
+    assert library.expl_vde_forw(*pointers, (ctypes.c_int * sizes[2])(), (ctypes.c_double * sizes[3])(), 0) == 0
+    (q, v), tau = given[0].reshape(2, n), given[3].ravel()
+    by = cardan.forward_dynamics_derivatives(ARM, q, v, tau)
+    A, B = np.block([[np.zeros((n, n)), np.eye(n)], [by.dq, by.dv]]), np.vstack([np.zeros((n, n)), by.dtau])
+    close(found[0].ravel(), np.concatenate([v, cardan.forward_dynamics(ARM, q, v, tau)]), 1e-12)
+    close(found[1], A @ given[1], 1e-12)
+    close(found[2], B + A @ given[2], 1e-12)
 
 
 def test_source_is_the_same_each_time():
