@@ -30,6 +30,7 @@ ROOMS += ("cardan.description", "cardan.verification", "cardan.formats", "cardan
 ROOMS += (
     "cardan.interop.torch",
     "cardan.interop.casadi",
+    "cardan.interop.crocoddyl",
     "cardan.distributed",
     "cardan.generation",
     "cardan.tasks",

@@ -87,7 +87,7 @@ class Motions:
         return named(kernel, shapes).bind(self.model)
 
     @cached_property
-    def _expansion(self) -> ByName:
+    def expansion(self) -> ByName:
         names = (*STATE, self.control)
         rates = derivative(self._next, names) if self.has_gaps else derivative(self.step, names, tangent=(0,))
         slope, curve = gradient(self.cost, names), hessian(self.cost, names)
@@ -168,7 +168,7 @@ class Motions:
         return self._made(costate, {"after": (n,), "A": (n, n), "slope": (n,)})
 
     @cached_property
-    def _last(self) -> ByName:
+    def last_expansion(self) -> ByName:
         slope, curve = gradient(self.final_cost, STATE), hessian(self.final_cost, STATE)
         shapes = shapes_of(self.model, self.final_cost)
 
@@ -178,11 +178,11 @@ class Motions:
         return ByName(self._made(expansion_of_last, shapes), tuple(shapes))
 
     @cached_property
-    def _final(self) -> ByName:
+    def final(self) -> ByName:
         return ByName.of(self.final_cost, self.model)
 
     @cached_property
-    def _knot(self) -> ByName:
+    def knot(self) -> ByName:
         return ByName.of(self.cost, self.model)
 
     @cached_property
@@ -222,7 +222,7 @@ class Motions:
         """Return the motions through given states, with gaps, and what they cost."""
         (q, v), knots = states, slice(len(u))
         arrays = {"q": q, "v": v, self.control: u, **given}
-        costs = total(self._knot.at(knots, arrays)) + self._final.at(-1, arrays)
+        costs = total(self.knot.at(knots, arrays)) + self.final.at(-1, arrays)
         near = Motion(q, v, u, costs, np.ones(u.shape[1]))
         c, size = np.abs(self.gaps(near, given)), np.maximum(np.abs(q).max((0, 2)), np.abs(v).max((0, 2)))
         is_open = c.max((0, 2)) > ROUNDING * np.maximum(size, 1.0)
@@ -258,14 +258,14 @@ class Motions:
         rows = [q, v, near.q, near.v, near.u, K, k, np.broadcast_to(share, (T, N)), *([] if c is None else [c])]
         rows += [given[n] for n in names]
         step.in_turn([a[:T] for a in rows], [q[1:], v[1:], u, costs])
-        last = self._final.at(-1, {"q": q, "v": v, **given})
+        last = self.final.at(-1, {"q": q, "v": v, **given})
         with np.errstate(invalid="ignore", over="ignore"):  # of a motion that runs away, which is not taken
             return Motion(q, v, u, total(costs) + last, (1.0 - share) * near.gaps)
 
     def knots(self, motion: Motion, given: Mapping[str, np.ndarray]) -> tuple[Knots, np.ndarray, np.ndarray]:
         """Return dynamics to first and costs to second order near a motion, and P and p of the last state."""
         arrays = self._arrays(motion, given)
-        return self._expansion.at(slice(len(motion.u)), arrays), *self._last.at(-1, arrays)
+        return self.expansion.at(slice(len(motion.u)), arrays), *self.last_expansion.at(-1, arrays)
 
     def with_curvature(self, knots: Knots, p: np.ndarray, motion: Motion, given: Mapping[str, np.ndarray]) -> Knots:
         """Return knots with the second derivatives of the dynamics, weighed with the costates of a motion."""

@@ -1,4 +1,4 @@
-"""Robots and their functions in other programs: whole in MuJoCo, as functions in JAX, PyTorch and CasADi."""
+"""Robots in other programs: whole in MuJoCo, as functions in JAX, PyTorch, CasADi, as problems in Crocoddyl."""
 
 from cardan._reach.interop import jax
 from cardan._reach.interop.mujoco_spec import to_mjspec
