@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,29 +20,8 @@ NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 INFINITE = re.compile(r"[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
 
 
-class FileLine(int):
-    """A line that knows its file, where a description is made of several."""
-
-    file: str
-
-    def __new__(cls, line: int, file: str) -> FileLine:
-        self = super().__new__(cls, line)
-        self.file = file
-        return self
-
-
-class FilePlace(NamedTuple):
-    """Where something is in a file: the line, from 1, or the path of what it is about, or neither.
-
-    A part of the description may stand in another file, one that was included: then `file` names it.
-    """
-
-    line: int = 0
-    where: str = ""
-    file: str = ""
-
-
-At = Element | FilePlace | int
+At = Element | str | int
+"""Where something is: an element, the path of what it is about, or the line, from 1; 0 is the file as a whole."""
 
 
 @dataclass(slots=True)
@@ -121,10 +99,9 @@ class Report:
     def _note(self, faults: list[Fault], at: At, message: str, severity: str) -> None:
         if len(faults) > MAX_FAULTS:
             return
-        line = at.line if isinstance(at, (Element, FilePlace)) else at
-        place = at if isinstance(at, FilePlace) else FilePlace(int(line), file=getattr(line, "file", ""))
+        file, line = (at.file, at.line) if isinstance(at, Element) else ("", at if isinstance(at, int) else 0)
         kept = message if len(faults) < MAX_FAULTS else "there are more; only the first are shown"
-        faults.append(Fault(place.file or self.file, place.line, kept, severity, place.where))
+        faults.append(Fault(file or self.file, line, kept, severity, at if isinstance(at, str) else ""))
 
     @contextmanager
     def blamed(self, at: At) -> Iterator[None]:

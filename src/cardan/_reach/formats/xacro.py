@@ -20,7 +20,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from cardan._algebra.errors import DescriptionError, MissingExtraError, quoted
 from cardan._reach.formats.reading import ALLOWING, Description, Options, Places, format_of_content, module_of
-from cardan._reach.formats.report import FileLine, Report
+from cardan._reach.formats.report import Report
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.xml import Element, parse
 
@@ -35,7 +35,7 @@ _LOCK = threading.Lock()  # the package keeps its state in its module
 
 def read(source: Source, options: Options) -> Description:
     report = Report(source.name)
-    root = expand(source, options, report)
+    root = expand(parse(source), source, options, report)
     form = None if root is None else format_of_content(_start(root))
     if root is None or form is None:
         if root is not None:
@@ -49,10 +49,10 @@ def read(source: Source, options: Options) -> Description:
     return found._replace(report=report)
 
 
-def expand(source: Source, options: Options, report: Report) -> Element | None:
+def expand(root: Element, source: Source, options: Options, report: Report) -> Element | None:
     """Return the root element of what a file expands to, or None after an error; MissingExtraError without xacro."""
     if not options.trusted:
-        report.error(FileLine(1, source.name), UNTRUSTED)
+        report.error(root, UNTRUSTED)
         return None
     try:
         import xacro
@@ -63,18 +63,18 @@ def expand(source: Source, options: Options, report: Report) -> Element | None:
     file = None if source.folder is None else str(source.folder / Path(source.name).name)
     with _LOCK, _arranged(xacro, Places(source.folder, options.package_dirs), declared):
         try:
-            document = _document(parse(source), source.name, declared)
+            document = _document(root, declared)
             xacro.init_stacks(file)
             xacro.process_doc(document, mappings=dict(given))
         except DescriptionError as error:
             report.errors += error.faults
             return None
         except Exception as error:  # the package raises whatever its parts do
-            report.error(_place(error, source.name), _message(error, xacro.macrostack, given, report))
+            report.error(_place(error, root), _message(error, xacro.macrostack, given, report))
             return None
     for each in given.keys() - declared:
         report.warn(0, f"xacro_args: {quoted(each)} is no <xacro:arg>{report.nearest(each, declared)}")
-    return _element(document.documentElement, FileLine(1, source.name))
+    return _element(document.documentElement, root)
 
 
 @contextmanager
@@ -95,7 +95,7 @@ def _arranged(xacro: Any, places: Places, declared: set[str]) -> Iterator[None]:
         if not Path(file).is_file():
             raise xacro.XacroException(f"{quoted(file)} was not found", exc=FileNotFoundError(""))
         xacro.filestack[-1] = file
-        return _document(parse(Source.of(Path(file))), file, declared)
+        return _document(parse(Source.of(Path(file))), declared)
 
     kept = xacro.parse, sys.modules.get(_FIND), xacro.substitution_args_context
     finder: Any = ModuleType(_FIND)
@@ -135,14 +135,14 @@ class _Handler:
 _HANDLER = _Handler()
 
 
-def _document(root: Element, file: str, declared: set[str]) -> Any:
+def _document(root: Element, declared: set[str]) -> Any:
     """Return a document of minidom, and add the arguments that it declares."""
     document = minidom.Document()
     waiting: list[tuple[Any, Element]] = [(document, root)]
     while waiting:
         above, element = waiting.pop()
         node = document.createElement(element.tag)
-        node.setUserData("at", FileLine(element.line, file), _HANDLER)
+        node.setUserData("at", element, _HANDLER)
         for name, value in element.attributes.items():
             prefix = name.rpartition(":")[0] or None  # without it a:name and name are one to minidom
             node.setAttributeNS(prefix, name, value)
@@ -155,13 +155,13 @@ def _document(root: Element, file: str, declared: set[str]) -> Any:
     return document
 
 
-def _element(node: Any, above: FileLine) -> Element:
+def _element(node: Any, above: Element) -> Element:
     """Return a node of minidom as an element; one without a place of its own has that of the one above."""
     at = node.getUserData("at") or above
     attributes = {str(name): str(value) for name, value in node.attributes.items()}
     text = "".join(str(c.data) for c in node.childNodes if c.nodeType == c.TEXT_NODE).strip()
     inside = [_element(child, at) for child in node.childNodes if child.nodeType == child.ELEMENT_NODE]
-    return Element(str(node.tagName), attributes, at, inside, text)
+    return Element(str(node.tagName), attributes, at.line, inside, text, at.file)
 
 
 def _as_xml(element: Element) -> str:
@@ -190,17 +190,17 @@ def _message(error: Exception, macros: Iterable[Any] | None, given: dict[str, st
     return f"{message}; pass xacro_args={{{name!r}: ...}}{report.nearest(name, given)}"
 
 
-def _place(error: Exception, file: str) -> FileLine:
-    """Return where the element is that the package was at: the innermost one its traceback goes through."""
-    places: list[FileLine] = []
+def _place(error: Exception, root: Element) -> Element:
+    """Return the element that the package was at: the innermost one its traceback goes through."""
+    places = [root]
     trace: TracebackType | None = error.__traceback__
     while trace is not None:
         places += _of_nodes(trace.tb_frame)
         trace = trace.tb_next
-    return places[-1] if places else FileLine(1, file)
+    return places[-1]
 
 
-def _of_nodes(frame: FrameType) -> list[FileLine]:
-    """Return the places of elements that a function of the package works on: `node` or `elt` is their name there."""
+def _of_nodes(frame: FrameType) -> list[Element]:
+    """Return the elements that a function of the package works on: `node` or `elt` is their name there."""
     nodes = [frame.f_locals.get(name) for name in ("elt", "node")]
     return [at for node in nodes if isinstance(node, minidom.Node) and (at := node.getUserData("at"))]

@@ -34,6 +34,7 @@ class Element:
         line: where it begins in the file, from 1.
         children: the elements in it.
         text: what stands in it before and between these.
+        file: what the file is called.
 
     Examples:
         >>> robot = cardan.formats.parse(cardan.formats.Source.of("<robot><link/><link/></robot>"))
@@ -46,6 +47,7 @@ class Element:
     line: int
     children: list[Element] = field(default_factory=list)
     text: str = ""
+    file: str = ""
 
     def all(self, tag: str) -> Iterator[Element]:
         """Yield the children with a tag.
@@ -69,8 +71,8 @@ class _RefusedError(Exception):
 
 
 class _Builder:
-    def __init__(self, parser: Any) -> None:
-        self.parser, self.stack, self.count = parser, [], 0
+    def __init__(self, parser: Any, file: str) -> None:
+        self.parser, self.file, self.stack, self.count = parser, file, [], 0
         self.root: Element | None = None
         parser.buffer_text = True
         parser.StartElementHandler, parser.EndElementHandler = self.start, self.end
@@ -84,7 +86,7 @@ class _Builder:
             raise _RefusedError(f"elements are nested more than {MAX_DEPTH} deep")
         if len(attributes) > MAX_ATTRIBUTES:
             raise _RefusedError(f"<{tag[:60]}> has more than {MAX_ATTRIBUTES} attributes")
-        element = Element(tag, attributes, self.parser.CurrentLineNumber)
+        element = Element(tag, attributes, self.parser.CurrentLineNumber, file=self.file)
         if self.stack:
             self.stack[-1].children.append(element)
         else:
@@ -127,7 +129,7 @@ def parse(source: Source) -> Element:
     if not source.content.strip(b"\x00 \t\r\n\xef\xbb\xbf"):
         raise DescriptionError([Fault(source.name, 0, "is empty")])
     parser = expat.ParserCreate(source.encoding)
-    builder = _Builder(parser)
+    builder = _Builder(parser, source.name)
     try:
         _feed(parser, source.content)
     except expat.ExpatError as error:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from cardan._algebra.spatial import SE3, rotations
 from cardan._reach.formats.mjcf.compiled import CompiledMjcf
-from cardan._reach.formats.report import FilePlace, Report
+from cardan._reach.formats.report import At, Report
 from cardan._reach.interop.mujoco_joints import meant
 from cardan._robot.description import Mechanism
 from cardan._robot.records import Actuator
@@ -60,7 +60,7 @@ class MjcfReading:
     marks: dict[int, tuple[SE3, SE3]] = field(default_factory=dict)
     _infos: dict[str, dict[int, str]] = field(default_factory=dict)
 
-    def place(self, kind: str, number: int) -> FilePlace:
+    def place(self, kind: str, number: int) -> At:
         if kind not in self._infos:
             self._infos[kind] = {element.id: element.info for element in getattr(self.there.spec, kind)}
         return self.there.text.place(self._infos[kind].get(number, ""))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from cardan._algebra.errors import DescriptionError
 from cardan._reach.formats.mjcf.schema import NAMES, VOCABULARY, WHY, key_of
 from cardan._reach.formats.reading import Options, Places
-from cardan._reach.formats.report import NUMBER, FilePlace, Report
+from cardan._reach.formats.report import NUMBER, At, Report
 from cardan._reach.formats.source import MAX_BYTES, Source
 from cardan._reach.formats.vocabulary import READ, Verdict
 from cardan._reach.formats.xml import MAX_DEPTH, MAX_ELEMENTS, Element, escaped, parse
@@ -34,28 +34,23 @@ COUNTS = ("count", "nrow", "ncol", "actdim", "params", "group", "condim", "conty
 @dataclass(frozen=True, slots=True)
 class Expanded:
     text: str  # well-formed MJCF
-    places: list[FilePlace]  # where the element of each line of the text came from
+    places: list[At]  # the element of each line of the text
     textures: dict[str, str] = field(default_factory=dict)  # file of each texture, by name
     unread: set[str] = field(default_factory=set)  # names of height fields whose heights are in a file
 
-    def place(self, info: str) -> FilePlace:
+    def place(self, info: str) -> At:
         """Return the place that MuJoCo's `line 12` stands for; the file as a whole where it says none."""
         found = re.search(r"\bline (\d+)", info)
         line = int(found[1]) if found else 0
-        return self.places[line - 1] if 0 < line <= len(self.places) else FilePlace()
+        return self.places[line - 1] if 0 < line <= len(self.places) else 0
 
 
 class _OpenElement(NamedTuple):
     element: Element
-    file: str
     folder: Path | None
     parent: str
     depth: int
     copies: float = 1.0  # that MuJoCo makes of it, by all <replicate> around it
-
-    @property
-    def place(self) -> FilePlace:
-        return FilePlace(self.element.line, file=self.file)
 
 
 class MjcfExpansion:
@@ -64,20 +59,20 @@ class MjcfExpansion:
     def __init__(self, source: Source, options: Options, report: Report) -> None:
         self.source, self.report, self.files = source, report, Places(source.folder, options.package_dirs)
         self.lines: list[str] = []
-        self.places: list[FilePlace] = []
+        self.places: list[At] = []
         self.textures: dict[str, str] = {}
         self.unread: set[str] = set()
         self.included: dict[Path, int] = {}
         self.size, self.count = len(source.content), 0.0
         # of elements of one kind: where something was left out first, and how often which attribute ("": all of it)
-        self.left_out: dict[tuple[str, Verdict], tuple[FilePlace, Counter[str]]] = {}
+        self.left_out: dict[tuple[str, Verdict], tuple[Element, Counter[str]]] = {}
 
     def run(self, root: Element) -> Expanded:
-        stack: list[_OpenElement | str] = [_OpenElement(root, "", self.source.folder, "", 1)]
+        stack: list[_OpenElement | str] = [_OpenElement(root, self.source.folder, "", 1)]
         while stack:
             item = stack.pop()
             if isinstance(item, str):
-                self._write(item, FilePlace())
+                self._write(item, 0)
             elif item.element.tag == "include":
                 stack += self._included(item)
             elif self._is_read(item):
@@ -90,62 +85,62 @@ class MjcfExpansion:
             say(place, f"<{tag}{' ' * bool(what)}{what}> is left out{often}: {verdict.why}")
         return Expanded("\n".join(self.lines), self.places, self.textures, self.unread)
 
-    def _write(self, line: str, place: FilePlace) -> None:
+    def _write(self, line: str, place: At) -> None:
         self.lines.append(line)
         self.places.append(place)
 
     def _is_read(self, item: _OpenElement) -> bool:
-        element, place = item.element, item.place
+        element = item.element
         self.count += item.copies
         if item.depth > MAX_DEPTH or self.count > MAX_ELEMENTS:
             if not self.report.errors:
-                self.report.error(
-                    place, f"more than {MAX_DEPTH} levels or {MAX_ELEMENTS} elements with all includes and copies"
-                )
+                what = f"more than {MAX_DEPTH} levels or {MAX_ELEMENTS} elements with all includes and copies"
+                self.report.error(element, what)
             return False
         known = VOCABULARY.table[item.parent] if item.parent else {"<mujoco>": READ}
         verdict = known.get(f"<{element.tag}>")
         if verdict is None:
             meant = self.report.nearest(element.tag[:60], [name[1:-1] for name in known if name.startswith("<")])
-            self.report.error(place, f"<{element.tag[:60]}> is no element of <{item.parent.rpartition('/')[2]}>{meant}")
+            above = item.parent.rpartition("/")[2]
+            self.report.error(element, f"<{element.tag[:60]}> is no element of <{above}>{meant}")
         elif verdict != READ:
-            self._leave_out(item, "", verdict)
+            self._leave_out(element, "", verdict)
         return verdict == READ
 
-    def _leave_out(self, item: _OpenElement, attribute: str, verdict: Verdict) -> None:
-        place, tag = item.place, item.element.tag
+    def _leave_out(self, element: Element, attribute: str, verdict: Verdict) -> None:
+        tag = element.tag
         if verdict.kind == "refused":
-            self.report.error(place, f"<{tag}{' ' * bool(attribute)}{attribute}>: {verdict.why}")
+            self.report.error(element, f"<{tag}{' ' * bool(attribute)}{attribute}>: {verdict.why}")
             return
-        _, attributes = self.left_out.setdefault((tag, verdict), (place, Counter()))
+        _, attributes = self.left_out.setdefault((tag, verdict), (element, Counter()))
         attributes[attribute] += 1
 
     def _opened(self, item: _OpenElement) -> list[_OpenElement | str]:
         """Write the start of an element and return its children and its end."""
         element, key = item.element, key_of(item.parent, item.element.tag)
-        attributes = self._attributes(item, key)
+        attributes = self._attributes(element, key)
         self._rewrite(item, attributes)
         written = "".join(f' {name}="{escaped(value)}"' for name, value in attributes.items())
-        self._write(f"<{element.tag}{written}>", item.place)
+        self._write(f"<{element.tag}{written}>", element)
         copies = item.copies * _count(attributes) if element.tag == "replicate" else item.copies
         inside = [item._replace(element=e, parent=key, depth=item.depth + 1, copies=copies) for e in element.children]
         return [f"</{element.tag}>", *reversed(inside)]
 
-    def _attributes(self, item: _OpenElement, key: str) -> dict[str, str]:
+    def _attributes(self, element: Element, key: str) -> dict[str, str]:
         known, kept = VOCABULARY.table[key], {}
-        for name, value in item.element.attributes.items():
+        for name, value in element.attributes.items():
             verdict = known.get(name)
             if verdict == READ:
-                self._check(item, name, value)
+                self._check(element, name, value)
                 kept[name] = value
             elif verdict is not None:
-                self._leave_out(item, name, verdict)
+                self._leave_out(element, name, verdict)
             elif ":" not in name and name != "xmlns":
                 meant = self.report.nearest(name[:60], VOCABULARY.attributes(key))
-                self.report.error(item.place, f"<{item.element.tag}> has no attribute {name[:60]!r}{meant}")
+                self.report.error(element, f"<{element.tag}> has no attribute {name[:60]!r}{meant}")
         return kept
 
-    def _check(self, item: _OpenElement, name: str, value: str) -> None:
+    def _check(self, element: Element, name: str, value: str) -> None:
         if name in NAMES:
             return
         bound = LARGEST.get(name, 2**32) if name in COUNTS else MAX_NUMBER
@@ -153,8 +148,8 @@ class MjcfExpansion:
             is_number = NUMBER.fullmatch(word) is not None
             if word.lower().lstrip("+-").startswith("nan") or (is_number and not abs(float(word)) <= bound):
                 expected = "" if name not in COUNTS else f"; at most {bound:.3g} is expected"
-                message = f"<{item.element.tag} {name}=...>: {word[:40]} is not a number that can be used{expected}"
-                self.report.error(item.place, message)
+                message = f"<{element.tag} {name}=...>: {word[:40]} is not a number that can be used{expected}"
+                self.report.error(element, message)
                 return
 
     def _rewrite(self, item: _OpenElement, attributes: dict[str, str]) -> None:
@@ -176,40 +171,39 @@ class MjcfExpansion:
                 attributes.pop(name, None)
             attributes |= {"nrow": "2", "ncol": "2"}
         else:
-            self._check_field(item, attributes)
+            self._check_field(item.element, attributes)
 
-    def _check_field(self, item: _OpenElement, attributes: dict[str, str]) -> None:
+    def _check_field(self, element: Element, attributes: dict[str, str]) -> None:
         """Refuse a height field with another number of heights than it says: MuJoCo's product may be beyond 32 bits."""
         counts = [attributes.get(name, "") for name in ("nrow", "ncol")]
         number = len(attributes["elevation"].split())
         is_count = all(count.isdecimal() and len(count) < 11 for count in counts)
         if not is_count or int(counts[0]) * int(counts[1]) != number:
             message = f"nrow={counts[0][:40]!r} and ncol={counts[1][:40]!r}, but {number} numbers in elevation"
-            self.report.error(item.place, f"<hfield>: {message}")
+            self.report.error(element, f"<hfield>: {message}")
 
     def _included(self, item: _OpenElement) -> list[_OpenElement | str]:
-        place, file = item.place, item.element.attributes.get("file", "")
+        element, file = item.element, item.element.attributes.get("file", "")
         found = self._found(item, file)
         if isinstance(found, str):
-            self.report.error(place, f"<include file={file[:200]!r}>: {found}")
+            self.report.error(element, f"<include file={file[:200]!r}>: {found}")
             return []
         if found in self.included:
-            self.report.error(place, f"<include file={file[:200]!r}>: it is included already, and that only once")
+            self.report.error(element, f"<include file={file[:200]!r}>: it is included already, and that only once")
             return []
-        self.included[found] = self.included.get(Path(item.file), 0) + 1
+        self.included[found] = self.included.get(Path(element.file), 0) + 1
         try:
             source = Source.of(found)
             self.size += len(source.content)
             root = parse(source)
         except DescriptionError as error:
-            for fault in error.faults:
-                self.report.error(FilePlace(fault.line, file=fault.file), fault.message)
+            self.report.errors += error.faults
             return []
         if self.size > MAX_ALL_BYTES or self.included[found] > MAX_INCLUDES:
             limits = f"{MAX_ALL_BYTES} bytes or {MAX_INCLUDES} files deep"
-            self.report.error(place, f"<include file={file[:200]!r}>: includes of more than {limits} are refused")
+            self.report.error(element, f"<include file={file[:200]!r}>: includes of more than {limits} are refused")
             return []
-        inside = item._replace(file=str(found), folder=found.parent)
+        inside = item._replace(folder=found.parent)
         return [inside._replace(element=child) for child in reversed(root.children)]
 
     def _found(self, item: _OpenElement, file: str) -> Path | str:

@@ -17,7 +17,7 @@ from cardan._reach.formats.mjcf.context import MjcfReading, Names, names_of_mark
 from cardan._reach.formats.mjcf.expanded import MjcfExpansion
 from cardan._reach.formats.mjcf.joints import KINDS, SIZES, Tree, ends_of_loops, read_loops, read_mimics
 from cardan._reach.formats.reading import Description, Options
-from cardan._reach.formats.report import FilePlace, Report
+from cardan._reach.formats.report import At, Report
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.xml import parse
 from cardan._reach.interop.mujoco_collision import APART
@@ -178,7 +178,7 @@ def _warn_of_tendons(r: MjcfReading) -> None:
             r.report.remark(place, f"tendon {name!r} is left out{', with its range' * bool(m.tendon_limited[k])}")
 
 
-def _places(r: MjcfReading) -> dict[tuple[str, str], FilePlace]:
+def _places(r: MjcfReading) -> dict[tuple[str, str], At]:
     m = r.there.model
     places = {("body", name): r.place("bodies", k) for k, name in enumerate(r.bodies) if k}
     places |= {("joint", part.joint): r.place("joints", k) for k, part in reversed(r.parts.items())}

@@ -16,7 +16,7 @@ from itertools import islice
 
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3
-from cardan._reach.formats.report import At, FilePlace, Report
+from cardan._reach.formats.report import At, Report
 from cardan._reach.formats.sdf.scopes import Destination, Entry, Scope
 from cardan._reach.formats.sdf.values import pose_of
 from cardan._reach.formats.xml import Element
@@ -38,7 +38,7 @@ class Frames:
     _links: dict[Entry | Scope, Attached] = field(default_factory=dict)
     _told: set[tuple[Scope, str, str]] = field(default_factory=set)
 
-    def find(self, scope: Scope, name: str, at: FilePlace, what: str) -> Destination | None:
+    def find(self, scope: Scope, name: str, at: Element, what: str) -> Destination | None:
         found = scope.find(name)
         if found is None and (scope, name, what) not in self._told and not scope.may_have(name):
             self._told.add((scope, name, what))
@@ -55,7 +55,7 @@ class Frames:
         if entry not in self._references:
             name = entry.pose.relative_to or entry.attached_to
             what = f"pose of {entry.kind} {quoted(entry.name)}" if entry.pose.relative_to else _says(entry)
-            at = entry.pose.at if entry.pose.relative_to else entry.at
+            at = entry.pose.at if entry.pose.relative_to else entry.element
             self._references[entry] = self.find(entry.home, name, at, what) if name else None
         return self._references[entry]
 
@@ -90,7 +90,7 @@ class Frames:
         scope = entry.scope
         if scope is None or not scope.placement:
             return None
-        return self.find(scope, scope.placement, scope.document.place(scope.element), "placement_frame")
+        return self.find(scope, scope.placement, scope.element, "placement_frame")
 
     def _along(self, target: Destination | None) -> SE3:
         """Return the pose of a target in the scope its name was said in; what it consists of is known."""
@@ -121,7 +121,7 @@ class Frames:
 
     def on_entry(self, entry: Entry, element: Element) -> SE3:
         """Return X_entry_element for an element on a link, or joint, that has no frame of its own."""
-        pose = pose_of(entry.document.report, element)
+        pose = pose_of(self.report, element)
         if not pose.relative_to:
             return pose.X
         found = self.find(entry.home, pose.relative_to, pose.at, f"pose of <{element.tag}>")
@@ -166,7 +166,7 @@ class Frames:
         if not here.attached_to:
             return here.home
         if here.pose.relative_to:
-            found = self.find(here.home, here.attached_to, here.at, _says(here))
+            found = self.find(here.home, here.attached_to, here.element, _says(here))
         else:
             found = self.reference(here)
         return None if found is None else found.entry or found.scope
@@ -174,9 +174,8 @@ class Frames:
     def _canonical(self, scope: Scope) -> Entry | Scope | None:
         if scope.is_world:
             return None
-        at = scope.document.place(scope.element)
         if scope.canonical:
-            found = self.find(scope, scope.canonical, at, "canonical_link")
+            found = self.find(scope, scope.canonical, scope.element, "canonical_link")
             return None if found is None else found.entry or found.scope
         entries = scope.names.values()
         direct = next((e for e in entries if e.kind == "link" or e.is_merged), None)
@@ -187,8 +186,9 @@ class Frames:
         if isinstance(start, Entry) and start in path:
             names = names[path.index(start) :] + [start.name]
         shown = " -> ".join(map(quoted, names[:_SHOWN])) + (" -> ..." if len(names) > _SHOWN else "")
-        at = start.at if isinstance(start, Entry) else start.document.place(start.element)
-        self.report.error(at, f"the {what} go round in a circle: {shown}; fix one of them to a link or the model")
+        self.report.error(
+            start.element, f"the {what} go round in a circle: {shown}; fix one of them to a link or the model"
+        )
 
 
 def _product(X: SE3, Y: SE3) -> SE3:

@@ -56,7 +56,7 @@ class SdfJoint:
 
 class JointReader:
     def __init__(self, r: SdfReading, entry: Entry) -> None:
-        self.r, self.entry, self.element, self.report = r, entry, entry.element, entry.document.report
+        self.r, self.entry, self.element, self.report = r, entry, entry.element, r.report
         self.name = quoted(entry.name)
 
     def read(self) -> SdfJoint | None:
@@ -87,7 +87,7 @@ class JointReader:
         entry, name = self.entry, text_of(self.report, self.element, tag, None)
         if not name:
             return None
-        at = entry.document.place(next(self.element.all(tag)))
+        at = next(self.element.all(tag))
         if name == WORLD_FRAME and tag == "parent":
             return Destination((), None, entry.home.root)
         if name == WORLD_FRAME:
@@ -152,7 +152,7 @@ class JointReader:
         name = "" if xyz is None else xyz.attributes.get("expressed_in", "").strip()
         if entry.document.version <= UNSCOPED_AXES or flag_of(report, axis, "use_parent_model_frame"):
             name = name or MODEL_FRAME
-        here, at = Destination((), entry, entry.home), entry.document.place(xyz or axis)
+        here, at = Destination((), entry, entry.home), xyz or axis
         there = here if not name else self.r.frames.find(entry.home, name, at, "expressed_in")
         return self.r.frames.between(here, there or here).rotation @ unit_axis(numbers)
 
@@ -211,19 +211,19 @@ class JointReader:
 
 
 def as_mimic(r: SdfReading, read: SdfJoint, joints: dict[Entry, SdfJoint]) -> SdfJoint:
-    report = read.entry.document.report
+    report = r.report
     axes = (axis for tag in AXES[read.kind] for axis in read.entry.element.all(tag))
     mimic = next((mimic for axis in axes for mimic in axis.all("mimic")), None)
     if mimic is None:
         return read
-    start, at = f"<mimic> of joint {quoted(read.entry.name)}", read.entry.document.place(mimic)
+    start = f"<mimic> of joint {quoted(read.entry.name)}"
     name = report.text(mimic, "joint")
-    target = None if name is None else r.frames.find(read.entry.home, name, at, start)
+    target = None if name is None else r.frames.find(read.entry.home, name, mimic, start)
     if target is None:
         return read
     primary = None if target.entry is None else joints.get(target.entry)
     if primary is None:
-        report.error(at, f"{start}: {quoted(name)} is no joint; expected the name of one that moves")
+        report.error(mimic, f"{start}: {quoted(name)} is no joint; expected the name of one that moves")
         return read
     usual = {"multiplier": 1.0, "offset": 0.0, "reference": 0.0}
     factor, offset, reference = (number_of(report, mimic, tag, default) for tag, default in usual.items())

@@ -10,6 +10,7 @@ from typing import Any
 
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Inertia, Matrix3
+from cardan._reach.formats.reading import Meshes
 from cardan._reach.formats.report import Report, finite, inertia_of
 from cardan._reach.formats.sdf import values
 from cardan._reach.formats.sdf.frames import SdfReading
@@ -46,8 +47,8 @@ class SolidCone:
 def read_shape(
     r: SdfReading, entry: Entry, element: Element, geometry: Geometry, pose: SE3, density: float | None
 ) -> Shape | None:
-    report = entry.document.report
-    common = _look(report, element) if element.tag == "visual" else _contact(r, report, element)
+    report = r.report
+    common = _look(report, element) if element.tag == "visual" else _contact(r, element)
     common |= {"name": element.attributes.get("name", "").strip(), "density": density}
     if isinstance(geometry, Plane):
         plane = next(next(element.all("geometry")).all("plane"))
@@ -62,8 +63,7 @@ def read_shape(
     return None
 
 
-def read_geometry(entry: Entry, element: Element) -> Geometry | SolidCone | None:
-    report = entry.document.report
+def read_geometry(report: Report, meshes: Meshes, element: Element) -> Geometry | SolidCone | None:
     holder = report.one(element, "geometry")
     if holder is None:
         report.warn(element, f"<{element.tag}> has no <geometry> and is left out")
@@ -77,33 +77,32 @@ def read_geometry(entry: Entry, element: Element) -> Geometry | SolidCone | None
         return None
     before = report.error_count
     with report.blamed(solids[0]):
-        geometry = _SOLIDS[solids[0].tag](entry, solids[0])
+        geometry = _SOLIDS[solids[0].tag](report, meshes, solids[0])
         return geometry if report.error_count == before else None
     return None
 
 
-def _length(entry: Entry, element: Element, tag: str, default: float) -> float:
-    return values.number_of(entry.document.report, element, tag, default, least=0.0)
+def _length(report: Report, element: Element, tag: str, default: float) -> float:
+    return values.number_of(report, element, tag, default, least=0.0)
 
 
-def _mesh(entry: Entry, element: Element) -> Geometry:
-    report = entry.document.report
+def _mesh(report: Report, meshes: Meshes, element: Element) -> Geometry:
     uri = values.text_of(report, element, "uri", None)
-    path = entry.document.meshes.path(uri, element) if uri else None
+    path = meshes.path(uri, element) if uri else None
     return Mesh(uri, path, values.vector_of(report, element, "scale", (1.0, 1.0, 1.0)))
 
 
 # What is made of a shape's element; lengths that are left out are those SDF says
-_SOLIDS: dict[str, Callable[[Entry, Element], Geometry | SolidCone | None]] = {
-    "box": lambda n, e: S.Box(values.vector_of(n.document.report, e, "size", (1.0, 1.0, 1.0))),
-    "sphere": lambda n, e: S.Sphere(_length(n, e, "radius", 1.0)),
-    "cylinder": lambda n, e: S.Cylinder(_length(n, e, "radius", 1.0), _length(n, e, "length", 1.0)),
-    "capsule": lambda n, e: S.Capsule(_length(n, e, "radius", 0.5), _length(n, e, "length", 1.0)),
-    "ellipsoid": lambda n, e: S.Ellipsoid(values.vector_of(n.document.report, e, "radii", (1.0, 1.0, 1.0))),
-    "cone": lambda n, e: SolidCone(_length(n, e, "radius", 0.5), _length(n, e, "length", 1.0)),
-    "plane": lambda n, e: Plane(),
+_SOLIDS: dict[str, Callable[[Report, Meshes, Element], Geometry | SolidCone | None]] = {
+    "box": lambda report, _, e: S.Box(values.vector_of(report, e, "size", (1.0, 1.0, 1.0))),
+    "sphere": lambda report, _, e: S.Sphere(_length(report, e, "radius", 1.0)),
+    "cylinder": lambda report, _, e: S.Cylinder(_length(report, e, "radius", 1.0), _length(report, e, "length", 1.0)),
+    "capsule": lambda report, _, e: S.Capsule(_length(report, e, "radius", 0.5), _length(report, e, "length", 1.0)),
+    "ellipsoid": lambda report, _, e: S.Ellipsoid(values.vector_of(report, e, "radii", (1.0, 1.0, 1.0))),
+    "cone": lambda report, _, e: SolidCone(_length(report, e, "radius", 0.5), _length(report, e, "length", 1.0)),
+    "plane": lambda report, _, e: Plane(),
     "mesh": _mesh,
-    "empty": lambda n, e: None,
+    "empty": lambda report, _, e: None,
 }
 
 
@@ -122,7 +121,8 @@ def _look(report: Report, visual: Element) -> dict[str, Any]:
     return {"rgba": rgba, "texture": texture, "material": material.attributes.get("cardan:name", "")}
 
 
-def _contact(r: SdfReading, report: Report, collision: Element) -> dict[str, Any]:
+def _contact(r: SdfReading, collision: Element) -> dict[str, Any]:
+    report = r.report
     surface = report.one(collision, "surface")
     contact = None if surface is None else report.one(surface, "contact")
     mask = _ALL_16 if contact is None else _bits(report, report.one(contact, "collide_bitmask"), _ALL_16)
@@ -200,7 +200,7 @@ Matter = tuple[Element, Geometry | SolidCone, SE3, float | None]  # a <collision
 
 
 def read_link(r: SdfReading, entry: Entry) -> SdfLink:
-    report, element, name = entry.document.report, entry.element, quoted(entry.name)
+    report, element, name = r.report, entry.element, quoted(entry.name)
     shapes, matter = [], list[Matter]()
     names: set[tuple[str, str]] = set()
     for child in element.children:
@@ -210,7 +210,7 @@ def read_link(r: SdfReading, entry: Entry) -> SdfLink:
         if own is not None and (child.tag, own) in names:
             report.error(child, f"there is already a {child.tag} named {quoted(own)} on this link")
         names.add((child.tag, own or ""))
-        pose, geometry = r.frames.on_entry(entry, child), read_geometry(entry, child)
+        pose, geometry = r.frames.on_entry(entry, child), read_geometry(report, entry.document.meshes, child)
         if geometry is None:
             continue
         density = None
@@ -232,8 +232,8 @@ def read_link(r: SdfReading, entry: Entry) -> SdfLink:
 def sensors_of(r: SdfReading, entry: Entry, body: str, X_body_owner: SE3) -> tuple[Frame, ...]:
     found = []
     for sensor in entry.element.all("sensor"):
-        name = values.name_of(entry.document.report, sensor)
-        with entry.document.report.blamed(sensor):
+        name = values.name_of(r.report, sensor)
+        with r.report.blamed(sensor):
             if name is not None:
                 pose = X_body_owner @ r.frames.on_entry(entry, sensor)
                 found.append(Frame(f"{entry.full_name}{SEPARATOR}{name}", body, pose, "sensor"))

@@ -19,7 +19,7 @@ from itertools import combinations
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Matrix3
 from cardan._reach.formats.reading import Description, Options, Packages
-from cardan._reach.formats.report import FilePlace, Report, listed
+from cardan._reach.formats.report import Report, listed
 from cardan._reach.formats.sdf.frames import Attached, Frames, SdfReading
 from cardan._reach.formats.sdf.joints import JointReader, SdfJoint, as_mimic
 from cardan._reach.formats.sdf.links import SdfLink, read_link, refiltered
@@ -52,11 +52,11 @@ WORLD_GRAVITY = (0.0, 0.0, -9.8)  # what SDF says of a world that does not
 
 def read(source: Source, options: Options) -> Description:
     report = Report(source.name)
-    library = SdfFiles(report, options.package_dirs, partial(_urdf_as_sdf, options.package_dirs))
+    library = SdfFiles(report, options.package_dirs, partial(_urdf_as_sdf, report, options.package_dirs))
     document = library.first(source)
     if document is None:
         return Description(None, report)
-    element = _chosen_root(document, options.model)
+    element = _chosen_root(report, document, options.model)
     if element is None:
         return Description(None, report)
     models = [e for e in element.children if e.tag in ("model", "include")]
@@ -76,19 +76,19 @@ def read(source: Source, options: Options) -> Description:
     return Description(None if report.errors else mechanism, report, reading.places)
 
 
-def _urdf_as_sdf(packages: Packages | None, source: Source, report: Report) -> Element | None:
+def _urdf_as_sdf(report: Report, packages: Packages | None, source: Source, root: Element) -> Element | None:
     """Return a URDF that is included as the writer of SDF has it."""
     found = read_urdf(source, Options(package_dirs=packages))
     report.include(found.report)
-    with report.blamed(1):
+    with report.blamed(root):
         if found.thing is not None:
             return parse(Source(source.name, write_sdf(found.thing).text.encode(), source.folder, "utf-8"))
     return None
 
 
-def _chosen_root(document: SdfFile, chosen: str | None) -> Element | None:
+def _chosen_root(report: Report, document: SdfFile, chosen: str | None) -> Element | None:
     """Return the world of a file, or its root where it has models alone."""
-    report, root = document.report, document.root
+    root = document.root
     worlds, models = list(root.all("world")), [*root.all("model"), *root.all("include")]
     if worlds:
         report.text(worlds[0], "name")
@@ -135,13 +135,13 @@ class _Parts:
         if without:
             count = f"{len(without)} link(s), {listed([link.entry.name for link in without], SHOWN)}"
             usual = "without <inertial>, as SDF says, 1 kg and 1 kg m^2 about every axis"
-            r.report.remark(without[0].entry.at, f"{usual}: {count}")
+            r.report.remark(without[0].entry.element, f"{usual}: {count}")
         if not self.links and not r.report.errors:
             r.report.warn(scope.element, f"<{scope.element.tag}> holds no <link>: the mechanism has no body")
         by_entry = {joint.entry: joint for joint in self.joints}
         self.joints = [as_mimic(r, joint, by_entry) for joint in self.joints]
         for document in {link.entry.document for link in self.links}:
-            document.meshes.tell(document.report)
+            document.meshes.tell(r.report)
 
     def _read(self, scope: Scope) -> None:
         r = self.r
@@ -152,7 +152,7 @@ class _Parts:
             r.frames.link(Destination((), None, inner))  # a canonical link that does not exist is an error
             if not inner.static and not any(e.tag in ("link", "model", "include") for e in inner.element.children):
                 message = f"model {quoted(entry.name)} has no <link>; a model needs one"
-                entry.document.report.error(entry.element, message)
+                r.report.error(entry.element, message)
         self.links += [read_link(r, entry) for entry in scope.entries("link")]
         joints = [JointReader(r, entry).read() for entry in scope.entries("joint")]
         self.joints += [joint for joint in joints if joint is not None]
@@ -163,14 +163,14 @@ class _Parts:
             link = r.frames.link(here)
             pose = r.frames.on_link(link, here)
             kind = "sensor" if entry.element.attributes.get("cardan:kind") == "sensor" else "operational"
-            with r.report.blamed(entry.at):
+            with r.report.blamed(entry.element):
                 self.frames.append((entry, Frame(entry.full_name, _body(link), pose, kind)))
 
     def add_to(self, mechanism: Mechanism, *, is_floating: bool) -> None:
         """Put what was read into a mechanism; faults found even now go to the report."""
         r = self.r
         for link in self.links:
-            with self._described("body", link.entry.full_name, link.entry.at):
+            with self._described("body", link.entry.full_name, link.entry.element):
                 mechanism.add_body(link.entry.full_name, link.inertia)
         with r.report.blamed(1):
             for shape in refiltered(r.report, [shape for link in self.links for shape in link.shapes]):
@@ -180,7 +180,7 @@ class _Parts:
         self._add_bases(mechanism, is_floating=is_floating)
         sensors = [(x.entry, frame) for x in (*self.links, *self.joints) for frame in x.sensors]
         for entry, frame in (*self.frames, *sensors):
-            with self._described("frame", frame.name, entry.at):
+            with self._described("frame", frame.name, entry.element):
                 mechanism.add_frame(frame.name, frame.body, frame.pose, frame.kind)
 
     def _set_self_collision(self, mechanism: Mechanism) -> None:
@@ -197,7 +197,7 @@ class _Parts:
                 mechanism.disable_contact(*pair)
 
     @contextmanager
-    def _described(self, kind: str, name: str, at: FilePlace) -> Iterator[None]:
+    def _described(self, kind: str, name: str, at: Element) -> Iterator[None]:
         self.r.places.setdefault((kind, name), at)
         with self.r.report.blamed(at):
             yield
@@ -214,16 +214,16 @@ class _Parts:
         if idle:
             names = listed([joint.entry.full_name for joint in idle], SHOWN)
             message = f"{len(idle)} joint(s) between links of static models are left out: {names}"
-            self.r.report.warn(idle[0].entry.at, message)
+            self.r.report.warn(idle[0].entry.element, message)
         for j in moving:
-            with self._described("joint", j.entry.full_name, j.entry.at):
+            with self._described("joint", j.entry.full_name, j.entry.element):
                 ends = _body(j.parent), _body(j.child), j.parent_pose, j.child_pose
                 mechanism.add_joint(j.entry.full_name, j.joint, *ends, j.limits, **j.properties)
         with self.r.report.blamed(1):
             resolve_mimics(mechanism.joints)
 
     def _fix(self, mechanism: Mechanism, link: Entry, name: str, joint: Joint) -> None:
-        with self._described("joint", name, link.at):
+        with self._described("joint", name, link.element):
             mechanism.add_joint(name, joint, WORLD, link.full_name, self.r.frames.in_root(link))
 
     def _add_bases(self, mechanism: Mechanism, *, is_floating: bool) -> None:
@@ -251,6 +251,6 @@ class _Parts:
             return
         where = f"link {quoted(link.name)} does not stand at the file's origin, where cardan.load puts it"
         note = report.remark if Matrix3.identity() == X.rotation else report.warn
-        note(link.at, f"{where}; root={ROOT!r} puts it where it is")
-        with report.blamed(link.at):
+        note(link.element, f"{where}; root={ROOT!r} puts it where it is")
+        with report.blamed(link.element):
             mechanism.add_frame(ROOT, link.full_name, X.inverse())

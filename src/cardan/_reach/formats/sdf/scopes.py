@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple, cast
 
 from cardan._algebra.errors import DescriptionError, quoted
 from cardan._reach.formats.reading import Meshes, Packages, Places
-from cardan._reach.formats.report import FilePlace, Report
+from cardan._reach.formats.report import Report
 from cardan._reach.formats.sdf.schema import VERSIONS, VOCABULARY
 from cardan._reach.formats.sdf.values import RawPose, flag_attribute, flag_of, name_of, pose_of, text_of
 from cardan._reach.formats.source import Source
@@ -35,18 +35,14 @@ Version = tuple[int, int]
 
 @dataclass(slots=True, eq=False)
 class SdfFile:
-    """A file: its root element, where its faults go, and what it may name."""
+    """A file: its root element, and what it may name."""
 
     root: Element
-    report: Report
     places: Places
     meshes: Meshes
     path: str
     version: Version
     size: int  # elements in it
-
-    def place(self, element: Element) -> FilePlace:
-        return FilePlace(element.line, file=self.report.file)
 
 
 @dataclass(slots=True)
@@ -55,7 +51,7 @@ class SdfFiles:
 
     report: Report
     packages: Packages | None
-    urdf_as_sdf: Callable[[Source, Report], Element | None]
+    urdf_as_sdf: Callable[[Source, Element], Element | None]
     known: dict[str, SdfFile | None] = field(default_factory=dict)
     bytes_left: int = MAX_BYTES
     includes_left: int = MAX_INCLUDES
@@ -63,7 +59,7 @@ class SdfFiles:
 
     def first(self, source: Source) -> SdfFile | None:
         path = os.fspath(Path(source.name).resolve()) if source.folder is not None else ""
-        return self._opened(source, self.report, path)
+        return self._opened(parse(source), source, path)
 
     def included(self, uri: str, document: SdfFile, at: Element, above: Sequence[str]) -> SdfFile | None:
         """Return the file an <include> names, below those `above`; None, with a fault, if there is none to be read."""
@@ -72,13 +68,13 @@ class SdfFiles:
             return None
         if path in above or len(above) >= MAX_DEPTH:
             why = "this file includes itself" if path in above else f"includes are nested more than {MAX_DEPTH} deep"
-            document.report.error(at, f"<uri> {quoted(uri)}: {why}")
+            self.report.error(at, f"<uri> {quoted(uri)}: {why}")
             return None
         if path not in self.known:
-            self.known[path] = self._read(path, document, at)
-        return self._counted(self.known[path], document, at)
+            self.known[path] = self._read(path, at)
+        return self._counted(self.known[path], at)
 
-    def _counted(self, found: SdfFile | None, document: SdfFile, at: Element) -> SdfFile | None:
+    def _counted(self, found: SdfFile | None, at: Element) -> SdfFile | None:
         """Return a file unless too much is included: few files that include one another often make a million."""
         if found is None or self.includes_left < 0:
             return None
@@ -87,38 +83,33 @@ class SdfFiles:
         if self.includes_left >= 0 and self.elements_left >= 0:
             return found
         message = f"what is included has more than {MAX_INCLUDES} files or {MAX_ELEMENTS} elements together"
-        document.report.error(at, message)
+        self.report.error(at, message)
         self.includes_left = -1
         return None
 
-    def _read(self, path: str, document: SdfFile, at: Element) -> SdfFile | None:
-        shared = self.report
-        report = Report(path, shared.errors, shared.doubts, shared.warnings, shared.remarks)
+    def _read(self, path: str, at: Element) -> SdfFile | None:
         try:
             source = Source.of(Path(path))
             self.bytes_left -= len(source.content)
             if self.bytes_left < 0:
-                document.report.error(at, f"the files together have more than {MAX_BYTES} bytes")
+                self.report.error(at, f"the files together have more than {MAX_BYTES} bytes")
                 return None
-            return self._opened(source, report, path)
+            root = parse(source)
+            root = self.urdf_as_sdf(source, root) if root.tag == "robot" else root
         except DescriptionError as error:
-            shared.errors += error.faults
+            self.report.errors += error.faults
             return None
+        return None if root is None else self._opened(root, source, path)
 
-    def _opened(self, source: Source, report: Report, path: str) -> SdfFile | None:
-        root = parse(source)
-        if root.tag == "robot" and report is not self.report:
-            root = self.urdf_as_sdf(source, report)
-            if root is None:
-                return None
-        version = _version(root, report)
+    def _opened(self, root: Element, source: Source, path: str) -> SdfFile | None:
+        version = _version(root, self.report)
         if version is None:
             return None
-        VOCABULARY.review(report, root)
+        VOCABULARY.review(self.report, root)
         if version >= FRAMES_SINCE:
-            _drop_outdated(report, root)
+            _drop_outdated(self.report, root)
         places = Places(source.folder, self.packages)
-        return SdfFile(root, report, places, Meshes(places), path, version, sum(1 for _ in root.walk()))
+        return SdfFile(root, places, Meshes(places), path, version, sum(1 for _ in root.walk()))
 
     def _found(self, uri: str, document: SdfFile, at: Element) -> str | None:
         places = document.places
@@ -128,21 +119,21 @@ class SdfFiles:
             allowed = [path for path in named if places.allow(path)]  # what is outside is not even looked at
             path = next((path for path in allowed if path.exists()), None)
             if path is not None and path.is_dir():
-                return self._in_folder(path, uri, document, at)
+                return self._in_folder(path, uri, at)
         except (OSError, ValueError):
             named, allowed, path = [], [], None  # a name no file system accepts
         if path is not None:
             return os.path.realpath(path)
         why = "leads out of the folder of the description" if named and not allowed else "is not found"
         hint = "say where to look with package_dirs=[folder], a folder that contains it"
-        document.report.error(at, f"<uri> {quoted(uri)} {why}; {hint}")
+        self.report.error(at, f"<uri> {quoted(uri)} {why}; {hint}")
         return None
 
-    def _in_folder(self, folder: Path, uri: str, document: SdfFile, at: Element) -> str | None:
+    def _in_folder(self, folder: Path, uri: str, at: Element) -> str | None:
         """Return the newest SDF file of a model's folder that is no newer than what is read."""
         manifest = folder / MANIFEST
         if not manifest.is_file():
-            document.report.error(at, f"<uri> {quoted(uri)} is a folder without a {MANIFEST}; name the SDF file in it")
+            self.report.error(at, f"<uri> {quoted(uri)} is a folder without a {MANIFEST}; name the SDF file in it")
             return None
         try:
             root = parse(Source.of(manifest))
@@ -152,11 +143,11 @@ class SdfFiles:
         named = [(_numbers(e.attributes.get("version", "")), e.text.strip()) for e in root.all("sdf")]
         fitting = [(v or (0, 0), name) for v, name in named if name and (v is None or v <= VERSIONS[-1])]
         if not fitting:
-            document.report.error(at, f"<uri> {quoted(uri)}: its {MANIFEST} names no <sdf> file of a version <= 1.12")
+            self.report.error(at, f"<uri> {quoted(uri)}: its {MANIFEST} names no <sdf> file of a version <= 1.12")
             return None
         path = folder / max(fitting)[1]
         if not Places(folder, self.packages).allow(path):
-            document.report.error(at, f"<uri> {quoted(uri)}: its {MANIFEST} leads out of its folder")
+            self.report.error(at, f"<uri> {quoted(uri)}: its {MANIFEST} leads out of its folder")
             return None
         return os.path.realpath(path)
 
@@ -225,10 +216,6 @@ class Entry:
     @property
     def full_name(self) -> str:
         return self.home.prefix + self.name
-
-    @property
-    def at(self) -> FilePlace:
-        return self.document.place(self.element)
 
 
 @dataclass(slots=True, eq=False)
@@ -323,22 +310,22 @@ class Builder:
                 self._add_included(scope, element)
 
     def _add_part(self, scope: Scope, element: Element) -> None:
-        document, kind = scope.document, cast("Kind", element.tag)
-        name = name_of(document.report, element)
-        entry = Entry(kind, name or "", scope, element, document, pose_of(document.report, element))
+        document, report, kind = scope.document, self.library.report, cast("Kind", element.tag)
+        name = name_of(report, element)
+        entry = Entry(kind, name or "", scope, element, document, pose_of(report, element))
         if kind == "frame":
             entry.attached_to = element.attributes.get("attached_to", "").strip()
         elif kind == "joint":
-            entry.attached_to = text_of(document.report, element, "child")
+            entry.attached_to = text_of(report, element, "child")
         elif scope.is_world:
-            document.report.error(element, "a <link> stands in a <model>, not in a <world>")
+            report.error(element, "a <link> stands in a <model>, not in a <world>")
         if name is not None:
-            _register(scope, entry)
+            self._register(scope, entry)
 
     def _add_model(self, scope: Scope, element: Element, document: SdfFile, include: Element | None = None) -> None:
-        report, merges, is_moved = scope.document.report, False, False
-        name, pose = name_of(document.report, element), pose_of(document.report, element)
-        static = flag_of(document.report, element, "static")
+        report, merges, is_moved = self.library.report, False, False
+        name, pose = name_of(report, element), pose_of(report, element)
+        static = flag_of(report, element, "static")
         if include is not None:
             merges = flag_attribute(report, include, "merge")
             name = text_of(report, include, "name") or name
@@ -346,7 +333,7 @@ class Builder:
             is_moved = next(include.all("pose"), None) is not None
             pose = pose_of(report, include) if is_moved else replace(pose, relative_to="")
         if scope.depth >= MAX_MODEL_DEPTH:
-            document.report.error(element, f"models are nested more than {MAX_MODEL_DEPTH} deep")
+            report.error(element, f"models are nested more than {MAX_MODEL_DEPTH} deep")
             return
         is_plain = scope.is_world and self.plain in (name, True)
         prefix = scope.prefix if is_plain or merges else f"{scope.prefix}{name}{SEPARATOR}"
@@ -362,10 +349,10 @@ class Builder:
         self.fill(inner)
         if name is not None:
             inner.owner = entry = Entry("model", name, scope, element, document, pose, "", inner)
-            (_merge if merges else _register)(scope, entry)
+            (self._merge if merges else self._register)(scope, entry)
 
     def _add_included(self, scope: Scope, element: Element) -> None:
-        report = scope.document.report
+        report = self.library.report
         uri = text_of(report, element, "uri", None)
         if not uri:
             return
@@ -375,7 +362,7 @@ class Builder:
             return
         models = list(document.root.all("model"))
         if len(models) > 1:
-            document.report.error(models[1], "a file that is included holds one <model>")
+            report.error(models[1], "a file that is included holds one <model>")
         if models:
             self._add_model(scope, models[0], document, element)
         elif any(child.tag in ("light", "actor") for child in document.root.children):
@@ -383,39 +370,43 @@ class Builder:
         else:
             report.error(element, f"<uri> {quoted(uri)}: {document.path} holds no <model>")
 
-
-def _register(scope: Scope, entry: Entry) -> None:
-    report, name = entry.document.report, entry.name
-    if name == WORLD_FRAME or _RESERVED.fullmatch(name):
-        report.error(entry.element, f"<{entry.kind} name={quoted(name)}>: the name is reserved; choose another")
-        return
-    if SEPARATOR in name and entry.document.version >= SCOPED_SINCE:
-        report.error(entry.element, f"<{entry.kind} name={quoted(name)}>: a name may not contain '::'; choose another")
-    taken = scope.names.get(name) or scope.merged.get(name)
-    if taken is not None:
-        if entry.document.version >= FRAMES_SINCE or taken.kind == entry.kind:
-            other = f"a {taken.kind} named {quoted(name)} in line {taken.element.line}"
-            report.error(entry.element, f"there is already {other}; give this {entry.kind} another name")
+    def _register(self, scope: Scope, entry: Entry) -> None:
+        report, name = self.library.report, entry.name
+        if name == WORLD_FRAME or _RESERVED.fullmatch(name):
+            report.error(entry.element, f"<{entry.kind} name={quoted(name)}>: the name is reserved; choose another")
             return
-        entry.name = f"{name}_{entry.kind}"
-        report.warn(entry.element, f"{entry.kind} {quoted(name)} has the name of a {taken.kind}: it is {entry.name!r}")
-        if entry.name in scope.names:
-            return
-    scope.names[entry.name] = entry
+        if SEPARATOR in name and entry.document.version >= SCOPED_SINCE:
+            report.error(
+                entry.element, f"<{entry.kind} name={quoted(name)}>: a name may not contain '::'; choose another"
+            )
+        taken = scope.names.get(name) or scope.merged.get(name)
+        if taken is not None:
+            if entry.document.version >= FRAMES_SINCE or taken.kind == entry.kind:
+                other = f"a {taken.kind} named {quoted(name)} in line {taken.element.line}"
+                report.error(entry.element, f"there is already {other}; give this {entry.kind} another name")
+                return
+            entry.name = f"{name}_{entry.kind}"
+            report.warn(
+                entry.element, f"{entry.kind} {quoted(name)} has the name of a {taken.kind}: it is {entry.name!r}"
+            )
+            if entry.name in scope.names:
+                return
+        scope.names[entry.name] = entry
 
-
-def _merge(scope: Scope, entry: Entry) -> None:
-    """Let what is in a model be named as if it stood in its parent."""
-    inner, entry.is_merged = entry.scope, True
-    entry.name = f"_merged__{entry.name}{MODEL_FRAME}"
-    assert inner is not None
-    _register(scope, entry)
-    for name in (*inner.names, *inner.merged):
-        if name in scope.names or name in scope.merged:
-            message = f"merging {quoted(entry.name)}: there is already something named {quoted(name)} here"
-            entry.document.report.error(entry.element, message)
-        elif scope.is_world and name in inner.names and inner.names[name].kind == "link":
-            message = f"merging into a <world>: link {quoted(name)} cannot stand there, only models, joints and frames"
-            entry.document.report.error(entry.element, message)
-        else:
-            scope.merged[name] = entry
+    def _merge(self, scope: Scope, entry: Entry) -> None:
+        """Let what is in a model be named as if it stood in its parent."""
+        inner, entry.is_merged = entry.scope, True
+        entry.name = f"_merged__{entry.name}{MODEL_FRAME}"
+        assert inner is not None
+        self._register(scope, entry)
+        for name in (*inner.names, *inner.merged):
+            if name in scope.names or name in scope.merged:
+                message = f"merging {quoted(entry.name)}: there is already something named {quoted(name)} here"
+                self.library.report.error(entry.element, message)
+            elif scope.is_world and name in inner.names and inner.names[name].kind == "link":
+                message = (
+                    f"merging into a <world>: link {quoted(name)} cannot stand there, only models, joints and frames"
+                )
+                self.library.report.error(entry.element, message)
+            else:
+                scope.merged[name] = entry

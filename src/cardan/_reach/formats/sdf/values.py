@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cardan._algebra.spatial import SE3, Matrix3
 from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw, matrix_from_zyx
-from cardan._reach.formats.report import FilePlace, Report
+from cardan._reach.formats.report import Report
 from cardan._reach.formats.xml import Element
 
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
@@ -20,7 +20,7 @@ class RawPose:
 
     X: SE3
     relative_to: str
-    at: FilePlace
+    at: Element
 
 
 def text_of(report: Report, owner: Element, tag: str, default: str | None = "") -> str:
@@ -73,9 +73,9 @@ def numbers_in(report: Report, element: Element, count: int, *, infinite: bool =
 def pose_of(report: Report, owner: Element) -> RawPose:
     element = report.one(owner, "pose")
     if element is None:
-        return RawPose(SE3.identity(), "", FilePlace(owner.line, file=report.file))
+        return RawPose(SE3.identity(), "", owner)
     relative_to = element.attributes.get("relative_to", element.attributes.get("frame", "")).strip()
-    return RawPose(pose_in(report, element), relative_to, FilePlace(element.line, file=report.file))
+    return RawPose(pose_in(report, element), relative_to, element)
 
 
 def pose_in(report: Report, element: Element) -> SE3:

@@ -17,7 +17,7 @@ from math import cos, isfinite, nan, sin
 
 from cardan._algebra.errors import CardanError, quoted
 from cardan._reach.formats.reading import Description, Options
-from cardan._reach.formats.report import NUMBER, FileLine, Report, listed
+from cardan._reach.formats.report import NUMBER, Report, listed
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.srdf.schema import VOCABULARY
 from cardan._reach.formats.xml import Element, is_xacro, parse
@@ -45,12 +45,9 @@ def add_to(mechanism: Mechanism, options: Options, report: Report) -> None:
     if is_xacro(root):
         from cardan._reach.formats.xacro import expand  # few files need what it imports
 
-        root = expand(source, options, report)
+        root = expand(root, source, options, report)
     if root is None:
         return
-    for element in root.walk():
-        if not isinstance(element.line, FileLine):
-            element.line = FileLine(element.line, source.name)
     if root.tag != "robot":
         report.error(root, f"the root element is <{root.tag[:60]}>, expected <robot>; is this an SRDF?")
         return
@@ -106,7 +103,7 @@ class _Reading:
         for element in self.root.all(tag):
             name = self.report.text(element, "name")
             if name in found:
-                self.report.error(element, f"{tag} {quoted(name)} is already defined in line {int(found[name].line)}")
+                self.report.error(element, f"{tag} {quoted(name)} is already defined in line {found[name].line}")
             elif name is not None:
                 found[name] = element
         return found

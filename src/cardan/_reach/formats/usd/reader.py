@@ -16,7 +16,7 @@ import numpy as np
 
 from cardan._algebra.spatial import SE3
 from cardan._reach.formats.reading import Description, Options
-from cardan._reach.formats.report import At, FilePlace, Report
+from cardan._reach.formats.report import At, Report
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.usd.joints import UsdJoint, copied, read_joint, with_chains
 from cardan._reach.formats.usd.schema import remark_unread
@@ -205,7 +205,7 @@ def names_of(report: Report, kind: str, paths: Iterable[str]) -> dict[str, str]:
     clashing = [path for path in paths if count[_last(path)] > 1 or _last(path) == WORLD]
     if clashing:
         told = f"{len(clashing)} {kind} have names that others have, too; they are called by their paths, as this one"
-        report.remark(FilePlace(where=clashing[0]), told)
+        report.remark(clashing[0], told)
     whole = set(clashing)
     return {path: path if path in whole else _last(path) for path in paths}
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from cardan._reach.formats.report import FilePlace, Report
+from cardan._reach.formats.report import Report
 from cardan._reach.formats.usd.values import GEOMETRIES, JOINTS, Scene
 from cardan._reach.formats.vocabulary import verdicts
 
@@ -140,7 +140,7 @@ def remark_unread(report: Report, scene: Scene) -> None:
             places.setdefault(key, []).append(prim)
     for (what, why), prims in places.items():
         more = f" (so on {len(prims) - 1} more)" if len(prims) > 1 else ""
-        report.remark(FilePlace(where=str(prims[0].GetPath())), f"{what} is not used: {why}{more}")
+        report.remark(str(prims[0].GetPath()), f"{what} is not used: {why}{more}")
 
 
 def _unread(prim: Any, verdicts: dict[str, tuple[str, str] | None]) -> Iterator[tuple[str, str]]:

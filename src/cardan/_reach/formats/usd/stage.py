@@ -20,7 +20,7 @@ import numpy as np
 from cardan._algebra.errors import MissingExtraError, quoted
 from cardan._algebra.spatial import SE3
 from cardan._reach.formats.reading import Options
-from cardan._reach.formats.report import FilePlace, Report
+from cardan._reach.formats.report import Report
 from cardan._reach.formats.source import Source
 
 
@@ -96,8 +96,8 @@ class Stage:
     cache: Any
     posed: dict[str, Posed | None] = field(default_factory=dict)
 
-    def where(self, prim: Any) -> FilePlace:
-        return FilePlace(where=str(prim.GetPath()))
+    def where(self, prim: Any) -> str:
+        return str(prim.GetPath())
 
     def error(self, prim: Any, message: str) -> None:
         self.report.error(self.where(prim), message)
@@ -175,7 +175,7 @@ def _stage(report: Report, options: Options, source: Source, file: str) -> Stage
         return None
     for error in getattr(usd, "GetCompositionErrors", list)()[:20]:
         path = str(getattr(getattr(error, "rootSite", None), "path", ""))
-        report.error(FilePlace(where=path), f"cannot be composed: {brief(error)}")
+        report.error(path, f"cannot be composed: {brief(error)}")
     up = package.UsdGeom.GetStageUpAxis(usd)
     units = _unit(usd, report, "metersPerUnit", package.UsdGeom.GetStageMetersPerUnit, "a centimetre")
     masses = _unit(usd, report, "kilogramsPerUnit", package.UsdPhysics.GetStageKilogramsPerUnit, "a kilogram")
