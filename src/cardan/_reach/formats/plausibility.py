@@ -6,7 +6,7 @@ remark, at the first. They are tuned to be silent on robots that are right: each
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,8 +16,8 @@ import numpy as np
 from cardan._algebra.spatial import Inertia
 from cardan._reach.formats.report import At, Report, listed
 from cardan._robot.description import Mechanism
-from cardan._robot.geometry.shapes import HeightField, Hull, Shape, TriangleMesh
-from cardan._robot.geometry.support import HALF
+from cardan._robot.geometry.shapes import Mesh, Shape
+from cardan._robot.geometry.support import HALF, SUPPORT, reach
 from cardan._robot.model import Connection
 
 # Densities of what robots are made of [kg/m^3]: aerogel and shells drawn as solids are above 1, osmium is 22 600
@@ -67,27 +67,10 @@ class _RobotAndShapes:
         """Corners of the box around the shapes of each body, (2, 3), where all are known."""
         found = {}
         for body, shapes in self.shapes.items():
-            corners = [each for each in map(self._corners, shapes) if each is not None]
-            if len(corners) == len(shapes):
-                points = np.concatenate(corners)
-                found[body] = np.array([points.min(axis=0), points.max(axis=0)])
+            if all(type(shape.geometry) in SUPPORT and not isinstance(shape.geometry, Mesh) for shape in shapes):
+                low, high = zip(*map(_box, shapes), strict=True)
+                found[body] = np.array([np.min(low, axis=0), np.max(high, axis=0)])
         return found
-
-    def _corners(self, shape: Shape) -> np.ndarray | None:
-        """Return the corners of the box around a shape, in its own axes, seen in those of the body; (8, 3)."""
-        box = self._box(shape.geometry)
-        if box is None:
-            return None
-        corners = np.array([[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
-        X = np.array(shape.pose.homogeneous(), dtype=float)
-        return corners @ X[:3, :3].T + X[:3, 3]
-
-    def _box(self, geometry: Any) -> np.ndarray | None:
-        if isinstance(geometry, (HeightField, Hull, TriangleMesh)):
-            vertices = geometry.surface()[0] if isinstance(geometry, HeightField) else np.array(geometry.vertices)
-            return np.array([vertices.min(axis=0), vertices.max(axis=0)])
-        half = half_sizes(geometry)
-        return None if half is None else np.array([[-h for h in half], half])
 
     @cached_property
     def neighbours(self) -> dict[str, list[tuple[str, Connection]]]:
@@ -98,10 +81,11 @@ class _RobotAndShapes:
         return found
 
 
-def half_sizes(geometry: Any) -> Sequence[float] | None:
-    """Return half the sides [m] of the box around a primitive in its own axes, or None."""
-    half = HALF.get(type(geometry))
-    return None if half is None else tuple(half(geometry))
+def _box(shape: Shape) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and largest coordinates of a shape, in body axes: those of the body are rows of R in its own."""
+    X = shape.pose.matrix()
+    R, p = X[:3, :3], X[:3, 3]
+    return p - reach(shape.geometry, -R), p + reach(shape.geometry, R)
 
 
 def centre_outside(robot: _RobotAndShapes) -> Iterator[Finding]:
@@ -149,7 +133,7 @@ def impossible_density(robot: _RobotAndShapes) -> Iterator[Finding]:
     """A mass that nothing of the shapes' volume has."""
     for body, inertia in robot.inertias.items():
         shapes = robot.shapes.get(body, ())
-        primitives = [shape for shape in shapes if half_sizes(shape.geometry) is not None]
+        primitives = [shape for shape in shapes if type(shape.geometry) in HALF]
         roles = {role: [s for s in primitives if s.role == role] for role in ("collision", "visual")}
         volume = sum(_volume(s.geometry) for s in roles["collision"] or roles["visual"])
         if not primitives or len(primitives) < len(shapes) or volume <= 0.0:
