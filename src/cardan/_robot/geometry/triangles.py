@@ -110,7 +110,9 @@ def joins_of(faces: np.ndarray) -> Joins:
 
 
 def is_closed(points: np.ndarray, faces: np.ndarray) -> bool:
-    return bool((joins_of(welded(points, faces)[1]).across >= 0).all())
+    """Return whether two faces meet at each side, both from outside; seams may have their points twice."""
+    whole = welded(points, faces)[1]
+    return len(whole) > 0 and bool((joins_of(whole).across >= 0).all())
 
 
 def features_of(vertices: Any, triangles: Any) -> Features:

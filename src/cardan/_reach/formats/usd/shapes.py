@@ -24,6 +24,7 @@ from cardan._reach.formats.usd import values
 from cardan._reach.formats.usd.stage import Posed, Stage, opened, pxr
 from cardan._robot.geometry.mesh import integrals_of_triangles
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Mesh, Plane, Shape, Sphere
+from cardan._robot.geometry.triangles import is_closed
 from cardan._robot.records import Material
 
 # --- materials bound to geometries: what contact feels, and colours ---
@@ -229,26 +230,15 @@ def surface(prim: Any) -> tuple[np.ndarray, np.ndarray]:
     return points, triangles_of(points, counts.astype(int), corners.astype(int))
 
 
-def is_closed(triangles: np.ndarray) -> bool:
-    """Return whether each edge is met twice, once in each direction."""
-    edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
-    count = int(triangles.max()) + 1
-    there, back = edges[:, 0] * count + edges[:, 1], edges[:, 1] * count + edges[:, 0]
-    return np.array_equal(np.sort(there), np.sort(back)) and len(np.unique(there)) == len(there)
-
-
 def mesh_inertia(stage: Stage, prim: Any, scale: Sequence[float]) -> Inertia:
     """Return the inertia at density 1 of what a mesh encloses, in its axes [m]; it must be closed."""
     points, triangles = surface(prim)
-    welded, first = np.unique(points, axis=0, return_inverse=True)  # seams have their points twice
-    triangles = first.reshape(-1)[triangles]
-    triangles = triangles[(triangles != np.roll(triangles, 1, axis=1)).all(axis=1)]
-    if not len(triangles) or not is_closed(triangles):
+    if not is_closed(points, triangles):
         raise ParameterError("mesh", got="a surface that leaves the inside open", expected="a closed one, or a mass")
     hull = str(values.value(prim, "physics:approximation"))
     if hull in _HULLS:
         stage.remark(prim, f"physics:approximation is {hull!r}; its mass is computed from the mesh itself")
-    return integrals_of_triangles(welded[triangles] * np.array(scale), f"mesh {prim.GetPath()}")
+    return integrals_of_triangles(points[triangles] * np.array(scale), f"mesh {prim.GetPath()}")
 
 
 def surface_of_usd(uri: str, file: str) -> tuple[np.ndarray, np.ndarray]:
