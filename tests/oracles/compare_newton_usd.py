@@ -102,7 +102,7 @@ def ours(file: str) -> tuple[Any, Any]:
     if found.thing is None:
         return None, found.report
     m: Any = found.thing
-    paths = {kind_name: place.where for kind_name, place in found.places.items()}  # pyright: ignore
+    paths: dict[Any, Any] = found.report.places
     body = {b.name: paths["body", b.name] for b in m.bodies} | {"world": ""}
     model = m.model()
     start = m.named_configurations.get("initial", {})

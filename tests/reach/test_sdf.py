@@ -486,7 +486,7 @@ def test_everything_has_a_place(folder):
     found = describe(folder / "w.sdf", Options())
     assert isinstance(found.thing, cardan.Mechanism)
     for kind, names in (("body", found.thing.bodies), ("joint", found.thing.joints), ("frame", found.thing.frames)):
-        assert all((kind, x.name) in found.places for x in names)
+        assert all((kind, x.name) in found.report.places for x in names)
 
 
 # --- faults ---

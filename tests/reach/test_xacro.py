@@ -221,6 +221,13 @@ def test_a_fault_in_an_included_file_is_told_there(package):
     (told,) = check(package / "arm/urdf/arm.urdf.xacro")
     assert (told.file, told.line) == (str(package / "arm/urdf/part.xacro"), 2)
     assert "<link> has no attribute 'odd'" in told.message
+    joint = '<joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint>'
+    with pytest.raises(DescriptionError) as caught:
+        read(package, f'<xacro:include filename="part.xacro"/><xacro:part name="a"/><xacro:part name="a"/>{joint}')
+    twice, missing = caught.value.faults
+    assert (twice.file, twice.line) == (str(package / "arm/urdf/part.xacro"), 2)
+    assert missing.file == str(package / "arm/urdf/arm.urdf.xacro")
+    assert "child link 'b' does not exist" in missing.message
 
 
 def test_files_of_other_packages_are_allowed_by_the_caller(package):

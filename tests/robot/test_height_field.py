@@ -163,5 +163,5 @@ def test_plausibility_knows_how_far_it_reaches():
     robot.add_body("base", cardan.Inertia(1.0, (40.0, 0, 0), np.eye(3)))
     robot.add_shape(Shape("base", "collision", WAVES))
     report = Report("hill")
-    review(robot, {}, report)
+    review(robot, report)
     assert any("outside of its shapes" in str(fault) for fault in report.remarks)

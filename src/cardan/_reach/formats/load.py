@@ -188,7 +188,7 @@ def check(source: RobotSource, **options: Any) -> list[Fault]:
         if isinstance(found.thing, Mechanism):
             if not found.thing.bodies:
                 found.report.error(0, NO_BODY)
-            review(found.thing, found.places, found.report)
+            review(found.thing, found.report)
         return found.report.faults()
     except DescriptionError as error:
         return sorted(error.faults, key=lambda fault: fault.line)

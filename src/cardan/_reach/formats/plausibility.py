@@ -6,7 +6,7 @@ remark, at the first. They are tuned to be silent on robots that are right: each
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.spatial import Inertia
-from cardan._reach.formats.report import At, Report, listed
+from cardan._reach.formats.report import Report, listed
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry.shapes import Mesh, Shape
 from cardan._robot.geometry.support import HALF, SUPPORT, reach
@@ -33,7 +33,7 @@ SHOWN = 3
 Finding = tuple[str, str, str]
 
 
-def review(mechanism: Mechanism, places: Mapping[tuple[str, str], At], report: Report) -> None:
+def review(mechanism: Mechanism, report: Report) -> None:
     """Remark on what is probably not meant; no file of a mesh is opened."""
     robot = _RobotAndShapes(mechanism)
     for check in CHECKS:
@@ -42,7 +42,7 @@ def review(mechanism: Mechanism, places: Mapping[tuple[str, str], At], report: R
         if found:
             kind, name, odd = found[0]
             names = listed([each for _, each, _ in found], SHOWN)
-            report.remark(places.get((kind, name), 0), f"{kind} {names}: {odd}")
+            report.remark(report.places.get((kind, name), 0), f"{kind} {names}: {odd}")
 
 
 @dataclass(frozen=True)

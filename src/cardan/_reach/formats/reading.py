@@ -270,8 +270,6 @@ class Description(NamedTuple):
     Args:
         thing: the mechanism, or the model a JSON file holds; None if there are errors.
         report: all faults.
-        places: where each thing was described: `("body", name)`, `("joint", name)`, `("frame", name)`, so that what is
-            found out about it later has a line, too.
 
     Examples:
         >>> report = cardan.formats.Report("empty.dh")
@@ -281,7 +279,6 @@ class Description(NamedTuple):
 
     thing: Mechanism | Model | None
     report: Report
-    places: Mapping[tuple[str, str], At] = {}
 
 
 def outcome(found: Description, options: Options) -> Mechanism | Model:

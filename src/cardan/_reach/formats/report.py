@@ -35,10 +35,14 @@ class Report:
         file: what the file is called.
         errors, doubts, warnings, remarks: the faults of each kind.
         error_count: how many errors were noted, also beyond those that are kept.
+        places: where each thing is described, by its kind and name, such as `("body", "base")`: what is found out about
+            it later has a line, too.
 
     Throughout:
-        at: where it is: a line, from 1, or 0 for the file as a whole; an `Element`, whose line it is; or a place.
+        at: where it is: a line, from 1, or 0 for the file as a whole; an `Element`, whose line it is; or, without
+            lines, the path of what it is about.
         message: what is wrong, and what is right.
+        kind: of the thing that is described, such as `"body"`.
         element: of XML, whose attribute, text or child is read. What is wrong with it becomes an error of its line.
         name: of the attribute; or what was not found.
         count: how many numbers are expected.
@@ -64,6 +68,8 @@ class Report:
         >>> report.error(2, f"no link 'rool'{report.nearest('rool', ['root'])}")
         >>> with report.blamed(3):
         ...     cardan.Inertia(mass=-1.0)
+        >>> with report.described("body", "box", 1):
+        ...     cardan.Mechanism().add_body("box")
         >>> report.include(cardan.formats.Report("included.box"))
         >>> [fault.line for fault in report.faults()]
         [1, 1, 1, 1, 2, 3]
@@ -78,6 +84,7 @@ class Report:
     warnings: list[Fault] = field(default_factory=list)
     remarks: list[Fault] = field(default_factory=list)
     error_count: int = 0
+    places: dict[tuple[str, str], At] = field(default_factory=dict)
 
     def error(self, at: At, message: str) -> None:
         """Note an error at an element, place or line."""
@@ -110,6 +117,13 @@ class Report:
             yield
         except CardanError as error:
             self.error(at, str(error))
+
+    @contextmanager
+    def described(self, kind: str, name: str, at: At) -> Iterator[None]:
+        """Return a context as `blamed` does, for a thing that is described at a place, which is kept."""
+        self.places.setdefault((kind, name), at)
+        with self.blamed(at):
+            yield
 
     def include(self, other: Report) -> None:
         """Add the faults of another report."""

@@ -47,7 +47,8 @@ def read(source: Source, options: Options) -> Description:
     gravity = tuple(map(float, there.model.opt.gravity))
     r = MjcfReading(there, report, Mechanism(there.spec.modelname or "mujoco", gravity))
     _read(r)
-    return Description(None if report.errors else r.mechanism, report, _places(r))
+    report.places |= _places(r)
+    return Description(None if report.errors else r.mechanism, report)
 
 
 def _read(r: MjcfReading) -> None:

@@ -16,7 +16,7 @@ from itertools import islice
 
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3
-from cardan._reach.formats.report import At, Report
+from cardan._reach.formats.report import Report
 from cardan._reach.formats.sdf.scopes import Destination, Entry, Scope
 from cardan._reach.formats.sdf.values import pose_of
 from cardan._reach.formats.xml import Element
@@ -215,4 +215,3 @@ class SdfReading:
     frames: Frames
     continuous: str = "angle"
     has_masks: bool = False  # whether any shape says with which it collides
-    places: dict[tuple[str, str], At] = field(default_factory=dict)

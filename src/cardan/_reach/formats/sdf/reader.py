@@ -10,8 +10,6 @@ Source: the specification of SDFormat 1.12 (sdformat.org/spec) and its pose-fram
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -73,7 +71,7 @@ def read(source: Source, options: Options) -> Description:
         return Description(None, report)
     mechanism = Mechanism(_name(scope, options.model), gravity)
     parts.add_to(mechanism, is_floating=element.tag == "world" and options.model is None)
-    return Description(None if report.errors else mechanism, report, reading.places)
+    return Description(None if report.errors else mechanism, report)
 
 
 def _urdf_as_sdf(report: Report, packages: Packages | None, source: Source, root: Element) -> Element | None:
@@ -170,7 +168,7 @@ class _Parts:
         """Put what was read into a mechanism; faults found even now go to the report."""
         r = self.r
         for link in self.links:
-            with self._described("body", link.entry.full_name, link.entry.element):
+            with self.r.report.described("body", link.entry.full_name, link.entry.element):
                 mechanism.add_body(link.entry.full_name, link.inertia)
         with r.report.blamed(1):
             for shape in refiltered(r.report, [shape for link in self.links for shape in link.shapes]):
@@ -180,7 +178,7 @@ class _Parts:
         self._add_bases(mechanism, is_floating=is_floating)
         sensors = [(x.entry, frame) for x in (*self.links, *self.joints) for frame in x.sensors]
         for entry, frame in (*self.frames, *sensors):
-            with self._described("frame", frame.name, entry.element):
+            with self.r.report.described("frame", frame.name, entry.element):
                 mechanism.add_frame(frame.name, frame.body, frame.pose, frame.kind)
 
     def _set_self_collision(self, mechanism: Mechanism) -> None:
@@ -196,12 +194,6 @@ class _Parts:
             for pair in combinations(links, 2):
                 mechanism.disable_contact(*pair)
 
-    @contextmanager
-    def _described(self, kind: str, name: str, at: Element) -> Iterator[None]:
-        self.r.places.setdefault((kind, name), at)
-        with self.r.report.blamed(at):
-            yield
-
     def _add_joints(self, mechanism: Mechanism) -> None:
         """Fix the links of static models on the world; joints between them, which cannot move, are left out."""
         for link in self.links:
@@ -216,14 +208,14 @@ class _Parts:
             message = f"{len(idle)} joint(s) between links of static models are left out: {names}"
             self.r.report.warn(idle[0].entry.element, message)
         for j in moving:
-            with self._described("joint", j.entry.full_name, j.entry.element):
+            with self.r.report.described("joint", j.entry.full_name, j.entry.element):
                 ends = _body(j.parent), _body(j.child), j.parent_pose, j.child_pose
                 mechanism.add_joint(j.entry.full_name, j.joint, *ends, j.limits, **j.properties)
         with self.r.report.blamed(1):
             resolve_mimics(mechanism.joints)
 
     def _fix(self, mechanism: Mechanism, link: Entry, name: str, joint: Joint) -> None:
-        with self._described("joint", name, link.element):
+        with self.r.report.described("joint", name, link.element):
             mechanism.add_joint(name, joint, WORLD, link.full_name, self.r.frames.in_root(link))
 
     def _add_bases(self, mechanism: Mechanism, *, is_floating: bool) -> None:

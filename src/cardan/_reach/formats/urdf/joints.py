@@ -53,13 +53,11 @@ _X = Vector3(1.0, 0.0, 0.0)
 class UrdfJoint:
     """A joint as read; whether `parent` and `child` exist is checked later."""
 
+    element: Element
     name: str
-    line: int
     kind: str
     parent: str
-    parent_line: int
     child: str
-    child_line: int
     joint: Joint
     parent_pose: SE3
     child_pose: SE3
@@ -67,14 +65,13 @@ class UrdfJoint:
     damping: tuple[float, ...] | None
     friction: tuple[float, ...] | None
     armature: tuple[float, ...] | None
-    mimic_line: int = 0
 
 
 def read_joint(r: UrdfReading, element: Element) -> UrdfJoint | None:
     """Return a joint, or a <loop>, which closes one; None if it lacks what makes it one."""
     report, is_loop = r.report, element.tag == "loop"
     name, kind = report.text(element, "name"), kind_of(report, element, _KINDS)
-    (parent, parent_line), (child, child_line) = (_end(report, element, e) for e in (LOOP_ENDS if is_loop else ENDS))
+    parent, child = (_end(report, element, e) for e in (LOOP_ENDS if is_loop else ENDS))
     origins = [read_origin(r, element), SE3.identity()]
     if is_loop:
         origins = [read_origin(r, end) for tag in LOOP_ENDS for end in list(element.all(tag))[:1]]
@@ -83,9 +80,9 @@ def read_joint(r: UrdfReading, element: Element) -> UrdfJoint | None:
     if kind is None:
         return None
     axis = _axis(report, element, kind)
-    joint, mimic_line = _joint(kind, axis, r.continuous), 0
+    joint = _joint(kind, axis, r.continuous)
     if not is_loop:
-        joint, mimic_line = _mimicking(report, element, kind, joint)
+        joint = _mimicking(report, element, kind, joint)
     limits = Limits()
     if not is_loop or next(element.all("limit"), None) is not None:  # a loop needs no <limit>
         limits = _limits(r, element, kind, joint.nv)
@@ -94,12 +91,11 @@ def read_joint(r: UrdfReading, element: Element) -> UrdfJoint | None:
         report.error(element, f"loop {element.attributes.get('name', '?')!r} has an armature: it has no coordinate")
     if name is None or parent is None or child is None:
         return None
-    ends = (parent, parent_line, child, child_line)
     # A planar joint moves in the xy plane of its frames, URDF's across an axis.
     frame = SE3(rotation_onto(axis)) if kind == "planar" else SE3.identity()
     poses = [origin @ frame for origin in origins]
     passive = (damping, friction, None if is_loop else armature)
-    return UrdfJoint(name, element.line, kind, *ends, joint, poses[0], poses[1], limits, *passive, mimic_line)
+    return UrdfJoint(element, name, kind, parent, child, joint, poses[0], poses[1], limits, *passive)
 
 
 def kind_of(report: Report, element: Element, kinds: Collection[str]) -> str | None:
@@ -112,9 +108,9 @@ def kind_of(report: Report, element: Element, kinds: Collection[str]) -> str | N
     return None
 
 
-def _end(report: Report, element: Element, tag: str) -> tuple[str | None, int]:
+def _end(report: Report, element: Element, tag: str) -> str | None:
     found = report.one(element, tag, required=True)
-    return (None, element.line) if found is None else (report.text(found, "link"), found.line)
+    return None if found is None else report.text(found, "link")
 
 
 def _owner(element: Element) -> str:
@@ -140,11 +136,11 @@ def _axis(report: Report, element: Element, kind: str) -> Vector3:
     return unit_axis(xyz)
 
 
-def _mimicking(report: Report, element: Element, kind: str, joint: Joint) -> tuple[Joint, int]:
-    """Return the joint, as a mimic of another where there is a <mimic>, and the line of that."""
+def _mimicking(report: Report, element: Element, kind: str, joint: Joint) -> Joint:
+    """Return the joint, as a mimic of another where there is a <mimic>."""
     mimic = report.one(element, "mimic")
     if mimic is None:
-        return joint, 0
+        return joint
     primary = report.text(mimic, "joint")
     multiplier, offset = report.number(mimic, "multiplier", 1.0), report.number(mimic, "offset", 0.0)
     if kind == "fixed":
@@ -152,8 +148,8 @@ def _mimicking(report: Report, element: Element, kind: str, joint: Joint) -> tup
     elif kind not in MIMICABLE:
         report.error(mimic, f"{_owner(element)} is {kind}: only {', '.join(MIMICABLE)} joints can mimic another")
     elif primary is not None:
-        return Mimic(joint, primary, multiplier, offset), mimic.line
-    return joint, mimic.line
+        return Mimic(joint, primary, multiplier, offset)
+    return joint
 
 
 def _limits(r: UrdfReading, element: Element, kind: str, nv: int) -> Limits:
@@ -232,17 +228,17 @@ SIMPLE = "SimpleTransmission"
 MOTOR = (1.0, (0.0, 0.0, 0.0))
 
 
-def read_actuators(report: Report, root: Element, joints: Iterable[UrdfJoint]) -> dict[str, tuple[Actuator, int]]:
+def read_actuators(report: Report, root: Element, joints: Iterable[UrdfJoint]) -> dict[str, tuple[Actuator, Element]]:
     known = {joint.name: joint for joint in joints}
     read = [_transmission(report, element, known) for element in root.all("transmission")]
     read += [_commanded(report, e, known) for system in root.all("ros2_control") for e in system.all("joint")]
-    found: dict[str, tuple[Actuator, int]] = {}
-    for actuator, line in chain.from_iterable(read):
+    found: dict[str, tuple[Actuator, Element]] = {}
+    for actuator, at in chain.from_iterable(read):
         if actuator.name in found:
-            first = f"actuator {quoted(actuator.name)} is already defined in line {found[actuator.name][1]}"
-            report.remark(line, f"{first}; this one is skipped")
+            first = f"actuator {quoted(actuator.name)} is already defined in line {found[actuator.name][1].line}"
+            report.remark(at, f"{first}; this one is skipped")
         else:
-            found[actuator.name] = actuator, line
+            found[actuator.name] = actuator, at
     return found
 
 
@@ -252,7 +248,9 @@ def _skip(report: Report, element: Element, why: str) -> tuple[()]:
     return ()
 
 
-def _transmission(report: Report, element: Element, joints: Mapping[str, UrdfJoint]) -> Iterable[tuple[Actuator, int]]:
+def _transmission(
+    report: Report, element: Element, joints: Mapping[str, UrdfJoint]
+) -> Iterable[tuple[Actuator, Element]]:
     driven, motors = list(element.all("joint")), list(element.all("actuator"))
     kind = next((e.text.strip() for e in element.all("type")), "") or element.attributes.get("type", SIMPLE)
     if kind.rpartition("/")[2] != SIMPLE:
@@ -280,19 +278,19 @@ def _number(text: str) -> float | None:
 
 def _actuator(
     report: Report, element: Element, joints: Mapping[str, UrdfJoint], joint: str, kind: Any, **said: Any
-) -> Iterable[tuple[Actuator, int]]:
+) -> Iterable[tuple[Actuator, Element]]:
     if joint not in joints:
         return _skip(report, element, f"there is no joint {quoted(joint)}{report.nearest(joint, joints)}")
     if joints[joint].joint.nv == 0:
         return _skip(report, element, f"joint {quoted(joint)} is fixed")
     gain, bias = MOTOR if kind == "effort" else (None, None)
     try:
-        return [(Actuator(joints=joint, kind=kind, gain=gain, bias=bias, **said), element.line)]
+        return [(Actuator(joints=joint, kind=kind, gain=gain, bias=bias, **said), element)]
     except CardanError as error:
         return _skip(report, element, str(error))
 
 
-def _commanded(report: Report, element: Element, joints: Mapping[str, UrdfJoint]) -> Iterable[tuple[Actuator, int]]:
+def _commanded(report: Report, element: Element, joints: Mapping[str, UrdfJoint]) -> Iterable[tuple[Actuator, Element]]:
     joint = element.attributes.get("name", "")
     commands = [e for e in element.all("command_interface") if e.attributes.get("name") in INTERFACES]
     others = [e.attributes.get("name", "") for e in element.all("command_interface") if e not in commands]

@@ -46,8 +46,8 @@ class UrdfReading:
 
 @dataclass(frozen=True, slots=True)
 class UrdfLink:
+    element: Element
     name: str
-    line: int
     inertia: Inertia | None
     shapes: tuple[Shape, ...]
 
@@ -58,15 +58,15 @@ def read_link(r: UrdfReading, element: Element) -> UrdfLink | None:
     inertia = read_inertia(r, element, name or "?")
     if name is None:
         return None
-    return UrdfLink(name, element.line, inertia, tuple(shape for shape in shapes if shape is not None))
+    return UrdfLink(element, name, inertia, tuple(shape for shape in shapes if shape is not None))
 
 
 @dataclass(frozen=True, slots=True)
 class UrdfFrame:
     """A frame on a link as read; whether the link exists is checked later."""
 
+    element: Element
     name: str
-    line: int
     link: str
     pose: SE3
     kind: Literal["operational", "sensor"]
@@ -79,7 +79,7 @@ def read_frame(r: UrdfReading, element: Element) -> UrdfFrame | None:
         why = f"its kind is {quoted(kind)}, not 'operational' or 'sensor'"
         r.report.error(element, f"frame {quoted(name or '')}: {why}")
         return None
-    return None if name is None or link is None else UrdfFrame(name, element.line, link, pose, kind)
+    return None if name is None or link is None else UrdfFrame(element, name, link, pose, kind)
 
 
 def read_origin(r: UrdfReading, owner: Element) -> SE3:

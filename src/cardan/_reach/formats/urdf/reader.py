@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from cardan._algebra.errors import quoted
 from cardan._reach.formats.reading import Description, Meshes, Options, Places
-from cardan._reach.formats.report import At, Report
+from cardan._reach.formats.report import Report
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.urdf.joints import ENDS, LOOP_ENDS, UrdfJoint, read_actuators, read_joint
 from cardan._reach.formats.urdf.links import (
@@ -43,7 +43,7 @@ class _Robot(NamedTuple):
     joints: list[UrdfJoint]
     loops: list[UrdfJoint]
     frames: list[UrdfFrame]
-    actuators: dict[str, tuple[Actuator, int]]
+    actuators: dict[str, tuple[Actuator, Element]]
 
 
 def read(source: Source, options: Options) -> Description:
@@ -65,10 +65,7 @@ def read_tree(source: Source, options: Options, root: Element, report: Report) -
     meshes.tell(report)
     if report.errors:
         return Description(None, report)
-    lines = {"body": robot.links, "joint": [*robot.joints, *robot.loops], "frame": robot.frames}
-    places: dict[tuple[str, str], At] = {(kind, x.name): x.line for kind, things in lines.items() for x in things}
-    places |= {("actuator", name): line for name, (_, line) in robot.actuators.items()}
-    return Description(_mechanism(report, root.attributes["name"], robot), report, places)
+    return Description(_mechanism(report, root.attributes["name"], robot), report)
 
 
 def _read_elements(reading: UrdfReading, root: Element) -> _Robot:
@@ -111,48 +108,50 @@ def _is_robot(root: Element, report: Report) -> bool:
 def _mechanism(report: Report, name: str, robot: _Robot) -> Mechanism | None:
     mechanism = Mechanism(name)
     for link in robot.links:
-        with report.blamed(link.line):
+        with report.described("body", link.name, link.element):
             if link.name != WORLD:
                 mechanism.add_body(link.name, link.inertia)
             elif link.inertia is not None:
-                report.remark(link.line, "the inertia of the link 'world' has no effect: it is the world")
+                report.remark(link.element, "the inertia of the link 'world' has no effect: it is the world")
             for shape in link.shapes:
                 mechanism.add_shape(shape)
     for j in (*robot.joints, *robot.loops):  # after the joints of the tree, so that the loops close
-        with report.blamed(j.line):
+        with report.described("joint", j.name, j.element):
             ends = j.parent, j.child, j.parent_pose, j.child_pose
             mechanism.add_joint(j.name, j.joint, *ends, j.limits, j.damping, j.friction, j.armature)
     for frame in robot.frames:
-        with report.blamed(frame.line):
+        with report.described("frame", frame.name, frame.element):
             mechanism.add_frame(frame.name, frame.link, frame.pose, frame.kind)
-    for actuator, line in robot.actuators.values():
-        with report.blamed(line):
+    for actuator, element in robot.actuators.values():
+        with report.described("actuator", actuator.name, element):
             mechanism.add_actuator(actuator)
     return None if report.errors else mechanism
 
 
 def _check_robot(report: Report, robot: _Robot, is_complete: bool) -> None:
     links, joints, loops, frames, _ = robot
-    lines = {link.name: link.line for link in links}
+    lines = {link.name: link.element.line for link in links}
     for kind, things in (("link", links), ("joint", [*joints, *loops]), ("frame", frames)):
         first: dict[str, int] = {}
         for thing in things:
             if thing.name in first:
-                report.error(thing.line, f"{kind} {quoted(thing.name)} is already defined in line {first[thing.name]}")
-            first.setdefault(thing.name, thing.line)
+                report.error(
+                    thing.element, f"{kind} {quoted(thing.name)} is already defined in line {first[thing.name]}"
+                )
+            first.setdefault(thing.name, thing.element.line)
     known = [_check_ends(report, joint, "joint", ENDS, lines) for joint in joints]
     _check_tree(report, links, joints, is_complete and all(known))
     _check_mimics(report, joints)
     for loop in loops:
         _check_ends(report, loop, "loop", LOOP_ENDS, lines)
         if loop.parent == loop.child:
-            report.error(loop.line, f"loop {quoted(loop.name)} joins link {quoted(loop.parent)} with itself")
+            report.error(loop.element, f"loop {quoted(loop.name)} joins link {quoted(loop.parent)} with itself")
     for frame in frames:
         if frame.link != WORLD:
-            _check_link(report, frame.line, f"frame {quoted(frame.name)}: its link", frame.link, lines)
+            _check_link(report, frame.element, f"frame {quoted(frame.name)}: its link", frame.link, lines)
         if frame.name == WORLD or frame.name in lines:
             what = "is the world" if frame.name == WORLD else f"is a link's name (line {lines[frame.name]}), too"
-            report.error(frame.line, f"frame {quoted(frame.name)} {what}; give every link and frame its own name")
+            report.error(frame.element, f"frame {quoted(frame.name)} {what}; give every link and frame its own name")
 
 
 def _check_tree(report: Report, links: Sequence[UrdfLink], joints: Sequence[UrdfJoint], is_complete: bool) -> None:
@@ -160,28 +159,30 @@ def _check_tree(report: Report, links: Sequence[UrdfLink], joints: Sequence[Urdf
     for joint in joints:
         first = above.setdefault(joint.child, joint)
         if first is not joint:
-            named = f"joint {first.name!r} (line {first.line}) and {joint.name!r}; one of them must be a <loop>"
-            report.error(joint.child_line, f"link {quoted(joint.child)} has two parents: {named}")
+            named = f"joint {first.name!r} (line {first.element.line}) and {joint.name!r}; one of them must be a <loop>"
+            report.error(next(joint.element.all("child")), f"link {quoted(joint.child)} has two parents: {named}")
     for loop in cycles({link: joint.parent for link, joint in above.items()}):
-        report.error(above[loop[0]].line, f"the links form a loop: {_in_a_circle(loop, ' <- ')}")
+        report.error(above[loop[0]].element, f"the links form a loop: {_in_a_circle(loop, ' <- ')}")
     if WORLD in above:
-        report.error(above[WORLD].child_line, "the link 'world' is the world: it can only be the root")
+        report.error(next(above[WORLD].element.all("child")), "the link 'world' is the world: it can only be the root")
     roots = [link for link in links if link.name not in above] if is_complete else []
     if len(roots) > 1:
-        named = ", ".join(f"{k.name!r} (line {k.line})" for k in roots[:4]) + (", ..." if len(roots) > 4 else "")
-        report.error(roots[1].line, f"the robot has {len(roots)} root links: {named}; join them with joints")
+        named = ", ".join(f"{k.name!r} (line {k.element.line})" for k in roots[:4]) + (
+            ", ..." if len(roots) > 4 else ""
+        )
+        report.error(roots[1].element, f"the robot has {len(roots)} root links: {named}; join them with joints")
 
 
 def _check_ends(report: Report, joint: UrdfJoint, owner: str, roles: Sequence[str], links: Mapping[str, int]) -> bool:
-    ends = zip(roles, (joint.parent, joint.child), (joint.parent_line, joint.child_line), strict=True)
+    ends = zip(roles, (joint.parent, joint.child), (next(joint.element.all(role)) for role in roles), strict=True)
     what = f"{owner} {quoted(joint.name)}: its"
-    found = [_check_link(report, line, f"{what} {role} link", name, links) for role, name, line in ends]
+    found = [_check_link(report, at, f"{what} {role} link", name, links) for role, name, at in ends]
     return all(found)  # of a list: each is an error of its own
 
 
-def _check_link(report: Report, line: int, what: str, name: str, links: Mapping[str, int]) -> bool:
+def _check_link(report: Report, at: Element, what: str, name: str, links: Mapping[str, int]) -> bool:
     if name not in links:
-        report.error(line, f"{what} {quoted(name)} does not exist{report.nearest(name, links)}")
+        report.error(at, f"{what} {quoted(name)} does not exist{report.nearest(name, links)}")
     return name in links
 
 
@@ -191,20 +192,23 @@ def _check_mimics(report: Report, joints: Sequence[UrdfJoint]) -> None:
     for joint in joints:
         if not isinstance(joint.joint, Mimic):
             continue
-        name = joint.joint.primary
+        name, at = joint.joint.primary, next(joint.element.all("mimic"))
         start = f"joint {quoted(joint.name)} ({joint.kind}) mimics {quoted(name)}"
         primary = by_name.get(name)
         if primary is None:
-            report.error(joint.mimic_line, f"{start}, which does not exist{report.nearest(name, by_name)}")
+            report.error(at, f"{start}, which does not exist{report.nearest(name, by_name)}")
         elif primary.joint.nv != 1:
             expected = "only revolute, continuous and prismatic joints can be mimicked"
-            report.error(joint.mimic_line, f"{start}, which is {primary.kind}; {expected}")
+            report.error(at, f"{start}, which is {primary.kind}; {expected}")
         elif primary.joint.nq != joint.joint.nq:
             expected = "with continuous='unit_complex' both must be continuous, or neither"
             expected = f"{expected}; read with continuous='angle'"
-            report.error(joint.mimic_line, f"{start}, which is {primary.kind}; {expected}")
+            report.error(at, f"{start}, which is {primary.kind}; {expected}")
     for loop in cycles(copies):
-        report.error(by_name[loop[0]].mimic_line, f"these joints mimic each other: {_in_a_circle(loop, ' mimics ')}")
+        report.error(
+            next(by_name[loop[0]].element.all("mimic")),
+            f"these joints mimic each other: {_in_a_circle(loop, ' mimics ')}",
+        )
 
 
 def cycles(successor: Mapping[str, str]) -> Iterator[list[str]]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from cardan._algebra.spatial import SE3
 from cardan._reach.formats.reading import Description, Options
-from cardan._reach.formats.report import At, Report
+from cardan._reach.formats.report import Report
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.usd.joints import UsdJoint, copied, read_joint, with_chains
 from cardan._reach.formats.usd.schema import remark_unread
@@ -231,13 +231,12 @@ def read(source: Source, options: Options) -> Description:
         except (pxr().Tf.ErrorException, UnicodeDecodeError) as error:  # of what it notices only when it is asked
             report.error(0, f"OpenUSD cannot read it: {brief(error)}")
             return Description(None, report)
-        return Description(None if report.errors else mechanism, report, reading.places)
+        return Description(None if report.errors else mechanism, report)
 
 
 class Reading:
     def __init__(self, stage: Stage, scene: Scene) -> None:
         self.stage, self.scene, self.report = stage, scene, stage.report
-        self.places: dict[tuple[str, str], At] = {}
         self.names: dict[str, str] = {"": WORLD}
         self.joint_names: dict[str, str] = {}
         self.poses: dict[str, SE3] = {WORLD: SE3.identity()}
@@ -294,9 +293,8 @@ class Reading:
         for path, prim in scene.bodies.items():
             if (posed := stage.pose(prim)) is not None:
                 name = self.names[path]
-                with self.report.blamed(stage.where(prim)):
+                with self.report.described("body", name, stage.where(prim)):
                     mechanism.add_body(name, body_inertia(stage, prim, posed, colliders.get(path, ())))
-                    self.places["body", name] = stage.where(prim)
                 self.poses[name] = posed.pose
                 if posed.is_sheared:
                     self.stage.remark(prim, "its transform shears it; its pose is the nearest one without")
@@ -325,11 +323,10 @@ class Reading:
             kind = joint.joint
             if joint.copying is not None:
                 kind = copied(self.stage, joint.prim, kind, joint.copying, movers)
-            with self.report.blamed(self.stage.where(joint.prim)):
+            with self.report.described("joint", named[joint.path], self.stage.where(joint.prim)):
                 parent, child = (self.names[body] for body in joint.bodies)
                 said = {key: getattr(joint.properties, key) for key in OF_JOINTS}
                 mechanism.add_joint(named[joint.path], kind, parent, child, *joint.poses, **said)
-            self.places["joint", named[joint.path]] = self.stage.where(joint.prim)
 
     def add_bases(self, mechanism: Mechanism, joints: Sequence[UsdJoint]) -> None:
         """Let what nothing holds fly; what is kinematic, moved by other than forces, stays where it is."""
@@ -347,7 +344,7 @@ class Reading:
                 mechanism.add_joint(called, Fixed(), WORLD, name, parent_pose=self.poses[name])
             else:
                 mechanism.add_joint(called, FreeFlyer(), WORLD, name)
-            self.places["joint", called] = self.stage.where(prim)
+            self.report.places["joint", called] = self.stage.where(prim)
 
     def add_frames(self, mechanism: Mechanism) -> None:
         for prim in self.scene.frames:
@@ -356,9 +353,8 @@ class Reading:
             if posed is None or self.names.get(body) is None or path in self.scene.bodies:
                 continue
             owner, name = self.names[body], self.names[path]
-            with self.report.blamed(self.stage.where(prim)):
+            with self.report.described("frame", name, self.stage.where(prim)):
                 mechanism.add_frame(name, owner, self.poses[owner].inverse() @ posed.pose)
-            self.places["frame", name] = self.stage.where(prim)
 
     def add_pairs(self, mechanism: Mechanism, joints: Sequence[UsdJoint]) -> None:
         pairs = [joint.bodies for joint in joints if not joint.may_touch and all(joint.bodies)]
@@ -400,7 +396,7 @@ class Reading:
         off = np.abs(np.array(c.joint.transform(q).matrix()) - X_pc.matrix()).max()
         if off > OPEN * (1.0 + max(abs(float(e)) for e in X_pc.translation)):
             told = f"the poses of its bodies leave it open by {off:.2g}; configuration 'initial' has what comes nearest"
-            self.report.remark(self.places["joint", c.name], told)
+            self.report.remark(self.report.places["joint", c.name], told)
         still = c.joint.neutral()
         return q if any(abs(a - b) > 1e-6 for a, b in zip(q, still, strict=True)) else None
 
