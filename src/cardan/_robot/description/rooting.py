@@ -8,7 +8,7 @@ Then every joint is directed away from the world; where that is against its desc
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from cardan._algebra.errors import MechanismError, check_new
 from cardan._robot.joints import Joint
@@ -35,6 +35,14 @@ class Forest:
         a, b = self.find(a), self.find(b)
         self.above[a] = b
         return a != b
+
+    def anchors(self, bodies: Iterable[str], rank: Callable[[str], int], world: str = WORLD) -> list[str]:
+        """Return one body of each part of some bodies that does not hang on the world: the first of the lowest rank."""
+        parts: dict[str, list[str]] = {}
+        for body in bodies:
+            parts.setdefault(self.find(body), []).append(body)
+        parts.pop(self.find(world), None)
+        return [min(members, key=rank) for members in parts.values()]
 
 
 def rooted(
@@ -87,16 +95,9 @@ def _attached(
 ) -> list[Connection]:
     """Return a base joint for each part that does not hang on the world, at its first body that is no one's child."""
     children = {c.child for c in tree}
-    parts: dict[str, list[str]] = {}
-    for body in bodies:
-        parts.setdefault(forest.find(body), []).append(body)
-    found = []
-    for part, members in parts.items():
-        if part == forest.find(WORLD):
-            continue
-        anchor = next((b for b in members if b not in children), members[0])
-        found.append(Connection(base_name(anchor, taken, plain=first and not found), base, WORLD, anchor))
-    return found
+    anchors = forest.anchors(bodies, lambda body: body in children)
+    names = [base_name(body, taken, plain=first and k == 0) for k, body in enumerate(anchors)]
+    return [Connection(name, base, WORLD, body) for name, body in zip(names, anchors, strict=True)]
 
 
 def base_name(body: str, taken: Collection[str], *, plain: bool = True) -> str:

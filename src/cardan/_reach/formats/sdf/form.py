@@ -217,10 +217,8 @@ def _loose(thing: Any, joints: Sequence[Connection], written: Sequence[Connectio
     """Return by its first body every part that SDF's joints hang on nothing: whether a floating base moves it."""
     forest = W.connected((body.name for body in thing.bodies), written)
     floating = {forest.find(c.child) for c in joints if isinstance(c.joint, FreeFlyer)}
-    parts: dict[str, str] = {}
-    for body in thing.bodies:
-        parts.setdefault(forest.find(body.name), body.name)
-    return {body: part in floating for part, body in parts.items() if part != forest.find(WORLD)}
+    firsts = forest.anchors((body.name for body in thing.bodies), lambda _: 0)
+    return {body: forest.find(body) in floating for body in firsts}
 
 
 def _losses(thing: Any, floating: Sequence[Connection], called: dict[str, str]) -> tuple[str, ...]:

@@ -222,11 +222,8 @@ class _Parts:
         """Let every part that hangs on nothing float, or mark where the file has the only one."""
         forest = connected((body.name for body in mechanism.bodies), mechanism.joints)
         children, taken = {c.child for c in mechanism.joints}, {c.name for c in mechanism.joints}
-        parts: dict[str, list[Entry]] = {}
-        for link in self.links:
-            parts.setdefault(forest.find(link.entry.full_name), []).append(link.entry)
-        parts.pop(forest.find(WORLD), None)
-        firsts = [next((e for e in links if e.full_name not in children), links[0]) for links in parts.values()]
+        entries = {link.entry.full_name: link.entry for link in self.links}
+        firsts = [entries[body] for body in forest.anchors(entries, lambda body: body in children)]
         if not is_floating and len(firsts) == 1:
             self._mark_root(mechanism, firsts[0])
             return

@@ -185,14 +185,7 @@ def floating(bodies: Iterable[str], joints: Sequence[UsdJoint], roots: Mapping[s
     for joint in joints:
         parts.join(*joint.bodies)
     second = {joint.bodies[1] for joint in joints if joint.bodies[0]}
-    ranks: dict[str, tuple[int, str]] = {}
-    for body in bodies:
-        part = parts.find(body)
-        if part != parts.find(WORLD_PATH):
-            rank = 0 if body in roots else 1 if body not in second else 2
-            if part not in ranks or rank < ranks[part][0]:
-                ranks[part] = rank, body
-    return [body for _, body in ranks.values()]
+    return parts.anchors(bodies, lambda body: 0 if body in roots else 1 + (body in second), WORLD_PATH)
 
 
 # --- names of bodies, joints and frames: those of their prims, or whole paths where several prims have one name ---
