@@ -25,7 +25,7 @@ from cardan._algebra.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3, 
 from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw, matrix_from_zyx, zyx_from_matrix
 from cardan._reach.formats.xml import numbers
 from cardan._robot.description import Mechanism
-from cardan._robot.description.rooting import Forest
+from cardan._robot.description.rooting import Forest, outwards
 from cardan._robot.joints import Coupled, Fixed, Joint, Mimic
 from cardan._robot.joints.recognise import hinge_of
 from cardan._robot.model import WORLD, Connection, Model
@@ -65,29 +65,6 @@ def connected(bodies: Iterable[str], joints: Iterable[Connection]) -> Forest:
     for c in joints:
         forest.join(c.parent, c.child)
     return forest
-
-
-def outwards(starts: Iterable[str], joints: Iterable[Connection]) -> Iterator[tuple[Connection, str, str]]:
-    """Yield the joints of spanning trees, each with the body it comes from and the one it leads to.
-
-    A tree begins at each start that none of those before is connected to.
-    """
-    at: dict[str, list[Connection]] = {}
-    for c in joints:
-        at.setdefault(c.parent, []).append(c)
-        at.setdefault(c.child, []).append(c)
-    reached: set[str] = set()
-    for start in starts:
-        waiting = [] if start in reached else [start]
-        reached.add(start)
-        while waiting:
-            here = waiting.pop()
-            for c in at.get(here, ()):
-                other = c.child if here == c.parent else c.parent
-                if other not in reached:
-                    reached.add(other)
-                    waiting.append(other)
-                    yield c, here, other
 
 
 def poses_at_rest(

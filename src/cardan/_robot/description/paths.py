@@ -15,7 +15,7 @@ import numpy as np
 
 from cardan._algebra.errors import MechanismError, ShapeError, UnknownNameError, check_known, visible
 from cardan._algebra.spatial import SE3, Motion
-from cardan._robot.description.rooting import rooted
+from cardan._robot.description.rooting import outwards, rooted
 from cardan._robot.joints import Coupled, Fixed, reverse
 from cardan._robot.model import WORLD, Body, Connection, Frame
 from cardan._robot.model.layout import closing_text, kind_of, resolve_mimics
@@ -38,25 +38,12 @@ class BodyGraph:
         self.tree = {c.name: described[c.name] for c in tree if c.name in described}
         self.bodies, self.frames = (WORLD, *bodies), {f.name: f for f in frames}
         self.mimics = resolve_mimics(joints)
-        self.next_to: dict[str, list[Connection]] = {body: [] for body in self.bodies}
-        for c in self.tree.values():
-            self.next_to[c.parent].append(c)
-            self.next_to[c.child].append(c)
 
     def traversal(self, base: str) -> list[Visit]:
         """Return all bodies connected with the base, each after the one it is visited from, depth first."""
         self._check(base)
-        order, stack, seen = [], [Visit(base, None, None)], {base}
-        while stack:
-            visit = stack.pop()
-            order.append(visit)
-            # Reversed, as the last one on the stack is visited first: neighbours keep the order of the document.
-            for c in reversed(self.next_to[visit.body]):
-                other = c.child if c.parent == visit.body else c.parent
-                if other not in seen:
-                    seen.add(other)
-                    stack.append(Visit(other, visit.body, c.name))
-        return order
+        steps = outwards((base,), self.tree.values())
+        return [Visit(base, None, None), *(Visit(body, parent, c.name) for c, parent, body in steps)]
 
     def path(self, child: str, parent: str) -> list[Connection]:
         """Return the joints from the parent to the child, each directed along the way."""
@@ -143,9 +130,9 @@ def tree_text(name: str, bodies: Sequence[Body], joints: Sequence[Connection], f
     children = {c.child for c in graph.tree.values()}
     seen: set[str] = set()
     for base in (WORLD, *[b.name for b in bodies if b.name not in children], *[b.name for b in bodies]):
-        if base in seen or (base == WORLD and not graph.next_to[WORLD]):
+        visits: Any = [] if base in seen else graph.traversal(base)  # all but the first have a parent and a joint
+        if len(visits) < 1 + (base == WORLD):
             continue
-        visits: Any = graph.traversal(base)  # all but the first have a parent and a joint between
         indents = {base: ""}
         seen.update(visit.body for visit in visits)
         lines.append(visible(base))

@@ -19,12 +19,13 @@ import numpy as np
 
 from cardan._algebra.errors import CardanError, MechanismError, ParameterError, UnsupportedError
 from cardan._reach.formats.mjcf.expanded import MAX_NUMBER
-from cardan._reach.formats.written import Written, is_bounded, losses_of, outwards, text_of
+from cardan._reach.formats.written import Written, is_bounded, losses_of, text_of
 from cardan._reach.formats.xml import MAX_DEPTH, UNWRITABLE, Lines, element, escaped
 from cardan._reach.interop.mujoco_collision import geom_names
 from cardan._reach.interop.mujoco_package import heard, mujoco
 from cardan._reach.interop.mujoco_spec import to_mjspec
 from cardan._robot.description import Mechanism
+from cardan._robot.description.rooting import outwards
 from cardan._robot.geometry.shapes import HeightField, Hull, Mesh, Shape, Sphere
 from cardan._robot.geometry.touching import EVERYTHING
 from cardan._robot.joints import D6, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute

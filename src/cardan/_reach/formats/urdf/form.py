@@ -20,7 +20,7 @@ from cardan._algebra.spatial import SE3, Vector3
 from cardan._reach.formats import written as W
 from cardan._robot import joints as J
 from cardan._robot.description import Mechanism, Shape
-from cardan._robot.description.rooting import rooted
+from cardan._robot.description.rooting import outwards, rooted
 from cardan._robot.joints import Fixed, Joint, Mimic, reverse
 from cardan._robot.model import WORLD, Body, Connection, Frame, Model
 from cardan._robot.model.layout import resolve_mimics
@@ -72,7 +72,7 @@ def urdf_form(thing: Mechanism | Model) -> UrdfForm:
 
     written: dict[str, Connection] = {}
     children = {c.child for c in tree}
-    for c, *_ in W.outwards((c.parent for c in tree if c.parent not in children), tree):
+    for c, *_ in outwards((c.parent for c in tree if c.parent not in children), tree):
         written[c.name], links[c.child] = _between_links(replace(c, parent_pose=on_link(c.parent, c.parent_pose)))
     poses = [(on_link(c.parent, c.parent_pose), on_link(c.child, c.child_pose)) for c in loops]
     world = any(c.parent == WORLD for c in tree) or any(s.body == WORLD for s in thing.shapes)
