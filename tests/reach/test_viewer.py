@@ -27,7 +27,7 @@ pytest.importorskip("viser")
 pytest.importorskip("trimesh")
 from cardan._reach.viewer.controls import configuration_of, slider_ranges, values_of
 from cardan._reach.viewer.scene_layers import equivalent_ellipsoid, surface_of
-from cardan._reach.viewer.served_scene import product, quaternion_wxyz, rotated
+from cardan._reach.viewer.served_scene import pose_matrix, quaternion_wxyz
 from viewer_page import Page
 
 SOLIDS = [Box((0.2, 0.4, 0.6)), Sphere(0.3), Ellipsoid((0.1, 0.2, 0.3)), Cylinder(0.2, 0.7), Capsule(0.1, 0.5)]
@@ -44,19 +44,13 @@ def view(arm):
         yield viewer
 
 
-def matrix(position, wxyz):
-    X = np.eye(4)
-    X[:3, :3], X[:3, 3] = rotated(np.asarray(wxyz, float), np.eye(3)).T, position
-    return X
-
-
 def drawn(page, layer="visual"):
     """Return where every shape is, by its body: homogeneous matrices of the first world."""
     found = {}
     for name, node in page.nodes.items():
         if f"/{layer}/" in name and "batched_positions" in node:
             body = name.rpartition("/")[2].partition(" ")[2]
-            found[body] = matrix(node["batched_positions"][:3], node["batched_wxyzs"][:4])
+            found[body] = pose_matrix(node["batched_positions"][:3], node["batched_wxyzs"][:4])
     return found
 
 
@@ -387,7 +381,7 @@ def test_what_is_no_trajectory(view, given, kind, said):
 def test_primitives_enclose_their_volume_and_face_outwards(solid):
     import trimesh
 
-    X = cardan.SE3.of(matrix((1.0, 2.0, 3.0), (0.5, 0.5, 0.5, 0.5)))
+    X = cardan.SE3.of(pose_matrix((1.0, 2.0, 3.0), (0.5, 0.5, 0.5, 0.5)))
     surface = surface_of(Shape("b", "visual", solid, X, rgba=(0.1, 0.2, 0.3, 1.0)))
     mesh = trimesh.Trimesh(surface.vertices, surface.faces)
     assert mesh.is_watertight
@@ -409,7 +403,7 @@ def test_mesh_files_are_read_placed_and_scaled(ending, tmp_path):
         pytest.importorskip("collada")
     path = tmp_path / f"brick.{ending}"
     trimesh.creation.box(extents=(1.0, 2.0, 3.0)).export(path)
-    X = cardan.SE3.of(matrix((0.0, 0.0, 1.0), (1.0, 0.0, 0.0, 0.0)))
+    X = cardan.SE3.of(pose_matrix((0.0, 0.0, 1.0), (1.0, 0.0, 0.0, 0.0)))
     surface = surface_of(Shape("b", "visual", Mesh("brick", str(path), (1.0, -2.0, 0.1)), X))
     assert np.allclose(surface.vertices.min(axis=0), [-0.5, -2.0, 0.85])
     assert np.allclose(surface.vertices.max(axis=0), [0.5, 2.0, 1.15])
@@ -490,17 +484,11 @@ def test_ellipsoids_are_where_the_bodies_are(view, arm):
         poses = cardan.frame_transform(arm, q, frame=[b.name for b in bodies])
         shown = (solids[f"batched_{key}"].reshape(len(bodies), -1) for key in ("positions", "wxyzs", "scales"))
         for body, X, position, wxyz, radii in zip(bodies, poses, *shown, strict=True):
-            inertia, axes = cardan.SE3.of(X) @ body.inertia, matrix(position, wxyz)[:3, :3]
+            inertia, axes = cardan.SE3.of(X) @ body.inertia, pose_matrix(position, wxyz)[:3, :3]
             about = axes @ np.diag(0.2 * body.inertia.mass * ((radii**2).sum() - radii**2)) @ axes.T
             expected = np.array(inertia.inertia_at_com.matrix().rows(), float)
             assert np.allclose(about, expected, atol=1e-5 * np.abs(expected).max())
             assert np.allclose(position, tuple(map(float, inertia.com)), atol=1e-6)
-
-
-def test_quaternions_multiply_as_rotations():
-    rng = np.random.default_rng(7)
-    a, b = (q / np.linalg.norm(q) for q in rng.normal(size=(2, 4)))
-    assert np.allclose(rotated(product(a, b), np.eye(3)), rotated(a, rotated(b, np.eye(3))))
 
 
 # --- contacts -----------------------------------------------------------------------------------------------------
@@ -862,7 +850,7 @@ def test_in_a_browser_a_hand_is_dragged(browser, arm):
         def is_pulled():  # again, until the handle is drawn: before, the mouse turns the camera
             page.wait_for_timeout(500)
             X = cardan.frame_transform(arm, view.q, frame="tool")
-            goal = X @ matrix((0.0, -0.08, 0.0), (1.0, 0.0, 0.0, 0.0))
+            goal = X @ pose_matrix((0.0, -0.08, 0.0), (1.0, 0.0, 0.0, 0.0))
             for back in (0.0, 0.04, 0.08):
                 page.mouse.move(*pixel(client.camera, X[:3, 3] + (arrow - back) * X[:3, 1]))
                 page.wait_for_timeout(100)
@@ -879,7 +867,7 @@ def test_in_a_browser_a_hand_is_dragged(browser, arm):
 
 def pixel(camera, point):
     """Return where a point is in the window: the camera looks along its z, and its y points down."""
-    x, y, z = (np.linalg.inv(matrix(camera.position, camera.wxyz)) @ (*point, 1.0))[:3]
+    x, y, z = (np.linalg.inv(pose_matrix(camera.position, camera.wxyz)) @ (*point, 1.0))[:3]
     focal = 0.5 * camera.image_height / np.tan(0.5 * camera.fov)
     return 0.5 * camera.image_width + focal * x / z, 0.5 * camera.image_height + focal * y / z
 

@@ -18,8 +18,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from cardan._algebra.errors import ParameterError
-from cardan._algebra.spatial import Matrix3
-from cardan._algebra.spatial.rotations import quaternion_xyzw_from_matrix
 from cardan._compiler.runtime.extras import package
 from cardan._compiler.runtime.log import log
 from cardan._motion.simulation.links import frame_poses
@@ -35,11 +33,12 @@ class Placement:
     def points(self, names: list[str], local: np.ndarray) -> np.ndarray:
         """Return points (n, 3), each in the axes of one body or frame, in the scene: shape (worlds, n, 3)."""
         rows = [self.rows[name] for name in names]
-        return self.positions[:, rows] + rotated(self.wxyz[:, rows], local)
+        return self.positions[:, rows] + rotations(self.wxyz[:, rows]).apply(local)
 
     def turns(self, names: list[str], local: np.ndarray) -> np.ndarray:
         """Return quaternions wxyz (n, 4), relative to one body or frame each, in the scene: shape (worlds, n, 4)."""
-        return product(self.wxyz[:, [self.rows[name] for name in names]], local)
+        rows = [self.rows[name] for name in names]
+        return (rotations(self.wxyz[:, rows]) @ rotations(local)).wxyz
 
     def matrix(self, name: str, world: int) -> np.ndarray:
         row = self.rows[name]
@@ -60,32 +59,20 @@ def grid(worlds: int, spacing: float) -> np.ndarray:
     return np.column_stack([spacing * (cells - middle), np.zeros(worlds)])
 
 
-def rotated(wxyz: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Return R(q) v = v + 2 w (u x v) + 2 u x (u x v), for q = (w, u)."""
-    w, u = wxyz[..., :1], wxyz[..., 1:]
-    across = np.cross(u, vectors)
-    return vectors + 2.0 * (w * across + np.cross(u, across))
-
-
-def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the quaternion of the rotation b and then a."""
-    w, x, y, z = np.moveaxis(a, -1, 0)
-    s, i, j, k = np.moveaxis(np.asarray(b), -1, 0)
-    found = w * s - x * i - y * j - z * k, w * i + x * s + y * k - z * j
-    return np.stack([*found, w * j - x * k + y * s + z * i, w * k + x * j - y * i + z * s], axis=-1)
+def rotations(wxyz: np.ndarray) -> Any:
+    """Return rotations of viser's, of unit quaternions (..., 4)."""
+    return package("viser.transforms", "the viewer", "view").SO3(wxyz)
 
 
 def pose_matrix(position: np.ndarray, wxyz: np.ndarray) -> np.ndarray:
     """Return a pose as a homogeneous matrix (4, 4), from a quaternion of any length but 0."""
     X = np.eye(4)
-    X[:3, :3] = rotated(np.asarray(wxyz) / np.linalg.norm(wxyz), np.eye(3)).T
-    X[:3, 3] = position
+    X[:3, :3], X[:3, 3] = rotations(np.asarray(wxyz) / np.linalg.norm(wxyz)).as_matrix(), position
     return X
 
 
 def quaternion_wxyz(R: np.ndarray) -> np.ndarray:
-    xyzw = quaternion_xyzw_from_matrix(Matrix3(float(e) for e in np.ravel(R)))
-    return np.array(xyzw, dtype=float)[[3, 0, 1, 2]]
+    return package("viser.transforms", "the viewer", "view").SO3.from_matrix(R).wxyz
 
 
 RATE = 60.0  # of what is sent to browsers [1/s]: that at which screens are drawn
