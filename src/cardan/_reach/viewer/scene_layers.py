@@ -361,7 +361,10 @@ def _primitive(geometry: S.Geometry) -> Any:
         case S.Capsule():
             return creation.capsule(height=geometry.length, radius=geometry.radius, count=(SECTIONS, SECTIONS // 2))
         case S.Cylinder():
-            return _cylinder(geometry.radius, geometry.length)
+            r, z = max(geometry.radius, _POINT), 0.5 * geometry.length
+            # corners twice: the ends share no vertex with the side, so that the edge between is shaded as one
+            outline = [(0.0, -z), (r, -z), (r, -z), (r, z), (r, z), (0.0, z)]
+            return creation.revolve(outline, sections=SECTIONS, process=False)
         case S.Plane():
             corners = [(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)]
             faces = [(0, 1, 2), (0, 2, 3)]
@@ -372,7 +375,7 @@ def _primitive(geometry: S.Geometry) -> Any:
             raise ParameterError("geometry of a shape", got=geometry, expected="a shape of cardan.description")
 
 
-_POINT = 1e-9  # least radius [m]: what has none cannot be turned the right side out
+_POINT = 1e-6  # least radius [m]: what has none cannot be turned the right side out
 
 
 def unit_sphere() -> tuple[np.ndarray, np.ndarray]:
@@ -386,18 +389,6 @@ def add_spheres(scene: Any, path: str, radius: float, centres: np.ndarray, colou
     turns = np.tile((1.0, 0.0, 0.0, 0.0), (len(centres), 1))
     look = {"batched_colors": colour, "lod": "off"}
     return scene.add_batched_meshes_simple(path, radius * vertices, faces, turns, centres, **look)
-
-
-def _cylinder(radius: float, length: float) -> Any:
-    """Return a cylinder whose ends share no vertex with its side, so that the edge between them is shaded as one."""
-    angle = np.linspace(0.0, 2.0 * np.pi, SECTIONS, endpoint=False)
-    ring = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
-    rings = [np.column_stack([ring, np.full(SECTIONS, z)]) for z in (-0.5 * length, 0.5 * length)]
-    k, after = np.arange(SECTIONS), np.roll(np.arange(SECTIONS), -1)
-    side = np.concatenate([np.stack([k, after, SECTIONS + after], 1), np.stack([k, SECTIONS + after, SECTIONS + k], 1)])
-    fan = np.stack([np.zeros(SECTIONS - 2, int), k[1:-1], k[2:]], axis=1)
-    faces = np.concatenate([side, 2 * SECTIONS + fan[:, ::-1], 3 * SECTIONS + fan])
-    return trimesh().Trimesh(np.concatenate([*rings, *rings]), faces, process=False)
 
 
 # --- files --------------------------------------------------------------------------------------------------------
