@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import cardan
@@ -79,9 +80,97 @@ def test_joints(capsys):
     assert entries["Spherical()"]["v"] == ["wx", "wy", "wz"]
 
 
+def states(model, n):
+    rng = np.random.default_rng(0)
+    return model.random_configuration((n,), seed=0), rng.normal(size=(n, model.nv)), rng.normal(size=(n, model.nv))
+
+
+def test_dynamics_csv_and_npz_agree_with_the_functions(capsys, tmp_path):
+    arm = cardan.load(ARM)
+    q, v, a = states(arm, 20)
+    np.savez(tmp_path / "in.npz", q=q, v=v, a=a)
+    np.savetxt(tmp_path / "in.csv", np.hstack([q, v, a]), delimiter=",", header="names" + ",x" * 20, comments="")
+    for name in ("in.npz", "in.csv"):
+        assert run(capsys, "dynamics", ARM, tmp_path / name, "-o", tmp_path / "out.npz", "--frame", "tool")[0] == 0
+        with np.load(tmp_path / "out.npz") as out:
+            tau = np.stack([out[f"tau:joint{k}"] for k in range(1, 8)], -1)
+            np.testing.assert_allclose(tau, cardan.inverse_dynamics(arm, q, v, a), atol=1e-12)
+            np.testing.assert_allclose(out["kinetic_energy"], cardan.kinetic_energy(arm, q, v), atol=1e-12)
+            np.testing.assert_allclose(out["tool:z"], cardan.frame_transform(arm, q, "tool")[:, 2, 3], atol=1e-12)
+    assert run(capsys, "dynamics", ARM, tmp_path / "in.csv", "-o", tmp_path / "out.csv")[0] == 0
+    lines = (tmp_path / "out.csv").read_text().splitlines()
+    assert lines[0].startswith("tau:joint1,tau:joint2")
+    assert len(lines) == 21
+    assert float(lines[1].split(",")[0]) == tau[0, 0]
+
+
+def test_dynamics_of_q_alone_holds_against_gravity(capsys, tmp_path):
+    arm = cardan.load(ARM)
+    q = states(arm, 3)[0]
+    np.savetxt(tmp_path / "q.csv", q, delimiter=",")
+    run(capsys, "dynamics", ARM, tmp_path / "q.csv", "-o", tmp_path / "out.npz")
+    with np.load(tmp_path / "out.npz") as out:
+        np.testing.assert_allclose(out["tau:joint2"], cardan.gravity_forces(arm, q)[:, 1], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (["0,0,0,0,0,0,0", "0,0,0,0,0,0"], "row 2: has 6 columns, expected nq = 7"),
+        (["0,0,0,0,0,0,0", "", "0,0,0,x,0,0,0"], "row 3: column 4: 'x' is not a number"),
+        (["0,0,0,0,0,0,nan"], "row 1: q holds a number that is not finite"),
+        (["0,0,0,0,0,0,0", ",".join("0" * 14)], "row 2: has 14 columns, the rows above have 7"),
+        ([], "holds no row"),
+    ],
+)
+def test_bad_rows_are_named_and_nothing_is_written(capsys, tmp_path, rows, words):
+    (tmp_path / "in.csv").write_text("\n".join(rows))
+    (tmp_path / "out.csv").write_text("old")
+    status, _, err = run(capsys, "dynamics", ARM, tmp_path / "in.csv", "-o", tmp_path / "out.csv")
+    assert status == 1
+    assert words in err
+    assert (tmp_path / "out.csv").read_text() == "old"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in.csv", "out.csv"]
+
+
+def test_bad_files_and_names(capsys, tmp_path):
+    (tmp_path / "q.csv").write_text("0,0,0,0,0,0,0\n")
+    (tmp_path / "junk.npz").write_bytes(b"junk")
+    np.savez(tmp_path / "other.npz", x=np.zeros(3))
+    np.savez(tmp_path / "shape.npz", q=np.zeros((2, 7)), v=np.zeros((3, 7)))
+    for arguments, words in [
+        ((ARM, "none.csv", "-o", "o.csv"), "cannot be read"),
+        ((ARM, "q.txt", "-o", "o.csv"), "use .csv or .npz"),
+        ((ARM, "q.csv", "-o", "o.xlsx"), "use .csv or .npz"),
+        ((ARM, "q.csv", "-o", "no/such/o.csv"), "cannot be written"),
+        ((ARM, "junk.npz", "-o", "o.csv"), "not an .npz archive"),
+        ((ARM, "other.npz", "-o", "o.csv"), "has no array 'q'"),
+        ((ARM, "shape.npz", "-o", "o.csv"), "array 'v' has shape (3, 7)"),
+        ((ARM, "q.csv", "-o", "o.csv", "--frame", "tol"), "did you mean 'tool'"),
+        (("none.urdf", "q.csv", "-o", "o.csv"), "none.urdf"),
+    ]:
+        paths = [str(tmp_path / w) if "." in w and w != ARM else w for w in arguments]
+        status, _, err = run(capsys, "dynamics", *paths)
+        assert status == 1
+        assert words in err
+    assert not list(tmp_path.glob("o.*"))
+
+
+def test_quaternions_off_the_manifold_are_a_bad_row(capsys, tmp_path):
+    model = cardan.load(QUADRUPED, base="floating")
+    q = model.random_configuration((3,), seed=0)
+    q[1, 3:7] *= 2.0
+    np.savez(tmp_path / "q.npz", q=q)
+    status, _, err = run(
+        capsys, "dynamics", QUADRUPED, tmp_path / "q.npz", "-o", tmp_path / "o.npz", "--base", "floating"
+    )
+    assert status == 1
+    assert "row 2: q is off the configuration manifold" in err
+
+
 def test_usage_errors_exit_with_2(capsys):
     with pytest.raises(SystemExit) as info:
-        main(["convert", ARM])
+        main(["dynamics", ARM])
     assert info.value.code == 2
 
 

@@ -27,6 +27,7 @@ COMMANDS = {
     "compare": "what differs between two robots; exit status 1 if anything does",
     "convert": "a robot description in another format",
     "joints": "the joint types; `verify` for one of your own",
+    "dynamics": "torques, energies and poses along a trajectory",
     "simulate": "what a robot does over time, in one world or many",
     "generate": "functions, controllers and simulation steps of a robot as C99, with a C++17 header and CMake",
     "compile": "compile functions of a robot now, so that later processes do not",
