@@ -13,7 +13,8 @@ Source: Lynch and Park, Modern Robotics (2017), section 3.3; FACTS, section 2.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from cardan._algebra.errors import JointError, TraceError
@@ -44,21 +45,24 @@ POSE = 12  # entries of a rotation matrix and a translation
 
 def derived_subspace(joint: Any, q: Scalars) -> list[Motion]:
     """Return the nv columns of S(q), from `joint.transform`."""
-    template, parameters = open_slots(joint)
-    return _motions(subspace_program(template), [*parameters, *q], POSE)
+    return _motions(_evaluated(subspace_program, joint, q)[POSE:])
 
 
 def derived_bias(joint: Any, q: Scalars, v: Scalars) -> Motion:
     """Return (dS/dt) v, from `joint.transform` and `joint.motion_subspace`."""
+    return _motions(_evaluated(bias_program, joint, q, v)[POSE:])[-1]
+
+
+def _evaluated(make: Callable[[Any], Program], joint: Any, *arguments: Scalars) -> list[Any]:
+    """Return what a program made of a joint's template gives at the joint's own parameters and these arguments."""
     template, parameters = open_slots(joint)
-    return _motions(bias_program(template), [*parameters, *q, *v], POSE)[-1]
+    program = make(template)
+    values = replay(program, [*parameters, *chain(*arguments)])
+    return [values[r] for r in program.results]
 
 
-def _motions(program: Program, inputs: Scalars, skipped: int = 0) -> list[Motion]:
-    """Return what a program gives, in sixes, without the first few results."""
-    values = replay(program, inputs)
-    flat = [values[r] for r in program.results[skipped:]]
-    return [Motion.of(tuple(flat[k : k + 6])) for k in range(0, len(flat), 6)]
+def _motions(numbers: Scalars) -> list[Motion]:
+    return [Motion.of(tuple(numbers[k : k + 6])) for k in range(0, len(numbers), 6)]
 
 
 @keep_by_joint("transform")
@@ -228,10 +232,7 @@ def _weighed(vectors: Sequence[Scalars], weights: Scalars, size: int) -> list[An
 
 def coupling_slopes(joint: Any, q: Scalars) -> list[Any]:
     """Return df/dq_i of the function f by which a joint's single coordinate, `inner_configuration(q)`, follows q."""
-    template, parameters = open_slots(joint)
-    program = _coupling_program(template)
-    values = replay(program, [*parameters, *q])
-    return [values[r] for r in program.results]
+    return _evaluated(_coupling_program, joint, q)
 
 
 def coupling_curvature(joint: Any, q: Scalars, v: Scalars) -> Any:
@@ -271,10 +272,7 @@ class Slips(NamedTuple):
 
 def slips(joint: Any, q: Scalars, v: Scalars) -> Slips:
     """Return how the rates that stay 0 change with v, and with q as it moves."""
-    template, parameters = open_slots(joint)
-    program, nv = _slips_program(template), joint.nv
-    values = replay(program, [*parameters, *q, *v])
-    found = [values[r] for r in program.results]
+    found, nv = _evaluated(_slips_program, joint, q, v), joint.nv
     count = len(found) // (nv + 1)
     return Slips(split(found, *[nv] * count)[:count], found[nv * count :])
 
@@ -312,17 +310,15 @@ class JointRates(NamedTuple):
 
 def joint_rates(joint: Any, q: Scalars, v: Scalars, a: Scalars) -> JointRates | None:
     """Return the derivatives of the joint's motion; None where S is constant, so that all of them vanish."""
-    template, parameters = open_slots(joint)
-    program = rates_program(template)
+    program = rates_program(open_slots(joint)[0])
     if all(i.op is Op.CONST and i.value == 0.0 for i in program.instructions):
         return None  # by the program and not by the class: whoever wrote the joint, no operation is spent on it
-    return _rates(_motions(program, [*parameters, *q, *v, *a]), joint.nv)
+    return _rates(_motions(_evaluated(rates_program, joint, q, v, a)), joint.nv)
 
 
 def joint_rates_by_q(joint: Any, q: Scalars, v: Scalars, a: Scalars) -> list[JointRates]:
     """Return, for each tangent direction k of the joint, how all of `joint_rates` changes along it."""
-    template, parameters = open_slots(joint)
-    motions, nv = _motions(_rates_by_q_program(template), [*parameters, *q, *v, *a]), joint.nv
+    motions, nv = _motions(_evaluated(_rates_by_q_program, joint, q, v, a)), joint.nv
     return [_rates(own, nv) for own in split(motions, *[len(motions) // nv] * nv)[:nv]]
 
 
@@ -376,9 +372,8 @@ def rates_program(template: Any) -> Program:
 
 def subspace_rate(joint: Any, q: Scalars, v: Scalars) -> list[Motion]:
     """Return the columns of dS/dt while q moves with velocity v, from `joint.motion_subspace`."""
-    template, parameters = open_slots(joint)
     qdot = joint.velocity_to_configuration_derivative(q, v)
-    return _motions(_subspace_rate_program(template), [*parameters, *q, *qdot])
+    return _motions(_evaluated(_subspace_rate_program, joint, q, qdot))
 
 
 @keep_by_joint("transform", "motion_subspace")
@@ -410,10 +405,7 @@ class LinearisedEfforts(NamedTuple):
 
 def linearised_efforts(joint: Any, q: Sequence[Scalar], v: Sequence[Scalar]) -> LinearisedEfforts:
     """Return the efforts of a joint at a state, and their slopes."""
-    template, parameters = open_slots(joint)
-    program = _linearised(template)
-    values = replay(program, [*parameters, *q, *v])
-    found, nv = [values[r] for r in program.results], joint.nv
+    found, nv = _evaluated(_linearised, joint, q, v), joint.nv
     return LinearisedEfforts(found[:nv], found[nv : 2 * nv], found[2 * nv :])
 
 
