@@ -61,10 +61,7 @@ def has_given_base(model: Model) -> bool:
 
 
 def connected(bodies: Iterable[str], joints: Iterable[Connection]) -> Forest:
-    forest = Forest((WORLD, *bodies))
-    for c in joints:
-        forest.join(c.parent, c.child)
-    return forest
+    return Forest((WORLD, *bodies), ((c.parent, c.child) for c in joints))
 
 
 def poses_at_rest(

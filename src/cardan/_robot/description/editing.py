@@ -120,10 +120,8 @@ def moved(parts: Parts, body: str, onto: str, X: SE3) -> Parts:
 
 def components(parts: Parts) -> list[tuple[list[str], list[Connection]]]:
     """Return the bodies and joints of each part that hangs together without the world, in document order."""
-    forest = Forest(b.name for b in parts.bodies)
-    for c in parts.joints:
-        if WORLD not in (c.parent, c.child):
-            forest.join(c.parent, c.child)
+    pairs = ((c.parent, c.child) for c in parts.joints)
+    forest = Forest((b.name for b in parts.bodies), (pair for pair in pairs if WORLD not in pair))
     found: dict[str, tuple[list[str], list[Connection]]] = {}
     for body in (b.name for b in parts.bodies):
         found.setdefault(forest.find(body), ([], []))[0].append(body)

@@ -21,8 +21,10 @@ class Forest:
     Source: Tarjan, Efficiency of a good but not linear set union algorithm (1975).
     """
 
-    def __init__(self, bodies: Iterable[str]) -> None:
+    def __init__(self, bodies: Iterable[str], joined: Iterable[tuple[str, str]] = ()) -> None:
         self.above = {body: body for body in bodies}
+        for a, b in joined:
+            self.join(a, b)
 
     def find(self, body: str) -> str:
         """Return the body that stands for the connected part."""
@@ -58,10 +60,8 @@ def rooted(
     from the world to a root that the caller chose; every other part that does not hang on the world is attached to it
     by `base`. Joints of `closing` close a loop; `MechanismError` if one of them, or a mimic, cannot be what it must be.
     """
-    forest = Forest((WORLD, *bodies))
     # Roots that the caller chose come before all joints: a joint that leads back to the world then closes a loop.
-    for c in bases:
-        forest.join(WORLD, c.child)
+    forest = Forest((WORLD, *bodies), ((WORLD, c.child) for c in bases))
     chosen = _spanning(forest, joints, closing)
     tree = [c for c in joints if c.name in chosen]
     closures = tuple(c for c in joints if c.name not in chosen)

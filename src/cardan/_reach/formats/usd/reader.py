@@ -161,10 +161,7 @@ def without_orphans(stage: Stage, scene: Scene, joints: Sequence[UsdJoint]) -> l
 
 def _orphans(scene: Scene, joints: Sequence[UsdJoint]) -> list[UsdJoint]:
     members = [joint for joint in joints if not joint.is_excluded]
-    parts = Forest(scene.bodies)
-    for joint in members:
-        if all(joint.bodies):
-            parts.join(*joint.bodies)
+    parts = Forest(scene.bodies, (joint.bodies for joint in members if all(joint.bodies)))
     roots = {str(root.GetPath()) for root in scene.roots}
     rooted = {parts.find(body) for body in scene.bodies if _has_root(body, roots)}
     rooted |= {parts.find(body) for j in members if _has_root(j.path, roots) for body in j.bodies if body}
@@ -181,9 +178,7 @@ def floating(bodies: Iterable[str], joints: Sequence[UsdJoint], roots: Mapping[s
     It is the root of an articulation, or else the first body that is no joint's second.
     """
     bodies = list(bodies)
-    parts = Forest([WORLD_PATH, *bodies])
-    for joint in joints:
-        parts.join(*joint.bodies)
+    parts = Forest([WORLD_PATH, *bodies], (joint.bodies for joint in joints))
     second = {joint.bodies[1] for joint in joints if joint.bodies[0]}
     return parts.anchors(bodies, lambda body: 0 if body in roots else 1 + (body in second), WORLD_PATH)
 
