@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 from typing import Any
-
-import numpy as np
 
 from cardan._algebra.errors import ParameterError, UnknownNameError, visible
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.public import PUBLIC
 from cardan._reach.formats import load, read_robot
+from cardan._reach.formats.json.text import jsonable
 from cardan._reach.formats.reading import FORMATS
 from cardan._reach.suggestions import answers
 from cardan._robot.model import WORLD, Model
@@ -169,17 +167,6 @@ def tell(args: argparse.Namespace, plain: Any, text: Any) -> None:
         print(json.dumps(jsonable(plain), indent=2, allow_nan=False))
     else:
         say(text)
-
-
-def jsonable(value: Any) -> Any:
-    """Return nested data as what JSON can hold; infinite numbers become null."""
-    if isinstance(value, dict):
-        return {str(k): jsonable(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [jsonable(v) for v in value]
-    if isinstance(value, (float, np.floating)):
-        return float(value) if math.isfinite(value) else None
-    return int(value) if isinstance(value, np.integer) else value
 
 
 def table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

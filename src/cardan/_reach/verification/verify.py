@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from cardan._algebra.errors import DTypeError, ParameterError
+from cardan._reach.formats.json.text import jsonable
 from cardan._reach.verification import dynamics, laws, motion
 from cardan._reach.verification.check import Check, Finding, Samples
 from cardan._reach.verification.dynamics import Speed, speed
@@ -78,10 +78,10 @@ class Certificate:
         return {
             "certificate": 1,
             **{key: getattr(self, key) for key in plain},
-            "findings": [_finite(f.plain()) for f in self.findings],
+            "findings": [jsonable(f.plain()) for f in self.findings],
             "singularities": [asdict(s) for s in self.singularities],
             "speed": asdict(self.speed) if self.speed else None,
-            "limits": _finite([self.limits.lower, self.limits.upper]) if self.limits else None,
+            "limits": jsonable([self.limits.lower, self.limits.upper]) if self.limits else None,
         }
 
     def __str__(self) -> str:
@@ -113,14 +113,6 @@ def _row(finding: Finding) -> str:
     numbers = f"{'':9}{'':10}" if finding.status == "skipped" else f"{finding.error:9.1e}{finding.tolerance:10.1e}"
     first = f"{textwrap.shorten(finding.name, 30):31}{numbers} {mark:>6}  "
     return "\n".join(textwrap.wrap(words, WIDTH, initial_indent=first, subsequent_indent=" " * len(first)))
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {k: _finite(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(v) for v in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 # --- the checklist ---

@@ -15,6 +15,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
+import numpy as np
+
 from cardan._algebra.errors import DescriptionError, Fault, shortened
 
 WIDTH = 100
@@ -37,6 +39,17 @@ class Refused:
 
     def __init__(self, why: str) -> None:
         self.why = why
+
+
+def jsonable(value: Any) -> Any:
+    """Return nested data as what JSON can hold; infinite numbers become null."""
+    if isinstance(value, dict):
+        return {str(k): jsonable(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [jsonable(v) for v in value]
+    if isinstance(value, (float, np.floating)):
+        return float(value) if math.isfinite(value) else None
+    return int(value) if isinstance(value, np.integer) else value
 
 
 def json_text(value: Any, indent: int | None = 2) -> str:
