@@ -204,7 +204,7 @@ def read_actuators(r: MjcfReading) -> None:
             continue
         kind, gain, bias = _law(r, k)
         ranges = _range(r, k, "ctrl"), _range(r, k, "force")
-        with r.report.blamed(place):
+        with r.report.described("actuator", name, place):
             r.mechanism.add_actuator(Actuator(name, tuple(gears), tuple(gears.values()), kind, gain, bias, *ranges))
         if gain is None:
             r.report.remark(place, f"actuator {name!r} has no constant gain and affine bias; its law is not kept")

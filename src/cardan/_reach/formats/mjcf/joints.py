@@ -143,7 +143,7 @@ class Tree:
         for body in range(1, self.m.nbody):
             first, count = int(self.m.body_jntadr[body]), int(self.m.body_jntnum[body])
             numbers = list(range(first, first + count)) if count else []
-            with self.r.report.blamed(self.r.place("bodies", body)):
+            with self.r.report.described("body", self.r.bodies[body], self.r.place("bodies", body)):
                 if count > 1 and coupled & set(numbers):
                     self._read_one_by_one(body, numbers)
                 else:
@@ -185,6 +185,7 @@ class Tree:
         for k, nv in zip(numbers, sizes, strict=True):
             r.parts[k] = context.JointPart(name, start, nv, sum(sizes))
             start += nv
+            r.report.places.setdefault(("joint", name), r.place("joints", k))
         joint, poses = self._mimicking(row.joint, numbers), (at @ row.before, row.after)
         record = r.mechanism.add_joint(name, joint, parent, child, *poses, **self._along(numbers))
         assert record.joint.nv == start

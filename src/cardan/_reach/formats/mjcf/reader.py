@@ -17,7 +17,7 @@ from cardan._reach.formats.mjcf.context import MjcfReading, Names, names_of_mark
 from cardan._reach.formats.mjcf.expanded import MjcfExpansion
 from cardan._reach.formats.mjcf.joints import KINDS, SIZES, Tree, ends_of_loops, read_loops, read_mimics
 from cardan._reach.formats.reading import Description, Options
-from cardan._reach.formats.report import At, Report
+from cardan._reach.formats.report import Report
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.xml import parse
 from cardan._reach.interop.mujoco_collision import APART
@@ -47,7 +47,6 @@ def read(source: Source, options: Options) -> Description:
     gravity = tuple(map(float, there.model.opt.gravity))
     r = MjcfReading(there, report, Mechanism(there.spec.modelname or "mujoco", gravity))
     _read(r)
-    report.places |= _places(r)
     return Description(None if report.errors else r.mechanism, report)
 
 
@@ -125,9 +124,9 @@ def _read_frames(r: MjcfReading) -> None:
         if not name:
             r.report.remark(place, f"a {kind} without a name is left out")
         elif name not in ends:
-            with r.report.blamed(place):
-                new = names.new(name)
-                new = new if new == name else names.new(f"{name}_{kind}")
+            new = names.new(name)
+            new = new if new == name else names.new(f"{name}_{kind}")
+            with r.report.described("frame", new, place):
                 r.mechanism.add_frame(new, r.bodies[bodies[k]], pose(positions[k], quaternions[k]), use)
 
 
@@ -177,14 +176,6 @@ def _warn_of_tendons(r: MjcfReading) -> None:
             r.report.warn(place, f"tendon {name!r} is left out: {why}")
         else:
             r.report.remark(place, f"tendon {name!r} is left out{', with its range' * bool(m.tendon_limited[k])}")
-
-
-def _places(r: MjcfReading) -> dict[tuple[str, str], At]:
-    m = r.there.model
-    places = {("body", name): r.place("bodies", k) for k, name in enumerate(r.bodies) if k}
-    places |= {("joint", part.joint): r.place("joints", k) for k, part in reversed(r.parts.items())}
-    places |= {("frame", r.name("SITE", k)): r.place("sites", k) for k in range(m.nsite)}
-    return places | {("actuator", r.name("ACTUATOR", k)): r.place("actuators", k) for k in range(m.nactuator)}
 
 
 # --- geoms as shapes: for collision where they may touch anything, else to be seen ---
