@@ -13,20 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Inertia, Symmetric3, Vector3
 from cardan._algebra.spatial.rotations import rotation_about_axis
 from cardan._motion.simulation.cutting import cut_bodies
 from cardan._reach.formats.mjcf import context
+from cardan._reach.interop.mujoco_joints import Step, X, Y, Z
 from cardan._robot import joints as J
 from cardan._robot.joints import Fixed, Joint, Limits, Spherical
 from cardan._robot.joints.catalogue.of_another import following
 from cardan._robot.model import WORLD
 from cardan._robot.records import Connection, Drive, Spring
 
-X, Y, Z = Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0)
 # What a weld of MuJoCo's pulls with by default, a unit of inertia: d k / (1 - d) [1/s^2] and d b / (1 - d) [1/s] at the
 # impedance d = 0.95, k = 1 / (d t^2) and b = 2 / (d t) at the time t = 0.02 s
 PULL, SLOWED = 5e4, 2e3
@@ -34,12 +34,9 @@ ROUNDING = 1e-15  # how far off, relative to their length, a point may be from a
 
 
 @dataclass(frozen=True, slots=True)
-class RowStep:
-    """One of MuJoCo's joints."""
+class RowStep(Step):
+    """One of MuJoCo's joints, in the body's frame at `ref`."""
 
-    kind: Literal["hinge", "slide", "ball", "free"]  # what it is
-    axis: Vector3 = Z  # of a hinge or slide, in the body's frame at `ref`
-    point: Vector3 = Vector3(0.0, 0.0, 0.0)  # the place of a hinge or ball there [m]
     ref: float = 0.0  # its coordinate there
 
     @property
