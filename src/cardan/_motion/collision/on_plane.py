@@ -44,12 +44,15 @@ SAME = 1e-3  # vertices nearer than this, in sizes of the hull, are one point of
 def on_plane(a: Geometry, X_a: SE3, b: Plane, X_b: SE3, reach: Scalar = math.inf) -> list[Candidate]:
     normal = axis_of(X_b)
     height, n = normal.dot(X_a.translation - X_b.translation), X_a.rotation.transpose_apply(normal)
-    return _hull(a, height, n, reach) if isinstance(a, Hull) else candidates_above(a, height, n)
+    return candidates_above(a, height, n, reach)
 
 
-def candidates_above(a: Geometry, h: Scalar, n: Vector3) -> list[Candidate]:
-    """Return the candidates on a plane with A's origin at a height h above it [m], n its normal in A's frame."""
-    return ABOVE[type(a)](a, h, n)
+def candidates_above(a: Geometry, h: Scalar, n: Vector3, reach: Scalar = math.inf) -> list[Candidate]:
+    """Return the candidates on a plane with A's origin at a height h above it [m], n its normal in A's frame.
+
+    Of a hull whose lowest vertex is out of reach [m] there are no others.
+    """
+    return _hull(a, h, n, reach) if isinstance(a, Hull) else ABOVE[type(a)](a, h, n)
 
 
 def _sphere(a: Sphere, h: Scalar, n: Vector3) -> list[Candidate]:

@@ -30,20 +30,38 @@ from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from typing import Any, NamedTuple
 
-from cardan._algebra.arrays.cell import cell
-from cardan._algebra.arrays.repeat import repeat, repeat_while, when
-from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, logical_or, minimum, sqrt, where
+from cardan._algebra.arrays.repeat import each, repeat, repeat_while, when
+from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, logical_or, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
 from cardan._motion.collision.box_round import box_capsule, box_sphere
-from cardan._motion.collision.candidate import FAR, Candidate, existing, in_precision, select
+from cardan._motion.collision.candidate import (
+    FAR,
+    NOWHERE,
+    Candidate,
+    existing,
+    in_precision,
+    length_and_direction,
+    select,
+)
 from cardan._motion.collision.convex import convex_convex
 from cardan._motion.collision.flat_contact import flat_convex
 from cardan._motion.collision.on_plane import LOW, candidates_above
 from cardan._motion.collision.round_shapes import capsule_capsule, capsule_sphere, cylinder_sphere, sphere_sphere
-from cardan._motion.collision.support_points import middle_of
+from cardan._motion.collision.support_points import middle_of, radius_of, support
 from cardan._motion.collision.triangle_face import Face
-from cardan._motion.collision.triangle_grid import Grid, Level, ground_of, in_row, on_levels
+from cardan._motion.collision.triangle_grid import (
+    Features,
+    Grid,
+    Ground,
+    Level,
+    Search,
+    UPWARDS,
+    ground_of,
+    next_face,
+    on_levels,
+)
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Sphere, TriangleMesh
+from cardan._robot.geometry.triangles import AROUND
 from cardan._robot.geometry.support import box_about
 
 MOST = {Sphere: 3, Ellipsoid: 3, Capsule: 4}
@@ -65,42 +83,33 @@ def on_triangles(a: Geometry, X_a: SE3, b: TriangleMesh, X_b: SE3, reach: Scalar
     at = X_ba @ middle
     around = Vector3(*(Vector3(*map(absolute, row)).dot(half) + reach for row in X_ba.rotation.rows()))
     radius = (a.radius if isinstance(a, Sphere) else 0.5 * size) + reach
-    body = _Body(a, X_ba, at, half, reach, radius, in_precision(at.x, *ROUNDING) * ground.size)
+    slack = in_precision(at.x, *ROUNDING) * ground.size
+    lows = each(lambda d: _least(a, X_ba, d) - (reach + slack) * d.norm(), UPWARDS)
+    body = _Body(a, X_ba, at, half, size, reach, radius, lows, slack)
     zero = 0.0 * sum((*X_ba.rotation.entries(), *X_ba.translation), 0.0)  # batches of NumPy's keep their shape
     none = Candidate(zero + FAR, Vector3(zero, zero, zero), Vector3(zero, zero, zero + 1.0))
     kept = [none] * most_of(a)
-    for grid, page in ((ground.faces, _on_face), (ground.edges, _on_edge), (ground.corners, _on_corner)):
-        if grid is not None:
-            kept = _with_grid(kept, grid, partial(page, body, grid), at, around, size)
-    return list(kept)
-
-
-def _with_grid(
-    kept: Any,
-    grid: Grid,
-    page: Callable[[Scalar], _Feature],
-    at: Vector3,
-    around: Vector3,
-    size: Scalar,
-) -> Any:
-    """Return the candidates that are kept with those on the features near a rectangle."""
 
     def in_level(level: Level, kept: Any) -> Any:
         x, y = around.x + level.half_x, around.y + level.half_y
         columns, last = (level.column(at.x - x), level.column(at.x + x)), level.row(at.y + y)
         is_beside = logical_and(at.z - around.z <= level.high, at.z + around.z >= level.low)
-        last = where(is_beside, last, -1.0)
+        begin = Search(level.row(at.y - y) + zero, zero, zero, where(is_beside, last, -1.0), zero)
 
-        def visited(k: Scalar, kept: Any) -> Any:
-            is_near, found = page(k)
-            return when(is_near, lambda: _with_each(kept, found(), size), kept)
+        def further(search: Any, kept: Any) -> Any:
+            found = next_face(grid, level, columns, Search(*search), lambda k: _is_near(body, grid, k))
+            return found, when(found.is_found > 0.5, lambda: _with_face(kept, body, ground, found.k - 1.0), kept)
 
-        def along(row: Scalar, kept: Any) -> tuple[Scalar, Any]:
-            return row + 1.0, in_row(grid, level, row, columns, visited, kept)
+        return repeat_while(grid.count, lambda search, _: Search(*search).goes_on, further, begin, kept)[1]
 
-        return repeat_while(grid.rows, lambda row, _: row <= last, along, level.row(at.y - y), kept)[1]
+    grid = ground.faces
+    return list(on_levels(grid, in_level, kept))
 
-    return on_levels(grid, in_level, kept)
+
+def _least(a: Geometry, X: SE3, d: Vector3) -> Scalar:
+    """Return the least d . x of all points x of a shape at X."""
+    own = X.rotation.transpose_apply(d)
+    return d.dot(X.translation) + own.dot(support(a, -own)) - radius_of(a) * d.norm()
 
 
 class _Body(NamedTuple):
@@ -110,8 +119,10 @@ class _Body(NamedTuple):
     X: SE3
     at: Vector3  # the middle of the box about it
     half: Vector3  # of that box's sides, in the shape's frame
+    size: Scalar
     reach: Scalar
     radius: Scalar
+    lows: Sequence[Scalar]  # least d . x, less reach, of its points x along each of the `UPWARDS`
     slack: Scalar  # by how much faces overlap [m]
 
     def least(self, n: Vector3, start: Vector3) -> Scalar:
@@ -119,13 +130,21 @@ class _Body(NamedTuple):
         side = Vector3(*map(absolute, self.X.rotation.transpose_apply(n)))
         return n.dot(self.at - start) - side.dot(self.half)
 
+    def lowest(self, n: Vector3) -> Vector3:
+        """Return the point of its core, in its frame, that is the lowest along n."""
+        return support(self.shape, -self.X.rotation.transpose_apply(n))
+
+    def is_above(self, n: Vector3, start: Vector3) -> Any:
+        """Return whether n . (x - start) is beyond reach for all points x of the shape."""
+        return _least(self.shape, self.X, n) - n.dot(start) >= self.reach * n.norm()
+
+    def is_low(self, tops: Sequence[Scalar]) -> Any:
+        """Return whether what reaches so far along the `UPWARDS` may be within reach."""
+        return reduce(logical_and, (top >= low for top, low in zip(tops, self.lows, strict=True)))
+
     def is_around(self, p: Vector3) -> Any:
         """Return whether a point is within the ball about the shape."""
         return (self.at - p).norm_squared() < self.radius * self.radius
-
-
-# Of a feature: whether it may be within reach of a shape, and what makes the candidates on it.
-_Feature = tuple[Any, Callable[[], list[Candidate]]]
 
 
 def most_of(a: Geometry) -> int:
@@ -136,28 +155,69 @@ def most_of(a: Geometry) -> int:
 # --- features -------------------------------------------------------------------------------------------------------
 
 
-def _on_face(body: _Body, grid: Grid, k: Scalar) -> _Feature:
-    face = Face.of(grid.numbers(k, 0, 9))
-    is_near = body.least(face.normal, face.corners[0]) < body.reach
-    for side, start in zip(face.outwards(), face.corners, strict=True):
-        is_near = logical_and(is_near, body.least(side, start) <= body.slack * side.norm())
-    return is_near, lambda: _candidates_on(face, body)
+def _face(grid: Grid, k: Scalar) -> Face:
+    return Face.of(grid.features.vectors(k, 0, 3))
 
 
-def _candidates_on(face: Face, body: _Body) -> list[Candidate]:
-    a, X_ba = body.shape, body.X
-    n = X_ba.rotation.transpose_apply(face.normal)
-    found = []
-    for c in candidates_above(a, face.height(X_ba.translation), n):
-        deep = _deep(a, c.point, n)
-        above = c.gap + n.dot(deep - c.point)
-        is_in = c.gap < 0.0
-        fall = where(logical_and(is_in, above > 0.0), above - c.gap, 1.0)
-        way = select(is_in, (deep - c.point) * (1.0 / fall), n)
-        foot = X_ba @ (c.point - way * c.gap)
-        inside = logical_and(face.has(foot, body.slack), above > 0.0)
-        found.append(existing(logical_and(inside, c.gap < 0.5 * FAR), c))
-    return found
+def _is_near(body: _Body, grid: Grid, k: Scalar) -> Any:
+    """Return whether a shape may be within reach of a face, or of its edges and corners, from outside.
+
+    A separation along any direction is a lower bound of the distance.
+    """
+
+    def is_beside() -> Any:
+        face = _face(grid, k)
+        is_near = body.least(face.normal, face.corners[0]) < body.reach
+        for side, start in zip(face.outwards(), face.corners, strict=True):
+            is_near = logical_and(is_near, body.least(side, start) <= (body.reach + body.slack) * side.norm())
+        return is_near
+
+    return _also(body.is_low(grid.tops(k)), is_beside)
+
+
+def _also(condition: Any, other: Callable[[], Any]) -> Any:
+    """Return whether two conditions hold, the second one asked only where the first does."""
+    return when(condition, lambda: where(other(), 1.0, 0.0), 0.0) > 0.5
+
+
+def _with_face(kept: Any, body: _Body, ground: Ground, k: Scalar) -> Any:
+    """Return the candidates that are kept of these and those on a face, its edges and its corners."""
+    face = _face(ground.faces, k)
+    n = body.X.rotation.transpose_apply(face.normal)
+    found = candidates_above(body.shape, face.height(body.X.translation), n, body.reach)
+
+    def all_of() -> Any:
+        best = _with_each(kept, [_on_face(face, c, n, body) for c in found], body.size)
+        for own, page in ((ground.edges, _on_edge), (ground.corners, _on_corner)):
+            if own is not None:
+                best = _with_features(best, own.range_of(k), own.most, partial(page, body, own.features), body.size)
+        return best
+
+    return when(reduce(minimum, (c.gap for c in found)) < body.reach, all_of, kept)
+
+
+def _with_features(
+    kept: Any, places: tuple[Scalar, Scalar], most: int, page: Callable[[Scalar], _Feature], size: Scalar
+) -> Any:
+    first, end = places
+
+    def further(k: Scalar, kept: Any) -> tuple[Scalar, Any]:
+        is_near, found = page(k)
+        return k + 1.0, when(is_near, lambda: _with_each(kept, found(), size), kept)
+
+    return repeat_while(most, lambda k, _: k < end, further, first, kept)[1]
+
+
+def _on_face(face: Face, c: Candidate, n: Vector3, body: _Body) -> Candidate:
+    """Return a candidate on the plane of a face, of normal n in the shape's frame; FAR away if it is not on the face."""
+    deep = _deep(body.shape, c.point, n)
+    above = c.gap + n.dot(deep - c.point)
+    is_in = c.gap < 0.0
+    fall = where(logical_and(is_in, above > 0.0), above - c.gap, 1.0)
+    way = select(is_in, (deep - c.point) * (1.0 / fall), n)
+    foot = body.X @ (c.point - way * c.gap)
+    inside = logical_and(face.has(foot, body.slack), above > 0.0)
+    return existing(logical_and(inside, c.gap < 0.5 * FAR), c)
 
 
 def _deep(a: Any, p: Vector3, n: Vector3) -> Vector3:
@@ -176,10 +236,13 @@ def _deep(a: Any, p: Vector3, n: Vector3) -> Vector3:
     return Vector3(*(clip(e, inner - 0.5 * s, 0.5 * s - inner) for e, s in zip(p, a.size, strict=True)))
 
 
-def _on_edge(body: _Body, grid: Grid, k: Scalar) -> _Feature:
+# Of an edge or corner: whether it may be within reach of a shape, and what makes the candidates on it.
+_Feature = tuple[Any, Callable[[], list[Candidate]]]
+
+
+def _on_edge(body: _Body, edges: Features, k: Scalar) -> _Feature:
     """Return the candidates on the inside of an edge; its ends are corners."""
-    middle, along, u, u_other = grid.numbers(k, 1, 12)
-    half = cell(grid.features, k * float(grid.stride))
+    half, (middle, along, u, u_other) = edges.number(k, 0), edges.vectors(k, 1, 4)
     t = clip((body.at - middle).dot(along), -half, half)
     between = u + u_other
     outwards = between * (1.0 / sqrt(between.norm_squared()))
@@ -189,28 +252,48 @@ def _on_edge(body: _Body, grid: Grid, k: Scalar) -> _Feature:
     object.__setattr__(edge, "radius", 0.0)
     object.__setattr__(edge, "length", 2.0 * half)
 
-    def near() -> list[Candidate]:
-        found = []
-        for c in _candidates(EDGE_PAGES, body, edge, SE3(R, middle)):
+    other = along.cross(u_other)  # the normal of the other face
+
+    def existing_of(found: Sequence[Candidate]) -> list[Candidate]:
+        kept = []
+        for c in found:
             s = along.dot(body.X @ (c.point - c.normal * c.gap) - middle)
             inside = absolute(s) < half * (1.0 - 1e-6)
             counts = _counts(body, c, (-u, -u_other), outwards)
-            found.append(existing(logical_and(logical_and(counts, inside), c.gap < 0.5 * FAR), c))
-        return found
+            kept.append(existing(logical_and(logical_and(counts, inside), c.gap < 0.5 * FAR), c))
+        return kept
+
+    def near() -> list[Candidate]:
+        page, count = EDGE_PAGES[type(body.shape)]
+        if page not in SEARCHED:
+            return existing_of(_candidates(EDGE_PAGES, body, edge, SE3(R, middle)))
+        # One point that is the lowest along both normals is so along all between.
+        point, beside = (body.lowest(n) for n in (u.cross(along), other))
+        way = body.X @ point - middle
+        gap, normal = length_and_direction(way - along * way.dot(along), outwards)
+        alone = [Candidate(gap, point, body.X.rotation.transpose_apply(normal)), *[NOWHERE] * (count - 1)]
+        is_one = (point - beside).norm_squared() <= 0.0
+        return existing_of(
+            when(logical_not(is_one), lambda: _candidates(EDGE_PAGES, body, edge, SE3(R, middle)), alone)
+        )
 
     is_near = logical_and(body.is_around(middle + along * t), body.least(outwards, middle) < body.reach)
-    return is_near, near
+    is_near = logical_and(is_near, body.is_low([d.dot(middle) + absolute(d.dot(along)) * half for d in UPWARDS]))
+    is_near = _also(is_near, lambda: logical_not(body.is_above(outwards, middle)))
+    return _also(is_near, lambda: logical_not(body.is_above(other, middle))), near
 
 
-def _on_corner(body: _Body, grid: Grid, k: Scalar) -> _Feature:
-    at, *around = grid.numbers(k, 0, grid.stride)
-    outwards = -around[-1]
+def _on_corner(body: _Body, corners: Features, k: Scalar) -> _Feature:
+    (at,), (behind,) = corners.vectors(k, 0, 1), corners.vectors(k, corners.stride - 3, 1)
+    outwards = -behind
 
     def near() -> list[Candidate]:
         (c,) = _candidates(CORNER_PAGES, body, Sphere(0.0), SE3(None, at))
+        around = corners.vectors(k, 3, AROUND + 1)
         return [existing(_counts(body, c, around, outwards), c)]
 
-    return logical_and(body.is_around(at), body.least(outwards, at) < body.reach), near
+    is_near = logical_and(body.is_around(at), body.least(outwards, at) < body.reach)
+    return _also(is_near, lambda: logical_not(body.is_above(outwards, at))), near
 
 
 def _counts(body: _Body, c: Candidate, around: Sequence[Vector3], outwards: Vector3) -> Any:
@@ -245,11 +328,14 @@ CORNER_PAGES = {
 }
 
 
+SEARCHED = flat_convex, convex_convex
+
+
 def _candidates(pages: Any, body: _Body, feature: Geometry, X: SE3) -> list[Candidate]:
     """Return the candidates of a shape and a feature at X in the surface's frame."""
     a, X_ba = body.shape, body.X
     page, _ = pages[type(a)]
-    if page in (flat_convex, convex_convex):
+    if page in SEARCHED:
         return page(a, X_ba, feature, X, reach=body.reach)
     if page is not capsule_sphere or isinstance(a, Capsule):
         return page(a, X_ba, feature, X)

@@ -61,7 +61,7 @@ def ray_on_triangles(shape: TriangleMesh, o: Vector3, d: Vector3) -> Hit:
 
 
 def _face(grid: Grid, k: Scalar) -> Face:
-    return Face.of(grid.numbers(k, 0, 9))
+    return Face.of(grid.features.vectors(k, 0, 3))
 
 
 def _time(face: Face, o: Vector3, d: Vector3) -> Scalar:

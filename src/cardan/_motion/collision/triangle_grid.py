@@ -1,15 +1,17 @@
-"""What programs read of a surface of triangles: its features, in grids over its x-y plane, as tables.
+"""What programs read of a surface of triangles: its faces, in grids over its x-y plane, as tables.
 
-Each feature stands once, in the cell of the middle of the box about it. So those that may be above a rectangle are in
-the cells of that rectangle, made larger by half the largest box. The features are in the order of their cells, row by
-row: so these are found by two numbers for each row. There is a level for each size of features, the next one four times
-as large.
+Each face stands once, in the cell of the middle of the box about it. So those that may be above a rectangle are in the
+cells of that rectangle, made larger by half the largest box. The faces are in the order of their cells, row by row: so
+these are found by two numbers for each row. There is a level for each size of faces, the next one four times as large.
+
+Edges and corners that stand out are listed with one face each, in the order of the faces.
 
 Source: Ericson, Real-Time Collision Detection (2005), section 7.2.1, for grids of several sizes.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,7 +19,7 @@ import numpy as np
 
 from cardan._algebra.arrays.cell import Table, cell
 from cardan._algebra.arrays.repeat import repeat_while
-from cardan._algebra.scalar import floor, maximum, minimum
+from cardan._algebra.scalar import floor, logical_and, logical_or, maximum, minimum, where
 from cardan._algebra.spatial import Scalar, Vector3
 from cardan._motion.collision.known_tables import made_once
 from cardan._robot.geometry.shapes import TriangleMesh
@@ -25,7 +27,10 @@ from cardan._robot.geometry.triangles import features_of
 
 SLACK = 1e-6  # of the size of a surface: by how much boxes are larger, so that single precision loses nothing
 USUAL, RATIO = 2.0, 4.0  # sizes of the first level, in the usual size, and of each further one in those before
-CELLS = 4  # at most, for each feature of a level
+STEEP = math.tan(math.radians(20.0))
+UPWARDS = [Vector3(x, y, 1.0) for x, y in ((0.0, 0.0), (STEEP, 0.0), (-STEEP, 0.0), (0.0, STEEP), (0.0, -STEEP))]
+"""Directions along which it is known how far each face reaches."""
+CELLS = 4  # at most, for each face of a level
 
 
 class Level(NamedTuple):
@@ -51,29 +56,58 @@ class Level(NamedTuple):
         return minimum(maximum(floor((y - self.y) * self.per_y), 0.0), self.rows - 1.0)
 
 
-class Grid(NamedTuple):
-    """The tables of features of one kind."""
+class Features(NamedTuple):
+    """The numbers of features of one kind, in a table."""
 
-    features: Table  # their numbers, in the order of the cells
+    table: Table
     stride: int  # numbers of a feature
-    levels: tuple[Level, ...]
-    firsts: Table  # of each cell, and behind the last of a level, the number of its first feature
-    rows: int  # of the level that has most
-    most: int  # features of a row, at most
 
-    def numbers(self, k: Scalar, start: int, count: int) -> list[Vector3]:
+    def number(self, k: Scalar, place: int) -> Scalar:
+        """Return a number of a feature."""
+        return cell(self.table, k * float(self.stride) + float(place))
+
+    def vectors(self, k: Scalar, start: int, count: int) -> list[Vector3]:
         """Return some numbers of a feature, three by three."""
-        place = k * float(self.stride)
-        found = [cell(self.features, place + float(start + e)) for e in range(count)]
-        return [Vector3(*found[e : e + 3]) for e in range(0, count, 3)]
+        return [Vector3(*(self.number(k, start + 3 * e + x) for x in range(3))) for e in range(count)]
+
+
+class Grid(NamedTuple):
+    """The faces, in the order of the cells."""
+
+    features: Features
+    levels: tuple[Level, ...]
+    firsts: Table  # of each cell, and behind the last of a level, the number of its first face
+    count: int
+    rows: int  # of the level that has most
+    most: int  # faces of a row, at most
+
+    def tops(self, k: Scalar) -> list[Scalar]:
+        """Return how far a face reaches along each of the `UPWARDS`."""
+        return [self.features.number(k, 9 + place) for place in range(len(UPWARDS))]
+
+    def range_of(self, level: Level, row: Scalar, columns: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
+        """Return the numbers of the first face of a row, from one column to another, and of that behind the last."""
+        from_row = level.first + row * level.columns
+        return cell(self.firsts, from_row + columns[0]), cell(self.firsts, from_row + columns[1] + 1.0)
+
+
+class OfFaces(NamedTuple):
+    """The edges, or the corners, that stand out: those of each face together."""
+
+    features: Features
+    firsts: Table  # of each face, and behind the last one, the number of its first one
+    most: int  # of a face
+
+    def range_of(self, face: Scalar) -> tuple[Scalar, Scalar]:
+        return cell(self.firsts, face), cell(self.firsts, face + 1.0)
 
 
 class Ground(NamedTuple):
-    """What is known of a surface; without edges or corners that stand out, there are no grids of them."""
+    """What is known of a surface; there may be no edges or corners that stand out."""
 
     faces: Grid
-    edges: Grid | None
-    corners: Grid | None
+    edges: OfFaces | None
+    corners: OfFaces | None
     low: Vector3  # the least corner of the box about all [m]
     high: Vector3
     size: float  # of that box [m]
@@ -81,19 +115,32 @@ class Ground(NamedTuple):
 
 @made_once
 def ground_of(mesh: TriangleMesh) -> Ground:
-    features = features_of(*mesh.surface())
-    low, high = features.boxes[0][:, 0].min(axis=0), features.boxes[0][:, 1].max(axis=0)
+    found = features_of(*mesh.surface())
+    corners = found.faces.reshape(-1, 3, 3)
+    boxes = np.stack([corners.min(axis=1), corners.max(axis=1)], axis=1)
+    low, high = boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)
     size = float(np.linalg.norm(high - low))
     slack = SLACK * max(size, float(np.abs([low, high]).max()))
-    kinds = zip((features.faces, features.edges, features.corners), features.boxes, strict=True)
-    faces, *others = (_grid(rows, boxes, slack) if len(rows) else None for rows, boxes in kinds)
-    edges, corners = others
-    assert faces is not None  # a surface has a face with an area
+    tops = (corners @ np.transpose(UPWARDS)).max(axis=1)
+    faces, order = _grid(np.concatenate([found.faces, tops], axis=1), boxes, slack)
+    others = (_of_faces(found.edges, found.face_of_edge, order), _of_faces(found.corners, found.face_of_corner, order))
     ends = Vector3(*map(float, low - slack)), Vector3(*map(float, high + slack))
-    return Ground(faces, edges, corners, *ends, size)
+    return Ground(faces, *others, *ends, size)
 
 
-def _grid(rows: np.ndarray, boxes: np.ndarray, slack: float) -> Grid:
+def _of_faces(rows: np.ndarray, face: np.ndarray, order: np.ndarray) -> OfFaces | None:
+    """Return features that are on faces, these being in that order now."""
+    if not len(rows):
+        return None
+    place = np.empty(len(order), int)
+    place[order] = np.arange(len(order))
+    by_face = np.argsort(place[face], kind="stable")
+    firsts = np.searchsorted(place[face][by_face], np.arange(len(order) + 1))
+    return OfFaces(Features(Table(rows[by_face]), rows.shape[1]), Table(firsts), int(np.diff(firsts).max()))
+
+
+def _grid(rows: np.ndarray, boxes: np.ndarray, slack: float) -> tuple[Grid, np.ndarray]:
+    """Return the faces in grids, and their order there."""
     middles, halves = boxes.mean(axis=1)[:, :2], 0.5 * np.ptp(boxes, axis=1)[:, :2] + slack
     sizes = halves.max(axis=1)
     step = np.maximum(np.ceil(np.log(sizes / (USUAL * np.median(sizes))) / np.log(RATIO)), 0.0)
@@ -108,14 +155,14 @@ def _grid(rows: np.ndarray, boxes: np.ndarray, slack: float) -> Grid:
         levels.append(level)
     of_row = (np.diff(e[:: int(level.columns)]).max() for e, level in zip(firsts, levels, strict=True))
     most = int(max(level.rows for level in levels)), max(*map(int, of_row), 1)
-    table, start = Table(rows[np.concatenate(order)]), Table(np.concatenate(firsts))
-    return Grid(table, rows.shape[1], tuple(levels), start, *most)
+    whole, start = np.concatenate(order), Table(np.concatenate(firsts))
+    return Grid(Features(Table(rows[whole]), rows.shape[1]), tuple(levels), start, len(rows), *most), whole
 
 
 def _level(
     middles: np.ndarray, halves: np.ndarray, heights: tuple[float, float], first: int
 ) -> tuple[Level, np.ndarray]:
-    """Return a grid of cells half as large as the largest box, or larger, and the cell of each feature."""
+    """Return a grid of cells half as large as the largest box, or larger, and the cell of each face."""
     low, half = middles.min(axis=0), halves.max(axis=0)
     extent = middles.max(axis=0) - low + 1e-12 + 1e-6 * half
     fewer = max(float(np.sqrt((extent / half).prod() / (CELLS * len(middles)))), 1.0)
@@ -144,14 +191,47 @@ def on_levels(grid: Grid, body: Callable[..., Any], state: Any) -> Any:
 def in_row(
     grid: Grid, level: Level, row: Scalar, columns: tuple[Scalar, Scalar], visited: Callable[..., Any], state: Any
 ) -> Any:
-    """Return what `visited(k, state)` leaves after the features of one row, from one column to another."""
-    from_row = level.first + row * level.columns
-    first, end = cell(grid.firsts, from_row + columns[0]), cell(grid.firsts, from_row + columns[1] + 1.0)
+    """Return what `visited(k, state)` leaves after the faces of one row, from one column to another."""
+    first, end = grid.range_of(level, row, columns)
 
     def further(k: Scalar, state: Any) -> tuple[Scalar, Any]:
         return k + 1.0, visited(k, state)
 
     return repeat_while(grid.most, lambda k, _: k < end, further, first, state)[1]
+
+
+class Search(NamedTuple):
+    """How far the rows of a level have been looked through, up to the last one."""
+
+    row: Scalar  # the next one
+    k: Scalar  # the next face
+    end: Scalar  # of the row before
+    last: Scalar
+    is_found: Scalar  # 1 if the face before the next one is asked for, else 0
+
+    @property
+    def goes_on(self) -> Any:
+        return logical_or(self.k < self.end, self.row <= self.last)
+
+
+def next_face(
+    grid: Grid, level: Level, columns: tuple[Scalar, Scalar], begun: Search, is_wanted: Callable[[Scalar], Any]
+) -> Search:
+    """Return where the next face is that is asked for. Little is carried from face to face: that costs most of it."""
+
+    def going(*state: Any) -> Any:
+        own = Search(*state)
+        return logical_and(own.is_found < 0.5, own.goes_on)
+
+    def further(*state: Any) -> Search:
+        row, k, end, last, _ = state
+        is_over = k >= end
+        begin, behind = grid.range_of(level, row, columns)
+        row, k, end = where(is_over, row + 1.0, row), where(is_over, begin, k), where(is_over, behind, end)
+        is_found = logical_and(k < end, is_wanted(k))
+        return Search(row, k + 1.0, end, last, where(is_found, 1.0, 0.0))
+
+    return Search(*repeat_while(grid.count + grid.rows, going, further, *begun._replace(is_found=0.0 * begun.k)))
 
 
 def _first_number(values: Any) -> Scalar:

@@ -30,12 +30,13 @@ NEARLY = 0.02  # sine by which no normal may be in the cone of a corner: it is l
 
 
 class Features(NamedTuple):
-    """Rows of numbers of each kind, and the boxes about what they are of: shapes (n, ...) and (n, 2, 3)."""
+    """Rows of numbers of each kind; each edge and corner with the number of a face that it is on."""
 
     faces: np.ndarray  # (n, 9)
-    edges: np.ndarray  # (n, 13)
-    corners: np.ndarray  # (n, 3 + 3 (AROUND + 1))
-    boxes: tuple[np.ndarray, ...]
+    edges: np.ndarray  # (m, 13)
+    corners: np.ndarray  # (l, 3 + 3 (AROUND + 1))
+    face_of_edge: np.ndarray  # (m,)
+    face_of_corner: np.ndarray  # (l,)
 
 
 class Joins(NamedTuple):
@@ -132,13 +133,13 @@ def features_of(vertices: Any, triangles: Any) -> Features:
     u_other = np.where(other[:, None] < 0, m[face], _facing(u, across, face, other))
     start, half = corners[face, side], 0.5 * lengths[face, side, None]
     edges = np.concatenate([half, start + along[face, side] * half, along[face, side], u[face, side], u_other], axis=1)
-    ends = np.stack([start, start + 2.0 * half * along[face, side]], axis=1)
-    tips = np.unique([faces[face, side], faces[face, (side + 1) % 3]])
-    places, around = _corners(points, faces, m, tips)
-    real = corners[is_real]
-    boxes = tuple(np.stack([e.min(axis=1), e.max(axis=1)], axis=1) for e in (real, ends, places[:, None]))
-    of_corners = np.concatenate([places, around.reshape(len(places), -1)], axis=1)
-    return Features(real.reshape(-1, 9), edges, of_corners, boxes)
+    ends = np.concatenate([faces[face, side], faces[face, (side + 1) % 3]])
+    tips, first = np.unique(ends, return_index=True)
+    is_pointed, around = _corners(points, faces, m, tips)
+    of_corners = np.concatenate([points[tips], around.reshape(len(tips), -1)], axis=1)[is_pointed]
+    number = np.cumsum(is_real) - 1  # of a face among the real ones
+    on_face = number[face[first % max(len(face), 1)][is_pointed]]
+    return Features(corners[is_real].reshape(-1, 9), edges, of_corners, number[face], on_face)
 
 
 def _stands_out(across: np.ndarray, u: np.ndarray, m: np.ndarray) -> np.ndarray:
@@ -156,7 +157,7 @@ def _facing(u: np.ndarray, across: np.ndarray, face: np.ndarray, other: np.ndarr
 
 
 def _corners(points: np.ndarray, faces: np.ndarray, m: np.ndarray, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return those of some vertices that stand out, and unit vectors (n, AROUND + 1, 3) that bound their normals.
+    """Return which of some vertices stand out, and unit vectors (n, AROUND + 1, 3) that bound their normals.
 
     They are those along the edges there, and that against the mean of the normals: what is behind a face is not met.
     """
@@ -178,8 +179,7 @@ def _corners(points: np.ndarray, faces: np.ndarray, m: np.ndarray, tips: np.ndar
     for k in np.flatnonzero(count > AROUND):
         around[k, :AROUND] = _highest(d[first[k] : first[k] + count[k]], up[tips[k]])
     around[:, AROUND] = -up[tips]
-    pointed = _are_pointed(around)
-    return points[tips][pointed], around[pointed]
+    return _are_pointed(around), around
 
 
 def _highest(d: np.ndarray, n: np.ndarray) -> np.ndarray:
