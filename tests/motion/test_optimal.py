@@ -90,6 +90,15 @@ def test_riccati_of_a_batch_and_of_what_is_given_once():
 
 
 @pytest.mark.parametrize("largest", [page.LARGEST, 0], ids=["compiled", "numbers"])
+def test_riccati_of_what_overflows_is_refused_without_warnings(largest, monkeypatch):
+    """NumPy warned of large problems as they ran away."""
+    monkeypatch.setattr(page, "LARGEST", largest)
+    (A, *given), _ = linear(6, 4, 2)
+    with pytest.raises(ParameterError, match="positive definite"):  # warnings of ours are errors
+        optimal.riccati(1e200 * A, *given)
+
+
+@pytest.mark.parametrize("largest", [page.LARGEST, 0], ids=["compiled", "numbers"])
 def test_riccati_of_controls_in_units_of_their_own(largest, monkeypatch):
     """And of costs whose matrices are not symmetric, which are those of the symmetric parts; and of no problems."""
     monkeypatch.setattr(page, "LARGEST", largest)

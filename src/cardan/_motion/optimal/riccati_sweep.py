@@ -316,10 +316,11 @@ def _stage_of(P: Any, p: Any, *given: Any) -> tuple[Any, ...]:
 
 
 def _stages_of_numbers(given: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
-    """Write the stages of all knots, one after the other, as the programs do."""
-    for arrays, out in zip(zip(*given, strict=True), zip(*results, strict=True), strict=True):
-        for place, value in zip(out, _stage_of(*arrays), strict=True):
-            place[...] = value
+    """Write the stages of all knots, one after the other, as the programs do; what overflows is told by `least`."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        for arrays, out in zip(zip(*given, strict=True), zip(*results, strict=True), strict=True):
+            for place, value in zip(out, _stage_of(*arrays), strict=True):
+                place[...] = value
 
 
 @functools.cache
