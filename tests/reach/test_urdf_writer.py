@@ -13,7 +13,7 @@ from cardan import robots
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._reach.cli.main import main
 from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere
-from cardan.errors import DescriptionWarning, MechanismError, ParameterError
+from cardan.errors import DescriptionError, DescriptionWarning, MechanismError, ParameterError
 from cardan.formats import write_urdf
 from cardan.joints import (
     CATALOGUE,
@@ -27,6 +27,7 @@ from cardan.joints import (
     Revolute,
     Spherical,
     UnboundedRevolute,
+    Universal,
 )
 from cardan.spatial import SE3
 from cardan.spatial.rotations import matrix_from_zyx
@@ -544,6 +545,57 @@ def test_loops_of_urdf_plus_are_read():
     assert [(f.name, f.body) for f in m.frames] == [("tip", "coupler")]
     assert read(cardan.to_urdf(m)) == m
     assert read(cardan.to_urdf(model)) == m
+
+
+def with_constraint(text, name="closure"):
+    start, end = FOUR_BAR.index("<loop"), FOUR_BAR.index("</loop>") + len("</loop>")
+    return f'{FOUR_BAR[:start]}<constraint name="{name}" {text}</constraint>{FOUR_BAR[end:]}'
+
+
+ON_COUPLER = '<parent link="coupler"/><parent_origin xyz="1 0 0"/>'
+ON_ROCKER = '<child link="rocker"/><child_origin xyz="0 1 0" rpy="0 0 0.5"/>'
+CONSTRAINTS = {  # of the proposal, and the joint that each is
+    "revolute": ('<parent_axis xyz="0 0 1"/>', '<child_axis xyz="0 0 1"/>', Revolute(Z)),
+    "prismatic": ('<parent_axis xyz="0 0 1"/>', '<child_axis xyz="0 0 1"/>', Prismatic(Z)),
+    "universal": ('<parent_axis xyz="0 0 1"/>', '<child_axis xyz="0 1 0"/>', Universal(Z, (0.0, 1.0, 0.0))),
+    "ball": ("", "", Spherical()),
+    "fixed": ("", "", Fixed()),
+}
+
+
+@pytest.mark.parametrize("kind", CONSTRAINTS)
+def test_proposed_constraints_are_joints_that_close_loops(kind):
+    on_parent, on_child, joint = CONSTRAINTS[kind]
+    m = read(with_constraint(f'type="{kind}">{ON_COUPLER}{on_parent}{ON_ROCKER}{on_child}'))
+    expected = read(FOUR_BAR).replace_joint("closure", joint).mechanism
+    assert m.joints == expected.joints
+    assert read(cardan.to_urdf(m)) == m if kind != "universal" else True
+
+
+def test_each_axis_of_a_constraint_is_in_the_frame_of_its_own_origin():
+    turned = ON_ROCKER.replace("0 0 0.5", "0 1.5707963267948966 0")  # whose x is the link's -z
+    m = read(
+        with_constraint(f'type="revolute">{ON_COUPLER}<parent_axis xyz="0 0 2"/>{turned}<child_axis xyz="-1 0 0"/>')
+    )
+    both = [read(FOUR_BAR).model(), m.model()]
+    q = np.random.default_rng(0).normal(size=(5, 3))
+    N = [np.linalg.svd(cardan.loop_jacobian(model, q))[2][:, 2:] for model in both]
+    np.testing.assert_allclose(abs(np.sum(N[0] * N[1], axis=-1)), 1.0, atol=1e-12)
+
+
+def test_faults_of_constraints_are_told():
+    older = with_constraint('type="revolute"><predecessor link="coupler"/><successor link="rocker"/>')
+    assert any("older kind of constraint" in fault.message for fault in check_urdf(older))
+    assert not read(older).model().closures
+    axes = '<parent_axis xyz="0 0 1"/><child_axis xyz="0 0 -1"/>'
+    for text, said in (
+        (f'type="universal">{ON_COUPLER}{ON_ROCKER}{axes}', "two axes that are not parallel"),
+        (f'type="revolute">{ON_COUPLER}<child link="rockr"/>', "its child link 'rockr' does not exist; did you mean"),
+        (f'type="gear">{ON_COUPLER}{ON_ROCKER}', "there is no joint type 'gear'"),
+        (f'type="fixed">{ON_COUPLER}', "needs a <child> element"),
+    ):
+        with pytest.raises(DescriptionError, match=said):
+            read(with_constraint(text))
 
 
 def test_an_inertia_that_no_reader_takes_is_refused():

@@ -2,11 +2,12 @@
 
 URDF has no element for a joint that closes a loop; here it is that of URDF+: `<loop name type>` with `<predecessor
 link>` and `<successor link>`, each with the `<origin>` of the joint's frame on it, and an `<axis>`. Programs that do
-not know it skip it and see the tree.
+not know it skip it and see the tree. `<constraint name type>` is read, too: its `<parent link>` and `<child link>` have
+an origin and an axis each, in that frame.
 
 Source: Chignoli, Slotine, Wensing and Kim, URDF+: an enhanced URDF for robots with kinematic loops (2024), and the
-models of the authors' library; the ROS documentation of transmissions (wiki.ros.org/urdf/XML/Transmission), and of
-ros2_control.
+models of the authors' library; for constraints the proposal to urdfdom (its pull request 264 of 2026, open); the ROS
+documentation of transmissions (wiki.ros.org/urdf/XML/Transmission), and of ros2_control.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 from cardan._algebra.errors import CardanError, quoted
 from cardan._algebra.spatial import SE3, Vector3
 from cardan._reach.formats.report import NUMBER, Report
-from cardan._reach.formats.urdf.links import UrdfReading, read_origin
+from cardan._reach.formats.urdf.links import UrdfReading, read_origin, read_pose
 from cardan._reach.formats.urdf.schema import VOCABULARY
 from cardan._reach.formats.written import rotation_onto, unit_axis
 from cardan._reach.formats.xml import Element
@@ -46,7 +47,8 @@ PASSIVE = VOCABULARY.attributes("dynamics")
 ENDS = ("parent", "child")
 LOOP_ENDS = ("predecessor", "successor")
 UNLIMITED = sys.float_info.max  # A bound of this size is none: URDF has no infinite numbers
-_X = Vector3(1.0, 0.0, 0.0)
+UNIVERSAL = "universal"  # of a constraint alone
+_X, _Z = Vector3(1.0, 0.0, 0.0), Vector3(0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,11 @@ class UrdfJoint:
     friction: tuple[float, ...] | None
     armature: tuple[float, ...] | None
 
+    @property
+    def roles(self) -> tuple[str, str]:
+        """The elements that name its links."""
+        return LOOP_ENDS if self.element.tag == "loop" else ENDS
+
 
 def read_joint(r: UrdfReading, element: Element) -> UrdfJoint | None:
     """Return a joint, or a <loop>, which closes one; None if it lacks what makes it one."""
@@ -79,7 +86,7 @@ def read_joint(r: UrdfReading, element: Element) -> UrdfJoint | None:
         _check_unused(report, element)
     if kind is None:
         return None
-    axis = _axis(report, element, kind)
+    axis = _axis(report, element, kind, "axis")
     joint = _joint(kind, axis, r.continuous)
     if not is_loop:
         joint = _mimicking(report, element, kind, joint)
@@ -96,6 +103,27 @@ def read_joint(r: UrdfReading, element: Element) -> UrdfJoint | None:
     poses = [origin @ frame for origin in origins]
     passive = (damping, friction, None if is_loop else armature)
     return UrdfJoint(element, name, kind, parent, child, joint, poses[0], poses[1], limits, *passive)
+
+
+def read_constraint(r: UrdfReading, element: Element) -> UrdfJoint | None:
+    """Return a <constraint>, which closes a loop; None if it lacks what makes it one."""
+    report = r.report
+    if any(True for _ in element.all(LOOP_ENDS[0])):
+        report.remark(element, "the robot is read without this older kind of constraint; write it as <loop>")
+        return None
+    name, kind = report.text(element, "name"), kind_of(report, element, (*_KINDS, UNIVERSAL))
+    parent, child = (_end(report, element, tag) for tag in ENDS)
+    origins = [report.one(element, f"{tag}_origin") for tag in ENDS]
+    axes = [_axis(report, element, kind or "", f"{tag}_axis") for tag in ENDS]
+    if name is None or kind is None or parent is None or child is None:
+        return None
+    poses = [SE3.identity() if at is None else read_pose(r, at) for at in origins]
+    joint: Joint = J.Fixed()
+    with report.blamed(element):
+        joint = J.Universal(*axes) if kind == UNIVERSAL else _KINDS[kind](_Z)
+    if kind in HAS_AXIS:  # each frame has z along its own axis
+        poses = [pose @ SE3(rotation_onto(axis)) for pose, axis in zip(poses, axes, strict=True)]
+    return UrdfJoint(element, name, kind, parent, child, joint, poses[0], poses[1], Limits(), None, None, None)
 
 
 def kind_of(report: Report, element: Element, kinds: Collection[str]) -> str | None:
@@ -123,9 +151,9 @@ def _joint(kind: str, axis: Vector3, continuous: str) -> Joint:
     return _KINDS[kind](axis)
 
 
-def _axis(report: Report, element: Element, kind: str) -> Vector3:
-    axis = report.one(element, "axis")
-    if axis is None or kind not in HAS_AXIS:
+def _axis(report: Report, element: Element, kind: str, tag: str) -> Vector3:
+    axis = report.one(element, tag)
+    if axis is None or kind not in (*HAS_AXIS, UNIVERSAL):
         return _X
     before = report.error_count
     xyz = report.numbers(axis, "xyz", 3, None)

@@ -19,7 +19,7 @@ from cardan._algebra.errors import quoted
 from cardan._reach.formats.reading import Description, Meshes, Options, Places
 from cardan._reach.formats.report import Report
 from cardan._reach.formats.source import Source
-from cardan._reach.formats.urdf.joints import ENDS, LOOP_ENDS, UrdfJoint, read_actuators, read_joint
+from cardan._reach.formats.urdf.joints import UrdfJoint, read_actuators, read_constraint, read_joint
 from cardan._reach.formats.urdf.links import (
     UrdfFrame,
     UrdfLink,
@@ -73,13 +73,20 @@ def _read_elements(reading: UrdfReading, root: Element) -> _Robot:
     VOCABULARY.review(report, root)
     for element in root.all("material"):
         read_global_material(reading, element)
-    readers = {"link": read_link, "joint": read_joint, "loop": read_joint, "frame": read_frame}
+    readers = {
+        "link": read_link,
+        "joint": read_joint,
+        "loop": read_joint,
+        "constraint": read_constraint,
+        "frame": read_frame,
+    }
     read = {tag: [reader(reading, e) for e in root.all(tag)] for tag, reader in readers.items()}
     if all(e.attributes.get("name") == WORLD for e in root.all("link")):
         report.error(root, "the robot has no <link>" + (" but the world" if read["link"] else ""))
     parts: dict[str, list[Any]] = {tag: [e for e in things if e is not None] for tag, things in read.items()}
-    actuators = read_actuators(report, root, [*parts["joint"], *parts["loop"]])
-    robot = _Robot(parts["link"], parts["joint"], parts["loop"], parts["frame"], actuators)
+    loops = [*parts["loop"], *parts["constraint"]]
+    actuators = read_actuators(report, root, [*parts["joint"], *loops])
+    robot = _Robot(parts["link"], parts["joint"], loops, parts["frame"], actuators)
     is_complete = len(robot.links) == len(read["link"]) and len(robot.joints) == len(read["joint"])
     _check_robot(report, robot, is_complete)
     return robot
@@ -139,11 +146,11 @@ def _check_robot(report: Report, robot: _Robot, is_complete: bool) -> None:
                     thing.element, f"{kind} {quoted(thing.name)} is already defined in line {first[thing.name]}"
                 )
             first.setdefault(thing.name, thing.element.line)
-    known = [_check_ends(report, joint, "joint", ENDS, lines) for joint in joints]
+    known = [_check_ends(report, joint, "joint", lines) for joint in joints]
     _check_tree(report, links, joints, is_complete and all(known))
     _check_mimics(report, joints)
     for loop in loops:
-        _check_ends(report, loop, "loop", LOOP_ENDS, lines)
+        _check_ends(report, loop, "loop", lines)
         if loop.parent == loop.child:
             report.error(loop.element, f"loop {quoted(loop.name)} joins link {quoted(loop.parent)} with itself")
     for frame in frames:
@@ -173,7 +180,8 @@ def _check_tree(report: Report, links: Sequence[UrdfLink], joints: Sequence[Urdf
         report.error(roots[1].element, f"the robot has {len(roots)} root links: {named}; join them with joints")
 
 
-def _check_ends(report: Report, joint: UrdfJoint, owner: str, roles: Sequence[str], links: Mapping[str, int]) -> bool:
+def _check_ends(report: Report, joint: UrdfJoint, owner: str, links: Mapping[str, int]) -> bool:
+    roles = joint.roles
     ends = zip(roles, (joint.parent, joint.child), (next(joint.element.all(role)) for role in roles), strict=True)
     what = f"{owner} {quoted(joint.name)}: its"
     found = [_check_link(report, at, f"{what} {role} link", name, links) for role, name, at in ends]

@@ -15,11 +15,11 @@ _OF_A_MECHANISM = verdicts("<role> <offset>", "remark: a transmission between mo
 _CLOSURE = "remark: the robot is read without it; write it as <loop>"
 ELEMENTS: dict[str, dict[str, str]] = {
     "robot": {
-        **verdicts("name version <link> <joint> <material> <loop> <frame> <transmission> <ros2_control>"),
+        **verdicts("name version <link> <joint> <material> <loop> <constraint> <frame> <transmission> <ros2_control>"),
         "<coupling>": "refused: put <mimic joint=... multiplier=.../> into the joint that follows",
         "<gazebo>": "remark: it is the simulator Gazebo's",
         "<sensor>": "remark: sensors are not read",
-        **verdicts("<loop_joint> <loop_constraint> <constraint>", _CLOSURE),
+        **verdicts("<loop_joint> <loop_constraint>", _CLOSURE),
     },
     "link": {
         **verdicts("name <inertial> <visual> <collision>"),
@@ -50,6 +50,12 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "loop": verdicts("name type <predecessor> <successor> <axis> <limit> <dynamics>"),
     "predecessor": verdicts("link <origin>"),
     "successor": verdicts("link <origin>"),
+    "constraint": {
+        **verdicts("name type <parent> <parent_origin> <parent_axis> <child> <child_origin> <child_axis>"),
+        **verdicts("<predecessor> <successor> <origin> <axis>", _CLOSURE),
+    },
+    **dict.fromkeys(("parent_origin", "child_origin"), verdicts("xyz rpy")),
+    **dict.fromkeys(("parent_axis", "child_axis"), verdicts("xyz")),
     "frame": verdicts("name link xyz rpy quat_xyzw kind"),
     "parent": verdicts("link"),
     "child": verdicts("link"),
