@@ -55,6 +55,16 @@ def test_folding_and_sharing(function, operations):
     assert program.operations <= operations
 
 
+def test_what_is_chosen_beside_nan_is_shared_whoever_writes_the_nan():
+    def function(x):
+        chosen = [cardan.where(x[0] < 0.5, x[1], float(text)) for text in ("nan", "nan", "-nan")]
+        return [cardan.sin(chosen[0]), cardan.sin(chosen[1]), cardan.sin(chosen[2])]
+
+    program = verify(traced(function))
+    assert program.operations == 3  # less, chosen, sine
+    np.testing.assert_array_equal(run(program, [[0.3, 0.0, 0.0], [0.7, 0.0, 0.0]]), [[0.0] * 3, [np.nan] * 3])
+
+
 def test_printed_form():
     text = str(traced(lambda x: [cardan.sin(x[1]) * x[0] - 2.0], n=2, name="g"))
     assert text.splitlines() == [

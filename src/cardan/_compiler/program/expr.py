@@ -98,7 +98,8 @@ class Graph:
 
     def constant(self, value: float) -> Expr:
         """Return a number as an expression; its sign is carried beside it."""
-        return Expr(self, self.add(Op.CONST, (), abs(value)), value < 0.0)
+        size = math.nan if math.isnan(value) else abs(value)  # one object: others are no key for it
+        return Expr(self, self.add(Op.CONST, (), size), value < 0.0)
 
     def lift(self, value: Any) -> Expr:
         """Return a number or an expression of this graph as an expression; TraceError for anything else."""

@@ -65,15 +65,16 @@ class Constraints:
         self.K = [row for loop in self.loops for row in loop.K]
         tolerance = where(is_double(q), SINGULAR, SINGULAR_IN_SINGLE)
         self.squares = [square for block in blocks for square in squares_of(self.K, block, tolerance)]
+        self.inverses = [square.opposite() for square in self.squares]
         self.dependent = {j for square in self.squares for j in square.columns}
 
     def follow(self, rows: Scalars) -> list[Scalar]:
         """Return -K_d^-1 times what stands in the rows of K, for all coordinates; not a number if K_d is singular."""
         found: list[Scalar] = [0.0] * self.part.nv
-        for square in self.squares:
-            sign = where(square.is_singular, float("nan"), -1.0)
-            for j, e in zip(square.columns, square.follow(rows), strict=True):
-                found[j] = e * sign
+        for square, inverse in zip(self.squares, self.inverses, strict=True):
+            own = [rows[i] for i in square.rows]
+            for j, row in zip(square.columns, inverse, strict=True):
+                found[j] = _dot(row, own)
         return found
 
     def rates(self, v: Scalars) -> list[Scalar]:

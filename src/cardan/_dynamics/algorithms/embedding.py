@@ -28,11 +28,11 @@ from typing import Any
 
 from cardan._algebra.arrays.functions import determinant_of
 from cardan._algebra.arrays.implicit_function import all_held
-from cardan._algebra.scalar import is_zero, logical_or, minimum
+from cardan._algebra.scalar import is_zero, logical_or, minimum, where
 from cardan._algebra.spatial import Scalar
 from cardan._dynamics.algorithms.dependent import Block
 from cardan._dynamics.algorithms.entries import overlapping
-from cardan._dynamics.algorithms.linear import Factor, Rows, dot, transposed
+from cardan._dynamics.algorithms.linear import Factor, Rows, dot, scaled, transposed
 from cardan._dynamics.algorithms.proximal_loops import Solved
 from cardan._dynamics.algorithms.tree import Vector
 
@@ -48,8 +48,13 @@ class Square:
         A = [[K[i][j] for j in columns] for i in rows]
         lengths = [sum((e * e for e in column), 0.0) for column in transposed(A)]
         found = _by_cofactors(A, lengths) if len(A) <= 3 else _by_elimination(A, lengths)
-        self.inverse, (smallest, largest) = found
+        self.adjugate, self.scale, (smallest, largest) = found
         self.is_singular = smallest <= tolerance * largest  # (4)
+        self.inverse = scaled(self.adjugate, self.scale)
+
+    def opposite(self) -> Rows:
+        """Return -K_d^-1, which is not a number if K_d is singular: one choice says so for all entries."""
+        return scaled(self.adjugate, where(self.is_singular, float("nan"), -self.scale))
 
     def follow(self, rows: Sequence[Scalar]) -> list[Scalar]:
         """Return K_d^-1 times what stands in the rows of K."""
@@ -65,8 +70,8 @@ class Square:
         return [dot(column, [efforts[j] for j in self.columns]) for column in transposed(self.inverse)]
 
 
-Inverse = tuple[Rows, tuple[Scalar, Scalar]]
-"""An inverse, and two numbers whose ratio is the square of a sine."""
+Inverse = tuple[Rows, Scalar, tuple[Scalar, Scalar]]
+"""An inverse and its scale, and two numbers whose ratio is the square of a sine."""
 
 
 def _by_cofactors(A: Rows, lengths: Vector) -> Inverse:
@@ -78,7 +83,7 @@ def _by_cofactors(A: Rows, lengths: Vector) -> Inverse:
     size = 1.0
     for length in lengths:
         size = size * length
-    return [[e * (1.0 / determinant) for e in row] for row in adjugate], (determinant * determinant, size)
+    return adjugate, 1.0 / determinant, (determinant * determinant, size)
 
 
 def _by_elimination(A: Rows, lengths: Vector) -> Inverse:
@@ -95,7 +100,7 @@ def _by_elimination(A: Rows, lengths: Vector) -> Inverse:
             if i != k and not is_zero(rows[i][k]):
                 factor = rows[i][k]
                 rows[i] = [e - factor * own for e, own in zip(rows[i], rows[k], strict=True)]
-    return [row[n:] for row in rows], worst
+    return [row[n:] for row in rows], 1.0, worst
 
 
 class Embedded:

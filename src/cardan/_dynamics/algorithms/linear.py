@@ -73,6 +73,10 @@ def with_diagonal(M: Rows, W: Sequence[Scalar]) -> Rows:
     return [[e + W[i] if i == j else e for j, e in enumerate(row)] for i, row in enumerate(M)]
 
 
+def scaled(M: Rows, factor: Scalar) -> Rows:
+    return [[e * factor for e in row] for row in M]
+
+
 def combined(columns: Iterable[Force], factors: Sequence[Scalar]) -> Force:
     return sum((column * factor for column, factor in zip(columns, factors, strict=True)), Force.zero())
 
