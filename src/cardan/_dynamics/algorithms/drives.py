@@ -288,13 +288,10 @@ class JointForces:
         joint, own, rates = node.joint, node.configuration(q), node.velocity(v)
         if not (isinstance(joint, Follower) and (joint.has_efforts or joint.own)):
             return Moving(joint, own, rates, node.v)
-        first = len(self.along)
+        first, inertias = len(self.along), [self.along[j].inertia for j in node.v]
         for row, bias in zip(joint.slopes(own), joint.curvature(own, rates), strict=True):
             slopes = dict(zip(node.v, row, strict=True))
-            of_v = [1.0 / self.along[j].inertia for j in node.v]
-            felt = sum(e * g * g for e, g in zip(of_v, row, strict=True))
-            least = DEAD * DEAD * reduce(maximum, of_v)
-            self.along.append(Coordinate(slopes, 1.0 / maximum(felt, least), bias))
+            self.along.append(Coordinate(slopes, _inertia_along(row, inertias), bias))
         x, places = joint.inner_configuration(own), range(first, len(self.along))
         return Moving(joint.joint, x, [self.along[k].rate(v) for k in places], places, node)
 
@@ -449,6 +446,14 @@ class JointForces:
                 felt = element.unit * (self.dt / inertia)
                 worst = maximum(worst, element.error(along.inertia, own, along.acceleration(a)) * felt)
         return worst
+
+
+def _inertia_along(row: Sequence[Scalar], inertias: Sequence[Scalar]) -> Scalar:
+    """Return D of a coordinate that follows velocities by a row of slopes."""
+    if any(map(is_zero, inertias)):
+        return 0.0
+    felt = sum(g * g * (1.0 / D) for g, D in zip(row, inertias, strict=True))
+    return 1.0 / maximum(felt, DEAD * DEAD * reduce(maximum, (1.0 / D for D in inertias)))
 
 
 def joint_inertias(model: Model) -> list[Scalar]:
