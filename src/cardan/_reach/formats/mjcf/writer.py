@@ -116,13 +116,10 @@ class _Printer:
     def __init__(self, mj: Any, spec: Any, model: Model, shapes: Mapping[str, Shape]) -> None:
         self.mj, self.spec, self.model, self.shapes = mj, spec, model, shapes
         self.sensors = {frame.name for frame in model.frames if frame.kind == "sensor"}
-        self.meshes: dict[tuple[Any, ...], str] = {}
-        self.hulls: dict[Hull, str] = {}
-        for shape in shapes.values():
-            if isinstance(shape.geometry, Mesh):
-                self.meshes.setdefault(_key(shape.geometry), f"mesh{len(self.meshes)}")
-            if isinstance(shape.geometry, Hull):
-                self.hulls.setdefault(shape.geometry, f"hull{len(self.hulls)}")
+        self.meshes: dict[Any, str] = {}
+        for geometry in (shape.geometry for shape in shapes.values()):
+            if isinstance(geometry, (Mesh, Hull)):
+                self.meshes.setdefault(_key(geometry), f"{type(geometry).__name__.lower()}{len(self.meshes)}")
 
     def root(self) -> Lines:
         spec, inside = self.spec, [*self._inside(self.spec.worldbody)]
@@ -149,10 +146,11 @@ class _Printer:
         looks = {s.material: s for s in self.shapes.values() if s.material}
         for name, shape in looks.items():
             yield _element("material", {"name": name, "rgba": shape.rgba})
-        for (file, *scale), name in self.meshes.items():
-            yield _element("mesh", {"name": name, "file": file, "scale": _unless(scale, [1.0] * 3)})
-        for hull, name in self.hulls.items():
-            yield _element("mesh", {"name": name, "vertex": [e for vertex in hull.vertices for e in vertex]})
+        for key, name in self.meshes.items():
+            if isinstance(key, Hull):
+                yield _element("mesh", {"name": name, "vertex": [e for vertex in key.vertices for e in vertex]})
+            else:
+                yield _element("mesh", {"name": name, "file": key[0], "scale": _unless(key[1:], [1.0] * 3)})
         for field in self.spec.hfields:
             shares = np.array(field.userdata).reshape(field.nrow, field.ncol)[::-1]  # the file's first row is the last
             counts = {"nrow": field.nrow, "ncol": field.ncol}
@@ -212,7 +210,7 @@ class _Printer:
             **_place(geom),
             "size": None if is_mesh or is_field else geom.size,
             "hfield": geom.hfieldname if is_field else None,
-            "mesh": self._mesh_of(shape.geometry) if is_mesh else None,
+            "mesh": self.meshes[_key(shape.geometry)] if is_mesh else None,
             "contype": _unless(geom.contype, 1),
             "conaffinity": _unless(geom.conaffinity, 1),
             "condim": _unless(geom.condim, 3),
@@ -226,9 +224,6 @@ class _Printer:
             "density": shape.density,
         }
         return _element("geom", attributes)
-
-    def _mesh_of(self, geometry: Any) -> str:
-        return self.hulls[geometry] if isinstance(geometry, Hull) else self.meshes[_key(geometry)]
 
     def _tendon(self, tendon: Any) -> Lines:
         inside = [_element("joint", {"joint": w.target.name, "coef": w.coef})[0] for w in tendon.path]
@@ -268,7 +263,10 @@ def _place(thing: Any, position: str = "pos", quaternion: str = "quat") -> dict[
     return {"pos": pos if position == "ipos" else _unless(pos, [0.0] * 3), "quat": None if is_default else quat}
 
 
-def _key(mesh: Mesh) -> tuple[Any, ...]:
+def _key(mesh: Any) -> Any:
+    """Return what tells meshes apart: file and scale, or of a hull itself."""
+    if isinstance(mesh, Hull):
+        return mesh
     is_relative = "://" not in mesh.uri and not mesh.uri.startswith("/")
     return (mesh.uri if is_relative else mesh.path or mesh.uri, *mesh.scale)
 
