@@ -25,10 +25,11 @@ from cardan._algebra.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3, 
 from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw, matrix_from_zyx, zyx_from_matrix
 from cardan._reach.formats.xml import numbers
 from cardan._robot.description import Mechanism
-from cardan._robot.description.rooting import Forest, outwards
+from cardan._robot.description.rooting import Forest
 from cardan._robot.joints import Coupled, Fixed, Joint, Mimic
 from cardan._robot.joints.recognise import hinge_of
 from cardan._robot.model import WORLD, Connection, Model
+from cardan._robot.model.layout import outwards
 
 Joints = tuple[Connection, ...]
 EMPTY = "add one with add_body"

@@ -15,10 +15,10 @@ import numpy as np
 
 from cardan._algebra.errors import MechanismError, ShapeError, UnknownNameError, check_known, visible
 from cardan._algebra.spatial import SE3, Motion
-from cardan._robot.description.rooting import outwards, rooted
+from cardan._robot.description.rooting import rooted
 from cardan._robot.joints import Coupled, Fixed, reverse
 from cardan._robot.model import WORLD, Body, Connection, Frame
-from cardan._robot.model.layout import closing_text, kind_of, resolve_mimics
+from cardan._robot.model.layout import closing_text, kind_of, outwards, resolve_mimics
 
 
 class Visit(NamedTuple):

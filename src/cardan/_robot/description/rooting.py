@@ -8,11 +8,12 @@ Then every joint is directed away from the world; where that is against its desc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from cardan._algebra.errors import MechanismError, check_new
 from cardan._robot.joints import Joint
 from cardan._robot.model import WORLD, Connection
+from cardan._robot.model.layout import outwards
 
 
 class Forest:
@@ -111,29 +112,3 @@ def _directed(joints: Sequence[Connection]) -> tuple[Connection, ...]:
     """Return the joints of a tree, each from the side of the world outwards."""
     directed = {c.name: c if c.parent == body else c.reversed() for c, body, _ in outwards((WORLD,), joints)}
     return tuple(directed[c.name] for c in joints)
-
-
-def outwards(starts: Iterable[str], joints: Iterable[Connection]) -> Iterator[tuple[Connection, str, str]]:
-    """Yield the joints of spanning trees, depth first, each with the body it comes from and the one it leads to.
-
-    A tree begins at each start that none of those before is connected to.
-    """
-    at: dict[str, list[Connection]] = {}
-    for c in joints:
-        at.setdefault(c.parent, []).append(c)
-        at.setdefault(c.child, []).append(c)
-    reached: set[str] = set()
-    for start in starts:
-        stack: list[tuple[Connection | None, str, str]] = [] if start in reached else [(None, start, start)]
-        reached.add(start)
-        while stack:
-            joint, above, body = stack.pop()
-            if joint is not None:
-                yield joint, above, body
-            new: list[tuple[Connection | None, str, str]] = []
-            for c in at.get(body, ()):
-                other = c.child if c.parent == body else c.parent
-                if other not in reached:
-                    reached.add(other)
-                    new.append((c, body, other))
-            stack += reversed(new)  # the last one on the stack is visited first: neighbours keep their order

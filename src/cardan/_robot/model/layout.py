@@ -7,7 +7,7 @@ end: the layout table that `print(model)` shows, and hints for names that no fra
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
@@ -112,29 +112,49 @@ def check_slips(connections: Sequence[Connection]) -> None:
 def ordered_tree(bodies: Sequence[Body], connections: Sequence[Connection]) -> list[Connection]:
     """Return the connections from the world outwards, depth first, siblings in document order; raise for no forest."""
     names = [b.name for b in bodies]
-    children: dict[str, list[Connection]] = {name: [] for name in (WORLD, *names)}
+    known = {WORLD, *names}
     parent_joint: dict[str, str] = {}
     for c in connections:
         for body in (c.parent, c.child):
-            check_known("body", body, children, f"joint {c.name!r}")
+            check_known("body", body, known, f"joint {c.name!r}")
         if c.child == WORLD:
             raise MechanismError(f"joint {c.name!r}: the world cannot be a child; swap parent and child.")
         if c.child in parent_joint:
             other = parent_joint[c.child]
             raise MechanismError(f"body {c.child!r} has two parents, through joints {other!r} and {c.name!r}.")
         parent_joint[c.child] = c.name
-        children[c.parent].append(c)
-    # Reversed, as the last one on the stack is the first to be taken: siblings keep the order of the document.
-    order, stack = [], list(reversed(children[WORLD]))
-    while stack:
-        connection = stack.pop()
-        order.append(connection)
-        stack.extend(reversed(children[connection.child]))
+    order = [c for c, *_ in outwards((WORLD,), connections)]
     if len(order) < len(names):
         reached = {c.child for c in order}
         lost = [n for n in names if n not in reached]
         raise MechanismError(f"bodies {lost[:6]} are not connected to the world, or lie on a loop.")
     return order
+
+
+def outwards(starts: Iterable[str], joints: Iterable[Connection]) -> Iterator[tuple[Connection, str, str]]:
+    """Yield the joints of spanning trees, depth first, each with the body it comes from and the one it leads to.
+
+    A tree begins at each start that none of those before is connected to.
+    """
+    at: dict[str, list[Connection]] = {}
+    for c in joints:
+        at.setdefault(c.parent, []).append(c)
+        at.setdefault(c.child, []).append(c)
+    reached: set[str] = set()
+    for start in starts:
+        stack: list[tuple[Connection | None, str, str]] = [] if start in reached else [(None, start, start)]
+        reached.add(start)
+        while stack:
+            joint, above, body = stack.pop()
+            if joint is not None:
+                yield joint, above, body
+            new: list[tuple[Connection | None, str, str]] = []
+            for c in at.get(body, ()):
+                other = c.child if c.parent == body else c.parent
+                if other not in reached:
+                    reached.add(other)
+                    new.append((c, body, other))
+            stack += reversed(new)  # the last one on the stack is visited first: neighbours keep their order
 
 
 def coordinate_slices(connections: Sequence[Connection]) -> Slices:

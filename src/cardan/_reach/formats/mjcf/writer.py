@@ -25,11 +25,11 @@ from cardan._reach.interop.mujoco_collision import geom_names
 from cardan._reach.interop.mujoco_package import heard, mujoco
 from cardan._reach.interop.mujoco_spec import to_mjspec
 from cardan._robot.description import Mechanism
-from cardan._robot.description.rooting import outwards
 from cardan._robot.geometry.shapes import HeightField, Hull, Mesh, Shape, Sphere
 from cardan._robot.geometry.touching import EVERYTHING
 from cardan._robot.joints import D6, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute
 from cardan._robot.model import WORLD, Body, Model
+from cardan._robot.model.layout import outwards
 from cardan._robot.records import ContactSurface, Material
 
 Attributes = Mapping[str, Any]

@@ -20,10 +20,10 @@ from cardan._algebra.spatial import SE3, Vector3
 from cardan._reach.formats import written as W
 from cardan._robot import joints as J
 from cardan._robot.description import Mechanism, Shape
-from cardan._robot.description.rooting import outwards, rooted
+from cardan._robot.description.rooting import rooted
 from cardan._robot.joints import Fixed, Joint, Mimic, reverse
 from cardan._robot.model import WORLD, Body, Connection, Frame, Model
-from cardan._robot.model.layout import resolve_mimics
+from cardan._robot.model.layout import outwards, resolve_mimics
 from cardan._robot.records import Actuator
 
 KINDS: dict[type[Joint], str] = {  # joints URDF has, by type
