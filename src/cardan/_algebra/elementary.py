@@ -2,24 +2,26 @@
 
 The C library's are not: glibc, for one, has others for processors with fused multiply-adds, and one result in a
 thousand differs. Numbers computed while a robot is read or a function is traced become part of programs, so these serve
-there (`scalar.py`). They work with integers, x as x 2^F: sums of series after a reduction of the argument,
+there (`scalar.py`). Exponentials and logarithms are those of decimal numbers, to 50 digits. The others work with
+integers, x as x 2^F: a sum of a series after a reduction of the argument,
 
-    sin and cos:  x = n pi/2 + r        exp:  x = n ln 2 + r
+    sin and cos:  x = n pi/2 + r
 
 and, for the inverse functions, one step of Newton from the C library's result, which leaves nothing of its error:
 
-    atan2(y, x) = a + t,  t = (y cos a - x sin a) / (x cos a + y sin a)        log(x) = l + x e^-l - 1
+    atan2(y, x) = a + t,  t = (y cos a - x sin a) / (x cos a + y sin a)
 
 with errors below 2^-100 relative, so that all but one rounding in 2^45 is to the nearest.
 
 Source: Muller, Elementary Functions (2016), chapters 3 and 11.
-Cost: about ten microseconds.
+Cost: about ten microseconds; of a logarithm a hundred.
 """
 
 from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import Any
 
 DIGITS = 170  # bits behind the point: 53, 62 that the worst argument near a multiple of pi/2 loses, and 55 to spare
 
@@ -79,39 +81,49 @@ def exp(x: float) -> float:
     """Return e to the power x."""
     if not abs(x) < 760.0:  # e^760 is above the largest float, e^-760 below the smallest
         return x if math.isnan(x) else math.inf if x > 0.0 else 0.0
-    n, value = _fixed_exp(x, _digits(x))
-    return _scaled(value, n - _digits(x))
+    by, exact = _decimal(x)
+    return float(by.exp(exact))
 
 
 def expm1(x: float) -> float:
     """Return e^x - 1, accurate near 0."""
     if abs(x) < 2.0**-54 or not abs(x) < 760.0:
         return exp(x) - 1.0 if abs(x) > 1.0 else x
-    n, value, one = _against_one(x)
-    return _scaled(value - one, n)
+    by, exact = _decimal(x)
+    return float(by.subtract(by.exp(exact), 1))
 
 
 def tanh(x: float) -> float:
     """Return the hyperbolic tangent, (e^2x - 1) / (e^2x + 1)."""
     if abs(x) < 2.0**-27 or not abs(x) < 22.0:  # 1 - tanh 22 = 2e-19 rounds away
         return math.copysign(1.0, x) if abs(x) > 1.0 else x
-    _, value, one = _against_one(2.0 * x)
-    return (value - one) / (value + one)
+    by, exact = _decimal(2.0 * x)
+    square = by.exp(exact)
+    return float(by.divide(by.subtract(square, 1), by.add(square, 1)))
 
 
 def log(x: float) -> float:
     """Return the natural logarithm; -inf at 0, NaN below."""
     if x <= 0.0 or not math.isfinite(x) or x == 1.0:
         return -math.inf if x == 0.0 else 0.0 if x == 1.0 else x if x > 0.0 else math.nan
-    return _fixed_log(*x.as_integer_ratio(), math.log(x))
+    by, exact = _decimal(x)
+    return float(by.ln(exact))
 
 
 def log1p(x: float) -> float:
     """Return the natural logarithm of 1 + x, accurate near 0; -inf at -1, NaN below."""
     if x <= -1.0 or abs(x) < 2.0**-54 or not math.isfinite(x):
         return -math.inf if x == -1.0 else x if x > -1.0 else math.nan
-    m, d = x.as_integer_ratio()
-    return _fixed_log(m + d, d, math.log1p(x))
+    by, exact = _decimal(x)
+    return float(by.ln(by.add(exact, 1)))
+
+
+def _decimal(x: float) -> tuple[Any, Any]:
+    """Return arithmetic to 50 decimal digits, and a number in it."""
+    from decimal import Context  # only where there is one: importing it takes a millisecond
+
+    by = Context(prec=50)
+    return by, by.create_decimal_from_float(x)
 
 
 def _digits(x: float) -> int:
@@ -122,14 +134,6 @@ def _digits(x: float) -> int:
 def _fixed(x: float, digits: int) -> int:
     m, d = x.as_integer_ratio()
     return (m << digits) >> d.bit_length() - 1  # d is a power of 2
-
-
-def _scaled(value: int, exponent: int) -> float:
-    """Return value 2^exponent; infinite where that is too large."""
-    try:
-        return value * (1 << exponent) / 1 if exponent >= 0 else value / (1 << -exponent)
-    except OverflowError:
-        return math.inf
 
 
 @lru_cache(maxsize=64)
@@ -146,12 +150,6 @@ def _fixed_atan(n: int, digits: int) -> int:
         total += power // k
         power, k = -power // (n * n), k + 2
     return total
-
-
-@lru_cache(maxsize=64)
-def _log_2(digits: int) -> int:
-    """Return ln 2 = sum of 1 / (k 2^k)."""
-    return sum((1 << digits + 16 - k) // k for k in range(1, digits + 16)) >> 16
 
 
 def _fixed_sin_cos(x: float, digits: int) -> tuple[int, int]:
@@ -171,33 +169,6 @@ def _sine_series(r: int, square: int, digits: int) -> int:
         term = -(term * square >> digits) // (k * (k + 1))
         k += 2
     return total
-
-
-def _fixed_exp(x: float, digits: int) -> tuple[int, int]:
-    """Return n and r with e^x = r 2^n."""
-    log_2 = _log_2(digits)
-    n, r = divmod(_fixed(x, digits), log_2)
-    total, term, k = 0, 1 << digits, 1
-    while term not in (0, -1):
-        total += term
-        term, k = (term * r >> digits) // k, k + 1
-    return n, total
-
-
-def _against_one(x: float) -> tuple[int, int, int]:
-    """Return k, a and b with e^x = a 2^k and 1 = b 2^k."""
-    digits = _digits(x)
-    n, value = _fixed_exp(x, digits)
-    return (-digits, value << n, 1 << digits) if n >= 0 else (n - digits, value, 1 << digits - n)
-
-
-def _fixed_log(m: int, d: int, near: float) -> float:
-    """Return the logarithm of m / d, given nearly."""
-    digits = _digits(near)
-    n, value = _fixed_exp(-near, digits)
-    # log(1 + rest) to second order: the C library's result leaves less than 2^-40, and the cube of that is nothing.
-    rest = ((m * value << n) if n >= 0 else m * value >> -n) // d - (1 << digits)
-    return (_fixed(near, digits) + rest - (rest * rest >> digits + 1)) / (1 << digits)
 
 
 def _fixed_atan2(y: int, x: int, near: float) -> float:
