@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cardan._algebra.spatial import Force, Inertia, Vector3
+from cardan._algebra.spatial import Force, Inertia
 from cardan._dynamics.algorithms.loops import without_loops
-from cardan._dynamics.algorithms.spin import BodyMotion, Spin, body_motions
+from cardan._dynamics.algorithms.spin import BodyMotion, at_rest, body_motions
 from cardan._dynamics.algorithms.tree import of_parent, relative_kinematics
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model
@@ -70,8 +70,7 @@ def joint_wrenches(
 
 def _body_forces(model: Model, motions: Sequence[BodyMotion], external_forces: ArrayLike | None) -> dict[str, Force]:
     """Return what the motion of each body asks for, less the external wrench on it, in its node's frame."""
-    zero = Vector3.zero()
-    world = BodyMotion(-model.gravity, Spin(zero, zero))
+    world = at_rest(-model.gravity)
     f: dict[str, Force] = {}
     for k, body in enumerate(model.bodies):
         at = model.attachments[body.name]
