@@ -193,34 +193,29 @@ def _forward(opened: _Open, tangents: Sequence[Tangent], along: Mapping[str, Mat
     for start, tangent in zip(starts, tangents, strict=False):
         seeds |= {k: {start + j: e for j, e in row.items()} for k, row in opened.seeds(tangent).items()}
     found = opened.pushed(seeds)
-    weights = [*chain.from_iterable(opened.weights(along))]
-    mixed = _met(opened, {i: row for i, row in enumerate(weights) if len(row) > 1}, found)
-    rows = [
-        mixed[i] if i in mixed else combined([(weight, found[r]) for r, weight in row.items()])
-        for i, row in enumerate(weights)
-    ]
+    rows = _met(opened, [*chain.from_iterable(opened.weights(along))], found)
     return [
         [[row.get(start + j, 0.0) for j in range(t.size)] for row in rows]
         for start, t in zip(starts, tangents, strict=False)
     ]
 
 
-def _met(opened: _Open, rows: Mapping[int, Derivatives], found: Sequence[Derivatives]) -> dict[int, Derivatives]:
-    """Return the derivatives of rows, weights of several instructions each, where the two ways meet.
+def _met(opened: _Open, rows: Sequence[Derivatives], found: Sequence[Derivatives]) -> list[Derivatives]:
+    """Return the derivatives of rows, which are weights of instructions, where the two ways meet.
 
-    Weights go back through sums and products, as long as fewer rows come back than directions go forward.
+    Weights of a row that mixes instructions go back through sums and products, as long as fewer rows come back than
+    directions go forward.
     """
     program, values = opened.program, opened.values
     ops, operands = program.instructions.ops, program.instructions.args
-    loops = {k for region in program.regions for k in region.instructions}
+    total = [{} if len(row) > 1 else combined([(weight, found[r]) for r, weight in row.items()]) for row in rows]
     back: dict[int, Derivatives] = {}  # by instruction, its weight in each row
-    for i, row in rows.items():
-        for r, weight in row.items():
-            back.setdefault(r, {})[i] = weight
-    total: dict[int, Derivatives] = {i: {} for i in rows}
+    for i, r, weight in [(i, *each) for i, row in enumerate(rows) if len(row) > 1 for each in row.items()]:
+        back.setdefault(r, {})[i] = weight
     for k in range(max(back, default=-1), -1, -1):
         own, op, args = back.pop(k, {}), ops[k], operands[k]
-        if k in loops or op not in LINEAR or len(own) >= len(found[k]):
+        in_loop = any(k in region.instructions for region in program.regions)
+        if in_loop or op not in LINEAR or len(own) >= len(found[k]):
             for i, weight in own.items():
                 accumulate_in(total[i], {j: d * weight for j, d in found[k].items()})
             continue

@@ -265,10 +265,7 @@ def pieces(batch: Batch) -> Iterator[tuple[slice, list[np.ndarray]]]:
 def check_finite(where: str, name: str, array: np.ndarray, batch: Sequence[int] | None = None, hint: str = "") -> None:
     """Raise `NotFiniteError`, naming the first entry that is infinite or not a number; `batch`, if it was flattened."""
     # of few, squares are summed in half the time of a look at each; of many, BLAS would wake threads for it
-    if array.size < 1000:
-        is_fine = math.isfinite(array.dot(array) if array.ndim == 1 else np.vdot(array, array))
-    else:
-        is_fine = bool(np.isfinite(array).all())
+    is_fine = math.isfinite(np.vdot(array, array)) if array.size < 1000 else bool(np.isfinite(array).all())
     found: Any = () if is_fine else np.flatnonzero(~np.isfinite(array))
     if len(found):  # else a square was too large
         shape = array.shape if batch is None else (*batch, *array.shape[1:])

@@ -40,32 +40,28 @@ def checked_dtype(dtype: Any) -> np.dtype:
     return kind
 
 
-def filled(where: str, name: str, value: Any, like: np.ndarray, *, infinite: bool = False) -> np.ndarray:
-    """Return a value as an array of the shape (worlds, ...) and type of another, broadcast over the worlds.
+def fitting(where: str, name: str, value: Any, like: np.ndarray, infinite: bool = False) -> np.ndarray:
+    """Return a value as an array of the type of another, and of its shape (worlds, ...) or that of one world.
 
     Raise, with `where` and `name`, for another core shape, what is no real number, NaN, and infinity unless `infinite`.
     """
-    array = _checked(where, name, value, like, infinite)
-    # of one world, a tenth of the time of broadcasting
-    return array.reshape(like.shape) if array.size == like.size else np.broadcast_to(array, like.shape)
-
-
-def fill(where: str, name: str, value: Any, into: np.ndarray) -> None:
-    """Write a value into an array of shape (worlds, ...), broadcast over the worlds; see `filled`."""
-    into[...] = _checked(where, name, value, into, False)
-
-
-def _checked(where: str, name: str, value: Any, like: np.ndarray, infinite: bool) -> np.ndarray:
-    is_ready = type(value) is np.ndarray and value.dtype == like.dtype  # no call for it
+    is_ready = type(value) is np.ndarray and value.dtype == like.dtype  # then no call is needed
     # cast before the check: what is too large becomes infinite
     array = value if is_ready else numeric_array(where, name, value).astype(like.dtype, copy=False)
-    shape = like.shape
-    if array.shape != shape and array.shape != shape[1:] and not (array.ndim == 0 and like.ndim == 1):
+    own, shape = array.shape, like.shape
+    if own != shape and own != shape[1:] and not (array.ndim == 0 and like.ndim == 1):
         expected = f"{shape[1:]} or {shape}" if like.ndim > 1 else f"() or {shape}"
-        raise ShapeError(where, name, got=array.shape, expected=expected, hint="The first axis counts the worlds.")
+        raise ShapeError(where, name, got=own, expected=expected, hint="The first axis counts the worlds.")
     # An infinite limit says that there is no limit; NaN is wrong everywhere.
     check_finite(where, name, np.where(np.isinf(array), 0.0, array) if infinite else array)
     return array
+
+
+def filled(where: str, name: str, value: Any, like: np.ndarray, *, infinite: bool = False) -> np.ndarray:
+    """Return what is `fitting`, broadcast over the worlds."""
+    array = fitting(where, name, value, like, infinite)
+    # of one world, a tenth of the time of broadcasting
+    return array.reshape(like.shape) if array.size == like.size else np.broadcast_to(array, like.shape)
 
 
 def chosen_rows(worlds: Any, count: int) -> np.ndarray:

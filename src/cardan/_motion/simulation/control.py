@@ -8,7 +8,7 @@ import numpy as np
 
 from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import Explained, ParameterError, check_known
-from cardan._motion.simulation.arrays import checked_dtype, chosen_rows, fill, filled
+from cardan._motion.simulation.arrays import checked_dtype, chosen_rows, filled, fitting
 from cardan._motion.simulation.kinematics import mass_centers
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world_contents import WorldContents
@@ -66,7 +66,7 @@ class Control(Explained):
 
     @effort.setter
     def effort(self, value: Any) -> None:
-        fill("control", "effort", value, self._arrays[0])
+        self._arrays[0][...] = fitting("control", "effort", value, self._arrays[0])
 
     @property
     def position(self) -> np.ndarray:
@@ -75,7 +75,7 @@ class Control(Explained):
 
     @position.setter
     def position(self, value: Any) -> None:
-        fill("control", "position", value, self._arrays[1])
+        self._arrays[1][...] = fitting("control", "position", value, self._arrays[1])
 
     @property
     def velocity(self) -> np.ndarray:
@@ -84,7 +84,7 @@ class Control(Explained):
 
     @velocity.setter
     def velocity(self, value: Any) -> None:
-        fill("control", "velocity", value, self._arrays[2])
+        self._arrays[2][...] = fitting("control", "velocity", value, self._arrays[2])
 
     @property
     def wrenches(self) -> np.ndarray:

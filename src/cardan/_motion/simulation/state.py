@@ -22,7 +22,7 @@ from cardan._dynamics.call.arguments import check_configuration, numeric_array
 from cardan._dynamics.coordinates import conventions
 from cardan._motion.crowd.kept import NAMES as IMPULSES
 from cardan._motion.crowd.kept import KeptImpulses
-from cardan._motion.simulation.arrays import Constants, checked_dtype, fill, filled
+from cardan._motion.simulation.arrays import Constants, checked_dtype, filled, fitting
 from cardan._motion.simulation.kinematics import body_poses, mass_center_twists, twists_of_mass_centers
 from cardan._motion.simulation.links import backwards, forwards
 from cardan._motion.simulation.world_contents import WorldContents
@@ -154,7 +154,7 @@ class State(Explained):
 
     @v.setter
     def v(self, value: Any) -> None:
-        fill("state", "v", value, self._v)
+        self._v[...] = fitting("state", "v", value, self._v)
 
     @property
     def time(self) -> np.ndarray:
@@ -163,7 +163,7 @@ class State(Explained):
 
     @time.setter
     def time(self, value: Any) -> None:
-        fill("state", "time", value, self.time)
+        self.time[...] = fitting("state", "time", value, self.time)
 
     @property
     def warm(self) -> np.ndarray:
@@ -172,7 +172,7 @@ class State(Explained):
 
     @warm.setter
     def warm(self, value: Any) -> None:
-        fill("state", "warm", value, self._warm)
+        self._warm[...] = fitting("state", "warm", value, self._warm)
 
     @property
     def residual(self) -> np.ndarray:
@@ -184,7 +184,7 @@ class State(Explained):
 
     @residual.setter
     def residual(self, value: Any) -> None:
-        fill("state", "residual", value, self._residual)
+        self._residual[...] = fitting("state", "residual", value, self._residual)
 
     @property
     def diverged(self) -> np.ndarray:
