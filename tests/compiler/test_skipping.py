@@ -9,6 +9,7 @@ import pytest
 
 import cardan
 from cardan._algebra.arrays.repeat import only_where
+from cardan._algebra.arrays.sums import Sums
 from cardan._compiler.program import Array, expr, trace, verify
 from cardan._compiler.program.ops import Op
 from cardan._compiler.program.replay import straight
@@ -198,6 +199,51 @@ def test_a_condition_of_a_pass_defines_nothing_of_the_next():
         traced(function, (4,))
 
 
+# --- sums ---
+
+
+def summed(x, many=3):
+    """Return what so many bodies add, pass after pass, to a number, its negative, and zeros."""
+
+    def once(a):
+        found, of_numbers = Sums({"number": a, "negative": -x[3]}), Sums({"known": -2.0})
+        found.add([("number", x[3]), ("always", 0.5 * a)])
+        for k in range(many):
+            near = x[0] > x[1] + 0.1 * k
+
+            def body(k=k, near=near):
+                b, c = chain(a, x[2], 3 + k)
+                found.add([("number", -b), ("negative", c), ("zeros", -c), ("nothing", 0.0)], near)
+                of_numbers.add([("known", b)], near)
+                return []
+
+            only_where(near, body)
+        assert found["nothing"] == 0.0
+        total = 0.1 * found["number"] - found["negative"] * found["always"] + 0.3 * found["zeros"]
+        return total + 0.1 * of_numbers["known"]
+
+    return np.stack([cardan.repeat(3, once, x[2])])
+
+
+def test_what_is_skipped_adds_nothing():
+    program, x = traced(summed, (4,)), states(64, 0.3)
+    for rows in (slice(0, 64), slice(5, 6), slice(8, 16)):
+        assert same(evaluated(program, "llvm", [x[rows]]), evaluated(never_skipped(program), "llvm", [x[rows]]))
+    np.testing.assert_allclose(evaluated(program, "numpy", [x])[0], summed(list(x.T)).T, rtol=1e-12, atol=1e-14)
+
+
+def test_what_is_skipped_is_not_read():
+    """Behind the bodies there were a choice and a sum for each."""
+    few, many = (traced(lambda x, n=n: summed(x, n), (4,)) for n in (3, 9))
+    outside = []
+    for program in (few, many):
+        inside = {k for region in program.regions if region.may_be_skipped for k in region.instructions}
+        ops = [op for k, op in enumerate(program.instructions.ops) if k not in inside]
+        outside.append([ops.count(op) for op in (Op.ADD, Op.SUB, Op.SELECT, Op.ADDED)])
+    assert outside[0][1:] == outside[1][1:] == [outside[0][1], 0, 0]
+    assert outside[1][0] - outside[0][0] == 6  # those of the conditions
+
+
 # --- other targets, derivatives ---
 
 
@@ -209,7 +255,7 @@ def test_in_c(monkeypatch, tmp_path, dtype):
     def function(x):
         going, body, start = decaying(x)
         a, b = cardan.repeat_while(9, going, body, *start)
-        return np.stack([a, b, *chosen(cardan.when)(x), *only_there(x)[:2]])
+        return np.stack([a, b, *chosen(cardan.when)(x), *only_there(x)[:2], *summed(x)])
 
     program, x = traced(function, (4,)), states(40, 0.4, dtype)
     source = c_code(program, "f").source
@@ -230,7 +276,7 @@ def test_derivatives(mode):
         @cardan.function
         def run(model, q):
             going, body, start = decaying(q)
-            return np.stack([*loop(4, going, body, *start), *chosen(when, 12)(q)])
+            return np.stack([*loop(4, going, body, *start), *chosen(when, 12)(q), *summed(q)])
 
         return cardan.derivative(run, "q", mode=mode)
 
@@ -240,6 +286,9 @@ def test_derivatives(mode):
     expected = theirs.on("numpy")(model, q)
     assert same([ours.on("numpy")(model, q)], [expected])
     np.testing.assert_allclose(ours.on("llvm")(model, q), expected, rtol=1e-9, atol=1e-12)
+    steps = 1e-6 * np.eye(7)[:4]
+    of_sums = [(summed((q[0] + d).tolist()) - summed((q[0] - d).tolist())) / 2e-6 for d in steps]
+    np.testing.assert_allclose(np.ravel(of_sums), expected[0, -1, :4], rtol=1e-6, atol=1e-8)
 
 
 # --- on numbers and batches ---

@@ -182,6 +182,7 @@ class Graph:
 
     def add_to(self, column: int, row: int, value: Any) -> None:
         """Add a value to what is in a column at a row; each time anew, so it is never shared."""
+        self.put.pop((column, row), None)
         key = Op.ADDED, (row, self.result(value)), float(column)
         self.table.pop(key, None)
         self.add(*key)
@@ -382,6 +383,34 @@ class Graph:
         return sum(times.values()) >= WORTH * (len(picked) - numbers + len(results)) + numbers
 
 
+class Sum:
+    """A number to which regions that may be skipped add where they run: an entry of a column.
+
+    It begins with a value that is put there, or with what columns begin with, zero.
+    """
+
+    def __init__(self, graph: Graph, start: Any) -> None:
+        self.graph, self.start, self.column, self.row = graph, start, graph.new_column(1), graph.at(0)
+        self.negative: bool | None = None  # whether it is the negative of what is in the column; None of nothing
+        self.is_added_to = False
+        if type(start) is Expr or start:
+            e = graph.lift(start)
+            self.negative = e.negative
+            graph.put_in(self.column, self.row, Expr(graph, e.index))
+
+    def add(self, condition: Condition, term: Any) -> None:
+        e = self.graph.lift(term)
+        self.negative = e.negative if self.negative is None else self.negative
+        chosen = _select(condition, Expr(self.graph, e.index, e.negative != self.negative), 0.0)
+        self.graph.add_to(self.column, self.row, chosen)
+        self.is_added_to = True
+
+    def value(self) -> Any:
+        if not self.is_added_to:
+            return self.start
+        return Expr(self.graph, self.graph.entry(self.column, self.row).index, bool(self.negative))
+
+
 class Expr:
     """A traced scalar: the value of an instruction, or its negative."""
 
@@ -425,6 +454,10 @@ class Expr:
         """Return where loops over rows are written, but None where passes are not kept, or derivatives follow."""
         self.graph.implicit = True  # these are taken of another program, in which all is written out
         return None if self.graph.regions is None or self.graph.order else self.graph
+
+    def __sum__(self, start: Any) -> Sum | None:
+        """See `Condition`."""
+        return None if self.graph.regions is None else Sum(self.graph, start)
 
     def __cell__(self, table: Table) -> Expr:
         graph = self.graph
@@ -557,6 +590,10 @@ class Condition:
 
     def __skipped__(self, body: Callable[[], list[Any]], otherwise: list[Any] | None = None) -> list[Any]:
         return self.graph.skipped(self, body, otherwise)
+
+    def __sum__(self, start: Any) -> Sum | None:
+        """Return a sum of what regions add; None where there are none, and all that they do is written out."""
+        return None if self.graph.regions is None else Sum(self.graph, start)
 
     __and__ = __rand__ = scalar.logical_and
     __or__ = __ror__ = scalar.logical_or

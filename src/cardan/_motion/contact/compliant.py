@@ -37,7 +37,8 @@ def compliant(
     contacts, lines = equation.contacts, elements.linear()
 
     def solved(responses: Sequence[Response]) -> tuple[list[Scalar], list[Motion]]:
-        a, changes = equation.solve(elements.total(lines), equation.together(responses))
+        added = equation.without_contacts(elements.total(lines))
+        a, changes = equation.solve(equation.together(added, responses))
         return a, [changes(k) for k in range(len(contacts))]
 
     responses = [response(c, c.velocity, -c.drift, dt) for c in contacts]

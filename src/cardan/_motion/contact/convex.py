@@ -97,7 +97,7 @@ def _first_or_further(problem: Problem, first: Iterated) -> tuple[Decided, Estim
         for _ in range(count - 1):
             state = _next(problem, *state)
         decided, solution = _until_right(problem, *state, count)
-        return problem.of_each_patch(decided), solution
+        return problem.equation.of_each_patch(decided), solution
 
     last, solution = only_where(goes, further)
     return lambda k: chosen(goes, last[k], first[0][k]), chosen(goes, solution, first[2])
@@ -129,7 +129,7 @@ def _until_right(
         if isinstance(goes_down, bool) and not goes_down:
             return (count + 1.0, held, after), new
         lower, lowest = only_where(goes_down, lambda: downhill(problem, held, old.a, new))
-        tests = problem.of_each_patch(lambda k: chosen(goes_down, lower.tests[k], after.tests[k]))
+        tests = problem.equation.of_each_patch(lambda k: chosen(goes_down, lower.tests[k], after.tests[k]))
         efforts = chosen(goes_down, lower.efforts, after.efforts)
         return (count + 1.0, held, Decision(efforts, tests)), chosen(goes_down, lowest, new)
 

@@ -51,9 +51,9 @@ def downhill(problem: Problem, decided: Sequence[Tests], old: Vector, new: Estim
 
 
 def _changes(problem: Problem, a: Vector) -> list[Motion]:
-    """Return J a of the patches."""
-    of = problem.equation.changes(a)
-    return [of(k) for k in range(len(problem.rows))]
+    """Return J a of the patches, zeros of those that are far."""
+    equation = problem.equation
+    return equation.everywhere(equation.of_each_patch(equation.changes(a)))
 
 
 def _asked(dt: float, row: Row, change: Motion) -> list[Impulse]:
@@ -128,7 +128,7 @@ class _Way(NamedTuple):
 
     @staticmethod
     def between(problem: Problem, decided: Sequence[Tests], old: Vector, new: Vector) -> _Way:
-        rows, tests = [row.everywhere() for row in problem.rows], problem.everywhere(decided)
+        rows, tests = (problem.equation.everywhere(own, 1.0) for own in (problem.rows, decided))
         d = [y - x for x, y in zip(old, new, strict=True)]
         way = _Way(problem, rows, tests, old, d, [])
         changes = _changes(problem, old), _changes(problem, d)

@@ -19,15 +19,24 @@ from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import reduce
-from itertools import groupby, starmap
-from operator import add
+from itertools import count, groupby
+from numbers import Real
 from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.nested import entries_of, rebuilt
-from cardan._algebra.scalar import maximum, where
-from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Scalar
+from cardan._algebra.arrays.repeat import only_where
+from cardan._algebra.arrays.sums import Sums
+from cardan._algebra.scalar import is_zero, maximum, where
+from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Symmetric3
 from cardan._dynamics.algorithms.crba import mass_matrix
-from cardan._dynamics.algorithms.implicit import Snapshot, add_impedance, closed_solution, implicit_dynamics, is_tree
+from cardan._dynamics.algorithms.implicit import (
+    Snapshot,
+    add_impedance,
+    borne_by_tree,
+    closed_solution,
+    implicit_dynamics,
+    is_tree,
+)
 from cardan._dynamics.algorithms.linear import Armature, Rows, diagonal, dot, plus
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector
@@ -50,6 +59,15 @@ class Response(NamedTuple):
         return self.force - self.impedance @ acceleration
 
 
+NO_RESPONSE = Response(
+    Force.zero(), ArticulatedInertia(Symmetric3.isotropic(0.0), Matrix3.zero(), Symmetric3.isotropic(0.0))
+)
+
+
+def response_of(sums: Sums) -> Response:
+    return rebuilt(NO_RESPONSE, map(sums.__getitem__, count()))
+
+
 class Patch(NamedTuple):
     """Contacts that answer together: a single one at its point, several of one pair at the origin of their node."""
 
@@ -61,6 +79,11 @@ class Patch(NamedTuple):
         return self.nearness is None
 
     @property
+    def is_near(self) -> Any:
+        """Whether it may touch; None of one that is always looked at."""
+        return None if self.nearness is None else self.nearness > 0.0
+
+    @property
     def first(self) -> Contact:
         return self.contacts[0]
 
@@ -68,9 +91,10 @@ class Patch(NamedTuple):
         """Return the columns of the Jacobian that are not zero, by the index in v, where the patch answers."""
         return self.first.columns() if self.is_single else self.first.node_columns
 
-    def at_node(self, quantity: Any) -> Any:
-        """Return a wrench or an impedance of the patch at the origin of its node."""
-        return self.first.place @ quantity if self.is_single else quantity
+    def at_node(self, response: Response) -> Response:
+        """Return a response of the patch as that at the origin of its node."""
+        place = self.first.place
+        return Response(place @ response.force, place @ response.impedance) if self.is_single else response
 
 
 def patches_of(contacts: Sequence[Contact]) -> list[Patch]:
@@ -87,10 +111,6 @@ class Group(NamedTuple):
     is_near: Any  # whether one of them is; None if one of them is always looked at
 
 
-Contribution = Any
-"""What a group adds to the equation of motion where it is near: numbers, nested as its form wants them."""
-
-
 class Equation(ABC):
     """The equation of motion of a step of length dt, with what touches in it, or may."""
 
@@ -98,22 +118,61 @@ class Equation(ABC):
         self.moment, self.patches, self.dt = moment, patches, dt
         self.groups = _by_nodes(patches)
         # before the regions: what is first asked for in one that may be skipped is not there behind it
-        _ = moment.p, moment.V, moment.poses
+        _ = moment.p, moment.V, moment.poses, [patch.is_near for patch in patches]
 
     @property
     def contacts(self) -> list[Contact]:
         return [contact for patch in self.patches for contact in patch.contacts]
 
-    def together(self, responses: Sequence[Response]) -> list[Contribution]:
-        """Return the contributions of all groups, by the responses of their patches."""
-        return [self.contribution(group, [responses[k] for k in group.patches]) for group in self.groups]
+    def over_groups(self, body: Callable[[Group], Any]) -> list[Any]:
+        """Return what a body makes of each group; it is defined where one of its patches is near."""
+        return [_only_near(group.is_near, lambda own=group: body(own)) for group in self.groups]
+
+    def over_patches(self, group: Group, body: Callable[[int], Any]) -> list[Any]:
+        """Return what a body makes of each patch of a group, by its number; it is defined where that is near."""
+        if len(group.patches) == 1:
+            return [body(group.patches[0])]
+        return [_only_near(self.patches[k].is_near, lambda k=k: body(k)) for k in group.patches]
+
+    def of_each_patch(self, body: Callable[[int], Any]) -> list[Any]:
+        """Return what a body makes of each patch, by its number; it is defined where that is near."""
+
+        def of_group(group: Group) -> list[Any]:
+            _ = self.patches[group.patches[0]].first.node_velocity  # before the patches, which have it in common
+            return self.over_patches(group, body)
+
+        return self.of_patches(self.over_groups(of_group))
+
+    def of_patches(self, of_groups: Sequence[Sequence[Any]]) -> list[Any]:
+        """Return what groups have of their patches, in the order of patches."""
+        numbered = zip(self.groups, of_groups, strict=True)
+        found = {k: own for group, parts in numbered for k, own in zip(group.patches, parts, strict=True)}
+        return [found[k] for k in range(len(self.patches))]
+
+    def everywhere(self, of_patches: Sequence[Any], otherwise: float = 0.0) -> list[Any]:
+        """Return what patches have, with a number where they are far; what is known is there anyway."""
+
+        def of(group: Group) -> list[Any]:
+            return [or_number(self.patches[k].is_near, of_patches[k], otherwise) for k in group.patches]
+
+        found = zip(self.groups, self.over_groups(of), strict=True)
+        return self.of_patches([or_number(group.is_near, own, otherwise) for group, own in found])
+
+    def together(self, added: Contributions, responses: Sequence[Response]) -> Any:
+        """Add what patches add that are always looked at, by their responses, and return all."""
+        for group in self.groups:
+            for k in group.patches:
+                added.respond(group, k, responses[k])
+            added.finish(group)
+        return added
 
     @abstractmethod
-    def contribution(self, group: Group, responses: Sequence[Response]) -> Contribution: ...
+    def without_contacts(self, efforts: Efforts) -> Any:
+        """Return the equation as it is before contacts add to it: `Contributions`."""
 
     @abstractmethod
-    def solve(self, efforts: Efforts, contributions: Sequence[Contribution]) -> tuple[list[Scalar], Changes]:
-        """Return the accelerations a, and what returns J a of a patch; without contributions, if nothing touches."""
+    def solve(self, added: Any) -> tuple[list[Scalar], Changes]:
+        """Return the accelerations a, and what returns J a of a patch, with what contacts have added."""
 
     @abstractmethod
     def changes(self, a: Vector) -> Changes:
@@ -123,26 +182,50 @@ class Equation(ABC):
     def quadratic(self, a: Vector) -> Scalar:
         """Return a . M a."""
 
-    def _summed(self, group: Group, responses: Sequence[Response]) -> tuple[Force, ArticulatedInertia]:
-        """Return the wrench at a = 0 and Z of a group at its node."""
-        both = list(zip((self.patches[k] for k in group.patches), responses, strict=True))
-        wrenches = [patch.at_node(own.force) for patch, own in both]
-        impedances = [patch.at_node(own.impedance) for patch, own in both]
-        return reduce(add, wrenches), reduce(add, impedances)
+
+class Contributions(ABC):
+    """An equation of motion, to which contacts add where they are near."""
+
+    @abstractmethod
+    def respond(self, group: Group, k: int, response: Response) -> None:
+        """Add the response of a patch of a group, where the patch is near."""
+
+    @abstractmethod
+    def finish(self, group: Group) -> None:
+        """Add what is left to add of a group whose patches have responded, where the group is near."""
+
+
+class OnNodes(Contributions):
+    """Forces that act on nodes at a = 0, and what their inertia is felt as."""
+
+    def __init__(self, moment: Snapshot, patches: Sequence[Patch], efforts: Efforts) -> None:
+        self.patches, self.efforts = patches, efforts
+        both = zip(moment.p, moment.model.nodes, strict=True)
+        alone = [Response(-p, node.inertia.articulated()) for p, node in both]
+        self.felt = [Sums(dict(enumerate(entries_of(own)))) for own in alone]
+
+    def respond(self, group: Group, k: int, response: Response) -> None:
+        patch = self.patches[k]
+        self.felt[patch.first.a].add(enumerate(entries_of(patch.at_node(response))), patch.is_near)
+
+    def finish(self, group: Group) -> None:
+        """Patches have added all."""
 
 
 class TreeEquation(Equation):
     """In the articulated bodies of a tree, of which some touch the world: contacts are in the axes of their nodes."""
 
-    def contribution(self, group: Group, responses: Sequence[Response]) -> Contribution:
-        return self._summed(group, responses)
+    def without_contacts(self, efforts: Efforts) -> OnNodes:
+        return OnNodes(self.moment, self.patches, efforts)
 
-    def solve(self, efforts: Efforts, contributions: Sequence[Contribution]) -> tuple[list[Scalar], Changes]:
-        both = zip(self.groups, contributions, strict=False)
-        near = [(self.patches[group.patches[0]].first.a, or_zeros(group.is_near, own)) for group, own in both]
-        forces, impedances = ([(i, own[k]) for i, own in near] for k in (0, 1))
-        tau, W = efforts
-        found = implicit_dynamics(self.moment, tau, diagonal(W), forces, impedances, self.dt)
+    def solve(self, added: OnNodes) -> tuple[list[Scalar], Changes]:
+        tau, W = added.efforts[0], diagonal(added.efforts[1])
+        if not self.patches:
+            found = implicit_dynamics(self.moment, tau, W)
+        else:
+            felt = [response_of(own) for own in added.felt]
+            p = [-own.force for own in felt]
+            found = borne_by_tree(self.moment, tau, W, p, lambda node: felt[node.index].impedance)
         return list(found.a), self._of_patches(found.dA)
 
     def changes(self, a: Vector) -> Changes:
@@ -169,40 +252,34 @@ class JointEquation(Equation):
         super().__init__(moment, patches, dt)
         model, q, v = moment.model, moment.q, moment.v
         self.M, self.h = mass_matrix.kernel(model, q), bias_forces.kernel(model, q, v)
-        self.J = [patch.columns() for patch in patches]
+        self.J: list[dict[int, Motion]] = self.of_patches([self._columns(group) for group in self.groups])
 
-    def contribution(self, group: Group, responses: Sequence[Response]) -> Contribution:
-        """Return J^T f_0 and J^T Z J, along those of v that move the group."""
-        columns = list(self._columns(group).values())
-        force, Z = responses[0] if len(group.patches) == 1 else self._summed(group, responses)
-        A: Rows = [[0.0] * len(columns) for _ in columns]
-        add_impedance(A, dict(enumerate(columns)), Z)
-        return [force.dot(column) for column in columns], [row[: k + 1] for k, row in enumerate(A)]
+    def _columns(self, group: Group) -> list[dict[int, Motion]]:
+        """Return J of a group's patches, where they answer: worked out once, where the group is near."""
+        patches, along = [self.patches[k] for k in group.patches], list[int]()
 
-    def _columns(self, group: Group) -> dict[int, Motion]:
+        def found() -> list[list[Motion]]:
+            along[:] = patches[0].first.node_columns
+            return [list(own.values()) for own in (patches[0].first.node_columns, *(p.columns() for p in patches))]
+
+        at_node, *of_patches = _only_near(group.is_near, found)
+        for contact in (contact for patch in patches for contact in patch.contacts):
+            contact.node_columns = dict(zip(along, at_node, strict=True))
+        return [dict(zip(along, own, strict=True)) for own in of_patches]
+
+    def without_contacts(self, efforts: Efforts) -> OnJoints:
+        tau, W = efforts
+        return OnJoints(self, plus(self.M, W), [t - h for t, h in zip(tau, self.h, strict=True)])
+
+    def columns(self, group: Group) -> dict[int, Motion]:
         """Return J where one patch answers, or at the node."""
         first = group.patches[0]
         columns = self.J[first] if len(group.patches) == 1 else self.patches[first].first.node_columns
         return dict(sorted(columns.items()))  # those of a base last in products: they are nearly numbers
 
-    def solve(self, efforts: Efforts, contributions: Sequence[Contribution]) -> tuple[list[Scalar], Changes]:
-        tau, W = efforts
-        A, b = plus(self.M, W), [t - h for t, h in zip(tau, self.h, strict=True)]
-        self.add(A, b, contributions)
-        a = list(closed_solution(self.moment, A, b, self.dt))
+    def solve(self, added: OnJoints) -> tuple[list[Scalar], Changes]:
+        a = list(closed_solution(self.moment, added.A, added.b, self.dt))
         return a, self.changes(a)
-
-    def add(self, A: Rows, b: list[Scalar], contributions: Sequence[Contribution]) -> None:
-        """Add J^T Z J to A and J^T f_0 to b, of what is near; nothing without contributions."""
-        added = defaultdict[tuple[int, int], list[tuple[Any, Scalar]]](list)
-        for group, (force, rows) in zip(self.groups, contributions, strict=False):
-            own = list(self._columns(group))
-            for j, f, row in zip(own, force, rows, strict=True):
-                b[j] = b[j] + or_zeros(group.is_near, f)
-                for i, Z in zip(own, row, strict=False):
-                    added[j, i].append((group.is_near, Z))
-        for (j, i), terms in added.items():  # what is chosen is added at once: it does not wait in memory
-            A[j][i] = A[i][j] = reduce(add, starmap(or_zeros, terms), A[j][i])
 
     def quadratic(self, a: Vector) -> Scalar:
         return sum((x * y for x, y in zip(a, (dot(row, a) for row in self.M), strict=True)), 0.0)
@@ -211,9 +288,52 @@ class JointEquation(Equation):
         return lambda k: sum((column * a[j] for j, column in self.J[k].items()), Motion.zero())
 
 
-def or_zeros(is_near: Any, found: Any) -> Any:
-    """Return what is found of what may touch, and zeros of what is far."""
-    return found if is_near is None else rebuilt(found, (where(is_near, e, 0.0) for e in entries_of(found)))
+class OnJoints(Contributions):
+    """The equation A a = b along v."""
+
+    def __init__(self, equation: JointEquation, A: Rows, b: Sequence[Scalar]) -> None:
+        self.equation, self.size = equation, len(b)
+        self.felt = defaultdict[int, Sums](Sums)  # by the first patch of each group, where it answers
+        self.efforts = Sums(dict(enumerate(b)))
+        self.rows = Sums({(j, i): e for j, row in enumerate(A) for i, e in enumerate(row[: j + 1]) if not is_zero(e)})
+
+    def respond(self, group: Group, k: int, response: Response) -> None:
+        own, patch = self.felt[group.patches[0]], self.equation.patches[k]
+        alone = len(group.patches) == 1  # then it is near where the group is, which answers where the patch does
+        own.add(enumerate(entries_of(response if alone else patch.at_node(response))), None if alone else patch.is_near)
+
+    def finish(self, group: Group) -> None:
+        (force, Z), columns = response_of(self.felt[group.patches[0]]), self.equation.columns(group)
+        A: Rows = [[0.0] * len(columns) for _ in columns]
+        add_impedance(A, dict(enumerate(columns.values())), Z)
+        self.efforts.add(((j, force.dot(column)) for j, column in columns.items()), group.is_near)
+        for j, row in zip(columns, A, strict=True):
+            own = ((j, i) for i in columns)
+            self.rows.add(((key, Z) for key, Z in zip(own, row, strict=True) if key[1] <= j), group.is_near)
+
+    @property
+    def A(self) -> Rows:
+        """M + W + J^T Z J."""
+        n = range(self.size)
+        return [[self.rows[max(i, j), min(i, j)] for i in n] for j in n]
+
+    @property
+    def b(self) -> list[Scalar]:
+        """Tau - h + J^T f_0."""
+        return [self.efforts[j] for j in range(self.size)]
+
+
+def or_number(is_near: Any, found: Any, otherwise: float = 0.0) -> Any:
+    """Return what is found of what may touch, and a number for what is not known of what is far."""
+    if is_near is None:
+        return found
+    entries = (e if e is None or isinstance(e, Real) else where(is_near, e, otherwise) for e in entries_of(found))
+    return rebuilt(found, entries)
+
+
+def _only_near(is_near: Any, body: Callable[[], Any]) -> Any:
+    """Return what a body makes of what may touch; of what is far it is undefined."""
+    return body() if is_near is None else only_where(is_near, body)
 
 
 def _by_nodes(patches: Sequence[Patch]) -> list[Group]:

@@ -16,16 +16,23 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, NamedTuple
 
-from cardan._algebra.arrays.nested import entries_of, rebuilt
-from cardan._algebra.arrays.repeat import only_where, when
-from cardan._algebra.scalar import is_zero, maximum, sqrt, where
-from cardan._algebra.spatial import SE3, ArticulatedInertia, Force, Matrix3, Motion, Scalar, Symmetric3
+from cardan._algebra.arrays.repeat import when
+from cardan._algebra.scalar import is_zero, maximum, sqrt
+from cardan._algebra.spatial import SE3, Force, Motion, Scalar
 from cardan._dynamics.algorithms.drives import JointForces, Lines
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.cone import Cone, Impulse, Part
-from cardan._motion.contact.equation import Changes, Contribution, Equation, Group, Patch, Response, or_zeros
+from cardan._motion.contact.equation import (
+    NO_RESPONSE,
+    Changes,
+    Contributions,
+    Equation,
+    Group,
+    Patch,
+    Response,
+    or_number,
+)
 
-NO_IMPEDANCE = ArticulatedInertia(Symmetric3.isotropic(0.0), Matrix3.zero(), Symmetric3.isotropic(0.0))
 NOTHING = Impulse(0.0, Force.zero())
 
 Tests = Sequence[Impulse]  # z of the contacts of a patch (`cone`)
@@ -87,7 +94,7 @@ class Row(NamedTuple):
 
     def response(self, parts: Sequence[Part], dt: float) -> Response:
         """Return what the contacts do together, on parts of their laws."""
-        force, Z = Force.zero(), NO_IMPEDANCE
+        force, Z = NO_RESPONSE
         for k, (law, ahead, part) in enumerate(zip(self.laws, self.ahead, parts, strict=True)):
             wrench, impedance = law.wrench(part.at(ahead)) * (1.0 / dt), part.impedance
             if self.places is None:
@@ -98,13 +105,6 @@ class Row(NamedTuple):
     def near(self, found: Callable[[], Any], otherwise: Any) -> Any:
         """Return what is found of a patch that may touch, and something else of one that is far."""
         return found() if self.nearness is None else when(self.is_near, found, otherwise)
-
-    def everywhere(self) -> Row:
-        """Return the row with numbers, which mean nothing, where it is far."""
-        if self.nearness is None:
-            return self
-        entries = (e if e is None or isinstance(e, float) else where(self.is_near, e, 1.0) for e in entries_of(self))
-        return rebuilt(self, entries)._replace(nearness=self.nearness)
 
 
 class _Reaction(NamedTuple):
@@ -125,8 +125,9 @@ class Problem:
 
     @staticmethod
     def of(equation: Equation, elements: JointForces) -> Problem:
-        found = [_row_and_tests(patch, equation.dt) for patch in equation.patches]
-        return Problem(equation, elements, [row for row, _ in found], [tests for _, tests in found])
+        found = equation.of_each_patch(lambda k: _row_and_tests(equation.patches[k], equation.dt))
+        rows = [row._replace(nearness=patch.nearness) for (row, _), patch in zip(found, equation.patches, strict=True)]
+        return Problem(equation, elements, rows, [tests for _, tests in found])
 
     def start(self) -> tuple[Decision, Estimate]:
         """Return what keeps the velocities as they are."""
@@ -138,47 +139,25 @@ class Problem:
     def lines(self, decision: Decision, a: Vector) -> Lines:
         return self.elements.linear(decision.efforts, a)
 
-    def over_groups(self, body: Callable[[Group], Any]) -> list[Any]:
-        """Return what a body makes of each group; it is defined where one of its patches is near."""
-        return [_only_near(group.is_near, lambda own=group: body(own)) for group in self.equation.groups]
-
-    def over_patches(self, group: Group, body: Callable[[int], Any]) -> list[Any]:
-        """Return what a body makes of each patch of a group, by its number; it is defined where that is near."""
-        if len(group.patches) == 1:
-            return [body(group.patches[0])]
-        return [_only_near(self.rows[k].is_near, lambda k=k: body(k)) for k in group.patches]
-
-    def of_each_patch(self, body: Callable[[int], Any]) -> list[Any]:
-        """Return what a body makes of each patch, by its number; it is defined where that is near."""
-        return self._of_patches(self.over_groups(lambda group: self.over_patches(group, body)))
-
-    def everywhere(self, of_patches: Sequence[Any]) -> list[Any]:
-        """Return what patches have, with zeros where they are far."""
-
-        def of(group: Group) -> list[Any]:
-            return [or_zeros(self.rows[k].is_near, of_patches[k]) for k in group.patches]
-
-        found = zip(self.equation.groups, self.over_groups(of), strict=True)
-        return self._of_patches([or_zeros(group.is_near, own) for group, own in found])
-
     def solved(self, decided: Callable[[int], Tests], lines: Lines) -> tuple[list[Tests], Decision, Estimate]:
         """Return the solution with all forces on the parts of their laws that are decided on, and the next decision.
 
         `decided` gives the tests of a patch, and is asked where that is near; they are returned first.
         """
         equation = self.equation
-        acting = self.over_groups(lambda group: self._acting(group, decided))
-        a, changes = equation.solve(self.elements.total(lines), [own for _, own in acting])
-        held = self._of_patches([[tests for tests, _ in own] for own, _ in acting])
-        parts = self._of_patches([[parts for _, parts in own] for own, _ in acting])
-        reactions: list[_Reaction] = self.over_groups(lambda group: self._reaction(group, parts, changes))
+        added = equation.without_contacts(self.elements.total(lines))
+        acting = equation.over_groups(lambda group: self._acting(group, decided, added))
+        a, changes = equation.solve(added)
+        held = equation.of_patches([[tests for tests, _ in own] for own in acting])
+        parts = equation.of_patches([[parts for _, parts in own] for own in acting])
+        reactions: list[_Reaction] = equation.over_groups(lambda group: self._reaction(group, parts, changes))
         errors = [
-            or_zeros(group.is_near, own.squared_error) for group, own in zip(equation.groups, reactions, strict=True)
+            or_number(group.is_near, own.squared_error) for group, own in zip(equation.groups, reactions, strict=True)
         ]
         efforts = self.elements.on(lines, a)
         of_joints = self.elements.residual(efforts, a)
         residual = maximum(of_joints, sqrt(reduce(maximum, errors, 0.0)))
-        tests = self._of_patches([reaction.tests for reaction in reactions])
+        tests = equation.of_patches([reaction.tests for reaction in reactions])
         return held, Decision(efforts, tests), Estimate(a, residual, of_joints, efforts)
 
     def impulses(self, decided: Callable[[int], Tests], a: Vector) -> list[Impulse]:
@@ -190,27 +169,20 @@ class Problem:
             acting = zip(row.laws, decided(k), row.twists(changes(k), dt), strict=True)
             return [law.part(z).at(twist) for law, z, twist in acting]
 
-        return [g for own in self.everywhere(self.of_each_patch(of)) for g in own]
+        return [g for own in self.equation.everywhere(self.equation.of_each_patch(of)) for g in own]
 
-    def _of_patches(self, of_groups: Sequence[Sequence[Any]]) -> list[Any]:
-        """Return what groups have of their patches, in the order of patches."""
-        numbered = zip(self.equation.groups, of_groups, strict=True)
-        found = {k: own for group, parts in numbered for k, own in zip(group.patches, parts, strict=True)}
-        return [found[k] for k in range(len(self.rows))]
+    def _acting(self, group: Group, decided: Callable[[int], Tests], added: Contributions) -> list[Any]:
+        """Return the tests of a group's patches, with the parts of laws they decide on, and add what they do."""
 
-    def _acting(self, group: Group, decided: Callable[[int], Tests]) -> tuple[list[Any], Contribution]:
-        """Return the tests of a group's patches, with the parts of laws they decide on, and what the group adds."""
-
-        def of(k: int) -> tuple[Tests, list[Part], Response]:
+        def of(k: int) -> tuple[Tests, list[Part]]:
             row, tests = self.rows[k], decided(k)
             parts = [law.part(z) for law, z in zip(row.laws, tests, strict=True)]
-            return tests, parts, row.response(parts, self.equation.dt)
+            added.respond(group, k, row.response(parts, self.equation.dt))
+            return tests, parts
 
-        found = self.over_patches(group, of)
-        responses = [own for _, _, own in found]
-        if len(group.patches) > 1:
-            responses = [or_zeros(self.rows[k].is_near, own) for k, own in zip(group.patches, responses, strict=True)]
-        return [(tests, parts) for tests, parts, _ in found], self.equation.contribution(group, responses)
+        found = self.equation.over_patches(group, of)
+        added.finish(group)
+        return found
 
     def _reaction(self, group: Group, parts: Sequence[Sequence[Part]], changes: Changes) -> _Reaction:
         """Return what the contacts of a group feel, on the parts of their laws that they were on."""
@@ -225,26 +197,15 @@ class Problem:
                 found, worst = [*found, test], maximum(worst, law.squared_error(g, test))
             return _Reaction(found, worst)
 
-        reactions = self.over_patches(group, of)
+        reactions = self.equation.over_patches(group, of)
         errors = [own.squared_error for own in reactions]
         if len(errors) > 1:
-            errors = [or_zeros(self.rows[k].is_near, own) for k, own in zip(group.patches, errors, strict=True)]
+            errors = [or_number(self.rows[k].is_near, own) for k, own in zip(group.patches, errors, strict=True)]
         return _Reaction([own.tests for own in reactions], reduce(maximum, errors))
 
 
 def _row_and_tests(patch: Patch, dt: float) -> tuple[Row, Tests]:
     """Return a patch's row, and the tests at its present velocities."""
-    _ = patch.first.node_velocity  # before the region: patches of one node have it in common
-
-    def found() -> tuple[Row, Tests]:
-        row = Row.of(patch, dt)
-        both = [(law, contact.velocity) for law, contact in zip(row.laws, patch.contacts, strict=True)]
-        return row, [law.test(law.first(velocity), velocity) for law, velocity in both]
-
-    row, tests = _only_near(None if patch.nearness is None else patch.nearness > 0.0, found)
-    return row._replace(nearness=patch.nearness), tests
-
-
-def _only_near(is_near: Any, body: Callable[[], Any]) -> Any:
-    """Return what a body makes of what may touch; of what is far it is undefined."""
-    return body() if is_near is None else only_where(is_near, body)
+    row = Row.of(patch, dt)
+    both = [(law, contact.velocity) for law, contact in zip(row.laws, patch.contacts, strict=True)]
+    return row, [law.test(law.first(velocity), velocity) for law, velocity in both]

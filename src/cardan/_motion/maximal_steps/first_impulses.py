@@ -29,7 +29,7 @@ from cardan._dynamics.algorithms.closed import inverse
 from cardan._dynamics.algorithms.linear import Rows
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._motion.contact.cone import SMALL, STICKING, Cone, worst_error
-from cardan._motion.contact.equation import JointEquation, Response
+from cardan._motion.contact.equation import JointEquation, OnJoints, Response
 from cardan._motion.contact.point import Contact
 
 # Of the impulses to begin with. Half of them let one stack of four in a thousand steps go astray, of 48 that began with
@@ -109,10 +109,8 @@ def first_impulses(
         responses = [
             Response(law.wrench(part.at(u)), part.impedance) for law, part, u in zip(laws, parts, twists, strict=True)
         ]
-        K = [list(row) for row in A]
-        b: list[Scalar] = [0.0] * len(A)
-        equation.add(K, b, equation.together(responses))
-        changed = equation.changes(inverse(moment.model, moment.q, K)(b))
+        added = equation.together(OnJoints(equation, A, [0.0] * len(A)), responses)
+        changed = equation.changes(inverse(moment.model, moment.q, added.A)(added.b))
         now = [u + changed(k) for k, u in enumerate(twists)]
         return now, [part.at(u) for part, u in zip(parts, now, strict=True)]
 

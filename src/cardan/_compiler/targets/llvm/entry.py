@@ -281,11 +281,12 @@ class EntryWriter:
     def empty(self, within: Region | None) -> None:
         """Write zeros to the columns that are added to in a region, and live in it."""
         w, size = self.w, self.lanes.bytes
-        for column in self.plan.summed.get(within, ()):
-            first, stride = self.plan.columns[column]
-            last, step = self.program.columns[column].rows * stride * size, stride * size
-            start = self.slot(first)
-            w.loop(0, last, step, lambda offset, start=start: w.store(w.v, w.real(0.0), w.at(start, offset), size))
+        places = ((self.plan.columns[c], self.program.columns[c].rows) for c in self.plan.summed.get(within, ()))
+        slots = sorted(place.at(row) for place, rows in places for row in range(rows))
+        for _, run in groupby(enumerate(slots), key=lambda item: item[1] - item[0]):
+            own = [slot for _, slot in run]
+            start = self.slot(own[0])
+            w.loop(0, len(own) * size, size, lambda at, start=start: w.store(w.v, w.real(0.0), w.at(start, at), size))
 
     def any_lane(self, condition: int) -> str:
         """Write whether a condition holds in any lane."""
