@@ -14,7 +14,7 @@ from cardan._motion.crowd import layout
 from cardan._motion.crowd.kinds import kinds_of
 from cardan.description import Box, Capsule, Plane, Shape, Sphere
 from cardan.errors import UnsupportedError
-from cardan.joints import Fixed, FreeFlyer, Revolute
+from cardan.joints import Fixed, FreeFlyer, Revolute, Universal
 from cardan.solvers import Featherstone
 from representatives import represented
 
@@ -574,8 +574,8 @@ def test_a_robot_that_meets_no_other_moves_as_in_a_world_of_its_own():
     assert weight == pytest.approx(9.81 * many.model.mass, rel=1e-4)
 
 
-def arm():
-    """A base that is fixed, with a shape, and three links that swing over it and the ground."""
+def arm(joint=None):
+    """A base that is fixed, with a shape, and three links that swing over it and the ground; a joint for the last."""
     m = cardan.Mechanism("arm")
     m.add_body("base", Box((0.2, 0.2, 0.2)).inertia_of_mass(5.0))
     m.add_joint("root", Fixed(), "world", "base", SE3(translation=(0.0, 0.0, 0.1)))
@@ -583,15 +583,17 @@ def arm():
     for k, (on, height) in enumerate([("base", 0.15), ("l0", 0.2), ("l1", 0.2)]):
         m.add_body(f"l{k}", Capsule(0.04, 0.3).inertia_of_mass(1.0))
         ends = SE3(translation=(0.0, 0.0, height)), SE3(translation=(0.0, 0.0, -0.2))
-        m.add_joint(f"j{k}", Revolute((0, 1, 0) if k else (1, 0, 0)), on, f"l{k}", *ends, damping=(0.3,))
+        own = joint if joint and k == 2 else Revolute((0, 1, 0) if k else (1, 0, 0))
+        m.add_joint(f"j{k}", own, on, f"l{k}", *ends, damping=(0.3,) * own.nv)
         m.add_shape(Shape(f"l{k}", "collision", Capsule(0.04, 0.3)))
     return m
 
 
-def arms(spacing):
-    b = WorldBuilder()
+def arms(spacing, itself=False):
+    b, one = WorldBuilder(), arm()
+    one.self_collision = itself
     b.add_ground()
-    b.replicate(arm(), 4, spacing=spacing)
+    b.replicate(one, 4, spacing=spacing)
     world = b.finalize()
     state = world.state()
     state.q = 0.3 * np.random.default_rng(1).normal(size=(1, 12))
@@ -609,8 +611,11 @@ def test_arms_at_several_places_are_one_kind_and_move_as_one_alone():
 
 
 @pytest.mark.full
-def test_arms_touch_each_other_and_their_bases_as_in_one_program():
-    world, state = arms(0.45)
+@pytest.mark.parametrize("itself", [False, True], ids=["", "and themselves"])
+def test_arms_touch_each_other_and_their_bases_as_in_one_program(monkeypatch, itself):
+    if itself:
+        monkeypatch.setattr(layout, "MOST_MET", 6)
+    world, state = arms(0.45, itself)
     tables, program = (Featherstone(world, DT, tables=tables) for tables in (True, False))
     after, expected = tables.step(state, steps=250), program.step(state, steps=250)
     np.testing.assert_allclose(after.q, expected.q, atol=1e-6)
@@ -630,18 +635,88 @@ def test_a_robot_that_may_touch_itself_in_many_places_moves_as_one_program_moves
     state = world.state(3)
     state.q, state.v = [[0.1, 0.0, 0.0], [0.2, 2.0, 2.0], [0.0, 2.6, 2.6]], [[0, 0, 0], [0, 0, 3], [0, 0, 0]]
     pushes = np.zeros(3)  # of each world: in how many steps the arm touches itself
+    rng = np.random.default_rng(0)
     for _ in range(200):
         after, expected = tables.step(state), program.step(state)
         np.testing.assert_allclose(after.v, expected.v, atol=2e-3)
         np.testing.assert_array_equal(after.v, forgetful.step(state).v)  # whatever is known of steps before
-        for engine in chain(*forgetful._by_tables._idle.values()):
-            engine.c.tree_known[...] = 0
+        forget(forgetful, rng)
         found = program.contact_forces(state)
         pushes += found.force[:, found.pair == of_itself].any(axis=(1, 2))
         state = expected
     assert pushes[0] == 0
     assert 0 < pushes[1] < 200
     assert pushes[2] == 200
+
+
+def forget(solver, rng):
+    """Let a solver forget for how long robots are apart from themselves, and along which ways."""
+    for engine in chain(*solver._by_tables._idle.values()):
+        engine.c.tree_known[...], engine.c.listed_room[...] = 0, -1e300
+        engine.c.listed_way[...] = rng.normal(size=engine.c.listed_way.shape) / 10.0
+
+
+def folded(world, gap):
+    """Return the configuration of an arm, folded, whose last link is so far from the first."""
+    low, high = 2.0, 2.9
+    for _ in range(60):
+        q = np.array([0.0, 0.5 * (low + high), 0.5 * (low + high)])
+        near = cardan.clearance(world, q, pairs=["l2/l0"]).distance[0]
+        low, high = (q[1], high) if near > gap else (low, q[1])
+    return q
+
+
+@pytest.fixture
+def touching_arms(monkeypatch):
+    """Arms whose pairs with themselves are more than a program of one alone has."""
+    monkeypatch.setattr(layout, "MOST_MET", 6)
+    return arm().world(ground=True, self_collision=True)
+
+
+def test_a_robot_that_is_near_itself_and_does_not_touch_is_alone(touching_arms):
+    """At 3 mm contact is looked for. Where its step alone does not close the gap, nothing acts."""
+    apart, state = arm().world(ground=True), touching_arms.state(3)
+    state.q = [folded(touching_arms, gap) for gap in (3e-3, 3e-3, -1e-4)]
+    state.v = [[0.0, 0.0, 0.0], [0.0, 0.0, 10.0], [0.0, 0.0, 0.0]]
+    free, solver = apart.state(3), Featherstone(touching_arms, DT, tables=True)
+    free.q, free.v = state.q, state.v
+    after, expected = solver.step(state), Featherstone(apart, DT, tables=False).step(free)
+    engines = chain(*solver._by_tables._idle.values())
+    assert sum(int(engine.c.tree_alone.sum()) for engine in engines) == 1
+    np.testing.assert_allclose(after.v[0], expected.v[0], atol=1e-12)
+    assert (np.abs(after.v - expected.v).max(axis=1)[1:] > 1e-3).all()
+
+
+def test_a_robot_that_touches_itself_is_the_same_among_others_that_do_not(touching_arms):
+    state, solver = touching_arms.state(19), Featherstone(touching_arms, DT, tables=True)
+    rng = np.random.default_rng(0)
+    state.q = [folded(touching_arms, 1e-3) if k % 3 else rng.normal(size=3) for k in range(19)]
+    state.v = rng.normal(size=(19, 3))
+    together = solver.step(state, steps=5)
+    for k in range(19):
+        own = touching_arms.state(1)
+        own.q, own.v = state.q[[k]], state.v[[k]]
+        np.testing.assert_array_equal(solver.step(own, steps=5).v[0], together.v[k])
+
+
+def test_joints_of_several_hinges_have_room(touching_arms):
+    """It holds for many steps, and hangs on nothing else."""
+    joint = Universal((0, 1, 0), (1, 0, 0))
+    world, rng = arm(joint).world(ground=True, self_collision=True), np.random.default_rng(1)
+    tables, forgetful, program = (Featherstone(world, DT, tables=tables) for tables in (True, True, False))
+    state = world.state(8)
+    state.q = [0.0, 2.3, 2.3, 0.0] + 0.1 * rng.normal(size=(8, 4))
+    state.v = 0.1 * rng.normal(size=(8, 4))
+    listed = known = 0
+    for _ in range(60):
+        after, expected = tables.step(state), program.step(state)
+        np.testing.assert_array_equal(after.v, forgetful.step(state).v)
+        np.testing.assert_allclose(after.v, expected.v, atol=2e-3)
+        for engine in chain(*tables._by_tables._idle.values()):
+            listed, known = listed + engine.c.tree_coupled.sum(), known + engine.c.tree_apart.sum()
+        forget(forgetful, rng)
+        state = expected
+    assert listed > known > 60
 
 
 def test_many_robots_that_nothing_can_touch_are_rows():

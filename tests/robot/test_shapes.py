@@ -9,7 +9,7 @@ import pytest
 
 import cardan
 from cardan._robot.geometry.mesh import integrals_of_triangles
-from cardan._robot.geometry.support import reach
+from cardan._robot.geometry.support import corners_of, reach
 from cardan.description import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Shape, Sphere, inertia_of_shapes
 from cardan.errors import MissingExtraError, ParameterError
 from cardan.spatial import SE3
@@ -284,6 +284,8 @@ def test_how_far_a_shape_reaches_is_how_far_its_points_do(kind, scale):
     assert (found >= far * (1 - 1e-12)).all()
     np.testing.assert_allclose(found, far, rtol=2e-3)
     assert reach(shape, [0.0, 0.0, -1.0]) == pytest.approx(reach(shape, [0.0, 0.0, 1.0]))
+    corners, swept = corners_of(shape)
+    np.testing.assert_allclose((d @ corners.T).max(axis=-1) + np.linalg.norm(d * swept, axis=-1), found, rtol=1e-12)
 
 
 def test_a_height_field_reaches_to_its_highest_corner_and_its_base():

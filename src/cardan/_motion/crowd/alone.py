@@ -18,21 +18,42 @@ from cardan._motion.crowd.tables import BITS, MASK, Crowd
 # pyright: analyzeUnannotatedFunctions=false
 
 
-@kernel(c=Crowd, flags=I32[:], program=INT, k=INT, value=INT, low=INT, high=INT)
-def run_between(c, flags, program, k, value, low, high):
-    """Run a program over the trees of a kind from one on up to another, whose flag has a value."""
-    start = low
-    for t in range(low, high + 1):
-        if t == high or flags[t] != value:
-            if t > start:
-                run(program, t - start, start - c.kind_tree[k])
-            start = t + 1
-
-
 @kernel(c=Crowd, flags=I32[:], program=INT, k=INT, value=INT)
 def run_where(c, flags, program, k, value):
-    """Run a program over the trees of a kind whose flag has a value."""
-    run_between(c, flags, program, k, value, c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k])
+    """Run a program over the trees of a kind whose flag has a value, side by side, wherever they are."""
+    count = 0
+    for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
+        if flags[t] == value:
+            c.run_rows[count] = t - c.kind_tree[k]
+            count += 1
+    run(program, count)
+
+
+@kernel(c=Crowd, lonely=INT)
+def try_alone(c, lonely):
+    """Take the steps of robots that may touch themselves, but are listed with no other, as if they did not."""
+    for k in range(c.kinds):
+        if c.alone[k] != 0 and c.tree_lonely[c.kind_tree[k]] == lonely:
+            for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
+                is_free = c.tree_alike[t] == 1 and (lonely == 1 or c.tree_met[t] == 0)
+                is_tried = c.tree_hinges[t] > 0 and c.joined == 0 and is_free
+                c.tree_tried[t] = 1 if is_tried else 0
+                if not is_tried:
+                    for v in range(c.hinge_v[t], c.hinge_v[t] + c.tree_hinges[t]):
+                        c.v_after[v] = c.v_rows[v]
+            run_where(c, c.tree_tried, c.alone[k], k, 1)
+            for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
+                c.tree_apart[t] = 1 if c.tree_hinges[t] > 0 and is_known_apart(c, t) else 0
+
+
+@kernel(c=Crowd)
+def finish_alone(c):
+    """Take the steps of robots that are alone and were not tried."""
+    for k in range(c.kinds):
+        if c.alone[k] != 0:
+            for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
+                c.tree_near[t] = 1 if c.tree_alone[t] == 1 and c.tree_tried[t] == 0 else 0
+            run_where(c, c.tree_near, c.alone[k], k, 1)
 
 
 @kernel(c=Crowd)
@@ -43,7 +64,7 @@ def look_at_room(c):
     for k in range(c.kinds):
         if c.moving[k] != 0:
             for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
-                c.tree_near[t] = 0 if c.tree_lonely[t] == 1 and is_known_apart(c, t) else 1
+                c.tree_near[t] = 0 if c.tree_lonely[t] == 1 and c.tree_apart[t] == 1 else 1
             run_where(c, c.tree_near, c.moving[k], k, 1)
             for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
                 if c.tree_near[t] == 1 and c.tree_alike[t] == 1 and not c.tree_slack[t] >= 0.0:
@@ -75,7 +96,7 @@ def mark_meeting(c, flags, keys, count, value, itself):
         b = c.node_tree[c.shape_node[second]]
         if b < 0 and c.shape_base[second] >= 0 and c.shape_base[second] != c.tree_base[a]:
             flags[a] = value if flags[a] != ASLEEP else ASLEEP
-        if b >= 0 and (a != b or (itself == 1 and c.tree_itself[a] == 0)):
+        if b >= 0 and (a != b or (itself == 1 and c.tree_itself[a] == 0 and c.tree_touched[a] == 1)):
             flags[a] = value if flags[a] != ASLEEP else ASLEEP
             flags[b] = value if flags[b] != ASLEEP else ASLEEP
 
@@ -88,7 +109,9 @@ def note_couples(c, keys, count, world):
         for t in range(c.kind_tree[k] + world * each, c.kind_tree[k] + (world + 1) * each):
             c.tree_coupled[t] = 1 if c.joined == 1 else 1 - c.tree_alike[t]
             c.tree_met[t] = c.tree_coupled[t]
+            c.tree_touched[t] = 1
             c.tree_known[t] = 0
+            c.tree_apart[t] = 0
             c.tree_moved[t] = 0.0
             for q in range(c.hinge_q[t], c.hinge_q[t] + c.tree_hinges[t]):
                 c.checked_q[q] = c.q_rows[q]

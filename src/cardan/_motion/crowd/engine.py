@@ -90,7 +90,7 @@ class Engine:
     def _add_trees(self) -> None:
         c, layout = self.c, self.layout
         c.allocate(c.numbers_q, "q_rows", "q_after", "checked_q")
-        c.allocate(c.numbers_v, "hinge_room", "hinge_moved", "hinge_pace")
+        c.allocate(c.numbers_v, "hinge_room", "hinge_moved", "hinge_speed", "hinge_pace")
         c.allocate(c.numbers_v, "effort", "position", "velocity")
         c.allocate(c.numbers_v, "v_rows", "v_after", "a_rows", "effort_rows", "position_rows", "velocity_rows")
         c.allocate(len(c.w_source), "wrenches", "wrench_rows")
@@ -99,7 +99,8 @@ class Engine:
         c.allocate(layout.first_borne[-1], "borne", "borne_first", "moved")
         c.allocate(layout.first_ball[-1], "listed_balls")
         c.allocate(c.trees, "tree_sound", "tree_error", "tree_alone", "tree_coupled", "tree_residual", "tree_slack")
-        c.allocate(c.trees, "tree_met", "tree_near", "tree_known", "tree_apart", "tree_busy", "tree_time")
+        c.allocate(c.trees, "tree_met", "tree_near", "tree_known", "tree_apart", "tree_time")
+        c.allocate(c.trees, "tree_tried", "tree_touched", "run_rows")
         c.allocate(c.trees, "tree_before", "tree_moved", "tree_pace")
         c.allocate(c.trees, "rest", "rest_woken", "tree_pushed", "tree_placed")
         c.allocate(c.numbers_q, "rest_q")
@@ -107,7 +108,8 @@ class Engine:
         c.allocate(c.trees, "colours_of")
         self._name_arrays()
         begin = "effort", "position", "velocity", "wrenches", "line", "armature", "before", "tree_error", "free"
-        for name in (*begin, "rest", "rest_woken", "tree_placed"):
+        known = "tree_met", "tree_apart", "tree_tried"
+        for name in (*begin, *known, "rest", "rest_woken", "tree_placed"):
             getattr(c, name)[...] = 0
         rows = c.kind_rows.tolist()
         elements = [rows_of.elements for rows_of in self.trees]
@@ -174,7 +176,7 @@ class Engine:
             (held, rows_of.elements, {"held": "held", "held_after": "held_after"}),
             (layout.first_tree[k], 1, {name: f"tree_{name}" for name in ("sound", "error", "residual", "slack")}),
         ]
-        found: dict[str, np.ndarray] = {}
+        found: dict[str, np.ndarray] = {"run_rows": c.run_rows}
         for start, size, arrays in groups:
             for name, own in arrays.items():
                 found[name] = getattr(c, own)[start : start + n * size].reshape(n, -1)
@@ -236,7 +238,17 @@ class Engine:
     def _room_for_pairs(self, most: int) -> None:
         c, points, sizes = self.c, int(self.c.pair_points.max(initial=1)), self.c.pair_sizes.max(axis=0, initial=1)
         c.allocate(most, "near", "keys", "spare", "listed", "pair_a", "pair_b", "w")
-        c.allocate(most, "key_at", "spare_at", "listed_room", "pair_reach", "pair_gap")
+        c.allocate(
+            most,
+            "key_at",
+            "spare_at",
+            "listed_room",
+            "listed_known",
+            "listed_way",
+            "pair_reach",
+            "pair_gap",
+            "pair_way",
+        )
         c.listed_most = most // self.worlds
         c.listed_count[...] = -1
         c.allocate(most * int(sizes[0]), "size_a")
@@ -251,7 +263,7 @@ class Engine:
         most, n = c.near_most, pair.points
         found = {"X_a": c.shape_pose, "X_b": c.shape_pose, "local": c.shape_local, "centre": c.shape_centre}
         found |= {name: getattr(c, name) for name in ("pair_a", "pair_b", "w")}
-        found |= {"reach": c.pair_reach, "apart": c.pair_gap}
+        found |= {"reach": c.pair_reach, "apart": c.pair_gap, "way": c.pair_way}
         columns = {"size_a": pair.sizes[0], "size_b": pair.sizes[1], "gap": n}
         columns |= dict.fromkeys(("point", "normal", "turning"), 3 * n)
         return found | {name: getattr(c, name)[: most * size].reshape(most, size) for name, size in columns.items()}

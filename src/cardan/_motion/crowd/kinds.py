@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan._algebra.manifolds import Euclidean
 from cardan._algebra.spatial import SE3, Inertia
 from cardan._dynamics.algorithms.along import are_many
 from cardan._motion.contact.touching import Pair
 from cardan._motion.crowd.rows import LANES, blocks_of
-from cardan._robot.joints import FreeFlyer, Revolute
+from cardan._robot.joints import FreeFlyer, Joint
 from cardan._robot.joints.catalogue.of_another import renamed_primaries
 from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
@@ -29,6 +30,7 @@ LONG, LARGE = 32, 128
 A rope of 32 links begins after 3 s in place of 10 s, and its step takes as long as that of one program (measured).
 Robots have up to 110 joints, and at most some 15 one after the other.
 """
+STILL = 1e-12  # of what moves nothing, or by 1
 BASE = "base"
 """In pairs of a tree alone: the body that it hangs on, in its place."""
 
@@ -70,7 +72,7 @@ class Kind:
     alike: Sequence[bool] = ()  # of each tree, whether it has just these
     shapes: Sequence[Sequence[int]] = ()  # of each tree
     is_lonely: bool = False  # whether nothing else may touch these
-    hinges: Sequence[Node] = ()  # all joints but the root, if they are to be looked at (`itself`)
+    hinges: Sequence[Node] = ()  # all joints but the root, if they turn in place and are looked at (`itself`)
 
     @property
     def is_loose(self) -> bool:
@@ -179,13 +181,24 @@ def _placed(kind: Kind) -> Model:
 
 
 def hinges_of(model: Model) -> Sequence[Node]:
-    """Return all nodes of a tree but its root, if they are hinges and their coordinates follow one another."""
+    """Return all nodes of a tree but its root, if they are hinges or several in one, and coordinates are in a row."""
     _, *others = model.nodes
-    if not all(type(node.joint) is Revolute and node.parent >= 0 for node in others):
+    if not all(node.parent >= 0 and turns_in_place(node.joint) for node in others):
         return ()
     others.sort(key=lambda node: node.v)
-    first = {(node.q[0] - i, node.v[0] - i) for i, node in enumerate(others)}
-    return others if len(first) == 1 else ()
+    both = [[i for node in others for i in getattr(node, key)] for key in ("q", "v")]
+    return others if all(own == list(range(own[0], own[0] + len(own))) for own in both if own) else ()
+
+
+def turns_in_place(joint: Joint) -> bool:
+    """Return whether a joint moves no origin, and each coordinate turns it about an axis (seen at random ones)."""
+    if type(joint.manifold) is not Euclidean or joint.primaries:
+        return False
+    samples = joint.random_configuration((4,), seed=1)
+    columns = [S for q in samples for S in joint.motion_subspace(q.tolist())]
+    moved = [*(S.linear for S in columns), *(joint.transform(q.tolist()).translation for q in samples)]
+    speeds = [float(S.angular.norm()) for S in columns]
+    return all(float(e.norm()) < STILL for e in moved) and all(abs(speed - 1.0) < STILL for speed in speeds)
 
 
 def is_loose(model: Model, tree: Tree, children: dict[str, Connection]) -> bool:

@@ -16,19 +16,22 @@ from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._motion.collision import has_page
 from cardan._motion.collision.bounds import radius_about
 from cardan._motion.contact.point import AtRest
-from cardan._motion.contact.touching import Pair
+from cardan._motion.contact.touching import AHEAD, Pair
 from cardan._motion.crowd.kinds import BASE, Ball, Kind, Tree, hinges_of, kinds_of
 from cardan._motion.crowd.rows import numbers_of, still_row
 from cardan._motion.crowd.shape_rows import ShapePair, ShapeSizes, row_kind
 from cardan._motion.crowd.sleep import SPIN
 from cardan._motion.crowd.tables import BITS, Crowd
 from cardan._robot.geometry.shapes import Geometry, HeightField, Plane, Shape, Sphere, TriangleMesh
-from cardan._robot.geometry.support import box_about
+from cardan._robot.geometry.support import box_about, corners_of
+from cardan._robot.joints import Joint
 from cardan._robot.model import WORLD, Material, Model
 from cardan._robot.records import ContactSurface
 
 SLACK = 0.1
 """How far a shape moves before pairs are listed again: of its size, or of that of a robot that may be alone."""
+DRIFTING = 1.1
+"""By how much faster than its velocity after the step says a point may move: its lever turns in a step."""
 SEVERAL = 4
 """Robots of a kind from which on a lane for each that meets no other is quicker than an island."""
 MOST_MET = 128
@@ -125,7 +128,8 @@ class Layout:
                 kind.shapes = shapes
                 of_others = (tree_of[self.scene.partners(i)] != (k, t) for t, own in enumerate(shapes) for i in own)
                 kind.is_lonely = not any(others.any() for others in of_others)
-                kind.hinges = () if kind.touches_itself or kind.kinematic else hinges_of(kind.model)
+                is_driven = kind.kinematic or any(self.scene.shapes[i].surface_velocity for i in shapes[0])
+                kind.hinges = () if kind.touches_itself or is_driven else hinges_of(kind.model)
 
     def _balls(self, kind: Kind, shapes: Sequence[int]) -> tuple[Ball, ...]:
         """Return the balls about shapes, each with room to move in: that of the robot as a whole."""
@@ -190,7 +194,7 @@ class Layout:
             add("tree_itself", np.full(len(rows), int(kind.touches_itself)))
             first = (kind.hinges[0].q[0], kind.hinges[0].v[0]) if kind.hinges else (0, 0)
             add("tree_lonely", np.full(len(rows), int(kind.is_lonely)))
-            add("tree_hinges", np.full(len(rows), len(kind.hinges)))
+            add("tree_hinges", np.full(len(rows), sum(node.joint.nv for node in kind.hinges)))
             add("hinge_q", self.first_q[k] + rows * kind.model.nq + first[0])
             add("hinge_v", self.first_v[k] + rows * kind.model.nv + first[1])
             add("tree_base", np.resize([tree.base if kind.is_spread else -1 for tree in kind.trees], len(rows)))
@@ -219,12 +223,12 @@ class Layout:
                 middle, half = (np.array([*map(float, v)]) for v in box_about(shape.geometry))
                 corners = [X @ Vector3(*(middle + half * signs)) for signs in product((-1.0, 1.0), repeat=3)]
                 nodes, reach = self.kinds[k].model.nodes, max(float(corner.norm()) for corner in corners)
-                axis = nodes[n].joint.motion_subspace([0.0])[0].angular if nodes[n] in hinges else Vector3.zero()
-                lever = max(float(axis.cross(corner).norm()) for corner in corners)
-                while n >= 0:
-                    rows.append((n, nodes[n].v[0] - hinges[0].v[0], lever))
+                lever = _lever(nodes[n].joint, corners) if nodes[n] in hinges else reach
+                while nodes[n] in hinges:
+                    rows += [(n, j - hinges[0].v[0], lever) for j in nodes[n].v]
                     lever = reach = reach + float(nodes[n].placement.translation.norm())
                     n = nodes[n].parent
+                rows.append((n, 0, 0.0))  # the root, which all have
             first.append(len(rows))
         return first, rows
 
@@ -285,12 +289,7 @@ class Layout:
         c.shape_sizes = np.array([*sizes, 0.0])
         c.shape_base = np.tile(self.base_of, W)
         self._fill_robots(c)
-        first, paths = self._paths()
-        node, hinge, c.path_lever = np.array(paths, dtype=float).reshape(-1, 3).T.copy()
-        c.path_node, c.path_v = wholes(node), wholes(hinge)
-        c.path_first, c.hinge_lever = wholes(np.tile(first[:-1], W)), np.zeros(c.numbers_v)
-        hinge_v = np.repeat(c.hinge_v[c.node_tree[c.shape_node]].reshape(W, -1), np.diff(first), axis=1)
-        np.maximum.at(c.hinge_lever, (hinge_v + c.path_v).ravel(), np.tile(c.path_lever, W))
+        self._fill_corners(c)
         tree, centre = c.node_tree[c.shape_node], np.linalg.norm(c.shape_centre, axis=1)
         c.tree_extent, c.tree_turned = np.zeros(c.trees), np.zeros(c.trees)
         for found, of_balls in ((c.tree_extent, 1.0), (c.tree_turned, SPIN)):
@@ -305,7 +304,35 @@ class Layout:
         c.surfaces, c.surface_count = _surfaces([*of_two, *(own.material for _, own in self.own)]), len(materials)
         c.own, c.own_count = keys_of(both for both, _ in self.own), len(self.own)
         c.own_margin = np.array([self._margin(both, own) for both, own in self.own])
+        self._fill_paths(c)
         return self._pair_kinds(c, measures, [geometry for _, geometry in kinds.values()])
+
+    def _fill_paths(self, c: Crowd) -> None:
+        """Fill how far the points of shapes move with the hinges below them; and how far slips of contacts reach."""
+        W, (first, paths) = self.worlds, self._paths()
+        node, hinge, lever = np.array(paths, dtype=float).reshape(-1, 3).T.copy()
+        c.path_node, c.path_v = wholes(node), wholes(hinge)
+        c.path_lever = lever + c.surfaces[:, 4:].sum(axis=1).max(initial=0.0)  # torsional and rolling friction
+        c.horizon = max(AHEAD, DRIFTING * float(np.hypot(1.0, c.surfaces[:, 0].max(initial=0.0))))
+        c.path_first, c.hinge_lever = wholes(np.tile(first[:-1], W)), np.zeros(c.numbers_v)
+        hinge_v = np.repeat(c.hinge_v[c.node_tree[c.shape_node]].reshape(W, -1), np.diff(first), axis=1)
+        np.maximum.at(c.hinge_lever, (hinge_v + c.path_v).ravel(), np.tile(c.path_lever, W))
+
+    def _fill_corners(self, c: Crowd) -> None:
+        """Fill the corners of shapes, of each as many as four go into: the first several times."""
+        known: dict[int, tuple[int, int, Any]] = {}
+        corners, count = [np.empty((0, 3))], 0
+        for shape in self.scene.shapes:
+            if id(shape.geometry) not in known and type(shape.geometry) not in ENDLESS:
+                own, swept = corners_of(shape.geometry)
+                own = np.concatenate([own, np.tile(own[:1], (-len(own) % 4, 1))])
+                known[id(shape.geometry)] = count, len(own), [*map(float, swept)]
+                corners.append(own)
+                count += len(own)
+        rows = [known.get(id(shape.geometry), (0, 0, [0.0] * 3)) for shape in self.scene.shapes]
+        c.corner = np.concatenate(corners)
+        c.shape_corner, c.shape_corners = (wholes(np.tile([row[k] for row in rows], self.worlds)) for k in (0, 1))
+        c.shape_swept = np.tile(np.array([row[2] for row in rows]).reshape(-1, 3), (self.worlds, 1))
 
     def _margin(self, both: tuple[int, int], own: ContactSurface) -> float:
         return sum(self.scene.shapes[i].margin for i in both) if own.margin is None else own.margin
@@ -386,6 +413,12 @@ class Layout:
         c.pair_sizes = wholes(np.array([pair.sizes for pair in found]).reshape(-1, 2))
         c.pair_fixed = wholes([pair.fixed for pair in found])
         return found
+
+
+def _lever(joint: Joint, corners: Iterable[Vector3]) -> float:
+    """Return how far corners are from the axis of a hinge at most, or from the origin of a joint of several."""
+    axis = joint.motion_subspace([0.0])[0].angular if joint.nv == 1 else None
+    return max(float((corner if axis is None else axis.cross(corner)).norm()) for corner in corners)
 
 
 def _surfaces(materials: Iterable[Material]) -> np.ndarray:

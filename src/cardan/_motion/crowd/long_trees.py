@@ -196,7 +196,8 @@ def respond(c, i, starts, rows, columns, L, x, w, u):
         tree = c.members[m]
         k = c.tree_kind[tree]
         if c.tree_borne[tree] >= 0:
-            run(c.bearing[k], 1, tree - c.kind_tree[k])
+            c.run_rows[0] = tree - c.kind_tree[k]
+            run(c.bearing[k], 1)
     for t in range(c.ties):
         for side in range(2):
             c.wrench[1] = 0.0

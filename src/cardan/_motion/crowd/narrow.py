@@ -12,17 +12,20 @@ from __future__ import annotations
 
 from cardan._compiler.kernels import F64, I64, INT, REAL, TRUTH, fma, kernel, run, sqrt, tail
 from cardan._motion.contact.touching import AHEAD, SKIN
-from cardan._motion.crowd.alone import leave_alone, look_at_room, note_couples, run_where
+from cardan._motion.crowd.alone import leave_alone, look_at_room, note_couples, run_where, try_alone
 from cardan._motion.crowd.grid import do_meet, find_levels, find_near, sort
 from cardan._motion.crowd.itself import (
+    FURTHER,
     LATER,
     between,
     give_room,
     is_of_itself,
+    keep_time,
     look_at_hinges,
+    margin_of,
+    parted,
     reach_of,
     room_of,
-    skin_of,
 )
 from cardan._motion.crowd.sleep import are_asleep, is_asleep, settle
 from cardan._motion.crowd.tables import APART, BITS, CONTACTS, MASK, NEAR, PATCHES, PROGRAM, Crowd
@@ -214,6 +217,9 @@ def list_pair(c, i, j, at, count):
         c.lacking = NEAR
         return count
     c.listed_room[at + count] = UNKNOWN
+    c.listed_known[at + count] = 0
+    for e in range(3):
+        c.listed_way[at + count, e] = 0.0
     c.listed[at + count] = (kind << 2 * BITS) | (a << BITS) | b
     return count + 1
 
@@ -275,9 +281,11 @@ def list_where_needed(c):
         moved += c.world_moved[world]
     if moved == 0:
         return
+    for t in range(c.trees):
+        c.tree_near[t] = c.world_moved[c.tree_world[t]]
     for k in range(c.kinds):
         if c.placing[k] != 0:
-            run(c.placing[k], c.kind_rows[k])
+            run_where(c, c.tree_near, c.placing[k], k, 1)
     for world in range(c.worlds):
         if c.world_moved[world] == 1 and c.lacking == 0:
             for s in range(world * c.shapes, (world + 1) * c.shapes):
@@ -330,14 +338,14 @@ def run_pairs(c, programs, lacking, kind, rows):
 
 @kernel(c=Crowd, k=INT, a=INT, b=INT, returns=TRUTH)
 def lacks_room(c, k, a, b):
-    """Return whether two shapes of a robot are to be searched for, by what is known of their room, and their bounds."""
+    """Return whether two shapes of a robot are to be searched for: what is known of their room does not suffice."""
     t = c.node_tree[c.shape_node[a]]
     before = c.listed_room[k] - c.tree_moved[t]  # if all hinges that moved were between them
-    if before >= (AHEAD + LATER) * c.dt * c.tree_pace[t]:
-        c.tree_time[t] = min(c.tree_time[t], before / c.tree_pace[t])
+    if before >= (c.horizon + LATER) * c.dt * c.tree_pace[t]:
+        keep_time(c, t, before, c.tree_pace[t])
         return False
     along = between(c, a, b, c.hinge_pace)
-    needed = (AHEAD + LATER) * c.dt * along
+    needed = (c.horizon + LATER) * c.dt * along
     room = c.listed_room[k] - c.tree_before[t] - between(c, a, b, c.hinge_moved)
     if not room >= needed:
         x = c.ball[a, 0] - c.ball[b, 0]
@@ -346,26 +354,32 @@ def lacks_room(c, k, a, b):
         room = max(room, room_of(c, a, b, sqrt(x * x + y * y + z * z) - c.shape_extent[a] - c.shape_extent[b]))
     if not room >= needed:
         room = max(room, room_of(c, a, b, boxes_apart(c, a, b)))
+    if not room >= needed:
+        room = max(room, room_of(c, a, b, parted(c, k, a, b)))
     c.listed_room[k] = room + c.tree_moved[t]
-    if room < needed:
+    if room < (c.horizon * c.dt * along if c.listed_known[k] == 1 else needed):
         return True
-    c.tree_time[t] = min(c.tree_time[t], room / along)
+    keep_time(c, t, room, along)
     return False
 
 
-@kernel(c=Crowd, row=INT, k=INT, a=INT, b=INT, returns=TRUTH)
-def may_touch_now(c, row, k, a, b):
-    """Return whether two shapes of a robot may touch in this step, and note how much room they have."""
+@kernel(c=Crowd, row=INT, k=INT, a=INT, b=INT)
+def note_room(c, row, k, a, b):
+    """Note how much room two shapes of a robot have that were searched for, and whether they may touch now."""
     t = c.node_tree[c.shape_node[a]]
-    if c.tree_hinges[t] > 0:
-        room = room_of(c, a, b, c.pair_gap[row, 0])
-        c.listed_room[k] = room + c.tree_moved[t]
-        c.tree_time[t] = min(c.tree_time[t], room / between(c, a, b, c.hinge_pace))
-    return not c.pair_gap[row, 0] >= reach_of(c, a, b)
+    gap = c.pair_gap[row, 0]
+    c.listed_known[k] = 1
+    for e in range(3):
+        c.listed_way[k, e] = c.pair_way[row, e]
+    room = room_of(c, a, b, gap)
+    c.listed_room[k] = room + c.tree_moved[t]
+    keep_time(c, t, room, between(c, a, b, c.hinge_pace))
+    if not gap >= margin_of(c, a, b) + c.horizon * c.dt * between(c, a, b, c.hinge_speed):
+        c.tree_touched[t] = 1
 
 
-@kernel(c=Crowd, low=INT, high=INT, kind=INT, returns=INT)
-def gather_own(c, low, high, kind):
+@kernel(c=Crowd, low=INT, high=INT, kind=INT, looking=INT, returns=INT)
+def gather_own(c, low, high, kind, looking):
     """Gather pairs of a kind that are of one robot each; return how many."""
     rows = 0
     for k in range(low, high):
@@ -373,17 +387,20 @@ def gather_own(c, low, high, kind):
             a = (c.keys[k] >> BITS) & MASK
             b = c.keys[k] & MASK
             gather_pair(c, rows, a, b, kind)
-            t = c.node_tree[c.shape_node[a]]
-            if c.tree_hinges[t] > 0 and c.tree_busy[t] == 0:
-                further = (AHEAD + 4.0 * LATER) * c.dt * between(c, a, b, c.hinge_pace)
-                c.pair_reach[rows, 0] = max(c.pair_reach[rows, 0], skin_of(c, a, b) + further)
+            if looking == 1:
+                c.pair_reach[rows, 0] = margin_of(c, a, b) + (c.horizon + FURTHER) * c.dt * between(
+                    c, a, b, c.hinge_pace
+                )
             rows += 1
     return rows
 
 
-@kernel(c=Crowd, count=INT, returns=INT)
-def drop_apart(c, count):
-    """Drop pairs of a robot with itself that are apart, so that it may be alone; return how many are left."""
+@kernel(c=Crowd, count=INT, looking=INT, returns=INT)
+def drop_apart(c, count, looking):
+    """Find how far robots are apart from themselves; return how many pairs are left of those that may touch.
+
+    If they are looked at, note their room, and whether they touch.
+    """
     if c.joined == 1:
         return count
     left = 0
@@ -391,53 +408,52 @@ def drop_apart(c, count):
     while start < count:
         kind = c.keys[start] >> 2 * BITS
         stop = end_of_kind(c, start, count)
-        rows = gather_own(c, start, stop, kind)
+        rows = gather_own(c, start, stop, kind, looking)
         run_pairs(c, c.apart_program, APART, kind, rows)
         if c.lacking != 0:
             return 0
         row = 0
         for k in range(start, stop):
             key = c.keys[k]
+            a = (key >> BITS) & MASK
+            b = key & MASK
             is_own = is_of_itself(c, key)
-            if not is_own or may_touch_now(c, row, c.key_at[k], (key >> BITS) & MASK, key & MASK):
+            if looking == 1:
+                note_room(c, row, c.key_at[k], a, b)
+            elif not is_own or not c.pair_gap[row, 0] >= reach_of(c, a, b):
                 c.keys[left] = key
                 left += 1
             row += 1 if is_own else 0
         start = stop
-    give_room(c)
     return left
 
 
-@kernel(c=Crowd, k=INT, returns=TRUTH)
-def is_looked_at(c, k):
-    """Return whether a listed pair is to be looked at by its program."""
+@kernel(c=Crowd, k=INT, looking=INT, returns=TRUTH)
+def is_searched(c, k, looking):
+    """Return whether a listed pair is to be searched for: as robots are looked at, or as it may touch."""
     a = (c.listed[k] >> BITS) & MASK
     b = c.listed[k] & MASK
-    if c.joined == 0 and is_of_itself(c, c.listed[k]):
-        t = c.node_tree[c.shape_node[a]]
-        if c.tree_apart[t] == 1:
-            return False
-        if c.tree_hinges[t] > 0 and c.tree_busy[t] == 0:
-            return lacks_room(c, k, a, b)
+    t = c.node_tree[c.shape_node[a]]
+    is_own = c.joined == 0 and is_of_itself(c, c.listed[k])
+    if looking == 1:
+        return is_own and c.tree_hinges[t] > 0 and c.tree_apart[t] == 0 and lacks_room(c, k, a, b)
+    if is_own and c.tree_touched[t] == 0:
+        return False
+    if is_own and c.tree_hinges[t] > 0:  # its room is known
+        return not c.listed_room[k] - c.tree_moved[t] >= reach_of(c, a, b) - margin_of(c, a, b)
     return not are_asleep(c, c.listed[k]) and are_near(c, a, b)
 
 
-@kernel(c=Crowd, returns=INT)
-def find_pairs(c):
-    """Find the keys of all pairs that are near, in order; return how many there are."""
-    list_where_needed(c)
-    if c.lacking != 0:
-        return 0
-    settle(c)
-    look_at_hinges(c)
-    place_near(c)
+@kernel(c=Crowd, looking=INT, returns=INT)
+def list_keys(c, looking):
+    """List the keys of pairs to be searched for, in order; return how many there are."""
     count = 0
     for k in range(c.pair_kinds + 1):
         c.kind_first[k] = 0
     for world in range(c.worlds):
         listed = c.listed_count[world] if c.world_awake[world] > 0 and c.world_near[world] == 1 else 0
         for k in range(world * c.listed_most, world * c.listed_most + listed):
-            if is_looked_at(c, k):
+            if is_searched(c, k, looking):
                 if count == c.near_most:
                     c.lacking = NEAR
                     return 0
@@ -453,7 +469,25 @@ def find_pairs(c):
         c.keys[c.kind_first[kind]] = c.spare[k]
         c.key_at[c.kind_first[kind]] = c.spare_at[k]
         c.kind_first[kind] += 1
-    return leave_alone(c, c.keys, drop_apart(c, count))
+    return count
+
+
+@kernel(c=Crowd, returns=INT)
+def find_pairs(c):
+    """Find the keys of all pairs that are near, in order; return how many there are."""
+    try_alone(c, 1)
+    list_where_needed(c)
+    if c.lacking != 0:
+        return 0
+    try_alone(c, 0)
+    settle(c)
+    look_at_hinges(c)
+    place_near(c)
+    drop_apart(c, list_keys(c, 1), 1)
+    if c.lacking != 0:
+        return 0
+    give_room(c)
+    return leave_alone(c, c.keys, drop_apart(c, list_keys(c, 0), 0))
 
 
 # --- where they touch -------------------------------------------------------------------------------------------------

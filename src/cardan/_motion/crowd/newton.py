@@ -12,7 +12,6 @@ Cost: an iteration takes 1300 operations for two loose bodies that touch, and th
 from __future__ import annotations
 
 from cardan._compiler.kernels import I32, I64, INT, LANES, REAL, TRUTH, kernel, run, sqrt, tail
-from cardan._motion.crowd.alone import run_between
 from cardan._motion.crowd.islands import contacts_of, has_long_trees
 from cardan._motion.crowd.long_trees import add_borne, add_ties, clear_borne, push_side, see_side
 from cardan._motion.crowd.narrow import key_in_world, place_among
@@ -236,17 +235,15 @@ def keep_island_impulses(c, i):
 
 @kernel(c=Crowd, programs=I64[:], first=INT, end=INT)
 def run_joints(c, programs, first, end):
-    """Run a program of each kind over the trees of some islands; those between them come to the same again."""
+    """Run a program of each kind over the trees of some islands."""
     for k in range(c.kinds):
         if programs[k] != 0:
-            low = c.kind_tree[k] + c.kind_rows[k]
-            high = c.kind_tree[k]
+            count = 0
             for m in range(c.island_trees[first], c.island_trees[end]):
-                t = c.members[m]
-                if t >= c.kind_tree[k] and t < c.kind_tree[k] + c.kind_rows[k]:
-                    low = min(low, t)
-                    high = max(high, t + 1)
-            run_between(c, c.tree_alone, programs[k], k, 0, low, high)
+                if c.tree_kind[c.members[m]] == k:
+                    c.run_rows[count] = c.members[m] - c.kind_tree[k]
+                    count += 1
+            run(programs[k], count)
 
 
 @kernel(c=Crowd, first=INT, end=INT)

@@ -24,9 +24,12 @@ def row_program(
     of: Callable[..., Mapping[str, Any]],
     *,
     in_lanes: Sequence[str] = (),
-    by: Mapping[str, str] | None = None,
+    by: Mapping[str, str] | str = "",
 ) -> Program:
-    """Return the program of a function of columns, which it takes by name; `in_lanes`, `by` as `Array` has them."""
+    """Return the program of a function of columns, which it takes by name.
+
+    `in_lanes` and `by` are as `Array` has them; a name is that of all.
+    """
     inputs = [Array(key, (size,) if isinstance(size, int) else size) for key, size in columns.items()]
 
     def run(*arrays: np.ndarray) -> dict[str, np.ndarray]:
@@ -34,7 +37,7 @@ def row_program(
         return {key: np.array(value, dtype=object) for key, value in of(**given).items()}
 
     program = trace(name, run, inputs, regions=True)
-    placed = lambda a: a._replace(in_lanes=a.name in in_lanes, by=(by or {}).get(a.name, ""))  # noqa: E731
+    placed = lambda a: a._replace(in_lanes=a.name in in_lanes, by=by if isinstance(by, str) else by.get(a.name, ""))  # noqa: E731
     return replace(program, inputs=tuple(map(placed, program.inputs)), outputs=tuple(map(placed, program.outputs)))
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 
 from cardan._compiler.kernels import F64, I32, INT, kernel
-from cardan._motion.crowd.alone import run_where
+from cardan._motion.crowd.alone import finish_alone, run_where
 from cardan._motion.crowd.islands import (
     COSTLY,
     are_laid_out,
@@ -170,8 +170,7 @@ def finish_trees(c):
                 c.change[k] = c.free[k]
     for k in range(c.kinds):
         run_where(c, c.tree_alone, c.finish[k], k, 0)
-        if c.alone[k] != 0:
-            run_where(c, c.tree_alone, c.alone[k], k, 1)
+    finish_alone(c)
     if c.single == 1:  # so that steps are the same however many of them a call takes
         round_to_single(c.q_after, c.numbers_q)
         round_to_single(c.v_after, c.numbers_v)

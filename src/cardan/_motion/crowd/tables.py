@@ -26,6 +26,7 @@ class Crowd(Record):
     numbers_q = INT  # of all worlds together
     numbers_v = INT
     dt = REAL
+    horizon = REAL  # for how many steps of a robot's hinges room counts: so far friction pushes apart what slips
     tolerance = REAL  # [m/s]
     most = INT  # iterations
     single = INT  # whether states are kept in single precision
@@ -71,6 +72,7 @@ class Crowd(Record):
     finish = I64[:]
     bearing = I64[:]  # of kinds of long trees; 0 of others
     # --- trees ---
+    run_rows = I32[:]  # which of a kind a program runs over
     tree_world = I32[:]
     tree_kind = I32[:]
     tree_borne = I32[:]  # of a long tree: where its nodes begin in `borne`; -1 of others
@@ -101,9 +103,8 @@ class Crowd(Record):
     hinge_v = I32[:]
     tree_lonely = I32[:]  # whether nothing else may touch it
     tree_known = I32[:]  # whether its hinges have room
-    tree_busy = I32[
-        :
-    ]  # whether it had so little room when it was looked at before that it may touch itself in this step
+    tree_tried = I32[:]  # whether its step alone was taken before it was known to be alone
+    tree_touched = I32[:]  # whether it then touches itself
     tree_apart = I32[:]  # whether it is known to be apart from itself in this step
     tree_time = F64[:]  # for how long it is, at its pace [s]
     tree_pace = F64[:]  # about how fast its shapes move over one another, at most
@@ -112,6 +113,7 @@ class Crowd(Record):
     checked_q = F64[:]  # as `q_rows` was when it was looked at
     hinge_room = F64[:]  # how far each may move from there, in the order of `v_rows`
     hinge_moved = F64[:]  # how far it did
+    hinge_speed = F64[:]  # how fast it is before or after the step
     hinge_pace = F64[:]  # about how fast it is
     hinge_lever = F64[:]  # the longest there is
     path_first = I32[:]  # of a shape: where its hinges begin, from its node to the root
@@ -181,6 +183,10 @@ class Crowd(Record):
     shape_round = I32[:]  # whether it is a ball, on a tree that is never alone
     shape_half = F64[:, 3]  # half the sides of the box about it, along its own axes
     shape_endless = I32[:]  # whether it is a ground: 1 for a half space, 2 for others
+    shape_corner = I32[:]  # where its corners begin, and how many there are
+    shape_corners = I32[:]
+    shape_swept = F64[:, 3]  # the ellipsoid that is swept over them: its radii
+    corner = F64[:, 3]  # in its own axes
     shape_margin = F64[:]
     shape_room = F64[:]  # the largest margin that it has towards any other
     shape_group = I64[:]
@@ -227,7 +233,9 @@ class Crowd(Record):
     # --- lists of pairs: each world's own, with room for so many ---
     listed = I64[:]
     listed_most = INT
-    listed_room = F64[:]  # of two shapes of a robot (`itself`)
+    listed_room = F64[:]  # of two shapes of a robot (`itself`); and whether they were searched for, along which way
+    listed_known = I32[:]
+    listed_way = F64[:, 3]  # they were apart then, in the axes of the first
     world_near = I32[:]  # whether a tree of it is looked at in this step
     listed_joined = INT  # whether those of trees alone are listed
     world_moved = I32[:]
@@ -247,6 +255,7 @@ class Crowd(Record):
     pair_b = I32[:]
     pair_reach = F64[:, 1]  # how near they must be to be looked at
     pair_gap = F64[:, 1]
+    pair_way = F64[:, 3]  # along which they are so far apart, in the axes of the first
     size_a = F64[:]
     size_b = F64[:]
     w = F64[:, 3]

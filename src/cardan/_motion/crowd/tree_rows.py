@@ -169,7 +169,7 @@ class TreeRows:
             found["free"] = in_blocks(implicit_dynamics(state, efforts).a)
             return found if self.is_loose else found | {"jacobian": self._jacobians(state)}
 
-        return row_program("start", self.columns, start)
+        return row_program("start", self.columns, start, by="run_rows")
 
     def _node_rows(self, state: Snapshot) -> list[Any]:
         return [NodeRow(state.poses[i], state.V[i], state.motions[i]).numbers for i in self.nodes]
@@ -180,7 +180,7 @@ class TreeRows:
         def placing(**given: Any) -> dict[str, Any]:
             return {"node": self._node_rows(self._start(**given).state)}
 
-        return row_program("placing", self.columns, placing)
+        return row_program("placing", self.columns, placing, by="run_rows")
 
     def moving(self) -> Program:
         """Return the program of the room that is left to its shapes before pairs have to be listed again [m].
@@ -199,7 +199,7 @@ class TreeRows:
                 slack = minimum(slack, ball.slack + row[3] - reach - at_most(moved))
             return {"slack": [slack]}
 
-        return row_program("moving", self.columns | {"listed": (len(self.balls), 4)}, moving)
+        return row_program("moving", self.columns | {"listed": (len(self.balls), 4)}, moving, by="run_rows")
 
     def alone(self) -> Program:
         """Return the program of a whole step of a tree that meets no other: that of a robot in a world of its own."""
@@ -211,7 +211,7 @@ class TreeRows:
             solved = convex(state, forces, contacts(state, pairs, self.dt), self.dt, self.iterations)
             return self._after(joints, q, v, list(solved.found.a), solved.residual)
 
-        return row_program("alone", self.columns, alone)
+        return row_program("alone", self.columns, alone, by="run_rows")
 
     def bearing(self) -> Program:
         """Return the program of the accelerations of a long tree under what its bodies bear.
@@ -230,7 +230,9 @@ class TreeRows:
             return {"change": self._vector(found.a), "moved": [list(dA.scalars()) for dA in found.dA]}
 
         lines = dict.fromkeys(("line", "armature"), (self.blocks, LANES))
-        return row_program("bearing", self.columns | {"borne": (len(self.model.nodes), 27)} | lines, bearing)
+        return row_program(
+            "bearing", self.columns | {"borne": (len(self.model.nodes), 27)} | lines, bearing, by="run_rows"
+        )
 
     def _borne(self, state: Snapshot, tau: Vector, W: Vector | None = None, borne: Any = None) -> Accelerations:
         """Return the accelerations of a long tree under efforts, and what its bodies bear."""
@@ -269,7 +271,7 @@ class TreeRows:
             tau, W = forces.total(forces.linear(list(held), self._values(before)))
             return {"line": self._vector(tau), "armature": self._vector(lumped(W))}
 
-        return row_program("lines", self.columns | self._decided, lines)
+        return row_program("lines", self.columns | self._decided, lines, by="run_rows")
 
     def reaction(self) -> Program:
         """Return the program of what forces hold at new accelerations, and by how much velocities are wrong [m/s]."""
@@ -281,7 +283,7 @@ class TreeRows:
             on = forces.on(lines, a)
             return {"held_after": on, "error": [forces.residual(on, a)]}
 
-        return row_program("joint_reaction", self.columns | self._decided | self._change, reaction)
+        return row_program("joint_reaction", self.columns | self._decided | self._change, reaction, by="run_rows")
 
     @property
     def _decided(self) -> dict[str, Any]:
@@ -297,7 +299,7 @@ class TreeRows:
         def finish(change: Any, **given: Any) -> dict[str, Any]:
             return self._after(self._joints(given), given["q"], given["v"], self._values(change))
 
-        return row_program("finish", self.columns | self._change, finish)
+        return row_program("finish", self.columns | self._change, finish, by="run_rows")
 
     def _after(self, joints: KinematicJoints, q: Any, v: Any, a: list[Any], residual: Any = 0.0) -> dict[str, Any]:
         moved = stepping.implicit(joints.model, list(q), joints.v, a, self.dt, self.is_long)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,27 @@ SUPPORT: dict[type, Callable[[Any, np.ndarray], np.ndarray]] = {
     Hull: lambda g, d: (d @ np.array(g.vertices).T).max(axis=-1),
     TriangleMesh: lambda g, d: _of_vertices(np.array(g.vertices), d),
     HeightField: lambda g, d: _of_vertices(np.asarray(g.surface()[0], dtype=float), d),
+}
+
+
+def corners_of(shape: Geometry) -> tuple[np.ndarray, tuple[float, ...]]:
+    """Return corners (n, 3) and radii (3,) of an ellipsoid [m]: swept over their hull it is a shape with an end.
+
+    Of a cylinder that is a disc along its axis, of a capsule a ball.
+    """
+    if isinstance(shape, Hull):
+        return np.array(shape.vertices, dtype=float), (0.0, 0.0, 0.0)
+    if isinstance(shape, Box):
+        return 0.5 * np.array(shape.size, dtype=float) * list(product((-1.0, 1.0), repeat=3)), (0.0, 0.0, 0.0)
+    along = 0.5 * float(getattr(shape, "length", 0.0))
+    return np.array([[0.0, 0.0, -along], [0.0, 0.0, along]]), SWEPT[type(shape)](shape)
+
+
+SWEPT: dict[type, Callable[[Any], tuple[float, ...]]] = {
+    Sphere: lambda shape: (shape.radius,) * 3,
+    Capsule: lambda shape: (shape.radius,) * 3,
+    Cylinder: lambda shape: (shape.radius, shape.radius, 0.0),
+    Ellipsoid: lambda shape: tuple(shape.radii),
 }
 
 
