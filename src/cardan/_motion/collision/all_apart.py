@@ -1,9 +1,10 @@
 """Whether all pairs of shapes are apart: what is surely so, or surely not, costs a few operations; the rest its page.
 
-The spine of a shape that moves and the ball of an obstacle (`spines`) tell most. They are looked at first, for all:
-only what they leave open is looked at by its page. A state of which it is known that it is not free takes part in
-nothing any more: native code leaves out what no state needs that is computed with it. Obstacles are rows of numbers:
-bounds and pages are loops over them. Written out, the bounds are read more slowly than they are computed.
+The spine of a shape that moves and the ball of an obstacle (`spines`) tell most. They are looked at first, of a few
+shapes after the others, the largest first: only what they leave open is looked at by its page. A state of which it is
+known that it is not free takes part in nothing any more: native code leaves out what no state needs that is computed
+with it. Obstacles are rows of numbers: bounds and pages are loops over them. Written out, the bounds are read more
+slowly than they are computed.
 
 Source: Ericson, Real-Time Collision Detection (2005), section 4.1, for bounds.
 Cost: 17 operations for a shape and an obstacle.
@@ -11,7 +12,7 @@ Cost: 17 operations for a shape and an obstacle.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -29,6 +30,7 @@ from cardan._motion.collision.spines import Ball, Spine, square
 from cardan._motion.collision.table import PAIRS, Two, check_page, in_order, kind_of, of_alike, of_sizes, rows_of
 from cardan._robot.geometry.shapes import Box, Plane, TriangleMesh
 
+STAGE = 3  # shapes whose bounds are looked at together
 APART = 1e30  # a gap [m] beyond every margin: nothing is computed with it
 FIRST = box_capsule, capsule_capsule  # pages whose first candidate has the least gap
 SHORT = sphere_sphere, capsule_sphere, capsule_capsule  # pages that are not worth to ask whether they are needed
@@ -47,14 +49,19 @@ def are_apart(pairs: Sequence[Two], margin: Scalar) -> Any:
         else:
             standing.setdefault((two.a, *map(id, two.X_a.translation)), []).append(two)
     alike: dict[Any, list[list[Two]]] = {}  # by the obstacles
-    for own in reversed(standing.values()):  # what is farther out is rather in the way
+    for own in sorted(standing.values(), key=_size, reverse=True):
         alike.setdefault(tuple(id(two.X_b) for two in own), []).append(own)
-    bounds = [bound for shapes in alike.values() for bound in _bounds(shapes, margin)]
-    apart: Any = where(reduce(minimum, (bound.hit for bound in bounds), 1.0) > 0.0, 1.0, 0.0)
+    apart: Any = 1.0
+    bounds: dict[int, Bounds] = {}
+    for shapes in (own[k : k + STAGE] for own in alike.values() for k in range(0, len(own), STAGE)):
+        none = [(APART, APART)] * len(shapes)
+        found = when(apart > 0.5, lambda own=shapes: _bounds(own, margin), none)
+        apart = _and(apart, reduce(minimum, (hit for hit, _ in found)) > 0.0)
+        bounds |= {id(own): Bounds(own, excess) for own, (_, excess) in zip(shapes, found, strict=True)}
     for two in others:
         near = logical_and(isinstance(two.b, Plane) or may_meet(*two, margin), apart > 0.5)
         apart = when(near, lambda two=two, apart=apart: _and(apart, _gap(two, margin) > margin), apart)
-    for own, _, excess in bounds:
+    for own, excess in (bounds[id(own)] for own in reversed(standing.values())):  # what is farther out is rather hit
         near = logical_and(excess <= 0.0, apart > 0.5)
         apart = when(near, lambda own=own, apart=apart: _by_pages(own, margin, apart), apart)
     return (when(apart > 0.5, lambda: _with_one_another(moving, margin, apart), 0.0) if moving else apart) > 0.5
@@ -75,18 +82,27 @@ class Bounds(NamedTuple):
     """What bounds tell of a shape and its obstacles."""
 
     pairs: list[Two]
-    hit: Scalar  # below 0 where one is surely not apart
-    excess: Scalar  # above 0 where all are, but for those that `hit` knows
+    excess: Scalar  # above 0 where all are apart, but for those of which it is known already
 
 
-def _bounds(shapes: Sequence[list[Two]], margin: Scalar) -> Iterator[Bounds]:
-    """Yield the bounds of some shapes beside the same obstacles."""
+def _size(pairs: Sequence[Two]) -> float:
+    """Return about how much of a shape is in the way."""
+    spine = Spine.of(pairs[0].a, SE3())
+    return spine.outer * (spine.half + spine.outer)
+
+
+def _bounds(shapes: Sequence[list[Two]], margin: Scalar) -> list[tuple[Scalar, Scalar]]:
+    """Return for each of some shapes beside the same obstacles what is below 0 where one is surely not apart.
+
+    With it goes what is above 0 where all others are.
+    """
+    result = []
     spines, balls = [Spine.of(own[0].a, own[0].X_a) for own in shapes], _balls(shapes[0])
     rows = each(lambda middle: [spine.squared_distance(middle) for spine in spines], [ball.middle for ball in balls])
     by_radii: dict[tuple[float, float], list[Any]] = {}
     for ball, row in zip(balls, rows, strict=True):
         by_radii.setdefault((ball.inner, ball.outer), []).append(row)
-    for k, (own, spine) in enumerate(zip(shapes, spines, strict=True)):
+    for k, spine in enumerate(spines):
         hit = excess = APART
         for (inner, outer), found in by_radii.items():
             least = reduce(minimum, (row[k] for row in found))
@@ -94,7 +110,8 @@ def _bounds(shapes: Sequence[list[Two]], margin: Scalar) -> Iterator[Bounds]:
                 hit = minimum(hit, least - square(spine.inner + inner + margin))
             if (spine.inner, inner) != (spine.outer, outer):
                 excess = minimum(excess, least - square(spine.outer + outer + margin))
-        yield Bounds(own, hit, excess)
+        result.append((hit, excess))
+    return result
 
 
 def _balls(pairs: Sequence[Two]) -> list[Ball]:
