@@ -291,7 +291,7 @@ def test_both_forms_of_the_equation_agree(seed):
     pairs = [_pair(name) for name in (body[0], body[-1], body[-1], body[-1])]
     points = contacts(moment, pairs)
     responses = [Response(Force(*rng.normal(size=(2, 3))), random_inertia(rng).articulated()) for _ in points]
-    efforts = rng.normal(size=model.nv), rng.uniform(0.0, 1.0, model.nv)
+    efforts = rng.normal(size=model.nv), [{j: w} for j, w in enumerate(rng.uniform(0.0, 1.0, model.nv))]
     forms = [kind(moment, patches_of(points), 0.01) for kind in (TreeEquation, JointEquation)]
     added = [form.together(form.without_contacts(efforts), responses) for form in forms]
     (a, tree), (b, joint) = (form.solve(own) for form, own in zip(forms, added, strict=True))
