@@ -72,14 +72,6 @@ class _RobotAndShapes:
                 found[body] = np.array([np.min(low, axis=0), np.max(high, axis=0)])
         return found
 
-    @cached_property
-    def neighbours(self) -> dict[str, list[tuple[str, Connection]]]:
-        found: dict[str, list[tuple[str, Connection]]] = {}
-        for c in self.mechanism.joints:
-            found.setdefault(c.parent, []).append((c.child, c))
-            found.setdefault(c.child, []).append((c.parent, c))
-        return found
-
 
 def _box(shape: Shape) -> tuple[np.ndarray, np.ndarray]:
     """Return the least and largest coordinates of a shape, in body axes: those of the body are rows of R in its own."""
@@ -153,10 +145,13 @@ def _volume(geometry: Any) -> float:
 
 def unlike_neighbours(robot: _RobotAndShapes) -> Iterator[Finding]:
     """A mass a thousand times those of all bodies it moves against."""
+    largest: dict[str, float] = {}  # mass of what a body moves against
+    for c in (c for c in robot.mechanism.joints if c.joint.nv):
+        for body, other in ((c.parent, c.child), (c.child, c.parent)):
+            if other in robot.inertias:
+                largest[body] = max(robot.inertias[other].mass, largest.get(body, 0.0))
     for body, inertia in robot.inertias.items():
-        moving = [other for other, c in robot.neighbours.get(body, ()) if c.joint.nv and other in robot.inertias]
-        masses = [robot.inertias[other].mass for other in moving]
-        if masses and inertia.mass > RATIO * max(masses):
+        if body in largest and inertia.mass > RATIO * largest[body]:
             odd = f"{float(inertia.mass):.3g} kg are more than {RATIO:.0f} times the mass of its neighbours"
             yield "body", body, odd
 

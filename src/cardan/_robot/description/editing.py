@@ -195,6 +195,17 @@ def with_joint(
     return _annotated(parts._replace(joints=joints), Report(changed_joints=(name,)), still=still)
 
 
+def _matched(kind: str, patterns: Mapping[str, Any], known: Sequence[str], where: str) -> dict[str, Any]:
+    """Return what is given by patterns of names, by name; of several the last one counts."""
+    chosen: dict[str, Any] = {}
+    for pattern, value in patterns.items():
+        matching = fnmatch.filter(known, pattern)
+        if not matching:
+            raise UnknownNameError(kind, pattern, known, where=where)
+        chosen |= dict.fromkeys(matching, value)
+    return chosen
+
+
 def with_drives(parts: Parts, drives: Mapping[str, Drive | None]) -> tuple[Parts, Report]:
     """Return the parts with drives at the joints whose names match a pattern; of several, the last one counts.
 
@@ -202,12 +213,7 @@ def with_drives(parts: Parts, drives: Mapping[str, Drive | None]) -> tuple[Parts
     drive of their own: a pattern passes over them.
     """
     driven = [c.name for c in parts.joints if c.joint.nv and not c.joint.primaries]
-    chosen: dict[str, Drive | None] = {}
-    for pattern, drive in drives.items():
-        matching = fnmatch.filter(driven, pattern)
-        if not matching:
-            raise UnknownNameError("joint", pattern, driven, where="drives")
-        chosen |= dict.fromkeys(matching, drive)
+    chosen = _matched("joint", drives, driven, "drives")
     joints = tuple(replace(c, drive=chosen[c.name]) if c.name in chosen else c for c in parts.joints)
     others = {c.name: c.drive for c, new in zip(parts.joints, joints, strict=True) if c.drive != new.drive}
     left = parts.annotations.without_drives({name: drive for name, drive in others.items() if drive})
@@ -221,12 +227,8 @@ def with_hulls(
 ) -> tuple[Parts, Report]:
     """Return the parts with hulls in place of collision meshes: one of each, or those of its convex parts."""
     meshed = list(dict.fromkeys(shape.body for shape in parts.annotations.shapes if collision_mesh(shape)))
-    chosen: dict[str, float | None] = {}
-    for pattern, value in (concavity if isinstance(concavity, Mapping) else {"*": concavity}).items():
-        matching = fnmatch.filter(meshed, pattern)
-        if not matching and isinstance(concavity, Mapping):
-            raise UnknownNameError("body", pattern, meshed, where="collision meshes")
-        chosen |= dict.fromkeys(matching, value)
+    given = concavity if isinstance(concavity, Mapping) else {"*": concavity} if meshed else {}
+    chosen = _matched("body", given, meshed, "collision meshes")
 
     def solid(shape: Shape) -> list[Shape]:
         mesh, cut = collision_mesh(shape), chosen.get(shape.body)
