@@ -16,13 +16,12 @@ from pathlib import Path
 from types import FrameType, ModuleType, TracebackType
 from typing import Any
 from xml.dom import minidom
-from xml.sax.saxutils import escape, quoteattr
 
 from cardan._algebra.errors import DescriptionError, MissingExtraError, quoted
 from cardan._reach.formats.reading import ALLOWING, Description, Options, Places, format_of_content, module_of
 from cardan._reach.formats.report import Report
 from cardan._reach.formats.source import Source
-from cardan._reach.formats.xml import Element, parse
+from cardan._reach.formats.xml import Element, Lines, element, escaped, parse
 
 # Its own, and those of the formats that files may expand to
 OPTIONS = frozenset({"xacro_args", "continuous", "model", "orphans"})
@@ -36,15 +35,17 @@ _LOCK = threading.Lock()  # the package keeps its state in its module
 def read(source: Source, options: Options) -> Description:
     report = Report(source.name)
     root = expand(parse(source), source, options, report)
-    form = None if root is None else format_of_content(_start(root))
-    if root is None or form is None:
-        if root is not None:
-            report.error(root, f"expands to <{root.tag[:60]}>, expected <robot>")
+    if root is None:
+        return Description(None, report)
+    text = "\n".join(_as_xml(root))
+    form = format_of_content(text)
+    if form is None:
+        report.error(root, f"expands to <{root.tag[:60]}>, expected <robot>")
         return Description(None, report)
     reader = module_of(form)
     if hasattr(reader, "read_tree"):  # it takes elements, which know the files and lines they come from
         return reader.read_tree(source, options, root, report)
-    found = reader.read(Source(source.name, _as_xml(root).encode(), source.folder, "utf-8"), options)
+    found = reader.read(Source(source.name, text.encode(), source.folder, "utf-8"), options)
     report.include(found.report)
     return found._replace(report=report)
 
@@ -164,14 +165,10 @@ def _element(node: Any, above: Element) -> Element:
     return Element(str(node.tagName), attributes, at.line, inside, text, at.file)
 
 
-def _as_xml(element: Element) -> str:
-    """Return an element as XML, each of those in it on a line of its own."""
-    inside = "".join(["\n" * bool(element.children), *map(_as_xml, element.children)])
-    return f"{_start(element)}{escape(element.text.strip())}{inside}</{element.tag}>\n"
-
-
-def _start(element: Element) -> str:
-    return f"<{element.tag}{''.join(f' {name}={quoteattr(text)}' for name, text in element.attributes.items())}>"
+def _as_xml(it: Element) -> Lines:
+    """Return the lines of an element with all in it."""
+    attributes = {name: escaped(text) for name, text in it.attributes.items()}
+    return element(it.tag, attributes, filter(None, [escaped(it.text.strip())]), *map(_as_xml, it.children))
 
 
 # --- what the package says ---

@@ -160,7 +160,7 @@ UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
 
 
-def element(tag: str, attributes: Mapping[str, str], *inside: Sequence[str], open: bool = False) -> Lines:
+def element(tag: str, attributes: Mapping[str, str], *inside: Iterable[str], open: bool = False) -> Lines:
     """Return the lines of an element, each of those in it; `open`: an end tag even if there is nothing in it."""
     lines = [f"  {line}" for part in inside for line in part]
     if not lines and not open:
