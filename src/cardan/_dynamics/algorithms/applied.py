@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Force, Scalar, Vector3
 from cardan._dynamics.algorithms.kinematics import FrameName, Kinematics, Reference
-from cardan._dynamics.algorithms.tree import Vector, relative_kinematics, world_poses
+from cardan._dynamics.algorithms.tree import Vector, along_joints, relative_kinematics, world_poses
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model
 from cardan._robot.records import WORLD
@@ -88,7 +88,7 @@ def applied_efforts(model: Model, q: Vector, wrenches: Sequence[Force]) -> list[
 
     Each wrench is at its body's centre of mass (its origin, if it has no inertia), in world axes.
     """
-    X, S, _ = relative = relative_kinematics(model, q)
+    relative = relative_kinematics(model, q)
     axes = [pose.rotation for pose in world_poses(model, relative)]
     felt = [Force.zero() for _ in model.nodes]
     for body, wrench in zip(model.bodies, wrenches, strict=True):
@@ -98,10 +98,4 @@ def applied_efforts(model: Model, q: Vector, wrenches: Sequence[Force]) -> list[
             turn = axes[node].transpose_apply
             com = Vector3.zero() if body.inertia is None else body.inertia.com
             felt[node] = felt[node] + SE3(None, X_nb @ com) @ Force(turn(wrench.linear), turn(wrench.angular))
-    tau: list[Scalar] = [0.0] * model.nv
-    for node in reversed(model.nodes):
-        i = node.index
-        node.scatter(tau, S[i].T @ felt[i])
-        if node.parent >= 0:
-            felt[node.parent] = felt[node.parent] + X[i] @ felt[i]
-    return tau
+    return along_joints(model, relative, felt, [0.0] * model.nv)

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from cardan._algebra.content import apart
 from cardan._algebra.spatial import Scalar
 from cardan._dynamics.algorithms.drives import DriveCommand
-from cardan._dynamics.algorithms.tree import Vector, relative_kinematics, twists
+from cardan._dynamics.algorithms.tree import Vector, along_joints, relative_kinematics, twists
 from cardan._robot.joints import Limits
 from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.model import Model, Node
@@ -57,14 +57,9 @@ class KinematicJoints:
             return servo
         relative = relative_kinematics(self.model, self.q)
         forces = [
-            n.inertia @ A for n, A in zip(self.model.nodes, twists(self.model, relative, self.change), strict=True)
+            -(n.inertia @ A) for n, A in zip(self.model.nodes, twists(self.model, relative, self.change), strict=True)
         ]
-        effort = list(servo.effort)
-        for node in reversed(self.model.nodes):
-            i = node.index
-            node.scatter(effort, [-e for e in relative.S[i].T @ forces[i]])
-            if node.parent >= 0:
-                forces[node.parent] = forces[node.parent] + relative.X[i] @ forces[i]
+        effort = along_joints(self.model, relative, forces, servo.effort)
         for j in self.indices:
             # these joints move as prescribed, whatever acts along them
             effort[j] = 0.0

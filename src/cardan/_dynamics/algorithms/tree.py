@@ -11,7 +11,7 @@ Source: Featherstone (2008), equations 4.2 and 5.7 to 5.11.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
 from cardan._algebra.spatial import SE3, ArticulatedInertia, Force, Inertia, Motion, MotionSubspace, Scalar
@@ -135,6 +135,17 @@ def outward(
     V = twists(model, relative, v)
     c = velocity_products(model, relative, q, v, V)
     return Outward(relative, V, c, [] if a is None else accelerations(model, relative, c, a, world))
+
+
+def along_joints(model: Model, relative: Relative, forces: Iterable[Force], onto: Vector) -> list[Scalar]:
+    """Return efforts with what forces on the nodes do along the joints: each feels all that it carries."""
+    found, carried = list(onto), list(forces)
+    for node in reversed(model.nodes):
+        i = node.index
+        node.scatter(found, relative.S[i].T @ carried[i])
+        if node.parent >= 0:
+            carried[node.parent] = carried[node.parent] + relative.X[i] @ carried[i]
+    return found
 
 
 def weightless(model: Model) -> Motion:

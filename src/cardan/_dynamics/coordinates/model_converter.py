@@ -23,7 +23,7 @@ from cardan._algebra.errors import DTypeError, MechanismError, ShapeError
 from cardan._algebra.spatial import SE3, Force, Motion, Scalar
 from cardan._dynamics.algorithms.kinematics import Kinematics, forward_kinematics
 from cardan._dynamics.algorithms.linear import coordinates, gram
-from cardan._dynamics.algorithms.tree import Vector
+from cardan._dynamics.algorithms.tree import Vector, along_joints
 from cardan._dynamics.call.arguments import numeric_array
 from cardan._dynamics.coordinates.compiled_methods import Compiled, compiled, refuse_inputs
 from cardan._dynamics.coordinates.unfolded import Unfolding, unfolded
@@ -97,12 +97,7 @@ def converted_effort(source: Model, target: Model, q: Vector, tau: Vector) -> li
         across = Force(*(S @ gram([column.scalars() for column in S]).solve(own)))
         _add(target, wrenches, c.child, c.child_pose @ across)
         _add(target, wrenches, c.parent, c.parent_pose @ -(_pose(there, c) @ across))
-    for node in reversed(target.nodes):
-        wrench = wrenches[node.index]
-        node.scatter(found, there.relative.S[node.index].T @ wrench)
-        if node.parent >= 0:
-            wrenches[node.parent] = wrenches[node.parent] + there.relative.X[node.index] @ wrench
-    return found
+    return along_joints(target, there.relative, wrenches, found)
 
 
 def _add(model: Model, wrenches: list[Force], body: str, wrench: Force) -> None:

@@ -33,7 +33,7 @@ from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.linear import Factor, Rows, dot, gram, with_diagonal
 from cardan._dynamics.algorithms.loops import JointRows, joint_rows, offset
 from cardan._dynamics.algorithms.maximal import coordinates_of
-from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, twists
+from cardan._dynamics.algorithms.tree import Relative, Vector, along_joints, relative_kinematics, twists
 from cardan._robot.joints import Joint
 from cardan._robot.model import Model, Node
 
@@ -277,14 +277,8 @@ class System:
 
     def along(self, relative: Relative, wrenches: Sequence[Force], own: Vector) -> list[Scalar]:
         """Return what wrenches on the bodies, about their centres of mass in their axes, and `own` do along v."""
-        forces = [body.frame.inverse_act(wrench) for body, wrench in zip(self.bodies, wrenches, strict=True)]
-        p: list[Scalar] = list(own)
-        # Inwards: what a joint hands on is summed up before its parent is asked.
-        for node in reversed(self.model.nodes):
-            node.scatter(p, relative.S[node.index].T @ forces[node.index])
-            if node.parent >= 0:
-                forces[node.parent] = forces[node.parent] + relative.X[node.index] @ forces[node.index]
-        return p
+        forces = (body.frame.inverse_act(wrench) for body, wrench in zip(self.bodies, wrenches, strict=True))
+        return along_joints(self.model, relative, forces, own)
 
     def twists(self, relative: Relative, v: Vector) -> list[Motion]:
         """Return the twists of the bodies, at their centres of mass in their axes, of a velocity."""
