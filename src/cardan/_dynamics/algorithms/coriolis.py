@@ -15,6 +15,8 @@ Cost: O(n d), d the depth of the tree.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cardan._algebra.spatial import SpatialMatrix, momentum_rate_matrix
 from cardan._dynamics.algorithms.crba import composite_inertias
 from cardan._dynamics.algorithms.jacobians import subspace_rates
@@ -64,11 +66,8 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> Rows:
     return C
 
 
-def _composite_rates(model: Model, kinematics: Kinematics) -> list[SpatialMatrix]:
+def _composite_rates(model: Model, kinematics: Kinematics) -> Sequence[SpatialMatrix]:
     assert kinematics.twists is not None
     rate = [momentum_rate_matrix(node.inertia, kinematics.twists[node.index]) for node in model.nodes]
-    for node in reversed(model.nodes):
-        if node.parent >= 0:
-            carried = rate[node.index].transformed(kinematics.relative.X[node.index])
-            rate[node.parent] = rate[node.parent] + carried
-    return rate
+    nodes, X = kinematics.relative.nodes(model), kinematics.relative.X
+    return nodes.inwards(rate, lambda node, whole: (whole, lambda: whole.transformed(X[node.index])))
