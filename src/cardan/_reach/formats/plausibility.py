@@ -149,7 +149,7 @@ def unlike_neighbours(robot: _RobotAndShapes) -> Iterator[Finding]:
     for c in (c for c in robot.mechanism.joints if c.joint.nv):
         for body, other in ((c.parent, c.child), (c.child, c.parent)):
             if other in robot.inertias:
-                largest[body] = max(robot.inertias[other].mass, largest.get(body, 0.0))
+                largest[body] = max(float(robot.inertias[other].mass), largest.get(body, 0.0))
     for body, inertia in robot.inertias.items():
         if body in largest and inertia.mass > RATIO * largest[body]:
             odd = f"{float(inertia.mass):.3g} kg are more than {RATIO:.0f} times the mass of its neighbours"
