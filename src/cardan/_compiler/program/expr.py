@@ -174,7 +174,13 @@ class Graph:
 
     def entries(self, column: int) -> list[Expr]:
         """Return what is in the rows of a column, from the first to the last."""
-        return [self.entry(column, self.at(row)) for row in range(self.columns[column].rows)]
+        add, at, put = self.add, float(column), self.put
+        found = []
+        for row in range(self.columns[column].rows):
+            place = add(Op.AT, (), float(row))
+            known = put.get((column, place))
+            found.append(Expr(self, add(Op.ENTRY, (place,), at) if known is None else known[0]))
+        return found
 
     def put_in(self, column: int, row: int, value: Any) -> None:
         own = self.result(value)

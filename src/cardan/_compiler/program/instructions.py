@@ -89,6 +89,15 @@ class Instructions(Sequence[Instruction]):
     def uses(self) -> list[int]:
         return np.bincount(np.frombuffer(self._operands, np.int32), minlength=len(self)).tolist()
 
+    def known_rows(self, *ops: Op) -> np.ndarray:
+        """Return, for each instruction of these that names a row by an AT, that row; -1 for all others."""
+        code, starts = np.frombuffer(self._codes, np.uint8), np.frombuffer(self._ends, np.int32)
+        found, places = np.full(len(self), -1), np.flatnonzero(np.isin(code, [CODES[op] for op in ops]))
+        names = np.frombuffer(self._operands, np.int32)[starts[places]]
+        known = code[names] == CODES[Op.AT]
+        found[places[known]] = np.frombuffer(self._values)[names[known]]
+        return found
+
     def kept(self, needed: bytes | bytearray) -> tuple[Instructions, list[int]]:
         """Return those with a flag, none of which needs another, and the new number of each."""
         flags, ends = np.frombuffer(needed, bool), np.frombuffer(self._ends, np.int32)

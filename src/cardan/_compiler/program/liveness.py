@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import islice, takewhile
 from typing import NamedTuple
 
+import numpy as np
+
 from cardan._compiler.program.ops import Op
 from cardan._compiler.program.program import Program, Region, homes_of
 
@@ -117,16 +119,18 @@ def place_columns(program: Program, top: int, first_output: int | None = None) -
 
 
 def _written_in_place(program: Program, first_output: int) -> dict[int, Place]:
-    ops, args, values = program.instructions.ops, program.instructions.args, program.instructions.values
-    found: dict[int, list[tuple[int, int]]] = {}  # of columns, rows and the positions of results that are these
-    for position, r in enumerate(program.results):
-        if ops[r] is Op.ENTRY and ops[args[r][0]] is Op.AT:
-            found.setdefault(int(values[r]), []).append((int(values[args[r][0]]), position))
+    results, (*_, values) = np.array(program.results, np.int64), program.instructions.columns()
+    rows = program.instructions.known_rows(Op.ENTRY)
+    positions = np.flatnonzero(rows[results] >= 0)
+    column, row = values[results[positions]].astype(np.int64), rows[results[positions]]
     places: dict[int, Place] = {}
-    for column, own in found.items():
-        first, stride = own[0][1], own[1][1] - own[0][1] if len(own) > 1 else 1
-        if own == [(row, first + stride * row) for row in range(program.columns[column].rows)]:
-            places[column] = Place(first_output + first, stride)
+    for number in np.unique(column).tolist():
+        own = column == number
+        at, count = positions[own], program.columns[number].rows
+        stride = int(at[1] - at[0]) if len(at) > 1 else 1
+        in_order = np.arange(count)
+        if np.array_equal(row[own], in_order) and np.array_equal(at, at[0] + stride * in_order):
+            places[number] = Place(first_output + int(at[0]), stride)
     return places
 
 

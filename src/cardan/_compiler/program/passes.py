@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from cardan._compiler.program.instructions import Instruction, Instructions
 from cardan._compiler.program.ops import ENTRIES, LEAVES, WRITES, Op
@@ -119,9 +119,9 @@ def _without_unread(program: Program) -> Program:
 
 def without_tangents(program: Program) -> Program:
     """Return the program that computes the same, without what only derivatives are made of."""
-    ops, args, values = program.instructions.ops, program.instructions.args, program.instructions.values
-    if Op.HELD not in ops:
+    if not program.instructions.count_of(Op.HELD):
         return program
+    ops, args, values = program.instructions.ops, program.instructions.args, program.instructions.values
     instead, found = list(range(len(ops))), []
     for k, op in enumerate(ops):
         own = tuple([instead[a] for a in args[k]])
@@ -162,11 +162,10 @@ def joined_products(program: Program) -> Joined:
     args, alone, stretch = program.instructions.args, used_once(program), [0] * len(program.instructions)
     for number, part in enumerate(stretches(program)):
         stretch[part.start : part.stop] = [number] * len(part)
-    for k, op in enumerate(program.instructions.ops):
-        if op is Op.ADD or op is Op.SUB:
-            for position, a in enumerate(args[k]):
-                if alone[a] and ops[a] is Op.MUL and stretch[a] == stretch[k]:
-                    ops[k], args[k] = _SUMS[op][position], (*args[a], args[k][1 - position])
-                    ops[a], args[a] = Op.CONST, ()
-                    break
+    for k in sorted(k for op in _SUMS for k in program.instructions.places(op)):
+        for position, a in enumerate(args[k]):
+            if alone[a] and ops[a] is Op.MUL and stretch[a] == stretch[k]:
+                ops[k], args[k] = _SUMS[cast("Op", ops[k])][position], (*args[a], args[k][1 - position])
+                ops[a], args[a] = Op.CONST, ()
+                break
     return Joined(ops, args)

@@ -19,7 +19,7 @@ import numpy as np
 
 from cardan._algebra.arrays import symbolic
 from cardan._algebra.errors import TraceError
-from cardan._compiler.program.expr import Graph
+from cardan._compiler.program.expr import Expr, Graph
 from cardan._compiler.program.instructions import Instructions
 from cardan._compiler.program.no_number import of_libraries
 from cardan._compiler.program.ops import FREE, WRITES, Op
@@ -56,7 +56,7 @@ def trace(
     for key, value in results.items():
         array = np.asarray(value)
         outputs.append(Array(key, array.shape))
-        numbers += [_result(graph, name, key, entry) for entry in array.ravel().tolist()]
+        numbers += _numbers(graph, name, key, array.ravel().tolist())
     count_lines(graph, numbers)
     return _program(name, graph, inputs, outputs, numbers)
 
@@ -83,6 +83,14 @@ def _program(
         raise TraceError(f"{name}: a value of the body of cardan.when is used outside of it; let the body return it.")
     order = graph.order if graph.implicit else None
     return replace(program, history=tuple(history), order=order)
+
+
+def _numbers(graph: Graph, name: str, key: str, entries: Sequence[Any]) -> list[int]:
+    """Return the numbers of the instructions that hold results; those of a large matrix are mostly at hand."""
+    return [
+        e.index if type(e) is Expr and e.graph is graph and not e.negative else _result(graph, name, key, e)
+        for e in entries
+    ]
 
 
 def _result(graph: Graph, name: str, key: str, entry: Any) -> int:

@@ -123,6 +123,8 @@ def _flat(value: Any, batched: bool, where: str) -> tuple[tuple[int, ...], list[
         return value.shape, value.ravel().tolist()
     if not isinstance(value, (list, tuple)):
         return (), [value]
+    if not any(issubclass(kind, TAKEN_APART) for kind in set(map(type, value))):  # a row of a large matrix
+        return (len(value),), list(value)
     parts = [_flat(part, batched, where) for part in value]
     shapes = [shape for shape, _ in parts]
     if any(shape != shapes[0] for shape in shapes):
@@ -133,6 +135,7 @@ def _flat(value: Any, batched: bool, where: str) -> tuple[tuple[int, ...], list[
 
 SPATIAL = (SE3, Motion, Force, Columns, Inertia, ArticulatedInertia, Matrix3, Symmetric3, Vector3)
 """What is one result although some of it is made as a tuple."""
+TAKEN_APART = (list, tuple, np.ndarray, *SPATIAL)
 
 
 def _plain(value: Any) -> Any:

@@ -213,7 +213,7 @@ class EntryWriter:
                 else:
                     self.read(base, array.size, found[array.by], place.start)
             self.run()
-            self.call(*(f"leaves{n}" for n in range(len(plan.leaf_results()))))
+            self.call(*(f"leaves{n}" for n in range(len(plan.leaf_results))))
             self.write_results(outputs, first)
 
         w.loop(0, "%rows", lanes.width, tile)

@@ -156,10 +156,14 @@ class Plan:
             steps += [(code, 0, (place,)), ("store", first + slot, (0,))]
         return Allocation(steps, list(numbers.values()), self.slots)
 
+    @cached_property
     def leaf_results(self) -> list[Sequence[Move]]:
-        """Return what goes where at the end: results that no block computes."""
-        own, ops = (Op.INPUT, Op.CARRIED, Op.ENTRY), self.joined.ops
-        moves = [(k, slot) for k, slots in self.copies.items() if ops[k] in own for slot in slots]
+        """What goes where at the end: results that no block computes."""
+        own, ops, numbers = (Op.INPUT, Op.CARRIED, Op.ENTRY), self.joined.ops, self.numbers
+        last = self.first_output + len(self.program.results)
+        there = {n for n, at in self.columns.items() if self.first_output <= at.first < last}  # with all their entries
+        found = (k for k in self.copies if ops[k] in own and (ops[k] is not Op.ENTRY or numbers[k] not in there))
+        moves = [(k, slot) for k in found for slot in self.copies[k]]
         return in_groups([(k, slot) for k, slot in moves if ops[k] is not Op.ENTRY or self.place(k) != slot])
 
     def streams(self) -> bool:
@@ -199,7 +203,8 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     plan.records, plan.summed = records_of_numbers(program), summed_columns(program)
     plan.columns, fixed = place_columns(program, inputs + len(program.results), inputs)
     plan.columns |= {n: Place(c.start, c.stride) for n, c in enumerate(program.columns) if c.start is not None}
-    plan.moving = {k for op in ENTRIES for k in program.instructions.places(op) if not plan.is_fixed(k)}
+    rows = program.instructions.known_rows(*ENTRIES)
+    plan.moving = {k for op in ENTRIES for k in program.instructions.places(op) if rows[k] < 0}
     buffer = max(map(streamed, program.outputs), default=0)
     born = [[k for k, first in heads.items() if first == b] + block for b, block in enumerate(blocks)]
     plan.slot |= {k: copies[k][0] for k in last_reader if k in copies}  # a result waits where it is written
