@@ -8,7 +8,7 @@ import pytest
 from cardan._reach.formats.reading import Options
 from cardan._reach.formats.report import Report
 from cardan._reach.formats.source import Source
-from cardan._reach.formats.xml import Element
+from cardan._reach.formats.xml import Element, parse
 
 xacro = pytest.importorskip("xacro")
 
@@ -61,7 +61,8 @@ def theirs(file: Path) -> tuple:
 
 def ours(file: Path) -> tuple:
     report = Report(str(file))
-    root = expand(Source.of(file), Options(trusted=True), report)
+    source = Source.of(file)
+    root = expand(parse(source), source, Options(trusted=True), report)
     assert root is not None, report.faults()
     return shape(root)
 
