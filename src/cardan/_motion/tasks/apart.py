@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
 from cardan._algebra.checked_numbers import positive
+from cardan._algebra.content import Content, content_of
 from cardan._algebra.errors import ParameterError
 from cardan._motion.simulation.articulation import Pattern
 from cardan._motion.simulation.clearance import Obstacles, Pushed, functions_of, model_of, pushes, rows_of_pairs
@@ -55,12 +56,19 @@ class KeepApart(Task):
     pairs: Pattern | Sequence[ContactPair] | None = None
     obstacles: Obstacles | None = None
 
+    _read: ClassVar[Content]  # of the pairs; of each task its own
+
     def __post_init__(self) -> None:
         super().__post_init__()
         positive("band of KeepApart", self.band)
         functions = functions_of(self.world, self.pairs, self.obstacles)
         for name, value in {"world": model_of(self.world), "pairs": functions.pairs, "obstacles": None}.items():
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "_read", content_of(self.pairs))
+
+    def __content__(self) -> Any:
+        """Return what the task is made of: to read pairs takes long, and is done once."""
+        return {f.name: self._read if f.name == "pairs" else getattr(self, f.name) for f in fields(self)}
 
     def target_shape(self, model: Model) -> tuple[int, ...]:
         return ()

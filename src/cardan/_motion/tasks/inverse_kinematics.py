@@ -355,7 +355,7 @@ def starts_of(model: Model, count: int, seed: int) -> np.ndarray:
 
 
 MIDDLE = 20  # descents that begin in the middle half of the limits
-QUICK = 40  # descents of a search without guards, half of all at most: who has a solution hardly needs more
+QUICK = 50  # descents of a search without guards, half of all at most: who has a solution hardly needs more
 _starts: ByIdentity[Model, dict[tuple[int, int], np.ndarray]] = ByIdentity()
 
 PASSES = 8  # of one call: rows that are done leave only after it, and each call costs some microseconds
