@@ -27,7 +27,7 @@ class Sums:
             if is_zero(term):
                 continue
             if hasattr(type(condition), "__sum__") and key not in self._places:
-                self._places[key] = condition.__sum__(0.0)
+                self._places[key] = condition.__sum__()
             if condition is not None and self._places.get(key) is not None:
                 self._places[key].add(condition, term)
             else:

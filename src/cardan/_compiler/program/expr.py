@@ -395,13 +395,13 @@ class Sum:
     It begins with a value that is put there, or with what columns begin with, zero.
     """
 
-    def __init__(self, graph: Graph, start: Any) -> None:
+    def __init__(self, graph: Graph, start: Any = None) -> None:
         self.graph, self.start, self.column, self.row = graph, start, graph.new_column(1), graph.at(0)
-        self.negative: bool | None = None  # whether it is the negative of what is in the column; None of nothing
+        self.negative: bool | None = None  # whether it is the negative of what is in the column; None of zero
         self.is_added_to = False
-        if type(start) is Expr or start:
+        if start is not None:
             e = graph.lift(start)
-            self.negative = e.negative
+            self.negative = e.negative if type(start) is Expr or start else None
             graph.put_in(self.column, self.row, Expr(graph, e.index))
 
     def add(self, condition: Condition, term: Any) -> None:
@@ -462,7 +462,7 @@ class Expr:
         return None if self.graph.regions is None or self.graph.order else self.graph
 
     def __sum__(self, start: Any) -> Sum | None:
-        """See `Condition`."""
+        """Return one that begins with a value; see `Condition`."""
         return None if self.graph.regions is None else Sum(self.graph, start)
 
     def __cell__(self, table: Table) -> Expr:
@@ -597,9 +597,9 @@ class Condition:
     def __skipped__(self, body: Callable[[], list[Any]], otherwise: list[Any] | None = None) -> list[Any]:
         return self.graph.skipped(self, body, otherwise)
 
-    def __sum__(self, start: Any) -> Sum | None:
+    def __sum__(self) -> Sum | None:
         """Return a sum of what regions add; None where there are none, and all that they do is written out."""
-        return None if self.graph.regions is None else Sum(self.graph, start)
+        return None if self.graph.regions is None else Sum(self.graph)
 
     __and__ = __rand__ = scalar.logical_and
     __or__ = __ror__ = scalar.logical_or
