@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 import cardan
 from cardan import WorldBuilder, solvers
 from cardan._motion.collision import FAR
+from cardan._motion.collision.on_triangles import on_triangles
 from cardan._motion.collision.triangle_grid import ground_of
 from cardan._robot.geometry.triangles import MOST
 from cardan.description import (
@@ -29,7 +30,8 @@ from cardan.description import (
 from cardan.errors import MeshWarning, ParameterError, UnsupportedError
 from test_raycast import first_of_triangles, on_terrain, rays_on_field
 from test_terrain import TILTED, ball_on, dog_on, rough
-from two_shapes import SHAPES, compiled, random_poses
+from two_shapes import SHAPES, compiled, matrices, random_poses
+from two_shapes import pose as pose_of
 
 SOLIDS = [Sphere, Ellipsoid, Capsule, Box, Cylinder, Hull]
 
@@ -110,6 +112,42 @@ def test_a_ball_rolls_down_triangles_as_on_a_tilted_plane(dtype):
         ends.append(solvers.Featherstone(world, 2e-3).step(state, steps=300).q)
     assert ends[0][0, 0] < -0.2
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-9 if dtype is np.float64 else 1e-3)
+
+
+@pytest.mark.parametrize("kind", SOLIDS, ids=lambda kind: kind.__name__)
+def test_a_reach_leaves_out_only_what_is_beyond_it(kind):
+    """On jagged hills, with walls: the least gap within a reach is that of all that is near."""
+    rng, n, shape = np.random.default_rng(5), 400, SHAPES[kind]
+    field = HeightField(rng.uniform(-0.25, 0.25, (13, 15)), (1.4, 1.2), 0.2)
+    mesh, reach = of_heights(field), 0.02
+
+    @cardan.function(shapes={"A": (4, 4)})
+    def gaps(model, A):
+        near, far = (on_triangles(shape, pose_of(A), mesh, cardan.SE3(), own) for own in (reach, None))
+        return [[c.gap for c in found] for found in (near, far)]
+
+    R, p = random_poses(rng, n)
+    p = p * (1.0, 1.0, 0.3) + (0.0, 0.0, 0.45)
+    found = gaps(dog_on(Plane()).model, matrices((R, p))).min(axis=-1)
+    near, far = found.T
+    is_near = (far < reach) & (far > -0.05)
+    assert is_near.sum() > 20
+    np.testing.assert_allclose(near[is_near], far[is_near], atol=1e-9)
+
+
+def test_a_corner_of_a_hull_meets_a_ridge_at_its_distance():
+    ridge = TriangleMesh([(0, -1, 0), (0, 1, 0), (1, 0, -0.2), (-1, 0, -0.2)], [(0, 2, 1), (0, 1, 3)])
+    tip = Hull([(0, 0, 0), (0.1, 0, 0.2), (-0.1, 0.1, 0.2), (-0.1, -0.1, 0.2)])
+    x = np.array([0.0005, -0.0004, 0.0])
+    p = np.column_stack([x, [0.1, 0.0, -0.3], np.full(3, 0.01)])
+    gap, point, normal = compiled(tip, standing_at(3)[:1] + (p,), ridge, standing_at(3))
+    np.testing.assert_allclose(gap.min(axis=-1), np.hypot(x, 0.01), atol=1e-12)
+    assert (np.sort(gap, axis=-1)[:, 1] > 0.5 * FAR).all()  # once, by its edge and by neither face
+    k = gap.argmin(axis=-1)
+    np.testing.assert_allclose(
+        normal[np.arange(3), k], np.column_stack([x, 0 * x, p[:, 2]]) / gap.min(-1)[:, None], atol=1e-9
+    )
+    np.testing.assert_allclose(point[np.arange(3), k], 0.0, atol=1e-12)
 
 
 RISE, RUN, WIDTH = 0.1, 0.3, 2.0

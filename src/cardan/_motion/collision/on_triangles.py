@@ -12,6 +12,12 @@ points on faces that lie in one plane are those on this plane: nothing is caught
 An edge that stands out is a capsule of radius 0, a corner a sphere of radius 0: the pages of these say where the shape
 meets them. They count if the normal is between those of the faces around (`triangles.Features`).
 
+Edges and corners are looked at with a face that they are on. None counts unless the shape is within reach of that
+face's plane: a separation along any direction is a lower bound of the distance. For the same reason a face is left
+out where all of it is below the shape along one of five directions upwards (`triangle_grid.UPWARDS`), along which the
+least of the shape is found once. Of a shape that is searched, a point that is the lowest along both normals of an edge
+is so along all between: then it alone meets the edge.
+
 Of all candidates few are kept. One more than that, and the one goes that has the least
 
     min |x - y|^2 - (L / t) (gap - least gap)       y: deeper ones; with L / 2 times the normals' difference beside them
@@ -20,8 +26,9 @@ L being the size of the shape and t the slope of `on_plane`: the deepest stays, 
 
 Source: Ericson, Real-Time Collision Detection (2005), section 5.1, for regions of faces, edges and corners; the rest is
 made here.
-Cost: 60 operations and nine numbers for each face in the cells beside the shape, 40 for each of its points; for each
-edge and corner that of its page; 150 for each candidate that counts.
+Cost: five support points; 30 operations and seven numbers for each face in the cells beside the shape, 200 and nine
+more where it is not below; 40 for each point on a face that is met; for each of its edges and corners two support
+points, or its page; 150 for each candidate that counts.
 """
 
 from __future__ import annotations
@@ -31,7 +38,7 @@ from functools import partial, reduce
 from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.repeat import each, repeat, repeat_while, when
-from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, logical_or, maximum, minimum, sqrt, where
+from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, logical_or, minimum, sqrt, where
 from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
 from cardan._motion.collision.box_round import box_capsule, box_sphere
 from cardan._motion.collision.candidate import (
@@ -50,19 +57,19 @@ from cardan._motion.collision.round_shapes import capsule_capsule, capsule_spher
 from cardan._motion.collision.support_points import middle_of, radius_of, support
 from cardan._motion.collision.triangle_face import Face
 from cardan._motion.collision.triangle_grid import (
+    UPWARDS,
     Features,
     Grid,
     Ground,
     Level,
     Search,
-    UPWARDS,
     ground_of,
     next_face,
     on_levels,
 )
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Sphere, TriangleMesh
-from cardan._robot.geometry.triangles import AROUND
 from cardan._robot.geometry.support import box_about
+from cardan._robot.geometry.triangles import AROUND
 
 MOST = {Sphere: 3, Ellipsoid: 3, Capsule: 4}
 FLAT_MOST = 6  # candidates of a shape with faces: four on the ground, and two on a wall beside it
@@ -209,7 +216,7 @@ def _with_features(
 
 
 def _on_face(face: Face, c: Candidate, n: Vector3, body: _Body) -> Candidate:
-    """Return a candidate on the plane of a face, of normal n in the shape's frame; FAR away if it is not on the face."""
+    """Return a candidate on the plane of a face, of normal n in the shape's frame; `FAR` if it is not on the face."""
     deep = _deep(body.shape, c.point, n)
     above = c.gap + n.dot(deep - c.point)
     is_in = c.gap < 0.0
