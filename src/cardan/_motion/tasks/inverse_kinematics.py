@@ -265,15 +265,13 @@ class Search:
         last = np.full(len(self.at), np.inf)
         while rows.size:
             step = self._descend(rows, self.weights.search)
-            self._note(rows, step)
+            reached = self._note(rows, step)
             calls[rows] += 1
-            goes_on = (step.cost <= NEARER * last[rows]) & (calls[rows] < LONGEST) & ~self._solved(step)
+            goes_on = (step.cost <= NEARER * last[rows]) & (calls[rows] < LONGEST) & ~reached
             last[rows] = step.cost
-            is_open = ~self.found.converged[rows]
-            again = rows[is_open & ~goes_on & (self.found.restarts[rows] < self.restarts)]
-            rows = rows[is_open & goes_on]
+            is_open, restarts = ~self.found.converged[rows], self.found.restarts[rows] < self.restarts
+            again, rows = rows[is_open & ~goes_on & restarts], rows[is_open & (goes_on | restarts)]
             if again.size:
-                rows = np.sort(np.concatenate([rows, again]))
                 self.found.restarts[again] += 1
                 self._place(again, self.starts[self.found.restarts[again]])
                 calls[again], last[again] = 0, np.inf
@@ -325,19 +323,21 @@ class Search:
     def _solved(self, step: Descent) -> np.ndarray:
         return (step.residual <= self.tolerance) & (step.violation <= WITHIN)
 
-    def _note(self, rows: np.ndarray, step: Descent) -> None:
-        """Note which problems are solved, and what is best."""
-        solved = self._solved(step)
+    def _note(self, rows: np.ndarray, step: Descent) -> np.ndarray:
+        """Note which problems are solved, and what is best; return which are solved without heed to guards."""
+        found = self._solved(step)
+        solved = found.copy()
         if self.guard is not None:
             reached = np.flatnonzero(solved)
             errors = errors_of(self.guard.stack.structure)
-            found = errors(self.model, step.q[reached], self.guard.targets[rows[reached]])
-            solved[reached] = (found == 0.0).all(axis=1)
+            apart = errors(self.model, step.q[reached], self.guard.targets[rows[reached]])
+            solved[reached] = (apart == 0.0).all(axis=1)
         better = solved | (step.cost < self.cost[rows])
         best = rows[better]
         self.found.q[best], self.found.residual[best] = step.q[better], step.residual[better]
         self.violation[best], self.cost[best] = step.violation[better], step.cost[better]
         self.found.converged[rows] = solved
+        return found
 
 
 def starts_of(model: Model, count: int, seed: int) -> np.ndarray:
