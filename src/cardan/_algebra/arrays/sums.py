@@ -23,12 +23,13 @@ class Sums:
 
     def add(self, terms: Iterable[tuple[Hashable, Any]], condition: Any = None) -> None:
         """Add terms by their keys where a condition holds, that of the body around; None outside of such bodies."""
+        new = getattr(type(condition), "__sum__", None)
         for key, term in terms:
             if is_zero(term):
                 continue
-            if hasattr(type(condition), "__sum__") and key not in self._places:
-                self._places[key] = condition.__sum__()
-            if condition is not None and self._places.get(key) is not None:
+            if new and key not in self._places:
+                self._places[key] = new(condition)
+            if new and self._places.get(key) is not None:
                 self._places[key].add(condition, term)
             else:
                 chosen = term if condition is None else where(condition, term, 0.0)
