@@ -1,9 +1,10 @@
-"""Ropes and chains: trees without a matrix move as those with one, and as one program moves them."""
+"""Ropes and chains: they keep momentum and energy, and move the same with a matrix, without one, and as one program."""
 
 import numpy as np
 import pytest
 
-from cardan import SE3, Drive, Limits, WorldBuilder
+from cardan import SE3, Drive, Limits, WorldBuilder, centroidal_momentum, kinetic_energy, potential_energy
+from cardan._dynamics.algorithms import chains
 from cardan._motion.crowd import kinds
 from cardan.description import Box, Capsule, Sphere
 from cardan.joints import FreeFlyer, Revolute, Spherical, Universal
@@ -14,16 +15,18 @@ LYING = [[0, 0, 1], [0, 1, 0], [-1, 0, 0]]  # a capsule lies along x
 BENDS = {"drive": Drive(stiffness=0.02, damping=1e-4), "friction": [1e-3], "limits": Limits([-0.3], [0.3])}
 
 
-def ropes(links, joint=None, *, count=1, free=False, bodies=0, self_collision=False, **properties):
+def ropes(
+    links, joint=None, *, count=1, free=False, bodies=0, self_collision=False, height=0.02, gravity=9.81, **properties
+):
     """Ropes of links of 4 cm side by side, the first link on the world or free, and some bodies above them."""
-    b = WorldBuilder()
+    b = WorldBuilder(gravity=(0, 0, -gravity))
     b.add_ground()
     for r in range(count):
         names = [f"{r}_{k}" for k in range(links)]
         for k, name in enumerate(names):
             b.add_link(name)
             b.add_shape(name, Capsule(0.008, 0.024), SE3(LYING, [0.02, 0, 0]))
-            at = SE3(translation=[0.04, 0, 0] if k else [0, 0.02 * r, 0.02])
+            at = SE3(translation=[0.04, 0, 0] if k else [0, 0.02 * r, height])
             first = FreeFlyer() if free else Spherical()
             own, more = (joint or Spherical(), properties) if k else (first, {})
             b.add_joint(f"to_{name}", own, names[k - 1] if k else "world", name, at, **more)
@@ -42,6 +45,7 @@ def moved(state, size=0.3):
 def prepared(world, monkeypatch, fewest):
     """Return what steps a world, with no matrix of trees of so many links."""
     monkeypatch.setattr(kinds, "LONG", fewest)
+    monkeypatch.setattr(chains, "DEEP", 8)
     monkeypatch.setattr("cardan._dynamics.algorithms.along.ALIKE", 4)
     solver = Featherstone(world, DT, tables=True)
     solver.step(world.state())
@@ -73,6 +77,19 @@ def test_trees_without_a_matrix_move_as_those_with_one(options, monkeypatch):
     assert right > 100
 
 
+def test_a_rope_that_is_led_moves_as_one_with_a_matrix(monkeypatch):
+    """Its end and a link of its middle move as they are told."""
+    world = ropes(10, free=True, bodies=1, height=0.1).with_kinematic(["to_0_0", "to_0_6"])
+    recursion, matrix = prepared(world, monkeypatch, 8), prepared(world, monkeypatch, 1000)
+    state, control = moved(world.state()), world.control()
+    control.velocity = 0.5 * np.random.default_rng(1).standard_normal(control.velocity.shape)
+    for _ in range(60):
+        after, state = recursion.step(state, control), matrix.step(state, control)
+        if state.residual < 1e-4:
+            np.testing.assert_allclose(after.v, state.v, rtol=1e-8, atol=1e-8)
+    np.testing.assert_array_equal(after.v[:, :6], control.velocity[:, :6])
+
+
 def test_a_rope_lies_on_ground_and_is_borne_by_it(monkeypatch):
     """Bits of it hang neither on worlds beside it nor on how many steps a call takes."""
     world = ropes(9, free=True, damping=[1e-4] * 3)
@@ -97,3 +114,108 @@ def test_a_rope_of_a_hundred_links_goes_by_tables_by_itself():
     assert state.residual[0] < 1e-5
     force = solver.contact_forces(state).force[0].sum(axis=0)
     np.testing.assert_allclose(force, [0, 0, 9.81 * world.model.mass], rtol=1e-4, atol=1e-4)
+
+
+def energy(model, state):
+    return kinetic_energy(model, state.q, state.v) + potential_energy(model, state.q)
+
+
+def growth(world, dt, state, seconds):
+    """Return by how much the energy of each world grew at most, over that of its motion and of half its length."""
+    solver, model = Featherstone(world, dt), world.model
+    start, most = energy(model, state), 0.0
+    scale = kinetic_energy(model, state.q, state.v) + 9.81 * model.mass * 0.02 * model.nbodies
+    for _ in range(round(seconds / dt / 5)):
+        state = solver.step(state, steps=5)
+        assert not state.diverged.any()
+        most = np.maximum(most, (energy(model, state) - start) / scale)
+    return most
+
+
+@pytest.mark.parametrize("links", [18, 34])
+def test_a_free_rope_keeps_its_momentum(links):
+    """Links with 3 rad/s at random, no longer in line: what changes is the weight's doing alone, whatever the step."""
+    world = ropes(links, free=True, height=100.0)
+    model, solver = world.model, Featherstone(world, 0.005)
+    state = solver.step(moved(world.state(worlds=2), 3.0), steps=20)
+    before, seconds = centroidal_momentum(model, state.q, state.v), 0.5
+    after = solver.step(state, steps=100)
+    fallen = centroidal_momentum(model, after.q, after.v) - before
+    np.testing.assert_allclose(fallen[:, :3], [[0, 0, -9.81 * model.mass * seconds]] * 2, atol=1e-11)
+    np.testing.assert_allclose(fallen[:, 3:], 0.0, atol=1e-11)
+
+
+@pytest.mark.parametrize("dt", [0.002, 0.005])
+def test_a_rope_that_whips_gains_no_energy(dt):
+    """It hangs by its first link, lets go of the horizontal, and its end whips; undamped."""
+    world = ropes(34, height=10.0)
+    assert growth(world, dt, moved(world.state(worlds=2)), 2.0).max() < 0.04
+
+
+def test_a_rope_that_falls_on_ground_gains_no_energy():
+    world = ropes(34, free=True, height=0.32)
+    assert growth(world, 0.002, moved(world.state(worlds=2)), 0.6).max() < 0.01
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("links", [20, 100])
+def test_no_rope_runs_away(links):
+    for dt in (0.001, 0.002, 0.005):
+        for free, height in ((False, 10.0), (True, 0.32), (True, 500.0)):
+            world = ropes(links, free=free, height=height)
+            assert growth(world, dt, moved(world.state(worlds=2)), 5.0).max() < 0.08, (dt, free, height)
+
+
+def test_a_rope_that_swings_gently_keeps_its_energy():
+    """What damps joints in whips is not felt in motion that a step can follow."""
+    world = ropes(34, height=10.0)
+    state = world.state()
+    state.q[..., :4] = [0, np.sin(0.95), 0, np.cos(0.95)]  # a little off the vertical
+    swing = energy(world.model, state) + 9.81 * world.model.mass * (0.02 * 34 - 10.0)
+    after = Featherstone(world, 0.002).step(state, steps=1000)
+    assert abs(energy(world.model, after) - energy(world.model, state)) < 0.02 * swing
+
+
+def test_a_chain_moves_by_tables_as_by_one_program():
+    world = ropes(18, free=True, damping=[1e-4] * 3)
+    one, rows = Featherstone(world, DT, tables=False), Featherstone(world, DT, tables=True)
+    state, right = moved(world.state(), 0.02), 0
+    for _ in range(60):
+        after, expected = rows.step(state), one.step(state)
+        if max(after.residual, expected.residual) < 1e-12:
+            right += 1
+            np.testing.assert_allclose(after.v, expected.v, rtol=1e-8, atol=1e-8)
+        state = expected
+    assert right > 20
+
+
+def test_a_rope_with_dry_friction_comes_to_rest():
+    world = ropes(34, free=True, friction=[1e-3] * 3)
+    state = Featherstone(world, DT).step(moved(world.state(), 0.1), steps=400)
+    assert state.residual[0] < 1e-6
+    assert np.abs(state.v).max() < 1e-3
+
+
+def test_dry_friction_of_a_rope_holds_its_form():
+    """It stands out from a wall that its first link hangs on, as stiff as its joints hold."""
+    links = 34
+    world = ropes(links, height=10.0, friction=[2.0] * 3)
+    state = world.state()
+    bent = Featherstone(world, DT).step(state, steps=50)
+    assert bent.residual[0] < 1e-6
+    swing = np.abs(bent.v[0]).reshape(-1, 3).max(axis=1)
+    assert swing[0] > 1.0  # the first joint has no friction: the rope swings as a rod
+    assert swing[1:].max() < 1e-3
+
+
+def test_dry_friction_of_a_rope_slows_at_its_rate():
+    """Its last link turns about the line of the rope; the others hold on to one another, and turn against it."""
+    links, friction, w = 34, 1e-6, 5.0
+    world = ropes(links, friction=[friction] * 3, height=10.0, gravity=0.0)
+    state = world.state()
+    state.v[0, -3] = w
+    J = world.model.bodies[-1].inertia.inertia_at_com[0]
+    after = Featherstone(world, DT).step(state, steps=100)
+    slower = friction / J * (1.0 + 1.0 / (links - 1)) * 100 * DT
+    np.testing.assert_allclose(after.v[0, -3], w - slower, rtol=1e-4)
+    np.testing.assert_allclose(after.v[0, 0], friction / J / (links - 1) * 100 * DT, rtol=1e-4)

@@ -11,9 +11,10 @@ Each is a straight line in the acceleration a of its degree of freedom, cut off 
     dry friction                f0 = -(w / dt) v,                              w = RIGID D,           +-friction
     upper stop                  f = -(w / dt^2) max(d* + dt v + dt^2 a, 0),      w = RIGID D,           d = x - upper
 
-with D the inertia that the joint feels: so friction holds (what creeps is 1 / RIGID of what would move) and stops are
-hard. A joint before its stop (d < 0) comes no further than to it, d* = d; one beyond it comes back with the speed
-d / RETURN and no faster, d* = d dt / RETURN, whatever the step: it is not thrown, and what was stopped does not bounce.
+with D the inertia that the joint feels (of long chains that of `chains`): so friction holds (what creeps is 1 / RIGID
+of what would move) and stops are hard. A joint before its stop (d < 0) comes no further than to it, d* = d; one beyond
+it comes back with the speed d / RETURN and no faster, d* = d dt / RETURN, whatever the step: it is not thrown, and what
+was stopped does not bounce.
 x are the coordinates of `Manifold.limit_coordinates`; x_d - x is the manifold's difference.
 
 Along a coordinate x of a joint that follows others (`Follower`) they act alike:
@@ -46,8 +47,9 @@ from typing import Any, NamedTuple
 from cardan._algebra.scalar import is_zero, maximum, minimum, where
 from cardan._algebra.spatial import Force, Scalar
 from cardan._dynamics.algorithms.applied import applied_efforts
+from cardan._dynamics.algorithms.chains import free_inertias, is_chain
 from cardan._dynamics.algorithms.crba import composite_inertias
-from cardan._dynamics.algorithms.linear import Armature
+from cardan._dynamics.algorithms.linear import Armature, diagonal
 from cardan._dynamics.algorithms.passive import has_spring, to_rest
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
@@ -270,7 +272,9 @@ class JointForces:
         self.dt, self.has_loops = dt, model.has_loops
         self.rigid = where(is_double(v), RIGID, RIGID_IN_SINGLE)
         self.efforts = [0.0] * model.nv if servo.wrenches is None else applied_efforts(model, q, servo.wrenches)
-        self.along = [Coordinate({j: 1.0}, D) for j, D in enumerate(joint_inertias(model))]
+        held = joint_inertias(model)
+        inertias = free_inertias(model, held) if is_chain(model) else held
+        self.along = [Coordinate({j: 1.0}, D) for j, D in enumerate(inertias)]
         joints = [self._moving(node, q, v) for node in model.nodes]
         self.of_coordinates: list[list[Element | Stops]] = [[] for _ in self.along]
         self._add_drives(model, q, v, servo)
@@ -312,9 +316,7 @@ class JointForces:
             self.of_coordinates[j].append(Element(force, w, *ends))
 
     def _add_passive(self, model: Model, v: Vector) -> None:
-        for j, damping in enumerate(model.passive("damping")):
-            if not is_zero(damping):
-                self.of_coordinates[j].append(Element(-damping * v[j], self.dt * damping))
+        self.slow(v, model.passive("damping"))
         for j, friction in enumerate(model.passive("friction")):
             self._add_friction(j, v[j], friction)
 
@@ -395,6 +397,17 @@ class JointForces:
         """Add efforts along v that do not answer to the acceleration."""
         self.efforts = [a + b for a, b in zip(self.efforts, efforts, strict=True)]
 
+    def slow(self, v: Vector, damping: Vector) -> None:
+        """Add damping along v."""
+        for own, rate, c in zip(self.of_coordinates, v, damping, strict=False):
+            if not is_zero(c):
+                own.append(Element(-c * rate, self.dt * c))
+
+    @property
+    def inertias(self) -> list[Scalar]:
+        """D of each degree of freedom."""
+        return [along.inertia for along in self.along[: len(self.efforts)]]
+
     def __iter__(self) -> Iterator[tuple[Coordinate, Element | Stops]]:
         for along, own in zip(self.along, self.of_coordinates, strict=True):
             for element in own:
@@ -429,6 +442,19 @@ class JointForces:
                 for i, other in along.slopes.items():
                     W[j][i] = W[j].get(i, 0.0) + g * other * line.w
         return tau, W
+
+    def without_decisions(self) -> tuple[list[Scalar], list[Scalar]]:
+        """Return tau and W along v of forces on which nothing is to be decided, and keep the others alone."""
+        lines, others = list[list[Any]](), list[list[Any]]()
+        for along, own in zip(self.along, self.of_coordinates, strict=True):
+            is_line = len(along.slopes) == 1  # of what follows several, W has more than a diagonal
+            is_known = [is_zero(element.w) or (is_line and element.is_line) for element in own]
+            lines.append([element for element, known in zip(own, is_known, strict=True) if known])
+            others.append([element for element, known in zip(own, is_known, strict=True) if not known])
+        self.of_coordinates = lines
+        tau, W = self.total(self.linear())
+        self.efforts, self.of_coordinates = [0.0] * len(tau), others
+        return tau, diagonal(W)
 
     def on(self, lines: Lines, a: Vector) -> list[Scalar]:
         """Return what elements hold on the lines at accelerations: a force, or of stops a position."""

@@ -17,6 +17,7 @@ Cost: that of `aba`, or of `closed`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -62,7 +63,15 @@ class Snapshot:
 
     def __init__(self, model: Model, q: Vector, v: Vector, loops: bool = False) -> None:
         self.model, self.q, self.v = model, q, v
+        self.coriolis_of = v  # the velocities that Coriolis forces are of
         self.relative = relative_kinematics(model, q, loops, 1)
+
+    def with_coriolis_of(self, u: Vector) -> Snapshot:
+        """Return the same with the forces p, or h, of other velocities."""
+        found = copy(self)
+        found.coriolis_of = u
+        found.__dict__.pop("p", None)
+        return found
 
     @cached_property
     def V(self) -> Sequence[Motion]:
@@ -78,6 +87,8 @@ class Snapshot:
     def p(self) -> Sequence[Force]:
         """The force that every node's own motion asks for at zero joint acceleration, gravity subtracted."""
         motions = self.motions  # a loop of its own
+        if self.coriolis_of is not self.v:
+            motions = body_motions(self.model, self.relative, self.q, self.coriolis_of)
         return self.relative.nodes(self.model).each(lambda node: motions[node.index].force(node.inertia))
 
     @cached_property
@@ -184,7 +195,7 @@ def joint_space(
 ) -> tuple[Rows, list[Scalar]]:
     """Return A and b of the equation of motion in joint space, A a = b: A = M + W + J^T Z J."""
     A = mass_matrix.kernel(moment.model, moment.q)
-    b = [t - h for t, h in zip(tau, bias_forces.kernel(moment.model, moment.q, moment.v), strict=True)]
+    b = [t - h for t, h in zip(tau, bias_forces.kernel(moment.model, moment.q, moment.coriolis_of), strict=True)]
     for j, w in enumerate(() if armature is None else armature):
         A[j][j] = A[j][j] + w
     for i, force in forces:

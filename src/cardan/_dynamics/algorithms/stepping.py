@@ -72,15 +72,20 @@ def added(v: Vector, dt: float, *terms: tuple[float, Vector]) -> list[Scalar]:
     return total
 
 
-def implicit(model: Model, q: Vector, v: Vector, a: Vector, dt: float, loops: bool = False) -> Moved:
-    """Return the state after a step with accelerations that are those at its end."""
-    after, floating = added(v, dt, (1.0, a)), _floating(model)
-    carried = [_carried(node, q, v, a, dt) for node in floating]
+def implicit(
+    model: Model, q: Vector, v: Vector, a: Vector, dt: float, loops: bool = False, coriolis_of: Vector | None = None
+) -> Moved:
+    """Return the state after a step with accelerations that are those at its end.
+
+    They were found with Coriolis forces of velocities; None for v.
+    """
+    after, floating = added(v, dt, (1.0, a)), floating_nodes(model)
+    carried = [_carried(node, q, v, a, dt, v if coriolis_of is None else coriolis_of) for node in floating]
     # along the mean axes of the step, which are those after half of its turn
     halfway = [_turned(V, V.angular * dt * 0.5) for V in carried]
-    q_after = along(q, _with(after, floating, q, _at_origins(halfway, floating)), dt, model, loops)
+    q_after = along(q, with_twists(after, floating, q, _at_origins(halfway, floating)), dt, model, loops)
     arrived = [_turned(V, V.angular * dt * 0.5) for V in halfway]  # the same turn once more
-    return Moved(q_after, _with(after, floating, q_after, _at_origins(arrived, floating)))
+    return Moved(q_after, with_twists(after, floating, q_after, _at_origins(arrived, floating)))
 
 
 def _at_origins(twists: Sequence[Motion], nodes: Sequence[Node]) -> list[Motion]:
@@ -93,21 +98,26 @@ def _shifted(V: Motion, p: Vector3) -> Motion:
     return Motion(V.linear + V.angular.cross(p), V.angular)
 
 
-def _floating(model: Model) -> list[Node]:
+def floating_nodes(model: Model) -> list[Node]:
     """Return the nodes that turn as they move freely: those whose coordinates are a rigid motion, v its body twist."""
     return [node for node in model.nodes if isinstance(node.joint.manifold, RigidMotions)]
 
 
-def _carried(node: Node, q: Vector, v: Vector, a: Vector, dt: float) -> Motion:
-    """Return a floating body's twist after a step at its centre of mass, along the axes it had: u + dt (a + w x u).
+def _carried(node: Node, q: Vector, v: Vector, a: Vector, dt: float, u: Vector) -> Motion:
+    """Return a floating body's twist after a step at its centre of mass, along the axes it had: v + dt (a + w x u).
+
+    The last term is of the velocities u that Coriolis forces were of.
 
     The axes turn by phi = dt w in the step, so that along those it has then its linear part is exp(-phi) times this,
     and half of the way on average. Without forces it keeps its size and direction in the world: no momentum is made.
     """
-    own = node.configuration(q), node.velocity(v)
-    there = node.joint.twist(*own), node.joint.spatial_acceleration(*own, node.velocity(a))
-    V, A = (_shifted(e, node.inertia.com) for e in there)
-    return V + Motion(A.linear + V.angular.cross(V.linear), A.angular) * dt
+    own, joint = node.configuration(q), node.joint
+    there = joint.twist(own, node.velocity(v)), joint.twist(own, node.velocity(u))
+    V, U, A = (
+        _shifted(e, node.inertia.com)
+        for e in (*there, joint.spatial_acceleration(own, node.velocity(u), node.velocity(a)))
+    )
+    return V + Motion(A.linear + U.angular.cross(U.linear), A.angular) * dt
 
 
 def _turned(V: Motion, phi: Vector3) -> Motion:
@@ -115,7 +125,7 @@ def _turned(V: Motion, phi: Vector3) -> Motion:
     return Motion(matrix_from_rotation_vector(-phi) @ V.linear, V.angular)
 
 
-def _with(velocity: Vector, nodes: Sequence[Node], q: Vector, twists: Sequence[Motion]) -> list[Scalar]:
+def with_twists(velocity: Vector, nodes: Sequence[Node], q: Vector, twists: Sequence[Motion]) -> list[Scalar]:
     """Return velocities with those that give floating nodes their twists: v = S(q)^-1 V."""
     found = list(velocity)
     for node, V in zip(nodes, twists, strict=True):

@@ -250,8 +250,8 @@ class JointEquation(Equation):
 
     def __init__(self, moment: Snapshot, patches: Sequence[Patch], dt: float) -> None:
         super().__init__(moment, patches, dt)
-        model, q, v = moment.model, moment.q, moment.v
-        self.M, self.h = mass_matrix.kernel(model, q), bias_forces.kernel(model, q, v)
+        model, q = moment.model, moment.q
+        self.M, self.h = mass_matrix.kernel(model, q), bias_forces.kernel(model, q, moment.coriolis_of)
         self.J: list[dict[int, Motion]] = self.of_patches([self._columns(group) for group in self.groups])
 
     def _columns(self, group: Group) -> list[dict[int, Motion]]:

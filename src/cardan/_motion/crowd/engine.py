@@ -93,6 +93,7 @@ class Engine:
         c.allocate(c.numbers_v, "hinge_room", "hinge_moved", "hinge_speed", "hinge_pace")
         c.allocate(c.numbers_v, "effort", "position", "velocity")
         c.allocate(c.numbers_v, "v_rows", "v_after", "a_rows", "effort_rows", "position_rows", "velocity_rows")
+        c.allocate(c.numbers_v, "coriolis_rows", "damping_rows")
         c.allocate(len(c.w_source), "wrenches", "wrench_rows")
         c.allocate(layout.first_vector[-1], "force", "free", "line", "armature", "before", "change")
         c.allocate(layout.first_matrix[-1], "mass")
@@ -100,7 +101,7 @@ class Engine:
         c.allocate(layout.first_ball[-1], "listed_balls")
         c.allocate(c.trees, "tree_sound", "tree_error", "tree_alone", "tree_coupled", "tree_residual", "tree_slack")
         c.allocate(c.trees, "tree_met", "tree_near", "tree_known", "tree_apart", "tree_time")
-        c.allocate(c.trees, "tree_tried", "tree_touched", "run_rows")
+        c.allocate(c.trees, "tree_tried", "tree_touched", "tree_predicting", "run_rows")
         c.allocate(c.trees, "tree_before", "tree_moved", "tree_pace")
         c.allocate(c.trees, "rest", "rest_woken", "tree_pushed", "tree_placed")
         c.allocate(c.numbers_q, "rest_q")
@@ -119,7 +120,7 @@ class Engine:
         c.tree_elements = np.repeat(elements, rows).astype(np.int32)
         c.tree_held = np.concatenate([start + size * np.arange(n) for n, size, start in own]).astype(np.int32)
         self._programs: list[RowProgram] = []
-        for name in ("start", "lines", "joint_reaction", "finish", "placing", "moving", "alone", "bearing"):
+        for name in ("start", "lines", "joint_reaction", "finish", "placing", "moving", "alone", "middle", "bearing"):
             setattr(c, name, np.zeros(c.kinds, np.int64))
         self._tree_arrays = [self._arrays_of(k, first) for k, first in enumerate(held[:-1])]
         for k, rows_of in enumerate(self.trees):
@@ -147,6 +148,8 @@ class Engine:
         if rows_of.elements:
             both = rows_of.lines(), rows_of.reaction()
             c.lines[k], c.joint_reaction[k] = (self._made(p, k) for p in both)
+        if rows_of.is_chain:
+            c.middle[k] = self._made(rows_of.middle(), k)
         if rows_of.is_long:
             c.bearing[k] = self._made(rows_of.bearing(), k)
 
@@ -161,8 +164,10 @@ class Engine:
         kind, model, n = layout.kinds[k], rows_of.model, int(c.kind_rows[k])
         blocks, touching = rows_of.blocks, len(kind.touching)
         along_v = {"v": "v_rows", "v_after": "v_after", "a": "a_rows"}
-        along_v |= {name: f"{name}_rows" for name in ("effort", "position", "velocity")}
+        along_v |= {name: f"{name}_rows" for name in ("effort", "position", "velocity", "damping")}
+        along_v |= {"coriolis_of": "coriolis_rows"}
         vectors = {name: name for name in ("force", "free", "line", "armature", "before", "change")}
+        of_tree = "sound", "error", "residual", "slack", "predicting"
         groups: list[tuple[int, int, dict[str, str]]] = [
             (layout.first_q[k], model.nq, {"q": "q_rows", "q_after": "q_after"}),
             (layout.first_v[k], model.nv, along_v),
@@ -174,7 +179,7 @@ class Engine:
             (layout.first_wrench[k], 6 * model.nbodies, {"wrenches": "wrench_rows"}),
             (layout.first_ball[k], len(kind.balls), {"listed": "listed_balls"}),
             (held, rows_of.elements, {"held": "held", "held_after": "held_after"}),
-            (layout.first_tree[k], 1, {name: f"tree_{name}" for name in ("sound", "error", "residual", "slack")}),
+            (layout.first_tree[k], 1, {name: f"tree_{name}" for name in of_tree}),
         ]
         found: dict[str, np.ndarray] = {"run_rows": c.run_rows}
         for start, size, arrays in groups:

@@ -38,7 +38,8 @@ def unite_trees(c):
     """Find which trees touch one another, and which anything acts on at all (`island_of` 0)."""
     for t in range(c.trees):
         c.parent[t] = t
-        c.island_of[t] = 0 if c.tree_elements[t] > 0 and c.tree_alone[t] == 0 else -1
+        is_solved = c.tree_elements[t] > 0 or c.middle[c.tree_kind[t]] != 0
+        c.island_of[t] = 0 if is_solved and c.tree_alone[t] == 0 else -1
     for p in range(c.patches):
         a = tree_of(c, c.found_shapes[p, 0])
         b = tree_of(c, c.found_shapes[p, 1])
@@ -124,6 +125,15 @@ def has_long_trees(c, i):
     is_there = False
     for k in range(c.island_trees[i], c.island_trees[i + 1]):
         is_there = is_there or c.tree_borne[c.members[k]] >= 0
+    return is_there
+
+
+@kernel(c=Crowd, i=INT, returns=TRUTH)
+def has_long_chains(c, i):
+    """Return whether any tree of an island takes Coriolis forces of the step's middle (`whips`)."""
+    is_there = False
+    for k in range(c.island_trees[i], c.island_trees[i + 1]):
+        is_there = is_there or c.middle[c.tree_kind[c.members[k]]] != 0
     return is_there
 
 

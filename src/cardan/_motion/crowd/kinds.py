@@ -12,6 +12,7 @@ import numpy as np
 from cardan._algebra.manifolds import Euclidean
 from cardan._algebra.spatial import SE3, Inertia
 from cardan._dynamics.algorithms.along import are_many
+from cardan._dynamics.algorithms.chains import LARGE, depth_of
 from cardan._motion.contact.touching import Pair
 from cardan._motion.crowd.rows import LANES, blocks_of
 from cardan._robot.joints import FreeFlyer, Joint
@@ -24,8 +25,8 @@ FREE = Connection("free", FreeFlyer(), WORLD, "body")
 """What holds a loose body: nothing limits, drives or slows it."""
 INERTIA, PLACE = "inertial_parameters", "place"
 """What models are given of each tree: of a loose body; of robots that hang on the world at several places."""
-LONG, LARGE = 32, 128
-"""Nodes one after the other, or in all, from which on a tree has no matrix.
+LONG = 32
+"""Nodes one after the other from which on a tree has no matrix; or `LARGE` in all.
 
 A rope of 32 links begins after 3 s in place of 10 s, and its step takes as long as that of one program (measured).
 Robots have up to 110 joints, and at most some 15 one after the other.
@@ -81,7 +82,7 @@ class Kind:
     @cached_property
     def is_long(self) -> bool:
         """Whether its trees have no matrix: what touches their bodies is borne by the recursion (`long_trees`)."""
-        return are_long(self.model.nodes, self.kinematic)
+        return are_long(self.model.nodes)
 
     @property
     def blocks(self) -> int:
@@ -105,13 +106,10 @@ class Kind:
         return PLACE in self.model.inputs
 
 
-def are_long(nodes: Sequence[Node], kinematic: Sequence[str]) -> bool:
-    """Return whether the nodes of a tree are gone over in loops: most are alike, none follows another or is told."""
-    depth: dict[int, int] = {}
-    for node in nodes:
-        depth[node.index] = 1 + depth.get(node.parent, 0)
-    is_long = max(depth.values()) >= LONG or len(nodes) >= LARGE
-    return is_long and are_many(nodes, LONG) and not any(n.joint.primaries or n.name in kinematic for n in nodes)
+def are_long(nodes: Sequence[Node]) -> bool:
+    """Return whether the nodes of a tree are gone over in loops: most are alike, none follows another."""
+    is_long = depth_of(nodes) >= LONG or len(nodes) >= LARGE
+    return is_long and are_many(nodes, LONG) and not any(n.joint.primaries for n in nodes)
 
 
 def trees_of(model: Model) -> list[Tree]:

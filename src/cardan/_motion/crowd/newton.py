@@ -12,7 +12,7 @@ Cost: an iteration takes 1300 operations for two loose bodies that touch, and th
 from __future__ import annotations
 
 from cardan._compiler.kernels import I32, I64, INT, LANES, REAL, TRUTH, kernel, run, sqrt, tail
-from cardan._motion.crowd.islands import contacts_of, has_long_trees
+from cardan._motion.crowd.islands import contacts_of, has_long_chains, has_long_trees
 from cardan._motion.crowd.long_trees import add_borne, add_ties, clear_borne, push_side, see_side
 from cardan._motion.crowd.narrow import key_in_world, place_among
 from cardan._motion.crowd.sides import BORNE, IDENTITY, NONE, add_block, add_product, clear, find_sides, sum_answers
@@ -246,6 +246,29 @@ def run_joints(c, programs, first, end):
             run(programs[k], count)
 
 
+@kernel(c=Crowd, first=INT, end=INT, chains=INT)
+def solve_group(c, first, end, chains):
+    """Solve some islands with their forces as they are decided: those going on, or of these what has long chains."""
+    begin, behind = contacts_of(c, first, end)
+    run(c.response, behind - begin, begin)
+    run_joints(c, c.lines, first, end)
+    for i in range(first, end):
+        if c.island_going[i] == 1 and (chains == 0 or has_long_chains(c, i)):
+            solve_island(c, i)
+    run_joints(c, c.bearing, first, end)
+
+
+@kernel(c=Crowd, first=INT, end=INT)
+def predict_group(c, first, end):
+    """Take the first iteration of islands with long chains: it says with which velocities the others are taken."""
+    chains = 0
+    for i in range(first, end):
+        chains += 1 if c.island_going[i] == 1 and has_long_chains(c, i) else 0
+    if chains > 0:
+        solve_group(c, first, end, 1)
+        run_joints(c, c.middle, first, end)
+
+
 @kernel(c=Crowd, first=INT, end=INT)
 def iterate_group(c, first, end):
     """Solve some islands until none of them is going on."""
@@ -257,13 +280,10 @@ def iterate_group(c, first, end):
             if c.island_going[i] == 1 and c.lacking == 0:
                 sides = find_sides(c, n, sides)
     begin, behind = contacts_of(c, first, end)
+    if going > 0 and c.lacking == 0:
+        predict_group(c, first, end)
     while going > 0 and c.lacking == 0:
-        run(c.response, behind - begin, begin)
-        run_joints(c, c.lines, first, end)
-        for i in range(first, end):
-            if c.island_going[i] == 1:
-                solve_island(c, i)
-        run_joints(c, c.bearing, first, end)
+        solve_group(c, first, end, 0)
         for i in range(first, end):
             if c.island_going[i] == 1:
                 for n in range(c.island_patches[i], c.island_patches[i + 1]):

@@ -53,6 +53,8 @@ class Crowd(Record):
     q_rows = F64[:]
     v_rows = F64[:]
     effort_rows = F64[:]
+    coriolis_rows = F64[:]
+    damping_rows = F64[:]
     position_rows = F64[:]
     velocity_rows = F64[:]
     wrench_rows = F64[:]
@@ -70,6 +72,7 @@ class Crowd(Record):
     lines = I64[:]  # 0 of a kind of which no force answers to the acceleration
     joint_reaction = I64[:]
     finish = I64[:]
+    middle = I64[:]  # of kinds of long chains (`whips`); 0 of others
     bearing = I64[:]  # of kinds of long trees; 0 of others
     # --- trees ---
     run_rows = I32[:]  # which of a kind a program runs over
@@ -82,6 +85,7 @@ class Crowd(Record):
     tree_mass = I32[:]  # its first block among matrices
     tree_held = I32[:]  # its first force that answers to the acceleration
     tree_elements = I32[:]
+    tree_predicting = F64[:]  # of a long chain: 1 in the first iteration
     tree_loose = I32[:]  # whether it is a body alone
     tree_node = I32[:]  # the row of that; the world at rest of others
     tree_com = F64[:, 3]

@@ -15,21 +15,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan._algebra.scalar import is_zero, maximum, minimum, where
+from cardan._algebra.scalar import maximum, minimum, where
 from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Vector3
 from cardan._compiler.program import Program
 from cardan._dynamics.algorithms import stepping
 from cardan._dynamics.algorithms.aba import Accelerations
+from cardan._dynamics.algorithms.chains import is_chain
 from cardan._dynamics.algorithms.cluster import bends
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.drives import DriveCommand, JointForces
 from cardan._dynamics.algorithms.gyroscopic import gyroscopic_couple, gyroscopic_efforts
 from cardan._dynamics.algorithms.health import is_sound
 from cardan._dynamics.algorithms.implicit import Snapshot, borne_by_tree, implicit_dynamics
+from cardan._dynamics.algorithms.kept_momentum import moved_by
 from cardan._dynamics.algorithms.kinematic import KinematicJoints
-from cardan._dynamics.algorithms.linear import lumped
+from cardan._dynamics.algorithms.linear import lumped, with_diagonal
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector
+from cardan._dynamics.algorithms.whips import middle_velocities, slowing, solved_in_step
 from cardan._motion.contact.convex import convex
 from cardan._motion.contact.touching import AHEAD, SKIN, Pair, at_most, contacts
 from cardan._motion.crowd.kinds import BASE, INERTIA, Ball
@@ -56,12 +59,14 @@ class _Start(NamedTuple):
 
 
 class _Moment(NamedTuple):
-    """The same, with forces apart that answer to the acceleration."""
+    """The same, with forces apart that have to be decided on."""
 
     joints: KinematicJoints
     state: Snapshot
     forces: JointForces  # those
-    efforts: list[Any]  # all others
+    damping: list[Any]  # of a long chain
+    efforts: list[Any]  # all others: efforts - armature a
+    armature: list[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +102,10 @@ class TreeRows:
         return blocks.ravel().tolist()[:nv] if self.is_long else out_of_blocks(blocks, nv)
 
     @cached_property
+    def is_chain(self) -> bool:
+        return is_chain(self.model)
+
+    @cached_property
     def columns(self) -> dict[str, Any]:
         """What all its programs are given: the state, what drives are asked for, the inputs of its model."""
         nv = self.model.nv
@@ -105,15 +114,24 @@ class TreeRows:
         return given | pushed | {name: own.shape for name, own in self.model.inputs.items()}
 
     @cached_property
+    def started(self) -> dict[str, Any]:
+        """What programs are given that follow `start`: the same, and of a long chain what `whips` has of it.
+
+        `predicting` is 1 in the first iteration, else 0.
+        """
+        own = {"coriolis_of": self.model.nv, "damping": self.model.nv, "predicting": 1}
+        return self.columns | (own if self.is_chain else {})
+
+    @cached_property
     def elements(self) -> int:
-        """How many forces of its joints answer to the acceleration."""
+        """How many forces of its joints have to be decided on."""
         sizes: list[int] = []
 
         def count(**given: Any) -> dict[str, Any]:
             sizes.append(len(list(self._moment(**given).forces)))
             return {}
 
-        row_program("count", self.columns, count)
+        row_program("count", self.started, count)
         return sizes[0]
 
     def _joints(self, given: dict[str, Any]) -> KinematicJoints:
@@ -130,19 +148,19 @@ class TreeRows:
         command = joints.compensate(DriveCommand(effort, position, velocity, *gains, acting))
         state = Snapshot(joints.model, list(given["q"]), list(joints.v), self.is_long)
         forces = JointForces(joints.model, state.q, state.v, command, self.dt, limits=self.limits)
-        if not self.is_long:
-            forces.add(gyroscopic_efforts(state, self.dt))
         return _Start(joints, state, forces)
 
     def _moment(self, **given: Any) -> _Moment:
         joints, state, forces = self._start(**given)
-        efforts = list(forces.efforts)
-        for k, (along, own) in enumerate(zip(forces.along, forces.of_coordinates, strict=True)):
-            for j, g in along.slopes.items():
-                efforts[j] = sum((g * e.at(0.0) for e in own if is_zero(e.w)), efforts[j])
-            forces.of_coordinates[k] = [e for e in own if not is_zero(e.w)]
-        forces.efforts = [0.0] * len(efforts)
-        return _Moment(joints, state, forces, efforts)
+        damping: list[Any] = []
+        if self.is_chain:
+            damping = list(given["damping"]) if "damping" in given else slowing(state, forces.inertias, self.dt)
+            forces.slow(state.v, damping)
+        if "coriolis_of" in given:
+            state = state.with_coriolis_of(list(given["coriolis_of"]))
+        elif not self.is_long:
+            forces.add(gyroscopic_efforts(state, self.dt))
+        return _Moment(joints, state, forces, damping, *forces.without_decisions())
 
     def start(self) -> Program:
         """Return the program of what a step begins with.
@@ -153,23 +171,41 @@ class TreeRows:
         """
 
         def start(**given: Any) -> dict[str, Any]:
-            joints, state, forces, efforts = self._moment(**given)
+            joints, state, forces, damping, efforts, W = self._moment(**given)
+            found = {"node": self._node_rows(state), "held": forces.at([0.0] * joints.model.nv)}
+            if self.is_chain:
+                found |= {"coriolis_of": state.v, "damping": damping, "predicting": [1.0]}
             if self.is_long:
-                found = {"node": self._node_rows(state), "held": forces.at([0.0] * joints.model.nv)}
-                return found | {"free": self._vector(self._borne(state, efforts).a)}
+                return found
             model, count = joints.model, self.blocks
-            M, h = mass_matrix.kernel(model, state.q), bias_forces.kernel(model, state.q, state.v)
-            found: dict[str, Any] = {
-                "mass": [block_of(M, r, c, 1.0) for c in range(count) for r in range(c, count)],
-                "force": in_blocks([t - e for t, e in zip(efforts, h, strict=True)]),
-                "node": self._node_rows(state),
-            }
-            if self.elements:
-                return found | {"held": forces.at([0.0] * joints.model.nv), "jacobian": self._jacobians(state)}
-            found["free"] = in_blocks(implicit_dynamics(state, efforts).a)
-            return found if self.is_loose else found | {"jacobian": self._jacobians(state)}
+            M = with_diagonal(mass_matrix.kernel(model, state.q), W)
+            found["mass"] = [block_of(M, r, c, 1.0) for c in range(count) for r in range(c, count)]
+            found["force"] = self._acting(state, efforts)
+            if not self.is_loose:
+                found["jacobian"] = self._jacobians(state)
+            if not (self.elements or self.is_chain):
+                found["free"] = in_blocks(implicit_dynamics(state, efforts, W).a)
+            return found
 
         return row_program("start", self.columns, start, by="run_rows")
+
+    def _acting(self, state: Snapshot, efforts: Vector) -> list[Any]:
+        """Return tau - h."""
+        h = bias_forces.kernel(state.model, state.q, state.coriolis_of)
+        return in_blocks([t - e for t, e in zip(efforts, h, strict=True)])
+
+    def middle(self) -> Program:
+        """Return the program of what the first iteration of a long chain leaves: Coriolis forces of the middle."""
+
+        def middle(change: Any, **given: Any) -> dict[str, Any]:
+            u = middle_velocities(list(self._joints(given).v), self._values(change), self.dt)
+            found: dict[str, Any] = {"coriolis_of": u, "predicting": [0.0]}
+            if not self.is_long:
+                _, state, _, _, efforts, _ = self._moment(**given | {"coriolis_of": u})
+                found["force"] = self._acting(state, efforts)
+            return found
+
+        return row_program("middle", self.started | self._change, middle, by="run_rows")
 
     def _node_rows(self, state: Snapshot) -> list[Any]:
         return [NodeRow(state.poses[i], state.V[i], state.motions[i]).numbers for i in self.nodes]
@@ -208,8 +244,13 @@ class TreeRows:
             joints, state, forces = self._start(q=q, v=v, **given)
             place = joints.model.nodes[0].placement  # of trees on a base
             pairs = [replaced(p, b=WORLD, pose_b=place @ p.pose_b) if p.b == BASE else p for p in self.pairs]
-            solved = convex(state, forces, contacts(state, pairs, self.dt), self.dt, self.iterations)
-            return self._after(joints, q, v, list(solved.found.a), solved.residual)
+            touching = contacts(state, pairs, self.dt)
+
+            def find(at: Snapshot, is_first: bool) -> stepping.Solved:
+                return convex(at, forces, touching, self.dt, 1 if is_first else self.iterations)
+
+            solved, state = solved_in_step(state, forces, self.dt, find)
+            return self._after(joints, q, v, list(solved.found.a), state, solved.residual)
 
         return row_program("alone", self.columns, alone, by="run_rows")
 
@@ -221,32 +262,35 @@ class TreeRows:
         """
 
         def bearing(borne: Any, line: Any, armature: Any, **given: Any) -> dict[str, Any]:
-            _, state, _, efforts = self._moment(**given)
-            tau, W = list(efforts), None
+            _, state, _, _, tau, W = self._moment(**given)
+            state = Snapshot(state.model, state.q, state.coriolis_of, True)
             if self.elements:
-                tau = [a + b for a, b in zip(tau, self._values(line), strict=True)]
-                W = self._values(armature)
-            found = self._borne(state, tau, W, borne.tolist())
+                tau, W = (
+                    [a + b for a, b in zip(own, self._values(more), strict=True)]
+                    for own, more in ((tau, line), (W, armature))
+                )
+            found = self._borne(state, tau, W, borne.tolist(), given["predicting"][0])
             return {"change": self._vector(found.a), "moved": [list(dA.scalars()) for dA in found.dA]}
 
         lines = dict.fromkeys(("line", "armature"), (self.blocks, LANES))
         return row_program(
-            "bearing", self.columns | {"borne": (len(self.model.nodes), 27)} | lines, bearing, by="run_rows"
+            "bearing", self.started | {"borne": (len(self.model.nodes), 27)} | lines, bearing, by="run_rows"
         )
 
-    def _borne(self, state: Snapshot, tau: Vector, W: Vector | None = None, borne: Any = None) -> Accelerations:
-        """Return the accelerations of a long tree under efforts, and what its bodies bear."""
-        nodes, p, dt = state.relative.nodes(state.model), state.p, self.dt
-        rows = None if borne is None else nodes.rows_of(borne)
+    def _borne(self, state: Snapshot, tau: Vector, W: Vector, borne: Any, predicting: Any) -> Accelerations:
+        """Return the accelerations of a long tree under efforts, and what its bodies bear.
+
+        In the first iteration its own couples act, too (`gyroscopic`).
+        """
+        nodes, p = state.relative.nodes(state.model), state.p
+        rows = nodes.rows_of(borne)
 
         def force(node: Node) -> Force:
-            couple, own = gyroscopic_couple(state, node, dt), p[node.index]
-            own = own if couple is None else own - Force(Vector3.zero(), couple)
-            return own if rows is None else own - Force.of(rows[node.index][:6])
+            couple = gyroscopic_couple(state, node, self.dt) or Vector3.zero()
+            return p[node.index] - Force.of(rows[node.index][:6]) - Force(Vector3.zero(), couple * predicting)
 
         def felt(node: Node) -> ArticulatedInertia:
-            own = node.inertia.articulated()
-            return own if rows is None else own + impedance_of(rows[node.index][6:])
+            return node.inertia.articulated() + impedance_of(rows[node.index][6:])
 
         return borne_by_tree(state, tau, W, nodes.each(force), felt)
 
@@ -271,7 +315,7 @@ class TreeRows:
             tau, W = forces.total(forces.linear(list(held), self._values(before)))
             return {"line": self._vector(tau), "armature": self._vector(lumped(W))}
 
-        return row_program("lines", self.columns | self._decided, lines, by="run_rows")
+        return row_program("lines", self.started | self._decided, lines, by="run_rows")
 
     def reaction(self) -> Program:
         """Return the program of what forces hold at new accelerations, and by how much velocities are wrong [m/s]."""
@@ -283,7 +327,7 @@ class TreeRows:
             on = forces.on(lines, a)
             return {"held_after": on, "error": [forces.residual(on, a)]}
 
-        return row_program("joint_reaction", self.columns | self._decided | self._change, reaction, by="run_rows")
+        return row_program("joint_reaction", self.started | self._decided | self._change, reaction, by="run_rows")
 
     @property
     def _decided(self) -> dict[str, Any]:
@@ -297,12 +341,18 @@ class TreeRows:
         """Return the program of the state after a step with accelerations; `sound` is 1 if it is finite."""
 
         def finish(change: Any, **given: Any) -> dict[str, Any]:
-            return self._after(self._joints(given), given["q"], given["v"], self._values(change))
+            joints = self._joints(given)
+            state = Snapshot(joints.model, list(given["q"]), list(joints.v), self.is_long)
+            if self.is_chain:
+                state = state.with_coriolis_of(list(given["coriolis_of"]))
+            return self._after(joints, given["q"], given["v"], self._values(change), state)
 
-        return row_program("finish", self.columns | self._change, finish, by="run_rows")
+        return row_program("finish", self.started | self._change, finish, by="run_rows")
 
-    def _after(self, joints: KinematicJoints, q: Any, v: Any, a: list[Any], residual: Any = 0.0) -> dict[str, Any]:
-        moved = stepping.implicit(joints.model, list(q), joints.v, a, self.dt, self.is_long)
+    def _after(
+        self, joints: KinematicJoints, q: Any, v: Any, a: list[Any], state: Snapshot, residual: Any = 0.0
+    ) -> dict[str, Any]:
+        moved = moved_by(state, a, self.dt, self.is_long)
         q_after, v_after, a = joints.at_end(*moved, a)
         sound = is_sound(q_after, v_after, a)
         kept = [_chosen(sound, *both) for both in ((q_after, q), (v_after, v))]

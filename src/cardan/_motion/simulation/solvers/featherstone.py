@@ -16,9 +16,10 @@ from cardan._dynamics.algorithms import stepping
 from cardan._dynamics.algorithms.cluster import bends
 from cardan._dynamics.algorithms.drives import JointForces, undetermined
 from cardan._dynamics.algorithms.grouped import singular
-from cardan._dynamics.algorithms.gyroscopic import gyroscopic_efforts
 from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
+from cardan._dynamics.algorithms.kept_momentum import moved_by
 from cardan._dynamics.algorithms.tree import Vector
+from cardan._dynamics.algorithms.whips import solved_in_step
 from cardan._dynamics.call.function import Function
 from cardan._motion.contact import LAWS, contacts
 from cardan._motion.contact.lengths import bounded, lengths
@@ -253,9 +254,9 @@ class Featherstone(CompiledSolver):
 def step_state(given: StepInputs) -> dict[str, Any]:
     joints, dt = given.joints, given.settings.dt
     if given.settings.method == "implicit":
-        solved = solve(given)[0]
+        solved, _, start = solve(given)
         a, residual = solved.found.a, solved.residual
-        moved = stepping.implicit(joints.model, given.q, joints.v, a, dt)
+        moved = moved_by(start, a, dt)
     else:
         moved, residual = explicit_step(given), 0.0
         a = [(after - before) * (1.0 / dt) for after, before in zip(moved.v, joints.v, strict=True)]
@@ -264,7 +265,7 @@ def step_state(given: StepInputs) -> dict[str, Any]:
 
 
 def find_forces(given: StepInputs) -> dict[str, Any]:
-    solved, touching = solve(given)
+    solved, touching, _ = solve(given)
     found: dict[str, Any] = {"force": [], "torque": [], "point": []}
     for contact, wrench in zip(touching, solved.wrenches[: len(touching)], strict=True):
         X = contact.moment.poses[contact.a]
@@ -274,15 +275,19 @@ def find_forces(given: StepInputs) -> dict[str, Any]:
     return found
 
 
-def solve(given: StepInputs) -> tuple[stepping.Solved, Sequence[Contact]]:
-    """Return the accelerations of an implicit step, and what touches; wrenches of lengths come after those."""
+def solve(given: StepInputs) -> tuple[stepping.Solved, Sequence[Contact], Snapshot]:
+    """Return the accelerations of an implicit step, what touches, and the start; wrenches of lengths come last."""
     settings, dt = given.settings, given.settings.dt
     law, iterations = settings.options
     start = Snapshot(given.joints.model, given.q, given.joints.v)
     forces = JointForces(start.model, start.q, start.v, given.command, dt, limits=settings.limits)
-    forces.add(gyroscopic_efforts(start, dt))
     touching = contacts(start, given.pairs, dt if law == "convex" else None)
-    return LAWS[law](start, forces, [*touching, *lengths(start)], dt, iterations), touching
+
+    def find(at: Snapshot, is_first: bool) -> stepping.Solved:
+        return LAWS[law](at, forces, [*touching, *lengths(start)], dt, 1 if is_first else iterations)
+
+    solved, start = solved_in_step(start, forces, dt, find)
+    return solved, touching, start
 
 
 def explicit_step(given: StepInputs) -> stepping.Moved:

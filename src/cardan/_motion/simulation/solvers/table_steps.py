@@ -73,7 +73,7 @@ def has_many(world: World) -> bool:
     trees = sum(node.parent < 0 for node in world.model.nodes)
     if touching >= FEW or trees >= TREES or len(pairs) > max(MANY, FOR_EACH * world.model.nv):
         return True
-    if any(are_long(tree.nodes, world.kinematic) for tree in trees_of(world.model)):
+    if any(are_long(tree.nodes) for tree in trees_of(world.model)):
         return True
     return _coupled(world, pairs.rules) > COUPLED
 

@@ -1,0 +1,82 @@
+"""Long chains: Coriolis forces of a step's middle, and damping of joints that a step is too long for.
+
+What folds in a chain gets the speed of what was long, as the end of a whip does. Forces of the step's beginning then
+make energy. Those of its middle do not, to second order:
+
+    (1)  M a + h(q, u) = tau + J^T f,      u = v + dt/2 a_1
+
+with a_1 of the first iteration that contacts take, which has h(q, v) and the couples of `gyroscopic`.
+
+A force F that goes through a joint, and on with a lever r to the next one, holds the two in line: the angle between
+them swings with w^2 = |F| |r| / D. Where rho = (w dt)^2 is not small, no step of this length can follow, and it makes
+energy again. There the joint is damped:
+
+    (2)  tau_d = -c (v + dt a),      c = rho^2 D / dt = dt^3 |F|^2 |r|^2 / D
+
+Slow swings keep their energy: c falls with the third power of the step. The damping is between two bodies, so that
+momentum and angular momentum are kept. F is what the joint would bear if no joint accelerated: mostly more than it
+does, and known before anything is solved. D is the inertia that the joint feels if all joints beyond are free.
+
+Robots have no use for it (`chains`).
+
+Source: made here; the lever's stiffness is the geometric stiffness of Tournier, Nesme, Gilles and Faure, Stable
+constrained dynamics (2015), section 4.
+Cost: an iteration more, of those that contacts take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+
+from cardan._algebra.scalar import is_zero, maximum
+from cardan._algebra.spatial import Force, Scalar
+from cardan._dynamics.algorithms.chains import is_chain
+from cardan._dynamics.algorithms.drives import JointForces
+from cardan._dynamics.algorithms.gyroscopic import gyroscopic_efforts
+from cardan._dynamics.algorithms.implicit import Snapshot
+from cardan._dynamics.algorithms.stepping import Solved
+from cardan._dynamics.algorithms.tree import Vector
+from cardan._robot.model import Node
+
+
+def solved_in_step(
+    start: Snapshot, forces: JointForces, dt: float, solve: Callable[[Snapshot, bool], Solved]
+) -> tuple[Solved, Snapshot]:
+    """Return what solves a step with forces of joints, and the snapshot that its Coriolis forces are those of.
+
+    `solve` is told whether the first iteration is all that is asked for.
+    """
+    couples = gyroscopic_efforts(start, dt)
+    forces.add(couples)
+    if is_chain(start.model):
+        forces.slow(start.v, slowing(start, forces.inertias, dt))
+        first = solve(start, True)
+        forces.add([-e for e in couples])
+        start = start.with_coriolis_of(middle_velocities(start.v, first.found.a, dt))
+    return solve(start, False), start
+
+
+def middle_velocities(v: Vector, a: Vector, dt: float) -> list[Scalar]:
+    """Return u of equation (1) by the accelerations of the first iteration."""
+    return [rate + 0.5 * dt * e for rate, e in zip(v, a, strict=True)]
+
+
+def slowing(moment: Snapshot, inertias: Vector, dt: float) -> list[Scalar]:
+    """Return c of equation (2) along v, by D; 0 of joints to the world, and of joints that do not turn."""
+    model, relative, p = moment.model, moment.relative, moment.p
+    nodes, found, inverse = relative.nodes(model), relative.nodes(model).efforts(), [0.0] * model.nv
+    for node in model.nodes:
+        D = reduce(maximum, node.velocity(inertias), 0.0)  # of a joint the largest
+        if node.parent >= 0 and not is_zero(D):
+            node.scatter(inverse, [1.0 / D] * len(node.v))
+
+    def inward(node: Node, borne: Force) -> tuple[Force, Callable[[], Force]]:
+        F, r = borne.linear, relative.X[node.index].translation
+        size = dt**3 * (F.dot(F) * r.dot(r))
+        turns = (s.angular.dot(s.angular) for s in relative.S[node.index])
+        found.add(node, [size * turn * e for turn, e in zip(turns, node.velocity(inverse), strict=True)])
+        return borne, lambda: relative.X[node.index] @ borne
+
+    nodes.inwards(nodes.each(lambda node: p[node.index]), inward)
+    return found.values()
