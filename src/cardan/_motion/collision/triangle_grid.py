@@ -121,7 +121,9 @@ def ground_of(mesh: TriangleMesh) -> Ground:
     low, high = boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)
     size = float(np.linalg.norm(high - low))
     slack = SLACK * max(size, float(np.abs([low, high]).max()))
-    tops = (corners @ np.transpose(UPWARDS)).max(axis=1)
+    x, y, z = np.moveaxis(corners, -1, 0)
+    # Without a BLAS, whose sums have other bits on other machines: these numbers are part of programs.
+    tops = np.stack([(x * d.x + y * d.y + z * d.z).max(axis=1) for d in UPWARDS], axis=1)
     faces, order = _grid(np.concatenate([found.faces, tops], axis=1), boxes, slack)
     others = (_of_faces(found.edges, found.face_of_edge, order), _of_faces(found.corners, found.face_of_corner, order))
     ends = Vector3(*map(float, low - slack)), Vector3(*map(float, high + slack))
