@@ -107,7 +107,7 @@ def on_triangles(a: Geometry, X_a: SE3, b: TriangleMesh, X_b: SE3, reach: Scalar
             found = next_face(grid, level, columns, Search(*search), lambda k: _is_near(body, grid, k))
             return found, when(found.is_found > 0.5, lambda: _with_face(kept, body, ground, found.k - 1.0), kept)
 
-        return repeat_while(grid.count, lambda search, _: Search(*search).goes_on, further, begin, kept)[1]
+        return repeat_while(grid.total, lambda search, _: Search(*search).goes_on, further, begin, kept)[1]
 
     grid = ground.faces
     return list(on_levels(grid, in_level, kept))

@@ -77,7 +77,7 @@ class Grid(NamedTuple):
     features: Features
     levels: tuple[Level, ...]
     firsts: Table  # of each cell, and behind the last of a level, the number of its first face
-    count: int
+    total: int  # faces of all levels
     rows: int  # of the level that has most
     most: int  # faces of a row, at most
 
@@ -233,7 +233,7 @@ def next_face(
         is_found = logical_and(k < end, is_wanted(k))
         return Search(row, k + 1.0, end, last, where(is_found, 1.0, 0.0))
 
-    return Search(*repeat_while(grid.count + grid.rows, going, further, *begun._replace(is_found=0.0 * begun.k)))
+    return Search(*repeat_while(grid.total + grid.rows, going, further, *begun._replace(is_found=0.0 * begun.k)))
 
 
 def _first_number(values: Any) -> Scalar:
