@@ -33,7 +33,8 @@ def depth_of(nodes: Sequence[Node]) -> int:
 
 def free_inertias(model: Model, held: Vector) -> list[Scalar]:
     """Return the inertia along every degree of freedom with all joints beyond free, from that with these held."""
-    relative, found = relative_kinematics(model, model.manifold.neutral()), [0.0] * model.nv
+    relative = relative_kinematics(model, model.manifold.neutral())
+    found: list[Scalar] = [0.0] * model.nv
     # a joint that moves nothing has no inverse
     more = [1.0 if is_zero(D) else 0.0 for D in held]
     for node, articulated in zip(model.nodes, articulated_inertias(model, relative, more), strict=True):
