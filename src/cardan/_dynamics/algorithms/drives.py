@@ -270,7 +270,7 @@ class JointForces:
         self, model: Model, q: Vector, v: Vector, servo: DriveCommand, dt: float, *, limits: bool = True
     ) -> None:
         self.dt, self.has_loops = dt, model.has_loops
-        self.rigid = where(is_double(v), RIGID, RIGID_IN_SINGLE)
+        self.rigid = where(is_double(v), RIGID, RIGID_IN_SINGLE) if model.nv else RIGID
         self.efforts = [0.0] * model.nv if servo.wrenches is None else applied_efforts(model, q, servo.wrenches)
         held = joint_inertias(model)
         inertias = free_inertias(model, held) if is_chain(model) else held
