@@ -593,6 +593,8 @@ def test_faults_of_constraints_are_told():
         (f'type="revolute">{ON_COUPLER}<child link="rockr"/>', "its child link 'rockr' does not exist; did you mean"),
         (f'type="gear">{ON_COUPLER}{ON_ROCKER}', "there is no joint type 'gear'"),
         (f'type="fixed">{ON_COUPLER}', "needs a <child> element"),
+        (f'type="revolute">{ON_COUPLER}{ON_ROCKER}<axis xyz="0 0 1"/>', "has <parent_axis> and <child_axis>, not"),
+        (f'type="fixed">{ON_COUPLER}{ON_ROCKER}<origin xyz="1 0 0"/>', "has <parent_origin> and <child_origin>, not"),
     ):
         with pytest.raises(DescriptionError, match=said):
             read(with_constraint(text))

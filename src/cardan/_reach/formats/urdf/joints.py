@@ -111,6 +111,8 @@ def read_constraint(r: UrdfReading, element: Element) -> UrdfJoint | None:
     if any(True for _ in element.all(LOOP_ENDS[0])):
         report.remark(element, "the robot is read without this older kind of constraint; write it as <loop>")
         return None
+    for lost in (e for tag in ("origin", "axis") for e in element.all(tag)):
+        report.error(lost, f"a constraint has <parent_{lost.tag}> and <child_{lost.tag}>, not <{lost.tag}>")
     name, kind = report.text(element, "name"), kind_of(report, element, (*_KINDS, UNIVERSAL))
     parent, child = (_end(report, element, tag) for tag in ENDS)
     origins = [report.one(element, f"{tag}_origin") for tag in ENDS]
