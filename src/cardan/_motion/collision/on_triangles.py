@@ -277,9 +277,11 @@ def _on_edge(body: _Body, edges: Features, k: Scalar) -> _Feature:
         # One point that is the lowest along both normals is so along all between.
         point, beside = (body.lowest(n) for n in (u.cross(along), other))
         way = body.X @ point - middle
-        gap, normal = length_and_direction(way - along * way.dot(along), outwards)
+        beyond = way - along * way.dot(along)
+        gap, normal = length_and_direction(beyond, outwards)
         alone = [Candidate(gap, point, body.X.rotation.transpose_apply(normal)), *[NOWHERE] * (count - 1)]
-        is_one = (point - beside).norm_squared() <= 0.0
+        # One that is behind the edge is in the matter: how deep the shape is there, its page says.
+        is_one = logical_and((point - beside).norm_squared() <= 0.0, beyond.dot(outwards) > 0.0)
         return existing_of(
             when(logical_not(is_one), lambda: _candidates(EDGE_PAGES, body, edge, SE3(R, middle)), alone)
         )
