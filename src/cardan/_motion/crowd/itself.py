@@ -27,7 +27,7 @@ corner of few, and seldom a search.
 from __future__ import annotations
 
 from cardan._compiler.kernels import F64, INT, REAL, TRUTH, fma, kernel, sqrt
-from cardan._motion.contact.touching import AHEAD, SKIN
+from cardan._motion.contact.touching import SKIN
 from cardan._motion.crowd.tables import BITS, MASK, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -75,7 +75,7 @@ def reach_of(c, a, b):
     if t != c.node_tree[c.shape_node[b]] or c.tree_hinges[t] == 0:
         return reach
     skin = c.shape_room[a] + c.shape_room[b] + SKIN * (c.shape_extent[a] + c.shape_extent[b])
-    return min(reach, skin + AHEAD * c.dt * between(c, a, b, c.v_rows))
+    return min(reach, skin + c.horizon * c.dt * between(c, a, b, c.hinge_speed))
 
 
 @kernel(c=Crowd, a=INT, b=INT, returns=REAL)
