@@ -79,7 +79,10 @@ class UnknownAttributeError(AttributeError):
 
     def __init__(self, owner: type | str, name: str, whose: str = "object") -> None:
         super().__init__(owner, name, whose)
-        self.owner, self.name, self.word, self.whose = owner, name, name, whose
+        self.owner = owner
+        self.name = name
+        self.word = name
+        self.whose = whose
 
     def __str__(self) -> str:
         if isinstance(self.owner, str):
@@ -136,7 +139,10 @@ class ParameterError(CardanError, ValueError):
     """A parameter of a joint, inertia, limit or pose is not acceptable."""
 
     def __init__(self, what: str, *, got: Any, expected: str, hint: str = "") -> None:
-        self.what, self.got, self.expected, self.hint = what, got, expected, hint
+        self.what = what
+        self.got = got
+        self.expected = expected
+        self.hint = hint
         super().__init__(f"{what}: got {quoted(got)}, expected {expected}." + (f" {hint}" if hint else ""))
 
 
@@ -147,7 +153,10 @@ class _ArgumentError(CardanError):
 
     def __init__(self, where: str, argument: str, *, got: Any, expected: str, hint: str = "") -> None:
         self.where = where
-        self.argument, self.got, self.expected, self.hint = argument, got, expected, hint
+        self.argument = argument
+        self.got = got
+        self.expected = expected
+        self.hint = hint
         end = f" {hint}" if hint else ""
         super().__init__(f"{where}: argument {argument!r} {self._verb} {got}, expected {expected}.{end}")
 
@@ -209,7 +218,9 @@ class DuplicateNameError(CardanError, ValueError):
     """Two things of one kind were given the same name."""
 
     def __init__(self, kind: str, name: str, where: str) -> None:
-        self.kind, self.name, self.where = kind, name, where
+        self.kind = kind
+        self.name = name
+        self.where = where
         super().__init__(f"{where}: there is already a {kind} named {quoted(name)}; give every {kind} its own name.")
 
 
@@ -230,7 +241,10 @@ class ConfigurationError(CardanError, ValueError):
 
     def __init__(self, where: str, argument: str, start: int, stop: int, rows: Sequence[int] = ()) -> None:
         self.where = where
-        self.argument, self.start, self.stop, self.rows = argument, start, stop, tuple(rows)
+        self.argument = argument
+        self.start = start
+        self.stop = stop
+        self.rows: tuple[int, ...] = tuple(rows)
         what = "quaternion (x, y, z, w)" if stop - start == 4 else "(cos, sin)"
         super().__init__(
             f"{where}: argument {argument!r}{_in_rows(self.rows)}: entries {start} to {stop - 1} are a {what} of norm "
@@ -242,7 +256,10 @@ class NotFiniteError(CardanError, ValueError):
     """An argument or a result is not finite, found by a function that checks (`function.on(checked=True)`)."""
 
     def __init__(self, where: str, argument: str, index: tuple[int, ...], value: float, hint: str = "") -> None:
-        self.where, self.argument, self.index, self.value = where, argument, index, value
+        self.where = where
+        self.argument = argument
+        self.index = index
+        self.value = value
         end = f" {hint}" if hint else ""
         super().__init__(f"{where}: {argument}{list(index)} is {value}, expected a finite number.{end}")
 
@@ -259,7 +276,9 @@ class UnsupportedError(MechanismError):
     """A part, such as a solver or a format, cannot do what is asked of it and would otherwise leave it out."""
 
     def __init__(self, what: str, by: str, instead: str) -> None:  # `what` with its name: "joint 'knee' (Spline)"
-        self.what, self.by, self.instead = what, by, instead
+        self.what = what
+        self.by = by
+        self.instead = instead
         super().__init__(f"{by} cannot take {what}; {instead}.")
 
 
@@ -267,7 +286,9 @@ class ReachError(CardanError, ValueError):
     """A pose cannot be reached by a joint: `configuration_from_transform` found no configuration."""
 
     def __init__(self, joint: str, residual: float, tolerance: float) -> None:
-        self.joint, self.residual, self.tolerance = joint, residual, tolerance
+        self.joint = joint
+        self.residual = residual
+        self.tolerance = tolerance
         super().__init__(
             f"{joint}: no configuration has this transform; the nearest one found is off by {residual:.3g} "
             f"(tolerance {tolerance:.3g}). Project the pose onto the joint's motion first, or raise `tolerance`."
@@ -279,7 +300,10 @@ class AssemblyError(CardanError, ValueError):
 
     def __init__(self, what: str, loop: str, residual: float, tolerance: float, rows: Sequence[Any] = ()) -> None:
         self.what = what
-        self.loop, self.residual, self.tolerance, self.rows = loop, residual, tolerance, tuple(rows)
+        self.loop = loop
+        self.residual = residual
+        self.tolerance = tolerance
+        self.rows: tuple[Any, ...] = tuple(rows)
         super().__init__(
             f"the loops do not close{_in_rows(self.rows)}: the {what} nearest to it leaves joint {loop!r} open by "
             f"{residual:.3g} (tolerance {tolerance:.3g}). Begin elsewhere, hold fewer joints, or check lengths and "
@@ -302,7 +326,8 @@ class PathError(CardanError, ValueError):
     """A path cannot be followed within the limits (`trajectories.time_optimal`); `s` is where, in its own time."""
 
     def __init__(self, s: float, why: str) -> None:
-        self.s, self.why = s, why
+        self.s = s
+        self.why = why
         super().__init__(f"time_optimal: the path cannot be followed at its s = {s:.6g}: {why}")
 
 
@@ -310,7 +335,9 @@ class ExcitationError(CardanError, ValueError):
     """The measurements do not show some base parameter: the robot moved too little, or too few samples were taken."""
 
     def __init__(self, where: str, combination: str, ratio: float) -> None:
-        self.where, self.combination, self.ratio = where, combination, ratio
+        self.where = where
+        self.combination = combination
+        self.ratio = ratio
         super().__init__(
             f"{where}: the samples do not show {combination} (its part of the torques is {ratio:.1e} of the largest). "
             "Measure along a motion that moves all joints, take more samples, or lock joints that stand still."
@@ -354,7 +381,9 @@ class ResultError(TraceError):
     """The result of a function is invalid: ragged, or not of the shape it declares."""
 
     def __init__(self, where: str, *, got: str, expected: str) -> None:
-        self.where, self.got, self.expected = where, got, expected
+        self.where = where
+        self.got = got
+        self.expected = expected
         super().__init__(
             f"{where or 'result'}: got {got}, expected {expected}. Several results are returned as a tuple, a named "
             "tuple or a dictionary of arrays."
@@ -365,7 +394,8 @@ class FunctionReferenceError(CardanError, LookupError):
     """A function cannot be found again in another process."""
 
     def __init__(self, module: str, name: str) -> None:
-        self.module, self.name = module, name
+        self.module = module
+        self.name = name
         super().__init__(
             f"function {name!r} of module {module!r} cannot be found by that name in another process. Define it at "
             "the top of a module that the other process can import, or load cloudpickle, which sends functions as code."
@@ -399,7 +429,9 @@ class ChunkError(CardanError, RuntimeError):
     """Rows `start` to `stop` of a mapped function could not be computed (`distributed.map`)."""
 
     def __init__(self, where: str, start: int, stop: int, *, reason: BaseException) -> None:
-        self.where, self.start, self.stop = where, start, stop
+        self.where = where
+        self.start = start
+        self.stop = stop
         super().__init__(f"{where}: rows {start} to {stop - 1}: {type(reason).__name__}: {reason}")
 
 
@@ -407,7 +439,8 @@ class MissingExtraError(CardanError, ImportError):
     """An optional capability was asked for and its packages are not installed."""
 
     def __init__(self, capability: str, extra: str) -> None:
-        self.capability, self.extra = capability, extra
+        self.capability = capability
+        self.extra = extra
         super().__init__(f'{capability} needs the extra {extra!r}: install it with  pip install "cardan[{extra}]"')
 
 
@@ -415,7 +448,10 @@ class PluginError(CardanError, ImportError):
     """Something that another package adds by an entry point cannot be loaded."""
 
     def __init__(self, group: str, name: str, package: str, home: str, cause: BaseException) -> None:
-        self.group, self.plugin, self.package, self.home = group, name, package, home
+        self.group = group
+        self.plugin = name
+        self.package = package
+        self.home = home
         super().__init__(
             f"{package} adds {name!r} to {group} ({home}), but it cannot be loaded: {type(cause).__name__}: {cause}. "
             "Mend or uninstall that package."
@@ -477,7 +513,8 @@ class OverlapWarning(_Warning):
     """Pairs of shapes of a world may not touch, because they overlap where it begins; `pairs` names them."""
 
     def __init__(self, world: str, pairs: Sequence[str]) -> None:
-        self.world, self.pairs = world, tuple(pairs)
+        self.world = world
+        self.pairs: tuple[str, ...] = tuple(pairs)
         super().__init__(
             f"world {world!r}: {len(pairs)} pairs of shapes never touch, because they overlap where it begins: "
             f"{first_of(self.pairs)}. Keep them by keep_overlapping=True; say that none is meant to touch by "
@@ -537,7 +574,10 @@ class RecompilationWarning(_Warning):
     """A function was compiled many times for one model: something that changes is an option of it, not an argument."""
 
     def __init__(self, function: str, model: str, count: int, options: Sequence[str]) -> None:
-        self.function, self.model, self.count, self.options = function, model, count, tuple(options)
+        self.function = function
+        self.model = model
+        self.count = count
+        self.options: tuple[str, ...] = tuple(options)
         names = " and ".join(map(repr, self.options[:3])) or "what is left out"
         super().__init__(
             f"{function} is compiled for model {model!r} for the {count}th time: each value of {names} is a program of "
