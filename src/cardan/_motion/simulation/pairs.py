@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, product
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -179,7 +179,8 @@ class PairList(Sequence["ContactPair"]):
     """
 
     def __init__(self, rules: Rules, stiffness: Sequence[float]) -> None:
-        self.rules, self.stiffness = rules, tuple(stiffness)  # of each shape's surface, where it is not given [N/m]
+        self.rules = rules
+        self.stiffness: tuple[float, ...] = tuple(stiffness)  # of each shape's surface, where it is not given [N/m]
 
     @cached_property
     def _all(self) -> tuple[ContactPair, ...]:
@@ -268,7 +269,7 @@ class PairList(Sequence["ContactPair"]):
             return isinstance(other, tuple) and self._all == other
         return self is other or (self._content == other._content)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None]  # type: ignore[assignment]
 
     @property
     def _content(self) -> tuple[Any, ...]:

@@ -69,7 +69,7 @@ class Report:
         >>> with report.blamed(3):
         ...     cardan.Inertia(mass=-1.0)
         >>> with report.described("body", "box", 1):
-        ...     cardan.Mechanism().add_body("box")
+        ...     body = cardan.Mechanism().add_body("box")
         >>> report.include(cardan.formats.Report("included.box"))
         >>> [fault.line for fault in report.faults()]
         [1, 1, 1, 1, 2, 3]
