@@ -51,11 +51,20 @@ def springs_of_cables(model, q):
 
 
 def efforts_of_couplings(model, q, v, dt):
-    """What acts along coupled coordinates, each of one other, at the step's end with a = 0, and its fall with a."""
+    """What acts along coupled coordinates x, each of one other, at the step's end with a = 0, and its fall with a.
+
+    They move by d2x/dt2 = g a + bias with the slope g of the step's beginning, and feel g times the force along x.
+    """
     force, fall = np.zeros((2, model.nv))
     for node in (node for node in model.nodes if isinstance(node.joint, Coupled)):
-        (j,), (own,), (rate,) = node.v, node.configuration(q), node.velocity(v)
-        ends = [node.joint.efforts([own + dt * (rate + dt * a)], [rate + dt * a])[0] for a in (0.0, -1e-3, 1e-3)]
+        (j,), own, rate = node.v, node.configuration(q), node.velocity(v)
+        ((g,),), (bias,), (x,) = (
+            node.joint.slopes(own),
+            node.joint.curvature(own, rate),
+            node.joint.inner_configuration(own),
+        )
+        after = [g * rate[0] + dt * (g * a + bias) for a in (0.0, -1e-3, 1e-3)]
+        ends = [g * node.joint.joint.efforts([x + dt * u], [u])[0] for u in after]
         force[j] += ends[0]
         fall[j] += max((ends[1] - ends[2]) / 2e-3, 0.0)
     return force, fall

@@ -150,6 +150,33 @@ def test_a_corner_of_a_hull_meets_a_ridge_at_its_distance():
     np.testing.assert_allclose(point[np.arange(3), k], 0.0, atol=1e-12)
 
 
+def test_a_hull_around_the_tip_of_a_spike_touches_it():
+    """Its lowest vertex along two faces' normals is behind the edge between them: its distance there has no sign."""
+    base = [(0.3, 0.3, 0), (-0.3, 0.3, 0), (-0.3, -0.3, 0), (0.3, -0.3, 0)]
+    spike = TriangleMesh([(0, 0, 1), *base], [(0, 1, 2), (0, 2, 3), (0, 3, 4), (0, 4, 1)])
+    hull = Hull(
+        [
+            (0.61, -0.77, 0.13),
+            (-0.17, -0.14, -0.06),
+            (-0.61, -0.07, -0.26),
+            (1.0, 0.07, -0.11),
+            (-0.08, -0.2, -0.32),
+            (-0.12, 0.14, -0.07),
+            (0.29, -0.06, 0.01),
+            (0.46, 0.16, -0.15),
+            (-0.05, 0.16, 0.58),
+        ]
+    )
+    b = WorldBuilder()
+    b.add_shape("world", spike)
+    b.add_body("stone")
+    b.add_shape("stone", hull)
+    state = b.finalize().state()
+    state.q[0] = [-0.077, 0.0115, 1.174, 0.8339, 0.0397, -0.5317, 0.1427]  # the tip is within the hull
+    state.q[0, 3:] /= np.linalg.norm(state.q[0, 3:])
+    assert state.world.collide(state).gap.min() < -0.1
+
+
 RISE, RUN, WIDTH = 0.1, 0.3, 2.0
 
 
