@@ -62,7 +62,7 @@ RIGID_IN_SINGLE = 1e3  # where they are felt along several velocities, or loops 
 RETURN = 0.5
 """The time [s] in which all but 1 / e of a depth beyond a stop is recovered. A tenth of it throws an arm that begins a
 radian outside. A stop gives back dt / RETURN / RIGID of the speed that it meets."""
-DEAD = 1e-3  # a slope g as small as this is not felt less than it: at 0 what follows has no inertia
+DEAD = 1e-9  # a slope g as small as this is not felt less than it: at 0 what follows has no inertia
 
 
 class Element(NamedTuple):
