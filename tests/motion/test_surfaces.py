@@ -1,6 +1,7 @@
 """Properties of contacts given for each world."""
 
 import pickle
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -269,7 +270,7 @@ def test_surfaces_that_run_are_written_or_refused_by_name(tmp_path):
     m = cardan.Mechanism("conveyor")
     m.add_body("base", cardan.Inertia(1.0, (0, 0, 0), np.eye(3)))
     m.add_shape(Shape("base", "collision", CUBE, name="belt", surface_velocity=(1, 0, 0, 0, 0, 2)))
-    for name in ("twice.xml", "twice.json"):
+    for name in ("twice.json", *["twice.xml"] * (find_spec("mujoco") is not None)):
         cardan.save(m, tmp_path / name)
         (shape,) = cardan.load_mechanism(tmp_path / name).shapes
         assert shape.surface_velocity == (1, 0, 0, 0, 0, 2)
