@@ -65,7 +65,8 @@ def middle_velocities(v: Vector, a: Vector, dt: float) -> list[Scalar]:
 def slowing(moment: Snapshot, inertias: Vector, dt: float) -> list[Scalar]:
     """Return c of equation (2) along v, by D; 0 of joints to the world, and of joints that do not turn."""
     model, relative, p = moment.model, moment.relative, moment.p
-    nodes, found = relative.nodes(model), relative.nodes(model).efforts()
+    nodes = relative.nodes(model)
+    found = nodes.efforts()
     inverse: list[Scalar] = [0.0] * model.nv
     for node in model.nodes:
         D = reduce(maximum, node.velocity(inertias), 0.0)  # of a joint the largest

@@ -67,6 +67,12 @@ def between(c, a, b, along_v):
     return total
 
 
+@kernel(c=Crowd, a=INT, b=INT, skin=REAL, returns=REAL)
+def room_within(c, a, b, skin):
+    """Return how near two shapes at rest are to be looked at, with a skin about each, a part of its size."""
+    return c.shape_room[a] + c.shape_room[b] + skin * (c.shape_extent[a] + c.shape_extent[b])
+
+
 @kernel(c=Crowd, a=INT, b=INT, returns=REAL)
 def reach_of(c, a, b):
     """Return how near two shapes must be for contact to be looked for in this step: of one robot as its hinges move."""
@@ -74,16 +80,14 @@ def reach_of(c, a, b):
     t = c.node_tree[c.shape_node[a]]
     if t != c.node_tree[c.shape_node[b]] or c.tree_hinges[t] == 0:
         return reach
-    skin = c.shape_room[a] + c.shape_room[b] + SKIN * (c.shape_extent[a] + c.shape_extent[b])
-    return min(reach, skin + c.horizon * c.dt * between(c, a, b, c.hinge_speed))
+    return min(reach, room_within(c, a, b, SKIN) + c.horizon * c.dt * between(c, a, b, c.hinge_speed))
 
 
 @kernel(c=Crowd, a=INT, b=INT, returns=REAL)
 def margin_of(c, a, b):
     """Return how near two shapes of a robot must be to touch: by a skin less, if its step alone says how it moves."""
     t = c.node_tree[c.shape_node[a]]
-    skin = 0.0 if c.tree_tried[t] == 1 else SKIN
-    return c.shape_room[a] + c.shape_room[b] + skin * (c.shape_extent[a] + c.shape_extent[b])
+    return room_within(c, a, b, 0.0 if c.tree_tried[t] == 1 else SKIN)
 
 
 @kernel(c=Crowd, a=INT, b=INT, gap=REAL, returns=REAL)

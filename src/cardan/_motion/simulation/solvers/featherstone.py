@@ -282,9 +282,10 @@ def solve(given: StepInputs) -> tuple[stepping.Solved, Sequence[Contact], Snapsh
     start = Snapshot(given.joints.model, given.q, given.joints.v)
     forces = JointForces(start.model, start.q, start.v, given.command, dt, limits=settings.limits)
     touching = contacts(start, given.pairs, dt if law == "convex" else None)
+    both = [*touching, *lengths(start)]
 
     def find(at: Snapshot, is_first: bool) -> stepping.Solved:
-        return LAWS[law](at, forces, [*touching, *lengths(start)], dt, 1 if is_first else iterations)
+        return LAWS[law](at, forces, both, dt, 1 if is_first else iterations)
 
     solved, start = solved_in_step(start, forces, dt, find)
     return solved, touching, start

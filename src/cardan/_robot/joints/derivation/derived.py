@@ -237,10 +237,8 @@ def coupling_slopes(joint: Any, q: Scalars) -> list[Any]:
 
 def coupling_curvature(joint: Any, q: Scalars, v: Scalars) -> Any:
     """Return sum f_ij v_i v_j of that function."""
-    template, parameters = open_slots(joint)
-    program = _coupling_rates_program(template)
-    values = replay(program, [*parameters, *q, *v])
-    return sum((values[r] * e for r, e in zip(program.results, v, strict=True)), 0.0)
+    rates = _evaluated(_coupling_rates_program, joint, q, v)
+    return sum((rate * e for rate, e in zip(rates, v, strict=True)), 0.0)
 
 
 @keep_by_joint("transform")
