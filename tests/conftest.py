@@ -28,12 +28,13 @@ def pytest_configure(config):
 
 
 def pytest_addoption(parser):
-    parser.addoption("--full", action="store_true", help="run all tests, those marked `full` too")
+    parser.addoption("--slow", action="store_true", help="run the tests marked `slow`, too")
+    parser.addoption("--full", action="store_true", help="run all tests, those marked `slow` or `full` too")
     parser.addoption("--affected", action="store_true", help="run what the changes since main can break, nearest first")
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out what no change can break, if asked to; and what is marked `full`, unless it is asked for."""
+    """Leave out what no change can break, if asked to; and what takes long, unless it is asked for."""
     if config.getoption("--affected"):
         places = {item: path_in_tests(item) for item in items}
         changed = changed_paths(config.rootpath)
@@ -42,15 +43,16 @@ def pytest_collection_modifyitems(config, items):
         )
         config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
         items[:] = kept
-    leave_out_full(config, items)
+    leave_out_long(config, items)
 
 
-def leave_out_full(config, items):
-    """Leave out what is marked `full`, unless it is asked for: by --full, by -m, or by its name."""
+def leave_out_long(config, items):
+    """Leave out what is marked `slow` or `full`, unless it is asked for: by an option, by -m, or by its name."""
     if config.getoption("--full") or config.getoption("-m") or any("::" in argument for argument in config.args):
         return
-    left_out = [item for item in items if item.get_closest_marker("full")]
-    items[:] = [item for item in items if not item.get_closest_marker("full")]
+    long = ["full"] if config.getoption("--slow") else ["slow", "full"]
+    left_out = [item for item in items if any(map(item.get_closest_marker, long))]
+    items[:] = [item for item in items if not any(map(item.get_closest_marker, long))]
     config.hook.pytest_deselected(items=left_out)
 
 

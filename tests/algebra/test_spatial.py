@@ -161,6 +161,7 @@ light_dtypes = pytest.mark.parametrize("dtype", represented(DTYPES, by=[np.float
 # --- exponentials, logarithms and their Jacobians -------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @light_dtypes
 def test_exp_so3(dtype):
     rows = twists(PRINCIPAL + BEYOND, dtype)
@@ -230,6 +231,7 @@ def test_log_se3(dtype):
     assert translation.max() < LOG_RESIDUAL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("inverse", "dtype"),
     represented([(i, t) for i in (False, True) for t in DTYPES], by=lambda case: case == (True, np.float64)),
@@ -486,6 +488,7 @@ def assert_same(a, b, atol=1e-13):
     np.testing.assert_allclose(*flat, rtol=0, atol=atol)
 
 
+@pytest.mark.slow
 @quick
 @given(poses, poses, poses)
 def test_poses_form_a_group(X, Y, Z):

@@ -49,6 +49,7 @@ def agree(one, many, target, rows, dtype=np.float64, items=ITEMS):
     assert same([found], [np.concatenate(expected, axis=1)]), rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["llvm", "numpy"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_each_item_is_a_call(dtype, target):
@@ -117,6 +118,7 @@ def test_on_numbers_arrays_and_spatial_objects():
     np.testing.assert_allclose(found, [1.2, 0.0, 4.0, -1.6, 0.0, 4.0, 0.6, 0.9], rtol=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["llvm", "numpy"])
 def test_numbers_that_all_items_share_fold_and_others_wait_in_a_table(target):
     def block(x, size, share):

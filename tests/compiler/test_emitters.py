@@ -97,12 +97,14 @@ def test_no_product_joins_a_sum_that_is_computed_more_often(reference_target):
 # --- the same bits ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @needs_native
 @pytest.mark.parametrize("seed", represented(range(1000, 1040), by=range(1000, 1003).count))
 def test_random_lines(seed):
     run_batch(seed, 20)
 
 
+@pytest.mark.slow
 @needs_native
 @pytest.mark.parametrize("seed", represented(range(48), by=range(4).count))
 def test_random_loops(by, seed):
@@ -113,6 +115,7 @@ def test_random_loops(by, seed):
         assert same(by("direct", program, given), by("llvm", program, given)), (rows, dtype)
 
 
+@pytest.mark.slow
 @needs_native
 @pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.full)])
 def test_a_robot(by, dtype):

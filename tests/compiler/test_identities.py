@@ -61,6 +61,7 @@ def test_splines_in_any_unit(end, at):
     assert_consistent(Spline(frames=FRAMES, span=(0.0, end)), at * end)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("coefficients", "q"),
     [
@@ -304,6 +305,7 @@ def surveyed(seed, count):
     return found, wrong, equal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "count"), [(1, 400), pytest.param(2, 10000, marks=pytest.mark.full)])
 def test_random_expressions(seed, count, record_property):
     found, wrong, equal = surveyed(seed, count)

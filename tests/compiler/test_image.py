@@ -168,6 +168,7 @@ def test_threads_that_load_at_once(place):
     assert not wrong
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_a_child_runs_and_loads_what_its_parent_loaded(place):
     code = (
@@ -200,6 +201,7 @@ OTHERS = [("aarch64-unknown-linux-gnu", "cortex-a72", "double"), ("aarch64-unkno
 OTHERS += [("x86_64-linux-gnu", "haswell", "double"), ("x86_64-linux-gnu", "haswell", "float")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("triple", "cpu", "scalar"), represented(OTHERS, by=[OTHERS[0]].count))
 def test_images_for_other_processors_can_be_made(triple, cpu, scalar):
     """Every reference within them is of a kind that is known; that they run was tried in an emulator."""

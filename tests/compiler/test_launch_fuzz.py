@@ -7,6 +7,7 @@ from launch_fuzz import Cases, run_case
 from representatives import represented
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(targets.default_target() != "llvm", reason="compares the llvm target with the reference")
 @pytest.mark.parametrize("part", represented(range(4), by=[0].count))
 def test_random_calls(part):

@@ -129,6 +129,7 @@ def check_equal(function, model, *arrays, **options):
 SHIPPED = [(name, base) for base in ("fixed", "floating") for name in cardan.robots.ROBOTS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "base"), represented(SHIPPED, by=[("arm7", "fixed")].count))
 def test_shipped_robots(name, base):
     model = cardan.load(cardan.robots.urdf_path(name), base=base)
@@ -142,6 +143,7 @@ def test_shipped_robots(name, base):
     check_equal(cardan.jacobian, model, q, frame=model.body_names[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "joints"), [(2, CATALOGUE[2::6]), *(pytest.param(k, CATALOGUE, marks=pytest.mark.full) for k in (0, 1))]
 )

@@ -113,6 +113,7 @@ def worst(name, x, got):
     return np.abs((got - nearest) / np.ldexp(1.0, digit) - rest).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", NAMES)
 def test_double_to_two_units_in_the_last_place(name, every):

@@ -247,6 +247,7 @@ def test_what_is_skipped_is_not_read():
 # --- other targets, derivatives ---
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_in_c(monkeypatch, tmp_path, dtype):
@@ -270,6 +271,7 @@ def test_in_c(monkeypatch, tmp_path, dtype):
     np.testing.assert_allclose(found, evaluated(program, "numpy", [x])[0], rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["forward", "reverse"])
 def test_derivatives(mode):
     def function(when, loop):
@@ -347,6 +349,7 @@ def test_in_each_and_in_a_body():
         assert same(evaluated(program, "llvm", x), evaluated(never_skipped(program), "llvm", x))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("emitter", "dtype"), represented(EMITTERS, by=[("llvm", np.float64)].count))
 def test_numbers_of_items_are_picked_where_they_are_needed(monkeypatch, emitter, dtype):
     """They wait in the module, side by side; other values wait in rows of the workspace."""

@@ -97,6 +97,7 @@ def finger():
     return m.model()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [finger, lambda: cardan.clustered(linkages.scissor(2).model())])
 def test_groups_are_another_way_to_the_same_accelerations(make):
     model = make()
@@ -107,6 +108,7 @@ def test_groups_are_another_way_to_the_same_accelerations(make):
     assert error(by_groups(model, q, v, tau), cardan.forward_dynamics(model, q, v, tau)) < 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.full] * (n != "four_bar")) for n in MECHANISMS])
 def test_derivatives_are_those_by_differences(name):
     model = cardan.clustered(MECHANISMS[name]())
@@ -134,6 +136,7 @@ def test_peaucellier_draws_a_straight_line():
     assert np.ptp(at[:, 2]) > 0.5
 
 
+@pytest.mark.slow
 def test_configurations_stay_closed_however_far_they_go():
     loops = four_bar().model()
     model = cardan.clustered(loops, ["crank_joint"])
@@ -171,6 +174,7 @@ def rk4(model, q, v):
     return {"q": q, "v": v + dt / 6 * (a1 + 2 * a2 + 2 * a3 + a4)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "drift"), [("four_bar", 1e-7), pytest.param("bennett", 1e-7, marks=pytest.mark.full)])
 def test_ten_seconds_keep_energy_and_stay_closed(name, drift):
     loops = MECHANISMS[name]()
@@ -183,6 +187,7 @@ def test_ten_seconds_keep_energy_and_stay_closed(name, drift):
     assert np.abs(cardan.loop_residual(loops, q)).max() < 1e-14
 
 
+@pytest.mark.slow
 def test_where_the_independent_coordinate_determines_nothing_results_are_no_numbers():
     model = cardan.clustered(linkages.slider_crank_of_bars().model(), ["slide"])
     crank = cardan.clustered(linkages.slider_crank_of_bars().model(), ["crank_joint"])
@@ -255,6 +260,7 @@ def rocker_with(**own):
     return rocker_mechanism_with(**own).model()
 
 
+@pytest.mark.slow
 def test_passive_properties_count_along_the_coordinates_of_their_joints():
     model = cardan.clustered(rocker_with(damping=[0.3], spring=cardan.Spring(2.0, 0.1)), ["crank_joint"])
     q, v, _, _ = state(model, rows=1)
@@ -274,6 +280,7 @@ def test_a_spring_pulls_from_where_it_rests_whatever_mode_is_neutral():
     np.testing.assert_allclose(cardan.passive_forces(model, near, [0.0]), 2.0 * (near[2] - 4.0), rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["four_bar", pytest.param("cassie", marks=pytest.mark.full)])
 def test_drives_of_dependent_joints_have_their_inertia(name):
     m = {"four_bar": four_bar, "cassie": linkages.leg}[name]()
@@ -397,6 +404,7 @@ def accelerations(world, dt, q, v, goal, rate):
     return found["warm"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("friction", [0.0, 0.3, pytest.param(2.0, marks=pytest.mark.full)])
 @pytest.mark.parametrize("most", [0.0, 1.0])
 @pytest.mark.parametrize("make", [four_bar, pytest.param(five_bar, marks=pytest.mark.full)])
@@ -455,6 +463,7 @@ def test_stops_of_joints_of_several_coordinates():
     np.testing.assert_allclose(by_clusters[4], -0.02, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_stops_and_friction_along_several_velocities_hold_in_single_precision_and_by_the_compliant_law():
     (c,) = [c for c in five_bar().joints if c.name == "left_elbow"]
     own = {"limits": cardan.Limits([-0.2], [0.2]), "friction": [0.1]}
@@ -484,6 +493,7 @@ def test_dry_friction_of_a_dependent_joint_is_a_passive_force():
     np.testing.assert_allclose(cardan.passive_forces(model, q, v), (0.2 * abs(g) * np.sign(v[:, 0]))[:, None])
 
 
+@pytest.mark.slow
 def test_targets_that_the_loops_do_not_let_drives_reach_stop_the_world():
     world = with_all(linkages.parallel_ankle(), **GAINS).world(clusters=True)
     solver, state, control = cardan.solvers.Featherstone(world, dt=1e-3), world.state(worlds=3), world.control(worlds=3)

@@ -87,6 +87,7 @@ def assert_close(found, expected, tolerance=1e-12):
     np.testing.assert_allclose(found, expected, atol=tolerance * np.abs(expected).max())
 
 
+@pytest.mark.slow
 @some
 def test_derivatives_of_motions_are_differences_in_fifty_digits(name):
     model = MECHANISMS[name]()
@@ -134,6 +135,7 @@ def test_efforts_of_some_drives_against_what_is_differentiated_as_it_is_found(na
     assert not by.dq[others].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["four_bar", "tilted", "ankle"])
 def test_laws(name):
     model = MECHANISMS[name]()

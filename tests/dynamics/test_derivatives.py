@@ -46,6 +46,7 @@ def test_they_agree_with_finite_differences(make, seed):
         np.testing.assert_allclose(by.dq[:, j], moved, atol=2e-7 * np.abs(by.dq).max())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_target")
 @SEEDS
 def test_forward_dynamics(seed):

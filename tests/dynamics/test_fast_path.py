@@ -644,6 +644,7 @@ def test_models_and_bound_functions_are_freed():
     assert watch() is None
 
 
+@pytest.mark.slow
 def test_freed_fast_paths_leave_nothing_behind():
     """With freed memory overwritten (glibc), what is read after it was freed crashes."""
     code = (
@@ -734,6 +735,7 @@ def test_why_the_fast_path_is_closed_is_said(monkeypatch, caplog):
         llvm_fast_path.is_supported.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", [{"PYTHONMALLOC": "debug"}, {"PYTHONDEVMODE": "1"}], ids=str)
 def test_the_layout_is_read_from_objects_that_live(setting):
     """One was freed before it was read: a Python that overwrites freed memory found "flags of others"."""

@@ -36,6 +36,7 @@ def robot():
     return made.model(root="world", base="fixed")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [midpoint, entangled])
 def test_forward_is_reverse(robot, function):
     # forward by the named derivatives, in reverse by the program; masses have no named ones
@@ -48,6 +49,7 @@ def test_forward_is_reverse(robot, function):
                 np.testing.assert_allclose(a, b, atol=1e-12 * np.abs(b).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drives", [("root", "crank_joint"), ("root",)])
 def test_efforts_of_loops(drives):
     # by the equation that defines them where the drives suffice, else by the program
@@ -75,6 +77,7 @@ def test_operations_are_those_of_the_named_derivatives(robot):
     assert whole < 3 * named
 
 
+@pytest.mark.slow
 def test_a_step_takes_little_more_than_the_named_derivatives():
     """Its accelerations are found with their derivatives, and what it writes beside these is the configuration."""
     robot = cardan.robots.humanoid().model(base="floating")

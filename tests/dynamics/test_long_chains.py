@@ -88,6 +88,7 @@ def test_bits_hang_on_no_cut_of_the_batch(dtype):
         assert np.array_equal(function(model, *(a[69] for a in given)), whole[69])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.name)
 def test_other_targets_agree(function, tmp_path):
     # entries of a matrix grow with the square of the joints, and NumPy takes milliseconds for each
@@ -138,6 +139,7 @@ def test_robots_that_ship_are_written_out(monkeypatch):
         assert not any(function.program(model).regions for function in FUNCTIONS)
 
 
+@pytest.mark.slow
 def test_loops_run_again_on_their_results():
     model = tree(HINGES)
     q, v, a = states(model, 5)
@@ -148,6 +150,7 @@ def test_loops_run_again_on_their_results():
     assert is_near(thrice.on("numpy")(model, q, v, a), expected)
 
 
+@pytest.mark.slow
 def test_derivatives_are_those_of_what_is_written_out():
     """Forward, traced anew without loops; in reverse, of a program that has them."""
     model, f = tree(HINGES, 10, 1), cardan.inverse_dynamics

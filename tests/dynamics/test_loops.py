@@ -130,6 +130,7 @@ def test_residual_vanishes_where_the_joint_is_closed_and_only_there(joint):
     assert np.abs(cardan.loop_residual(model, cardan.integrate(model, q, 0.1 * away))).max() > 0.01
 
 
+@pytest.mark.slow
 @every
 def test_jacobian_is_the_derivative_of_the_residual(joint):
     model, q, _ = closed_ring(joint)
@@ -140,6 +141,7 @@ def test_jacobian_is_the_derivative_of_the_residual(joint):
     np.testing.assert_allclose(K, cardan.derivative(cardan.loop_residual, "q")(model, q), atol=1e-13)
 
 
+@pytest.mark.slow
 @every
 def test_bias_keeps_a_motion_closed_to_second_order(joint):
     """Along q(t) with q' = v, K v = 0 and K a + k = 0 the residual has no term in t^2."""
@@ -368,6 +370,7 @@ def test_random_loops_of_any_masses(ring, dtype, decades, tolerance):
     assert done >= 3
 
 
+@pytest.mark.slow
 def test_residual_is_what_is_left_of_a_constraint():
     """In float32, sixteen decades of masses leave loops closed that have free coordinates."""
     for seed in range(4):
@@ -544,6 +547,7 @@ def test_bennett_moves_through_its_range():
     assert drift < 1e-6 * fastest
 
 
+@pytest.mark.slow
 def test_a_crank_too_many_swings_on():
     """Redundant in the plane: hanging, ten seconds without stabilization."""
     model = linkages.parallelogram(tilt=(0.3, 0.5, -0.4)).model().with_gravity((0.0, 0.0, 9.81))
@@ -553,6 +557,7 @@ def test_a_crank_too_many_swings_on():
     assert gap < 1e-12
 
 
+@pytest.mark.slow
 def test_a_parallelogram_falls_through_flat():
     """There its loops lose rank; projected every 20 ms it passes twice."""
     model = linkages.parallelogram().model()
@@ -610,6 +615,7 @@ def test_dynamics_do_not_depend_on_the_tree(name):
 # --- inverse dynamics ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [*(n for n in MECHANISMS if n not in ("stewart_platform", "leg")), *large("stewart_platform", "leg")]
 )
@@ -859,6 +865,7 @@ def test_more_drives_than_freedoms_in_float32():
     assert relative_error(single.efforts, cardan.constrained_inverse_dynamics(model, q, v, a).efforts) < 2e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [linkages.leg, linkages.bennett, linkages.parallelogram, five_bar])
 def test_shares_of_redundant_drives_in_float32(make):
     """The leg's drives differ by a hundred in what they move: rounding of the one is not to be a share of the other."""

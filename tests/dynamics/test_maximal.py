@@ -253,6 +253,7 @@ def test_searches_take_numbers_batches_and_symbols():
     assert abs(exact - mp.mpf("0.4")) < 1e-12
 
 
+@pytest.mark.slow
 def test_coordinates_of_a_searched_joint_are_converted_to():
     """A joint that closes a loop in one tree is in the other: its coordinate is found by the search written out."""
     m = cardan.Mechanism("two ways")

@@ -42,6 +42,7 @@ def parts(results):
     return results if isinstance(results, tuple) and not hasattr(results, "rows") else (results,)
 
 
+@pytest.mark.slow
 @each_function
 @pytest.mark.parametrize("make", [mimicking, pytest.param(two_trees, marks=pytest.mark.full)])
 def test_nothing_is_left_out(of, count, make, quick_target):

@@ -63,6 +63,7 @@ def test_a_function_within_another_is_refused_with_the_reason(monkeypatch):
         pickle.dumps(local)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_pools(arm, method):
     if method not in multiprocessing.get_all_start_methods():

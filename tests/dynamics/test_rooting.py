@@ -37,6 +37,7 @@ from representatives import represented
 pytestmark = pytest.mark.usefixtures("quick_target")  # roots are told apart by physics, not by targets
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", represented(range(9), by=[4].count))
 def test_nothing_depends_on_the_root(seed):
     mechanism = list(rerooting.small_mechanisms(9))[seed]

@@ -48,6 +48,7 @@ def compare(of, weighed, model, args, tolerance=1e-13):
         np.testing.assert_allclose(getattr(getattr(whole, first), last), 0.0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_target")
 @SEEDS
 def test_of_inverse_dynamics_for_joints_of_every_kind(seed):
@@ -55,6 +56,7 @@ def test_of_inverse_dynamics_for_joints_of_every_kind(seed):
     compare(cardan.inverse_dynamics_hessian, weighed_efforts, model, state(model, seed))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_target")
 @SEEDS
 def test_of_forward_dynamics(seed):

@@ -87,6 +87,7 @@ print(cardan.inverse_kinematics(two, tip, q0=two.neutral() + 0.1).q.sum())
 """
 
 
+@pytest.mark.slow
 @native
 def test_a_later_process_needs_neither_trace_nor_compiler(package, tmp_path):
     """Derivatives, steps of a solver and inverse kinematics are cardan's own as well."""
@@ -233,6 +234,7 @@ def box_on_plane(a, X_a, b, X_b):
     return [Candidate(h + n.dot(point), point, n) for point in points]
 
 
+@pytest.mark.slow
 def test_a_world_reads_a_mesh_as_its_file_is_then(tmp_path):
     """Its program was kept under the path, whatever stood in the file by then: a box lay half in the ground."""
     trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed")
@@ -312,6 +314,7 @@ def test_equal_models_share_programs_and_outlive_one_another(quick_target):
     assert function.compiled(second, ("q",), ()) is compiled()
 
 
+@pytest.mark.slow
 def test_models_are_equal_if_they_are_made_of_the_same():
     models = [cardan.robots.four_bar().model(), cardan.robots.humanoid().model(base="floating")]
     models += [random_mechanism(seed).model() for seed in range(4)]

@@ -43,6 +43,7 @@ def test_inverse_dynamics_is_the_recursion_of_newton_and_euler(seed, reference_t
     close(found, newton_euler(model, q, v, a, f), 32 * EPS, model=model, equation="(5.7) to (5.11)")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_forward_dynamics_is_table_7_1(seed, reference_target):
     model = tree(seed)

@@ -160,6 +160,7 @@ def test_distances_go_with_the_size(kind):
         np.testing.assert_allclose(found[size][apart], found[1.0][apart], atol=bound)
 
 
+@pytest.mark.slow
 @EVERY_KIND
 def test_distances_and_derivatives_against_50_digits(kind):
     """Apart and overlapping, away from kinks; second derivatives, too."""
@@ -217,6 +218,7 @@ def test_no_distance_is_less_than_a_separation_nor_more_than_that_of_points(kind
     assert np.quantile(off, 0.99) < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [(1, 2), (2, 4), (3, 5), (5, 5)])
 def test_nearest_points_and_normals_have_derivatives(kind):
     model, given = pair(*(SHAPES[k] for k in kind))
@@ -278,6 +280,7 @@ def test_a_capsule_of_almost_no_length_is_a_sphere():
     np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "own", [SHAPES[1], *(pytest.param(s, marks=pytest.mark.full) for s in SHAPES if s != SHAPES[1])]
 )
@@ -299,6 +302,7 @@ def test_triangles_are_as_far_as_the_box_they_enclose(own):
         np.testing.assert_array_equal(free, found.distance[:, 0] > margin)
 
 
+@pytest.mark.slow
 def test_what_crosses_triangles_is_not_free_of_them():
     world = ball_on_triangles()
     q = np.stack([world.initial] * 3)
@@ -333,6 +337,7 @@ def test_joints_that_move_both_bodies_change_nothing():
 # --- as a compiled function -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["capsule", pytest.param("box", marks=pytest.mark.full)])
 def test_one_state_is_one_of_a_batch_on_every_target(kind):
     model, obstacles = solid_arm(kind), OBSTACLES[:3]
@@ -401,6 +406,7 @@ def test_what_is_as_near_as_the_margin_is_not_free():
 # --- tasks ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_inverse_kinematics_keeps_away_and_its_row_is_smooth():
     model, ball = solid_arm("capsule"), [(Sphere(0.15), at(0.45, 0.0, 0.75))]
     q = model.random_configuration(200, seed=3)
@@ -454,6 +460,7 @@ def test_pairs_are_those_of_the_world_then_those_of_obstacles():
     assert cardan.is_free(world, np.stack([world.initial] * 3), pairs=[]).tolist() == [True] * 3
 
 
+@pytest.mark.slow
 def test_poses_of_obstacles_may_be_arrays():
     model, X = solid_arm("capsule"), np.eye(4)
     X[:3, 3] = 0.4, 0.1, 0.6

@@ -171,6 +171,7 @@ def test_the_normal_is_the_gradient_of_the_gap(kinds):
         assert np.quantile(off, usual) < 1e-4
 
 
+@pytest.mark.slow
 @EVERY_PAIR
 def test_gaps_do_not_jump(kinds):
     """Moving A by d changes the smallest gap by |d| at most: near ties of choices, too."""
@@ -354,6 +355,7 @@ def test_far_from_the_origin(kinds):
     np.testing.assert_allclose(found, smallest(a, A, b, B), atol=1e-8)
 
 
+@pytest.mark.slow
 @EVERY_PAIR
 def test_compiled_with_derivatives_everywhere_finite(kinds, quick_target):
     """The program is the page; its derivatives are finite where choices are tied, in both precisions."""
@@ -464,6 +466,7 @@ def mixed():
     return b.finalize()
 
 
+@pytest.mark.slow
 def test_pairs_of_a_kind_are_one_block_and_what_each_is_alone(reference_target):
     """Bit for bit, whichever way round a pair is; the program grows by a pair's share of moving values about."""
     world = mixed()

@@ -27,6 +27,7 @@ def deflection(world, state):
     return state.q[0, own.start :]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [XPBD, Variational, Featherstone])
 @pytest.mark.parametrize("softer", [1e-3, pytest.param(1.0, marks=pytest.mark.full)])
 def test_the_static_deflection_is_compliance_times_load(make, softer):

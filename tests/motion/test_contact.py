@@ -126,6 +126,7 @@ def test_a_box_slides_as_far_as_friction_lets_it(contact, dt):
     assert np.abs(after.v).max() < 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("stiffness", "dtype"), represented(SLOPES, by=lambda case: case[0] == 1e9))
 def test_a_box_sticks_to_a_slope(stiffness, dtype):
     world = box_world(Material(friction=0.8, stiffness=stiffness), slope=SLOPE)
@@ -150,6 +151,7 @@ def test_normal_forces_bear_the_weight():
     np.testing.assert_allclose(0.05 - state.q[0, 2], EARTH / 4.0 / 5e4, rtol=1e-6)  # two surfaces in series
 
 
+@pytest.mark.slow
 def test_cones_and_complementarity_are_kept():
     world, dt = box_world(Material(stiffness=1e5)), 2e-3
     rng = np.random.default_rng(0)
@@ -339,6 +341,7 @@ def _pair(body):
     return ContactPair(body, Sphere(0.1), pose, "world", Plane(), cardan.SE3(), Material(), body)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("contact", sorted(LAWS))
 def test_degenerate_contacts_make_no_nan(contact):
     for material in (Material(friction=0.0), Material(stiffness=1e300), Material(stiffness=1e-300)):

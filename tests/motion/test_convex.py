@@ -97,6 +97,7 @@ def test_laws_of_two_shapes(kinds):
     assert np.quantile(np.abs((there - gap) / step - rate), 0.97) < 1e-2
 
 
+@pytest.mark.slow
 @SOME_SEARCHED_PAIRS
 def test_no_direction_separates_more(kinds):
     """The gap is the greatest separation: along the normal, and along no other direction is there a greater one."""
@@ -155,6 +156,7 @@ def test_ties_are_finite(size, dtype):
 # --- closed forms ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("a", "b", "same"),
     [
@@ -345,6 +347,7 @@ def test_where_cylinders_cross_at_a_small_angle_the_deepest_point_is_on_both():
         np.testing.assert_allclose(outside[least < 0.0], 0.0, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_lying_cylinder_keeps_still():
     world = on_table((Cylinder(0.1, 0.4), SE3.from_rpy(LYING, (0.1, 0.2, 0.1))))
     solver = cardan.solvers.Featherstone(world, 2e-3)

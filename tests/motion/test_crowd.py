@@ -54,6 +54,7 @@ def moved(state, seed=1):
 ALL_KINDS = [(4, kind) for kind in ("box", "ball", "capsule", "mixed")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "kind"), represented([(2, "ball"), *ALL_KINDS], by=[(2, "ball")].count))
 def test_the_law_is_that_of_one_program(count, kind):
     """Step by step from the same state: velocities agree to what is allowed after the first iterations."""
@@ -135,6 +136,7 @@ def test_an_island_does_not_feel_who_is_beside_it():
     np.testing.assert_array_equal(states[0].q[:, 5 * 7 : 13 * 7], states[1].q)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["ball", "mixed"])
 def test_bits_do_not_depend_on_threads_worlds_or_splits(kind):
     world = scene(9, kind, robot=kind == "mixed")
@@ -228,6 +230,7 @@ def test_impulses_of_some_worlds():
     assert not len(state[[0, 3]].kept_impulses.key)
 
 
+@pytest.mark.slow
 def test_lists_grow_when_they_are_too_short():
     """Forty boxes fall on one another: more contacts than there was room for, and none is dropped."""
     world = scene(40, "box", spacing=0.19)
@@ -270,6 +273,7 @@ def test_what_is_no_number_stays_in_its_island(name, value):
     np.testing.assert_array_equal(bad.q[0, :7], state.q[0, :7])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["ball", "box"])
 def test_energy_is_lost_and_heaps_come_to_rest(kind):
     world = scene(18, kind)
@@ -342,6 +346,7 @@ def test_what_tables_do_not_take_is_said():
         Featherstone(world, DT, tables=True, contact="compliant").tables
 
 
+@pytest.mark.slow
 def test_trees_that_mimic_one_another_are_one():
     """A lever that another on the world follows; and many pairs are rows of tables, however few trees."""
     b = WorldBuilder()
@@ -361,6 +366,7 @@ def test_trees_that_mimic_one_another_are_one():
     np.testing.assert_allclose(found.q, program.step(program.world.state(), steps=20).q, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_thousand_bodies_are_listed_by_rules():
     """No pair is made before somebody asks for it."""
     b = WorldBuilder()
@@ -520,6 +526,7 @@ def test_one_solver_steps_on_several_threads_at_once():
     assert all(np.array_equal(q, alone[k % 4]) for k, q in enumerate(together))
 
 
+@pytest.mark.slow
 def test_robots_move_as_one_program_moves_them():
     """Robots of two links with dry friction and a stop that is met, thrown without gravity."""
     b = WorldBuilder(gravity=(0.0, 0.0, 0.0))
@@ -600,6 +607,7 @@ def arms(spacing, itself=False):
     return world, state
 
 
+@pytest.mark.slow
 def test_arms_at_several_places_are_one_kind_and_move_as_one_alone():
     world, state = arms(3.0)
     solver = Featherstone(world, DT)
@@ -673,6 +681,7 @@ def touching_arms(monkeypatch):
     return arm().world(ground=True, self_collision=True)
 
 
+@pytest.mark.slow
 def test_a_robot_that_is_near_itself_and_does_not_touch_is_alone(touching_arms):
     """At 3 mm contact is looked for. Where its step alone does not close the gap, nothing acts."""
     apart, state = arm().world(ground=True), touching_arms.state(3)
@@ -687,6 +696,7 @@ def test_a_robot_that_is_near_itself_and_does_not_touch_is_alone(touching_arms):
     assert (np.abs(after.v - expected.v).max(axis=1)[1:] > 1e-3).all()
 
 
+@pytest.mark.slow
 def test_a_robot_that_touches_itself_is_the_same_among_others_that_do_not(touching_arms):
     state, solver = touching_arms.state(19), Featherstone(touching_arms, DT, tables=True)
     rng = np.random.default_rng(0)
@@ -699,6 +709,7 @@ def test_a_robot_that_touches_itself_is_the_same_among_others_that_do_not(touchi
         np.testing.assert_array_equal(solver.step(own, steps=5).v[0], together.v[k])
 
 
+@pytest.mark.slow
 def test_joints_of_several_hinges_have_room(touching_arms):
     """It holds for many steps, and hangs on nothing else."""
     joint = Universal((0, 1, 0), (1, 0, 0))
@@ -719,6 +730,7 @@ def test_joints_of_several_hinges_have_room(touching_arms):
     assert listed > known > 60
 
 
+@pytest.mark.slow
 def test_many_robots_that_nothing_can_touch_are_rows():
     b = WorldBuilder()
     b.add_ground()
@@ -850,6 +862,7 @@ def test_a_ball_that_spins_slowly_in_its_place_falls_asleep():
     np.testing.assert_allclose(after.v[0, 17], 6.0, rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.full)])
 def test_sleep_is_part_of_the_state(tmp_path, dtype):
     world = heaps()

@@ -34,6 +34,7 @@ def bars(**forces):
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", represented([Featherstone, Variational, XPBD, SemiImplicit], by=[Featherstone].count))
 @pytest.mark.parametrize("name", represented(FORCES, by=["limits", "drive"].count))
 def test_whichever_joint_closes_the_loop_the_motion_is_the_same(make, name):
@@ -64,6 +65,7 @@ def test_dynamics_and_energy_of_the_halves_are_those_of_the_whole():
     np.testing.assert_allclose(b[:3], a, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("joint", [Cable(stretch_stiffness=300.0), Distance(0.1, 0.3, stiffness=300.0)])
 def test_a_spring_between_two_bodies_keeps_their_momentum(joint):
     m = cardan.Mechanism("tied")

@@ -101,6 +101,7 @@ def test_a_point_is_no_contact_twice():
     assert np.sum(gaps < 1.0) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.full)])
 def test_a_hull_stands_and_slides_as_the_box(dtype):
     ends = []
@@ -120,6 +121,7 @@ def mesh_of_corners(folder, scale=1.0):
     return Mesh("box.stl", str(file))
 
 
+@pytest.mark.slow
 def test_a_mesh_collides_as_its_hull(tmp_path):
     m = block(mesh_of_corners(tmp_path))
     world = m.world("floating", ground=True)
@@ -377,6 +379,7 @@ def test_a_mesh_without_a_surface_is_named(standing, triangles, ending, said):
         cardan.solvers.Featherstone(world, dt=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sides", [(0.5, 0.3, 0.2), (0.5, 0.3, 0.0)])
 def test_some_points_stand_for_many(sides, monkeypatch):
     """Of an ellipsoid, or an ellipse: their hull is as good as that of all, and its error is that of all."""

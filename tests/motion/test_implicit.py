@@ -272,6 +272,7 @@ def energy_drift(integrator, dt, seconds=0.8):
 ORDERS = [("semi_implicit", 1), ("midpoint", 2), ("rk4", 4)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("integrator", "order"), ORDERS)
 def test_energy_errors_fall_with_the_order(integrator, order):
     coarse, fine = energy_drift(integrator, 0.01), energy_drift(integrator, 0.005)
@@ -289,6 +290,7 @@ def tumbled(integrator, dt, seconds=1.0):
     return model, q, v
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("integrator", "order"), ORDERS)
 def test_positions_on_the_manifold_have_the_order(integrator, order):
     model, exact, _ = tumbled("rk4", 1 / 1024)

@@ -40,6 +40,7 @@ def box_on(joint, mass=0.0):
     return world.with_kinematic("belt")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", represented(SOLVERS, by=["convex"].count))
 def test_a_belt_carries_a_box_by_friction(name):
     world = box_on(Prismatic([1, 0, 0]))

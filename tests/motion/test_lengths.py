@@ -53,6 +53,7 @@ def test_a_body_falls_until_its_rope_is_taut_and_swings():
     np.testing.assert_allclose(energy[taut + 3 :], left, atol=0.01 * 2.0 * 9.81)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("joint", "speed", "bound"), [(Distance(maximum=1.0), 1.0, 1.0), (Distance(0.4, 9.0), -1.0, 0.4)]
 )

@@ -88,6 +88,7 @@ def test_limits_are_checked_as_those_of_a_description():
     assert np.isinf(state.constants["lower"]).all()
 
 
+@pytest.mark.slow
 def test_an_orientation_has_no_limits_to_give():
     world = cardan.robots.quadruped().world("floating").with_inputs("lower")
     state = world.state(2)

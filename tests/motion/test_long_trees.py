@@ -77,6 +77,7 @@ def test_trees_without_a_matrix_move_as_those_with_one(options, monkeypatch):
     assert right > 100
 
 
+@pytest.mark.slow
 def test_a_rope_that_is_led_moves_as_one_with_a_matrix(monkeypatch):
     """Its end and a link of its middle move as they are told."""
     world = ropes(10, free=True, bodies=1, height=0.1).with_kinematic(["to_0_0", "to_0_6"])
@@ -90,6 +91,7 @@ def test_a_rope_that_is_led_moves_as_one_with_a_matrix(monkeypatch):
     np.testing.assert_array_equal(after.v[:, :6], control.velocity[:, :6])
 
 
+@pytest.mark.slow
 def test_a_rope_lies_on_ground_and_is_borne_by_it(monkeypatch):
     """Bits of it hang neither on worlds beside it nor on how many steps a call takes."""
     world = ropes(9, free=True, damping=[1e-4] * 3)
@@ -132,6 +134,7 @@ def growth(world, dt, state, seconds):
     return most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("links", [18, 34])
 def test_a_free_rope_keeps_its_momentum(links):
     """Links with 3 rad/s at random, no longer in line: what changes is the weight's doing alone, whatever the step."""
@@ -145,6 +148,7 @@ def test_a_free_rope_keeps_its_momentum(links):
     np.testing.assert_allclose(fallen[:, 3:], 0.0, atol=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dt", [0.002, 0.005])
 def test_a_rope_that_whips_gains_no_energy(dt):
     """It hangs by its first link, lets go of the horizontal, and its end whips; undamped."""
@@ -152,6 +156,7 @@ def test_a_rope_that_whips_gains_no_energy(dt):
     assert growth(world, dt, moved(world.state(worlds=2)), 2.0).max() < 0.04
 
 
+@pytest.mark.slow
 def test_a_rope_that_falls_on_ground_gains_no_energy():
     world = ropes(34, free=True, height=0.32)
     assert growth(world, 0.002, moved(world.state(worlds=2)), 0.6).max() < 0.01
@@ -176,6 +181,7 @@ def test_a_rope_that_swings_gently_keeps_its_energy():
     assert abs(energy(world.model, after) - energy(world.model, state)) < 0.02 * swing
 
 
+@pytest.mark.slow
 def test_a_chain_moves_by_tables_as_by_one_program():
     world = ropes(18, free=True, damping=[1e-4] * 3)
     one, rows = Featherstone(world, DT, tables=False), Featherstone(world, DT, tables=True)
@@ -189,6 +195,7 @@ def test_a_chain_moves_by_tables_as_by_one_program():
     assert right > 20
 
 
+@pytest.mark.slow
 def test_a_rope_with_dry_friction_comes_to_rest():
     world = ropes(34, free=True, friction=[1e-3] * 3)
     state = Featherstone(world, DT).step(moved(world.state(), 0.1), steps=400)
@@ -196,6 +203,7 @@ def test_a_rope_with_dry_friction_comes_to_rest():
     assert np.abs(state.v).max() < 1e-3
 
 
+@pytest.mark.slow
 def test_dry_friction_of_a_rope_holds_its_form():
     """It stands out from a wall that its first link hangs on, as stiff as its joints hold."""
     links = 34
@@ -208,6 +216,7 @@ def test_dry_friction_of_a_rope_holds_its_form():
     assert swing[1:].max() < 1e-3
 
 
+@pytest.mark.slow
 def test_dry_friction_of_a_rope_slows_at_its_rate():
     """Its last link turns about the line of the rope; the others hold on to one another, and turn against it."""
     links, friction, w = 34, 1e-6, 5.0

@@ -82,6 +82,7 @@ def test_a_spring_rests_at_the_depth_of_its_load():
     assert np.abs(after.v).max() < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", [1e-2, pytest.param(1e2, marks=pytest.mark.full)])
 @rigid
 def test_a_light_foot_bears_a_heavy_trunk_on_a_driven_leg(make, ratio):
@@ -139,6 +140,7 @@ def test_a_stack_of_boxes_stands(make):
 # --- friction, restitution ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [pytest.param("float64", marks=pytest.mark.full), "float32"])
 @rigid
 def test_a_block_on_an_incline_sticks_below_its_friction_and_slides_by_the_rest(make, dtype):
@@ -163,6 +165,7 @@ def test_springs_creep_where_others_stick_and_slide_as_they_do():
     np.testing.assert_allclose(after.v[:, 0], 0.5 * rate, atol=0.01)
 
 
+@pytest.mark.slow
 @every
 def test_a_ball_bounces_to_the_square_of_its_restitution(make):
     e = np.array([0.0, 0.5, 0.8, 0.9])
@@ -172,6 +175,7 @@ def test_a_ball_bounces_to_the_square_of_its_restitution(make):
     np.testing.assert_allclose(np.divide(heights, 0.5), e**2, rtol=0.15 if make is SemiImplicit else 0.03, atol=6e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("restitution", [pytest.param(0.0, marks=pytest.mark.full), 0.5])
 @every
 def test_two_spheres_that_meet_askew_and_spin_keep_all_their_momentum(make, restitution):
@@ -235,6 +239,7 @@ def test_a_closed_loop_comes_to_rest_on_a_plane(make):
 # --- every form of a call ---
 
 
+@pytest.mark.slow
 @rigid
 def test_many_worlds_are_the_same_ones_and_steps_are_repeated_bit_for_bit(make):
     world = on_ground(Box((0.1, 0.2, 0.1)), 0.07)
@@ -249,6 +254,7 @@ def test_many_worlds_are_the_same_ones_and_steps_are_repeated_bit_for_bit(make):
     np.testing.assert_array_equal(solver.step(state, steps=3).q, solver.step(solver.step(state, steps=2)).q)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [pytest.param(XPBD, marks=pytest.mark.full), Variational, SemiImplicit])
 def test_a_step_is_differentiated_through_a_contact(make):
     slope = np.arctan(0.4)

@@ -176,6 +176,7 @@ def hanging(joint, start):
     return model, q
 
 
+@pytest.mark.slow
 @methods
 @pytest.mark.parametrize("turned", [False, True], ids=["line", "reversed"])
 def test_a_rope_holds_and_a_rod_swings_as_a_pendulum(method, turned):
@@ -237,6 +238,7 @@ def test_drives_bring_the_arm_where_they_are_asked_to(solver, native_target):
     assert np.abs(state.v).max() < 1e-2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", represented(SOLVERS, by=["Variational"].count))
 def test_a_cable_swings_on_its_springs(solver, native_target):
     m = cardan.Mechanism("cable")
@@ -256,6 +258,7 @@ def test_a_cable_swings_on_its_springs(solver, native_target):
     assert fine < coarse / 1.6
 
 
+@pytest.mark.slow
 @each
 def test_a_stop_holds_and_friction_sticks(solver, native_target):
     world = arm(cardan.Limits(lower=[-0.5], upper=[0.1])).world()

@@ -574,6 +574,7 @@ def cost_of_block(model, q, v, u):
     return 0.1 * (q @ q + v @ v) + 0.005 * u[0] * u[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("joints", ["a quaternion", "hinges"])
 def test_exact_second_derivatives_make_the_end_quadratic(joints):
     """From near the optimum each iteration squares what is left; without them it is a constant part."""

@@ -37,6 +37,7 @@ def speeds(motion):
 # --- an incline ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dt", [1e-3, pytest.param(1e-2, marks=full)])
 def test_a_box_on_an_incline_sticks_just_below_the_critical_angle_and_slides_just_above(dt):
     """With mu = 0.5: at 0.98 of the critical slope it stays, at 1.02 it slides by g (sin - mu cos) t^2 / 2."""
@@ -109,6 +110,7 @@ def wobble(motion):
     return np.arccos(np.clip(axis[:, 2], -1.0, 1.0)), np.unwrap(np.arctan2(axis[:, 1], axis[:, 0]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [Featherstone, XPBD])
 def test_a_coin_rolls_round_on_its_rim(make):
     """It keeps its tilt and rate for 8 turns.

@@ -121,6 +121,7 @@ def rays_on_field(rng, n):
     return o, d / np.linalg.norm(d, axis=-1, keepdims=True)
 
 
+@pytest.mark.slow
 def test_rays_on_a_height_field_are_those_on_all_its_triangles():
     field = rough()
     world = on_terrain(field)

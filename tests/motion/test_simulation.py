@@ -458,6 +458,7 @@ def rerooted(m, base_body):
     return b.finalize(check_orphans=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["implicit", *long("rk4")])
 def test_the_motion_is_the_same_whichever_body_is_the_root(integrator):
     m = undamped(random_mechanism(3, [j for j in PLAIN if type(j) in (Revolute, Prismatic)], chain=True))
@@ -777,6 +778,7 @@ AWKWARD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*long("universal with skew axes"), "X-Y-X"])
 def test_axes_that_are_not_orthogonal_or_come_twice_move_as_the_equations_say(name):
     world = one_joint(AWKWARD[name]).world()

@@ -267,6 +267,7 @@ class Branching(TwoEfforts):
         return (-q[0],) if q[0] > 0.0 else (0.0,)
 
 
+@pytest.mark.slow
 def test_efforts_are_checked():
     with pytest.raises(JointError, match="efforts has 2 entries, expected nv = 1"):
         oscillator(Spring(), TwoEfforts())

@@ -157,6 +157,7 @@ def test_a_world_of_ones_own_with_a_joint_that_moves_nothing_is_refused():
         cardan.solvers.Featherstone(b.finalize(), 0.002)
 
 
+@pytest.mark.slow
 def test_stops_and_drives_are_right_where_nothing_touches():
     """Two passes left most of these states wrong, of 512 by up to 531 rad/s; others go round in circles."""
     robot, _ = cardan.robots.humanoid().with_drives({"*": cardan.Drive(1000.0, 50.0)})

@@ -94,6 +94,7 @@ def boxes(count=2):
     return b
 
 
+@pytest.mark.slow
 def test_a_pair_has_a_surface_of_its_own():
     b = boxes()
     b.set_contact("box1", "world", cardan.Material(friction=0.1))

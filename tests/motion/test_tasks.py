@@ -112,6 +112,7 @@ def test_jacobians_are_the_rates_of_the_errors_for_every_joint(robot, reference_
     np.testing.assert_allclose(times(found.jacobian, v), rate, atol=3e-8)
 
 
+@pytest.mark.slow
 def test_closed_forms_are_the_derivatives_of_the_errors(robot, reference_target):
     """The rate of log(R), and of a relative pose, to the last digits: what users get without a closed form."""
     q = robot.random_configuration((3,), seed=2)

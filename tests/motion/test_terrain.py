@@ -98,6 +98,7 @@ def ball_on(ground, pose):
     return b.finalize()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_ball_rolls_down_a_ramp_as_on_a_tilted_plane(dtype):
     ends = []

@@ -85,6 +85,7 @@ def test_what_is_flat_is_a_plane(kind, tilt):
     np.testing.assert_allclose(found[2][rows, k[rows]], expected[2][rows, j[rows]], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_box_slides_over_triangles_as_over_a_plane():
     """At 2 m/s, over some hundred edges between triangles of one plane."""
     ends = []
@@ -102,6 +103,7 @@ def test_a_box_slides_over_triangles_as_over_a_plane():
     np.testing.assert_allclose(ends[0].v, ends[1].v, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_ball_rolls_down_triangles_as_on_a_tilted_plane(dtype):
     ends = []
@@ -114,6 +116,7 @@ def test_a_ball_rolls_down_triangles_as_on_a_tilted_plane(dtype):
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-9 if dtype is np.float64 else 1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SOLIDS, ids=lambda kind: kind.__name__)
 def test_a_reach_leaves_out_only_what_is_beyond_it(kind):
     """On jagged hills, with walls: the least gap within a reach is that of all that is near."""
@@ -135,6 +138,7 @@ def test_a_reach_leaves_out_only_what_is_beyond_it(kind):
     np.testing.assert_allclose(near[is_near], far[is_near], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_corner_of_a_hull_meets_a_ridge_at_its_distance():
     ridge = TriangleMesh([(0, -1, 0), (0, 1, 0), (1, 0, -0.2), (-1, 0, -0.2)], [(0, 2, 1), (0, 1, 3)])
     tip = Hull([(0, 0, 0), (0.1, 0, 0.2), (-0.1, 0.1, 0.2), (-0.1, -0.1, 0.2)])
@@ -150,6 +154,7 @@ def test_a_corner_of_a_hull_meets_a_ridge_at_its_distance():
     np.testing.assert_allclose(point[np.arange(3), k], 0.0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_hull_around_the_tip_of_a_spike_touches_it():
     """Its lowest vertex along two faces' normals is behind the edge between them: its distance there has no sign."""
     base = [(0.3, 0.3, 0), (-0.3, 0.3, 0), (-0.3, -0.3, 0), (0.3, -0.3, 0)]

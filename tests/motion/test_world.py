@@ -233,6 +233,7 @@ def test_a_floating_robot_begins_at_its_pose():
     np.testing.assert_array_equal(free, np.eye(4))  # it moves in the world's own axes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 4])
 def test_a_robot_in_a_world_moves_as_its_model(seed):
     """The same tree whatever world it is in: same masses and forces, beside others."""

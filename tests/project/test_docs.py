@@ -81,6 +81,7 @@ def test_commands_in_the_pages_are_taken(capsys):
             pytest.fail(f"cardan {command}: {capsys.readouterr().err}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", represented(PAGES, by=["getting-started.md", "functions.md", "faq.md"].count))
 def test_pages_run(page, tmp_path, monkeypatch):
     for module in PAGES[page]:

@@ -252,6 +252,7 @@ def prelude():
     return run(examples(cardan), {"__name__": "__main__"}, "cardan")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("reference_target")
 @pytest.mark.parametrize(
     "name",

@@ -40,6 +40,7 @@ def plugin(tmp_path, monkeypatch):
     sys.modules.pop("heavy_plugin", None)
 
 
+@pytest.mark.slow
 def test_a_solver_of_another_package_is_found_by_its_name(plugin, quick_target):
     world = cardan.load_mechanism(ARM).world("fixed")
     solver = cardan.solvers.Sluggish(world, 0.001)
@@ -48,6 +49,7 @@ def test_a_solver_of_another_package_is_found_by_its_name(plugin, quick_target):
     np.testing.assert_array_equal(solver.step(world.state()).q, expected.q)
 
 
+@pytest.mark.slow
 def test_a_solver_of_another_package_runs_on_the_command_line(plugin, tmp_path, capsys, quick_target):
     command = ["simulate", str(ARM), "--solver", "Sluggish", "--seconds", "0.01", "-o", str(tmp_path / "out.npz")]
     assert main(command) == 0
@@ -60,6 +62,7 @@ def test_a_solver_that_nobody_has_is_refused_by_name():
         _ = cardan.solvers.Slug
 
 
+@pytest.mark.slow
 def test_entry_points_are_not_looked_for_before_they_are_needed():
     code = "import sys, cardan; cardan.solvers.Featherstone; print('importlib.metadata' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], env=os.environ, capture_output=True, text=True, check=True)

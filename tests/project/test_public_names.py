@@ -109,6 +109,7 @@ def test_an_unknown_name_is_an_error_that_names_no_private_path(code):
     assert isinstance(found.value, ModuleNotFoundError) == code.startswith("import ")
 
 
+@pytest.mark.slow
 def test_what_python_asks_of_every_module_imports_nothing():
     """`inspect` and `unittest` ask all modules for `__file__` and the like, and that imported what they show."""
     code = (
@@ -120,6 +121,7 @@ def test_what_python_asks_of_every_module_imports_nothing():
     assert out.splitlines() == ["[False, False]", "[]"]
 
 
+@pytest.mark.slow
 def test_importing_loads_no_room_before_it_is_used():
     code = (
         "import sys, cardan\n"
@@ -132,6 +134,7 @@ def test_importing_loads_no_room_before_it_is_used():
     assert out.splitlines() == ["[]", "[]", "load cardan._dynamics.coordinates.conventions True"]
 
 
+@pytest.mark.slow
 def test_every_public_module_is_found_by_its_name():
     """`import cardan` is enough for the modules docs/versions.md promises: `cardan.gym` was not found."""
     page = Path(__file__).parents[2].joinpath("docs", "versions.md").read_text(encoding="utf-8")

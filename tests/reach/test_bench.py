@@ -28,6 +28,7 @@ def run(capsys, *words):
     return status, out, err
 
 
+@pytest.mark.slow
 def test_table(capsys):
     status, out, _ = run(capsys, ARM, "--batch", 8)
     assert status == 0
@@ -35,6 +36,7 @@ def test_table(capsys):
         assert words in out
 
 
+@pytest.mark.slow
 def test_json(capsys):
     words = ("--base", "floating", "--json", "--batch", 64, "--function", "inverse_dynamics", "jacobian", "integrate")
     status, out, _ = run(capsys, QUADRUPED, *words)

@@ -40,6 +40,7 @@ def test_info_json(capsys):
     assert sum(b["mass"] for b in robot["bodies"]) == pytest.approx(model.mass)
 
 
+@pytest.mark.slow
 def test_info_says_how_loops_move(capsys, tmp_path):
     """Also where they do not close."""
     bars, far = cardan.robots.four_bar(), cardan.Mechanism("far")
@@ -211,6 +212,7 @@ def test_joints_kit_errors(capsys, tmp_path, words, message):
     assert message in err
 
 
+@pytest.mark.slow
 def test_joints_verify_json(capsys, tmp_path):
     place = tmp_path / "wrong.py"
     place.write_text(

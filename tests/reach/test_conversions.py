@@ -64,6 +64,7 @@ def test_robots_of_example_robot_data_come_back(file, ending, tmp_path):
     assert max(found.errors.values(), default=0.0) < 1e-10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "source"), represented(PAIRS, by=PAIRS[::3].count))
 def test_the_command_goes_from_each_to_each(source, target, tmp_path, capsys):
     first, second = tmp_path / f"a{source}", tmp_path / f"b{target}"
@@ -120,6 +121,7 @@ def robots(draw) -> cardan.Mechanism:
     return m
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", represented(WRITTEN, by=(".urdf", ".mjcf").count))
 @given(robot=robots())
 @settings(max_examples=8, deadline=None)

@@ -117,6 +117,7 @@ def test_all_joints_of_loops_follow_the_driven_ones(tmp_path, name):
         np.testing.assert_allclose(found, function(model, *arrays), rtol=1e-12, atol=1e-13)
 
 
+@pytest.mark.slow
 def test_a_step_is_that_of_its_solver_with_the_inputs_of_its_world():
     """Length of steps, laws and surfaces are part of it; what each world has of its own is an argument."""
     world = cardan.robots.quadruped().world("floating", ground=True).with_inputs("mass", "contact_friction")
@@ -243,6 +244,7 @@ def arm_library(tmp_path_factory):
 COMPILERS = [(c, standard) for c in ("g++", "clang++") for standard in ("c++17", "c++20")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("compiler", "standard"), represented(COMPILERS, by=lambda case: case == ("g++", "c++17")))
 def test_the_header_for_cpp(tmp_path, arm_library, compiler, standard):
     """C++17 and C++20, every warning an error; the numbers are those of Python."""

@@ -58,6 +58,7 @@ MACHINES = [("host", False), ("host", True), ("aarch64", False), ("aarch64", Tru
 MACHINES += [(m, single) for m in ("cortex-m4f", "cortex-m7") for single in (False, True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "single"), represented(MACHINES, by=lambda case: case == ("host", False)))
 def test_a_closed_loop_of_a_thousand_cycles_is_that_of_python(tmp_path, in_python, name, single):
     machine = needed(name)

@@ -274,6 +274,7 @@ def test_a_model_within_a_function_has_no_form():
         written(arm, np.zeros(7), mass=np.ones(9))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**9), st.lists(FLOATS, min_size=10, max_size=10), st.text(min_size=1, max_size=8))
 def test_any_numbers_and_names_come_back(seed, parameters, name):
@@ -379,6 +380,7 @@ def chain_text(count):
     return cardan.to_json(m)
 
 
+@pytest.mark.slow
 def test_a_file_is_read_in_work_that_grows_with_its_length():
     few, many = chain_text(50), chain_text(200)
     assert calls(lambda: cardan.from_json(many)) < 4.4 * calls(lambda: cardan.from_json(few))

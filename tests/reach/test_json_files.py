@@ -256,6 +256,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     st.sampled_from(["joint", "pose", "inertia", "limits", "mechanism", "model"]),
@@ -457,6 +458,7 @@ def schema_validator():
     return jsonschema.Draft202012Validator(schema)
 
 
+@pytest.mark.slow
 def test_what_is_written_fits_the_json_schema():
     validator = schema_validator()
     robots = [build() for build in ROBOTS.values()]

@@ -84,6 +84,7 @@ KINDS: dict[str, tuple[Callable[[random.Random], bytes], Callable[[bytes], Any]]
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [QUICK, pytest.param(FULL, marks=pytest.mark.full)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_mutants(kind, count):

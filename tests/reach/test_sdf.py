@@ -433,6 +433,7 @@ def test_no_include_leads_out_of_the_folder_or_round(folder, tmp_path_factory):
         included(folder, "<include><uri>a.sdf</uri></include>")
 
 
+@pytest.mark.slow
 def test_a_few_files_that_include_one_another_often_are_no_million(folder):
     for k in range(10):
         names = "".join(f"<include><uri>f{k + 1}.sdf</uri><name>n{i}</name></include>" for i in range(8))
@@ -589,6 +590,7 @@ def outcome(content: bytes) -> str:
     return "read"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [range(100), pytest.param(range(100, 300), marks=pytest.mark.full)], ids=str)
 def test_mutants_are_read_or_refused_with_a_place(seeds):
     texts = list(TEXTS.values())

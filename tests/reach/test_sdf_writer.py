@@ -358,6 +358,7 @@ def test_sdf_comes_back(name):
     assert moves_alike(m, b)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ROBOTS)
 def test_urdf_to_sdf_to_urdf_is_the_same_robot(name, tmp_path: Path):
     m = cardan.load_mechanism(cardan.robots.urdf_path(name))

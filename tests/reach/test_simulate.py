@@ -87,6 +87,7 @@ def test_a_ball_rests_on_the_ground_and_is_held_by_it(capsys, tmp_path, ball):
     assert arrays(tmp_path / "out.npz")["q"][-1, 0, 2] < -0.04
 
 
+@pytest.mark.slow
 def test_joints_begin_within_their_limits(capsys, tmp_path):
     """A quadruped's shanks cannot be straight: their neutral angle is beyond a stop."""
     words = ("--base", "floating", "--no-ground", "--seconds", 0.002)
@@ -149,6 +150,7 @@ def test_drives_hold_joints_where_they_begin(capsys, tmp_path):
     np.testing.assert_allclose(q, np.broadcast_to(q[0], q.shape), atol=2e-3)
 
 
+@pytest.mark.slow
 def test_loops_begin_closed_and_stay_so(capsys, tmp_path):
     file, out = tmp_path / "five_bar.json", tmp_path / "out.npz"
     five_bar = cardan.robots.five_bar()

@@ -139,6 +139,7 @@ def shape_poses(m, root):
     return {s.body: (k.pose(s.body) @ s.pose).homogeneous() for s in m.shapes}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", represented(range(10), by=[0, 3].count))
 def test_moving_needs_to_happen_only_once(seed):
     """What is written of what was read is the same text, and no frame moves any more."""
@@ -149,6 +150,7 @@ def test_moving_needs_to_happen_only_once(seed):
     assert (third.bodies, len(third.joints)) == (back.bodies, len(back.joints))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", represented(range(8), by=[0, 1, 5].count))
 def test_loops_are_the_same_constraints(seed):
     """How far the two frames of a closing joint are apart is the same in any configuration."""

@@ -55,6 +55,7 @@ def test_every_joint_that_ships_passes(joint, samples):
     assert fits_in_a_hundred_columns(certificate)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("joint", "name", "words"),
     represented(FAULTS, by=lambda fault: fault in FIRST_OF_EACH_CHECK and fault[1] not in LONG),
@@ -86,6 +87,7 @@ def test_where_and_by_how_much():
     assert "at q = (" in finding.message
 
 
+@pytest.mark.slow
 def test_singular_configurations_are_found_and_named(samples):
     zyx = cardan.verify_joint(cardan.joints.SphericalZYX(), samples)
     assert {s.text for s in zyx.singularities} == {
@@ -97,6 +99,7 @@ def test_singular_configurations_are_found_and_named(samples):
     assert cardan.verify_joint(cardan.joints.Universal(), samples).singularities == ()
 
 
+@pytest.mark.slow
 def test_plain_data_is_stable():
     certificate = certificate_of_sign()
     data = json.loads(json.dumps(certificate.plain(), allow_nan=False))

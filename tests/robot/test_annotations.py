@@ -431,6 +431,7 @@ BOUNDS = st.lists(st.floats(allow_nan=False), min_size=2, max_size=2).map(sorted
 NAMES = st.text(min_size=1).filter(str.strip)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(NAMES, st.lists(FLOATS, min_size=12, max_size=12), BOUNDS, BOUNDS, st.sampled_from(ACTUATOR_KINDS))
 def test_any_numbers_and_names_come_back(name, x, control, effort, kind):

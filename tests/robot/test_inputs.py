@@ -91,6 +91,7 @@ def test_inputs_give_what_a_model_built_with_the_same_numbers_gives(tree, name):
         )
 
 
+@pytest.mark.slow
 def test_each_state_has_its_own_values_and_nothing_is_compiled_anew(tree):
     varied = tree.with_inputs("mass", "gravity")
     q, v, a = random_state(tree, 2, (3, 4))
@@ -153,6 +154,7 @@ def differences(function, values, name, pose, h=1e-6):
     return np.moveaxis(np.array(columns), 0, -1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_target")
 @pytest.mark.parametrize(
     "name", represented(ALL, by=("mass", "com", "inertia", "gravity", "parent_pose", "friction").count)
@@ -185,6 +187,7 @@ PARAMETERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_target")
 @pytest.mark.parametrize(
     ("joint", "path"),

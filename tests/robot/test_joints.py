@@ -818,6 +818,7 @@ def test_joints_on_casadi(joint):
     np.testing.assert_allclose(np.array(function(q, v)).ravel(), expected, rtol=0, atol=1e-13)
 
 
+@pytest.mark.slow
 @of_each_kind
 def test_joints_on_sympy(joint):
     sp = pytest.importorskip("sympy")

@@ -333,6 +333,7 @@ def test_a_rope_that_gives_way_pulls_back_to_its_bound():
             Distance(maximum=1.0, **wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "solver", represented(["Featherstone", "XPBD", "SemiImplicit", "Variational"], by=["Featherstone", "XPBD"].count)
 )
@@ -502,6 +503,7 @@ MORE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "joint",
     represented(MORE, by=lambda j: isinstance(j, Cable | VariableScrew)),

@@ -195,6 +195,7 @@ CHANGES = {
 ROBOTS = [("arm7", "fixed"), ("quadruped", "floating"), ("humanoid", "floating")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize(("robot", "base"), represented(ROBOTS, by=lambda case: case[0] != "humanoid"))
 def test_a_users_hinge_costs_what_a_revolute_costs_to_the_bit(robot, base, change):
@@ -211,6 +212,7 @@ def test_a_users_hinge_costs_what_a_revolute_costs_to_the_bit(robot, base, chang
         np.testing.assert_array_equal(function(theirs, *arrays), function(ours, *arrays))
 
 
+@pytest.mark.slow
 def test_a_users_hinge_is_written_as_urdf():
     m = Mechanism("arm")
     for name in ("a", "b", "c", "d"):

@@ -50,6 +50,7 @@ def test_reversing_twice_gives_the_joint_back(joint):
     assert reverse(joint).manifold == joint.manifold
 
 
+@pytest.mark.slow
 @every
 def test_the_closed_form_is_the_wrapper(joint):
     quick, wrapper = reverse(joint), Reversed(joint)

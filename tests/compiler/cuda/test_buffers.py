@@ -46,6 +46,7 @@ def test_rows_of_views(array, core, batch, expected):
     assert stride_of(array, core, batch) == expected
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_a_stride_leads_to_every_row(data):

@@ -214,6 +214,7 @@ except Exception as error:
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_without_the_extra_the_error_says_what_to_install():
     said = run_without("cuda", "cuda.bindings")
     assert said.startswith("MissingExtraError the cuda target needs the extra 'cuda'")

@@ -28,6 +28,7 @@ def states(model, shape, seed=0):
     return [model.random_configuration(shape, seed=seed), *rng.normal(size=(2, *shape, model.nv))]
 
 
+@pytest.mark.slow
 def test_values(device, cupy, pendulum):
     q, v, a = states(pendulum, (30,))
     found = cardan.inverse_dynamics(pendulum, *map(cupy.asarray, (q, v, a)))

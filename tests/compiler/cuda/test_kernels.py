@@ -186,6 +186,7 @@ def test_sine_before_a_loop_and_cosine_of_the_same_angle_behind_it():
     assert_same(run(program, inputs), evaluated(program, "llvm", inputs))
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("size", [50, 10_000])
 def test_long_programs_in_parts_and_whole(monkeypatch, size):
