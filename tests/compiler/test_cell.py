@@ -2,7 +2,6 @@
 
 import pickle
 import shutil
-import time
 
 import numpy as np
 import pytest
@@ -13,6 +12,8 @@ from cardan._compiler.program.autodiff import jacobian_vector_product
 from cardan._compiler.program.value_numbering import merge_identities
 from cardan._compiler.targets import compile_program
 from cardan._compiler.targets.cuda.text import cuda_text
+from cardan._compiler.targets.llvm.plan import Lanes
+from cardan._compiler.targets.llvm.text import llvm_text
 from cardan._compiler.targets.runner import Outline
 from cardan.errors import ParameterError, UnsupportedError
 from programs import evaluated, run_c, same
@@ -121,7 +122,6 @@ def test_a_million_numbers():
     heights = np.random.default_rng(0).normal(size=10**6)
     program = trace("large", lambda x: {"y": np.array([cardan.cell(heights, x[0])])}, [Array("x", (1,))])
     x = np.array([[123456.7], [-1.0], [2e6]])
-    started = time.perf_counter()
+    assert len(llvm_text(program, Lanes(8, "double"))) < 25 * heights.size  # each is written once
     (found,) = evaluated(program, "llvm", [x])
-    assert time.perf_counter() - started < 3.0
     assert same([found[:, 0]], [heights[[123456, 0, -1]]])

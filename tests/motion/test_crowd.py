@@ -930,3 +930,25 @@ def test_one_program_does_not_sleep():
         Featherstone(scene(4, "ball"), DT, sleep=0.1, tables=False)
     with pytest.raises(UnsupportedError, match="leave out sleep"):
         Featherstone(cardan.robots.arm7().world(), DT, sleep=0.1).tables
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("hangs", [False, True])
+def test_robots_with_loops_are_of_one_kind_and_move_as_one_program_moves_them(hangs):
+    """Clusters of other names and at other places; on a column they hang on the world at several places."""
+    bars = cardan.robots.four_bar()
+    bars = bars.with_drives({"crank_joint": Drive(20.0, 0.5), "rocker_joint": Drive(0.0, 0.2)}).mechanism
+    b = WorldBuilder()
+    b.add_ground()
+    for k in range(4):
+        place = SE3(translation=(1.5 * k, 0.2 * k, 0.4))
+        base = Revolute((0, 0, 1)) if hangs else FreeFlyer()
+        b.add(bars, prefix=f"r{k}_", pose=place, base=base, stand=False)
+        b.add_shape(f"r{k}_coupler", Box((0.3, 0.1, 0.1)))
+    world = b.finalize(clusters=True)
+    assert [len(kind.trees) for kind in kinds_of(world.model, ())] == [4]
+    state = moved(world.state(worlds=3))
+    for steps in (1, 40):
+        one, rows = (Featherstone(world, DT, tables=tables).step(state, steps=steps) for tables in (False, True))
+        assert not rows.diverged.any()
+        assert np.abs(rows.v - one.v).max() < 1e-4 * np.abs(one.v).max(), steps

@@ -541,8 +541,8 @@ class SizeWarning(_Warning):
         super().__init__(
             f"{program} has {operations} operations, which take about {seconds:.0f} s to compile, once: it is kept on "
             "disk. A step is shorter with fewer pairs that may touch, world.with_contacts('*_foot'); with simpler "
-            "shapes for meshes; where no loop is closed, by tables, which no other solver has: "
-            "cardan.solvers.Featherstone(world, dt, tables=True)."
+            "shapes for meshes; by tables, cardan.solvers.Featherstone(world, dt, tables=True), where loops are "
+            "clusters, finalize(clusters=True)."
         )
 
 

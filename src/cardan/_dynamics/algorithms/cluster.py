@@ -21,7 +21,7 @@ Cost: that of K and of the blocks of K_d, once for a cluster.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -42,7 +42,7 @@ from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan._robot.joints import Joint, Revolute
 from cardan._robot.joints.catalogue.of_another import Follower, SubspaceOfFollower
-from cardan._robot.joints.derivation.programs import joint_program
+from cardan._robot.joints.derivation.programs import joint_program, replaced
 from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
 
 # Of (4): passes at most, and how far one goes [rad, units of length]; the squares of a step after which there is no
@@ -94,6 +94,27 @@ class Constraints:
         return self.follow([e for loop in self.loops for e in loop.residual])
 
 
+def with_names(model: Model, bodies: Iterable[str], joints: Iterable[str], closures: Iterable[str]) -> Model:
+    """Return a model without frames and annotations under other names, in the order of its own."""
+    new = dict(zip(model.body_names, bodies, strict=True)) | {WORLD: WORLD}
+
+    def named(c: Connection, name: str) -> Connection:
+        return replaced(c, name=name, parent=new[c.parent], child=new[c.child])
+
+    renamed = tuple(replaced(b, name=new[b.name]) for b in model.bodies)
+    connections, closing = (
+        tuple(map(named, own, names)) for own, names in ((model.connections, joints), (model.closures, closures))
+    )
+    return replace(model, bodies=renamed, connections=connections, closures=closing)
+
+
+def with_plain_names(model: Model) -> Model:
+    """Return a model under names that all of its kind have."""
+    groups = (model.bodies, model.connections, model.closures)
+    names = ([f"{letter}{k}" for k in range(len(group))] for letter, group in zip("bjc", groups, strict=True))
+    return replace(with_names(model, *names), name="part")
+
+
 @dataclass(frozen=True, slots=True)
 class ClosedSet(Manifold):
     """The configurations of a model whose loops are closed, moved by the velocities of independent coordinates.
@@ -132,6 +153,15 @@ class ClosedSet(Manifold):
     def joint_names(self) -> tuple[str, ...]:
         """Names of the joints whose coordinates it has."""
         return tuple(c.name for c in self.part.connections if c.joint.nv)
+
+    def named_as(self, other: Model) -> ClosedSet:
+        """Return it with the names of a model that differs from its part in these alone."""
+        names = other.body_names, other.joint_names, other.closure_names
+        return replace(self, part=replace(with_names(self.part, *names), name=other.name))
+
+    def plain(self) -> ClosedSet:
+        """Return it as all of its kind have it, whatever their names."""
+        return replace(self, part=with_plain_names(self.part))
 
     def constraints(self, q: Scalars) -> Constraints:
         """Return K_d^-1 and what follows from it."""
@@ -338,6 +368,11 @@ class ClusterMember(Follower):
 
     def _joints(self) -> list[tuple[str, Joint]]:
         return [(name, self.closed.part.joint(name)) for name in self.closed.joint_names]
+
+    def plain(self, rename: Callable[[str], str], closed: ClosedSet) -> ClusterMember:
+        """Return the joint as all of its kind have it: of loops with plain names, in a model with other names."""
+        name = closed.part.joint_names[self.closed.part.joint_names.index(self.name)]
+        return replace(self, name=name, closed=closed, by=tuple(map(rename, self.by)))
 
     def inner_configuration(self, q: Scalars) -> tuple[Scalar, ...]:
         """Return the joint's own part of q."""

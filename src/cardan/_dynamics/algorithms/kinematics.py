@@ -18,6 +18,7 @@ Saccon, Multibody dynamics notation (2019).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -25,13 +26,16 @@ from numpy.typing import NDArray
 
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Motion, Vector3
+from cardan._dynamics.algorithms.along import Nodes
 from cardan._dynamics.algorithms.tree import (
+    Relative,
     Vector,
     accelerations,
+    poses_along,
     relative_kinematics,
+    relative_poses,
     twists,
     velocity_products,
-    world_poses,
 )
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model
@@ -62,13 +66,18 @@ class Kinematics:
     """Poses of every frame and, if v is given, twists; if a is given, too, accelerations."""
 
     def __init__(self, model: Model, q: Vector, v: Vector | None = None, a: Vector | None = None) -> None:
-        self.model = model
-        self.relative = relative_kinematics(model, q)
-        self.poses = world_poses(model, self.relative)
+        self.model, self.q = model, q
+        nodes = Nodes(model)
+        self.poses = poses_along(nodes, relative_poses(nodes, q)[0])
         self.twists = twists(model, self.relative, v) if v is not None else None
         if v is not None and a is not None and self.twists is not None:
             c = velocity_products(model, self.relative, q, v, self.twists)
             self.accelerations = accelerations(model, self.relative, c, a)
+
+    @cached_property
+    def relative(self) -> Relative:
+        """Relative kinematics: poses alone need no motion subspaces, which take long for a cluster."""
+        return relative_kinematics(self.model, self.q)
 
     def pose(self, frame: str) -> SE3:
         at = self.model.attachment(frame)

@@ -56,14 +56,24 @@ def of_parent(values: Sequence[T], parent: int, world: T) -> T:
 def relative_kinematics(model: Model, q: Vector, loops: bool = False, fewest: int | None = None) -> Relative:
     """Return the relative kinematics; in rows, for pages that can go over many nodes in `loops`: so many at least."""
     nodes = nodes_of(model, q, fewest) if loops else Nodes(model)
-    J = nodes.each(lambda node: node.joint.transform(node.configuration(q)))
-    X = nodes.each(lambda node: node.placement @ J[node.index], kept=False)
+    X, J = relative_poses(nodes, q)
     S = nodes.each(lambda node: node.joint.subspace(node.configuration(q)))
     return Relative(X, S, J)
 
 
+def relative_poses(nodes: Nodes, q: Vector) -> tuple[Sequence[SE3], Sequence[SE3]]:
+    """Return X and J (`Relative`)."""
+    J = nodes.each(lambda node: node.joint.transform(node.configuration(q)))
+    return nodes.each(lambda node: node.placement @ J[node.index], kept=False), J
+
+
 def world_poses(model: Model, relative: Relative) -> Sequence[SE3]:
-    return relative.nodes(model).outwards(lambda node, above: above @ relative.X[node.index], SE3.identity())
+    return poses_along(relative.nodes(model), relative.X)
+
+
+def poses_along(nodes: Nodes, X: Sequence[SE3]) -> Sequence[SE3]:
+    """Return the poses of nodes in the world, of those in their parents."""
+    return nodes.outwards(lambda node, above: above @ X[node.index], SE3.identity())
 
 
 def poses_in_one_frame(model: Model, relative: Relative) -> list[SE3]:

@@ -11,7 +11,8 @@ import numpy as np
 
 from cardan._algebra.errors import MechanismError, ShapeError
 from cardan._algebra.manifolds import Euclidean
-from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
+from cardan._algebra.spatial import SE3
+from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember, with_plain_names
 from cardan._dynamics.algorithms.dependent import (
     Dependence,
     closed_configurations,
@@ -71,9 +72,10 @@ def clustered(model: Model, independent: Sequence[str] = (), near: Any = None) -
     if start is not None and start.shape != (model.nq,):
         raise ShapeError("clustered", "near", got=start.shape, expected=f"({model.nq},)")
     changed: dict[str, Connection] = {}
+    known: dict[Any, ClosedSet] = {}  # those of other names are alike
     closures = list(model.closures)
     for nodes, closing in _groups(model):
-        changed |= _cluster(model, nodes, closing, kept, start)
+        changed |= _cluster(model, nodes, closing, kept, start, known)
         closures = [c for c in closures if c not in closing]
     connections = tuple(changed.get(c.name, c) for c in model.connections)
     gone = [c.name for c in model.closures if c not in closures]
@@ -131,7 +133,12 @@ def _between(model: Model, closure: Connection) -> set[int]:
 
 
 def _cluster(
-    model: Model, nodes: set[int], closing: list[Connection], kept: set[int], near: np.ndarray | None
+    model: Model,
+    nodes: set[int],
+    closing: list[Connection],
+    kept: set[int],
+    near: np.ndarray | None,
+    known: dict[Any, ClosedSet],
 ) -> dict[str, Connection]:
     """Return the joints of a cluster as they are in it, by name."""
     part = _part(model, nodes, closing)
@@ -142,11 +149,15 @@ def _cluster(
         )
     if part.has_mimics:
         raise MechanismError(f"clustered: {_loops(part)}: a joint of it follows another one.")
-    start = None if near is None else [e for c in joints for e in near[model.q_slice(c.name)]]
+    start = None if near is None else tuple(e for c in joints for e in near[model.q_slice(c.name)].tolist())
     along = {i: j for c in joints for i, j in zip(_v(model, c), _v(part, c), strict=True)}
     acting = {name for a in model.annotations.actuators for name in a.joints}
     driven = {j for c in joints for j in _v(part, c) if c.name in acting or any((*c.drive_stiffness, *c.drive_damping))}
-    closed = _closed_set(part, {along[i] for i in kept if i in along}, driven, start)
+    own = {along[i] for i in kept if i in along}
+    key = with_plain_names(part), frozenset(own), frozenset(driven), start
+    if key not in known:
+        known[key] = _closed_set(with_sparse_rows(part), own, driven, start)
+    closed = known[key].named_as(part)
     placed = {c.name: c for c in model.connections}
     found: dict[str, Connection] = {}
     for c in joints:
@@ -162,21 +173,21 @@ def _v(model: Model, c: Connection) -> range:
 
 
 def _part(model: Model, nodes: set[int], closing: list[Connection]) -> Model:
-    """Return the joints of a cluster alone, on the body that carries it, which stands still."""
+    """Return the joints of a cluster alone, on bodies that stand still: those that carry it, placed to one another."""
     (base,) = {model.nodes[i].parent for i in nodes} - nodes
-    riding = {body.name: model.attachment(body.name).node for body in model.bodies}
+    riding = {WORLD: -1} | {body.name: model.attachment(body.name).node for body in model.bodies}
     names = {model.nodes[i].name for i in nodes}
-    connections = []
-    for c in model.connections:
-        if c.name in names or (riding[c.child] in {*nodes, base} and not c.joint.nv):
-            connections.append(c)
-        elif base >= 0 and c.name == model.nodes[base].name:
-            connections.append(Connection(c.name, Fixed(), WORLD, c.child))
-    bodies = tuple(Body(c.child) for c in connections)
-    return with_sparse_rows(Model(model.name, bodies, tuple(connections), closures=tuple(closing)))
+    own = [c for c in model.connections if c.name in names or (riding[c.child] in nodes and not c.joint.nv)]
+    ends = dict.fromkeys(body for c in (*own, *closing) for body in (c.parent, c.child) if riding[body] == base)
+    poses = {body: SE3.identity() if body == WORLD else model.attachments[body].pose for body in ends}
+    to_first = poses[WORLD if WORLD in ends else next(iter(ends))].inverse()
+    holding = {c.child: c.name for c in model.connections}
+    held = [Connection(holding[b], Fixed(), WORLD, b, to_first @ X) for b, X in poses.items() if b != WORLD]
+    connections = (*held, *own)
+    return Model(model.name, tuple(Body(c.child) for c in connections), connections, closures=tuple(closing))
 
 
-def _closed_set(part: Model, kept: set[int], driven: set[int], start: list[float] | None) -> ClosedSet:
+def _closed_set(part: Model, kept: set[int], driven: set[int], start: Sequence[float] | None) -> ClosedSet:
     samples = closed_configurations(part, start)
     if not samples:
         where = "" if start is None else " near the given configuration"

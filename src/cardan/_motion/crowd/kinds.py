@@ -13,6 +13,7 @@ from cardan._algebra.manifolds import Euclidean
 from cardan._algebra.spatial import SE3, Inertia
 from cardan._dynamics.algorithms.along import are_many
 from cardan._dynamics.algorithms.chains import LARGE, depth_of
+from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
 from cardan._motion.contact.touching import Pair
 from cardan._motion.crowd.rows import LANES, blocks_of
 from cardan._robot.joints import FreeFlyer, Joint
@@ -226,13 +227,18 @@ def _parts_of(
     joint = {c.name: f"j{k}" for k, c in enumerate(own)}
     roots = [c for c in own if c.parent not in body]  # on a body that is fixed in the world, or on the world
     root = roots[0] if len(roots) == 1 and not roots[0].joint.is_placed else None
+    plain: dict[int, ClosedSet] = {}
     connections = []
     for c in own:
         changes: dict[str, Any] = {"name": joint[c.name], "child": body[c.child], "parent": body.get(c.parent, "world")}
         if c.parent not in body:
             place = model.attachments[c.parent].pose @ c.parent_pose
             changes["parent_pose"] = place if root is None else SE3.identity()
-        if c.joint.primaries:
+        if isinstance(c.joint, ClusterMember):
+            closed = c.joint.closed
+            plain[id(closed)] = plain.get(id(closed)) or closed.plain()
+            changes["joint"] = c.joint.plain(joint.__getitem__, plain[id(closed)])
+        elif c.joint.primaries:
             changes["joint"] = renamed_primaries(c.joint, joint.__getitem__)
         connections.append(replaced(c, **changes))
     renamed = tuple(replaced(b, name=body[b.name]) for b in bodies)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from cardan._algebra.by_identity import ByIdentity
-from cardan._algebra.content import Parts, UnknownContentError, parts
+from cardan._algebra.content import Content, Parts, UnknownContentError, parts
 from cardan._algebra.errors import JointError
 
 T = TypeVar("T")
@@ -75,4 +75,4 @@ def _is_immutable(part: Any) -> bool:
     kind = type(part)
     parameters = vars(kind).get("__dataclass_params__")
     lasting = issubclass(kind, tuple) or (parameters is not None and parameters.frozen)
-    return kind in (tuple, frozenset) or (lasting and kind.__module__.startswith("cardan."))
+    return kind in (tuple, frozenset, Content) or (lasting and kind.__module__.startswith("cardan."))
