@@ -3,6 +3,7 @@
 import shutil
 from typing import Any, NamedTuple
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -134,6 +135,10 @@ def test_on_numbers_symbols_and_nothing_kept():
     total, sums = cardan.scan(lambda s, x: (s + x, s + x), 0.0, np.arange(4.0))
     assert (total, sums.tolist()) == (6.0, [0.0, 1.0, 3.0, 6.0])
     assert cardan.scan(lambda s, x: (s @ x, None), np.eye(2), np.array([np.eye(2)] * 3))[1] == ()
+    third = mpmath.mpf(1) / 3  # it has more digits than a float, for one
+    assert cardan.scan(lambda s, x: (s + x, s), third, np.arange(3.0))[1].tolist() == [third, third, third + 1]
+    kept = cardan.scan(lambda s, x: (s + x, (s, s > 0)), np.float32(0.0), np.ones(3, np.float32))[1]
+    assert [a.dtype for a in kept] == [np.float32, bool]
 
     @cardan.function
     def polynomial(model, q):

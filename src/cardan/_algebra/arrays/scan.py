@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -88,5 +87,6 @@ def _stacked(rows: Sequence[Any]) -> Any:
         parts = [_stacked(part) for part in zip(*rows, strict=True)]
         return parts if isinstance(rows[0], list) else tuple.__new__(type(rows[0]), parts)
     entries, shape = list(entries_of(rows)), (len(rows), *np.shape(rows[0]))
-    numbers = all(isinstance(e, Real) for e in entries)
-    return np.array(entries, dtype=float).reshape(shape) if numbers else symbolic(entries, shape)
+    # numbers of other libraries have other digits than NumPy's, and stay what they are
+    plain = all(isinstance(e, (int, float, np.generic)) for e in entries)
+    return np.array(entries).reshape(shape) if plain else symbolic(entries, shape)
