@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._compiler.program import Array, Instruction, Program, trace
+from cardan._compiler.program import Array, Instruction, Program, autodiff, trace
 from cardan._compiler.program.ops import Op
 from cardan._compiler.program.passes import Fused, joined_products
 from cardan._compiler.targets import compile_program, default_target
@@ -16,6 +16,7 @@ from cardan._compiler.targets.llvm.compiler import compile_program as compile_na
 from cardan._compiler.targets.llvm.direct.lowering import spread
 from cardan._compiler.targets.llvm.lanes import Lanes
 from cardan._compiler.targets.llvm.target import LoadedCode
+from cardan._compiler.targets.llvm.text import llvm_text
 from emitter_fuzz import Guarded, run_batch, tables
 from mechanisms import random_state
 from programs import LOOPS, evaluated, random_program, same
@@ -113,6 +114,32 @@ def test_random_loops(by, seed):
     for rows, dtype in ((11, np.float64), (3, np.float32)):
         given = list(np.random.default_rng(seed).uniform(-1.0, 1.0, (2, rows, 3)).astype(dtype))
         assert same(by("direct", program, given), by("llvm", program, given)), (rows, dtype)
+
+
+def mean_of_rows(steps):
+    """The gradient of a mean of what a loop keeps: it adds to a row of a column for each pass, outside of the loop."""
+
+    @cardan.function(shapes={"x": (steps, 2)}, returns=())
+    def mean(model, x):
+        kept = cardan.scan(lambda s, row: (np.sin(s) + row, (s @ row, s[0])), x[0], x)[1]
+        return np.mean(kept[0]) * kept[1][steps // 2] + np.mean(kept[1])
+
+    return cardan.gradient(mean, "x").program(cardan.robots.double_pendulum().model())
+
+
+@needs_native
+def test_rows_that_are_known_are_added_to_by_tables(by, monkeypatch):
+    """Compiling them by LLVM took 12 s for 5000 rows, as each had a loop of its own that made it 0, too."""
+    monkeypatch.setattr(autodiff, "LONG", 0)
+    few, program = mean_of_rows(60), mean_of_rows(120)
+    x = np.random.default_rng(0).normal(size=(11, 120, 2))
+    assert same(by("direct", program, [x]), by("llvm", program, [x]))
+    assert same(by("direct", program, [x[:3].astype("f")]), by("llvm", program, [x[:3].astype("f")]))
+    for machine, size in tables():
+        plans = [plan.plan_program(p, machine) for p in (few, program)]
+        assert [len(p.direct) for p in plans] == [4, 4]
+        loops = [llvm_text(p.program, Lanes(size // 8, "double"), p).count("\nloop") for p in plans]
+        assert loops[0] == loops[1]
 
 
 @pytest.mark.slow

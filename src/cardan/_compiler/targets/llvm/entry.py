@@ -280,13 +280,18 @@ class EntryWriter:
 
     def empty(self, within: Region | None) -> None:
         """Write zeros to the columns that are added to in a region, and live in it."""
-        w, size = self.w, self.lanes.bytes
-        places = ((self.plan.columns[c], self.program.columns[c].rows) for c in self.plan.summed.get(within, ()))
-        slots = sorted(place.at(row) for place, rows in places for row in range(rows))
-        for _, run in groupby(enumerate(slots), key=lambda item: item[1] - item[0]):
-            own = [slot for _, slot in run]
-            start = self.slot(own[0])
-            w.loop(0, len(own) * size, size, lambda at, start=start: w.store(w.v, w.real(0.0), w.at(start, at), size))
+        w, size, records = self.w, self.lanes.bytes, dict[tuple[int, int], list[str]]()
+        for c in self.plan.summed.get(within, ()):
+            place, rows = self.plan.columns[c], self.program.columns[c].rows
+            records.setdefault((rows, place.stride), []).append(self.slot(place.first))
+
+        for (rows, stride), starts in records.items():
+
+            def of_row(at: str, starts: Sequence[str] = starts) -> None:
+                for start in starts:
+                    w.store(w.v, w.real(0.0), w.at(start, at), size)
+
+            w.loop(0, rows * stride * size, stride * size, of_row)
 
     def any_lane(self, condition: int) -> str:
         """Write whether a condition holds in any lane."""

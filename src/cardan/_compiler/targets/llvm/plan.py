@@ -289,10 +289,11 @@ def _segments(joined: Joined, stretch: range) -> list[list[int]]:
 
 def _is_simple(plan: Plan, number: int, machine: Machine) -> bool:
     """Return whether a block adds to no column at two rows, which may be the same, and needs few rows."""
-    ops, rows = plan.joined.ops, dict[float, int]()
+    (ops, args), rows = plan.joined, dict[float, set[int]]()
     for k in (k for k in plan.blocks[number] if ops[k] is Op.ADDED):
-        if rows.setdefault(plan.numbers[k], plan.joined.args[k][0]) != plan.joined.args[k][0]:
-            return False
+        rows.setdefault(plan.numbers[k], set()).add(args[k][0])
+    if any(len(own) > 1 and any(ops[row] is not Op.AT for row in own) for own in rows.values()):
+        return False
     return len(plan.block_pointers(number)) <= machine.pointers
 
 
