@@ -217,6 +217,33 @@ def test_a_pole_swings_up():
     assert again.cost <= found.cost
 
 
+@pytest.mark.parametrize("hessian", ["gauss-newton", "exact"])
+def test_a_cost_that_is_not_convex_in_the_controls_converges(hessian):
+    """It begins where a control costs most. Steps had become too short to gain, and were made shorter for that."""
+
+    @cardan.function(shapes={"u": (1,)}, returns=())
+    def hill(model, q, v, u):
+        return np.cos(u[0]) + 1e-3 * u[0] ** 4 + 0.01 * v @ v
+
+    @cardan.function(returns=())
+    def nothing(model, q, v):
+        return 0.0 * q[0]
+
+    @cardan.function(returns=())
+    def near(model, q, v):
+        return 10.0 * (q @ q + v @ v)
+
+    moving = optimal.Problem(CART, step, hill, near, -10.0, 10.0)
+    found = optimal.solve(moving, np.array([0.5, 0.3]), STILL, np.zeros((10, 1)), tolerance=1e-12, hessian=hessian)
+    assert found.converged
+    assert found.iterations < 45
+    level = optimal.Problem(CART, step, hill, nothing)
+    stays = optimal.solve(level, STILL, STILL, np.zeros((3, 1)), hessian=hessian)
+    assert (stays.u == 0.0).all()  # no slope says which way is down, and it does not end for that
+    assert not stays.converged
+    assert stays.iterations < 20
+
+
 def test_bounds_hold_and_what_is_at_one_is_pushed_on():
     free = optimal.Problem(CART, step, cost, final)
     bounded = optimal.Problem(CART, step, cost, final, -8.0, 8.0)

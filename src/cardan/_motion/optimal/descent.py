@@ -11,8 +11,8 @@ taken if the cost falls by at least a ten thousandth of what the expansion says,
     -share sum Q_u . k - 1/2 share^2 sum k . Q_uu k
 
 If none does, or Q_uu is not positive definite somewhere, mu grows tenfold, relative to the largest second derivative by
-a control; it falls again with every step taken. The search ends when a whole step without mu would gain less than
-the tolerance.
+a control. It falls again with every step taken, and where a step would gain less than the tolerance: that may be due to
+mu. The search ends when this holds of a whole step without mu.
 
 Second derivatives of the dynamics are left out (Gauss-Newton), or a second recursion has them: weighed with the
 costates lambda_t = q_t + A^T lambda_(t+1), as Newton's method has it. It is tried beside the first one, for far from
@@ -259,28 +259,30 @@ def _descended(
     K, nu = np.zeros((T, N, m, n)), np.zeros(N)
     mu, left, scale = np.zeros(N), np.full(N, np.inf), TINY * np.abs(motion.cost)
     done, converged, count = np.zeros(N, dtype=bool), np.zeros(N, dtype=bool), np.zeros(N, dtype=int)
+    unsound = np.full(N, -1.0)  # the last mu with which Q_uu was not positive definite, at this motion
     for _ in range(iterations):
         live = np.flatnonzero(~done)
         if not len(live):
             break
         near, own = _of(motion, live), {name: _part(a, live) for name, a in given.items()}
-        better, taken, ended = near, np.zeros(len(live), dtype=bool), np.zeros(len(live), dtype=bool)
+        better, (taken, sound, calm) = near, np.zeros((3, len(live)), dtype=bool)
         for way in _swept(motions, near, own, mu[live], is_exact):
-            back, sound = way.back, way.sound
-            gain = -(way.slope + 0.5 * way.curve)
-            small = (mu[live] <= LEAST_MU) & (gain <= tolerance * np.abs(near.cost) + scale[live]) & (near.gaps == 0.0)
-            ended = np.where(sound, small, ended)  # the last that is sound says so, which is the exact one
+            back, gain = way.back, -(way.slope + 0.5 * way.curve)
+            little = (gain <= tolerance * np.abs(near.cost) + scale[live]) & (near.gaps == 0.0)
+            calm = np.where(way.sound, little, calm)  # the last that is sound says so, which is the exact one
             nu[live] = np.maximum(nu[live], way.least_nu(near))
             other, improved = _improved(motions, near, way, nu[live], own)
-            better, taken = _better(better, other, nu[live]), taken | improved
-            K = _placed(K, live[sound], back.K, sound, within=True)
-            left[live[sound]] = gain[sound]
+            better, taken, sound = _better(better, other, nu[live]), taken | improved, sound | way.sound
+            K = _placed(K, live[way.sound], back.K, way.sound, within=True)
+            left[live[way.sound]] = gain[way.sound]
         motion = _moved(motion, live, better, slice(None), within=True)
         less = np.where(mu[live] <= LEAST_MU, 0.0, 0.1 * mu[live])
-        mu[live] = np.where(taken | ended, less, np.maximum(10.0 * mu[live], LEAST_MU))
+        ended, held = calm & (mu[live] <= LEAST_MU), calm & ~taken & (less <= 2.0 * unsound[live])
+        unsound[live] = np.where(taken, -1.0, np.where(sound, unsound[live], mu[live]))
+        mu[live] = np.where(taken | calm, less, np.maximum(10.0 * mu[live], LEAST_MU))
         count[live] += 1
         converged[live] = ended
-        done[live] = ended | (mu[live] > MOST_MU)
+        done[live] = ended | held | (mu[live] > MOST_MU)
     gap = np.abs(motions.gaps(motion, given)).max((0, 2)) if motion.gaps.any() else np.zeros(N)
     return Found(*motion[:3], K, motion.cost, left, converged, count, gap)
 
