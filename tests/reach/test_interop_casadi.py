@@ -176,6 +176,22 @@ def test_ipopt_takes_the_same_iterations_as_with_casadis_own_symbols(ca, compile
         assert found[1] == iterations
 
 
+@ways
+def test_a_map_has_jacobians_and_hessians(ca, compiler):
+    """CasADi asks it for several directions at once, which callbacks gave the shape of one."""
+
+    of = cardan.forward_dynamics
+    x = [ca.MX.sym(name, 2, 3) for name in ("q", "v", "tau")]
+    values, found = ca.vertcat(*map(ca.vec, x)), []
+    numbers = [ca.DM(a) for a in np.random.default_rng(4).normal(size=(3, 2, 3))]
+    for F in (wrap(of, PENDULUM, compiler=compiler).map(3), wrap(of, PENDULUM, states=3, compiler=compiler)):
+        y = ca.vec(F(*x))
+        both = ca.jacobian(y, values), ca.hessian(ca.sumsqr(y), values)[0]
+        found.append([np.array(a) for a in ca.Function("f", x, both)(*numbers)])
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12 * np.abs(b).max())
+
+
 def test_zeros_are_left_out(ca):
     """Nothing is written for what no state makes other than 0: the angle of the first joint, say, which is upright."""
     jacobian = wrap(cardan.forward_dynamics, ARM, compiler="").jacobian()

@@ -278,7 +278,17 @@ def _callback_class() -> Any:
         def has_reverse(self, count: int) -> bool:
             return count == 1 and f"adj1_{self.function.name}" in self.found
 
-        def get_reverse(self, *_: Any) -> Any:
-            return self.derivative("adj1")
+        def get_reverse(self, count: int, name: str, inputs: Sequence[str], outputs: Sequence[str], _: Any) -> Any:
+            """Return what pulls so many directions back, side by side: one, or as many as a `map` asks for."""
+            one, results = self.derivative("adj1"), len(self.patterns[1])
+            if count == 1:
+                return one
+            given, seeds = one.patterns[0][:-results], one.patterns[0][-results:]
+            x = [casadi.MX.sym("x", pattern) for pattern in given]
+            all_seeds = [casadi.MX.sym("seed", casadi.repmat(pattern, 1, count)) for pattern in seeds]
+            split = zip(*(casadi.horzsplit_n(s, count) for s in all_seeds), strict=True)
+            each = zip(*(one.call([*x, *own]) for own in split), strict=True)
+            found = [casadi.horzcat(*columns) for columns in each]
+            return casadi.Function(name, [*x, *all_seeds], found, inputs, outputs)
 
     return Evaluated
