@@ -221,14 +221,28 @@ def batch_of(program: Program, arrays: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def is_plain(arrays: Sequence[Any]) -> bool:
-    """Return whether the operator would do nothing but compute: no derivative, no transform, no mode, no graph."""
+    """Return whether the operator would do nothing but compute, and record: no transform, no mode, no graph."""
     if torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0:
         return False
     if torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack() or torch.jit.is_tracing():
         return False
-    if not all(type(a) in PLAIN and a.is_cpu and a.layout == torch.strided for a in arrays):
-        return False
-    return not (torch.is_grad_enabled() and any(a.requires_grad for a in arrays))
+    return all(type(a) in PLAIN and a.is_cpu and a.layout == torch.strided for a in arrays)
+
+
+def is_recorded(arrays: Sequence[Any]) -> bool:
+    """Return whether a gradient may be asked for."""
+    return torch.is_grad_enabled() and any(a.requires_grad for a in arrays)
+
+
+def evaluated(arrays: Sequence[Any], program: Program) -> list[Any]:
+    """Return the results, by the operator only where it would do more than compute: PyTorch takes 40 us to find it."""
+    if not is_plain(arrays):
+        return evaluate(arrays, program.name)
+    return (
+        list(_Evaluated.apply(None, program.name, *arrays))
+        if is_recorded(arrays)
+        else evaluate_plainly(arrays, program)
+    )
 
 
 # --- where it runs ---
@@ -276,7 +290,7 @@ class _Evaluated(torch.autograd.function._SingleLevelFunction):
 
     @staticmethod
     def forward(keys: Any, name: str, *arrays: Any) -> tuple[Any, ...]:
-        return tuple(_below(keys, arrays, name))
+        return tuple(evaluate_plainly(arrays, program_named(name)) if keys is None else _below(keys, arrays, name))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
@@ -295,22 +309,27 @@ class _Evaluated(torch.autograd.function._SingleLevelFunction):
         back = ctx.program.derived("pulled", wrt)
         shapes = [(*ctx.batch, *core) for core in ctx.program.results]
         given = [arrays[0].new_zeros(s) if w is None else w for w, s in zip(weights, shapes, strict=True)]
-        found = dict(zip(wrt, evaluate(back.arranged(arrays, given), back.program.name), strict=True))
-        by = [found[k].sum_to_size(a.shape) if k in found else None for k, a in enumerate(arrays)]
+        found = dict(zip(wrt, evaluated(back.arranged(arrays, given), back.program), strict=True))
+        by = [_summed(found[k], a.shape) if k in found else None for k, a in enumerate(arrays)]
         return (None, None, *by)
 
     @staticmethod
     def jvp(ctx: Any, *rates: Any) -> tuple[Any, ...]:
         arrays, moving = ctx.saved_tensors, [k for k, rate in enumerate(rates[2:]) if rate is not None]
         along = ctx.program.derived("pushed", moving)
-        return tuple(evaluate(along.arranged(arrays, [rates[2 + k] for k in moving]), along.program.name))
+        return tuple(evaluated(along.arranged(arrays, [rates[2 + k] for k in moving]), along.program))
+
+
+def _summed(array: Any, shape: tuple[int, ...]) -> Any:
+    """Return the sum over the dimensions in which an argument was broadcast."""
+    return array if array.shape == shape else array.sum_to_size(shape)
 
 
 def _with_derivatives(keys: Any, arrays: Sequence[Any], name: str) -> list[Any]:
     if torch._C._are_functorch_transforms_active():
         with _of_one_level():
             return list(_Evaluated.apply(keys, name, *arrays))
-    if forward_ad._current_level < 0 and not (torch.is_grad_enabled() and any(a.requires_grad for a in arrays)):
+    if forward_ad._current_level < 0 and not is_recorded(arrays):
         return _below(keys, arrays, name)
     return list(_Evaluated.apply(keys, name, *arrays))
 

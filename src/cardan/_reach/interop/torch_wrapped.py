@@ -13,7 +13,7 @@ from cardan._algebra.errors import DTypeError, ParameterError
 from cardan._compiler.targets import default_target
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.signature import Options, check_model, is_number, token
-from cardan._reach.interop.torch_operator import Program, evaluate, evaluate_plainly, is_plain, program_of, torch
+from cardan._reach.interop.torch_operator import Program, evaluate, evaluated, program_of, torch
 from cardan._reach.interop.torch_operator import called_bound as called_bound
 from cardan._reach.interop.wrapper import Wrapper, check_function
 from cardan._robot.model import Model
@@ -112,14 +112,14 @@ class Wrapped(Wrapper):
         """
         if not torch.compiler.is_compiling():
             plan = None if kwargs else self._by_position.get(len(args))
-            if plan is not None and is_plain(args):
-                return _formed(plan.form, evaluate_plainly(args, plan.program))
+            if plan is not None and all(isinstance(x, torch.Tensor) for x in args):
+                return _formed(plan.form, evaluated(args, plan.program))
         arrays, options = self._told_apart(args, kwargs)
         plan = _plan_of(self._key, tuple(arrays), options)
         if not torch.compiler.is_compiling() and [*map(id, arrays.values())] == [*map(id, args)]:
             self._by_position[len(args)] = plan
         tensors = self._tensors(arrays)
-        results = evaluate_plainly(tensors, plan.program) if is_plain(tensors) else evaluate(tensors, plan.name)
+        results = evaluate(tensors, plan.name) if torch.compiler.is_compiling() else evaluated(tensors, plan.program)
         return _formed(plan.form, results)
 
     def _told_apart(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], Options]:
