@@ -540,9 +540,9 @@ class SizeWarning(_Warning):
         self.program, self.operations, self.seconds = program, operations, seconds
         super().__init__(
             f"{program} has {operations} operations, which take about {seconds:.0f} s to compile, once: it is kept on "
-            "disk. A step is shorter with fewer pairs that may touch, world.with_contacts('*_foot'); with simpler "
-            "shapes for meshes; by tables, cardan.solvers.Featherstone(world, dt, tables=True), where loops are "
-            "clusters, finalize(clusters=True)."
+            "disk. A loop of Python is written out; cardan.repeat and cardan.scan are not. A world's step is shorter "
+            "with fewer pairs that may touch, world.with_contacts('*_foot'); with simpler shapes for meshes; by tables, "
+            "cardan.solvers.Featherstone(world, dt, tables=True), where loops are clusters, finalize(clusters=True)."
         )
 
 
