@@ -288,12 +288,14 @@ def _segments(joined: Joined, stretch: range) -> list[list[int]]:
 
 
 def _is_simple(plan: Plan, number: int, machine: Machine) -> bool:
-    """Return whether a block adds to no column at two rows, which may be the same, and needs few rows."""
+    """Return whether a block adds to no column at two rows that may be the same, and needs few rows."""
     (ops, args), rows = plan.joined, dict[float, set[int]]()
     for k in (k for k in plan.blocks[number] if ops[k] is Op.ADDED):
         rows.setdefault(plan.numbers[k], set()).add(args[k][0])
-    if any(len(own) > 1 and any(ops[row] is not Op.AT for row in own) for own in rows.values()):
-        return False
+    for own in rows.values():
+        known = {plan.numbers[row] for row in own if ops[row] is Op.AT}
+        if len(own) > max(1, len(known)):
+            return False
     return len(plan.block_pointers(number)) <= machine.pointers
 
 
