@@ -284,7 +284,6 @@ class EntryWriter:
         for c in self.plan.summed.get(within, ()):
             place, rows = self.plan.columns[c], self.program.columns[c].rows
             records.setdefault((rows, place.stride), []).append(self.slot(place.first))
-
         for (rows, stride), starts in records.items():
 
             def of_row(at: str, starts: Sequence[str] = starts) -> None:
