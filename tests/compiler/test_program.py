@@ -46,6 +46,8 @@ def test_at_most_31_operations_each_specified():
         (lambda x: x[0] ** 4, 2),
         (lambda x: cardan.where(x[0] < 1.0, x[1], x[1]), 0),
         (lambda x: cardan.where(True, x[0], x[1]), 0),
+        (lambda x: -cardan.where(-x[0] < -x[1], -x[1], -x[0]), 2),  # signs of both sides go outside
+        (lambda x: cardan.where(-x[0] <= -x[1], x[0], x[1]) - cardan.where(x[1] <= x[0], x[0], x[1]), 2),
     ],
 )
 def test_folding_and_sharing(function, operations):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._compiler.program import Array, Program, expr, trace, verify
+from cardan._compiler.program import Array, Graph, Op, Program, expr, trace, verify
 from cardan._compiler.program.autodiff import vector_jacobian_product
 from cardan._compiler.program.program import Region
 from cardan._compiler.program.replay import repeated, replay, straight
@@ -660,6 +660,28 @@ def test_what_no_iteration_changes_is_no_region(reference_target):
     assert len(verify(idle.program(pendulum())).regions) == 1
 
 
+@pytest.mark.parametrize("derived", [None, 2])
+def test_what_begins_at_0_and_stays_there_is_known_in_every_pass(derived):
+    """Zeros of slips that no contact has were carried, and multiplied with, in each pass."""
+    graph = Graph(regions=True)
+    x, y = graph.symbols([Array("x", (2,))])
+    found = graph.repeated(5, lambda e: (True, [e[0] * y + e[1] * x, e[1] * y]), [x, 0.0], derived)
+    assert found[1] == 0.0
+    assert [len(r.carried) for r in graph.regions] == [1]
+    assert sum(op is Op.MUL for op, *_ in graph.instructions) == 1
+
+
+def test_what_begins_at_0_and_does_not_stay_there_is_carried(reference_target):
+    @cardan.function(returns=("nq",))
+    def counted(model, q):
+        sums = cardan.repeat(4, lambda x, n, z: (x + n * q[0] + z, n + 1.0, z), q[0] * q[0], 0.0, 0.0)
+        return np.stack([sums[0] + 0.0 * q[0], sums[1] * q[0]])
+
+    q = np.random.default_rng(1).uniform(-1.0, 1.0, (9, 2))
+    expected = np.stack([q[:, 0] ** 2 + 6.0 * q[:, 0], 4.0 * q[:, 0]], 1)
+    np.testing.assert_allclose(counted.on(reference_target)(pendulum(), q), expected, atol=1e-14)
+
+
 def test_wrong_iterations():
     for count in (0, -1, 2.5, True, None):
         with pytest.raises(ParameterError, match="whole number from 1"):
@@ -676,7 +698,7 @@ def test_wrong_iterations():
         cardan.repeat(2, lambda x, y: x, 1.0, 2.0)
 
 
-@pytest.mark.parametrize("seed", [109, 198])
+@pytest.mark.parametrize("seed", [67, 198, 234])
 def test_what_an_inner_loop_carries_from_outside_is_there_in_every_pass_of_the_outer(seed):
     """It was overwritten after the outer loop's first pass, and results were wrong in silence."""
     count, one_by_one = 1 + seed % 4, item_by_item

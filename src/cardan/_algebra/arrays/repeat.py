@@ -18,9 +18,10 @@ from cardan._algebra.scalar import where
 def repeat(count: Any, body: Callable[..., Any], *start: Any, most: int | None = None) -> Any:
     """Return what is left after a number of passes, each of which gets what the one before returned.
 
-    `repeat(3, body, x)` is `body(body(body(x)))`. In a traced function the body is traced once (twice, if it starts
-    from numbers alone: its first pass is then a simpler one), and native code runs a loop, so that the program stays
-    as short as one pass. What the body uses from outside is computed before, once. The derivative of a long loop is a
+    `repeat(3, body, x)` is `body(body(body(x)))`. In a traced function the body is traced once, and native code runs a
+    loop, so that the program stays as short as one pass. It is traced twice if it starts from numbers alone: its first
+    pass is then a simpler one. So it is if it starts from a 0 that it changes; one that it leaves is known in each
+    pass. What the body uses from outside is computed before, once. The derivative of a long loop is a
     loop. Joints and other libraries' symbols write the passes out.
 
     With `most`, the count is data: each state has its own, and none makes a pass if it is not positive. Native code

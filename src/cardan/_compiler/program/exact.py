@@ -291,6 +291,13 @@ def _symbol(op: Op, operands: Sequence[Value]) -> Value:
         size, negative = up_to_sign(operands[0])
         value = _hashed(op.value, size, *operands[1:])
         return _negated(value) if negative else value
+    if op is Op.SELECT:
+        condition, a, b = operands
+        negative = up_to_sign(a or b)[1]
+        value = _hashed(op.value, condition, *map(_negated, (a, b))) if negative else _hashed(op.value, *operands)
+        return _negated(value) if negative else value
+    if op in (Op.LT, Op.LE):  # a < b where -b < -a
+        operands = min(operands, [_negated(v) for v in reversed(operands)], key=repr)
     return _hashed(op.value, *(sorted(operands, key=repr) if op in COMMUTATIVE else operands))
 
 

@@ -221,16 +221,22 @@ class Graph:
             for _ in range(derived or count):
                 _, entries = body(entries)
             return entries
+        # What is 0 before and after is no number to carry: bodies fold it, as where passes are written out.
+        zeros = {n for n, e in enumerate(entries) if isinstance(e, Number) and e == 0.0}
         first = [self.result(e) for e in entries]
-        start = len(self.instructions)
-        heads = list(map(self.head, first))
-        condition, found = body([Expr(self, k) for k in heads])
-        after = [self.result(e) for e in found]
+        while True:
+            start = len(self.instructions)
+            heads = {n: self.head(k) for n, k in enumerate(first) if n not in zeros}
+            condition, found = body([Expr(self, heads[n]) if n in heads else 0.0 for n in range(len(first))])
+            if all(isinstance(found[n], Number) and found[n] == 0.0 for n in zeros):
+                break
+            zeros = set()  # one does not stay, so carry all; the pass that was traced is dead
+        after = {n: self.result(found[n]) for n in heads}
         # A condition from outside is the same in all passes: then none is the last.
         going = condition.index if type(condition) is Condition and condition.index >= start else None
-        carried = tuple(zip(heads, after, strict=True))
+        carried = tuple([(heads[n], after[n]) for n in heads])
         self.close(Region(start, len(self.instructions), count, carried, going, derived))
-        return [Expr(self, k) for k in after]
+        return [Expr(self, after[n]) if n in after else 0.0 for n in range(len(first))]
 
     def scanned(
         self, body: RowPass, entries: list[Any], columns: Sequence[Sequence[Any]]
@@ -676,7 +682,12 @@ def _operand(graph: Graph, value: Any, kind: ValueType) -> int:
 def _compare(op: Op, a: Any, b: Any) -> Any:
     if not isinstance(a, (Expr, *Number)) or not isinstance(b, (Expr, *Number)):
         return NotImplemented
-    return _apply(op, a, b)
+    return _apply(op, -b, -a) if _both_negative(a, b) else _apply(op, a, b)
+
+
+def _both_negative(a: Any, b: Any) -> bool:
+    """Return whether a sign can be left out: -a < -b where b < a, and of two negatives one is chosen with its sign."""
+    return type(a) is Expr and type(b) is Expr and a.negative and b.negative
 
 
 def _symmetric(op: Op, *, odd: bool) -> Callable[[Expr], Expr]:
@@ -705,7 +716,7 @@ def _select(condition: Any, a: Any, b: Any) -> Any:
         return a
     if isinstance(a, Number) and isinstance(b, Number) and a == b:
         return float(a)
-    return _apply(Op.SELECT, condition, a, b)
+    return -_apply(Op.SELECT, condition, -a, -b) if _both_negative(a, b) else _apply(Op.SELECT, condition, a, b)
 
 
 def _held(x: Any, tangent: Any) -> Any:
