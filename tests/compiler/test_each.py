@@ -138,6 +138,26 @@ def test_numbers_that_all_items_share_fold_and_others_wait_in_a_table(target):
     assert same([evaluated(many, "numpy", given)[0]], [evaluated(plain, "numpy", given)[0]])
 
 
+@pytest.mark.parametrize("target", ["numpy", "llvm"])
+def test_what_known_numbers_of_an_item_make_is_a_known_number(target):
+    """|x|^2 of a hull's vertices was worked out in each state."""
+    corners = np.random.default_rng(5).uniform(-1.0, 1.0, (40, 12, 3))
+
+    def of(vertices, d):
+        sizes = [x * x + y * y + z * z for x, y, z in vertices]
+        return sum((size * d[0] + x * d[1] for size, (x, *_) in zip(sizes, vertices, strict=True)), 0.0)
+
+    program = traced(lambda d: np.stack(cardan.each(lambda own: of(own, d), corners.tolist())), (2,))
+    (d,), ops = numbers(33, (2,)), program.instructions.ops
+    assert [region.passes for region in program.regions] == [39]
+    for own in (ops[: program.regions[0].start], ops[program.regions[0].start :]):  # the first item, and all others
+        assert own.count(Op.MUL) == 24
+        assert own.count(Op.ADD) + own.count(Op.SUB) == 23
+    expected = [sum((c * c).sum(1) * d[k, 0] + c[:, 0] * d[k, 1]) for k in range(len(d)) for c in corners]
+    (found,) = evaluated(program, target, [d])
+    np.testing.assert_allclose(found.ravel(), expected, rtol=1e-13, atol=1e-13)
+
+
 def test_from_numbers_alone_the_first_item_is_done_before():
     def results(x):
         return np.stack(cardan.each(lambda c: chain([c, x[0], x[1]], [x[1], c, c]), [0.1, 0.2, 0.3, 0.4]))

@@ -19,11 +19,41 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import Enum
+from itertools import count
 from typing import NamedTuple, cast
 
+import numpy as np
+
+from cardan._algebra.arrays.cell import Table
 from cardan._compiler.program.instructions import Instruction, Instructions
-from cardan._compiler.program.ops import ENTRIES, LEAVES, WRITES, Op
-from cardan._compiler.program.program import Nesting, Program, Region, stretches, used_once
+from cardan._compiler.program.ops import ENTRIES, LEAVES, SPEC, WRITES, Op
+from cardan._compiler.program.program import Column, Nesting, Program, Region, stretches, used_once
+
+FOLDED = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.NEG, Op.SQRT, Op.ABS, Op.MIN, Op.MAX})
+"""What gives the same bits on every machine."""
+
+
+def fold_known_rows(program: Program) -> Program:
+    """Let what is made of known numbers of one row alone be a known number of that row, too: no pass works it out."""
+    if all(column.table is None for column in program.columns):
+        return program
+    ops, args, values = program.instructions.ops, program.instructions.args, program.instructions.values
+    columns, tables = list(program.columns), dict(zip(program.tables, count(), strict=False))
+    known: dict[int, np.ndarray] = {}  # by instruction, the numbers of all rows
+    with np.errstate(all="ignore"):
+        for k, op in enumerate(ops):
+            if op is Op.ENTRY and (table := columns[int(values[k])].table) is not None:
+                known[k] = program.tables[table].numbers
+            elif op in FOLDED and not known.keys().isdisjoint(args[k]):
+                rows = {args[a][0] for a in args[k] if a in known}
+                if len(rows) > 1 or any(a not in known and ops[a] is not Op.CONST for a in args[k]):
+                    continue
+                known[k] = SPEC[op].numpy(*(known[a] if a in known else values[a] for a in args[k]))
+                table = tables.setdefault(Table(known[k]), len(tables))
+                columns.append(Column(len(known[k]), table))
+                ops[k], args[k], values[k] = Op.ENTRY, (rows.pop(),), float(len(columns) - 1)
+    instructions = Instructions(tuple(zip(ops, args, values, strict=True)))
+    return replace(program, instructions=instructions, columns=tuple(columns), tables=tuple(tables))
 
 
 def remove_dead_code(program: Program) -> Program:
@@ -133,7 +163,7 @@ def without_tangents(program: Program) -> Program:
     return remove_dead_code(replace(program, instructions=Instructions(found), regions=tuple(carried), results=results))
 
 
-PASSES: tuple[Callable[[Program], Program], ...] = (remove_dead_code,)
+PASSES: tuple[Callable[[Program], Program], ...] = (fold_known_rows, remove_dead_code)
 
 
 class Fused(Enum):
