@@ -185,6 +185,22 @@ def test_the_work_of_steps_counts_each():
     assert often.operations == 1000 * once.operations > 10**5
 
 
+def test_half_of_what_may_be_skipped_counts_as_work():
+    """A step of a robot on the ground counted ten times of what it did, and its batches were cut as often."""
+
+    def nested(model, q):
+        def block(x):
+            return cardan.repeat(2, lambda x: sum((x * x + float(k) for k in range(100)), 0.0 * x), x)
+
+        inner = lambda x: x + cardan.when(x > 1.0, block, 0.0, x)  # noqa: E731
+        return block(q[0]) + cardan.when(q[0] > 0.0, lambda x: block(x) + inner(x), 0.0, q[0])
+
+    program = cardan.function(nested).program(cardan.robots.arm7().model())
+    assert [r.may_be_skipped for r in program.regions].count(True) == 2
+    share = program.usual_work / program.work
+    assert 0.55 < share < 0.6  # of three equal blocks the first, half the second, and half of half the third
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_steps_of_few_states_are_shared_and_change_no_bit(dtype):
     model, many = cardan.robots.arm7().model(), falls.repeated(1000)

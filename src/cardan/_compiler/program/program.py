@@ -18,7 +18,7 @@ import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import accumulate, pairwise, product, takewhile
 from typing import NamedTuple
 
@@ -158,9 +158,14 @@ class Program(ByFields):
 
     @property
     def usual_work(self) -> int:
-        """Number of operations done for most states: few iterations go on. By it a batch is split over threads."""
-        regions = tuple([r._replace(passes=_usual_passes(r)) for r in self.regions])
-        return replace(self, regions=regions).work
+        """Number of operations done for most states. By it a batch is split over threads.
+
+        Few iterations go on. Half of what may be skipped is done, and half of what may be skipped in that.
+        """
+        around, count = Nesting(self.regions).around, self.instructions.operations
+        return round(
+            sum(math.prod(map(_usual_passes, around(p.start))) * count(p.start, p.stop) for p in stretches(self))
+        )
 
     @property
     def multiply_adds(self) -> int:
@@ -188,7 +193,9 @@ class Program(ByFields):
 USUAL = 8  # passes of a search that ends where it has found something
 
 
-def _usual_passes(region: Region) -> int:
+def _usual_passes(region: Region) -> float:
+    if region.may_be_skipped:
+        return 0.5 * region.passes
     return region.derived or (min(region.passes, USUAL) if region.may_end_early else region.passes)
 
 
