@@ -84,7 +84,7 @@ def by_groups(model, q, v, tau):
     return grouped_accelerations(model, relative, groups(model), p, tau)
 
 
-def finger():
+def finger(armature=0.02):
     """A mimic chain on a mimic's primary, driven by rotors."""
     m = cardan.Mechanism("finger")
     above = "world"
@@ -92,13 +92,25 @@ def finger():
         m.add_body(f"b{k}", linkages.inertia(k))
         joint = cardan.joints.Revolute((0.0, 0.6, 0.8))
         joint = cardan.joints.Mimic(joint, "j1", 0.7) if k in (2, 3) else joint
-        m.add_joint(f"j{k}", joint, above, f"b{k}", linkages.pose(0.1, 0.05 * k), armature=[0.02])
+        m.add_joint(f"j{k}", joint, above, f"b{k}", linkages.pose(0.1, 0.05 * k), armature=[armature])
         above = f"b{k}"
     return m.model()
 
 
+def test_groups_of_one_joint_are_the_articulated_bodies_of_trees():
+    model = linkages.humanoid_with_ankles().model(base="floating").spanning_tree()
+
+    @cardan.function(returns=("nv",))
+    def by_bodies(model, q, v, tau):
+        return cardan.forward_dynamics.kernel(model, q, v, tau)
+
+    assert by_groups.program(model).operations == by_bodies.program(model).operations
+    q, (v, tau) = model.random_configuration(seed=0), np.random.default_rng(0).normal(size=(2, model.nv))
+    np.testing.assert_array_equal(by_groups(model, q, v, tau), by_bodies(model, q, v, tau))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [finger, lambda: cardan.clustered(linkages.scissor(2).model())])
+@pytest.mark.parametrize("make", [finger, lambda: finger(0.0), lambda: cardan.clustered(linkages.scissor(2).model())])
 def test_groups_are_another_way_to_the_same_accelerations(make):
     model = make()
     rng = np.random.default_rng(0)

@@ -243,6 +243,10 @@ class ArticulatedInertia(AppliedByMatmul, tuple[Any, Any, Any]):
     def __add__(self, other: Any) -> ArticulatedInertia:
         return ArticulatedInertia(self[0] + other[0], self[1] + other[1], self[2] + other[2])
 
+    def articulated(self) -> ArticulatedInertia:
+        """Return it as it is: what a rigid inertia is made into."""
+        return self
+
     def rows(self) -> list[list[Scalar]]:
         """Return the rows of the 6x6 matrix [[M, H], [H^T, J]]."""
         M, H, J = self

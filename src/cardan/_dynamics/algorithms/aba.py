@@ -37,9 +37,11 @@ from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.grouped import (
     check_moves,
     factored_inertia,
+    given_way,
     grouped_accelerations,
     groups,
     singular,
+    times_inverse,
 )
 from cardan._dynamics.algorithms.linear import Factor, Rows, SingularError, combined
 from cardan._dynamics.algorithms.loops import without_loops
@@ -150,28 +152,10 @@ def articulated_inertias(
         U = [I_A @ s for s in S]  # (2)
         rotors = [a + b for a, b in zip(node.armature, node.velocity(felt_along), strict=True)]
         D = _joint_inertia(node, S, U, rotors)
-        I_a = _given_way(I_A, S, U, _times_inverse(U, D), rotors)  # (4)
+        I_a = given_way(I_A, S, U, times_inverse(U, D), rotors)  # (4)
         return Articulated(U, D, I_a), lambda: relative.inwards(node, I_a)
 
     return nodes.inwards(nodes.each(felt or (lambda node: node.inertia.articulated())), inward)
-
-
-def _given_way(
-    inertia: ArticulatedInertia,
-    S: MotionSubspace,
-    U: Sequence[Force],
-    scaled: Sequence[Force],
-    rotors: Sequence[Scalar],
-) -> ArticulatedInertia:
-    """Return I^a, `scaled` being U D^-1. Along S it is I^a S = U D^-1 rotors, which is 0 of a joint without any."""
-    for s, column in zip(scaled, U, strict=True):
-        inertia = inertia.minus_outer(s, column)
-    for motion, s, rotor in zip(S, scaled, rotors, strict=True):
-        axis = [(k, e) for k, e in enumerate(motion.scalars()) if not is_zero(e)]
-        if len(axis) == 1 and isinstance(axis[0][1], float) and abs(axis[0][1]) == 1.0:
-            ((k, sign),) = axis
-            inertia = inertia.with_column(k, s * (rotor * sign))
-    return inertia
 
 
 def _joint_inertia(node: Node, S: MotionSubspace, U: Sequence[Force], rotors: Sequence[Scalar]) -> Factor:
@@ -193,11 +177,6 @@ def factored(model: Model, M: Rows) -> Factor:
         return Factor(M)
     except SingularError as error:
         raise singular(next(node for node in model.nodes if error.row in node.v)) from None
-
-
-def _times_inverse(U: Sequence[Force], D: Factor) -> list[Force]:
-    rows = [D.solve(row) for row in zip(*(column.scalars() for column in U), strict=True)]
-    return [Force.of(tuple(row[k] for row in rows)) for k in range(len(U))]
 
 
 def inward_forces(

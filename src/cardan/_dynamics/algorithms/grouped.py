@@ -12,7 +12,8 @@ parent, and I^c, p^c are inertia and force of a node with all that hangs on it:
     outwards:  (4)  a = D^-1 (u - U^T dA_base),   dA_b = X_b^-1 dA_p(b) + S_b G_b a
 
 (1) is the mass matrix of the group as if no joint followed another (`crba`), sparse and in axes of their own: the legs
-of a platform meet in D alone. The sums of (3) are over the nodes on the base. Groups of one node are those of `aba`.
+of a platform meet in D alone. The sums of (3) are over the nodes on the base. If that is one, the root, H is at the root
+and (3) is done there, before X leads to the base. So groups of one node take the operations of `aba`.
 
 Source: Jain, Robot and Multibody Dynamics (2011), chapter 15; Chignoli, Adrian, Kim and Wensing (2023), for clusters.
 Cost: O(n).
@@ -49,6 +50,13 @@ class Group(NamedTuple):
     nodes: list[Node]  # outwards
     base: int  # the node they hang on; -1 for the world
 
+    @property
+    def root(self) -> Node | None:
+        """The node that all others hang on; None if several hang on the base."""
+        own = {node.index for node in self.nodes}
+        roots = [node for node in self.nodes if node.parent not in own]
+        return roots[0] if len(roots) == 1 else None
+
 
 def groups(model: Model) -> list[Group] | None:
     """Return the groups, outwards; None if joints that share velocities are no groups."""
@@ -71,7 +79,7 @@ def own_motion(S: Any) -> tuple[MotionSubspace, Rows]:
 
 
 class Borne(NamedTuple):
-    """What solves for the accelerations of a group: u = D a + U^T dA_base."""
+    """What solves for the accelerations of a group: u = D a + U^T dA, of the root before it moves, or of the base."""
 
     U: list[Force]
     D: Factor
@@ -86,24 +94,26 @@ def grouped_accelerations(
     inwards = Inwards(model, relative, p, tau)
     borne = [inwards.borne(group) for group in reversed(groups)]
     dA: list[Motion] = [Motion.zero() for _ in model.nodes]
+
+    def before(node: Node) -> Motion:
+        return Motion.zero() if node.parent < 0 else relative.X[node.index].inverse_act(dA[node.parent])
+
     for group, (U, D, u) in zip(groups, reversed(borne), strict=True):
-        rest = u if group.base < 0 else [e - f.dot(dA[group.base]) for e, f in zip(u, U, strict=True)]
-        own = D.solve(rest)  # (4)
+        free = Motion.zero() if group.base < 0 else before(group.root) if group.root else dA[group.base]
+        own = D.solve([e - f.dot(free) for e, f in zip(u, U, strict=True)])  # (4)
         for i, e in zip(group.nodes[0].v, own, strict=True):
             a[i] = e
         for node in group.nodes:
-            above = Motion.zero() if node.parent < 0 else relative.X[node.index].inverse_act(dA[node.parent])
-            dA[node.index] = above + relative.S[node.index] @ own
+            dA[node.index] = before(node) + relative.S[node.index] @ own
     return a
 
 
 class Inwards:
-    """The inward pass. I^A of a body is the sum of a rigid inertia, which is all most have, and what groups give it."""
+    """The inward pass. I^A of a body is rigid, as most are, until a group gives way on it."""
 
     def __init__(self, model: Model, relative: Relative, p: Sequence[Force], tau: Vector) -> None:
         self.model, self.relative, self.tau, self.p = model, relative, tau, list(p)
-        self.rigid = [node.inertia for node in model.nodes]
-        self.given: list[ArticulatedInertia | None] = [None for _ in model.nodes]
+        self.inertia: list[Inertia | ArticulatedInertia] = [node.inertia for node in model.nodes]
 
     def borne(self, group: Group) -> Borne:
         """Return what a group bears, after all groups on it, and give the rest to its base."""
@@ -116,9 +126,9 @@ class Inwards:
         for node in reversed(group.nodes):
             at = places[node.index]
             own[at.start : at.stop] = parts[node.index][0].T @ self.p[node.index]
-            H[at.start : at.stop] = self._carried(node, parts, places, M)
-            if node.parent >= 0:  # the world bears all
-                self._give(node)
+            H[at.start : at.stop] = self._carried(node, group, parts, places, M)
+            if node is not group.root:
+                self._give(node, self.inertia[node.index])
         columns = transposed(G)
         moved = [[dot(row, column) for row in M] for column in columns]  # G^T M
         D = mirrored([[dot(row, column) for column in columns] for row in moved])  # (2)
@@ -128,43 +138,67 @@ class Inwards:
         u = [t - dot(column, own) for t, column in zip(group.nodes[0].velocity(self.tau), columns, strict=True)]
         factor = factored_inertia(group.nodes[0], D)
         if group.base >= 0:
-            self._give_way(group.base, U, factor, u)
+            self._give_way(group, U, factor, u)
         return Borne(U, factor, u)
 
-    def _carried(self, node: Node, parts: Any, places: Mapping[int, range], M: Rows) -> list[Force]:
-        """Return the forces F (1) of a node as the base feels them, having filled its rows and columns of M."""
+    def _carried(self, node: Node, group: Group, parts: Any, places: Mapping[int, range], M: Rows) -> list[Force]:
+        """Return the forces F (1) of a node as the root feels them, or the base; fill its rows and columns of M."""
         at, i = places[node.index], node.index
-        F = [self._force(i, s) for s in parts[i][0]]
+        F = [self.inertia[i] @ s for s in parts[i][0]]
         add_block(M, at, at, mirrored([parts[i][0].T @ f for f in F]))
         while (above := self.model.nodes[i].parent) in parts:
             F, i = [self.relative.X[i] @ f for f in F], above
             block = [parts[i][0].T @ f for f in F]
             add_block(M, at, places[i], block)
             add_block(M, places[i], at, transposed(block))
+        if group.root:
+            return F
         return [self.relative.X[i] @ f if above >= 0 else Force.zero() for f in F]
 
-    def _force(self, i: int, motion: Motion) -> Force:
-        given = self.given[i]
-        return self.rigid[i] @ motion if given is None else self.rigid[i] @ motion + given @ motion
-
-    def _give(self, node: Node) -> None:
-        """Add what a body bears to what its parent does."""
+    def _give(self, node: Node, inertia: Inertia | ArticulatedInertia) -> None:
+        """Add an inertia of a node, and the force on it, to those of its parent; the world bears all."""
         i, to = node.index, node.parent
-        self.p[to] = self.p[to] + self.relative.X[i] @ self.p[i]
-        self.rigid[to] = self.rigid[to] + self.relative.inwards(node, self.rigid[i])
-        given, there = self.given[i], self.given[to]
-        if given is not None:
-            moved = self.relative.inwards(node, given)
-            self.given[to] = moved if there is None else there + moved
+        if to >= 0:
+            self.p[to] = self.p[to] + self.relative.X[i] @ self.p[i]
+            self.inertia[to] = together(self.inertia[to], self.relative.inwards(node, inertia))
 
-    def _give_way(self, base: int, U: Sequence[Force], D: Factor, u: Vector) -> None:
-        """Take from a base what the group's own motion gives way (3)."""
-        given = self.given[base] or Inertia.zero().articulated()
-        rows = [D.solve(row) for row in zip(*(column.scalars() for column in U), strict=True)]
-        for k, column in enumerate(U):
-            given = given.minus_outer(Force.of(tuple(row[k] for row in rows)), column)
-        self.given[base] = given
-        self.p[base] = self.p[base] + combined(U, D.solve(u))
+    def _give_way(self, group: Group, U: Sequence[Force], D: Factor, u: Vector) -> None:
+        """Take from the root, or the base, what the group's own motion gives way (3)."""
+        i = group.root.index if group.root else group.base
+        S = self.relative.S[i] if len(group.nodes) == 1 else MotionSubspace(())
+        self.inertia[i] = given_way(self.inertia[i].articulated(), S, U, times_inverse(U, D), group.nodes[0].armature)
+        self.p[i] = self.p[i] + combined(U, D.solve(u))
+        if group.root:
+            self._give(group.root, self.inertia[i])
+
+
+def together(a: Inertia | ArticulatedInertia, b: Inertia | ArticulatedInertia) -> Inertia | ArticulatedInertia:
+    """Return the sum of two inertias, rigid if both are."""
+    return a + b if type(a) is type(b) else a.articulated() + b.articulated()
+
+
+def given_way(
+    inertia: ArticulatedInertia,
+    S: MotionSubspace,
+    U: Sequence[Force],
+    scaled: Sequence[Force],
+    rotors: Sequence[Scalar],
+) -> ArticulatedInertia:
+    """Return I^a, `scaled` being U D^-1. Along S it is I^a S = U D^-1 rotors, which is 0 of a joint without any."""
+    for s, column in zip(scaled, U, strict=True):
+        inertia = inertia.minus_outer(s, column)
+    for motion, s, rotor in zip(S, scaled, rotors, strict=False):
+        axis = [(k, e) for k, e in enumerate(motion.scalars()) if not is_zero(e)]
+        if len(axis) == 1 and isinstance(axis[0][1], float) and abs(axis[0][1]) == 1.0:
+            ((k, sign),) = axis
+            inertia = inertia.with_column(k, s * (rotor * sign))
+    return inertia
+
+
+def times_inverse(U: Sequence[Force], D: Factor) -> list[Force]:
+    """Return U D^-1."""
+    rows = [D.solve(row) for row in zip(*(column.scalars() for column in U), strict=True)]
+    return [Force.of(tuple(row[k] for row in rows)) for k in range(len(U))]
 
 
 def factored_inertia(node: Node, D: Rows) -> Factor:
