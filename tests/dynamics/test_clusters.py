@@ -8,7 +8,7 @@ import pytest
 
 import cardan
 import linkages
-from cardan._dynamics.algorithms.grouped import grouped_accelerations, groups
+from cardan._dynamics.algorithms.grouped import grouped_accelerations, groups, taken_apart
 from cardan._dynamics.algorithms.spin import body_motions
 from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan.errors import DTypeError, MechanismError, ShapeError, UnsupportedError
@@ -118,6 +118,37 @@ def test_groups_are_another_way_to_the_same_accelerations(make):
     v, tau = rng.normal(size=(2, 5, model.nv))
     assert len(groups(model)) == 2
     assert error(by_groups(model, q, v, tau), cardan.forward_dynamics(model, q, v, tau)) < 1e-12
+
+
+def laden_platform():
+    """A Stewart platform with drives' inertias at its legs, and arms on its plate, on a rod, and on the first leg."""
+    bare = stewart_platform()
+    m = cardan.Mechanism("laden")
+    for body in bare.bodies:
+        m.add_body(body.name, body.inertia)
+    for c in bare.joints:
+        armature = None if "ball" in c.name else [0.1 + 0.02 * k for k in range(c.joint.nv)]
+        m.add_joint(c.name, c.joint, c.parent, c.child, c.parent_pose, c.child_pose, armature=armature)
+    for k, body in enumerate(("platform", "piston3", "cylinder1")):
+        m.add_body(f"arm{k}", linkages.inertia(k))
+        m.add_joint(f"arm{k}", cardan.joints.Revolute((0.0, 0.6, 0.8)), body, f"arm{k}", linkages.pose(0.1, 0.2))
+    return m
+
+
+@pytest.mark.parametrize(("base", "parts"), [("fixed", 8), ("floating", 1)])
+def test_legs_are_solved_one_by_one_where_they_stand_on_the_world(base, parts):
+    loops = laden_platform().model(base=base)
+    model = cardan.clustered(loops)
+    q, v, _, tau = state(model)
+    relative = relative_kinematics(model, q[0].tolist())
+    together = next(group for group in groups(model) if len(group.nodes) > 5)
+    assert len(taken_apart(together, relative)) == parts
+    out = cardan.converter(model, loops)
+    x, dx = out.configuration(q), out.velocity(q, v)
+    accelerations = cardan.forward_dynamics(model, q, v, tau)
+    expected = cardan.constrained_forward_dynamics(loops, x, dx, out.effort(q, tau)).accelerations
+    assert error(out.acceleration(q, v, accelerations), expected) < 1e-12
+    assert error(cardan.inverse_dynamics(model, q, v, accelerations), tau) < 1e-11
 
 
 @pytest.mark.slow

@@ -31,7 +31,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, MotionSubspace, Scalar
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.grouped import (

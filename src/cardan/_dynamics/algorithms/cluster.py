@@ -12,7 +12,8 @@ independent coordinates i; the dependent ones d follow (`embedding`):
 
 with x_j the own coordinates of joint j. All joints keep their places in the tree, and follow the first one, which has q
 and v. The assembly mode is in q: nothing is searched for, and no branch is chosen. Where K_d is singular, a toggle of
-the independent coordinates, G is not a number. n steps before it (5) is 1 / (2 n^2) of dx.
+the independent coordinates, G is not a number. n steps before it (5) is 1 / (2 n^2) of dx. Legs of a platform have a
+form of (1) with fewer operations (`legs`).
 
 Source: Jain, Robot and Multibody Dynamics (2011), chapter 11; Chignoli, Adrian, Kim and Wensing, Recursive rigid-body
 dynamics algorithms for systems with kinematic loops (2023), for clusters of joints.
@@ -23,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ from cardan._algebra.spatial import Motion, MotionSubspace, Scalar
 from cardan._dynamics.algorithms.configuration import difference, integrate
 from cardan._dynamics.algorithms.dependent import Block, lengths, unit_of_length
 from cardan._dynamics.algorithms.embedding import SINGULAR, SINGULAR_IN_SINGLE, squares_of
+from cardan._dynamics.algorithms.legs import Leg, SubspaceInLeg, legs
 from cardan._dynamics.algorithms.loops import loop_residual, loops
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.tree import relative_kinematics
@@ -61,12 +63,15 @@ class Constraints:
 
     def __init__(self, part: Model, blocks: Sequence[Block], along_nodes: Sequence[bool], q: Scalars) -> None:
         self.part = part
-        self.loops = loops(part, relative_kinematics(part, q), along_nodes, closed=True)
+        self.relative = relative_kinematics(part, q)
+        self.loops = loops(part, self.relative, along_nodes, closed=True)
         self.K = [row for loop in self.loops for row in loop.K]
         tolerance = where(is_double(q), SINGULAR, SINGULAR_IN_SINGLE)
         self.squares = [square for block in blocks for square in squares_of(self.K, block, tolerance)]
         self.inverses = [square.opposite() for square in self.squares]
-        self.dependent = {j for square in self.squares for j in square.columns}
+        dependent = {j for square in self.squares for j in square.columns}
+        self.free = [j for j in range(part.nv) if j not in dependent]
+        self.legs = list(legs(self.loops, self.squares, self.inverses))
 
     def follow(self, rows: Scalars) -> list[Scalar]:
         """Return -K_d^-1 times what stands in the rows of K, for all coordinates; not a number if K_d is singular."""
@@ -79,15 +84,32 @@ class Constraints:
 
     def rates(self, v: Scalars) -> list[Scalar]:
         """Return dx/dt (1) of velocities of the tree, of which the independent ones count."""
-        free = [j for j in range(self.part.nv) if j not in self.dependent]
-        found = self.follow([_dot([row[j] for j in free], [v[j] for j in free]) for row in self.K])
-        return [v[j] if j in free else e for j, e in enumerate(found)]
+        rows = [_dot([row[j] for j in self.free], [v[j] for j in self.free]) for row in self.K]
+        for leg in self.legs:
+            rows[leg.rows.start : leg.rows.stop] = leg.opening(self.relative, v)
+        found = self.follow(rows)
+        return [v[j] if j in self.free else e for j, e in enumerate(found)]
 
+    @cached_property
     def slopes(self) -> Rows:
-        """Return G (1), a row for each coordinate of the tree."""
-        free = [j for j in range(self.part.nv) if j not in self.dependent]
-        columns = [self.rates([float(i == j) for j in range(self.part.nv)]) for i in free]
+        """G (1), a row for each coordinate of the tree."""
+        columns = [self.rates([float(i == j) for j in range(self.part.nv)]) for i in self.free]
         return [list(row) for row in zip(*columns, strict=True)]
+
+    def along(self, v: Scalars) -> list[Scalar]:
+        """Return dx/dt (1) of the independent velocities: by G, but of legs, whose dynamics go without it."""
+        by_slopes, of_tree = matrix_vector(self.slopes, v), dict(zip(self.free, v, strict=True))
+        by_legs = self.rates([of_tree.get(j, 0.0) for j in range(self.part.nv)]) if self.legs else []
+        return [by_legs[j] if self.leg_of([j]) else e for j, e in enumerate(by_slopes)]
+
+    def curvature(self, q: Scalars, v: Scalars) -> list[Scalar]:
+        """Return g (2), for each coordinate of the tree."""
+        rates = self.along(v)
+        return self.follow([e for loop in self.loops for e in loop.bias(q, rates)])
+
+    def leg_of(self, coordinates: Iterable[int]) -> Leg | None:
+        """Return the leg that has some coordinates, if there is one."""
+        return next((leg for leg in self.legs if set(coordinates) <= leg.inverse.keys()), None)
 
     def closing_step(self) -> list[Scalar]:
         """Return the change of the dependent coordinates that closes the loops to first order (4)."""
@@ -167,12 +189,6 @@ class ClosedSet(Manifold):
         """Return K_d^-1 and what follows from it."""
         part = simplified_tree(self.part) if self.simplified else self.part
         return Constraints(part, [Block(*block) for block in self.blocks], self.along_nodes, q)
-
-    def curvature(self, q: Scalars, v: Scalars) -> list[Scalar]:
-        """Return g (2), for each coordinate of the tree."""
-        found = self.constraints(q)
-        rates = matrix_vector(found.slopes(), v)
-        return found.follow([e for loop in found.loops for e in loop.bias(q, rates)])
 
     def bend(self, q0: Scalars, q1: Scalars) -> Scalar:
         """Return by how much a step is no longer that of the velocity at its beginning (5), beyond what it may be.
@@ -255,7 +271,7 @@ class ClosedSet(Manifold):
         return [[rows[i][j] for j in self.free] for i in self.free]
 
     def velocity_to_configuration_derivative_jacobian(self, q: Scalars) -> Rows:
-        J, G = self.part.manifold.velocity_to_configuration_derivative_jacobian(q), self.constraints(q).slopes()
+        J, G = self.part.manifold.velocity_to_configuration_derivative_jacobian(q), self.constraints(q).slopes
         return [[_dot(row, column) for column in zip(*G, strict=True)] for row in J]
 
     def configuration_derivative_to_velocity_jacobian(self, q: Scalars) -> Rows:
@@ -297,7 +313,7 @@ class ClosedSet(Manifold):
         twin = replace(self, simplified=True)
 
         def operations(closed: ClosedSet) -> int:
-            found = lambda _, q, v: {"g": closed.curvature(q, v)}  # noqa: E731
+            found = lambda _, q, v: {"g": closed.constraints(q).curvature(q, v)}  # noqa: E731
             return joint_program("curvature", None, found, q=self.nq, v=self.nv).operations
 
         return twin if SHARED * operations(twin) < operations(self) else self
@@ -379,10 +395,14 @@ class ClusterMember(Follower):
         return self._own(q[self.closed.part.q_slice(self.name)])
 
     def slopes(self, q: Scalars) -> Rows:
-        return list(self._own(self.closed.constraints(q).slopes()[self.closed.part.v_slice(self.name)]))
+        return list(self._of_joint(self.closed.constraints(q).slopes))
 
     def curvature(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
-        return self._own(self.closed.curvature(q, v)[self.closed.part.v_slice(self.name)])
+        return self._of_joint(self.closed.constraints(q).curvature(q, v))
+
+    def _of_joint(self, of_tree: Any) -> tuple[Any, ...]:
+        """Return the joint's own part of what there is for each coordinate of the tree."""
+        return self._own(of_tree[self.closed.part.v_slice(self.name)])
 
     def _own(self, of_joint: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(of_joint) if self.along is None else (of_joint[self.along],)
@@ -396,12 +416,18 @@ class ClusterMember(Follower):
         return self.subspace(q)
 
     def subspace(self, q: Scalars) -> MotionSubspace:
-        return SubspaceOfFollower(self.joint.subspace(self.inner_configuration(q)), self.slopes(q))  # (3)
+        S, found = self.joint.subspace(self.inner_configuration(q)), self.closed.constraints(q)
+        G, own = list(self._of_joint(found.slopes)), self._of_joint(range(self.closed.part.nv))
+        if leg := found.leg_of(own):
+            platform = tuple(map(found.free.index, leg.mover.nodes[-1].v))
+            rows = [leg.inverse[j] for j in own]
+            return SubspaceInLeg(S, G, leg, rows, platform, lambda v: self._of_joint(found.along(v)))
+        return SubspaceOfFollower(S, G)  # (3)
 
     def bias(self, q: Scalars, v: Scalars) -> Motion:
-        x = self.inner_configuration(q)
-        own = self.joint.bias(x, [_dot(row, v) for row in self.slopes(q)])
-        return own + self.joint.subspace(x) @ self.curvature(q, v)  # (3)
+        x, found = self.inner_configuration(q), self.closed.constraints(q)
+        own = self.joint.bias(x, self._of_joint(found.along(v)))
+        return own + self.joint.subspace(x) @ self._of_joint(found.curvature(q, v))  # (3)
 
     def copying(self, primary: Joint) -> ClusterMember | None:
         """Return the joint, if it can read the coordinates of a primary; None if these are of another kind."""

@@ -80,7 +80,7 @@ def _by_cofactors(A: Rows, lengths: Vector) -> Inverse:
     minors = [[determinant_of([[A[k][m] for m in columns] for k in rows]) for rows in others] for columns in others]
     adjugate = [[minor * (-1.0) ** (i + j) for j, minor in enumerate(row)] for i, row in enumerate(minors)]
     determinant = dot(A[0], [row[0] for row in adjugate])
-    size = 1.0
+    size = 1.0 if n > 1 else 0.0  # one column is parallel to no other
     for length in lengths:
         size = size * length
     return adjugate, 1.0 / determinant, (determinant * determinant, size)

@@ -11,9 +11,12 @@ parent, and I^c, p^c are inertia and force of a node with all that hangs on it:
                (3)  I^c_base += sum X_b I^c_b - U D^-1 U^T,   p^c_base += sum X_b p^c_b + U D^-1 u
     outwards:  (4)  a = D^-1 (u - U^T dA_base),   dA_b = X_b^-1 dA_p(b) + S_b G_b a
 
-(1) is the mass matrix of the group as if no joint followed another (`crba`), sparse and in axes of their own: the legs
-of a platform meet in D alone. The sums of (3) are over the nodes on the base. If that is one, the root, H is at the root
-and (3) is done there, before X leads to the base. So groups of one node take the operations of `aba`.
+(1) is the mass matrix of the group as if no joint followed another (`crba`), sparse and in axes of their own. The sums
+of (3) are over the nodes on the base. If that is one, the root, H is at the root and (3) is done there, before X leads
+to the base. So groups of one node take the operations of `aba`.
+
+A cluster on the world falls apart if some of its joints move alone and all others are `legs`. These come first, and
+give to their platform what it feels of them. The rest are groups of one node.
 
 Source: Jain, Robot and Multibody Dynamics (2011), chapter 15; Chignoli, Adrian, Kim and Wensing (2023), for clusters.
 Cost: O(n).
@@ -29,6 +32,7 @@ from cardan._algebra.errors import MechanismError
 from cardan._algebra.manifolds.manifold import identity_rows
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import ArticulatedInertia, Force, Inertia, Motion, MotionSubspace, Scalar
+from cardan._dynamics.algorithms.legs import Leg, SubspaceInLeg
 from cardan._dynamics.algorithms.linear import (
     Factor,
     Rows,
@@ -49,12 +53,15 @@ from cardan._robot.model import Model, Node
 class Group(NamedTuple):
     nodes: list[Node]  # outwards
     base: int  # the node they hang on; -1 for the world
+    v: tuple[int, ...]  # the velocities that they share
+    armature: Sequence[Scalar]  # along these
+    leg: Leg | None = None  # what makes them follow a body, whatever moves this
+    platform: int = -1  # the node of that body
 
     @property
     def root(self) -> Node | None:
-        """The node that all others hang on; None if several hang on the base."""
-        own = {node.index for node in self.nodes}
-        roots = [node for node in self.nodes if node.parent not in own]
+        """The only node on the base; None if there are several."""
+        roots = [node for node in self.nodes if node.parent == self.base]
         return roots[0] if len(roots) == 1 else None
 
 
@@ -67,10 +74,43 @@ def groups(model: Model) -> list[Group] | None:
     for nodes in by_velocity.values():
         own = {node.index for node in nodes}
         bases = {node.parent for node in nodes} - own - {-1}
-        found.append(Group(nodes, max(bases, default=-1)))
+        armature = [sum(column, 0.0) for column in zip(*(node.armature for node in nodes), strict=True)]
+        found.append(Group(nodes, max(bases, default=-1), nodes[0].v, armature))
         if len(bases) > 1:
             return None
     return found if sum(map(len, by_velocity)) == model.nv else None
+
+
+def taken_apart(group: Group, relative: Relative) -> list[Group]:
+    """Return the joints of a cluster on the world that move alone, outwards, and its legs (`legs`); or the whole."""
+    legs: dict[range, list[Node]] = {}
+    alone: dict[tuple[int, ...], Node] = {}
+    for node in group.nodes:
+        S = relative.S[node.index]
+        if isinstance(S, SubspaceInLeg):
+            legs.setdefault(S.leg.rows, []).append(node)
+        elif along := _picked(own_motion(S)[1]):
+            alone[along] = node
+    parts = [list(alone.values()), *legs.values()]
+    hung = all(node.parent in (-1, *(other.index for other in part)) for part in parts for node in part)
+    whole = sorted(j for along in alone for j in along) == list(range(len(group.v)))
+    if not (legs and hung and whole and sum(map(len, parts)) == len(group.nodes)):
+        return [group]
+    found = [
+        Group([node], node.parent, tuple(group.v[j] for j in along), [group.armature[j] for j in along])
+        for along, node in alone.items()
+    ]
+    for nodes in legs.values():
+        S: Any = relative.S[nodes[0].index]
+        found.append(Group(nodes, -1, (), [], S.leg, alone[S.platform].index))
+    return found
+
+
+def _picked(G: Rows) -> tuple[int, ...]:
+    """Return which velocity each row of G picks out; nothing if one is another function of them."""
+    found = [[(j, e) for j, e in enumerate(row) if not is_zero(e)] for row in G]
+    picks = all(len(row) == 1 and isinstance(row[0][1], float) and row[0][1] == 1.0 for row in found)
+    return tuple(row[0][0] for row in found) if picks else ()
 
 
 def own_motion(S: Any) -> tuple[MotionSubspace, Rows]:
@@ -92,6 +132,7 @@ def grouped_accelerations(
     """Return a, of the bias forces p on nodes."""
     a: list[Scalar] = [0.0] * model.nv
     inwards = Inwards(model, relative, p, tau)
+    groups = [part for group in groups for part in taken_apart(group, relative)]
     borne = [inwards.borne(group) for group in reversed(groups)]
     dA: list[Motion] = [Motion.zero() for _ in model.nodes]
 
@@ -101,10 +142,10 @@ def grouped_accelerations(
     for group, (U, D, u) in zip(groups, reversed(borne), strict=True):
         free = Motion.zero() if group.base < 0 else before(group.root) if group.root else dA[group.base]
         own = D.solve([e - f.dot(free) for e, f in zip(u, U, strict=True)])  # (4)
-        for i, e in zip(group.nodes[0].v, own, strict=True):
+        for i, e in zip(group.v, own, strict=True):
             a[i] = e
         for node in group.nodes:
-            dA[node.index] = before(node) + relative.S[node.index] @ own
+            dA[node.index] = before(node) + relative.S[node.index] @ node.velocity(a)
     return a
 
 
@@ -117,47 +158,63 @@ class Inwards:
 
     def borne(self, group: Group) -> Borne:
         """Return what a group bears, after all groups on it, and give the rest to its base."""
-        parts = {node.index: own_motion(self.relative.S[node.index]) for node in group.nodes}
-        G = [row for _, rows in parts.values() for row in rows]
-        ends = list(accumulate((len(S) for S, _ in parts.values()), initial=0))
+        parts = {node.index: own_motion(self.relative.S[node.index])[0] for node in group.nodes}
+        ends = list(accumulate(map(len, parts.values()), initial=0))
         places = {i: range(*pair) for i, pair in zip(parts, pairwise(ends), strict=True)}
-        M, H = zeros(len(G), len(G)), [Force.zero()] * len(G)
-        own: list[Scalar] = [0.0] * len(G)
+        M, H = zeros(ends[-1], ends[-1]), [Force.zero()] * ends[-1]
+        own: list[Scalar] = [0.0] * ends[-1]
         for node in reversed(group.nodes):
             at = places[node.index]
-            own[at.start : at.stop] = parts[node.index][0].T @ self.p[node.index]
+            own[at.start : at.stop] = parts[node.index].T @ self.p[node.index]
             H[at.start : at.stop] = self._carried(node, group, parts, places, M)
             if node is not group.root:
-                self._give(node, self.inertia[node.index])
-        columns = transposed(G)
+                self._give(node)
+        columns = transposed(self._slopes(group))
         moved = [[dot(row, column) for row in M] for column in columns]  # G^T M
         D = mirrored([[dot(row, column) for column in columns] for row in moved])  # (2)
-        for node in group.nodes:
-            D = with_diagonal(D, node.armature)
+        borne = [dot(column, own) for column in columns]
+        if group.leg:
+            return self._hold(group.leg, group.platform, D, borne)
         U = [combined(H, column) for column in columns]
-        u = [t - dot(column, own) for t, column in zip(group.nodes[0].velocity(self.tau), columns, strict=True)]
-        factor = factored_inertia(group.nodes[0], D)
+        u = [self.tau[i] - e for i, e in zip(group.v, borne, strict=True)]
+        factor = factored_inertia(group.nodes[0], with_diagonal(D, group.armature))
         if group.base >= 0:
             self._give_way(group, U, factor, u)
         return Borne(U, factor, u)
 
+    def _slopes(self, group: Group) -> Rows:
+        """Return G of a group; of a leg, beside what its platform does along T."""
+        found: Rows = []
+        for node in group.nodes:
+            S: Any = self.relative.S[node.index]
+            along = [node.v.index(i) for i in group.v]
+            found += S.inverse if group.leg else [[row[j] for j in along] for row in own_motion(S)[1]]
+        return found
+
+    def _hold(self, leg: Leg, platform: int, L: Rows, f: Vector) -> Borne:
+        """Add what a platform feels of a leg to what it bears."""
+        inertia, force = leg.felt(L, f)
+        self.inertia[platform] = together(self.inertia[platform], inertia)
+        self.p[platform] = self.p[platform] + force
+        return Borne([], Factor([]), [])
+
     def _carried(self, node: Node, group: Group, parts: Any, places: Mapping[int, range], M: Rows) -> list[Force]:
         """Return the forces F (1) of a node as the root feels them, or the base; fill its rows and columns of M."""
         at, i = places[node.index], node.index
-        F = [self.inertia[i] @ s for s in parts[i][0]]
-        add_block(M, at, at, mirrored([parts[i][0].T @ f for f in F]))
+        F = [self.inertia[i] @ s for s in parts[i]]
+        add_block(M, at, at, mirrored([parts[i].T @ f for f in F]))
         while (above := self.model.nodes[i].parent) in parts:
             F, i = [self.relative.X[i] @ f for f in F], above
-            block = [parts[i][0].T @ f for f in F]
+            block = [parts[i].T @ f for f in F]
             add_block(M, at, places[i], block)
             add_block(M, places[i], at, transposed(block))
-        if group.root:
+        if group.root and i == group.root.index:
             return F
         return [self.relative.X[i] @ f if above >= 0 else Force.zero() for f in F]
 
-    def _give(self, node: Node, inertia: Inertia | ArticulatedInertia) -> None:
-        """Add an inertia of a node, and the force on it, to those of its parent; the world bears all."""
-        i, to = node.index, node.parent
+    def _give(self, node: Node) -> None:
+        """Add the inertia of a node, and the force on it, to those of its parent; the world bears all."""
+        i, to, inertia = node.index, node.parent, self.inertia[node.index]
         if to >= 0:
             self.p[to] = self.p[to] + self.relative.X[i] @ self.p[i]
             self.inertia[to] = together(self.inertia[to], self.relative.inwards(node, inertia))
@@ -165,11 +222,12 @@ class Inwards:
     def _give_way(self, group: Group, U: Sequence[Force], D: Factor, u: Vector) -> None:
         """Take from the root, or the base, what the group's own motion gives way (3)."""
         i = group.root.index if group.root else group.base
-        S = self.relative.S[i] if len(group.nodes) == 1 else MotionSubspace(())
-        self.inertia[i] = given_way(self.inertia[i].articulated(), S, U, times_inverse(U, D), group.nodes[0].armature)
+        alone = len(group.nodes) == 1 and _picked(self._slopes(group)) == tuple(range(len(group.v)))
+        S = own_motion(self.relative.S[i])[0] if alone else None
+        self.inertia[i] = given_way(self.inertia[i].articulated(), S, U, times_inverse(U, D), group.armature)
         self.p[i] = self.p[i] + combined(U, D.solve(u))
         if group.root:
-            self._give(group.root, self.inertia[i])
+            self._give(group.root)
 
 
 def together(a: Inertia | ArticulatedInertia, b: Inertia | ArticulatedInertia) -> Inertia | ArticulatedInertia:
@@ -179,15 +237,15 @@ def together(a: Inertia | ArticulatedInertia, b: Inertia | ArticulatedInertia) -
 
 def given_way(
     inertia: ArticulatedInertia,
-    S: MotionSubspace,
+    S: MotionSubspace | None,
     U: Sequence[Force],
     scaled: Sequence[Force],
     rotors: Sequence[Scalar],
 ) -> ArticulatedInertia:
-    """Return I^a, `scaled` being U D^-1. Along S it is I^a S = U D^-1 rotors, which is 0 of a joint without any."""
+    """Return I^a, `scaled` being U D^-1. Along S of one joint it is I^a S = U D^-1 rotors, which is 0 without any."""
     for s, column in zip(scaled, U, strict=True):
         inertia = inertia.minus_outer(s, column)
-    for motion, s, rotor in zip(S, scaled, rotors, strict=False):
+    for motion, s, rotor in zip(S, scaled, rotors, strict=True) if S else ():
         axis = [(k, e) for k, e in enumerate(motion.scalars()) if not is_zero(e)]
         if len(axis) == 1 and isinstance(axis[0][1], float) and abs(axis[0][1]) == 1.0:
             ((k, sign),) = axis

@@ -74,13 +74,19 @@ class Side(NamedTuple):
             X = X @ relative.X[node.index]
         return X
 
-    def motion(self, relative: Relative, q: Vector, v: Vector, a: Vector | None, X: SE3) -> tuple[Motion, BodyMotion]:
-        """Return how a frame X in the last node moves relative to the fork, in its own axes."""
-        V, motion = Motion.zero(), at_rest()
+    def twist(self, relative: Relative, v: Vector) -> Motion:
+        """Return the twist of the last node relative to the fork, in its own axes."""
+        V = Motion.zero()
         for node in self.nodes:
             V = relative.X[node.index].inverse_act(V) + relative.S[node.index] @ node.velocity(v)
+        return V
+
+    def motion(self, relative: Relative, q: Vector, v: Vector, a: Vector | None, X: SE3) -> tuple[Motion, BodyMotion]:
+        """Return how a frame X in the last node moves relative to the fork, in its own axes."""
+        motion = at_rest()
+        for node in self.nodes:
             motion = across(node, motion, relative, q, v, a)
-        return X.inverse_act(V), motion.at(X)
+        return X.inverse_act(self.twist(relative, v)), motion.at(X)
 
     def efforts(self, relative: Relative, force: Force) -> Iterator[tuple[int, Scalar]]:
         """Yield the efforts along v that a force on the last node, in its frame, asks of the joints between."""

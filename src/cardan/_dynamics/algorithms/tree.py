@@ -21,7 +21,7 @@ from cardan._robot.model import Model, Node
 
 Vector = Sequence[Scalar]
 T = TypeVar("T")
-Carried = TypeVar("Carried", Inertia, ArticulatedInertia)
+Carried = TypeVar("Carried", bound=Inertia | ArticulatedInertia)
 
 
 class Relative(NamedTuple):

@@ -73,16 +73,17 @@ class Unfolding:
         """Return dx/dt of the tree."""
         found = self.effort(v)
         for c, closed, along in self.clusters:
-            G = closed.constraints(q[self.model.q_slice(c.name)]).slopes()
-            for i, row in zip(along, G, strict=True):
-                found[i] = dot(row, v[self.model.v_slice(c.name)])
+            rates = closed.constraints(q[self.model.q_slice(c.name)]).along(v[self.model.v_slice(c.name)])
+            for i, e in zip(along, rates, strict=True):
+                found[i] = e
         return found
 
     def acceleration(self, q: Vector, v: Vector, a: Vector) -> list[Scalar]:
         """Return d2x/dt2 of the tree."""
         found = self.velocity(q, a)
         for c, closed, along in self.clusters:
-            g = closed.curvature(q[self.model.q_slice(c.name)], v[self.model.v_slice(c.name)])
+            constraints = closed.constraints(q[self.model.q_slice(c.name)])
+            g = constraints.curvature(q[self.model.q_slice(c.name)], v[self.model.v_slice(c.name)])
             for i, e in zip(along, g, strict=True):
                 found[i] = found[i] + e
         return found
@@ -91,7 +92,7 @@ class Unfolding:
         """Return the efforts that do the same work."""
         found = self.folded_velocity(of_tree)
         for c, closed, along in self.clusters:
-            G = closed.constraints(q[self.model.q_slice(c.name)]).slopes()
+            G = closed.constraints(q[self.model.q_slice(c.name)]).slopes
             own = [of_tree[i] for i in along]
             found[self.model.v_slice(c.name)] = [dot(column, own) for column in zip(*G, strict=True)]
         return found
