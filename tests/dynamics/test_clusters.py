@@ -11,7 +11,7 @@ import linkages
 from cardan._dynamics.algorithms.grouped import grouped_accelerations, groups, taken_apart
 from cardan._dynamics.algorithms.spin import body_motions
 from cardan._dynamics.algorithms.tree import relative_kinematics
-from cardan.errors import DTypeError, MechanismError, ShapeError, UnsupportedError
+from cardan.errors import DTypeError, MechanismError, ShapeError, UnknownNameError, UnsupportedError
 from cardan.robots import five_bar, four_bar, stewart_platform
 
 MECHANISMS = {
@@ -580,6 +580,47 @@ def test_joints_of_clusters_verify(name):
     model = cardan.clustered(rocker_with(armature=[0.1], damping=[0.2]), ["crank_joint"])
     certificate = cardan.verify_joint(model.joint(name))
     assert certificate.passed, str(certificate)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["left_joint", "right_elbow"])
+def test_joints_of_clusters_of_several_freedoms_verify(name):
+    certificate = cardan.verify_joint(cardan.clustered(five_bar().model()).joint(name), samples=4)
+    assert certificate.passed, str(certificate)
+
+
+def test_some_loops_are_clusters_and_others_stay_constraints():
+    m = linkages.parallel_ankle()
+    m.add_joint("carries", cardan.joints.FreeFlyer(), "world", "shank")
+    m.add_joint("holds", cardan.joints.Spherical(), "world", "foot")
+    loops = m.model(closing=["left_ball", "right_ball", "holds"])
+    model = cardan.clustered(loops, closing=["left_ball", "right_ball"])
+    assert model.closure_names == ("holds",)
+    assert model.nv == 8
+    q, v, _, tau = state(model)
+    K = cardan.loop_jacobian(model, q)
+    v = v - (np.linalg.pinv(K) @ (K @ v[..., None]))[..., 0]  # the foot holds
+    out = cardan.converter(model, loops)
+    x, dx = out.configuration(q), out.velocity(q, v)
+    found = cardan.constrained_forward_dynamics(model, q, v, tau)
+    expected = cardan.constrained_forward_dynamics(loops, x, dx, out.effort(q, tau))
+    assert error(out.acceleration(q, v, found.accelerations), expected.accelerations) < 1e-11
+    assert error(found.wrenches[:, 0], expected.wrenches[:, 2]) < 1e-10
+    by = cardan.constrained_forward_dynamics_derivatives(model, q, v, tau)
+    ahead, behind = (cardan.constrained_forward_dynamics(model, q, v + h * v, tau).accelerations for h in (1e-5, -1e-5))
+    assert error((by.dv @ v[..., None])[..., 0], (ahead - behind) / 2e-5) < 1e-7
+
+
+@pytest.mark.parametrize(
+    ("closing", "kind", "message"),
+    [
+        ("closing_joint", DTypeError, "expected a tuple: ('closing_joint',)"),
+        (["closing"], UnknownNameError, "did you mean"),
+    ],
+)
+def test_unknown_loops_are_refused(closing, kind, message):
+    with pytest.raises(kind, match=re.escape(message)):
+        cardan.clustered(four_bar().model(), closing=closing)
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e3, 1e9])

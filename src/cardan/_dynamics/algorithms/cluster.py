@@ -429,6 +429,12 @@ class ClusterMember(Follower):
         own = self.joint.bias(x, self._of_joint(found.along(v)))
         return own + self.joint.subspace(x) @ self._of_joint(found.curvature(q, v))  # (3)
 
+    def others(self, first: str) -> list[ClusterMember]:
+        """Return the other joints of the cluster, following the one that has the coordinates."""
+        return [
+            ClusterMember(joint, name, self.closed, (first,)) for name, joint in self._joints() if name != self.name
+        ]
+
     def copying(self, primary: Joint) -> ClusterMember | None:
         """Return the joint, if it can read the coordinates of a primary; None if these are of another kind."""
         return self if primary.manifold == self.closed else None

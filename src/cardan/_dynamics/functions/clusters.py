@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from cardan._algebra.errors import MechanismError, ShapeError
+from cardan._algebra.errors import DTypeError, MechanismError, ShapeError, UnknownNameError
 from cardan._algebra.manifolds import Euclidean
 from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember, with_plain_names
@@ -31,7 +31,9 @@ from cardan._robot.model.annotations import Annotations
 from cardan._robot.records import Actuator, Configuration, Drive, Spring
 
 
-def clustered(model: Model, independent: Sequence[str] = (), near: Any = None) -> Model:
+def clustered(
+    model: Model, independent: Sequence[str] = (), near: Any = None, closing: Sequence[str] | None = None
+) -> Model:
     """Return the model with its closed loops as clusters: a tree for every function, in fewer velocities.
 
     Loops that share joints are a cluster. Its joints keep their names, bodies and places. Its coordinates are those of
@@ -46,6 +48,8 @@ def clustered(model: Model, independent: Sequence[str] = (), near: Any = None) -
             default those with a drive or an actuator, if they do, and others that determine the rest well.
         near: configuration of `model` [rad, m], shape (nq,), whose assembly mode the neutral one is to have. By default
             the neutral configuration of the model.
+        closing: names of the closing joints whose loops become clusters; by default all. The others stay constraints,
+            as those of feet that hold, for the `constrained_*` functions.
 
     Raises:
         MechanismError: for loops without such coordinates (none closed, rows that depend on one another, no freedom
@@ -74,9 +78,9 @@ def clustered(model: Model, independent: Sequence[str] = (), near: Any = None) -
     changed: dict[str, Connection] = {}
     known: dict[Any, ClosedSet] = {}  # those of other names are alike
     closures = list(model.closures)
-    for nodes, closing in _groups(model):
-        changed |= _cluster(model, nodes, closing, kept, start, known)
-        closures = [c for c in closures if c not in closing]
+    for nodes, own in _groups(model, model.closure_names if closing is None else closing):
+        changed |= _cluster(model, nodes, own, kept, start, known)
+        closures = [c for c in closures if c not in own]
     connections = tuple(changed.get(c.name, c) for c in model.connections)
     gone = [c.name for c in model.closures if c not in closures]
     annotations = _annotations(model, changed, gone)
@@ -120,9 +124,14 @@ def _annotations(model: Model, changed: Mapping[str, Connection], gone: Sequence
     return replace(rest, actuators=actuators, configurations=tuple(map(together, rest.configurations)))
 
 
-def _groups(model: Model) -> Iterator[tuple[set[int], list[Connection]]]:
-    """Yield the nodes between the frames of closing joints that share some, and these joints."""
-    between = [_between(model, c) if c.joint.num_rows else set() for c in model.closures]
+def _groups(model: Model, closing: Sequence[str]) -> Iterator[tuple[set[int], list[Connection]]]:
+    """Yield the nodes between the frames of the named closing joints that share some, and these joints."""
+    if isinstance(closing, str):
+        raise DTypeError("clustered", "closing", got=repr(closing), expected=f"a tuple: ({closing!r},)")
+    for name in closing:
+        if name not in model.closure_names:
+            raise UnknownNameError("closing joint", name, model.closure_names, where="clustered")
+    between = [_between(model, c) if c.name in closing and c.joint.num_rows else set() for c in model.closures]
     for block in overlapping(between):
         yield set().union(*(between[k] for k in block)), [model.closures[k] for k in block]
 

@@ -19,6 +19,7 @@ from cardan._compiler.targets import compile_program, default_target
 from cardan._dynamics.algorithms import crba as composite
 from cardan._dynamics.algorithms import energy
 from cardan._dynamics.algorithms.aba import forward_dynamics
+from cardan._dynamics.algorithms.cluster import ClusterMember
 from cardan._dynamics.algorithms.configuration import integrate
 from cardan._dynamics.algorithms.coriolis import coriolis_matrix
 from cardan._dynamics.algorithms.derivatives import inverse_dynamics_derivatives
@@ -57,6 +58,9 @@ def robot(joint: Joint, base: str, bounds: Limits) -> Model:
         m.add_joint(primary, lead, "trunk", f"lead{k}", _pose(2), _pose(3))
     own: dict[str, Any] = {} if joint.primaries else {"limits": bounds}
     m.add_joint("joint", joint, "trunk", "link", _pose(4), _pose(5), **own)
+    for k, other in enumerate(joint.others(*joint.primaries or ("joint",)) if isinstance(joint, ClusterMember) else ()):
+        m.add_body(f"other{k}", _inertia(9 + k))  # alone a joint need not feel all velocities of its cluster
+        m.add_joint(f"other{k}", other, "trunk", f"other{k}", _pose(8), _pose(9))
     m.add_joint("hinge", Revolute((0.0, 0.6, 0.8)), "link", "tool", _pose(6), _pose(7))
     return m.model(base=base)
 

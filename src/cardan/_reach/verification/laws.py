@@ -32,8 +32,8 @@ from cardan._reach.verification.check import (
     vector,
 )
 from cardan._robot.joints import Joint, Limits, Reversed, first_checks, reverse
+from cardan._robot.joints.catalogue.of_another import Follower
 from cardan._robot.joints.first_checks import rotation_fault
-from cardan._robot.records import along
 
 
 @check("sizes", "nq and nv are those of the manifold, of its maps and of the names", essential=True)
@@ -365,7 +365,8 @@ def rank(joint: Joint, samples: Samples, ledger: Ledger) -> None:
         raise Skip("there are no columns")
     ranks = [rank_of(columns(joint.motion_subspace(q))) for q in samples.q]
     best = max(ranks)
-    ledger.see(best, min(joint.nv, along(joint)), samples.q[ranks.index(best)], label="rank of S")
+    own = joint.joint.nv if isinstance(joint, Follower) else joint.nv
+    ledger.see(best, min(joint.nv, own), samples.q[ranks.index(best)], label="rank of S")
     if ledger.failed:
         hint = "; are these the coordinates of a quaternion? Then the manifold is UnitQuaternion()"
         ledger.cause = "some velocities do nothing, or the same as others: there are fewer degrees of freedom than nv"
