@@ -582,6 +582,18 @@ def test_joints_of_clusters_verify(name):
     assert certificate.passed, str(certificate)
 
 
+def test_actuators_at_dependent_joints_stay_there():
+    m = four_bar()
+    m.add_actuator(cardan.Actuator("turn", "crank_joint", gear=2.0))
+    m.add_actuator(cardan.Actuator("help", ("rocker_joint", "crank_joint"), gear=(3.0, 0.5)))
+    model = cardan.clustered(m.model(), ["crank_joint"])
+    found = {a.name: dict(a._rows()) for a in model.actuators}
+    assert found == {"turn": {"crank_joint": (2.0,)}, "help": {"rocker_joint": (3.0,), "crank_joint": (0.5,)}}
+    assert cardan.from_json(cardan.to_json(model)) == model
+    with pytest.raises(MechanismError, match="has the coordinates of the cluster; choose it among"):
+        cardan.clustered(m.model(), ["rocker_joint"])
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["left_joint", "right_elbow"])
 def test_joints_of_clusters_of_several_freedoms_verify(name):
@@ -609,6 +621,23 @@ def test_some_loops_are_clusters_and_others_stay_constraints():
     by = cardan.constrained_forward_dynamics_derivatives(model, q, v, tau)
     ahead, behind = (cardan.constrained_forward_dynamics(model, q, v + h * v, tau).accelerations for h in (1e-5, -1e-5))
     assert error((by.dv @ v[..., None])[..., 0], (ahead - behind) / 2e-5) < 1e-7
+
+
+@pytest.mark.parametrize("follower", ["coupler_joint", "gear"])
+def test_followers_of_joints_of_loops_are_refused_by_name(follower):
+    bare, m = four_bar(), cardan.Mechanism("geared")
+    for body in bare.bodies:
+        m.add_body(body.name, body.inertia)
+    for c in bare.joints:
+        joint = cardan.joints.Mimic(c.joint, "crank_joint", 0.5) if c.name == follower else c.joint
+        m.add_joint(c.name, joint, c.parent, c.child, c.parent_pose, c.child_pose)
+    if follower == "gear":
+        m.add_body("wheel", linkages.inertia(0))
+        m.add_joint("gear", cardan.joints.Mimic(cardan.joints.Revolute(), "crank_joint", -2.0), "world", "wheel")
+    with pytest.raises(
+        MechanismError, match=f"joint '{follower}' follows 'crank_joint', a joint of the loop closed by"
+    ):
+        cardan.clustered(m.model())
 
 
 @pytest.mark.parametrize(

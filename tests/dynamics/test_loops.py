@@ -987,3 +987,26 @@ def test_shipped_loops_are_closed_at_zero(name):
 def test_shipped_loops_refuse_what_does_not_close(build, arguments):
     with pytest.raises(ParameterError):
         build(**arguments)
+
+
+def test_a_mechanism_without_freedoms_stands_still():
+    m = cardan.Mechanism("truss")
+    for name in ("a", "b"):
+        m.add_body(name, cardan.Inertia(1.0, (0.5, 0.0, 0.0), 0.1 * np.eye(3)))
+    hinge = cardan.joints.Revolute((0.0, 1.0, 0.0))
+    end = cardan.SE3(translation=(1.0, 0.0, 0.0))
+    m.add_joint("left", hinge, "world", "a")
+    m.add_joint("middle", hinge, "a", "b", end)
+    m.add_joint("right", hinge, "b", "world", end, cardan.SE3(translation=(-1.0, 0.0, 0.5)))
+    model = m.model()
+    q, tau = cardan.assemble(model), np.array([0.3, -0.2])
+    assert cardan.mobility(model, q) == 0
+    found = cardan.constrained_forward_dynamics(model, q, np.zeros(2), tau)
+    np.testing.assert_array_equal(np.abs(found.accelerations), 0.0)
+    # the wrench on the closing joint's child bears what the tree would need to stand still
+    K = cardan.loop_jacobian(model, q)
+    multipliers = np.linalg.lstsq(K.T, cardan.gravity_forces(model.spanning_tree(), q) - tau, rcond=None)[0]
+    np.testing.assert_allclose(np.linalg.norm(found.wrenches), np.linalg.norm(multipliers), rtol=1e-12)
+    np.testing.assert_allclose(cardan.impact(model, q, np.ones(2)).velocities, 0.0, atol=1e-15)
+    by = cardan.constrained_forward_dynamics_derivatives(model, q, np.zeros(2), tau)
+    np.testing.assert_array_equal(by.dq, np.zeros((2, 2)))

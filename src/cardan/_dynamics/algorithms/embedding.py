@@ -116,8 +116,8 @@ class Embedded:
         G: Rows = [[float(i == j) for i in self.free] for j in range(len(M))]
         for square in self.squares:
             columns = [square.follow([-row[i] for row in K]) for i in self.free]
-            for j, row in zip(square.columns, transposed(columns), strict=True):
-                G[j] = row  # (1)
+            for k, j in enumerate(square.columns):
+                G[j] = [column[k] for column in columns]  # (1), empty if nothing is free
         self.G, self.G_T = G, transposed(G)
         MG = [[dot(row, column) for column in self.G_T] for row in M]
         MG_T = transposed(MG)

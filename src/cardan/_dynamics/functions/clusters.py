@@ -53,7 +53,8 @@ def clustered(
 
     Raises:
         MechanismError: for loops without such coordinates (none closed, rows that depend on one another, no freedom
-            left), a choice of `independent` that determines nothing, and actuators at dependent joints.
+            left), a choice of `independent` that determines nothing, and an actuator at the first joint of a cluster,
+            if that is dependent.
 
     Examples:
         >>> linkage = cardan.clustered(cardan.robots.four_bar().model(), independent=["crank_joint"])
@@ -98,13 +99,16 @@ def _annotations(model: Model, changed: Mapping[str, Connection], gone: Sequence
                 rows[name] = gear
                 continue
             joint: Any = changed[name].joint
-            row = rows.setdefault(joint.by[0] if joint.by else name, [0.0] * joint.nv)
             along = range(joint.closed.part.nv)[joint.closed.part.v_slice(name)]
+            if joint.by and not set(along) & set(joint.closed.free):
+                rows[name] = gear  # along its own coordinates, as what else acts there
+                continue
+            row = rows.setdefault(joint.by[0] if joint.by else name, [0.0] * joint.nv)
             for j, ratio in zip(along, gear * len(along) if len(gear) == 1 else gear, strict=True):
                 if j not in joint.closed.free:
                     raise MechanismError(
-                        f"clustered: actuator {actuator.name!r} acts on {name!r}, which is dependent; choose it among "
-                        "`independent`."
+                        f"clustered: actuator {actuator.name!r} acts on {name!r}, which is dependent and has the "
+                        "coordinates of the cluster; choose it among `independent`."
                     )
                 row[joint.closed.free.index(j)] += ratio
         return replace(actuator, joints=tuple(rows), gear=tuple(rows.values()))
@@ -156,8 +160,12 @@ def _cluster(
         raise MechanismError(
             f"clustered: joint {rolling[0]!r} must not slip, which leaves all configurations within reach."
         )
-    if part.has_mimics:
-        raise MechanismError(f"clustered: {_loops(part)}: a joint of it follows another one.")
+    for c in model.connections:
+        if followed := sorted({j.name for j in joints}.intersection((c.name, *c.joint.primaries)) - {c.name}):
+            raise MechanismError(
+                f"clustered: joint {c.name!r} follows {followed[0]!r}, a joint of {_loops(part)}; the `constrained_*` "
+                "functions take that, and clustered(closing=...) the other loops."
+            )
     start = None if near is None else tuple(e for c in joints for e in near[model.q_slice(c.name)].tolist())
     along = {i: j for c in joints for i, j in zip(_v(model, c), _v(part, c), strict=True)}
     acting = {name for a in model.annotations.actuators for name in a.joints}

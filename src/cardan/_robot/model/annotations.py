@@ -15,7 +15,7 @@ from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import ParameterError, ShapeError, UnknownNameError, check_known, check_new
 from cardan._algebra.spatial import SE3
 from cardan._robot.joints import Joint
-from cardan._robot.records import WORLD, Actuator, Configuration, Connection, ContactSurface, Drive, Group
+from cardan._robot.records import WORLD, Actuator, Configuration, Connection, ContactSurface, Drive, Group, along
 
 if TYPE_CHECKING:
     from cardan._robot.geometry.shapes import Shape
@@ -166,9 +166,9 @@ class Annotations(ByFields):
 
 
 def check_gears(actuator: Actuator, joints: Mapping[str, Joint]) -> None:
-    """Raise `ShapeError` unless an actuator's gears fit its joints: one number, or nv."""
+    """Raise `ShapeError` unless an actuator's gears fit its joints: one number, or nv; of a follower its own."""
     for name, gear in actuator._rows():
-        nv = joints[name].nv
+        nv = along(joints[name])
         if nv == 0 or len(gear) not in (1, nv):
             expected = f"1 or {nv}" if nv else "a joint that moves"
             raise ShapeError(
