@@ -23,7 +23,7 @@ Cost: that of K and of the blocks of K_d, once for a cluster.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import Any
 
@@ -150,10 +150,10 @@ class ClosedSet(Manifold):
     """
 
     part: Model
-    blocks: tuple[tuple[tuple[int, ...], ...], ...]
-    along_nodes: tuple[bool, ...]
-    start: tuple[float, ...]
-    simplified: bool = False
+    blocks: tuple[tuple[tuple[int, ...], ...], ...] = field(repr=False)
+    along_nodes: tuple[bool, ...] = field(repr=False)
+    start: tuple[float, ...] = field(repr=False)
+    simplified: bool = field(default=False, repr=False)
 
     @computed
     def free(self) -> tuple[int, ...]:
