@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -149,6 +150,33 @@ def test_legs_are_solved_one_by_one_where_they_stand_on_the_world(base, parts):
     expected = cardan.constrained_forward_dynamics(loops, x, dx, out.effort(q, tau)).accelerations
     assert error(out.acceleration(q, v, accelerations), expected) < 1e-12
     assert error(cardan.inverse_dynamics(model, q, v, accelerations), tau) < 1e-11
+
+
+def platform_on_hinges():
+    """A Stewart platform on three hinges in place of its first ball joint."""
+    bare, m = stewart_platform(), cardan.Mechanism("hinged")
+    for body in bare.bodies:
+        m.add_body(body.name, body.inertia)
+    for name in ("first", "second"):
+        m.add_body(name, cardan.Inertia(0.1, inertia=1e-3 * np.eye(3)))
+    for c in bare.joints:
+        if c.name != "ball1":
+            m.add_joint(c.name, c.joint, c.parent, c.child, c.parent_pose, c.child_pose)
+    (ball,) = [c for c in bare.joints if c.name == "ball1"]
+    m.add_joint("z", cardan.joints.Revolute((0, 0, 1)), ball.parent, "first", ball.parent_pose)
+    m.add_joint("x", cardan.joints.Revolute((1, 0, 0)), "first", "second")
+    m.add_joint("y", cardan.joints.Revolute((0, 1, 0)), "second", ball.child, None, ball.child_pose)
+    return m
+
+
+def test_legs_of_a_platform_whose_frame_may_be_turned_are_no_legs():
+    model = cardan.clustered(platform_on_hinges().model(closing=[f"ball{k}" for k in range(2, 7)]))
+    closed = replace(model.nodes[0].joint.closed, simplified=False)
+    q = list(closed.start)
+    assert len(closed.constraints(q).legs) == 5
+    assert not replace(closed, simplified=True).constraints(q).legs
+    by_ball = cardan.clustered(stewart_platform().model()).nodes[0].joint.closed
+    assert len(replace(by_ball, simplified=True).constraints(list(by_ball.start)).legs) == 5
 
 
 @pytest.mark.slow

@@ -61,17 +61,20 @@ BEND, ROUNDING, ROUNDING_IN_SINGLE = 1e-3, 1e-14, 4e-6
 class Constraints:
     """K_d^-1 of a cluster at a configuration."""
 
-    def __init__(self, part: Model, blocks: Sequence[Block], along_nodes: Sequence[bool], q: Scalars) -> None:
-        self.part = part
+    def __init__(self, of: ClosedSet, q: Scalars) -> None:
+        self.part = part = simplified_tree(of.part) if of.simplified else of.part
+        blocks = [Block(*block) for block in of.blocks]
         self.relative = relative_kinematics(part, q)
-        self.loops = loops(part, self.relative, along_nodes, closed=True)
+        self.loops = loops(part, self.relative, of.along_nodes, closed=True)
         self.K = [row for loop in self.loops for row in loop.K]
         tolerance = where(is_double(q), SINGULAR, SINGULAR_IN_SINGLE)
         self.squares = [square for block in blocks for square in squares_of(self.K, block, tolerance)]
         self.inverses = [square.opposite() for square in self.squares]
         dependent = {j for square in self.squares for j in square.columns}
         self.free = [j for j in range(part.nv) if j not in dependent]
-        self.legs = list(legs(self.loops, self.squares, self.inverses))
+        # a simplified tree turns what a hinge carries as it suits what is on that, which may be more elsewhere
+        found = legs(self.loops, self.squares, self.inverses)
+        self.legs = [leg for leg in found if not of.simplified or len(leg.mover.nodes[-1].v) > 1]
 
     def follow(self, rows: Scalars) -> list[Scalar]:
         """Return -K_d^-1 times what stands in the rows of K, for all coordinates; not a number if K_d is singular."""
@@ -187,8 +190,7 @@ class ClosedSet(Manifold):
 
     def constraints(self, q: Scalars) -> Constraints:
         """Return K_d^-1 and what follows from it."""
-        part = simplified_tree(self.part) if self.simplified else self.part
-        return Constraints(part, [Block(*block) for block in self.blocks], self.along_nodes, q)
+        return Constraints(self, q)
 
     def bend(self, q0: Scalars, q1: Scalars) -> Scalar:
         """Return by how much a step is no longer that of the velocity at its beginning (5), beyond what it may be.
