@@ -7,7 +7,7 @@ import cardan
 from cardan import WorldBuilder
 from cardan._motion.collision.candidate import FAR
 from cardan._motion.collision.rays import hit
-from cardan.description import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Plane, Sphere
+from cardan.description import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Mesh, Plane, Sphere
 from cardan.spatial import Vector3
 from two_shapes import SHAPES
 
@@ -256,14 +256,50 @@ def test_derivatives_by_q_are_differences():
     np.testing.assert_allclose(exact, (moved[0] - moved[1]).T / 2e-6, atol=1e-8)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_flat_hulls_are_met_from_both_sides(dtype):
+    """Sheets of metal are flat meshes: a robot that has one was refused as a whole."""
+    pytest.importorskip(HULL_FACES)
+    rng, n, corners = np.random.default_rng(0), 4000, np.array([(0, 0, 0), (2, 0, 0), (2, 1, 0), (0, 1.5, 0)])
+    turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    sheet = (corners - (1.0, 0.7, 0.0)) @ turn + (0.1, -0.2, 0.3)
+    b = WorldBuilder("sheets")
+    b.add_body("sheets", inertia=cardan.Inertia.zero())
+    for vertices in (sheet, sheet[:2], sheet[:1]):  # the others are a line and a point
+        b.add_shape("sheets", Hull(vertices), density=0.0)
+    world, (o, d) = b.finalize(), rays_of(rng, n)
+    expected, normal = first_of_triangles(o, d, sheet, np.array([(0, 1, 2), (0, 2, 3)]))
+    normal *= -np.sign(np.einsum("ni,ni->n", normal, d))[:, None]  # towards where the ray comes from
+    found = cardan.raycast(world, *(array.astype(dtype) for array in (world.initial, o, d)))
+    same, atol = np.isfinite(expected) == np.isfinite(found.distance), {"float64": 1e-12, "float32": 1e-3}[dtype]
+    assert 1000 < np.isfinite(expected).sum() < n - 1000
+    assert same.mean() > 1.0 - atol
+    np.testing.assert_allclose(found.distance[same], expected[same], atol=atol)
+    np.testing.assert_allclose(found.normal[same], normal[same], atol=atol)
+
+
+@pytest.mark.parametrize("length", [1e-300, 1e-16, 1e-8, 1e8, 1e200])
+def test_directions_have_any_length(length):
+    """Short ones met nothing, and long ones were not numbers."""
+    world, (o, d) = scene(), rays_of(np.random.default_rng(0), 200)
+    expected = cardan.raycast(world, world.initial, o, d)
+    found = cardan.raycast(world, world.initial, o, length * d)
+    assert np.isfinite(expected.distance).sum() > 50
+    np.testing.assert_allclose(found.distance, expected.distance, rtol=1e-9)
+    if length in (1e-16, 1e-8, 1e8):
+        single = [array.astype("float32") for array in (world.initial, o, length * d)]
+        np.testing.assert_array_equal(
+            np.isfinite(cardan.raycast(world, *single).distance), np.isfinite(expected.distance)
+        )
+
+
 def test_what_rays_do_not_know_is_named():
-    b = WorldBuilder("flat")
-    b.add_shape("world", Hull([(0, 0, 0), (1, 0, 0), (0, 1, 0)]), density=0.0)
+    b = WorldBuilder("lost")
+    b.add_shape("world", Mesh("lost.stl"), density=0.0)
     b.add_body("ball", inertia=cardan.Inertia.zero())
     b.add_shape("ball", Sphere(0.1))
-    with pytest.warns(cardan.errors.StartWarning):
-        world = b.finalize()
-    with pytest.raises(cardan.errors.UnsupportedError, match=r"flat hull.*thin Box"):
+    world = b.finalize()
+    with pytest.raises(cardan.errors.UnsupportedError, match=r"Mesh"):
         cardan.raycast(world, world.initial, (0, 0, 5.0), (0, 0, -1.0))
     assert cardan.raycast(world, world.initial, (0, 0, 5.0), (0, 0, -1.0), bodies="ball").shape == 1
     lost = cardan.raycast(world, world.initial * np.nan, (0, 0, 5.0), (0, 0, -1.0), bodies="ball")

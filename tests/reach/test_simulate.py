@@ -223,6 +223,23 @@ def test_without_a_file_it_says_what_became_of_the_robot(capsys, ball, tmp_path)
     assert json.loads(simulate(capsys, ball, "--seconds", 0.1, "--json")[1])["depth_last"] is None
 
 
+def test_it_says_what_hulls_leave_out_of_meshes(capsys, tmp_path):
+    """Nothing did: a rim of 200 points came to the ground as one of fewer, without a word."""
+    pytest.importorskip("trimesh")
+    turn = np.linspace(0.0, 2.0 * np.pi, 200, endpoint=False)
+    rim = [f"v {np.cos(a)} {np.sin(a)} {z}" for z in (0.0, 0.2) for a in turn]
+    faces = [f"f {k + 1} {(k + 1) % 200 + 1} {k + 201}" for k in range(200)]
+    (tmp_path / "wedge.obj").write_text("\n".join(rim + faces))
+    file = tmp_path / "wedge.urdf"
+    file.write_text(WEDGE)
+    words = (file, "--base", "floating", "--seconds", 0.01)
+    _, text, _ = simulate(capsys, *words)
+    found = json.loads(simulate(capsys, *words, "--json")[1])
+    assert found["hulls"] == 1
+    assert 1e-4 < found["hull_error"] < 0.03
+    assert f"1 convex hulls; the meshes reach {1e3 * found['hull_error']:.2f} mm beyond them at most" in text
+
+
 def test_a_base_that_is_fixed_for_want_of_a_word_is_said(capsys, ball):
     said = "ball is fixed on the world; --base floating lets it stand on the ground"
     assert said in simulate(capsys, ball, "--seconds", 0.01)[1]

@@ -6,7 +6,7 @@
     box             |x_i| <= s_i / 2 for all three i: the largest enter, the least exit
     cylinder        a ball of two coordinates, and |z| <= l / 2
     capsule         the cylinder and a ball about each end: the least enter, the largest exit, since all is one interval
-    hull            the half spaces of its faces
+    hull            the half spaces of its faces; of a flat one, both sides of its plane and its edges
     height field    its triangles, cell by cell (`rays_on_terrain`)
     triangles       those of a tree of boxes (`rays_on_triangles`)
 
@@ -31,7 +31,7 @@ from cardan._algebra.errors import UnsupportedError
 from cardan._algebra.scalar import clip, logical_and, maximum, where
 from cardan._algebra.spatial import Scalar, Vector3
 from cardan._motion.collision.bounds import radius_about
-from cardan._motion.collision.candidate import Z, length_and_direction, select
+from cardan._motion.collision.candidate import FAR, Z, length_and_direction, select
 from cardan._motion.collision.ray_spans import Hit, Span, ball, face_normal, half_space, slab
 from cardan._motion.collision.rays_on_terrain import ray_on_height_field
 from cardan._motion.collision.rays_on_triangles import ray_on_triangles
@@ -64,9 +64,6 @@ def check_ray(shape: Geometry) -> None:
         known = ", ".join(kind.__name__ for kind in RAYS)
         instead = f"shapes of these kinds: {known}. Or leave its body out: `bodies=` says which are seen"
         raise UnsupportedError(f"a ray that meets a {type(shape).__name__}", "cardan.raycast", instead)
-    if isinstance(shape, Hull) and not _faces(shape):
-        instead = "a hull of four points or more that do not lie in a plane, or a thin Box"
-        raise UnsupportedError("a ray that meets a flat hull", "cardan.raycast", instead)
 
 
 def ball_about(shape: Geometry) -> tuple[Vector3, Scalar]:
@@ -130,6 +127,8 @@ def _of_box(shape: Box, o: Vector3, d: Vector3) -> Hit:
 
 def _of_hull(shape: Hull, o: Vector3, d: Vector3) -> Hit:
     faces = [(Vector3(x, y, z), e) for x, y, z, e in _faces(shape)]
+    if not faces:  # a line or point, which rays pass by
+        return Hit(FAR, Z)
     spans = [half_space(n.dot(o) - e, n.dot(d)) for n, e in faces]
     both = reduce(Span.of_both, spans)
     is_outside = both.enter >= 0.0
@@ -141,7 +140,7 @@ def _of_hull(shape: Hull, o: Vector3, d: Vector3) -> Hit:
 
 @lru_cache(256)
 def _faces(hull: Hull) -> Sequence[tuple[float, ...]]:
-    """Return normal and offset of each face; none for a flat hull."""
+    """Return normal and offset of each face."""
     planes = planes_of_hull(np.array(hull.vertices)) * (1.0, 1.0, 1.0, -1.0)
     return tuple(tuple(plane) for plane in planes.tolist())
 

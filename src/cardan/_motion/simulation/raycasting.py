@@ -100,6 +100,7 @@ def raycast(
 
     A ray meets the surface of a shape; if it begins within the shape, where it comes out. The shapes are planes, height
     fields, triangles, spheres, capsules, cylinders, ellipsoids, boxes and hulls, so that a `Mesh` counts as its hull.
+    Rays end after 5e8 m.
 
     Args:
         world: what the rays may meet.
@@ -117,7 +118,7 @@ def raycast(
 
     Raises:
         UnknownNameError: for a body that does not exist.
-        UnsupportedError: for a mesh that could not be read, or a flat hull among the shapes that count.
+        UnsupportedError: for a mesh that could not be read among the shapes that count.
         MissingExtraError: for hulls, without the extra `mesh`.
         ShapeError, ParameterError: for arrays that do not fit, and a direction of length 0.
 
@@ -144,8 +145,7 @@ def raycast(
     for name, array in zip(("origins", "directions"), rays, strict=True):
         if array.shape[-1:] != (3,):
             raise ShapeError("raycast", name, got=array.shape, expected="(..., R, 3)")
-    if not rays[1].any(axis=-1).all():
-        raise ParameterError("direction of a ray", got=[0.0, 0.0, 0.0], expected="any length but 0")
+    rays[1] = _of_usual_length(rays[1])
     try:
         o, d = np.broadcast_arrays(*rays)
     except ValueError:
@@ -156,6 +156,15 @@ def raycast(
         found = raycast_many(world, q, o[None], d[None], (body, yaw_only, bodies), constants)
         return RayHits(*(part[..., 0, :] if k == 1 else part[..., 0] for k, part in enumerate(found)))
     return raycast_many(world, q, o, d, (body, yaw_only, bodies), constants)
+
+
+def _of_usual_length(d: np.ndarray) -> np.ndarray:
+    """Return directions whose squares are numbers in float32, too: those that are very short or long are scaled."""
+    size = np.abs(d).max(axis=-1, keepdims=True, initial=0.0)
+    if not size.all():
+        raise ParameterError("direction of a ray", got=[0.0, 0.0, 0.0], expected="any length but 0")
+    unusual = ((size < 1e-6) | (size > 1e6)) & np.isfinite(size)
+    return np.divide(d, size, out=d.copy(), where=unusual) if unusual.any() else d
 
 
 def raycast_many(world: WorldContents, q: Any, o: np.ndarray, d: np.ndarray, asked: Any, constants: Any) -> RayHits:

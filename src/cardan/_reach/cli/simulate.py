@@ -28,7 +28,7 @@ from cardan._motion.simulation.standing import GROUNDS, above_planes, moves_free
 from cardan._reach.cli.options import READING, add, check_output, harmless, locked, reading, tell
 from cardan._reach.formats import load_mechanism
 from cardan._reach.pictures.animation import ENDINGS, animate
-from cardan._robot.description import Mechanism, editing
+from cardan._robot.description import Hull, Mechanism, editing
 from cardan._robot.model import WORLD, Drive
 
 SOLVERS = {
@@ -206,6 +206,8 @@ def report(
     energy = (record.kinetic_energy + record.potential_energy)[[0, -1]]
     height = center_of_mass(world.model, record.q[[0, -1]])[..., 2].mean(axis=-1)
     speed, depth = float(np.abs(record.v[-1]).max(initial=0.0)), _depth(found.state)
+    hulls = [s for s in world.shapes if s.role == "collision" and isinstance(s.geometry, Hull)]
+    worst = max(hulls, key=lambda shape: shape.geometry.error, default=None)
     summary = {
         "robot": world.name,
         "solver": type(solver).__name__,
@@ -217,6 +219,8 @@ def report(
         "height_last": height[1],
         "speed_last": speed,
         "depth_last": depth,
+        "hulls": len(hulls),
+        "hull_error": worst and worst.geometry.error,
         "energy_first": energy[0],
         "energy_last": energy[1],
         "largest_residual": record.residual.max(initial=0.0),
@@ -232,6 +236,9 @@ def report(
         f"largest residual of a step {summary['largest_residual']:.2g}",
     ]
     lines += [] if depth is None else [f"deepest in the ground at last {1e3 * depth:.3f} mm"]
+    if worst:
+        error = 1e3 * worst.geometry.error
+        lines.append(f"{len(hulls)} convex hulls; the meshes reach {error:.2f} mm beyond them at most ({worst.body})")
     lines += args.hints
     tell(args, summary, "\n".join(lines))
 

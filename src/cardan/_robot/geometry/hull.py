@@ -124,14 +124,24 @@ def triangles_of_hull(vertices: np.ndarray) -> np.ndarray:
 
 
 def planes_of_hull(vertices: np.ndarray) -> np.ndarray:
-    """Return the planes of a hull's faces, shape (m, 4): n . x + e <= 0 within [-, m]; none of a flat one.
+    """Return the planes of a hull's faces, shape (m, 4): n . x + e <= 0 within [-, m].
 
-    They are qhull's own: of a triangle that is nearly a line, as flat faces are cut into, vertices tell no normal.
+    They are qhull's own: of a triangle that is nearly a line, as flat faces are cut into, vertices tell no normal. A
+    flat hull has those of its plane, from both sides, and one through each edge. A line or point has none.
 
     Raises:
         MissingExtraError: without the extra `mesh`.
     """
-    return np.empty((0, 4)) if _is_flat(vertices) else np.unique(_qhull(vertices).equations, axis=0)
+    if not _is_flat(vertices):
+        return np.unique(_qhull(vertices).equations, axis=0)
+    middle = vertices.mean(axis=0)
+    _, extents, axes = np.linalg.svd(vertices - middle, full_matrices=False)
+    if len(vertices) < 3 or extents[1] <= FLAT * extents[0]:
+        return np.empty((0, 4))
+    edges = np.unique(_qhull((vertices - middle) @ axes[:2].T).equations, axis=0)
+    normals = np.concatenate([axes[2:], -axes[2:], edges[:, :2] @ axes[:2]])
+    heights = np.concatenate([(0.0, 0.0), edges[:, 2]])
+    return np.column_stack([normals, heights - normals @ middle])
 
 
 def _is_flat(vertices: np.ndarray) -> bool:
