@@ -388,6 +388,29 @@ def test_what_is_free_is_farther_than_the_margin(every, margin):
         np.testing.assert_array_equal(free[sure], (d > margin)[sure])
 
 
+@pytest.mark.filterwarnings("ignore::cardan.errors.StartWarning")
+def test_a_state_has_its_own_constants():
+    """Worlds with inputs could not be asked at all: no argument took these."""
+    world = cardan.robots.quadruped().world("floating", ground=True)
+    varied = world.with_inputs("parent_pose")
+    state = varied.state(3, q=world.model.random_configuration((3,), seed=0))
+    state.constants["parent_pose"][1, 1:, 2, 3] -= 0.1  # each link hangs lower than that above it
+    given = {"parent_pose": state.constants["parent_pose"]}
+    foot = cardan.frame_transform(varied.model, state.q, "front_left_foot", **given)[:, 2, 3] - 0.02  # its radius
+    distance = cardan.clearance(varied, state, pairs="front_left_foot").distance[:, 0]
+    np.testing.assert_allclose(distance, foot, rtol=1e-12)
+    assert (cardan.is_free(varied, state, distance, pairs="front_left_foot") == [False] * 3).all()
+    assert cardan.is_free(varied, state, distance - 1e-9, pairs="front_left_foot").all()
+    v = 1e-6 * np.ones((3, world.model.nv))
+    state.q[:], slope = cardan.integrate(world.model, state.q, v), cardan.clearance_jacobian(varied, state)[:, 0]
+    after = cardan.clearance(varied, state).distance[:, 0]
+    np.testing.assert_allclose(after - distance, np.einsum("ij,ij->i", slope, v), atol=1e-11)
+    of_arrays = (cardan.clearance(of, state.q).distance for of in (varied, world))  # of both the model's own
+    np.testing.assert_allclose(*of_arrays, atol=1e-14)
+    with pytest.raises(ParameterError, match="state of is_free"):
+        cardan.is_free(world, state)
+
+
 def test_what_is_nan_is_not_free():
     model, far = solid_body(BALL), [(BALL, at(9.0, 9.0, 9.0))]
     q = np.stack([model.neutral()] * 3)

@@ -75,8 +75,18 @@ def test_no_points_and_no_numbers_are_refused(wrong):
         Hull.of(wrong)
     with pytest.raises(ParameterError, match="vertices of a hull"):
         Hull(wrong)
-    with pytest.raises(ParameterError, match="at least 4"):
+    with pytest.raises(ParameterError, match="whole number >= 4"):
         Hull.of(CORNERS, 3)
+
+
+def test_a_hull_is_of_rows_of_three_numbers():
+    """Six numbers in three rows were two points, without a word; half a vertex and an error below 0 were taken."""
+    for points in ([], [1.0, 2.0], np.zeros((3, 2)), np.zeros((2, 3, 1)), "abc", None):
+        with pytest.raises(ParameterError, match="points of a hull"):
+            Hull.of(points)
+    for wrong in ({"vertices": 4.5}, {"error": -1.0}, {"error": np.nan}):
+        with pytest.raises(ParameterError, match=r"(vertices|error) of a hull"):
+            Hull.of(np.eye(3), **wrong)
 
 
 def test_a_hull_of_corners_weighs_as_the_box():

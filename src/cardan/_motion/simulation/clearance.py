@@ -23,6 +23,7 @@ from cardan._motion.simulation.articulation import Pattern
 from cardan._motion.simulation.collide import MOST, check_pages
 from cardan._motion.simulation.pairs import WORLD_NODE, ContactPair, contact_pairs, select_pairs
 from cardan._motion.simulation.solids import solid
+from cardan._motion.simulation.state import coordinates_of
 from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.description import Shape
 from cardan._robot.geometry.shapes import Geometry, Sphere
@@ -77,8 +78,10 @@ def clearance(
     second ones of the distance, too; at kinks they are those of one of the sides.
 
     Args:
-        world: whose `pairs` are looked at; or a model, of which those of its own shapes are that may touch.
-        q: configurations [rad, m], shape (..., nq).
+        world: whose `pairs` are looked at; or a model, of which those of its own shapes are that may touch. Neither has
+            those that overlap where it begins, which an `OverlapWarning` names.
+        q: configurations [rad, m], shape (..., nq), or a `State`. Pass the state if the model has inputs of its own for
+            each world; of an array the model's own values count.
         pairs: which pairs: names or patterns, as for `World.with_contacts`; all by default. An empty list is none but
             those of obstacles.
         obstacles: shapes fixed in the world, `cardan.description.Shape("world", "collision", ...)` or a geometry with
@@ -91,7 +94,8 @@ def clearance(
     Raises:
         UnknownNameError: for pairs that do not exist.
         UnsupportedError: for shapes that have no distance, such as two planes; for more pairs than one program has.
-        ParameterError: for something else than a world or model, an obstacle that is none, or if there is no pair.
+        ParameterError: for something else than a world or model, an obstacle that is none, a state of other worlds, or
+            if there is no pair.
         ShapeError, DTypeError: for an array that does not fit.
 
     Examples:
@@ -103,10 +107,11 @@ def clearance(
         True
     """
     functions = _of_distances(world, pairs, obstacles)
+    q, inputs = coordinates_of("clearance", model_of(world), q)
     if not functions.pairs:
         batch = np.shape(q)[:-1]
         return Clearance(np.empty((*batch, 0)), *np.empty((3, *batch, 0, 3)))
-    return functions.clearance(model_of(world), q)
+    return functions.clearance(model_of(world), q, **inputs)
 
 
 def clearance_jacobian(
@@ -119,7 +124,7 @@ def clearance_jacobian(
 
     Args:
         world: as for `clearance`, and so are the others.
-        q: configurations [rad, m], shape (..., nq).
+        q: configurations [rad, m], shape (..., nq), or a `State`.
         pairs: which pairs.
         obstacles: shapes fixed in the world.
 
@@ -137,9 +142,10 @@ def clearance_jacobian(
         18
     """
     functions = _of_distances(world, pairs, obstacles)
+    q, inputs = coordinates_of("clearance_jacobian", model_of(world), q)
     if not functions.pairs:
         return np.empty((*np.shape(q)[:-1], 0, model_of(world).nv))
-    return functions.jacobian(model_of(world), q)
+    return functions.jacobian(model_of(world), q, **inputs)
 
 
 def is_free(
@@ -156,7 +162,7 @@ def is_free(
 
     Args:
         world: as for `clearance`, and so are the others.
-        q: configurations [rad, m], shape (..., nq).
+        q: configurations [rad, m], shape (..., nq), or a `State`.
         margin: [m], shape (...).
         pairs: which pairs.
         obstacles: shapes fixed in the world.
@@ -175,11 +181,12 @@ def is_free(
         True
     """
     functions = functions_of(world, pairs, obstacles)
+    q, inputs = coordinates_of("is_free", model_of(world), q)
     if isinstance(margin, float) and getattr(q, "dtype", None) == np.float32:
         margin = np.float32(margin)
     if not functions.pairs:
         return np.ones(np.broadcast_shapes(np.shape(q)[:-1], np.shape(margin)), bool)[()]
-    return functions.apart(model_of(world), q, margin) > 0.5
+    return functions.apart(model_of(world), q, margin, **inputs) > 0.5
 
 
 LAST = "last"

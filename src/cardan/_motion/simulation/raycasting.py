@@ -22,7 +22,7 @@ from cardan._motion.collision.candidate import FAR, length_and_direction, select
 from cardan._motion.collision.rays import Hit, ball_about, check_ray, hit, meets_ball
 from cardan._motion.simulation.articulation import Pattern, select_names
 from cardan._motion.simulation.pairs import WORLD_NODE
-from cardan._motion.simulation.state import State
+from cardan._motion.simulation.state import State, coordinates_of
 from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.description import Shape
 from cardan._robot.geometry.shapes import Geometry, HeightField, Plane, Sphere, TriangleMesh
@@ -133,11 +133,10 @@ def raycast(
     """
     if not isinstance(world, WorldContents):
         raise ParameterError("world of raycast", got=world, expected="a cardan.World, such as mechanism.world()")
-    constants = q.model_constants if isinstance(q, State) else world.model.input_values()
-    if isinstance(q, State):
-        if not (q.world is world or q.world.moves_like(world)):
-            raise ParameterError("state of raycast", got=q, expected=f"a state of {world!r}")
-        q, constants = q.q, {name: np.expand_dims(value, 1) for name, value in constants.items()}
+    by_world = isinstance(q, State)
+    q, constants = coordinates_of("raycast", world.model, q)
+    if by_world:
+        constants = {name: np.expand_dims(value, 1) for name, value in constants.items()}
     if is_symbolic(q) or is_symbolic(origins) or is_symbolic(directions):
         compiled = _compiled(world, _seen(world, len(origins), body, yaw_only, bodies))
         return compiled(world.model, q, origins, np.broadcast_to(directions, np.shape(origins)), **constants)

@@ -26,6 +26,7 @@ from cardan._motion.simulation.arrays import Constants, checked_dtype, filled, f
 from cardan._motion.simulation.kinematics import body_poses, mass_center_twists, twists_of_mass_centers
 from cardan._motion.simulation.links import backwards, forwards
 from cardan._motion.simulation.world_contents import WorldContents
+from cardan._robot.model import Model
 from cardan._robot.model.annotations import Annotations
 
 REACH = 1e-6
@@ -446,6 +447,24 @@ def state_of(world: WorldContents, clock: Clock, found: Mapping[str, Any], const
     state._warm = found["warm"]
     state._residual = found["residual"]
     return state
+
+
+def coordinates_of(name: str, model: Model, q: Any) -> tuple[Any, dict[str, np.ndarray]]:
+    """Return configurations of a model and its inputs, of a state of its worlds, or of q with the model's own inputs.
+
+    Args:
+        name: of the function that is given them.
+        model: whose coordinates they are.
+        q: configurations [rad, m], shape (..., nq), or a `State`.
+
+    Raises:
+        ParameterError: for a state of worlds of another model.
+    """
+    if not isinstance(q, State):
+        return q, model.input_values()
+    if q.world.model is not model and q.world.model != model:
+        raise ParameterError(f"state of {name}", got=q, expected=f"one of worlds of {model!r}")
+    return q.q, q.model_constants
 
 
 def start_of(state: State, dt: float) -> tuple[np.ndarray, np.ndarray, Clock]:

@@ -610,7 +610,8 @@ class Mechanism(Explained):
 
         Args:
             vertices: the most that a hull has, at least 4; by default as `Hull.of`.
-            error: how far a mesh may reach beyond its hull [m]; by default 1 mm or 1 % of the size, whichever is less.
+            error: how far a mesh may reach beyond its hull [m], if the vertices are enough for that; by default 1 mm or
+                1 % of the size, whichever is less.
             concavity: [-] of meshes with hollows, that become several hulls each: `0.05`, or by the body's name or
                 a pattern as file names have them, `{"finger*": 0.05}`; of several that match, the last counts.
 

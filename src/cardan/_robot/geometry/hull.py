@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import ParameterError
 from cardan._compiler.runtime import disk_cache, reading
 from cardan._compiler.runtime.extras import package
@@ -54,14 +55,21 @@ def hull_of_points(points: Any, most: int | None = None, error: float | None = N
 
     Raises:
         MissingExtraError: without the extra `mesh`.
-        ParameterError: for points that are not finite, none, or fewer than 4 vertices.
+        ParameterError: for points that are not finite, none, or not of three numbers; fewer than 4 vertices; an error
+            below 0.
     """
-    x = np.unique(np.asarray(points, dtype=float).reshape(-1, 3), axis=0)
-    if not len(x) or not (np.abs(x) < HUGE).all():
-        expected = f"at least one, finite numbers below {HUGE:g} m"
-        raise ParameterError("points of a hull", got=f"{len(x)} points", expected=expected)
-    if most is not None and most < 4:
-        raise ParameterError("vertices of a hull", got=most, expected="at least 4")
+    try:
+        x = np.asarray(points, dtype=float)
+    except (TypeError, ValueError):
+        x = np.empty(0)
+    if x.ndim != 2 or x.shape[1] != 3 or not len(x) or not (np.abs(x) < HUGE).all():
+        expected = f"shape (n, 3), n >= 1, finite numbers below {HUGE:g} m"
+        raise ParameterError("points of a hull", got=points, expected=expected)
+    x = np.unique(x, axis=0)
+    if most is not None:
+        most = whole("vertices of a hull", most, 4)
+    if error is not None and not 0.0 <= error < np.inf:
+        raise ParameterError("error of a hull", got=error, expected="a finite number >= 0 [m]")
     middle = x.mean(axis=0)
     _, extents, axes = np.linalg.svd(x - middle, full_matrices=False)
     rank = int(np.sum(extents > FLAT * max(extents[0], 1e-300))) if extents[0] > 0.0 else 0

@@ -327,11 +327,12 @@ class Hull(_Meshed):
             shape: a `Mesh`, or points of shape (n, 3) [m].
             vertices: the most, at least 4; by default 64, or as many as it takes (of a ball 120) for an error of
                 1 mm or 1 % of the size, whichever is more.
-            error: how far a point may be outside [m]; by default 1 mm or 1 % of the size, whichever is less.
+            error: how far a point may be outside [m]; by default 1 mm or 1 % of the size, whichever is less. What 64
+                vertices do not reach takes `vertices`, too.
 
         Raises:
             MissingExtraError: without the extra `mesh`.
-            ParameterError: for a mesh that cannot be read, or points that are not finite.
+            ParameterError: for a mesh that cannot be read, or points that are not finite or not of three numbers.
 
         Examples:
             >>> cardan.description.Hull.of([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.2, 0.2, 0.2]])
