@@ -13,7 +13,7 @@ import cardan
 from cardan import SE3
 from cardan._motion.collision.box_box import box_separation
 from cardan._robot.geometry.support import reach
-from cardan.description import Box, Capsule, Ellipsoid, Hull, Mesh, Plane, Shape, Sphere, TriangleMesh
+from cardan.description import Box, Capsule, Ellipsoid, HeightField, Hull, Mesh, Plane, Shape, Sphere, TriangleMesh
 from cardan.errors import ParameterError, UnknownNameError, UnsupportedError
 from clearance_robots import OBSTACLES, SHAPES, solid_arm, solid_body
 from exact_distance import DIGITS, ExactDistance
@@ -386,6 +386,30 @@ def test_what_is_free_is_farther_than_the_margin(every, margin):
         assert free.dtype == bool
         sure = np.abs(d - margin) > 1e-7
         np.testing.assert_array_equal(free[sure], (d > margin)[sure])
+
+
+@pytest.mark.parametrize(
+    "own", [Sphere(0.1), Box((0.2, 0.1, 0.3)), Ellipsoid((0.1, 0.2, 0.1))], ids=lambda own: repr(own)[:3]
+)
+def test_terrain_is_kept_away_from(own):
+    """A world with a height field could be asked for distances alone: all else was a `KeyError`."""
+    rng = np.random.default_rng(0)
+    field = HeightField(rng.uniform(0.0, 0.2, (20, 20)), (4.0, 4.0), 0.5), at(0.0, 0.0, -0.1)
+    model = solid_body(own)
+    q = model.random_configuration((2000,), seed=0)
+    q[:, :3] = rng.uniform((-2.6, -2.6, -0.5), (2.6, 2.6, 0.7), (2000, 3))
+    given = {"pairs": [], "obstacles": [field]}
+    (distance,) = cardan.clearance(model, q, **given).distance.T
+    for margin in (0.0, 0.1, -0.05):
+        np.testing.assert_array_equal(cardan.is_free(model, q, margin, **given), distance > margin)
+    near = np.flatnonzero(np.abs(distance) < 0.1)[:50]
+    slope = cardan.clearance_jacobian(model, q[near], **given)[:, 0]
+    found = slopes(lambda x: cardan.clearance(model, x, **given).distance[..., 0], model, q[near[0]], 1e-5)
+    np.testing.assert_allclose(slope[0], found, atol=1e-8)
+    keep = cardan.tasks.KeepApart(model, 0.02, **given)
+    apart = cardan.inverse_kinematics(model, [keep], q0=q[near])
+    assert apart.converged.mean() > 0.9
+    assert cardan.is_free(model, apart.q[apart.converged], 0.02, **given).all()
 
 
 @pytest.mark.filterwarnings("ignore::cardan.errors.StartWarning")
