@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
 import cardan
 from benchmarks.robots import robot
-from cardan.description import HeightField, Plane, Shape, Sphere, TriangleMesh
-from cardan.simulation import World
+from cardan.description import Box, HeightField, Plane, Shape, Sphere, TriangleMesh
+from cardan.simulation import Control, World
 
 SOLE = [(-0.05, 0.025, -0.03), (-0.05, -0.025, -0.03), (0.12, 0.03, -0.03), (0.12, -0.03, -0.03)]
 ARM = [0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785]
@@ -115,3 +116,21 @@ def grounds() -> dict[str, Plane | HeightField | TriangleMesh]:
         return HeightField(0.02 * np.outer(np.cos(2.5 * x), np.sin(3.0 * x)), size=(side, side), thickness=0.3)
 
     return {"plane": Plane(), "height field": bumps(1000, 20.0), "triangles": TriangleMesh.of(bumps(61, 6.0))}
+
+
+def held(file: Path) -> tuple[World, Control]:
+    """Return an Allegro hand on the world, palm up, a box of 6 cm above it, and what closes its fingers about that.
+
+    The file has dry friction of up to 12 N m in each joint, which the drives have to overcome.
+    """
+    hand, _ = cardan.load_mechanism(file).with_drives(
+        {"*": cardan.Drive(stiffness=100.0, damping=1.0)}
+    )  # N m/rad, N m s/rad
+    builder = cardan.WorldBuilder("held")
+    builder.add(hand, pose=cardan.SE3.from_rpy((0.0, -0.5 * np.pi, 0.0)))
+    builder.add_body("box", pose=cardan.SE3(translation=(-0.065, 0.0, 0.06)))
+    builder.add_shape("box", Box((0.06, 0.06, 0.06)), density=400.0)
+    world = builder.finalize()
+    control = world.control()
+    control.position[0, :16] = [0.0, 1.5, 1.6, 1.0] * 3 + [1.3, 0.2, 0.8, 1.0]  # rad, three fingers and the thumb
+    return world, control

@@ -15,7 +15,8 @@ then degrees of freedom, pairs and operations of a step (0 by tables); how deep 
 the whole run and at its end; the largest residual and the number of steps with one above 1 mm/s; the time to the first
 step; and of a step, beside `cardan.solvers.MuJoCo` with the same hulls, in turns. Processor time, least of the rounds.
 
-With `--grounds` some robots lie on a plane, on a height field and on triangles, and steps are timed alone.
+With `--grounds` some robots lie on a plane, on a height field and on triangles, and steps are timed alone. With
+`--held` an Allegro hand holds a box.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ import numpy as np
 
 import cardan
 from benchmarks.report import duration
-from benchmarks.scenes import grounds
+from benchmarks.scenes import grounds, held
 from cardan._reach.cli.options import table
 from cardan._robot.geometry.shapes import HeightField, Plane, Shape, TriangleMesh
 
@@ -187,18 +188,21 @@ def _times(world: cardan.World, solver: Any, state: Any, rest: Any, peer: bool, 
     return found | {f"{name}_us": 1e6 * seconds for name, seconds in _least(subjects).items()}
 
 
-def _calls(solver: Any, state: Any) -> Callable[[], Any]:
+def _calls(solver: Any, state: Any, control: Any = None) -> Callable[[], Any]:
     """Return what takes a hundred steps from a state, in one call."""
     spare = state.copy()
-    solver.step(state, steps=100, out=spare)
-    return lambda: solver.step(state, steps=100, out=spare)
+    solver.step(state, control, steps=100, out=spare)
+    return lambda: solver.step(state, control, steps=100, out=spare)
 
 
-def _batch(solver: Any, rest: Any, dtype: str) -> Callable[[], Any]:
+def _batch(solver: Any, rest: Any, dtype: str, control: Any = None) -> Callable[[], Any]:
     state = solver.world.state(WORLDS, dtype, q=rest.q[0], v=rest.v[0])
+    if control is not None:
+        targets, control = control.position, solver.world.control(1, dtype)
+        control.position = targets
     spare = state.copy()
-    solver.step(state, steps=STEPS, out=spare)
-    return lambda: solver.step(state, steps=STEPS, out=spare)
+    solver.step(state, control, steps=STEPS, out=spare)
+    return lambda: solver.step(state, control, steps=STEPS, out=spare)
 
 
 def ground_rows(file: Path) -> Iterator[tuple[str, ...]]:
@@ -218,6 +222,22 @@ def ground_rows(file: Path) -> Iterator[tuple[str, ...]]:
     for name in dict.fromkeys(name for name, _ in subjects):
         times = (best.get((name, key)) for key in ("one", "float64", "float32", "mujoco"))
         yield (file.stem, name, *("" if t is None else f"{1e6 * t:.3g}" for t in times))
+
+
+def held_row(file: Path) -> tuple[str, ...]:
+    """Return the same of a hand that holds a box, as `ground_rows`; and how many pairs bear it."""
+    cardan.set_num_threads(1)
+    world, control = held(file)
+    solver = cardan.solvers.Featherstone(world, DT)
+    rest = solver.step(world.state(), control, steps=round(2.0 * SECONDS / DT))
+    force = np.linalg.norm(solver.contact_forces(rest, control).force[0], axis=-1)
+    pairs = {world.pairs[k].name for k in np.unique(solver.contact_forces(rest, control).pair[force > 1e-3])}
+    subjects: dict[str, tuple[Callable[[], Any], int]] = {"one": (_calls(solver, rest, control), 100)}
+    for dtype in ("float64", "float32"):
+        subjects[dtype] = _batch(solver, rest, dtype, control), WORLDS * STEPS
+    subjects["mujoco"] = _calls(cardan.solvers.MuJoCo(world, DT), rest, control), 100
+    best = _least(subjects)
+    return (file.stem, str(len(pairs)), *(f"{1e6 * best[key]:.3g}" for key in ("one", "float64", "float32", "mujoco")))
 
 
 def _least(subjects: dict[Any, tuple[Callable[[], Any], int]]) -> dict[Any, float]:
@@ -260,6 +280,7 @@ def main(argv: list[str]) -> None:
     parser.add_argument("--alone", action="store_true", help="without MuJoCo")
     parser.add_argument("--json", metavar="FILE", help="a line for each description; those in it are not run again")
     parser.add_argument("--grounds", action="store_true", help="times of some URDFs on several grounds alone")
+    parser.add_argument("--held", action="store_true", help="times of a hand that holds a box alone")
     parser.add_argument("--row", metavar="FILE", help=argparse.SUPPRESS)
     parser.add_argument("--corpus", default="", help=argparse.SUPPRESS)
     parser.add_argument("file", nargs="?", help="one description alone, in this process")
@@ -277,6 +298,10 @@ def main(argv: list[str]) -> None:
         header = ("robot", "ground", "one world [us]", "f64 of 512", "f32", "MuJoCo")
         for file in named:
             print(table(header, list(ground_rows(file))), flush=True)
+        return
+    if args.held:
+        header = ("robot", "pairs that bear", "one world [us]", "f64 of 512", "f32", "MuJoCo")
+        print(table(header, [held_row(f) for f in urdf_files() if fnmatch.fnmatch(str(f), f"*{NAMED[-1]}")]))
         return
     rows = list(_all(args))
     print(f"\n{_shown(rows)}\n\n{_summary(rows)}")
