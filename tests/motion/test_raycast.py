@@ -278,6 +278,27 @@ def test_flat_hulls_are_met_from_both_sides(dtype):
     np.testing.assert_allclose(found.normal[same], normal[same], atol=atol)
 
 
+def test_one_ray_in_a_function_and_rays_of_tensors():
+    """In a function one ray was taken for three, and of tensors came arrays without a gradient."""
+    world = scene()
+    q = np.tile(world.initial, (2, 1))
+
+    @cardan.function
+    def ahead(model, q):
+        return cardan.raycast(world, q, (0.05, -1.4, 5.0), (0.0, 0.0, -1e-20))
+
+    down = cardan.raycast(world, q, (0.05, -1.4, 5.0), (0.0, 0.0, -1.0))
+    for found, expected in zip(ahead(world.model, q), down, strict=True):
+        np.testing.assert_array_equal(found, expected)
+    torch = pytest.importorskip("torch")
+    tensors = [torch.tensor(array, dtype=torch.float64) for array in (q, (0.05, -1.4, 5.0), (0.0, 0.0, -1.0))]
+    tensors[0].requires_grad_()
+    rays = cardan.raycast(world, *tensors)
+    rays.distance.sum().backward()
+    np.testing.assert_array_equal(rays.distance.detach(), down.distance)
+    np.testing.assert_allclose(tensors[0].grad.numpy()[:, 2], -1.0, rtol=1e-12)  # of a ball that rises
+
+
 @pytest.mark.parametrize("length", [1e-300, 1e-16, 1e-8, 1e8, 1e200])
 def test_directions_have_any_length(length):
     """Short ones met nothing, and long ones were not numbers."""

@@ -16,7 +16,7 @@ from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
 from cardan._dynamics.algorithms.health import is_sound
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.tree import Vector
-from cardan._dynamics.call.arguments import is_symbolic, numeric_array
+from cardan._dynamics.call.arguments import handler_of, is_symbolic, numeric_array
 from cardan._dynamics.call.function import Function, function
 from cardan._motion.collision.candidate import FAR, length_and_direction, select
 from cardan._motion.collision.rays import Hit, ball_about, check_ray, hit, meets_ball
@@ -106,7 +106,8 @@ def raycast(
         world: what the rays may meet.
         q: configurations [rad, m], shape (..., nq), or a `State` of the world.
         origins: where rays begin [m], shape (..., R, 3), or (3,) for one ray.
-        directions: along which they go, of any length but 0, likewise.
+        directions: along which they go, of any length but 0, likewise. Symbols and tensors that are shorter than 1e-15
+            meet nothing.
         body: name of a body or frame on which the rays are given, in its axes and from its origin; by default in the
             world. Shapes of that body do not count, nor those fixed on it (of the world itself they do).
         yaw_only: whether the axes follow the body's heading alone, not its tilt, as a height scan's do: z stays upright
@@ -137,9 +138,8 @@ def raycast(
     q, constants = coordinates_of("raycast", world.model, q)
     if by_world:
         constants = {name: np.expand_dims(value, 1) for name, value in constants.items()}
-    if is_symbolic(q) or is_symbolic(origins) or is_symbolic(directions):
-        compiled = _compiled(world, _seen(world, len(origins), body, yaw_only, bodies))
-        return compiled(world.model, q, origins, np.broadcast_to(directions, np.shape(origins)), **constants)
+    if any(map(is_symbolic, (q, origins, directions))) or handler_of((q, origins, directions)):
+        return _in_one_run(world, q, origins, directions, (body, yaw_only, bodies), constants)
     rays = [numeric_array("raycast", "origins", origins), numeric_array("raycast", "directions", directions)]
     for name, array in zip(("origins", "directions"), rays, strict=True):
         if array.shape[-1:] != (3,):
@@ -155,6 +155,18 @@ def raycast(
         found = raycast_many(world, q, o[None], d[None], (body, yaw_only, bodies), constants)
         return RayHits(*(part[..., 0, :] if k == 1 else part[..., 0] for k, part in enumerate(found)))
     return raycast_many(world, q, o, d, (body, yaw_only, bodies), constants)
+
+
+def _in_one_run(world: WorldContents, q: Any, o: Any, d: Any, asked: Any, constants: Any) -> RayHits:
+    """Return what rays of symbols meet, or of tensors: all in one run, so that derivatives go through the call."""
+    if is_one := len(np.shape(o)) == 1:
+        o, d = (e[None] if hasattr(e, "shape") else [e] for e in (o, d))
+    if not (is_symbolic(d) or handler_of((d,))):
+        d = _of_usual_length(numeric_array("raycast", "directions", d))
+    if np.shape(d) != np.shape(o):
+        d = d + 0.0 * o if handler_of((o, d)) else np.broadcast_to(d, np.shape(o))
+    found = _compiled(world, _seen(world, np.shape(o)[-2], *asked))(world.model, q, o, d, **constants)
+    return RayHits(found.distance[..., 0], found.normal[..., 0, :], found.shape[..., 0]) if is_one else found
 
 
 def _of_usual_length(d: np.ndarray) -> np.ndarray:
