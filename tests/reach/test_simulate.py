@@ -237,7 +237,7 @@ def test_it_says_what_hulls_leave_out_of_meshes(capsys, tmp_path):
     found = json.loads(simulate(capsys, *words, "--json")[1])
     assert found["hulls"] == 1
     assert 1e-4 < found["hull_error"] < 0.03
-    assert f"1 convex hulls; the meshes reach {1e3 * found['hull_error']:.2f} mm beyond them at most" in text
+    assert f"meshes reach at most {1e3 * found['hull_error']:.2f} mm beyond their convex hulls (wedge)" in text
 
 
 def test_a_base_that_is_fixed_for_want_of_a_word_is_said(capsys, ball):

@@ -238,7 +238,7 @@ def report(
     lines += [] if depth is None else [f"deepest in the ground at last {1e3 * depth:.3f} mm"]
     if worst:
         error = 1e3 * worst.geometry.error
-        lines.append(f"{len(hulls)} convex hulls; the meshes reach {error:.2f} mm beyond them at most ({worst.body})")
+        lines.append(f"meshes reach at most {error:.2f} mm beyond their convex hulls ({worst.body})")
     lines += args.hints
     tell(args, summary, "\n".join(lines))
 
