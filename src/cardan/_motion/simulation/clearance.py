@@ -31,6 +31,7 @@ from cardan._robot.model import WORLD, Material, Model
 
 MANY = 100_000
 """Pairs that `is_free` looks at: they are rows of numbers, of which a new function takes 0.2 ms each to be made."""
+SINGLE = np.dtype(np.float32)  # to compare with the class takes longer
 LARGEST = 1e30
 """Coordinates that sum up to more, NaN among them, are nowhere."""
 
@@ -107,11 +108,12 @@ def clearance(
         True
     """
     functions = _of_distances(world, pairs, obstacles)
-    q, inputs = coordinates_of("clearance", model_of(world), q)
+    model = model_of(world)
+    q, inputs = coordinates_of("clearance", model, q)
     if not functions.pairs:
         batch = np.shape(q)[:-1]
         return Clearance(np.empty((*batch, 0)), *np.empty((3, *batch, 0, 3)))
-    return functions.clearance(model_of(world), q, **inputs)
+    return functions.clearance(model, q, **inputs)
 
 
 def clearance_jacobian(
@@ -142,10 +144,11 @@ def clearance_jacobian(
         18
     """
     functions = _of_distances(world, pairs, obstacles)
-    q, inputs = coordinates_of("clearance_jacobian", model_of(world), q)
+    model = model_of(world)
+    q, inputs = coordinates_of("clearance_jacobian", model, q)
     if not functions.pairs:
-        return np.empty((*np.shape(q)[:-1], 0, model_of(world).nv))
-    return functions.jacobian(model_of(world), q, **inputs)
+        return np.empty((*np.shape(q)[:-1], 0, model.nv))
+    return functions.jacobian(model, q, **inputs)
 
 
 def is_free(
@@ -181,12 +184,13 @@ def is_free(
         True
     """
     functions = functions_of(world, pairs, obstacles)
-    q, inputs = coordinates_of("is_free", model_of(world), q)
-    if isinstance(margin, float) and getattr(q, "dtype", None) == np.float32:
+    model = model_of(world)
+    q, inputs = coordinates_of("is_free", model, q)
+    if isinstance(margin, float) and getattr(q, "dtype", None) == SINGLE:
         margin = np.float32(margin)
     if not functions.pairs:
         return np.ones(np.broadcast_shapes(np.shape(q)[:-1], np.shape(margin)), bool)[()]
-    return functions.apart(model_of(world), q, margin, **inputs) > 0.5
+    return functions.apart(model, q, margin, **inputs) > 0.5
 
 
 LAST = "last"

@@ -171,11 +171,14 @@ def _in_one_run(world: WorldContents, q: Any, o: Any, d: Any, asked: Any, consta
 
 def _of_usual_length(d: np.ndarray) -> np.ndarray:
     """Return directions whose squares are numbers in float32, too: those that are very short or long are scaled."""
+    squared = np.einsum("...i,...i->...", d, d)
+    if ((squared > 1e-12) & (squared < 1e12)).all():
+        return d
     size = np.abs(d).max(axis=-1, keepdims=True, initial=0.0)
     if not size.all():
         raise ParameterError("direction of a ray", got=[0.0, 0.0, 0.0], expected="any length but 0")
     unusual = ((size < 1e-6) | (size > 1e6)) & np.isfinite(size)
-    return np.divide(d, size, out=d.copy(), where=unusual) if unusual.any() else d
+    return np.divide(d, size, out=d.astype(np.result_type(d, size)), where=unusual)
 
 
 def raycast_many(world: WorldContents, q: Any, o: np.ndarray, d: np.ndarray, asked: Any, constants: Any) -> RayHits:

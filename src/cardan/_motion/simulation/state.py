@@ -461,7 +461,7 @@ def coordinates_of(name: str, model: Model, q: Any) -> tuple[Any, dict[str, np.n
         ParameterError: for a state of worlds of another model.
     """
     if not isinstance(q, State):
-        return q, model.input_values()
+        return q, model.input_values() if model.inputs else {}
     if q.world.model is not model and q.world.model != model:
         raise ParameterError(f"state of {name}", got=q, expected=f"one of worlds of {model!r}")
     return q.q, q.model_constants
