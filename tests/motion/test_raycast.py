@@ -306,6 +306,8 @@ def test_directions_have_any_length(length):
     expected = cardan.raycast(world, world.initial, o, d)
     found = cardan.raycast(world, world.initial, o, length * d)
     assert np.isfinite(expected.distance).sum() > 50
+    whole = cardan.raycast(world, world.initial, (5, 5, 5), (0, 0, -2_000_000))
+    assert float(whole.distance) == 5.0
     np.testing.assert_allclose(found.distance, expected.distance, rtol=1e-9)
     if length in (1e-16, 1e-8, 1e8):
         single = [array.astype("float32") for array in (world.initial, o, length * d)]

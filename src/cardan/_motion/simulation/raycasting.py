@@ -178,7 +178,7 @@ def _of_usual_length(d: np.ndarray) -> np.ndarray:
     if not size.all():
         raise ParameterError("direction of a ray", got=[0.0, 0.0, 0.0], expected="any length but 0")
     unusual = ((size < 1e-6) | (size > 1e6)) & np.isfinite(size)
-    return np.divide(d, size, out=d.astype(np.result_type(d, size)), where=unusual)
+    return np.divide(d, size, out=d.astype(np.result_type(d, np.float32)), where=unusual)
 
 
 def raycast_many(world: WorldContents, q: Any, o: np.ndarray, d: np.ndarray, asked: Any, constants: Any) -> RayHits:
