@@ -206,8 +206,9 @@ def report(
     energy = (record.kinetic_energy + record.potential_energy)[[0, -1]]
     height = center_of_mass(world.model, record.q[[0, -1]])[..., 2].mean(axis=-1)
     speed, depth = float(np.abs(record.v[-1]).max(initial=0.0)), _depth(found.state)
-    hulls = [s for s in world.shapes if s.role == "collision" and isinstance(s.geometry, Hull)]
-    worst = max(hulls, key=lambda shape: shape.geometry.error, default=None)
+    collision = [shape for shape in world.shapes if shape.role == "collision"]
+    hulls = [(shape.geometry.error, shape.body) for shape in collision if isinstance(shape.geometry, Hull)]
+    worst = max(hulls, default=None)
     summary = {
         "robot": world.name,
         "solver": type(solver).__name__,
@@ -220,7 +221,7 @@ def report(
         "speed_last": speed,
         "depth_last": depth,
         "hulls": len(hulls),
-        "hull_error": worst and worst.geometry.error,
+        "hull_error": worst and worst[0],
         "energy_first": energy[0],
         "energy_last": energy[1],
         "largest_residual": record.residual.max(initial=0.0),
@@ -237,8 +238,8 @@ def report(
     ]
     lines += [] if depth is None else [f"deepest in the ground at last {1e3 * depth:.3f} mm"]
     if worst:
-        error = 1e3 * worst.geometry.error
-        lines.append(f"meshes reach at most {error:.2f} mm beyond their convex hulls ({worst.body})")
+        error, body = worst
+        lines.append(f"meshes reach at most {1e3 * error:.2f} mm beyond their convex hulls ({body})")
     lines += args.hints
     tell(args, summary, "\n".join(lines))
 

@@ -61,7 +61,7 @@ def hull_of_points(points: Any, most: int | None = None, error: float | None = N
     try:
         x = np.asarray(points, dtype=float)
     except (TypeError, ValueError):
-        x = np.empty(0)
+        x = np.empty((0, 3))
     if x.ndim != 2 or x.shape[1] != 3 or not len(x) or not (np.abs(x) < HUGE).all():
         expected = f"shape (n, 3), n >= 1, finite numbers below {HUGE:g} m"
         raise ParameterError("points of a hull", got=points, expected=expected)
@@ -147,9 +147,9 @@ def planes_of_hull(vertices: np.ndarray) -> np.ndarray:
     if len(vertices) < 3 or extents[1] <= FLAT * extents[0]:
         return np.empty((0, 4))
     edges = np.unique(_qhull((vertices - middle) @ axes[:2].T).equations, axis=0)
-    normals = np.concatenate([axes[2:], -axes[2:], edges[:, :2] @ axes[:2]])
-    heights = np.concatenate([(0.0, 0.0), edges[:, 2]])
-    return np.column_stack([normals, heights - normals @ middle])
+    plane = np.append(axes[2], -axes[2] @ middle)  # and its other side: the same numbers, so that a ray is within both
+    normals = edges[:, :2] @ axes[:2]
+    return np.vstack([plane, -plane, np.column_stack([normals, edges[:, 2] - normals @ middle])])
 
 
 def _is_flat(vertices: np.ndarray) -> bool:
