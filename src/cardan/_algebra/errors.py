@@ -541,8 +541,9 @@ class SizeWarning(_Warning):
         super().__init__(
             f"{program} has {operations} operations, which take about {seconds:.0f} s to compile, once: it is kept on "
             "disk. A loop of Python is written out; cardan.repeat and cardan.scan are not. A world's step is shorter "
-            "with fewer pairs that may touch, world.with_contacts('*_foot'); with simpler shapes for meshes; or by "
-            "tables, cardan.solvers.Featherstone(world, dt, tables=True), if loops are clusters, finalize(clusters=True)."
+            "with fewer pairs that may touch, world.with_contacts('*_foot'); with simpler shapes for meshes; "
+            "by tables, cardan.solvers.Featherstone(world, dt, tables=True), if loops are clusters, "
+            "finalize(clusters=True)."
         )
 
 
