@@ -20,6 +20,7 @@ from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Vector3
 from cardan._compiler.program import Program
 from cardan._dynamics.algorithms import stepping
 from cardan._dynamics.algorithms.aba import Accelerations
+from cardan._dynamics.algorithms.balances import moved_by
 from cardan._dynamics.algorithms.chains import is_chain
 from cardan._dynamics.algorithms.cluster import bends
 from cardan._dynamics.algorithms.crba import mass_matrix
@@ -27,7 +28,6 @@ from cardan._dynamics.algorithms.drives import DriveCommand, JointForces
 from cardan._dynamics.algorithms.gyroscopic import gyroscopic_couple, gyroscopic_efforts
 from cardan._dynamics.algorithms.health import is_sound
 from cardan._dynamics.algorithms.implicit import Snapshot, borne_by_tree, implicit_dynamics
-from cardan._dynamics.algorithms.kept_momentum import moved_by
 from cardan._dynamics.algorithms.kinematic import KinematicJoints
 from cardan._dynamics.algorithms.linear import lumped, with_diagonal
 from cardan._dynamics.algorithms.rnea import bias_forces

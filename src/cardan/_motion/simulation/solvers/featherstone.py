@@ -13,11 +13,11 @@ from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import UnknownNameError, UnsupportedError, check_known
 from cardan._algebra.scalar import maximum
 from cardan._dynamics.algorithms import stepping
+from cardan._dynamics.algorithms.balances import moved_by
 from cardan._dynamics.algorithms.cluster import bends
 from cardan._dynamics.algorithms.drives import JointForces, undetermined
 from cardan._dynamics.algorithms.grouped import singular
 from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
-from cardan._dynamics.algorithms.kept_momentum import moved_by
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.algorithms.whips import solved_in_step
 from cardan._dynamics.call.function import Function

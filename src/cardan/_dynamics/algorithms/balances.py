@@ -1,0 +1,174 @@
+"""A long chain keeps its momentum where it floats, and gains no energy but by what acts on it.
+
+A step finds accelerations at its beginning, and moves joints one by one. What all bodies have together then, P and the
+angular momentum L about the centre of mass c, is off by the square of the step, and so is their kinetic energy T. In
+a chain whose first body is light that is much: its whole length hangs on that body's turn.
+
+    (1)  P' = P + dt F,   L' = L + dt (N - c x F),   F, N = sum X_i f_i and the weight,   f_i = p_i + I_i J_i a
+    (2)  T' <= T + dt (sum f_i . (V_i + V_i') / 2 + g . (P + P') / 2)
+
+all in the axes of the world. Forces f_i and the weight are what does work on the bodies, as the step found it. The
+twist of a floating chain's first body is corrected by what (1) lacks. If a step ends with more than (2) says, by `MORE`
+of it, all that moves bodies against one another is slowed alike: of a chain that hangs on the world all that moves.
+That happens where bodies turn or move by more than their size in a step.
+
+A chain that is almost a straight line would have to spin about it for (1): more than `MOST` in a step it does not.
+
+Source: Featherstone (2008), section 9.1, for the momentum of a floating base.
+Cost: six sums inwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from cardan._algebra.scalar import logical_and, maximum, sqrt, where
+from cardan._algebra.spatial import SE3, Force, Inertia, Motion, Scalar, Vector3
+from cardan._dynamics.algorithms import stepping
+from cardan._dynamics.algorithms.chains import is_chain
+from cardan._dynamics.algorithms.crba import composite_inertias
+from cardan._dynamics.algorithms.implicit import Snapshot
+from cardan._dynamics.algorithms.linear import Factor
+from cardan._dynamics.algorithms.proximal import is_double
+from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, twists
+from cardan._robot.model import Model, Node
+
+MOST = 0.1
+"""By how much a step turns a chain at most for its angular momentum's sake [rad]."""
+MORE = 0.02
+"""Which part of its energy a step may make by its length: gentle motion gains and loses less, in turns."""
+ROUNDING, ROUNDING_IN_SINGLE = 1e-13, 1e-5
+"""Which part of all kinetic energy that between bodies may be wrong by."""
+
+
+def moved_by(moment: Snapshot, a: Vector, dt: float, loops: bool = False) -> stepping.Moved:
+    """Return the state after an implicit step; of a long chain balanced as equations (1) and (2) say."""
+    model = moment.model
+    q, v = stepping.implicit(model, moment.q, moment.v, a, dt, loops, moment.coriolis_of)
+    if not is_chain(model):
+        return stepping.Moved(q, v)
+    before = _Whole(model, moment.relative, moment.V)
+    after = relative_kinematics(model, q, loops, 1)
+    now = _Whole(model, after, twists(model, after, v))
+    acting = _Acting(moment, a, dt)
+    floating = [node for node in stepping.floating_nodes(model) if node.parent < 0]
+    root_of: dict[int, int] = {}
+    for node in model.nodes:
+        root_of[node.index] = root_of.get(node.parent, node.index)
+    carrying = {root_of[node.index] for node in model.nodes if node.parent >= 0}
+    shares: dict[int, Scalar] = {}
+    found: dict[int, Motion] = {}
+    for root in (node for node in model.nodes if node.index in carrying and node.parent < 0):
+        balance = _Balance(root, before, now, acting)
+        if root in floating:
+            shares[root.index], found[root.index] = balance.floating()
+        else:
+            shares[root.index] = balance.hanging()
+    for node in model.nodes:
+        for j in node.v if root_of[node.index] in shares else ():
+            v[j] = v[j] * shares[root_of[node.index]]
+    roots = [root for root in floating if root.index in found]
+    return stepping.Moved(q, stepping.with_twists(v, roots, q, [found[root.index] for root in roots]))
+
+
+class _Whole:
+    """What hangs on each node, and moves."""
+
+    def __init__(self, model: Model, relative: Relative, V: Sequence[Motion]) -> None:
+        self.X, self.V, self.inertias = relative.X, V, composite_inertias(model, relative)
+        momenta = relative.nodes(model).each(lambda node: node.inertia @ V[node.index])
+        self.momenta = _sums(model, relative, lambda node: momenta[node.index])
+        self.energies = _sums(model, relative, lambda node: momenta[node.index].dot(V[node.index]) * 0.5)
+
+    def momentum(self, root: Node) -> tuple[Vector3, Vector3]:
+        """Return P and L of what hangs on a root, in the axes of the world."""
+        return _turned_about(self.inertias[root.index].com, self.momenta[root.index], self.X[root.index])
+
+    def turning(self, root: Node, L: Vector3) -> Vector3:
+        """Return how fast all turns as one body with L, in the frame of the root."""
+        J = [list(row) for row in self.inertias[root.index].inertia_at_com.matrix().rows()]
+        return Vector3(*Factor(J).solve(list(self.X[root.index].rotation.transpose_apply(L))))
+
+    def twist(self, root: Node, P: Vector3, w: Vector3) -> Motion:
+        """Return the twist of a root on which all moves as one body with P, and turns by w."""
+        whole: Inertia = self.inertias[root.index]
+        return Motion(self.X[root.index].rotation.transpose_apply(P) * (1.0 / whole.mass) + whole.com.cross(w), w)
+
+
+class _Acting:
+    """What acts on the bodies in a step, and the power of it at the mean of their velocities, summed inwards."""
+
+    def __init__(self, moment: Snapshot, a: Vector, dt: float) -> None:
+        self.dt, self.gravity = dt, moment.model.gravity
+        p, V, dA, relative = moment.p, moment.V, moment.changes(a), moment.relative
+        f = relative.nodes(moment.model).each(lambda node: p[node.index] + node.inertia @ dA[node.index])
+        self.forces = _sums(moment.model, relative, lambda node: f[node.index])
+        self.powers = _sums(
+            moment.model, relative, lambda node: f[node.index].dot(V[node.index] + dA[node.index] * (0.5 * dt))
+        )
+
+
+class _Balance:
+    """What a step leaves of a tree, beside what it should."""
+
+    def __init__(self, root: Node, before: _Whole, now: _Whole, acting: _Acting) -> None:
+        self.root, self.before, self.now, self.acting = root, before, now, acting
+        self.mass = before.inertias[root.index].mass
+        self.P, self.L = before.momentum(root)
+
+    def hanging(self) -> Scalar:
+        """Return by which share of its velocities a tree that hangs on the world moves on."""
+        P, _ = self.now.momentum(self.root)
+        return self._share(self._energy(P), self.now.energies[self.root.index])
+
+    def floating(self) -> tuple[Scalar, Motion]:
+        """Return that share of a tree that floats, and the twist of its root."""
+        root, now, dt, i = self.root, self.now, self.acting.dt, self.root.index
+        F, N = _turned_about(self.before.inertias[i].com, self.acting.forces[i], self.before.X[i])
+        P = self.P + (F + self.acting.gravity * self.mass) * dt
+        P_now, L_now = now.momentum(root)
+        w_now = now.turning(root, L_now)
+        lacking = now.turning(root, self.L + N * dt - L_now)
+        part = 1.0 / sqrt(maximum(lacking.norm_squared() * (dt / MOST) ** 2, 1.0))
+        w = w_now + lacking * part
+        left = self._energy(P) - self._straight(P)
+        w = w * where(part < 1.0, self._share(left, self._turning(w)), 1.0)
+        between = now.energies[i] - self._straight(P_now) - self._turning(w_now)
+        share = self._share(left - self._turning(w), between)
+        return share, now.twist(root, P, w) + (now.V[i] - now.twist(root, P_now, w_now)) * share
+
+    def _energy(self, P: Vector3) -> Scalar:
+        """Return the most kinetic energy of equation (2) with a momentum P after the step."""
+        i, g = self.root.index, self.acting.gravity
+        return self.before.energies[i] + (self.acting.powers[i] + g.dot(self.P + P) * 0.5) * self.acting.dt
+
+    def _straight(self, P: Vector3) -> Scalar:
+        return P.norm_squared() * (0.5 / self.mass)
+
+    def _turning(self, w: Vector3) -> Scalar:
+        return w.dot(self.now.inertias[self.root.index].inertia_at_com @ w) * 0.5
+
+    def _share(self, most: Scalar, energy: Scalar) -> Scalar:
+        """Return by which share velocities with an energy have no more than the most."""
+        whole = self.now.energies[self.root.index]
+        rounding = where(is_double((whole,)), ROUNDING, ROUNDING_IN_SINGLE) * whole
+        is_more = energy > most * (1.0 + MORE) + rounding
+        is_some = logical_and(is_more, most > 0.0)
+        left = most * (1.0 / where(is_some, energy, 1.0))
+        return where(is_more, where(is_some, sqrt(where(is_some, left, 1.0)), 0.0), 1.0)
+
+
+def _turned_about(c: Vector3, sums: Force, X: SE3) -> tuple[Vector3, Vector3]:
+    """Return a force and its moment about a point, in the axes of the world."""
+    return X.rotation @ sums.linear, X.rotation @ (sums.angular - c.cross(sums.linear))
+
+
+def _sums(model: Model, relative: Relative, own: Callable[[Node], Any]) -> Sequence[Any]:
+    """Return the sums of what is on each node and on all that hangs on it: forces, or numbers."""
+    nodes = relative.nodes(model)
+
+    def inward(node: Node, whole: Any) -> tuple[Any, Callable[[], Any]]:
+        return whole, lambda: relative.X[node.index] @ whole if isinstance(whole, Force) else whole
+
+    return nodes.inwards(nodes.each(own), inward)
