@@ -1,5 +1,6 @@
 """Trees of many alike joints are looped over: answers as written out, to rounding, and the same bits however cut."""
 
+import inspect
 import shutil
 
 import numpy as np
@@ -17,6 +18,8 @@ from programs import evaluated, run_c
 
 HINGES, MIXED, BALLS = (Revolute([0, 0, 1]),), (Revolute([0, 0, 1]), Prismatic([0.6, 0.0, 0.8])), (Spherical(),)
 FUNCTIONS = (cardan.inverse_dynamics, cardan.forward_dynamics, cardan.mass_matrix)
+SUMS = (cardan.center_of_mass, cardan.locked_inertia, cardan.center_of_mass_velocity, cardan.centroidal_momentum)
+SUMS = (*SUMS, cardan.average_velocity, cardan.centroidal_momentum_rate)
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +48,8 @@ def states(model, rows):
 
 
 def arguments(function, model, rows):
-    return states(model, rows)[: 1 if function is cardan.mass_matrix else 3]
+    names = inspect.signature(function.kernel).parameters
+    return states(model, rows)[: sum(name in names for name in ("q", "v", "a", "tau"))]
 
 
 def is_near(found, expected, error=1e-10):
@@ -56,7 +60,7 @@ OF_ONE_SORT = [pytest.param(kinds, marks=pytest.mark.full) for kinds in (MIXED, 
 
 
 @pytest.mark.parametrize("kinds", [*OF_ONE_SORT, (*MIXED, *BALLS)], ids=["hinges and slides", "balls", "all"])
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.name)
+@pytest.mark.parametrize("function", (*FUNCTIONS, *SUMS), ids=lambda f: f.name)
 @pytest.mark.parametrize(("back", "base"), [(1, "fixed"), (5, "floating")], ids=["chain", "floating tree"])
 def test_loops_answer_as_the_page_written_out(function, kinds, back, base):
     model = tree(kinds, back=back, base=base)
@@ -159,3 +163,13 @@ def test_derivatives_are_those_of_what_is_written_out():
     ((found,),) = evaluated(backwards, "llvm", given)
     slopes = cardan.derivative(f, "v")(model, *(x[0] for x in given[:3]))
     assert is_near(found, slopes.sum(axis=0))
+
+
+def test_momentum_of_a_long_chain_has_the_slopes_of_its_matrix():
+    model = tree((*MIXED, *BALLS), base="floating")
+    q, v, _ = (a[0] for a in states(model, 1))
+    assert cardan.centroidal_momentum.program(model).regions
+    slopes = cardan.derivative(cardan.centroidal_momentum, "v")(model, q, v)
+    assert is_near(slopes, cardan.centroidal_momentum_matrix(model, q))
+    rates = cardan.derivative(cardan.center_of_mass, "q")(model, q)
+    assert is_near(rates, cardan.center_of_mass_jacobian(model, q))

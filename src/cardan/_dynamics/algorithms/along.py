@@ -403,6 +403,8 @@ class Rows(Sequence[T], Generic[T]):
             return self.here[1] if self.here is not None and self.here[0] is index.node else self._read(index)
         self.nodes.trace()
         number = range(len(self))[index]
+        if self.again is not None:
+            return self.again(self.nodes.model.nodes[number])
         row = self.nodes.graph.at(number)
         return self._read(RowIndex(row, RowNode(self.nodes, self.nodes.kind_of[number], row)))
 

@@ -9,16 +9,16 @@ Source: Orin, Goswami and Lee, Centroidal dynamics of a humanoid robot (2013).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cardan._algebra.errors import MechanismError
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import SE3, Force, Inertia, Scalar, Vector3
 from cardan._dynamics.algorithms.crba import composite_inertias
 from cardan._dynamics.algorithms.linear import Rows
-from cardan._dynamics.algorithms.tree import Vector, outward, relative_kinematics, twists, world_poses
+from cardan._dynamics.algorithms.tree import Relative, Vector, outward, relative_kinematics, twists, world_poses
 from cardan._dynamics.call.public import ArrayLike, public
-from cardan._robot.model import Model
+from cardan._robot.model import Model, Node
 
 
 def total_inertia(model: Model, X: Sequence[SE3], composite: Sequence[Inertia]) -> Inertia:
@@ -43,7 +43,7 @@ def center_of_mass(model: Model, q: ArrayLike) -> Vector3:
     Peers: Pinocchio `centerOfMass`, MuJoCo's data.subtree_com, Drake `CalcCenterOfMassPositionInWorld`,
     iDynTree `getCenterOfMassPosition`.
     """
-    relative = relative_kinematics(model, q)
+    relative = relative_kinematics(model, q, loops=True)
     return total_inertia(model, relative.X, composite_inertias(model, relative)).com
 
 
@@ -139,10 +139,15 @@ def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Force:
     Peers: Pinocchio `computeCentroidalMomentum`, Drake `CalcSpatialMomentumInWorldAboutPoint` (angular first),
     iDynTree `getCentroidalTotalMomentum`.
     """
-    relative = relative_kinematics(model, q)
+    relative = relative_kinematics(model, q, loops=True)
+    momenta = momenta_of(model, relative, v)
+    return about_com(model, relative, composite_inertias(model, relative), momenta)
+
+
+def momenta_of(model: Model, relative: Relative, v: Vector) -> Sequence[Force]:
+    """Return the momentum of each node, in its frame."""
     V = twists(model, relative, v)
-    momenta = [node.inertia @ V[node.index] for node in model.nodes]
-    return _about_com(model, relative.X, composite_inertias(model, relative), momenta)
+    return relative.nodes(model).each(lambda node: node.inertia @ V[node.index])
 
 
 @public(returns=(6,))
@@ -158,19 +163,21 @@ def centroidal_momentum_rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayL
 
     Peers: Pinocchio `computeCentroidalMomentumTimeVariation`.
     """
-    motion = outward(model, q, v, a)
+    motion = outward(model, q, v, a, loops=True)
     composite = composite_inertias(model, motion.relative)
-    return _about_com(model, motion.relative.X, composite, motion.body_forces(model))
+    return about_com(model, motion.relative, composite, motion.body_forces(model))
 
 
-def _about_com(model: Model, X: Sequence[SE3], composite: Sequence[Inertia], forces: Sequence[Force]) -> Force:
+def about_com(model: Model, relative: Relative, composite: Sequence[Inertia], forces: Sequence[Force]) -> Force:
     """Return the sum of forces (each in its node's frame) about the centre of mass, in world axes."""
+    X, total = relative.X, Force.zero()
+
+    def inward(node: Node, whole: Force) -> tuple[Force, Callable[[], Force]]:
+        return whole, lambda: X[node.index] @ whole
+
     # inwards first, joint by joint: straight to the world would take the pose of every body
-    carried, total = list(forces), Force.zero()
+    carried = relative.nodes(model).inwards(forces, inward)
     for node in reversed(model.nodes):
-        outer = X[node.index] @ carried[node.index]
-        if node.parent >= 0:
-            carried[node.parent] = carried[node.parent] + outer
-        else:
-            total = total + outer
+        if node.parent < 0:
+            total = total + X[node.index] @ carried[node.index]
     return SE3(translation=-total_inertia(model, X, composite).com) @ total

@@ -12,11 +12,13 @@ Cost: O(n).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Literal
 
 from cardan._algebra.errors import MechanismError
 from cardan._algebra.spatial import SE3, Inertia, Motion
-from cardan._dynamics.algorithms.centroidal import center_of_mass, centroidal_momentum, inverse_mass
+from cardan._dynamics.algorithms.centroidal import about_com, inverse_mass, momenta_of, total_inertia
 from cardan._dynamics.algorithms.crba import composite_inertias
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.linear import Factor, SingularError
@@ -50,13 +52,8 @@ def locked_inertia(model: Model, q: ArrayLike, *, at: Point = CENTER, expressed_
     Peers: iDynTree `getCentroidalRobotLockedInertia`, and `getRobotLockedInertia` with the base as `at` and
     `expressed_in`; Pinocchio's data.Ig after `ccrba`; Drake `CalcSpatialInertia`.
     """
-    X_rw, relative = _reference(model, q, at, expressed_in).inverse(), relative_kinematics(model, q)
-    composite, total = composite_inertias(model, relative), X_rw @ model.world_inertia()
-    # each tree in the reference, without the detour by the world's origin, from where digits would be lost
-    for node in model.nodes:
-        if node.parent < 0:
-            total = total + (X_rw @ relative.X[node.index]) @ composite[node.index]
-    return total
+    whole = _Whole(model, q)
+    return whole.seen_from(whole.reference(at, expressed_in))
 
 
 @public(returns=(6,))
@@ -82,8 +79,11 @@ def average_velocity(
 
     Peers: iDynTree `getCentroidalAverageVelocity`, and `getAverageVelocity` with the base as `at` and `expressed_in`.
     """
-    h, scale = centroidal_momentum.kernel(model, q, v), inverse_mass(model)
-    J_c = locked_inertia.kernel(model, q).inertia_at_origin.matrix()
+    whole = _Whole(model, q)
+    momenta, scale = momenta_of(model, whole.relative, v), inverse_mass(model)
+    h = about_com(model, whole.relative, whole.composite, momenta)
+    centre = whole.reference(CENTER, "world")
+    J_c = whole.seen_from(centre).inertia_at_origin.matrix()
     try:
         # at the centre of mass I is block diagonal, so that three equations are left of six
         V_c = Motion(h.linear * scale, tuple(Factor([list(row) for row in J_c.rows()]).solve(list(h.angular))))
@@ -93,10 +93,38 @@ def average_velocity(
             f"average_velocity: the bodies of model {model.name!r} together have no inertia about some axis, so the "
             "angular velocity is not determined; give the bodies rotational inertia."
         ) from None
-    return (_reference(model, q, at, expressed_in).inverse() @ _reference(model, q, CENTER, "world")) @ V_c
+    return (whole.reference(at, expressed_in).inverse() @ centre) @ V_c
 
 
-def _reference(model: Model, q: Vector, at: str, expressed_in: str) -> SE3:
-    pose = Kinematics(model, q).pose
-    origin = center_of_mass.kernel(model, q) if at == CENTER else pose(at).translation
-    return SE3(pose(expressed_in).rotation, origin)
+class _Whole:
+    """A robot with all joints locked."""
+
+    def __init__(self, model: Model, q: Vector) -> None:
+        self.model, self.q = model, q
+        self.relative = relative_kinematics(model, q, loops=True)
+
+    @cached_property
+    def composite(self) -> Sequence[Inertia]:
+        return composite_inertias(self.model, self.relative)
+
+    def reference(self, at: str, expressed_in: str) -> SE3:
+        """Return the pose of a reference in the world."""
+        names, world = {at, expressed_in} - {CENTER, "world"}, {"world": SE3.identity()}
+        poses = {name: self._kinematics.pose(name) for name in sorted(names)} | world
+        if at == CENTER:
+            return SE3(poses[expressed_in].rotation, total_inertia(self.model, self.relative.X, self.composite).com)
+        return SE3(poses[expressed_in].rotation, poses[at].translation)
+
+    @cached_property
+    def _kinematics(self) -> Kinematics:
+        return Kinematics(self.model, self.q)
+
+    def seen_from(self, X_wr: SE3) -> Inertia:
+        """Return the inertia in a reference."""
+        X_rw = X_wr.inverse()
+        total = X_rw @ self.model.world_inertia()
+        # each tree in the reference, without the detour by the world's origin, from where digits would be lost
+        for node in self.model.nodes:
+            if node.parent < 0:
+                total = total + (X_rw @ self.relative.X[node.index]) @ self.composite[node.index]
+        return total
