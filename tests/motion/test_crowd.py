@@ -660,8 +660,8 @@ def test_a_robot_that_may_touch_itself_in_many_places_moves_as_one_program_moves
 def forget(solver, rng):
     """Let a solver forget for how long robots are apart from themselves, and along which ways."""
     for engine in chain(*solver._by_tables._idle.values()):
-        engine.c.tree_known[...], engine.c.listed_room[...] = 0, -1e300
-        engine.c.listed_way[...] = rng.normal(size=engine.c.listed_way.shape) / 10.0
+        engine.c.tree_known[...], engine.c.inner_until[...] = 0, -1e300
+        engine.c.inner_way[...] = rng.normal(size=engine.c.inner_way.shape) / 10.0
 
 
 def folded(world, gap):
@@ -694,6 +694,32 @@ def test_a_robot_that_is_near_itself_and_does_not_touch_is_alone(touching_arms):
     assert sum(int(engine.c.tree_alone.sum()) for engine in engines) == 1
     np.testing.assert_allclose(after.v[0], expected.v[0], atol=1e-12)
     assert (np.abs(after.v - expected.v).max(axis=1)[1:] > 1e-3).all()
+
+
+def test_the_step_alone_of_a_robot_stands_if_what_is_near_opens(touching_arms):
+    """At 3 mm and 10 rad/s shapes may meet in a step. The law of their contact says that they part."""
+    apart, state = arm().world(ground=True), touching_arms.state(2)
+    state.q = [folded(touching_arms, 3e-3)] * 2
+    state.v = [[0.0, 0.0, -10.0], [0.0, 0.0, 10.0]]
+    free, solver = apart.state(2), Featherstone(touching_arms, DT, tables=True)
+    free.q, free.v = state.q, state.v
+    after, expected = solver.step(state), Featherstone(apart, DT, tables=False).step(free)
+    engines = chain(*solver._by_tables._idle.values())
+    assert sum(int(engine.c.tree_alone.sum()) for engine in engines) == 1
+    np.testing.assert_allclose(after.v[0], expected.v[0], atol=1e-12)
+    assert np.abs(after.v[1] - expected.v[1]).max() > 1.0
+
+
+def test_what_is_known_of_a_robot_ends_where_its_state_is_no_number(touching_arms):
+    state, solver = touching_arms.state(2), Featherstone(touching_arms, DT, tables=True)
+    state.q = [[0.1, 0.0, 0.0], folded(touching_arms, 1e-3)]
+    expected = Featherstone(touching_arms, DT, tables=True).step(state, steps=5)
+    state.q = [[0.1, 0.0, 0.0]] * 2
+    state.v = [[1e200, 0.0, 0.0], [0.0, 1e308, -1e308]]
+    assert np.isnan(solver.step(state, steps=3).residual).all()
+    state.v = np.zeros((2, 3))
+    state.q = [[0.1, 0.0, 0.0], folded(touching_arms, 1e-3)]
+    np.testing.assert_array_equal(solver.step(state, steps=5).v, expected.v)
 
 
 @pytest.mark.slow

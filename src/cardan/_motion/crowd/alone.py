@@ -10,12 +10,16 @@ Where a robot is listed with no other, and has room to move since, it is alone. 
 
 from __future__ import annotations
 
+import math
+
 from cardan._compiler.kernels import I32, I64, INT, kernel, run
 from cardan._motion.crowd.itself import is_known_apart
 from cardan._motion.crowd.sleep import ASLEEP
 from cardan._motion.crowd.tables import BITS, MASK, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
+
+UNKNOWN = math.nan
 
 
 @kernel(c=Crowd, flags=I32[:], program=INT, k=INT, value=INT)
@@ -37,6 +41,8 @@ def try_alone(c, lonely):
             for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
                 is_free = c.tree_alike[t] == 1 and (lonely == 1 or c.tree_met[t] == 0)
                 is_tried = c.tree_hinges[t] > 0 and c.joined == 0 and is_free
+                if is_tried != (c.tree_tried[t] == 1):
+                    c.tree_clock[t] = UNKNOWN  # rooms were found with other margins
                 c.tree_tried[t] = 1 if is_tried else 0
                 if not is_tried:
                     for v in range(c.hinge_v[t], c.hinge_v[t] + c.tree_hinges[t]):
@@ -64,7 +70,7 @@ def look_at_room(c):
     for k in range(c.kinds):
         if c.moving[k] != 0:
             for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
-                c.tree_near[t] = 0 if c.tree_lonely[t] == 1 and c.tree_apart[t] == 1 else 1
+                c.tree_near[t] = 0 if c.tree_lonely[t] == 1 and c.tree_hinges[t] > 0 else 1
             run_where(c, c.tree_near, c.moving[k], k, 1)
             for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
                 if c.tree_near[t] == 1 and c.tree_alike[t] == 1 and not c.tree_slack[t] >= 0.0:
@@ -107,14 +113,8 @@ def note_couples(c, keys, count, world):
     for k in range(c.kinds):
         each = c.kind_rows[k] // c.worlds
         for t in range(c.kind_tree[k] + world * each, c.kind_tree[k] + (world + 1) * each):
-            c.tree_coupled[t] = 1 if c.joined == 1 else 1 - c.tree_alike[t]
-            c.tree_met[t] = c.tree_coupled[t]
-            c.tree_touched[t] = 1
-            c.tree_known[t] = 0
-            c.tree_apart[t] = 0
-            c.tree_moved[t] = 0.0
-            for q in range(c.hinge_q[t], c.hinge_q[t] + c.tree_hinges[t]):
-                c.checked_q[q] = c.q_rows[q]
+            c.tree_met[t] = 1 if c.joined == 1 else 1 - c.tree_alike[t]
+            c.tree_coupled[t] = 1 if c.tree_hinges[t] > 0 else c.tree_met[t]
             for n in range(c.tree_ball[t], c.tree_ball[t + 1]):
                 s = c.ball_shape[n]
                 if s >= 0:

@@ -14,6 +14,7 @@ from cardan._motion.crowd.contact_rows import ContactRows
 from cardan._motion.crowd.grid import LEVELS
 from cardan._motion.crowd.kept import NOBODY, NOTHING, KeptImpulses
 from cardan._motion.crowd.layout import Layout, Scene, starts_of
+from cardan._motion.crowd.narrow import UNKNOWN
 from cardan._motion.crowd.sleep import REST
 from cardan._motion.crowd.sparse import CROWDED
 from cardan._motion.crowd.step import take_steps
@@ -81,6 +82,7 @@ class Engine:
         self.pairs = layout.fill_shapes(c)
         self.contacts = ContactRows(dt, bool(np.any(c.surfaces[:, 4:])), bool(np.any(c.shape_runs)))
         c.twist_size = self.contacts.twist
+        self._forget_pairs()
         self._add_room()
         self._take_steps = take_steps.bound(c)
         self._told: KeptImpulses | None = None  # what was kept of the last step, if these tables have it
@@ -90,7 +92,7 @@ class Engine:
     def _add_trees(self) -> None:
         c, layout = self.c, self.layout
         c.allocate(c.numbers_q, "q_rows", "q_after", "checked_q")
-        c.allocate(c.numbers_v, "hinge_room", "hinge_moved", "hinge_speed", "hinge_pace")
+        c.allocate(c.numbers_v, "hinge_room", "hinge_speed", "hinge_pace")
         c.allocate(c.numbers_v, "effort", "position", "velocity")
         c.allocate(c.numbers_v, "v_rows", "v_after", "a_rows", "effort_rows", "position_rows", "velocity_rows")
         c.allocate(c.numbers_v, "coriolis_rows", "damping_rows")
@@ -98,18 +100,18 @@ class Engine:
         c.allocate(layout.first_vector[-1], "force", "free", "line", "armature", "before", "change")
         c.allocate(layout.first_matrix[-1], "mass")
         c.allocate(layout.first_borne[-1], "borne", "borne_first", "moved")
-        c.allocate(layout.first_ball[-1], "listed_balls")
+        c.allocate(layout.first_ball[-1], "listed_balls", "looked_pose", "looked_ball")
         c.allocate(c.trees, "tree_sound", "tree_error", "tree_alone", "tree_coupled", "tree_residual", "tree_slack")
         c.allocate(c.trees, "tree_met", "tree_near", "tree_known", "tree_apart", "tree_time")
         c.allocate(c.trees, "tree_tried", "tree_touched", "tree_predicting", "run_rows")
-        c.allocate(c.trees, "tree_before", "tree_moved", "tree_pace")
+        c.allocate(c.trees, "tree_clock", "tree_rate", "tree_pace")
         c.allocate(c.trees, "rest", "rest_woken", "tree_pushed", "tree_placed")
         c.allocate(c.numbers_q, "rest_q")
         c.allocate(2 * c.trees + 1, "body", "body_change")
         c.allocate(c.trees, "colours_of")
         self._name_arrays()
         begin = "effort", "position", "velocity", "wrenches", "line", "armature", "before", "tree_error", "free"
-        known = "tree_met", "tree_apart", "tree_tried"
+        known = "tree_met", "tree_apart", "tree_tried", "tree_pace", "tree_known"
         for name in (*begin, *known, "rest", "rest_woken", "tree_placed"):
             getattr(c, name)[...] = 0
         rows = c.kind_rows.tolist()
@@ -120,13 +122,29 @@ class Engine:
         c.tree_elements = np.repeat(elements, rows).astype(np.int32)
         c.tree_held = np.concatenate([start + size * np.arange(n) for n, size, start in own]).astype(np.int32)
         self._programs: list[RowProgram] = []
-        for name in ("start", "lines", "joint_reaction", "finish", "placing", "moving", "alone", "middle", "bearing"):
+        own = (
+            "start",
+            "lines",
+            "joint_reaction",
+            "finish",
+            "placing",
+            "looking",
+            "ending",
+            "moving",
+            "alone",
+            "middle",
+            "bearing",
+        )
+        for name in own:
             setattr(c, name, np.zeros(c.kinds, np.int64))
         self._tree_arrays = [self._arrays_of(k, first) for k, first in enumerate(held[:-1])]
         for k, rows_of in enumerate(self.trees):
             if layout.kinds[k].pairs is not None:
                 made = rows_of.placing(), rows_of.moving(), rows_of.alone()
                 c.placing[k], c.moving[k], c.alone[k] = (self._made(p, k) for p in made)
+                if layout.kinds[k].hinges:
+                    c.looking[k] = self._made(rows_of.looking(), k)
+                    c.ending[k] = self._made(made[0], k, v="v_after", node="node_after")
             else:
                 self._add_tree_programs(k)
 
@@ -153,9 +171,11 @@ class Engine:
         if rows_of.is_long:
             c.bearing[k] = self._made(rows_of.bearing(), k)
 
-    def _made(self, program: Any, k: int) -> int:
-        """Make what runs a program over the trees of a kind; return where it is."""
-        self._programs.append(RowProgram(program, self._tree_arrays[k], int(self.c.kind_rows[k])))
+    def _made(self, program: Any, k: int, **others: str) -> int:
+        """Make what runs a program over the trees of a kind, some arrays in place of others; return where it is."""
+        arrays = self._tree_arrays[k]
+        arrays = arrays | {name: arrays[other] for name, other in others.items()}
+        self._programs.append(RowProgram(program, arrays, int(self.c.kind_rows[k])))
         return self._programs[-1].address
 
     def _arrays_of(self, k: int, held: int) -> dict[str, np.ndarray]:
@@ -173,11 +193,12 @@ class Engine:
             (layout.first_v[k], model.nv, along_v),
             (layout.first_vector[k], blocks, vectors),
             (layout.first_matrix[k], kind.matrix_blocks, {"mass": "mass"}),
-            (layout.first_node[k], touching, {"node": "node"}),
+            (layout.first_node[k], touching, {"node": "node", "node_after": "node_after"}),
             (layout.first_jacobian[k], kind.jacobian_blocks, {"jacobian": "jacobian"}),
             (layout.first_borne[k], touching * kind.is_long, {"borne": "borne", "moved": "moved"}),
             (layout.first_wrench[k], 6 * model.nbodies, {"wrenches": "wrench_rows"}),
-            (layout.first_ball[k], len(kind.balls), {"listed": "listed_balls"}),
+            (layout.first_ball[k], len(kind.balls), {"listed": "listed_balls", "pose": "looked_pose"}),
+            (layout.first_ball[k], len(kind.balls), {"middle": "looked_ball"}),
             (held, rows_of.elements, {"held": "held", "held_after": "held_after"}),
             (layout.first_tree[k], 1, {name: f"tree_{name}" for name in of_tree}),
         ]
@@ -188,6 +209,21 @@ class Engine:
         for name in model.inputs:
             found[name] = np.tile(np.array(kind.numbers, dtype=float), (self.worlds, 1))
         return found
+
+    def _forget_pairs(self) -> None:
+        """Know nothing of how far robots are apart from themselves."""
+        c = self.c
+        c.allocate(self.worlds * c.inner_count, "inner_until", "inner_known", "inner_way")
+        c.allocate(self.worlds * c.paths, "path_speed")
+        for name, value in {
+            "inner_until": UNKNOWN,
+            "tree_clock": math.nan,
+            "hinge_pace": 1.0,
+            "checked_q": 0.0,
+        }.items():
+            getattr(c, name)[...] = value
+        for name in ("inner_known", "inner_way", "path_speed"):
+            getattr(c, name)[...] = 0
 
     # --- lists ---
 
@@ -247,9 +283,6 @@ class Engine:
             most,
             "key_at",
             "spare_at",
-            "listed_room",
-            "listed_known",
-            "listed_way",
             "pair_reach",
             "pair_gap",
             "pair_way",

@@ -56,6 +56,7 @@ class Ball(NamedTuple):
     centre: tuple[float, ...]
     extent: float
     margin: float
+    pose: tuple[float, ...]  # of the shape
     slack: float = 0.0
 
 

@@ -137,7 +137,8 @@ class Layout:
         for i in shapes:
             shape, at = self.scene.shapes[i], self.scene.model.attachments[self.scene.shapes[i].body]
             centre, extent, _ = self._about(shape)
-            found.append(Ball(self.owner[at.node][2], tuple(map(float, centre)), extent, self._room(i)))
+            pose = tuple(map(float, numbers_of(self._pose_in_node(shape))))
+            found.append(Ball(self.owner[at.node][2], tuple(map(float, centre)), extent, self._room(i), pose))
         poses = Kinematics(kind.model, kind.model.neutral().tolist()).poses
         centres = [np.array([*map(float, poses[ball.node] @ Vector3(*ball.centre))]) for ball in found]
         size = max((float(np.linalg.norm(centre - sum(centres) / len(centres))) for centre in centres), default=0.0)
@@ -194,7 +195,7 @@ class Layout:
             add("tree_itself", np.full(len(rows), int(kind.touches_itself)))
             first = (kind.hinges[0].q[0], kind.hinges[0].v[0]) if kind.hinges else (0, 0)
             add("tree_lonely", np.full(len(rows), int(kind.is_lonely)))
-            add("tree_hinges", np.full(len(rows), sum(node.joint.nv for node in kind.hinges)))
+            add("tree_hinges", np.resize(kind.alike or [False], len(rows)) * sum(node.joint.nv for node in kind.hinges))
             add("hinge_q", self.first_q[k] + rows * kind.model.nq + first[0])
             add("hinge_v", self.first_v[k] + rows * kind.model.nv + first[1])
             add("tree_base", np.resize([tree.base if kind.is_spread else -1 for tree in kind.trees], len(rows)))
@@ -211,7 +212,8 @@ class Layout:
             add("tree_inverse", np.tile(inverses, (W, 1)))
         fill(c, {name: np.concatenate(parts) for name, parts in columns.items()})
         c.world_trees = c.trees // max(W, 1)
-        c.tree_rest = wholes(np.argsort(np.argsort(c.tree_world, kind="stable")))
+        c.world_tree = wholes(np.argsort(c.tree_world, kind="stable"))
+        c.tree_rest = wholes(np.argsort(c.world_tree))
 
     def _paths(self) -> tuple[list[int], list[tuple[int, int, float]]]:
         """Return for each shape its nodes up to the root: number, which hinge it is, and the longest lever there."""
@@ -243,7 +245,7 @@ class Layout:
             borne.append(self.first_borne[k] + own if kind.is_long else none)
         columns = {"node_tree": tree, "node_jacobian": jacobian, "node_borne": borne}
         fill(c, {name: np.concatenate([*parts, [-1]]) for name, parts in columns.items()})
-        c.allocate(c.nodes + 1, "node")
+        c.allocate(c.nodes + 1, "node", "node_after")
         c.node[-1] = still_row(self.scene.model.gravity)
         c.allocate(self.first_jacobian[-1], "jacobian")
 
@@ -305,7 +307,9 @@ class Layout:
         c.own, c.own_count = keys_of(both for both, _ in self.own), len(self.own)
         c.own_margin = np.array([self._margin(both, own) for both, own in self.own])
         self._fill_paths(c)
-        return self._pair_kinds(c, measures, [geometry for _, geometry in kinds.values()])
+        found = self._pair_kinds(c, measures, [geometry for _, geometry in kinds.values()])
+        self._fill_inner(c)
+        return found
 
     def _fill_paths(self, c: Crowd) -> None:
         """Fill how far the points of shapes move with the hinges below them; and how far slips of contacts reach."""
@@ -314,9 +318,34 @@ class Layout:
         c.path_node, c.path_v = wholes(node), wholes(hinge)
         c.path_lever = lever + c.surfaces[:, 4:].sum(axis=1).max(initial=0.0)  # torsional and rolling friction
         c.horizon = max(AHEAD, DRIFTING * float(np.hypot(1.0, c.surfaces[:, 0].max(initial=0.0))))
+        c.paths = len(paths)
         c.path_first, c.hinge_lever = wholes(np.tile(first[:-1], W)), np.zeros(c.numbers_v)
         hinge_v = np.repeat(c.hinge_v[c.node_tree[c.shape_node]].reshape(W, -1), np.diff(first), axis=1)
         np.maximum.at(c.hinge_lever, (hinge_v + c.path_v).ravel(), np.tile(c.path_lever, W))
+
+    def _fill_inner(self, c: Crowd) -> None:
+        """Fill the pairs of robots whose hinges say how far they are apart: of each in the order of keys."""
+        first, count = np.zeros((2, c.trees), dtype=int)
+        rows: list[tuple[int, tuple[int, int], tuple[int, int]]] = []
+        for t in np.flatnonzero((c.tree_world == 0) & (c.tree_hinges > 0)):
+            shapes = np.flatnonzero(c.node_tree[c.shape_node[: c.shapes]] == t)
+            pairs = [(i, j) for i in shapes for j in np.intersect1d(self.scene.partners(i), shapes) if i < j]
+            first[t], count[t] = len(rows), len(pairs)
+            rows += sorted(self._inner(c, shapes, i, j) for i, j in pairs)
+        c.inner, c.inner_count = np.array([key for key, *_ in rows], dtype=np.int64), len(rows)
+        c.inner_ends, c.inner_balls = (wholes(np.array([row[k] for row in rows]).reshape(-1, 2)) for k in (1, 2))
+        alike = c.world_tree[c.tree_rest % max(c.world_trees, 1)]  # the same tree of the first world
+        c.tree_inner, c.tree_pairs = wholes(first[alike]), wholes(count[alike])
+
+    def _inner(self, c: Crowd, shapes: np.ndarray, i: int, j: int) -> tuple[int, tuple[int, int], tuple[int, int]]:
+        """Return the key of two shapes of a robot, where the paths from them to the root meet, and their places."""
+        a, b = (i, j) if c.shape_order[i] > c.shape_order[j] else (j, i)
+        kind = int(c.pair_kind[c.shape_kind[a] * c.shape_kinds + c.shape_kind[b], 0])
+        ends = [int(c.path_first[a]), int(c.path_first[b])]
+        while (far := [c.path_node[end] for end in ends])[0] != far[1]:
+            ends[int(far[0] < far[1])] += 1
+        i, j = np.searchsorted(shapes, (a, b)).tolist()
+        return (kind << 2 * BITS) | (int(a) << BITS) | int(b), (ends[0], ends[1]), (i, j)
 
     def _fill_corners(self, c: Crowd) -> None:
         """Fill the corners of shapes, of each as many as four go into: the first several times."""

@@ -17,15 +17,19 @@ from cardan._motion.crowd.grid import do_meet, find_levels, find_near, sort
 from cardan._motion.crowd.itself import (
     FURTHER,
     LATER,
+    LONG,
+    ROUNDING,
     between,
     give_room,
     is_of_itself,
-    keep_time,
     look_at_hinges,
     margin_of,
+    number_of,
     parted,
     reach_of,
-    room_of,
+    room_within,
+    speed_within,
+    time_of,
 )
 from cardan._motion.crowd.sleep import are_asleep, is_asleep, settle
 from cardan._motion.crowd.tables import APART, BITS, CONTACTS, MASK, NEAR, PATCHES, PROGRAM, Crowd
@@ -33,6 +37,8 @@ from cardan._motion.crowd.tables import APART, BITS, CONTACTS, MASK, NEAR, PATCH
 # pyright: analyzeUnannotatedFunctions=false
 
 UNKNOWN = -1e300  # of a distance, at least [m]
+GROUP = 16
+"""Robots that are looked at together."""
 STEPS = 6.0
 """For so many steps pairs are listed of what moves on as fast, beside the room that each shape has."""
 
@@ -87,7 +93,14 @@ def place_outside(c, world):
 
 @kernel(c=Crowd)
 def place_near(c):
-    """Place the shapes of robots that are looked at."""
+    """Place the shapes of robots that are listed with others, and of those that may touch themselves."""
+    for world in range(c.worlds):
+        c.world_near[world] = 0
+    for t in range(c.trees):
+        is_met = c.tree_hinges[t] == 0 or c.tree_met[t] == 1
+        c.tree_near[t] = c.tree_coupled[t] if is_met or c.tree_touched[t] == 1 else 0
+        if c.tree_near[t] == 1:
+            c.world_near[c.tree_world[t]] = 1
     for k in range(c.kinds):
         if c.placing[k] != 0:
             run_where(c, c.tree_near, c.placing[k], k, 1)
@@ -149,21 +162,22 @@ def is_near_ground(c, a, b):
     return height < c.further[a] + c.further[b]
 
 
-@kernel(c=Crowd, a=INT, b=INT, returns=REAL)
-def boxes_apart(c, a, b):
-    """Return how far the boxes about two shapes are apart along one of their axes; negative where they are not."""
-    A = c.shape_pose[a]
-    B = c.shape_pose[b]
+@kernel(A=F64[12], a=F64[3], half_a=F64[3], B=F64[12], b=F64[3], half_b=F64[3], returns=REAL)
+def boxes_apart(A, a, half_a, B, b, half_b):
+    """Return how far the boxes about two shapes are apart along one of their axes; negative where they are not.
+
+    Of both there are the pose, the middle of the box, and half its sides.
+    """
     most = UNKNOWN
-    x = c.ball[b, 0] - c.ball[a, 0]
-    y = c.ball[b, 1] - c.ball[a, 1]
-    z = c.ball[b, 2] - c.ball[a, 2]
+    x = b[0] - a[0]
+    y = b[1] - a[1]
+    z = b[2] - a[2]
     for i in range(3):
-        along_a = abs(A[i] * x + A[3 + i] * y + A[6 + i] * z) - c.shape_half[a, i]
-        along_b = abs(B[i] * x + B[3 + i] * y + B[6 + i] * z) - c.shape_half[b, i]
+        along_a = abs(A[i] * x + A[3 + i] * y + A[6 + i] * z) - half_a[i]
+        along_b = abs(B[i] * x + B[3 + i] * y + B[6 + i] * z) - half_b[i]
         for j in range(3):
-            along_a -= abs(A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j]) * c.shape_half[b, j]
-            along_b -= abs(B[i] * A[j] + B[3 + i] * A[3 + j] + B[6 + i] * A[6 + j]) * c.shape_half[a, j]
+            along_a -= abs(A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j]) * half_b[j]
+            along_b -= abs(B[i] * A[j] + B[3 + i] * A[3 + j] + B[6 + i] * A[6 + j]) * half_a[j]
         most = max(most, max(along_a, along_b))
     return most
 
@@ -174,8 +188,10 @@ def are_near(c, a, b):
         return is_near_ground(c, a, b)
     if c.shape_endless[a] != 0:
         return is_near_ground(c, b, a)
-    is_round = c.shape_round[a] == 1 and c.shape_round[b] == 1
-    return do_meet(c.ball, c.reach, a, b) and (is_round or not boxes_apart(c, a, b) > c.further[a] + c.further[b])
+    if not do_meet(c.ball, c.reach, a, b):
+        return False
+    apart = boxes_apart(c.shape_pose[a], c.ball[a], c.shape_half[a], c.shape_pose[b], c.ball[b], c.shape_half[b])
+    return (c.shape_round[a] == 1 and c.shape_round[b] == 1) or not apart > c.further[a] + c.further[b]
 
 
 # --- lists of pairs, with room for what moves a little ----------------------------------------------------------------
@@ -201,10 +217,17 @@ def has_moved(c, world):
     return False
 
 
+@kernel(c=Crowd, i=INT, j=INT, returns=TRUTH)
+def is_inner(c, i, j):
+    """Return whether both shapes are of one robot whose hinges say how far they are apart (`itself`)."""
+    t = c.node_tree[c.shape_node[i]]
+    return c.joined == 0 and t >= 0 and t == c.node_tree[c.shape_node[j]] and c.tree_hinges[t] > 0
+
+
 @kernel(c=Crowd, i=INT, j=INT, at=INT, count=INT, returns=INT)
 def list_pair(c, i, j, at, count):
     """List the key of two shapes that may touch: of both the one on the later node comes first."""
-    if not may_touch(c, i, j):
+    if not may_touch(c, i, j) or is_inner(c, i, j):
         return count
     a = i
     b = j
@@ -216,10 +239,6 @@ def list_pair(c, i, j, at, count):
     if count >= c.listed_most:
         c.lacking = NEAR
         return count
-    c.listed_room[at + count] = UNKNOWN
-    c.listed_known[at + count] = 0
-    for e in range(3):
-        c.listed_way[at + count, e] = 0.0
     c.listed[at + count] = (kind << 2 * BITS) | (a << BITS) | b
     return count + 1
 
@@ -304,13 +323,16 @@ def copy(to, at, source, first, count):
         to[at + e] = source[first + e]
 
 
-@kernel(c=Crowd, row=INT, a=INT, b=INT, kind=INT)
-def gather_pair(c, row, a, b, kind):
+@kernel(c=Crowd, row=INT, key=INT, reach=REAL)
+def gather_pair(c, row, key, reach):
+    kind = key >> 2 * BITS
+    a = (key >> BITS) & MASK
+    b = key & MASK
     c.pair_a[row] = a
     c.pair_b[row] = b
     copy(c.size_a, row * c.pair_sizes[kind, 0], c.shape_sizes, c.shape_first[a], c.pair_sizes[kind, 0])
     copy(c.size_b, row * c.pair_sizes[kind, 1], c.shape_sizes, c.shape_first[b], c.pair_sizes[kind, 1])
-    c.pair_reach[row, 0] = reach_of(c, a, b)
+    c.pair_reach[row, 0] = reach
     if c.pair_fixed[kind] == 1:
         node = c.node[c.shape_node[a]]
         for e in range(3):
@@ -336,158 +358,236 @@ def run_pairs(c, programs, lacking, kind, rows):
         run(programs[kind], rows)
 
 
-@kernel(c=Crowd, k=INT, a=INT, b=INT, returns=TRUTH)
-def lacks_room(c, k, a, b):
-    """Return whether two shapes of a robot are to be searched for: what is known of their room does not suffice."""
-    t = c.node_tree[c.shape_node[a]]
-    before = c.listed_room[k] - c.tree_moved[t]  # if all hinges that moved were between them
-    if before >= (c.horizon + LATER) * c.dt * c.tree_pace[t]:
-        keep_time(c, t, before, c.tree_pace[t])
-        return False
-    along = between(c, a, b, c.hinge_pace)
-    needed = (c.horizon + LATER) * c.dt * along
-    room = c.listed_room[k] - c.tree_before[t] - between(c, a, b, c.hinge_moved)
+@kernel(c=Crowd, t=INT, p=INT, returns=TRUTH)
+def lacks_room(c, t, p):
+    """Return whether two shapes of a robot are to be searched for: balls, boxes and the last way leave too little."""
+    k = number_of(c, t, p)
+    a = (c.inner[p] >> BITS) & MASK
+    b = c.inner[p] & MASK
+    i = c.tree_ball[t] + c.inner_balls[p, 0]
+    j = c.tree_ball[t] + c.inner_balls[p, 1]
+    along = speed_within(c, t, p)
+    needed = time_of(c, t, LATER) * along
+    x = c.looked_ball[i, 0] - c.looked_ball[j, 0]
+    y = c.looked_ball[i, 1] - c.looked_ball[j, 1]
+    z = c.looked_ball[i, 2] - c.looked_ball[j, 2]
+    margin = margin_of(c, t, a, b) + ROUNDING * (c.shape_extent[a] + c.shape_extent[b])
+    balls = sqrt(x * x + y * y + z * z) - c.shape_extent[a] - c.shape_extent[b]
+    room = max(balls - margin, (c.inner_until[k] - c.tree_clock[t]) * along)
     if not room >= needed:
-        x = c.ball[a, 0] - c.ball[b, 0]
-        y = c.ball[a, 1] - c.ball[b, 1]
-        z = c.ball[a, 2] - c.ball[b, 2]
-        room = max(room, room_of(c, a, b, sqrt(x * x + y * y + z * z) - c.shape_extent[a] - c.shape_extent[b]))
-    if not room >= needed:
-        room = max(room, room_of(c, a, b, boxes_apart(c, a, b)))
-    if not room >= needed:
-        room = max(room, room_of(c, a, b, parted(c, k, a, b)))
-    c.listed_room[k] = room + c.tree_moved[t]
-    if room < (c.horizon * c.dt * along if c.listed_known[k] == 1 else needed):
-        return True
-    keep_time(c, t, room, along)
-    return False
+        A = c.looked_pose[i]
+        B = c.looked_pose[j]
+        boxes = boxes_apart(A, c.looked_ball[i], c.shape_half[a], B, c.looked_ball[j], c.shape_half[b])
+        room = max(boxes - margin, room)
+        if not room >= needed:
+            room = max(parted(c, c.inner_way[k], A, a, B, b) - margin, room)
+    c.inner_until[k] = c.tree_clock[t] + room / along
+    return not room >= (time_of(c, t, 0.0) * along if c.inner_known[k] == 1 else needed)
 
 
-@kernel(c=Crowd, row=INT, k=INT, a=INT, b=INT)
-def note_room(c, row, k, a, b):
+@kernel(c=Crowd, row=INT, p=INT, key=INT)
+def note_room(c, row, p, key):
     """Note how much room two shapes of a robot have that were searched for, and whether they may touch now."""
+    a = (key >> BITS) & MASK
+    b = key & MASK
     t = c.node_tree[c.shape_node[a]]
+    k = number_of(c, t, p)
     gap = c.pair_gap[row, 0]
-    c.listed_known[k] = 1
+    c.inner_known[k] = 1
     for e in range(3):
-        c.listed_way[k, e] = c.pair_way[row, e]
-    room = room_of(c, a, b, gap)
-    c.listed_room[k] = room + c.tree_moved[t]
-    keep_time(c, t, room, between(c, a, b, c.hinge_pace))
-    if not gap >= margin_of(c, a, b) + c.horizon * c.dt * between(c, a, b, c.hinge_speed):
+        c.inner_way[k, e] = c.pair_way[row, e]
+    margin = margin_of(c, t, a, b)
+    room = gap - margin - ROUNDING * (c.shape_extent[a] + c.shape_extent[b])
+    left = room / speed_within(c, t, p)
+    c.inner_until[k] = c.tree_clock[t] + left
+    c.tree_time[t] = min(left, c.tree_time[t])
+    if not gap >= margin + c.horizon * c.dt * between(c, a, b, c.hinge_speed):
         c.tree_touched[t] = 1
 
 
-@kernel(c=Crowd, low=INT, high=INT, kind=INT, looking=INT, returns=INT)
-def gather_own(c, low, high, kind, looking):
-    """Gather pairs of a kind that are of one robot each; return how many."""
-    rows = 0
-    for k in range(low, high):
-        if is_of_itself(c, c.keys[k]):
-            a = (c.keys[k] >> BITS) & MASK
-            b = c.keys[k] & MASK
-            gather_pair(c, rows, a, b, kind)
-            if looking == 1:
-                c.pair_reach[rows, 0] = margin_of(c, a, b) + (c.horizon + FURTHER) * c.dt * between(
-                    c, a, b, c.hinge_pace
-                )
-            rows += 1
-    return rows
+@kernel(c=Crowd, t=INT, p=INT)
+def place_looked(c, t, p):
+    """Place the shapes of a pair of a robot where it was looked at."""
+    for e in range(2):
+        n = c.tree_ball[t] + c.inner_balls[p, e]
+        for i in range(12):
+            c.shape_pose[c.ball_shape[n], i] = c.looked_pose[n, i]
 
 
-@kernel(c=Crowd, count=INT, looking=INT, returns=INT)
-def drop_apart(c, count, looking):
-    """Find how far robots are apart from themselves; return how many pairs are left of those that may touch.
+@kernel(c=Crowd, t=INT, p=INT, returns=INT)
+def key_of(c, t, p):
+    """Return the key of a pair of a robot in its world."""
+    first = c.tree_world[t] * c.shapes
+    return c.inner[p] + (first << BITS) + first
 
-    If they are looked at, note their room, and whether they touch.
-    """
+
+@kernel(c=Crowd, count=INT, key=INT, p=INT, returns=INT)
+def add_key(c, count, key, p):
+    if count == c.near_most:
+        c.lacking = NEAR
+        return count
+    c.spare[count] = key
+    c.spare_at[count] = p
+    return count + 1
+
+
+@kernel(c=Crowd, t=INT, count=INT, returns=INT)
+def look_at(c, t, count):
+    """Find for how long a robot is apart from itself, and list the pairs that are to be searched for."""
+    soon = c.tree_clock[t] + time_of(c, t, LATER)
+    first = c.tree_clock[t] + time_of(c, t, LONG)
+    begin = c.tree_inner[t]
+    until = tail(c.inner_until, number_of(c, t, begin))
+    for k in range(c.tree_pairs[t]):
+        if not until[k] >= first:
+            if not until[k] >= soon and lacks_room(c, t, begin + k):
+                count = add_key(c, count, key_of(c, t, begin + k), begin + k)
+            else:
+                first = min(first, until[k])
+    c.tree_time[t] = first - c.tree_clock[t]
+    return count
+
+
+@kernel(c=Crowd, k=INT, count=INT, returns=INT)
+def look_at_kind(c, k, count):
+    """Look at some robots of a kind after the other: where their shapes are stays near the processor."""
+    first = c.kind_tree[k]
+    behind = first + c.kind_rows[k]
+    while first < behind:
+        rows = 0
+        while first < behind and rows < GROUP:
+            if c.tree_near[first] == 1:
+                c.run_rows[rows] = first - c.kind_tree[k]
+                rows += 1
+            first += 1
+        run(c.looking[k], rows)
+        for n in range(rows):
+            count = look_at(c, c.kind_tree[k] + c.run_rows[n], count)
+    return count
+
+
+@kernel(c=Crowd, t=INT, count=INT, returns=INT)
+def list_touching(c, t, count):
+    """List the pairs of a robot that may touch, of one that does touch itself."""
+    for p in range(c.tree_inner[t], c.tree_inner[t] + c.tree_pairs[t]):
+        a = (c.inner[p] >> BITS) & MASK
+        b = c.inner[p] & MASK
+        left = c.inner_until[number_of(c, t, p)] - c.tree_clock[t] - time_of(c, t, 0.0)
+        skin = room_within(c, a, b, SKIN) - margin_of(c, t, a, b)
+        if not left * speed_within(c, t, p) >= skin:
+            count = add_key(c, count, key_of(c, t, p), p)
+    return count
+
+
+@kernel(c=Crowd, count=INT)
+def order_keys(c, count):
+    """Put keys of all worlds in order that are so in each."""
+    for k in range(c.pair_kinds + 1):
+        c.kind_first[k] = 0
+    for k in range(count):
+        c.kind_first[(c.spare[k] >> 2 * BITS) + 1] += 1
+    for k in range(c.pair_kinds):
+        c.kind_first[k + 1] += c.kind_first[k]
+    for k in range(count):
+        kind = c.spare[k] >> 2 * BITS
+        c.keys[c.kind_first[kind]] = c.spare[k]
+        c.key_at[c.kind_first[kind]] = c.spare_at[k]
+        c.kind_first[kind] += 1
+
+
+@kernel(c=Crowd)
+def look_at_robots(c):
+    """Find for how long robots are apart from themselves, and which of them touch themselves."""
+    count = 0
+    for k in range(c.kinds):
+        if c.looking[k] != 0:
+            count = look_at_kind(c, k, count)
+    if c.lacking != 0:
+        return
+    order_keys(c, count)
+    start = 0
+    while start < count:
+        stop = end_of_kind(c, start, count)
+        for k in range(start, stop):
+            t = c.node_tree[c.shape_node[c.keys[k] & MASK]]
+            place_looked(c, t, c.key_at[k])
+            margin = margin_of(c, t, (c.keys[k] >> BITS) & MASK, c.keys[k] & MASK)
+            reach = margin + time_of(c, t, FURTHER) * speed_within(c, t, c.key_at[k])
+            gather_pair(c, k - start, c.keys[k], reach)
+        run_pairs(c, c.apart_program, APART, c.keys[start] >> 2 * BITS, stop - start)
+        if c.lacking != 0:
+            return
+        for k in range(start, stop):
+            note_room(c, k - start, c.key_at[k], c.keys[k])
+        start = stop
+    give_room(c)
+
+
+@kernel(c=Crowd, count=INT, returns=INT)
+def drop_apart(c, count):
+    """Find how far robots are apart from themselves; return how many pairs are left of those that may touch."""
     if c.joined == 1:
         return count
     left = 0
     start = 0
     while start < count:
-        kind = c.keys[start] >> 2 * BITS
         stop = end_of_kind(c, start, count)
-        rows = gather_own(c, start, stop, kind, looking)
-        run_pairs(c, c.apart_program, APART, kind, rows)
+        rows = 0
+        for k in range(start, stop):
+            if is_of_itself(c, c.keys[k]):
+                gather_pair(c, rows, c.keys[k], reach_of(c, (c.keys[k] >> BITS) & MASK, c.keys[k] & MASK))
+                rows += 1
+        run_pairs(c, c.apart_program, APART, c.keys[start] >> 2 * BITS, rows)
         if c.lacking != 0:
             return 0
         row = 0
         for k in range(start, stop):
-            key = c.keys[k]
-            a = (key >> BITS) & MASK
-            b = key & MASK
-            is_own = is_of_itself(c, key)
-            if looking == 1:
-                note_room(c, row, c.key_at[k], a, b)
-            elif not is_own or not c.pair_gap[row, 0] >= reach_of(c, a, b):
-                c.keys[left] = key
+            is_own = is_of_itself(c, c.keys[k])
+            if not is_own or not c.pair_gap[row, 0] >= c.pair_reach[row, 0]:
+                c.keys[left] = c.keys[k]
                 left += 1
             row += 1 if is_own else 0
         start = stop
     return left
 
 
-@kernel(c=Crowd, k=INT, looking=INT, returns=TRUTH)
-def is_searched(c, k, looking):
-    """Return whether a listed pair is to be searched for: as robots are looked at, or as it may touch."""
-    a = (c.listed[k] >> BITS) & MASK
-    b = c.listed[k] & MASK
-    t = c.node_tree[c.shape_node[a]]
-    is_own = c.joined == 0 and is_of_itself(c, c.listed[k])
-    if looking == 1:
-        return is_own and c.tree_hinges[t] > 0 and c.tree_apart[t] == 0 and lacks_room(c, k, a, b)
-    if is_own and c.tree_touched[t] == 0:
-        return False
-    if is_own and c.tree_hinges[t] > 0:  # its room is known
-        return not c.listed_room[k] - c.tree_moved[t] >= reach_of(c, a, b) - margin_of(c, a, b)
-    return not are_asleep(c, c.listed[k]) and are_near(c, a, b)
-
-
-@kernel(c=Crowd, looking=INT, returns=INT)
-def list_keys(c, looking):
-    """List the keys of pairs to be searched for, in order; return how many there are."""
+@kernel(c=Crowd, returns=INT)
+def list_keys(c):
+    """List the keys of pairs that are near, in order; return how many there are."""
     count = 0
-    for k in range(c.pair_kinds + 1):
-        c.kind_first[k] = 0
     for world in range(c.worlds):
+        start = count
         listed = c.listed_count[world] if c.world_awake[world] > 0 and c.world_near[world] == 1 else 0
         for k in range(world * c.listed_most, world * c.listed_most + listed):
-            if is_searched(c, k, looking):
-                if count == c.near_most:
-                    c.lacking = NEAR
-                    return 0
-                c.spare[count] = c.listed[k]
-                c.spare_at[count] = k
-                count += 1
-    for k in range(count):
-        c.kind_first[(c.spare[k] >> 2 * BITS) + 1] += 1
-    for k in range(c.pair_kinds):
-        c.kind_first[k + 1] += c.kind_first[k]
-    for k in range(count):  # worlds are listed one after the other: kinds of all together come first
-        kind = c.spare[k] >> 2 * BITS
-        c.keys[c.kind_first[kind]] = c.spare[k]
-        c.key_at[c.kind_first[kind]] = c.spare_at[k]
-        c.kind_first[kind] += 1
+            key = c.listed[k]
+            if not are_asleep(c, key) and are_near(c, (key >> BITS) & MASK, key & MASK):
+                count = add_key(c, count, key, 0)
+        middle = count
+        for n in range(c.world_trees):
+            t = c.world_tree[world * c.world_trees + n]
+            if c.tree_hinges[t] > 0 and c.joined == 0 and c.tree_touched[t] == 1:
+                count = list_touching(c, t, count)
+        if start < middle < count:
+            sort(tail(c.spare, start), c.keys, count - start)
+    if c.lacking != 0:
+        return 0
+    order_keys(c, count)
     return count
 
 
-@kernel(c=Crowd, returns=INT)
-def find_pairs(c):
-    """Find the keys of all pairs that are near, in order; return how many there are."""
+@kernel(c=Crowd)
+def find_near_robots(c):
+    """List pairs where that is needed, take the steps of robots alone, and find which of them touch themselves."""
     try_alone(c, 1)
     list_where_needed(c)
     if c.lacking != 0:
-        return 0
+        return
     try_alone(c, 0)
     settle(c)
     look_at_hinges(c)
-    place_near(c)
-    drop_apart(c, list_keys(c, 1), 1)
-    if c.lacking != 0:
-        return 0
-    give_room(c)
-    return leave_alone(c, c.keys, drop_apart(c, list_keys(c, 0), 0))
+    look_at_robots(c)
+    if c.lacking == 0:
+        place_near(c)
 
 
 # --- where they touch -------------------------------------------------------------------------------------------------
@@ -594,23 +694,30 @@ def keep_impulses(c):
             k -= 1
 
 
-@kernel(c=Crowd)
-def find_contacts(c):
+@kernel(c=Crowd, total=INT)
+def find_patches(c, total):
+    """Find the contacts of so many pairs."""
     c.contacts = 0
     c.patches = 0
-    total = find_pairs(c)
     start = 0
     while start < total:
         kind = c.keys[start] >> 2 * BITS
         stop = end_of_kind(c, start, total)
         for k in range(start, stop):
-            gather_pair(c, k - start, (c.keys[k] >> BITS) & MASK, c.keys[k] & MASK, kind)
+            gather_pair(c, k - start, c.keys[k], reach_of(c, (c.keys[k] >> BITS) & MASK, c.keys[k] & MASK))
         run_pairs(c, c.pair_program, PROGRAM, kind, stop - start)
         if c.lacking != 0:
             return
         for k in range(start, stop):
             keep_contacts(c, k - start, c.keys[k])
         start = stop
+
+
+@kernel(c=Crowd)
+def find_contacts(c):
+    find_patches(c, leave_alone(c, c.keys, drop_apart(c, list_keys(c))))
+    if c.lacking != 0:
+        return
     if c.asleep > 0 and c.contacts + c.kept > c.contact_most:
         c.lacking = CONTACTS  # those of bodies asleep stay with them
     recall_impulses(c)

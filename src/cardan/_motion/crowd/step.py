@@ -26,11 +26,12 @@ from cardan._motion.crowd.islands import (
     may_be_swept,
     order_island,
 )
-from cardan._motion.crowd.narrow import copy, find_contacts, keep_impulses
+from cardan._motion.crowd.narrow import copy, find_contacts, find_near_robots, keep_impulses
 from cardan._motion.crowd.newton import fill_contacts, iterate
 from cardan._motion.crowd.sleep import ASLEEP, find_asleep, rest_islands, wake_disturbed, wake_touched
 from cardan._motion.crowd.sweeps import SWEEPING, sweep
 from cardan._motion.crowd.tables import ORDER, TREES, Crowd
+from cardan._motion.crowd.tried import judge_tried
 
 # pyright: analyzeUnannotatedFunctions=false
 
@@ -211,7 +212,11 @@ def take_step(c):
     start_trees(c)
     if c.lacking != 0:
         return
-    find_contacts(c)
+    find_near_robots(c)
+    if c.lacking == 0:
+        judge_tried(c)
+    if c.lacking == 0:
+        find_contacts(c)
     if c.lacking != 0:
         return
     if c.sleep > 0.0 and wake_touched(c):

@@ -66,6 +66,8 @@ class Crowd(Record):
     kind_tree = I32[:]  # its first tree
     # of kinds whose trees may be stepped alone: node rows, how much room to move is left, a whole step; 0 of others
     placing = I64[:]
+    looking = I64[:]  # of kinds that may touch themselves besides: where their shapes are, node rows after a step alone
+    ending = I64[:]
     moving = I64[:]
     alone = I64[:]
     start = I64[:]
@@ -110,20 +112,33 @@ class Crowd(Record):
     tree_tried = I32[:]  # whether its step alone was taken before it was known to be alone
     tree_touched = I32[:]  # whether it then touches itself
     tree_apart = I32[:]  # whether it is known to be apart from itself in this step
-    tree_time = F64[:]  # for how long it is, at its pace [s]
+    tree_clock = F64[:]  # for how long its hinges have moved, each at its pace at most [s]
+    tree_rate = F64[:]  # how fast that clock runs [-]
+    tree_time = F64[:]  # for how long it is apart from then on [s]
     tree_pace = F64[:]  # about how fast its shapes move over one another, at most
-    tree_moved = F64[:]  # how far they did since pairs were listed, at most
-    tree_before = F64[:]  # the same when it was looked at before
     checked_q = F64[:]  # as `q_rows` was when it was looked at
     hinge_room = F64[:]  # how far each may move from there, in the order of `v_rows`
-    hinge_moved = F64[:]  # how far it did
     hinge_speed = F64[:]  # how fast it is before or after the step
-    hinge_pace = F64[:]  # about how fast it is
+    hinge_pace = F64[:]  # how fast it is by the clock
     hinge_lever = F64[:]  # the longest there is
     path_first = I32[:]  # of a shape: where its hinges begin, from its node to the root
     path_node = I32[:]
     path_v = I32[:]  # its number among the hinges of the tree
     path_lever = F64[:]
+    path_speed = F64[:]  # how fast those before it move the shape by the clock, at most: of each world
+    paths = INT  # of one world
+    # --- and its pairs: those of one world, and what is known of them in each ---
+    inner = I64[:]  # keys
+    inner_ends = I32[:, 2]  # where the paths of both shapes meet
+    inner_balls = I32[:, 2]  # which ones of their robot both shapes are
+    inner_count = INT
+    tree_inner = I32[:]  # the first of a tree
+    tree_pairs = I32[:]  # how many it has
+    inner_until = F64[:]  # up to when on its tree's clock they are apart [s]
+    inner_known = I32[:]  # whether they were searched for; and along which way
+    inner_way = F64[:, 3]  # they were apart then, in the axes of the first
+    looked_pose = F64[:, 12]  # where its shapes are, in the order of balls, and the middles of their boxes
+    looked_ball = F64[:, 3]
     tree_alone = I32[:]  # whether it is stepped by that, in this step; `ASLEEP` if not at all
     tree_residual = F64[:]  # of that, and of what its clusters do [m/s, rad/s]
     tree_sound = F64[:]
@@ -141,6 +156,7 @@ class Crowd(Record):
     sleep = REAL  # below which speed a body is slow [m/s]; 0 if none sleeps
     rest_steps = INT  # in how many steps one after the other, before it falls asleep
     world_trees = INT  # trees of one world
+    world_tree = I32[:]  # which they are, world by world
     rest = I32[:]  # of each tree, world by world: in how many it was slow; -1 - its island's first tree if asleep
     rest_q = F64[:]  # as `q` was after the last step: where those asleep are
     rest_woken = I32[:]  # whether the island of that first tree wakes
@@ -156,6 +172,7 @@ class Crowd(Record):
     world_awake = I32[:]  # how many trees of a world are to be stepped or placed
     # --- nodes that carry shapes ---
     node = F64[:, 24]
+    node_after = F64[:, 24]  # at the velocities after a step alone
     node_tree = I32[:]
     node_jacobian = I32[:]  # its first block; -1 for the identity
     jacobian = LANES[:, 6]
@@ -232,14 +249,11 @@ class Crowd(Record):
     near_most = INT
     keys = I64[:]
     spare = I64[:]
-    key_at = I32[:]  # where they are in lists
+    key_at = I32[:]  # which one of the robots' own pairs they are
     spare_at = I32[:]
     # --- lists of pairs: each world's own, with room for so many ---
     listed = I64[:]
     listed_most = INT
-    listed_room = F64[:]  # of two shapes of a robot (`itself`); and whether they were searched for, along which way
-    listed_known = I32[:]
-    listed_way = F64[:, 3]  # they were apart then, in the axes of the first
     world_near = I32[:]  # whether a tree of it is looked at in this step
     listed_joined = INT  # whether those of trees alone are listed
     world_moved = I32[:]

@@ -43,7 +43,9 @@ from cardan._motion.crowd.rows import (
     impedance_of,
     in_blocks,
     in_lanes,
+    numbers_of,
     out_of_blocks,
+    pose_of,
     row_program,
 )
 from cardan._robot.joints.derivation.programs import replaced
@@ -217,6 +219,16 @@ class TreeRows:
             return {"node": self._node_rows(self._start(**given).state)}
 
         return row_program("placing", self.columns, placing, by="run_rows")
+
+    def looking(self) -> Program:
+        """Return the program of where its shapes are, and the middles of their boxes."""
+
+        def looking(**given: Any) -> dict[str, Any]:
+            poses = self._start(**given).state.poses
+            placed = [numbers_of(poses[ball.node] @ pose_of(ball.pose)) for ball in self.balls]
+            return {"pose": placed, "middle": [[*(poses[b.node] @ Vector3(*b.centre))] for b in self.balls]}
+
+        return row_program("looking", self.columns, looking, by="run_rows")
 
     def moving(self) -> Program:
         """Return the program of the room that is left to its shapes before pairs have to be listed again [m].
