@@ -309,12 +309,8 @@ class Matrix3(_Arrays, tuple[Vector3, Vector3, Vector3]):
                 return self @ matrix
             x, y, z = other
             return Vector3(a * x + b * y + c * z, d * x + e * y + f * z, g * x + h * y + i * z)
-        # written out, column by column: models of many joints are made of little else
-        (j, k, m), (n, o, p), (q, r, s) = other
-        x = a * j + b * n + c * q, d * j + e * n + f * q, g * j + h * n + i * q
-        y = a * k + b * o + c * r, d * k + e * o + f * r, g * k + h * o + i * r
-        z = a * m + b * p + c * s, d * m + e * p + f * s, g * m + h * p + i * s
-        return noted(Matrix3.from_columns(x, y, z), "product", self, other)
+        product = Matrix3.from_columns(*(self @ column for column in other.columns()))
+        return noted(product, "product", self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
         matrix = _matrix(other, self)
