@@ -122,20 +122,8 @@ class Engine:
         c.tree_elements = np.repeat(elements, rows).astype(np.int32)
         c.tree_held = np.concatenate([start + size * np.arange(n) for n, size, start in own]).astype(np.int32)
         self._programs: list[RowProgram] = []
-        own = (
-            "start",
-            "lines",
-            "joint_reaction",
-            "finish",
-            "placing",
-            "looking",
-            "ending",
-            "moving",
-            "alone",
-            "middle",
-            "bearing",
-        )
-        for name in own:
+        of_robots = "placing", "looking", "ending", "moving", "alone"
+        for name in ("start", "lines", "joint_reaction", "finish", *of_robots, "middle", "bearing"):
             setattr(c, name, np.zeros(c.kinds, np.int64))
         self._tree_arrays = [self._arrays_of(k, first) for k, first in enumerate(held[:-1])]
         for k, rows_of in enumerate(self.trees):
@@ -213,17 +201,11 @@ class Engine:
     def _forget_pairs(self) -> None:
         """Know nothing of how far robots are apart from themselves."""
         c = self.c
-        c.allocate(self.worlds * c.inner_count, "inner_until", "inner_known", "inner_way")
+        c.allocate(self.worlds * c.inner_count, "inner_until", "inner_way")
         c.allocate(self.worlds * c.paths, "path_speed")
-        for name, value in {
-            "inner_until": UNKNOWN,
-            "tree_clock": math.nan,
-            "hinge_pace": 1.0,
-            "checked_q": 0.0,
-        }.items():
-            getattr(c, name)[...] = value
-        for name in ("inner_known", "inner_way", "path_speed"):
-            getattr(c, name)[...] = 0
+        c.inner_until[...], c.tree_clock[...], c.hinge_pace[...] = UNKNOWN, math.nan, 1.0
+        for array in (c.inner_way, c.path_speed, c.checked_q):
+            array[...] = 0
 
     # --- lists ---
 
@@ -279,14 +261,7 @@ class Engine:
     def _room_for_pairs(self, most: int) -> None:
         c, points, sizes = self.c, int(self.c.pair_points.max(initial=1)), self.c.pair_sizes.max(axis=0, initial=1)
         c.allocate(most, "near", "keys", "spare", "listed", "pair_a", "pair_b", "w")
-        c.allocate(
-            most,
-            "key_at",
-            "spare_at",
-            "pair_reach",
-            "pair_gap",
-            "pair_way",
-        )
+        c.allocate(most, "key_at", "spare_at", "pair_reach", "pair_gap", "pair_way")
         c.listed_most = most // self.worlds
         c.listed_count[...] = -1
         c.allocate(most * int(sizes[0]), "size_a")

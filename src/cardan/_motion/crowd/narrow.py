@@ -358,6 +358,12 @@ def run_pairs(c, programs, lacking, kind, rows):
         run(programs[kind], rows)
 
 
+@kernel(way=F64[3], returns=TRUTH)
+def is_searched(way):
+    """Return whether two shapes were searched for: then there is a way along which they were apart."""
+    return way[0] * way[0] + way[1] * way[1] + way[2] * way[2] > 0.0
+
+
 @kernel(c=Crowd, t=INT, p=INT, returns=TRUTH)
 def lacks_room(c, t, p):
     """Return whether two shapes of a robot are to be searched for: balls, boxes and the last way leave too little."""
@@ -381,8 +387,9 @@ def lacks_room(c, t, p):
         room = max(boxes - margin, room)
         if not room >= needed:
             room = max(parted(c, c.inner_way[k], A, a, B, b) - margin, room)
+            needed = time_of(c, t, 0.0) * along if is_searched(c.inner_way[k]) else needed
     c.inner_until[k] = c.tree_clock[t] + room / along
-    return not room >= (time_of(c, t, 0.0) * along if c.inner_known[k] == 1 else needed)
+    return not room >= needed
 
 
 @kernel(c=Crowd, row=INT, p=INT, key=INT)
@@ -393,7 +400,6 @@ def note_room(c, row, p, key):
     t = c.node_tree[c.shape_node[a]]
     k = number_of(c, t, p)
     gap = c.pair_gap[row, 0]
-    c.inner_known[k] = 1
     for e in range(3):
         c.inner_way[k, e] = c.pair_way[row, e]
     margin = margin_of(c, t, a, b)
@@ -470,12 +476,14 @@ def look_at_kind(c, k, count):
 def list_touching(c, t, count):
     """List the pairs of a robot that may touch, of one that does touch itself."""
     for p in range(c.tree_inner[t], c.tree_inner[t] + c.tree_pairs[t]):
-        a = (c.inner[p] >> BITS) & MASK
-        b = c.inner[p] & MASK
-        left = c.inner_until[number_of(c, t, p)] - c.tree_clock[t] - time_of(c, t, 0.0)
-        skin = room_within(c, a, b, SKIN) - margin_of(c, t, a, b)
-        if not left * speed_within(c, t, p) >= skin:
-            count = add_key(c, count, key_of(c, t, p), p)
+        key = key_of(c, t, p)
+        a = (key >> BITS) & MASK
+        b = key & MASK
+        along = speed_within(c, t, p)
+        room = margin_of(c, t, a, b) + (c.inner_until[number_of(c, t, p)] - c.tree_clock[t]) * along
+        most = room_within(c, a, b, SKIN) + time_of(c, t, 0.0) * along  # of their reach
+        if not room >= most and not room >= reach_of(c, a, b):
+            count = add_key(c, count, key, p)
     return count
 
 

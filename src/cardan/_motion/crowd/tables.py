@@ -135,8 +135,7 @@ class Crowd(Record):
     tree_inner = I32[:]  # the first of a tree
     tree_pairs = I32[:]  # how many it has
     inner_until = F64[:]  # up to when on its tree's clock they are apart [s]
-    inner_known = I32[:]  # whether they were searched for; and along which way
-    inner_way = F64[:, 3]  # they were apart then, in the axes of the first
+    inner_way = F64[:, 3]  # along which they were when they were searched for, in the axes of the first; 0 before
     looked_pose = F64[:, 12]  # where its shapes are, in the order of balls, and the middles of their boxes
     looked_ball = F64[:, 3]
     tree_alone = I32[:]  # whether it is stepped by that, in this step; `ASLEEP` if not at all

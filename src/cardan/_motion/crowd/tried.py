@@ -1,26 +1,38 @@
 """Whether the step that a robot took alone stands, though it may touch itself.
 
 The contacts that it may have are found, as if it were no longer alone. If the law of each says that it is open at the
-velocities after that step, none of them has an impulse, and that was the step.
+velocities after that step, none of them has an impulse, and that was the step. A robot that pressed against itself in
+the step before is not judged: it would mostly be in vain.
 
 Cost: the contacts of those robots, and their twists.
 """
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import INT, fma, kernel, run
-from cardan._motion.crowd.alone import run_where
-from cardan._motion.crowd.narrow import drop_apart, find_patches, list_touching, order_keys
+from cardan._compiler.kernels import INT, TRUTH, fma, kernel, run
+from cardan._motion.crowd.alone import keep_where, run_where
+from cardan._motion.crowd.narrow import drop_apart, find_patches, list_touching, order_keys, place_among
 from cardan._motion.crowd.newton import fill_contacts
 from cardan._motion.crowd.sides import between_nodes
-from cardan._motion.crowd.tables import Crowd
+from cardan._motion.crowd.tables import MASK, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
 
+@kernel(c=Crowd, key=INT, returns=TRUTH)
+def was_pressed(c, key):
+    """Return whether a contact of a pair had an impulse in the step before: the robot then hardly parts in this one."""
+    k = place_among(c.kept_key, c.kept, key)
+    while 0 <= k < c.kept and c.kept_key[k] == key:
+        if c.kept_impulse[k, 0] != 0.0 or c.kept_impulse[k, 1] != 0.0 or c.kept_impulse[k, 2] != 0.0:
+            return True
+        k += 1
+    return False
+
+
 @kernel(c=Crowd, returns=INT)
 def list_tried(c):
-    """List the pairs that robots may touch of which the step alone was taken; return how many there are."""
+    """List the pairs of robots that are to be judged: those touch themselves by bounds, and did not do so before."""
     count = 0
     for t in range(c.trees):
         c.tree_near[t] = c.tree_touched[t] if c.tree_tried[t] == 1 else 0
@@ -29,7 +41,10 @@ def list_tried(c):
     if c.lacking != 0:
         return 0
     order_keys(c, count)
-    return drop_apart(c, count)
+    for k in range(count):
+        if was_pressed(c, c.keys[k]):
+            c.tree_near[c.node_tree[c.shape_node[c.keys[k] & MASK]]] = 0
+    return drop_apart(c, keep_where(c, c.tree_near, c.keys, count, 1))
 
 
 @kernel(c=Crowd, k=INT)
