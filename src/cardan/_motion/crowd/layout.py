@@ -329,7 +329,8 @@ class Layout:
         rows: list[tuple[int, tuple[int, int], tuple[int, int]]] = []
         for t in np.flatnonzero((c.tree_world == 0) & (c.tree_hinges > 0)):
             shapes = np.flatnonzero(c.node_tree[c.shape_node[: c.shapes]] == t)
-            pairs = [(i, j) for i in shapes for j in np.intersect1d(self.scene.partners(i), shapes) if i < j]
+            met = {i: np.intersect1d(self.scene.partners(i), shapes).tolist() for i in shapes.tolist()}
+            pairs = [(i, j) for i, others in met.items() for j in others if i < j]
             first[t], count[t] = len(rows), len(pairs)
             rows += sorted(self._inner(c, shapes, i, j) for i, j in pairs)
         c.inner, c.inner_count = np.array([key for key, *_ in rows], dtype=np.int64), len(rows)
