@@ -134,8 +134,6 @@ class TableSteps:
         return engine
 
     def _made(self, worlds: int, pushed: bool) -> Engine:
-        while sum(map(len, self._idle.values())) >= MOST_IDLE:  # the first that was made is let go
-            del self._idle[next(key for key, own in self._idle.items() if own)][0]
         options: dict[str, Any] = {"limits": self.limits, "iterations": self.iterations, "sleep": self.sleep}
         return Engine(self.scene, self.dt, worlds, pushed=pushed, **options)
 
@@ -175,8 +173,15 @@ class TableSteps:
         engine.step(steps)
         dtype = given["q"].dtype
         stepped = Stepped({name: array.astype(dtype) for name, array in engine.results.items()}, engine.kept())
-        self._idle.setdefault(key, []).append(engine)  # not after an error
+        self._put_back(key, engine)  # not after an error
         return stepped
+
+    def _put_back(self, key: tuple[int, int, bool], engine: Engine) -> None:
+        """Keep what stepped for the next call, and let go what was not used for longest; several threads do so."""
+        self._idle.setdefault(key, []).append(engine)
+        kept = list(self._idle.values())
+        for _ in range(sum(map(len, kept)) - MOST_IDLE):
+            del next(filter(None, kept), [])[:1]
 
     def forces(self, given: Mapping[str, np.ndarray], kept: KeptImpulses | None) -> ContactForces:
         """Return the forces at the contacts in the step that follows: of those that touch in any world."""
