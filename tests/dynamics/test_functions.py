@@ -158,7 +158,7 @@ def test_explain_says_what_the_program_is_made_of(arm):
     assert f"{program.operations} operations" in text
     stages = [stage for stage, _ in program.history]
     left = [n for _, n in program.history]
-    assert stages == ["written", "folding", "signs", "sharing", "remove_dead_code"]
+    assert stages == ["written", "folding", "signs", "sharing", "fold_known_rows", "remove_dead_code"]
     assert left == sorted(left, reverse=True)
     assert left[-1] == program.operations
     assert "168 bytes read and 56 written" in text

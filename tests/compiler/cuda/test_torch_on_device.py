@@ -10,7 +10,7 @@ import cardan
 from cardan.errors import DTypeError
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (the extra torch)")
-from cardan._reach.interop import torch_operator, torch_wrapped  # noqa: E402 -- needs torch
+from cardan._reach.interop import torch_operator  # noqa: E402 -- needs torch
 from cardan.interop.torch import wrap  # noqa: E402 -- needs torch
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")
@@ -26,8 +26,7 @@ def place(device, monkeypatch):
     monkeypatch.setattr(torch_operator.library, "holds", lambda value: isinstance(value, torch.Tensor))
     monkeypatch.setattr(torch_operator.library, "number_of", lambda tensor: 0)
     monkeypatch.setattr(torch_operator.library, "stream", lambda where, arrays, number: 0)
-    for module in (torch_operator, torch_wrapped):
-        monkeypatch.setattr(module, "evaluate_plainly", torch_operator.evaluate_there)
+    monkeypatch.setattr(torch_operator, "evaluate_plainly", torch_operator.evaluate_there)
     return "cpu"
 
 
