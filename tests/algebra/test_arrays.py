@@ -412,6 +412,7 @@ class Cam(cardan.Joint):
         return cardan.SE3(np.eye(3) @ R, R[:, 2] * np.linalg.norm(lift + 1.0) + lift[1] * np.ones(3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrap", [lambda j: j, cardan.joints.Reversed, lambda j: cardan.joints.Composite((j, j))])
 def test_a_joint_written_with_numpy(wrap):
     joint = wrap(Cam())
@@ -429,6 +430,7 @@ def test_a_joint_written_with_numpy(wrap):
     np.testing.assert_allclose(local, twist, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_a_transform_receives_an_array_whoever_calls_it():
     joint = Cam()
     poses = [joint.transform(q) for q in ((0.3, 0.4), [0.3, 0.4], np.array([0.3, 0.4]), symbolic((0.3, 0.4), (2,)))]

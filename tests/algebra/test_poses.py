@@ -72,6 +72,7 @@ def test_it_is_pinocchios_log6():
     np.testing.assert_allclose(pose_error(X, Y), theirs, atol=1e-13)
 
 
+@pytest.mark.slow
 def test_traced_it_is_the_same_and_has_derivatives_where_it_is_0():
     @cardan.function(shapes={"target": (4, 4)}, returns=(6,))
     def error(model, q, target):

@@ -186,6 +186,7 @@ def test_quaternion_exp(dtype):
     assert errors.max() < EXP_ROTATION
 
 
+@pytest.mark.slow
 @light_dtypes
 def test_exp_se3_keeps_the_translation_at_tiny_angles_and_full_turns(dtype):
     """RigidBodyDynamics.jl divides by the angle: error eps/angle, and no projection at 2 pi k (FACTS 5.2)."""
@@ -218,6 +219,7 @@ def test_log_so3(dtype):
     assert errors.max() < LOG_ROTATION * EPS[dtype]
 
 
+@pytest.mark.slow
 @dtypes
 def test_log_se3(dtype):
     rows = twists(PRINCIPAL, dtype)
@@ -502,6 +504,7 @@ def test_poses_form_a_group(X, Y, Z):
     assert is_proper_rotation((X @ Y @ Z).rotation, 1e-14)
 
 
+@pytest.mark.slow
 @quick
 @given(poses, poses, motions, forces, points)
 def test_poses_act(X, Y, m, f, p):

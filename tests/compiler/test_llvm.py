@@ -93,6 +93,7 @@ def test_long_programs_split_into_blocks_that_hand_on_values_and_conditions():
     np.testing.assert_allclose(native, reference, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [2, 4, 8, 16])
 def test_other_widths_compile(width):
     """The widths of other processors: the module is valid and this machine's LLVM translates it."""

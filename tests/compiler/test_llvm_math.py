@@ -167,6 +167,7 @@ def test_single_angles_to_two_units_in_the_last_place(name, every):
     assert error.max() < 1.6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scalar", ["double", pytest.param("float", marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_width_gives_the_same_bits(name, scalar, monkeypatch):

@@ -85,6 +85,7 @@ ROBOTS = ("double_pendulum", "arm7", "quadruped", "humanoid")
 REPEATED = [(robot, dtype) for robot in ROBOTS for dtype in (np.float64, np.float32)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["llvm", "numpy"])
 @pytest.mark.parametrize(("robot", "dtype"), represented(REPEATED, by=REPEATED[:3].count))
 def test_repeat_is_as_many_calls(robot, dtype, target):
@@ -302,6 +303,7 @@ def test_counts_of_equal_models_outlive_the_first_one():
     assert step.repeated(6).program(model).work == 6 * step.program(model).operations
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["llvm", "numpy"])
 def test_any_split_of_a_count_has_the_same_bits(target):
     model = cardan.robots.quadruped().model(base="floating")
@@ -571,6 +573,7 @@ def close(found, expected, dtype=np.float64):
         np.testing.assert_allclose(found[name], value, rtol=50 * np.finfo(dtype).eps, atol=50 * np.finfo(dtype).eps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("target", ["numpy", "llvm"])
 def test_iterations_within_a_function(target, dtype):

@@ -85,6 +85,7 @@ def test_gradient(always_loops, target):
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["forward", "reverse"])
 def test_derivatives_of_rows_by_rows(always_loops, mode):
     """Of what is kept by data, and along one direction."""

@@ -95,6 +95,7 @@ def decaying(x):
     return going, body, (x[0], -x[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("emitter", "dtype"), represented(EMITTERS, by=[("", np.float32)].count))
 def test_bits_of_passes_do_not_depend_on_others(monkeypatch, emitter, dtype):
     monkeypatch.setenv("CARDAN_EMITTER", emitter)

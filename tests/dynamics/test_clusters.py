@@ -680,6 +680,7 @@ def test_unknown_loops_are_refused(closing, kind, message):
         cardan.clustered(four_bar().model(), closing=closing)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e3, 1e9])
 def test_mechanisms_of_any_size_are_clusters(scale):
     def larger(pose):

@@ -163,6 +163,7 @@ def test_properties_act_along_the_coupled_coordinate():
     np.testing.assert_allclose(cardan.passive_forces(rubbing, q, v), G * 0.3 * np.sign(G @ v), atol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["drive", "saturated", "slides", "sticks"])
 def test_drives_and_dry_friction_act_along_the_coupled_coordinate(what):
     """(M + w G G^T) a = tau - h + G (f - w g), with what a drive or friction is worth."""

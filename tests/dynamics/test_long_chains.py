@@ -59,6 +59,7 @@ def is_near(found, expected, error=1e-10):
 OF_ONE_SORT = [pytest.param(kinds, marks=pytest.mark.full) for kinds in (MIXED, BALLS)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kinds", [*OF_ONE_SORT, (*MIXED, *BALLS)], ids=["hinges and slides", "balls", "all"])
 @pytest.mark.parametrize("function", [*FUNCTIONS, *SUMS], ids=lambda f: f.name)
 @pytest.mark.parametrize(("back", "base"), [(1, "fixed"), (5, "floating")], ids=["chain", "floating tree"])

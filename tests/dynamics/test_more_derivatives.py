@@ -68,6 +68,7 @@ def numeric(model, function):
 # --- by several arguments --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", [cardan.inverse_dynamics, named_step, goal])
 def test_each_is_what_there_is_by_it_alone(of):
     q, v, a = random_state(ARM, 0, shape=(3,))
@@ -212,6 +213,7 @@ def test_unknown_arguments_are_named():
 # --- along the tangent -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_target")
 @pytest.mark.parametrize("mode", ["forward", pytest.param("reverse", marks=pytest.mark.full)])
 def test_the_tangent_of_a_configuration_on_every_manifold(mode):
@@ -227,6 +229,7 @@ def test_the_tangent_of_a_configuration_on_every_manifold(mode):
     assert rates.shape == (model.nq, model.nv)
 
 
+@pytest.mark.slow
 def test_of_several_results_those_that_are_configurations():
     q, v, tau = random_state(KITE, 6, shape=(2,))
     A = cardan.derivative(step, ("q", "v"), tangent=True)(KITE, q, v, tau)

@@ -97,6 +97,7 @@ def test_frames(case, of):
     close(change, central_difference(lambda s: r.frame_jacobian(moved(model, q, v, s), "frame3", of)), 1e-8)
 
 
+@pytest.mark.slow
 def test_several_frames_are_one_program(case):
     _, r, q, _, _, w, b = case
     names = ("frame1", "frame3", "body2")

@@ -131,6 +131,7 @@ def same_physics(a, b, converter, q, v, tau, rtol=1e-10):
 ROOTS = [(FreeFlyer(), "b6"), (FreeFlyer(), "b3"), (FloatingMRP(), "b6"), (FloatingMRP(), "b3")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("base", "root"), represented(ROOTS, by=ROOTS[::3].count))
 def test_between_floating_roots(base, root):
     m = robot()

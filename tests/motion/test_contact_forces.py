@@ -43,6 +43,7 @@ def unbalanced(world, state, after, found, dt):
     return rate[:, :3] - weight - found.force.sum(axis=1), rate[:, 3:] - moment
 
 
+@pytest.mark.slow
 @every
 def test_what_rests_is_borne_and_what_slides_is_held_by_its_friction(law):
     world, dt = box_world(Material(friction=0.4)), 1e-3
@@ -61,6 +62,7 @@ def test_what_rests_is_borne_and_what_slides_is_held_by_its_friction(law):
         np.testing.assert_allclose(drag / N, -0.4 * slip, atol=10.0 * coarse)
 
 
+@pytest.mark.slow
 @every
 def test_they_change_the_momentum_with_the_weight(law):
     """A box that tumbles onto the ground: p' - p = dt (m g + sum f), exactly, in every step."""
@@ -80,6 +82,7 @@ def test_they_change_the_momentum_with_the_weight(law):
     assert most[1] < (1e-10 if law in ("XPBD", "Variational", "SemiImplicit") else dt) * peak
 
 
+@pytest.mark.slow
 @every
 def test_two_bodies_do_the_same_to_each_other(law):
     """A ball hits another in empty space: the first one's momentum changes by the force, the other's by its reverse."""

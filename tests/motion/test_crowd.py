@@ -97,6 +97,7 @@ def test_controls_reach_robots_and_bodies():
     np.testing.assert_allclose(a.warm, b.warm, atol=1e-2)
 
 
+@pytest.mark.slow
 def test_belts_carry():
     b = WorldBuilder()
     b.add_link("belt", inertia=Inertia(1.0, (0, 0, 0), np.eye(3)))
@@ -115,6 +116,7 @@ def test_belts_carry():
     np.testing.assert_allclose(state.v[0, 1::6], 1.0, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_an_island_does_not_feel_who_is_beside_it():
     """Bits of a heap alone are those it has among others, with kinds of their own, before and behind it."""
     b, alone = WorldBuilder(), WorldBuilder()

@@ -25,6 +25,7 @@ def assert_same_states(a, b):
         assert x.tobytes() == y.tobytes(), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("steps", [1, 3])
 def test_the_bits_of_step(quadruped, dtype, steps):

@@ -24,6 +24,7 @@ def box_world(friction=0.5):
     return b.finalize()
 
 
+@pytest.mark.slow
 def test_each_world_has_its_own_friction_and_nothing_is_compiled_anew():
     world = box_world().with_inputs("contact_friction", "gravity")
     solver = Featherstone(world, 2e-3)
@@ -105,6 +106,7 @@ def test_a_pair_has_a_surface_of_its_own():
     np.testing.assert_allclose(speeds[1], 9.81 * (np.sin(SLOPE) - 0.1 * np.cos(SLOPE)) * 0.5, rtol=2e-2)
 
 
+@pytest.mark.slow
 def test_its_stiffness_and_margin_are_those_of_the_pair():
     b = boxes()
     b.set_contact("world", "box1", cardan.Material(friction=1.0, stiffness=2e3, dissipation=0.5), margin=0.01)
@@ -302,6 +304,7 @@ def on_ground(
     return b.finalize()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mu", "ratio"), [(0.1, 5.0), pytest.param(0.5, 0.2, marks=pytest.mark.full)])
 def test_friction_of_two_coefficients_is_that_of_an_ellipse(mu, ratio):
     """It sticks along y and not along x, or the other way; what slides askew is slowed by what takes most power."""

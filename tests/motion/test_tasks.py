@@ -101,6 +101,7 @@ def asked(model, seed=3):
     ]
 
 
+@pytest.mark.slow
 def test_jacobians_are_the_rates_of_the_errors_for_every_joint(robot, reference_target):
     stack = Stack(robot, asked(robot))
     rng = np.random.default_rng(0)

@@ -69,6 +69,7 @@ def check_derivatives(trajectory, t, atol=2e-7):
 # --- splines
 
 
+@pytest.mark.slow
 def test_spline_passes_its_points_with_v_and_a_of_its_own(tree, points):
     spline = Spline(tree, KNOTS, points, 0.0)
     np.testing.assert_allclose(cardan.difference(tree, points, spline.at(KNOTS).q), 0.0, atol=1e-13)

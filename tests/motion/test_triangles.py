@@ -231,6 +231,7 @@ def test_stairs_are_boxes(shape, seed, x, off):
     np.testing.assert_allclose(mesh.q[:, :3], boxes.q[:, :3], atol=off)
 
 
+@pytest.mark.slow
 def test_a_ball_lies_still_in_a_corner_of_three_walls():
     third = 2.0 * np.pi / 3.0 * np.arange(3)
     rim = np.column_stack([np.cos(third), np.sin(third), np.full(3, 0.7)])
@@ -299,6 +300,7 @@ def test_a_quadruped_stands_on_triangles_as_on_the_field_they_are_of():
     assert np.concatenate(alone).tobytes() == together.tobytes()
 
 
+@pytest.mark.slow
 def test_a_finer_mesh_is_no_longer_program():
     sizes = []
     for n in (8, 120):
@@ -321,6 +323,7 @@ def scan():
     return TriangleMesh.of(field)
 
 
+@pytest.mark.slow
 def test_rays_are_those_on_all_triangles():
     mesh = scan()
     world = on_terrain(mesh)

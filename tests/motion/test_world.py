@@ -254,6 +254,7 @@ def test_a_robot_in_a_world_moves_as_its_model(seed):
         np.testing.assert_allclose(both, cardan.bias_forces(alone, q, v), rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_world_of_one_robot_is_its_model(seed):
     """To the digest, annotations apart: the shape of the ground is one."""

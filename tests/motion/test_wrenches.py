@@ -35,6 +35,7 @@ def moving(world, worlds=3, dtype="float64"):
     return world.state(worlds, dtype, q=q, v=v), 5.0 * rng.normal(size=(worlds, world.model.nbodies, 6))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOLVERS)
 def test_a_force_against_the_weight_holds_a_body_that_spins(name):
     b = cardan.WorldBuilder()

@@ -229,6 +229,7 @@ def test_joints_verify_json(capsys, tmp_path):
     assert first["name"] == "motion subspace"
 
 
+@pytest.mark.slow
 def test_help_imports_the_parser_alone():
     written = (
         "import sys\nfrom cardan.cli import main\n"

@@ -185,6 +185,7 @@ LOOPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("other", "kind", "what"), LOOPS.values(), ids=LOOPS.keys())
 def test_joints_that_close_loops_are_compared(other, kind, what):
     assert compare(_with_loop(), _with_loop())

@@ -64,6 +64,7 @@ def processes():
         yield executor
 
 
+@pytest.mark.slow
 def test_the_results_are_those_of_one_call_in_processes(arm, states, torques, processes):
     got = mapped(cardan.inverse_dynamics, arm, states, engine=processes, workers=2, chunk=137)
     np.testing.assert_array_equal(got, torques)

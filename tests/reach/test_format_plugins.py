@@ -110,6 +110,7 @@ def test_a_format_is_registered_unless_its_ending_is_taken(monkeypatch):
             cardan.formats.register_format(taken)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rods")
 def test_a_command_reads_it_too(tmp_path):
     file = tmp_path / "two.rods"

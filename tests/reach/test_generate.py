@@ -57,6 +57,7 @@ def literals(array):
 # --- what is generated computes what Python computes ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CONTROLLERS)
 @pytest.mark.parametrize("single", [False, pytest.param(True, marks=pytest.mark.full)])
 def test_controllers_that_ship(tmp_path, name, single):
@@ -168,6 +169,7 @@ def test_a_drive_along_what_follows_others_is_asked_for_positions():
     assert [a.name for a in step_of(solver).program(world.model).inputs] == ["q", "v", "effort", "position", "velocity"]
 
 
+@pytest.mark.slow
 def test_all_joints_and_tables(tmp_path, all_joints_or):
     """Joints of every kind, splines with their tables among them."""
     model = random_model(0, joints=all_joints_or(CATALOGUE[1::4]))

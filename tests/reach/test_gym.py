@@ -183,6 +183,7 @@ def test_faults_are_told():
         worlds(render_mode="human")
 
 
+@pytest.mark.slow
 def test_without_gymnasium_the_extra_is_named():
     code = "import sys; sys.modules['gymnasium'] = None; import cardan.gym"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -144,6 +144,7 @@ def test_long_unknown_names_are_not_compared_for_minutes():
     assert "did you mean" not in faults[-1].message
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_mimics_of_mimics_are_resolved_in_linear_time():
     links = ['<robot name="m"><link name="l0"/>']
@@ -329,6 +330,7 @@ def test_no_name_is_obeyed_by_what_is_generated(tmp_path):
 COMMANDS = (("info",), ("info", "--json"), ("check",))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", pytest.param("utf-8", marks=pytest.mark.full)])
 def test_any_name_on_any_terminal(tmp_path, encoding):
     file = odd_robot(tmp_path, "h\u00fcfte", "half\ud800")

@@ -111,6 +111,7 @@ def test_robots_of_the_world_come_back(file):
         assert_same_physics(first.model(), again.model(), {}, tolerance=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", represented(range(30), by=range(0, 30, 15).count))
 def test_random_mechanisms_are_the_same_robot(seed):
     """Awkward poses on both sides: frames move, and everything on them with it."""

@@ -72,6 +72,7 @@ def test_a_planted_fault_is_caught_and_named(joint, name, words, samples):
     assert fits_in_a_hundred_columns(certificate)
 
 
+@pytest.mark.slow
 def test_the_faultless_one_passes_and_equals_its_chain():
     certificate = cardan.verify_joint(Polar(), samples=5, seed=3)
     assert certificate.passed, str(certificate)
@@ -79,6 +80,7 @@ def test_the_faultless_one_passes_and_equals_its_chain():
     assert certificate.verdict == "passed: 35 checks, 1 skipped"
 
 
+@pytest.mark.slow
 def test_where_and_by_how_much():
     finding = certificate_of_sign().failures[0]
     assert len(finding.q) == 2
@@ -170,6 +172,7 @@ def test_limits_outside_of_the_domain_are_refused():
         cardan.verify_joint(WattWithin(), limits=cardan.Limits([0.1, 0.1], [0.2, 0.2]))
 
 
+@pytest.mark.slow
 def test_what_samples_and_searches_keeps_to_the_domain():
     joint = WattWithin()
     q = joint.random_configuration((30,), seed=0)

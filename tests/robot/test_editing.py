@@ -440,6 +440,7 @@ def test_a_massless_leaf_that_is_copied_stays_while_its_copy_does():
     assert both.without_massless_leaves().mechanism.bodies == ()
 
 
+@pytest.mark.slow
 def test_a_mimic_reads_the_angle_whatever_the_order_of_its_primary():
     """Copying (cos, sin) as (sin, cos) would turn the follower by pi/2 - angle."""
     inertia = Inertia(1.0, (0.1, 0.2, 0.0), np.diag([0.01, 0.02, 0.03]))
@@ -462,6 +463,7 @@ def test_a_mimic_reads_the_angle_whatever_the_order_of_its_primary():
             np.testing.assert_allclose(mechanism.transform({"p": q}, "b", "world"), poses[1], atol=1e-15)
 
 
+@pytest.mark.slow
 def test_a_long_chain_of_mimics_is_resolved_link_by_link():
     m = Mechanism("chain")
     names = [f"b{k}" for k in range(3000)]

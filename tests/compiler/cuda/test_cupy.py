@@ -38,6 +38,7 @@ def test_values(device, cupy, pendulum):
     np.testing.assert_array_equal(bound(*map(cupy.asarray, (q, v, a))).get(), found.get())
 
 
+@pytest.mark.slow
 def test_views_are_taken_as_they_are_or_copied_there(device, cupy, pendulum):
     q, v, a = states(pendulum, (6,))
     dq, dv, da = map(cupy.asarray, (q, v, a))

@@ -121,6 +121,7 @@ def test_the_reverse_of_a_scan_has_the_bits_of_the_processor():
     assert_same(run(program, inputs, "shuffled"), evaluated(program, "llvm", inputs))
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("robot", represented(["quadruped", "humanoid"], by=["quadruped"].count))
 @pytest.mark.parametrize("order", ORDERS)
@@ -154,6 +155,7 @@ def test_rows_that_all_states_share_and_rows_apart():
     assert_same(found, evaluated(program, "llvm", [q, v, np.repeat(a[:1], 40, axis=0)]))
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("seed", represented(range(4), by=range(2).count))
 def test_random_programs_with_loops(monkeypatch, seed):
@@ -164,6 +166,7 @@ def test_random_programs_with_loops(monkeypatch, seed):
     assert_same(run(program, inputs), evaluated(program, "llvm", inputs))
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("seed", represented([3, 14], by=[3].count))
 @pytest.mark.parametrize("loops", [LOOPS, (cardan.repeat, item_by_item)])
