@@ -32,8 +32,8 @@ from cardan._dynamics.algorithms.tree import (
     Vector,
     accelerations,
     poses_along,
-    relative_kinematics,
     relative_poses,
+    subspaces,
     twists,
     velocity_products,
 )
@@ -66,9 +66,9 @@ class Kinematics:
     """Poses of every frame and, if v is given, twists; if a is given, too, accelerations."""
 
     def __init__(self, model: Model, q: Vector, v: Vector | None = None, a: Vector | None = None) -> None:
-        self.model, self.q = model, q
-        nodes = Nodes(model)
-        self.poses = poses_along(nodes, relative_poses(nodes, q)[0])
+        self.model, self.q, self._nodes = model, q, Nodes(model)
+        self._X, self._J = relative_poses(self._nodes, q)
+        self.poses = poses_along(self._nodes, self._X)
         self.twists = twists(model, self.relative, v) if v is not None else None
         if v is not None and a is not None and self.twists is not None:
             c = velocity_products(model, self.relative, q, v, self.twists)
@@ -77,7 +77,7 @@ class Kinematics:
     @cached_property
     def relative(self) -> Relative:
         """Relative kinematics: poses alone need no motion subspaces, which take long for a cluster."""
-        return relative_kinematics(self.model, self.q)
+        return Relative(self._X, subspaces(self._nodes, self.q), self._J)
 
     def pose(self, frame: str) -> SE3:
         at = self.model.attachment(frame)

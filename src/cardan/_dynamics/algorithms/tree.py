@@ -57,14 +57,18 @@ def relative_kinematics(model: Model, q: Vector, loops: bool = False, fewest: in
     """Return the relative kinematics; in rows, for pages that can go over many nodes in `loops`: so many at least."""
     nodes = nodes_of(model, q, fewest) if loops else Nodes(model)
     X, J = relative_poses(nodes, q)
-    S = nodes.each(lambda node: node.joint.subspace(node.configuration(q)))
-    return Relative(X, S, J)
+    return Relative(X, subspaces(nodes, q), J)
 
 
 def relative_poses(nodes: Nodes, q: Vector) -> tuple[Sequence[SE3], Sequence[SE3]]:
     """Return X and J (`Relative`)."""
     J = nodes.each(lambda node: node.joint.transform(node.configuration(q)))
     return nodes.each(lambda node: node.placement @ J[node.index], kept=False), J
+
+
+def subspaces(nodes: Nodes, q: Vector) -> Sequence[MotionSubspace]:
+    """Return the motion subspaces of nodes."""
+    return nodes.each(lambda node: node.joint.subspace(node.configuration(q)))
 
 
 def world_poses(model: Model, relative: Relative) -> Sequence[SE3]:
