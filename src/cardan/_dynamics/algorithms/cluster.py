@@ -119,7 +119,7 @@ class Constraints:
         return self.follow([e for loop in self.loops for e in loop.residual])
 
 
-def with_names(model: Model, bodies: Iterable[str], joints: Iterable[str], closures: Iterable[str]) -> Model:
+def with_names(model: Model, name: str, bodies: Iterable[str], joints: Iterable[str], closures: Iterable[str]) -> Model:
     """Return a model without frames and annotations under other names, in the order of its own."""
     new = dict(zip(model.body_names, bodies, strict=True)) | {WORLD: WORLD}
 
@@ -130,14 +130,14 @@ def with_names(model: Model, bodies: Iterable[str], joints: Iterable[str], closu
     connections, closing = (
         tuple(map(named, own, names)) for own, names in ((model.connections, joints), (model.closures, closures))
     )
-    return replace(model, bodies=renamed, connections=connections, closures=closing)
+    return replace(model, name=name, bodies=renamed, connections=connections, closures=closing)
 
 
 def with_plain_names(model: Model) -> Model:
     """Return a model under names that all of its kind have."""
     groups = (model.bodies, model.connections, model.closures)
     names = ([f"{letter}{k}" for k in range(len(group))] for letter, group in zip("bjc", groups, strict=True))
-    return replace(with_names(model, *names), name="part")
+    return with_names(model, "part", *names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +181,8 @@ class ClosedSet(Manifold):
 
     def named_as(self, other: Model) -> ClosedSet:
         """Return it with the names of a model that differs from its part in these alone."""
-        names = other.body_names, other.joint_names, other.closure_names
-        return replace(self, part=replace(with_names(self.part, *names), name=other.name))
+        names = other.name, other.body_names, other.joint_names, other.closure_names
+        return replace(self, part=with_names(self.part, *names))
 
     def plain(self) -> ClosedSet:
         """Return it as all of its kind have it, whatever their names."""

@@ -160,8 +160,9 @@ def _cluster(
         raise MechanismError(
             f"clustered: joint {rolling[0]!r} must not slip, which leaves all configurations within reach."
         )
+    names = {c.name for c in joints}
     for c in model.connections:
-        if followed := sorted({j.name for j in joints}.intersection((c.name, *c.joint.primaries)) - {c.name}):
+        if followed := sorted(names.intersection(c.joint.primaries)):
             raise MechanismError(
                 f"clustered: joint {c.name!r} follows {followed[0]!r}, a joint of {_loops(part)}; the `constrained_*` "
                 "functions take that, and clustered(closing=...) the other loops."
