@@ -683,32 +683,31 @@ def touching_arms(monkeypatch):
     return arm().world(ground=True, self_collision=True)
 
 
-@pytest.mark.slow
-def test_a_robot_that_is_near_itself_and_does_not_touch_is_alone(touching_arms):
-    """At 3 mm contact is looked for. Where its step alone does not close the gap, nothing acts."""
-    apart, state = arm().world(ground=True), touching_arms.state(3)
-    state.q = [folded(touching_arms, gap) for gap in (3e-3, 3e-3, -1e-4)]
-    state.v = [[0.0, 0.0, 0.0], [0.0, 0.0, 10.0], [0.0, 0.0, 0.0]]
-    free, solver = apart.state(3), Featherstone(touching_arms, DT, tables=True)
+def of_which_the_first_is_alone(world, gaps, speeds):
+    """Return states after a step of arms folded up to gaps, the first of which alone is alone; and as if all were."""
+    apart, state = arm().world(ground=True), world.state(len(gaps))
+    state.q, state.v = [folded(world, gap) for gap in gaps], speeds
+    free, solver = apart.state(len(gaps)), Featherstone(world, DT, tables=True)
     free.q, free.v = state.q, state.v
     after, expected = solver.step(state), Featherstone(apart, DT, tables=False).step(free)
     engines = chain(*solver._by_tables._idle.values())
     assert sum(int(engine.c.tree_alone.sum()) for engine in engines) == 1
     np.testing.assert_allclose(after.v[0], expected.v[0], atol=1e-12)
+    return after, expected
+
+
+@pytest.mark.slow
+def test_a_robot_that_is_near_itself_and_does_not_touch_is_alone(touching_arms):
+    """At 3 mm contact is looked for. Where its step alone does not close the gap, nothing acts."""
+    speeds = [[0.0, 0.0, 0.0], [0.0, 0.0, 10.0], [0.0, 0.0, 0.0]]
+    after, expected = of_which_the_first_is_alone(touching_arms, (3e-3, 3e-3, -1e-4), speeds)
     assert (np.abs(after.v - expected.v).max(axis=1)[1:] > 1e-3).all()
 
 
 def test_the_step_alone_of_a_robot_stands_if_what_is_near_opens(touching_arms):
     """At 3 mm and 10 rad/s shapes may meet in a step. The law of their contact says that they part."""
-    apart, state = arm().world(ground=True), touching_arms.state(2)
-    state.q = [folded(touching_arms, 3e-3)] * 2
-    state.v = [[0.0, 0.0, -10.0], [0.0, 0.0, 10.0]]
-    free, solver = apart.state(2), Featherstone(touching_arms, DT, tables=True)
-    free.q, free.v = state.q, state.v
-    after, expected = solver.step(state), Featherstone(apart, DT, tables=False).step(free)
-    engines = chain(*solver._by_tables._idle.values())
-    assert sum(int(engine.c.tree_alone.sum()) for engine in engines) == 1
-    np.testing.assert_allclose(after.v[0], expected.v[0], atol=1e-12)
+    speeds = [[0.0, 0.0, -10.0], [0.0, 0.0, 10.0]]
+    after, expected = of_which_the_first_is_alone(touching_arms, (3e-3, 3e-3), speeds)
     assert np.abs(after.v[1] - expected.v[1]).max() > 1.0
 
 

@@ -12,10 +12,8 @@ the same whoever is beside it. A step that lacks room in a list changes nothing 
 
 from __future__ import annotations
 
-import math
-
 from cardan._compiler.kernels import F64, I32, INT, kernel
-from cardan._motion.crowd.alone import finish_alone, run_where
+from cardan._motion.crowd.alone import UNKNOWN, finish_alone, run_where
 from cardan._motion.crowd.islands import (
     COSTLY,
     are_laid_out,
@@ -35,7 +33,6 @@ from cardan._motion.crowd.tried import judge_tried
 
 # pyright: analyzeUnannotatedFunctions=false
 
-UNKNOWN = math.nan
 HEAPED = 300
 """Trees of a heap of balls from which on it is right after sweeps to `NEARLY`."""
 NEARLY = 1e-3
