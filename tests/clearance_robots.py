@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 import cardan
 from cardan import SE3
-from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Hull, Plane, Shape, Sphere
+from cardan.description import Box, Capsule, Cone, Cylinder, Ellipsoid, Hull, Plane, Shape, Sphere
 
 POINTS = [(0.3, 0, 0), (-0.2, 0.3, 0), (-0.2, -0.3, 0.1), (0.1, 0.1, 0.4), (-0.1, 0, -0.3), (0.2, 0.2, -0.2)]
 SHAPES = (
@@ -18,6 +18,7 @@ SHAPES = (
     Cylinder(0.15, 0.3),
     Ellipsoid((0.1, 0.2, 0.3)),
     Hull(POINTS),
+    Cone(0.15, 0.4),
 )
 
 

@@ -7,7 +7,7 @@ is read from a distance in double precision. Corners that lie in the supporting 
 import mpmath as mp
 import numpy as np
 
-from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Sphere
+from cardan.description import Box, Capsule, Cone, Cylinder, Ellipsoid, Sphere
 
 DIGITS = 50
 TOUCHES = 1e-7  # of the sizes: how far from a supporting plane a corner that is in it may be
@@ -71,6 +71,29 @@ def feature(shape, d, p):
                 )
             end = mp.sign(p[2]) * h
             return lambda u: mp.matrix([r * mp.cos(u), r * mp.sin(u), end]), lambda u: [around(u)], [angle]
+        case Cone(radius=r, length=length):
+            r, h = mp.mpf(r), mp.mpf(length)
+            out, rho, tip = np.hypot(d[0], d[1]), np.hypot(p[0], p[1]), mp.matrix([0, 0, h / 2])
+            if rho < TOUCHES * r and d[2] > 0.0:
+                return lambda: tip, lambda: [], []
+            if out < 1e-9 and rho < r * (1 - TOUCHES):
+                return lambda x, y: mp.matrix([x, y, -h / 2]), lambda x, y: [vector(e) for e in np.eye(3)[:2]], [*p[:2]]
+            angle = float(np.arctan2(p[1], p[0]))
+
+            def rim(u):
+                return mp.matrix([r * mp.cos(u), r * mp.sin(u), -h / 2])
+
+            def along(u):
+                return mp.matrix([-r * mp.sin(u), r * mp.cos(u), 0])
+
+            if abs(shape.radius * out - shape.length * d[2]) < 1e-9 and p[2] > -shape.length / 2 * (1 - TOUCHES):
+                part = float(p[2] / shape.length + 0.5)
+                return (
+                    lambda u, s: tip * s + rim(u) * (1 - s),
+                    lambda u, s: [along(u) * (1 - s), tip - rim(u)],
+                    [angle, part],
+                )
+            return rim, lambda u: [along(u)], [angle]
     points = corners(shape)
     near = points @ d >= (points @ d).max() - TOUCHES * np.ptp(points)
     base, *others = points[near][np.argsort(np.linalg.norm(points[near] - p, axis=1))]

@@ -12,7 +12,19 @@ import numpy as np
 import cardan
 from cardan import SE3, Actuator, Drive, Group, Inertia, Joint, Limits, Material, Mechanism, Spring
 from cardan._reach.formats.json.values import SHIPPED
-from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
+from cardan.description import (
+    Box,
+    Capsule,
+    Cone,
+    Cylinder,
+    Ellipsoid,
+    Hull,
+    Mesh,
+    Plane,
+    Shape,
+    Sphere,
+    TriangleMesh,
+)
 from cardan.joints import Mimic, Revolute
 from cardan.manifolds import Euclidean
 from cardan.spatial import Vector3
@@ -116,6 +128,8 @@ def everything():
     m.add_frame("tool", "tiny", random_pose(np.random.default_rng(2)))
     for k, geometry in enumerate(
         (Box([1, 0.1, 0]), Sphere(1 / 3), Cylinder(0.1, 0.2), Capsule(0.1, 5e-324), Ellipsoid((0.1, 1 / 3, 0.7)))
+        + (Cone(1 / 3, 5e-324), Hull([(0, 0, 1 / 3)], 5e-324), Hull([(1, 0, 0)]))
+        + (TriangleMesh([(0, 0, 0), (1, 0, 0), (0, 1 / 3, 0)], [(0, 1, 2)]),)
     ):
         m.add_shape(Shape("body", "visual", geometry, random_pose(np.random.default_rng(k)), f"shape{k}"))
     m.add_shape(Shape("world", "collision", Mesh("package://a/b.stl", None, (1, -1, 0.001)), rgba=(0, 1, 0.5, 1 / 3)))

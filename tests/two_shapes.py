@@ -12,6 +12,7 @@ from cardan._motion.collision.flat_contact import flat_convex
 from cardan._robot.geometry.shapes import (
     Box,
     Capsule,
+    Cone,
     Cylinder,
     Ellipsoid,
     HeightField,
@@ -29,11 +30,18 @@ SHAPES = {
     Box: Box((0.4, 0.6, 0.8)),
     Cylinder: Cylinder(0.3, 0.5),
     Ellipsoid: Ellipsoid((0.2, 0.3, 0.4)),
+    Cone: Cone(0.3, 0.5),
     Hull: Hull([(0.3, 0, 0), (-0.2, 0.3, 0), (-0.2, -0.3, 0.1), (0.1, 0.1, 0.4), (-0.1, 0, -0.3), (0.2, 0.2, -0.2)]),
     Plane: Plane(),
     HeightField: HeightField([[-16.5, 1.5, 19.5], [-19.5, -1.5, 16.5]], (60.0, 50.0), 90.0),  # z = 0.6 x - 0.06 y
 }
-OTHER = {Box: Box((0.5, 0.3, 0.7)), Capsule: Capsule(0.1, 1.1), Sphere: Sphere(0.2), Cylinder: Cylinder(0.2, 0.6)}
+OTHER = {
+    Box: Box((0.5, 0.3, 0.7)),
+    Capsule: Capsule(0.1, 1.1),
+    Sphere: Sphere(0.2),
+    Cylinder: Cylinder(0.2, 0.6),
+    Cone: Cone(0.2, 0.7),
+}
 SEARCHED = [kinds for kinds, page in PAIRS.items() if page in (convex_convex, flat_convex)]
 
 
@@ -115,7 +123,7 @@ def sized(shape, scale):
     match shape:
         case Sphere(radius=r):
             return Sphere(scale * r)
-        case Capsule(radius=r, length=length) | Cylinder(radius=r, length=length):
+        case Capsule(radius=r, length=length) | Cylinder(radius=r, length=length) | Cone(radius=r, length=length):
             return type(shape)(scale * r, scale * length)
         case Box(size=sizes) | Ellipsoid(radii=sizes):
             return type(shape)([scale * s for s in sizes])
@@ -145,6 +153,11 @@ def from_surface(shape, x):
         case Hull():
             planes = ConvexHull(np.array(shape.vertices)).equations
             return np.max(x @ planes[:, :3].T + planes[:, 3], axis=-1)
+        case Cone(radius=r, length=length):
+            rho, up = np.linalg.norm(x[..., :2], axis=-1), x[..., 2] + length / 2
+            part = np.clip((up * length - (rho - r) * r) / (length**2 + r**2), 0.0, 1.0)  # of the way to the tip
+            off = np.minimum(np.hypot(rho - r * (1 - part), up - length * part), np.hypot(rho - np.minimum(rho, r), up))
+            return np.where((up > 0.0) & (rho < r * (1 - up / length)), -off, off)
         case Cylinder(radius=r, length=length):
             over = np.stack([np.linalg.norm(x[..., :2], axis=-1) - r, np.abs(x[..., 2]) - length / 2], axis=-1)
     return np.linalg.norm(np.maximum(over, 0.0), axis=-1) + np.minimum(over.max(axis=-1), 0.0)

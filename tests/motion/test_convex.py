@@ -12,7 +12,7 @@ import cardan
 from cardan._motion.collision.convex import convex_convex, search
 from cardan._motion.collision.flat_contact import flat_convex
 from cardan._motion.simulation.collide import collide_function
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, Sphere
+from cardan._robot.geometry.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Hull, Sphere
 from cardan._robot.geometry.support import reach
 from cardan.simulation import contact_points
 from cardan.spatial import SE3
@@ -143,10 +143,17 @@ def test_ties_are_finite(size, dtype):
     turns = [Rotation.from_rotvec(angle * np.eye(3)[k]).as_matrix() for k in range(3) for angle in (0, math.pi / 2, 1)]
     A = [np.array(x, dtype) for x in zip(*product(turns, product((-0.5, 0.0, 0.2), repeat=3)), strict=True)]
     B = np.eye(3, dtype=dtype), np.zeros(3, dtype)
-    for kinds in ((Cylinder, Cylinder), (Ellipsoid, Hull), (Hull, Box), (Sphere, Capsule), (Capsule, Hull)):
+    for kinds in (
+        (Cylinder, Cylinder),
+        (Ellipsoid, Hull),
+        (Hull, Box),
+        (Sphere, Capsule),
+        (Capsule, Hull),
+        (Cone, Cone),
+    ):
         a, b = (SHAPES[kind] for kind in kinds)
         one, two = sized(a, size), sized(b, size)
-        page = flat_convex if set(kinds) <= {Capsule, Cylinder, Box, Hull} else convex_convex
+        page = flat_convex if set(kinds) <= {Capsule, Cylinder, Cone, Box, Hull} else convex_convex
         with np.errstate(all="raise", under="ignore"):
             found = page(one, SE3(*A), two, SE3(*B))
         assert all(np.isfinite(x).all() for c in found for x in (c.gap, *c.point, *c.normal))
@@ -165,6 +172,7 @@ def test_ties_are_finite(size, dtype):
         (SHAPES[Capsule], Sphere(0.2), None),
         (SHAPES[Box], Sphere(0.2), None),
         (SHAPES[Cylinder], Sphere(0.2), None),
+        (SHAPES[Cone], Sphere(0.2), None),
         (SHAPES[Box], Capsule(0.1, 1.1), None),
         (SHAPES[Sphere], Sphere(0.2), (Ellipsoid((0.3, 0.3, 0.3)), Sphere(0.2))),
         (Box((0.4, 0.4, 0.4)), Sphere(0.2), (cube(0.2), Sphere(0.2))),

@@ -7,7 +7,7 @@ import cardan
 from cardan import WorldBuilder
 from cardan._motion.collision.candidate import FAR
 from cardan._motion.collision.rays import hit
-from cardan.description import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Mesh, Plane, Sphere
+from cardan.description import Box, Capsule, Cone, Cylinder, Ellipsoid, HeightField, Hull, Mesh, Plane, Sphere
 from cardan.spatial import Vector3
 from two_shapes import SHAPES
 
@@ -27,6 +27,9 @@ def level(shape, p):
         return (np.abs(p) - 0.5 * np.array(shape.size)).max(axis=-1)
     if isinstance(shape, Cylinder):
         return np.maximum(np.hypot(x, y) - shape.radius, np.abs(z) - 0.5 * shape.length)
+    if isinstance(shape, Cone):
+        side = shape.length * np.hypot(x, y) + shape.radius * (z - 0.5 * shape.length)
+        return np.maximum(side / np.hypot(shape.length, shape.radius), -z - 0.5 * shape.length)
     if isinstance(shape, Capsule):
         along = z - np.clip(z, -0.5 * shape.length, 0.5 * shape.length)
         return np.sqrt(x * x + y * y + along * along) - shape.radius

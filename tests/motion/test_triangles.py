@@ -17,6 +17,7 @@ from cardan._robot.geometry.triangles import MOST
 from cardan.description import (
     Box,
     Capsule,
+    Cone,
     Cylinder,
     Ellipsoid,
     HeightField,
@@ -33,7 +34,7 @@ from test_terrain import TILTED, ball_on, dog_on, rough
 from two_shapes import SHAPES, compiled, matrices, random_poses
 from two_shapes import pose as pose_of
 
-SOLIDS = [Sphere, Ellipsoid, Capsule, Box, Cylinder, Hull]
+SOLIDS = [Sphere, Ellipsoid, Capsule, Box, Cylinder, Cone, Hull]
 
 
 def cut(n, m):

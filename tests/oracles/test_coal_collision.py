@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from cardan._motion.collision.convex import convex_convex
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, Sphere
+from cardan._robot.geometry.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Hull, Sphere
 from cardan._robot.geometry.support import reach
 from cardan.spatial import SE3
 
@@ -21,6 +21,7 @@ SHAPES = {
     "sphere": Sphere(0.08),
     "capsule": Capsule(0.05, 0.2),
     "cylinder": Cylinder(0.06, 0.15),
+    "cone": Cone(0.08, 0.15),
     "ellipsoid": Ellipsoid((0.1, 0.07, 0.04)),
     "box": Box((0.2, 0.12, 0.16)),
     "hull8": hull(8),
@@ -29,8 +30,15 @@ SHAPES = {
 }
 ROUND = ["sphere", "capsule", "cylinder", "ellipsoid"]
 PAIRS = [(a, b) for a in ROUND for b in ("cylinder", "ellipsoid", "hull20")]
+PAIRS += [(other, "cone") for other in SHAPES]
 PAIRS += [("box", "cylinder"), ("box", "ellipsoid"), ("box", "hull20"), ("hull8", "hull8"), ("hull64", "hull64")]
-SHORT = [("sphere", "hull20"), ("capsule", "cylinder"), ("box", "ellipsoid"), ("hull8", "hull8")]  # each shape once
+SHORT = [
+    ("hull20", "cone"),
+    ("sphere", "hull20"),
+    ("capsule", "cylinder"),
+    ("box", "ellipsoid"),
+    ("hull8", "hull8"),
+]  # each shape once
 PAIRS = [pair if pair in SHORT else pytest.param(pair, marks=pytest.mark.full) for pair in PAIRS]
 
 
@@ -42,6 +50,8 @@ def of_coal(shape):
             return coal.Capsule(r, length)
         case Cylinder(radius=r, length=length):
             return coal.Cylinder(r, length)
+        case Cone(radius=r, length=length):
+            return coal.Cone(r, length)
         case Ellipsoid(radii=radii):
             return coal.Ellipsoid(*radii)
         case Box(size=size):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cardan.description import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Sphere, TriangleMesh
+from cardan.description import Box, Capsule, Cone, Cylinder, Ellipsoid, HeightField, Hull, Sphere, TriangleMesh
 from two_shapes import SHAPES, compiled, random_poses
 
 coal = pytest.importorskip("coal", reason="needs coal")
@@ -14,6 +14,7 @@ BODIES = [
     Ellipsoid((0.1, 0.15, 0.07)),
     Box((0.2, 0.3, 0.15)),
     Cylinder(0.08, 0.2),
+    Cone(0.1, 0.2),
     Hull(0.4 * np.array(SHAPES[Hull].vertices)),
 ]
 
@@ -46,6 +47,8 @@ def geometry(shape):
             return coal.Capsule(shape.radius, shape.length)
         case Cylinder():
             return coal.Cylinder(shape.radius, shape.length)
+        case Cone():
+            return coal.Cone(shape.radius, shape.length)
         case Ellipsoid():
             return coal.Ellipsoid(*shape.radii)
     points = coal.StdVec_Vec3s()

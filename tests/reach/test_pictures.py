@@ -12,7 +12,7 @@ import pytest
 import cardan
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._reach.pictures.scene import coarsened, facets_of, normals_of
-from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
+from cardan.description import Box, Capsule, Cone, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
 from cardan.errors import (
     ConfigurationError,
     DTypeError,
@@ -71,7 +71,14 @@ def facets_drawn(ax):
 
 @pytest.mark.parametrize(
     "geometry",
-    [Box((0.2, 0.3, 0.5)), Sphere(0.4), Ellipsoid((0.2, 0.3, 0.4)), Cylinder(0.2, 0.6), Capsule(0.2, 0.6)],
+    [
+        Box((0.2, 0.3, 0.5)),
+        Sphere(0.4),
+        Ellipsoid((0.2, 0.3, 0.4)),
+        Cylinder(0.2, 0.6),
+        Cone(0.2, 0.6),
+        Capsule(0.2, 0.6),
+    ],
     ids=lambda g: type(g).__name__,
 )
 def test_a_surface_is_closed_faces_outwards_and_encloses_the_volume(geometry):

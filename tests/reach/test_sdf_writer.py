@@ -16,7 +16,7 @@ import cardan
 from cardan._reach.formats.sdf.writer import write_sdf
 from cardan._robot.records import EARTH_GRAVITY, Drive, Material, Spring
 from cardan._robot.shipped import ROBOTS
-from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Hull, Mechanism, Mesh, Plane, Shape, Sphere
+from cardan.description import Box, Capsule, Cone, Cylinder, Ellipsoid, Hull, Mechanism, Mesh, Plane, Shape, Sphere
 from cardan.errors import CardanError, DescriptionWarning, UnsupportedError
 from cardan.formats.sdf import write
 from cardan.joints import (
@@ -312,6 +312,7 @@ def test_shapes_come_back():
         Shape("a", "visual", Mesh("package://robot/arm.dae", None, (1, 2, 3)), name="mesh"),
         Shape("b", "collision", Sphere(0.5), name="ball", surface=Material(0.5, 0.25, torsional=0.1), density=500.0),
         Shape("b", "collision", Cylinder(0.5, 1.0), name="can"),
+        Shape("b", "collision", Cone(0.5, 1.0), name="hat"),
         Shape("b", "collision", Capsule(0.5, 1.0), name="pill"),
         Shape("b", "collision", Ellipsoid((1, 2, 3)), name="egg"),
     ]

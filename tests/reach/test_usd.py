@@ -474,7 +474,7 @@ def test_an_articulation_says_whether_it_collides_with_itself(said: str, expecte
         ("Sphere", "double radius = 2", shapes.Ellipsoid((4, 2, 6))),
         ("Cylinder", 'double radius = 1\ndouble height = 3\nuniform token axis = "X"', shapes.Cylinder(3, 6)),
         ("Capsule", 'double radius = 1\ndouble height = 3\nuniform token axis = "Z"', shapes.Capsule(2, 9)),
-        ("Cone", 'double radius = 1\ndouble height = 3\nuniform token axis = "Z"', shapes.Hull.cone(2, 9)),
+        ("Cone", 'double radius = 1\ndouble height = 3\nuniform token axis = "Z"', shapes.Cone(2, 9)),
     ],
 )
 def test_geometries_are_scaled(kind: str, content: str, expected: shapes.Geometry) -> None:
@@ -482,9 +482,10 @@ def test_geometries_are_scaled(kind: str, content: str, expected: shapes.Geometr
     assert [(s.role, s.geometry) for s in m.shapes] == [("visual", expected), ("collision", expected)]
 
 
-def test_the_axis_of_a_cylinder_is_where_usd_has_it() -> None:
+@pytest.mark.parametrize("kind", ["Cylinder", "Cone"])
+def test_the_axis_of_what_is_round_is_where_usd_has_it(kind: str) -> None:
     for k, axis in enumerate("XYZ"):
-        m = read(world(body("A", MASS, prim("Cylinder", "G", f'uniform token axis = "{axis}"', COLLIDES))))
+        m = read(world(body("A", MASS, prim(kind, "G", f'uniform token axis = "{axis}"', COLLIDES))))
         assert_allclose(m.shapes[0].pose.matrix()[:3, 2], np.eye(3)[k], atol=1e-15)
 
 

@@ -10,12 +10,30 @@ import pytest
 import cardan
 from cardan._robot.geometry.mesh import integrals_of_triangles
 from cardan._robot.geometry.support import corners_of, reach
-from cardan.description import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Shape, Sphere, inertia_of_shapes
+from cardan.description import (
+    Box,
+    Capsule,
+    Cone,
+    Cylinder,
+    Ellipsoid,
+    HeightField,
+    Mesh,
+    Shape,
+    Sphere,
+    inertia_of_shapes,
+)
 from cardan.errors import MissingExtraError, ParameterError
 from cardan.spatial import SE3
 from cardan.spatial.rotations import matrix_from_zyx
 
-SOLIDS = (Box((0.3, 0.5, 0.7)), Sphere(0.4), Ellipsoid((0.3, 0.5, 0.2)), Cylinder(0.3, 0.8), Capsule(0.3, 0.8))
+SOLIDS = (
+    Box((0.3, 0.5, 0.7)),
+    Sphere(0.4),
+    Ellipsoid((0.3, 0.5, 0.2)),
+    Cylinder(0.3, 0.8),
+    Cone(0.3, 0.8),
+    Capsule(0.3, 0.8),
+)
 POSE = SE3(matrix_from_zyx((0.4, -0.8, 1.3)), (0.2, -0.3, 0.5))
 
 
@@ -31,6 +49,8 @@ def slices(solid, z):
             return a * s, b * s, False
         case Cylinder(radius=r):
             return r, r, False
+        case Cone(radius=r, length=h):
+            return (r * (0.5 - z / h),) * 2 + (False,)
         case Capsule(radius=r, length=h):
             over = max(abs(z) - h / 2, 0.0)
             return (math.sqrt(r * r - over * over),) * 2 + (False,)
@@ -38,13 +58,13 @@ def slices(solid, z):
 
 
 def integrated(solid):
-    """Volume and second moments (xx, yy, zz) by Gauss's rule over exact cross sections, piece by piece."""
+    """Volume, moments z and (xx, yy, zz) by Gauss's rule over exact cross sections, piece by piece."""
     nodes, weights = np.polynomial.legendre.leggauss(200)
     half = {Box: lambda s: s.size[2] / 2, Sphere: lambda s: s.radius, Ellipsoid: lambda s: s.radii[2]}
-    half |= {Cylinder: lambda s: s.length / 2, Capsule: lambda s: s.length / 2 + s.radius}
+    half |= {Cylinder: lambda s: s.length / 2, Cone: lambda s: s.length / 2, Capsule: lambda s: s.length / 2 + s.radius}
     top = half[type(solid)](solid)
     cuts = [-top, top] if not isinstance(solid, Capsule) else [-top, -solid.length / 2, solid.length / 2, top]
-    volume, second = 0.0, np.zeros(3)
+    volume, first, second = 0.0, 0.0, np.zeros(3)
     for low, high in pairwise(cuts):
         for node, weight in zip(nodes, weights, strict=True):
             z = (low + high) / 2 + node * (high - low) / 2
@@ -53,20 +73,22 @@ def integrated(solid):
             spread = 3.0 if rectangle else 4.0  # of x^2 over a rectangle, an ellipse: a^2 / 3, a^2 / 4
             dV = area * weight * (high - low) / 2
             volume += dV
+            first += dV * z
             second += dV * np.array([a * a / spread, b * b / spread, z * z])
-    return volume, second
+    return volume, first, second
 
 
 @pytest.mark.parametrize("solid", SOLIDS, ids=lambda s: type(s).__name__)
 def test_closed_forms_are_the_integrals(solid):
-    volume, second = integrated(solid)
+    volume, first, second = integrated(solid)
     assert solid.volume == pytest.approx(volume, rel=1e-12)
     inertia = solid.inertia(1300.0)
     assert inertia.mass == pytest.approx(1300.0 * volume, rel=1e-12)
-    assert tuple(inertia.first_moment) == (0.0, 0.0, 0.0)
+    assert isinstance(solid, Cone) or tuple(inertia.first_moment) == (0.0, 0.0, 0.0)
+    np.testing.assert_allclose(tuple(inertia.first_moment), (0.0, 0.0, 1300.0 * first), rtol=1e-12, atol=1e-12)
     expected = 1300.0 * (second.sum() * np.eye(3) - np.diag(second))
     np.testing.assert_allclose(
-        list(map(list, inertia.inertia_at_com.matrix().rows())), expected, rtol=1e-12, atol=1e-12
+        list(map(list, inertia.inertia_at_origin.matrix().rows())), expected, rtol=1e-12, atol=1e-12
     )
     of_mass = solid.inertia_of_mass(inertia.mass)
     np.testing.assert_allclose(of_mass.parameters(), inertia.parameters(), rtol=1e-15)
@@ -84,6 +106,7 @@ def test_known_special_cases():
         Sphere(0.0),
         Ellipsoid((0.0, 0.0, 0.0)),
         Cylinder(0.0, 0.0),
+        Cone(0.0, 0.0),
         Capsule(0.0, 0.0),
     ):
         assert nothing.inertia(1000.0).parameters() == (0.0,) * 10
@@ -261,12 +284,16 @@ def on_surface(shape, rng):
         return d * np.array(shape.radii)
     if isinstance(shape, Capsule):
         return shape.radius * d + np.sign(d[:, 2:]) * [0, 0, shape.length / 2]
+    if isinstance(shape, Cone):
+        tip, height = d[:, 2:] > 0.0, shape.length / 2
+        rim = shape.radius * d[:, :2] / np.linalg.norm(d[:, :2], axis=1, keepdims=True)
+        return np.where(tip, [0.0, 0.0, height], np.column_stack([rim, np.full(len(d), -height)]))
     around = d[:, :2] / np.linalg.norm(d[:, :2], axis=1, keepdims=True)
     return np.column_stack([shape.radius * around, np.sign(d[:, 2]) * shape.length / 2])
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
-@pytest.mark.parametrize("kind", range(5))
+@pytest.mark.parametrize("kind", range(6))
 def test_how_far_a_shape_reaches_is_how_far_its_points_do(kind, scale):
     shape = (
         Box((0.1 * scale, 0.2 * scale, 0.4 * scale)),
@@ -274,6 +301,7 @@ def test_how_far_a_shape_reaches_is_how_far_its_points_do(kind, scale):
         Ellipsoid((0.1 * scale, 0.2 * scale, 0.4 * scale)),
         Cylinder(0.1 * scale, 0.5 * scale),
         Capsule(0.1 * scale, 0.5 * scale),
+        Cone(0.1 * scale, 0.5 * scale),
     )[kind]
     rng = np.random.default_rng(0)
     d = rng.normal(size=(3, 2, 3))
@@ -285,7 +313,11 @@ def test_how_far_a_shape_reaches_is_how_far_its_points_do(kind, scale):
     np.testing.assert_allclose(found, far, rtol=2e-3)
     assert reach(shape, [0.0, 0.0, -1.0]) == pytest.approx(reach(shape, [0.0, 0.0, 1.0]))
     corners, swept = corners_of(shape)
-    np.testing.assert_allclose((d @ corners.T).max(axis=-1) + np.linalg.norm(d * swept, axis=-1), found, rtol=1e-12)
+    around = (d @ corners.T).max(axis=-1) + np.linalg.norm(d * swept, axis=-1)
+    if isinstance(shape, Cone):  # a pyramid around it
+        assert ((around > found * (1 - 1e-12)) & (around < found + 0.0024 * scale)).all()
+    else:
+        np.testing.assert_allclose(around, found, rtol=1e-12)
 
 
 def test_a_height_field_reaches_to_its_highest_corner_and_its_base():

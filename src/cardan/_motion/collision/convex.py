@@ -41,7 +41,7 @@ from cardan._motion.collision.candidate import FAR, Candidate, X, Y, Z, chosen, 
 from cardan._motion.collision.directions import LESS, Walk, walked
 from cardan._motion.collision.simplex import Vertex, carrying, combined, direction, encloses, nearest, unit
 from cardan._motion.collision.support_points import extent_of, middle_of, radius_of, support
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Geometry, Hull
+from cardan._robot.geometry.shapes import Box, Capsule, Cone, Cylinder, Geometry, Hull
 
 PASSES = 200
 # Of the sizes, in double and single precision: what is rounding, and where a search has found its point.
@@ -219,7 +219,7 @@ def _axes(a: Geometry, b: Geometry, X_ab: SE3, towards: Vector3) -> list[Vector3
     normals: list[Vector3] = []
     lines: list[Sequence[Vector3]] = []
     for shape, axes in ((a, (X, Y, Z)), (b, tuple(X_ab.rotation.columns()))):
-        normals += {Box: axes, Cylinder: axes[2:]}.get(type(shape), ())
+        normals += {Box: axes, Cylinder: axes[2:], Cone: axes[2:]}.get(type(shape), ())
         lines.append({Box: axes, Cylinder: axes[2:], Capsule: axes[2:]}.get(type(shape), ()))
     normals += [unit(e.cross(f), X) for e, f in product(*lines)]
     return [n * where(n.dot(towards) < 0.0, -1.0, 1.0) for n in normals]

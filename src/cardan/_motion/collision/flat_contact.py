@@ -4,6 +4,7 @@ Along the normal n of their least gap, each shape shows the other a quadrilatera
 
     box, hull   the points farthest along d, tilted a little to four sides: a face's corners, or an edge's ends
     cylinder    standing: four points of its rim; lying: both ends of the line that is farthest along d
+    cone        the same, of which one end is the tip
     capsule     the same line
 
 Seen along n, the intersection of two quadrilaterals has at most eight corners: for each of the eight sides, where its
@@ -42,7 +43,7 @@ from cardan._motion.collision.candidate import (
 )
 from cardan._motion.collision.convex import Witness, extent_of, radius_of, witness
 from cardan._motion.collision.support_points import support
-from cardan._robot.geometry.shapes import Capsule, Cylinder, Geometry
+from cardan._robot.geometry.shapes import Capsule, Cone, Cylinder, Geometry
 
 TILT = 0.08  # [rad] between the normal and where corners of a face are looked for
 MARGIN = 1e-6  # of the sizes: of two sides that coincide, that of A is inside, that of B is not
@@ -116,22 +117,23 @@ def _feature(shape: Geometry, d: Vector3) -> Feature:
     if isinstance(shape, Capsule):
         ends = Vector3(0.0, 0.0, -0.5 * shape.length), Vector3(0.0, 0.0, 0.5 * shape.length)
         return Feature((ends[0], ends[0], ends[1], ends[1]), absolute(d.z) < STANDING)
-    if isinstance(shape, Cylinder):
-        return _of_cylinder(shape, d)
+    if isinstance(shape, (Cylinder, Cone)):
+        return _of_rim(shape, d)
     u, v = across(d)
     tilted = [d + side * TILT for side in (u, v, -u, -v)]
     return Feature(tuple(each(lambda direction: support(shape, direction), tilted)), False)
 
 
-def _of_cylinder(shape: Cylinder, d: Vector3) -> Feature:
+def _of_rim(shape: Cylinder | Cone, d: Vector3) -> Feature:
     _, (x, y, _) = length_and_direction(Vector3(d.x, d.y, 0.0), X)
-    end = where(d.z < 0.0, -0.5 * shape.length, 0.5 * shape.length)
+    sign = -1.0 if isinstance(shape, Cone) else where(d.z < 0.0, -1.0, 1.0)
     out = Vector3(x * shape.radius, y * shape.radius, 0.0)
-    left = Vector3(-out.y, out.x, 0.0) * where(d.z < 0.0, -1.0, 1.0)
-    up = Vector3(0.0, 0.0, end)
+    left = Vector3(-out.y, out.x, 0.0) * sign
+    up = Vector3(0.0, 0.0, 0.5 * shape.length * sign)
     cap = out + up, left + up, up - out, up - left
-    line = out + up, out + up, out - up, out - up
-    stands = absolute(d.z) > STANDING
+    other = -up if isinstance(shape, Cone) else out - up
+    line = out + up, out + up, other, other
+    stands = d.z * sign > STANDING
     return Feature(tuple(select(stands, *both) for both in zip(cap, line, strict=True)), logical_not(stands))
 
 

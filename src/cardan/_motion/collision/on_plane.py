@@ -9,6 +9,7 @@ in the shape's frame: one row of the rotation and one number are all that is nee
     box         the corners of the face that looks down most    4 points
     cylinder    on the lower rim the lowest point and those 120 degrees to either side, so that it stands;
                 on the other rim the lowest, so that it lies    4 points
+    cone        on the rim as a cylinder; and the tip           4 points
     hull        the lowest vertex and three more that span what is nearly as low    4 points
 
 The lowest point of the shape is always among them. Of a hull with the lowest vertex p and the others d = x - p, each
@@ -20,7 +21,7 @@ where t is the slope up to which a vertex counts as low and L the hull's size. A
 Where q is p, nothing is nearly as low, and nothing is beside: most of the time a hull lies on one vertex.
 
 Source: the support functions of convex shapes (Ericson, Real-Time Collision Detection, 2005, sections 5.2 and 9.5.1).
-Cost: 7, 14, 26, 45, 46 and 8 to 32 a vertex operations on the world's own z = 0, 23 more on any other plane.
+Cost: 7, 14, 26, 45, 46, 40 and 8 to 32 a vertex operations on the world's own z = 0, 23 more on any other plane.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ from typing import Any
 from cardan._algebra.arrays.repeat import when
 from cardan._algebra.scalar import absolute, logical_and, logical_not, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
-from cardan._motion.collision.candidate import FAR, Candidate, X, axis_of, existing, length_and_direction
+from cardan._motion.collision.candidate import FAR, Candidate, X, Z, axis_of, existing, length_and_direction
 from cardan._motion.collision.support_points import farthest_of
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Plane, Sphere
+from cardan._robot.geometry.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Geometry, Hull, Plane, Sphere
 
 LOW = 0.05  # the slope t of a hull's head: a sole that bends by less than 3 degrees stands on its rim
 SAME = 1e-3  # vertices nearer than this, in sizes of the hull, are one point of contact
@@ -85,14 +86,22 @@ def _box(a: Box, h: Scalar, n: Vector3) -> list[Candidate]:
 
 
 def _cylinder(a: Cylinder, h: Scalar, n: Vector3) -> list[Candidate]:
+    centre = Z * where(n.z > 0.0, -0.5 * a.length, 0.5 * a.length)
+    rim = _lowest_of_rim(a.radius, n)
+    return [Candidate(h + n.dot(p), p, n) for p in (*(centre + p for p in rim), rim[0] - centre)]
+
+
+def _cone(a: Cone, h: Scalar, n: Vector3) -> list[Candidate]:
+    tip = Z * (0.5 * a.length)
+    return [Candidate(h + n.dot(p), p, n) for p in (*(p - tip for p in _lowest_of_rim(a.radius, n)), tip)]
+
+
+def _lowest_of_rim(radius: Scalar, n: Vector3) -> list[Vector3]:
+    """Return the lowest point of a circle about z along n, and those 120 degrees to either side."""
     _, (x, y, _) = length_and_direction(Vector3(-n.x, -n.y, 0.0), X)
-    end = where(n.z > 0.0, -0.5 * a.length, 0.5 * a.length)
-    lowest = Vector3(x, y, 0.0) * a.radius
-    aside = Vector3(-y, x, 0.0) * (math.sin(math.radians(120.0)) * a.radius)
-    centre = Vector3(0.0, 0.0, end)
-    back = centre - lowest * 0.5
-    points = [centre + lowest, back + aside, back - aside, lowest - centre]
-    return [Candidate(h + n.dot(point), point, n) for point in points]
+    lowest = Vector3(x, y, 0.0) * radius
+    aside = Vector3(-y, x, 0.0) * (math.sin(math.radians(120.0)) * radius)
+    return [lowest, lowest * -0.5 + aside, lowest * -0.5 - aside]
 
 
 def _hull(a: Hull, h: Scalar, n: Vector3, reach: Scalar = math.inf) -> list[Candidate]:
@@ -128,5 +137,6 @@ ABOVE: dict[type, Callable[[Any, Scalar, Vector3], list[Candidate]]] = {
     Ellipsoid: _ellipsoid,
     Box: _box,
     Cylinder: _cylinder,
+    Cone: _cone,
     Hull: _hull,
 }

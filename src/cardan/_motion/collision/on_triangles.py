@@ -40,7 +40,6 @@ from typing import Any, NamedTuple
 from cardan._algebra.arrays.repeat import each, repeat, repeat_while, when
 from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, logical_or, minimum, sqrt, where
 from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
-from cardan._motion.collision.box_round import box_capsule, box_sphere
 from cardan._motion.collision.candidate import (
     FAR,
     NOWHERE,
@@ -51,9 +50,9 @@ from cardan._motion.collision.candidate import (
     select,
 )
 from cardan._motion.collision.convex import convex_convex
+from cardan._motion.collision.convex_pairs import CONVEX_PAIRS, Page
 from cardan._motion.collision.flat_contact import flat_convex
 from cardan._motion.collision.on_plane import LOW, candidates_above
-from cardan._motion.collision.round_shapes import capsule_capsule, capsule_sphere, cylinder_sphere, sphere_sphere
 from cardan._motion.collision.support_points import middle_of, radius_of, support
 from cardan._motion.collision.triangle_face import Face
 from cardan._motion.collision.triangle_grid import (
@@ -67,7 +66,7 @@ from cardan._motion.collision.triangle_grid import (
     next_face,
     on_levels,
 )
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Sphere, TriangleMesh
+from cardan._robot.geometry.shapes import Capsule, Cone, Cylinder, Ellipsoid, Geometry, Hull, Sphere, TriangleMesh
 from cardan._robot.geometry.support import box_about
 from cardan._robot.geometry.triangles import AROUND
 
@@ -229,7 +228,7 @@ def _on_face(face: Face, c: Candidate, n: Vector3, body: _Body) -> Candidate:
 
 def _deep(a: Any, p: Vector3, n: Vector3) -> Vector3:
     """Return a point deep in a shape, beside a point p of its surface where -n is the normal outwards."""
-    if isinstance(a, (Sphere, Hull)):
+    if isinstance(a, (Sphere, Hull, Cone)):
         return middle_of(a)
     if isinstance(a, Capsule):
         return Vector3(0.0, 0.0, clip(p.z, -0.5 * a.length, 0.5 * a.length))
@@ -271,20 +270,18 @@ def _on_edge(body: _Body, edges: Features, k: Scalar) -> _Feature:
         return kept
 
     def near() -> list[Candidate]:
-        page, count = EDGE_PAGES[type(body.shape)]
+        page = _page_of(body.shape, edge)
         if page not in SEARCHED:
-            return existing_of(_candidates(EDGE_PAGES, body, edge, SE3(R, middle)))
+            return existing_of(_candidates(body, edge, SE3(R, middle)))
         # One point that is the lowest along both normals is so along all between.
         point, beside = (body.lowest(n) for n in (u.cross(along), other))
         way = body.X @ point - middle
         beyond = way - along * way.dot(along)
         gap, normal = length_and_direction(beyond, outwards)
-        alone = [Candidate(gap, point, body.X.rotation.transpose_apply(normal)), *[NOWHERE] * (count - 1)]
+        alone = [Candidate(gap, point, body.X.rotation.transpose_apply(normal)), *[NOWHERE] * (SEARCHED[page] - 1)]
         # One that is behind the edge is in the matter: how deep the shape is there, its page says.
         is_one = logical_and((point - beside).norm_squared() <= 0.0, beyond.dot(outwards) > 0.0)
-        return existing_of(
-            when(logical_not(is_one), lambda: _candidates(EDGE_PAGES, body, edge, SE3(R, middle)), alone)
-        )
+        return existing_of(when(logical_not(is_one), lambda: _candidates(body, edge, SE3(R, middle)), alone))
 
     is_near = logical_and(body.is_around(middle + along * t), body.least(outwards, middle) < body.reach)
     is_near = logical_and(is_near, body.is_low([d.dot(middle) + absolute(d.dot(along)) * half for d in UPWARDS]))
@@ -297,7 +294,7 @@ def _on_corner(body: _Body, corners: Features, k: Scalar) -> _Feature:
     outwards = -behind
 
     def near() -> list[Candidate]:
-        (c,) = _candidates(CORNER_PAGES, body, Sphere(0.0), SE3(None, at))
+        (c,) = _candidates(body, Sphere(0.0), SE3(None, at))
         around = corners.vectors(k, 3, AROUND + 1)
         return [existing(_counts(body, c, around, outwards), c)]
 
@@ -318,35 +315,21 @@ def _counts(body: _Body, c: Candidate, around: Sequence[Vector3], outwards: Vect
     return logical_or(counts, logical_and(c.gap < 0.0, n.dot(outwards) > ACROSS)) if is_flat else counts
 
 
-# The page of each shape and a capsule, and how many candidates it has; and of each shape and a sphere.
-EDGE_PAGES = {
-    Sphere: (capsule_sphere, 1),
-    Capsule: (capsule_capsule, 2),
-    Box: (box_capsule, 2),
-    Cylinder: (flat_convex, 4),
-    Ellipsoid: (convex_convex, 1),
-    Hull: (flat_convex, 4),
-}
-CORNER_PAGES = {
-    Sphere: (sphere_sphere, 1),
-    Capsule: (capsule_sphere, 1),
-    Box: (box_sphere, 1),
-    Cylinder: (cylinder_sphere, 1),
-    Ellipsoid: (convex_convex, 1),
-    Hull: (convex_convex, 1),
-}
+SEARCHED: dict[Page, int] = {flat_convex: 4, convex_convex: 1}
+"""Pages that search, and how many candidates they have."""
 
 
-SEARCHED = flat_convex, convex_convex
+def _page_of(a: Geometry, feature: Geometry) -> Page:
+    """Return the page of a shape and a capsule or sphere, whichever is its first."""
+    return CONVEX_PAIRS.get((type(a), type(feature))) or CONVEX_PAIRS[type(feature), type(a)]
 
 
-def _candidates(pages: Any, body: _Body, feature: Geometry, X: SE3) -> list[Candidate]:
+def _candidates(body: _Body, feature: Geometry, X: SE3) -> list[Candidate]:
     """Return the candidates of a shape and a feature at X in the surface's frame."""
-    a, X_ba = body.shape, body.X
-    page, _ = pages[type(a)]
+    a, X_ba, page = body.shape, body.X, _page_of(body.shape, feature)
     if page in SEARCHED:
         return page(a, X_ba, feature, X, reach=body.reach)
-    if page is not capsule_sphere or isinstance(a, Capsule):
+    if (type(a), type(feature)) in CONVEX_PAIRS:
         return page(a, X_ba, feature, X)
     return [c.seen_from_b(X_ba.inverse() @ X) for c in page(feature, X, a, X_ba)]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from cardan._algebra.scalar import absolute, logical_and, maximum, minimum, sqrt, where
+from cardan._algebra.scalar import absolute, logical_and, logical_or, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import Scalar, Vector3
 from cardan._motion.collision.candidate import FAR, PARALLEL, select
 
@@ -85,6 +85,34 @@ def ball(o: Vector3, d: Vector3, radius: Scalar) -> Span:
     return Span(
         where(within, where(moving, middle - reach, -FAR), FAR), where(within, where(moving, middle + reach, FAR), -FAR)
     )
+
+
+def below_tip(o: Vector3, d: Vector3, sine: Scalar, cosine: Scalar) -> Span:
+    """Return where a line is in the cone below a tip at 0, the sine and cosine being those of half its angle.
+
+    Along a unit vector, cos^2 (x^2 + y^2) - sin^2 z^2 is a t^2 + 2 b t + c. A line with a < 0 is steeper than the side:
+    it comes from below or goes there, and each nappe has one root. Otherwise both roots are of one nappe.
+    """
+    start = -o.dot(d)
+    m = o + d * start  # the point nearest to the tip: so little is lost if the ray comes from far
+    scaled, slope = (Vector3(v.x * cosine, v.y * cosine, v.z * sine) for v in (m, d))
+
+    def product(v: Vector3, w: Vector3) -> Scalar:
+        return v.x * w.x + v.y * w.y - v.z * w.z
+
+    a, b, c = product(slope, slope), product(scaled, slope), product(scaled, scaled)
+    a = where(absolute(a) > PARALLEL, a, PARALLEL)
+    square, is_steep = b * b - a * c, a < 0.0
+    has_roots = square > 0.0  # the root of 0 has no derivative
+    root = where(has_roots, sqrt(where(has_roots, square, 1.0)), 0.0)
+    q = -(b + where(b < 0.0, -root, root))
+    t, other = q / a, c / where(absolute(q) > 0.0, q, 1.0)
+    first, last = minimum(t, other), maximum(t, other)
+    is_rising = d.z > 0.0
+    meets = logical_or(is_steep, logical_and(has_roots, m.z + d.z * 0.5 * (first + last) < 0.0))
+    enter = where(logical_and(is_steep, is_rising), -FAR, where(is_steep, last, first))
+    leave = where(is_steep, where(is_rising, first, FAR), last)
+    return Span(where(meets, start + enter, FAR), where(meets, start + leave, -FAR))
 
 
 def face_normal(spans: Sequence[Span], both: Span, d: Vector3) -> Vector3:

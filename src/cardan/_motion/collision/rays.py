@@ -5,6 +5,7 @@
     ellipsoid       the ball of radius 1 of o / D and d / D, D = diag(radii), whose direction is no unit vector
     box             |x_i| <= s_i / 2 for all three i: the largest enter, the least exit
     cylinder        a ball of two coordinates, and |z| <= l / 2
+    cone            |(x, y)| l <= r (l / 2 - z), of a quadratic of which one nappe counts, and |z| <= l / 2
     capsule         the cylinder and a ball about each end: the least enter, the largest exit, since all is one interval
     hull            the half spaces of its faces; of a flat one, both sides of its plane and its edges
     height field    its triangles, cell by cell (`rays_on_terrain`)
@@ -16,7 +17,7 @@ Balls use m and not o . o - r^2, of which little is left in float32 if the ray c
 
 Source: Ericson, Real-Time Collision Detection (2005), sections 5.3.1 to 5.3.3, 5.3.7 and 5.3.8; Haines, Günther and
 Akenine-Möller, Precision improvements for ray/sphere intersection (Ray Tracing Gems, 2019, chapter 7).
-Cost: 22 operations for a plane, 40 a ball, 60 a box, 75 a cylinder, 110 a capsule; a hull's is 22 for each face.
+Cost: 22 operations for a plane, 40 a ball, 60 a box, 75 a cylinder, 100 a cone, 110 a capsule; of a hull 22 a face.
 """
 
 from __future__ import annotations
@@ -31,14 +32,15 @@ from cardan._algebra.errors import UnsupportedError
 from cardan._algebra.scalar import clip, logical_and, maximum, where
 from cardan._algebra.spatial import Scalar, Vector3
 from cardan._motion.collision.bounds import radius_about
-from cardan._motion.collision.candidate import FAR, Z, length_and_direction, select
-from cardan._motion.collision.ray_spans import Hit, Span, ball, face_normal, half_space, slab
+from cardan._motion.collision.candidate import FAR, Y, Z, length_and_direction, select
+from cardan._motion.collision.ray_spans import Hit, Span, ball, below_tip, face_normal, half_space, slab
 from cardan._motion.collision.rays_on_terrain import ray_on_height_field
 from cardan._motion.collision.rays_on_triangles import ray_on_triangles
 from cardan._robot.geometry.hull import planes_of_hull
 from cardan._robot.geometry.shapes import (
     Box,
     Capsule,
+    Cone,
     Cylinder,
     Ellipsoid,
     Geometry,
@@ -50,7 +52,7 @@ from cardan._robot.geometry.shapes import (
 )
 from cardan._robot.geometry.support import box_about
 
-TINY = 1e-9  # the least semi-axis of an ellipsoid [m]: that of a flat one divides
+TINY = 1e-9  # the least semi-axis of an ellipsoid [m], and slope of a cone: that of a flat one divides
 
 
 def hit(shape: Geometry, o: Vector3, d: Vector3) -> Hit:
@@ -119,6 +121,18 @@ def _of_cylinder(shape: Cylinder, o: Vector3, d: Vector3) -> Hit:
     return Hit(t, select(on_cap, Z * where(p.z < 0.0, -1.0, 1.0), _outwards(Vector3(p.x, p.y, 0.0))))
 
 
+def _of_cone(shape: Cone, o: Vector3, d: Vector3) -> Hit:
+    half = 0.5 * shape.length
+    _, (r, h, _) = length_and_direction(Vector3(shape.radius, maximum(shape.length, TINY * shape.radius), 0.0), Y)
+    side, caps = below_tip(o - Z * half, d, r, h), slab(o.z, d.z, half)
+    both = side.of_both(caps)
+    is_outside = both.enter >= 0.0
+    on_base = caps.last(is_outside) >= side.last(is_outside)
+    t = both.distance
+    p = o + d * t
+    return Hit(t, select(on_base, -Z, _outwards(Vector3(p.x, p.y, 0.0)) * h + Z * r))
+
+
 def _of_box(shape: Box, o: Vector3, d: Vector3) -> Hit:
     spans = [slab(p, v, 0.5 * size) for p, v, size in zip(o, d, shape.size, strict=True)]
     both = reduce(Span.of_both, spans)
@@ -150,6 +164,7 @@ RAYS: dict[type, Callable[[Any, Vector3, Vector3], Hit]] = {
     Sphere: _of_sphere,
     Capsule: _of_capsule,
     Cylinder: _of_cylinder,
+    Cone: _of_cone,
     Ellipsoid: _of_ellipsoid,
     Box: _of_box,
     Hull: _of_hull,

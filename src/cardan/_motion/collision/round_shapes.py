@@ -4,6 +4,8 @@
     capsule-sphere      the capsule's sphere at t = clip(c_z, -l/2, l/2), c: the other centre in the capsule's frame
     cylinder-sphere     c is rho - r beyond the side and |c_z| - l/2 beyond the cap: outside, the distance is that of
                         what is beyond; inside, the greater of both is the depth
+    cone-sphere         c is beyond the side by (l rho + r (c_z - l/2)) / |(l, r)|, and beyond the base by -c_z - l/2.
+                        The greater is the distance; but where the foot of c is on neither, that from tip or rim
 
 In the frame of a capsule A, whose axis is z, the axis of another one, B, is c + t v. The distance of s z and c + t v is
 least where
@@ -16,12 +18,12 @@ so that two capsules along one another do not rock; those that cross at more tha
 
 Source: Ericson, Real-Time Collision Detection (2005), sections 4.3.1, 4.5.1 and 5.1.9; Lumelsky, On fast computation of
 distance between line segments (1985).
-Cost: 41, 45, 79 and 157 operations.
+Cost: 41, 45, 79, 110 and 157 operations.
 """
 
 from __future__ import annotations
 
-from cardan._algebra.scalar import absolute, clip, logical_and, maximum, minimum, where
+from cardan._algebra.scalar import absolute, clip, logical_and, logical_or, maximum, minimum, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.candidate import (
     Candidate,
@@ -34,7 +36,7 @@ from cardan._motion.collision.candidate import (
     length_and_direction,
     select,
 )
-from cardan._robot.geometry.shapes import Capsule, Cylinder, Sphere
+from cardan._robot.geometry.shapes import Capsule, Cone, Cylinder, Sphere
 
 PARALLEL = 1e-20, 1e-11  # squared sines, in double and single precision: below, v_x and v_y are rounding
 CROSSING = 0.25  # squared sine of 30 degrees
@@ -62,6 +64,23 @@ def cylinder_sphere(a: Cylinder, X_a: SE3, b: Sphere, X_b: SE3) -> list[Candidat
     inwards = select(side > cap, out, up)
     length, outward = length_and_direction(out * maximum(side, 0.0) + up * maximum(cap, 0.0), inwards)
     distance = where(length > 0.0, length, maximum(side, cap))
+    return [Candidate(distance - b.radius, c - outward * distance, -outward)]
+
+
+def cone_sphere(a: Cone, X_a: SE3, b: Sphere, X_b: SE3) -> list[Candidate]:
+    """Return the candidate; a sphere whose centre is on the axis parts along it, or through the side towards x of A."""
+    c = X_a.inverse_act(X_b.translation)
+    rho, out = length_and_direction(Vector3(c.x, c.y, 0.0), X)
+    slant, of_side = length_and_direction(out * a.length + Z * a.radius, Z)
+    tip, height = Z * (0.5 * a.length), c.z + 0.5 * a.length
+    along = a.length * height - a.radius * (rho - a.radius)  # how far up the side, times its length
+    at_tip, at_rim = along >= slant * slant, logical_and(along < 0.0, rho > a.radius)
+    corner = select(at_tip, c - tip, out * (rho - a.radius) + Z * height)
+    length, off_corner = length_and_direction(corner, of_side)
+    side, base = of_side.dot(c - tip), -height
+    at_corner = logical_or(at_tip, at_rim)
+    distance = where(at_corner, length, maximum(side, base))
+    outward = select(at_corner, off_corner, select(side > base, of_side, -Z))
     return [Candidate(distance - b.radius, c - outward * distance, -outward)]
 
 

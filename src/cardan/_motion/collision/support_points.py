@@ -4,6 +4,7 @@
     capsule     core: its axis              radius r
     box         the corner that d points to
     cylinder    on the rim: r (d_x, d_y) / |(d_x, d_y)|, +- l / 2
+    cone        the tip where l d_z > r |(d_x, d_y)|, else on the rim
     ellipsoid   D D d / |D d|, D = diag(radii)
     hull        the vertex of greatest d . x
 
@@ -13,11 +14,12 @@ At its point p a curved surface bends, K = dp/dd, and others go on straight alon
     box         e = x, y or z, which the point is between the faces of
     cylinder    K = (rho / |(d_x, d_y)|) t t^T, t = (-d_y, d_x, 0) / |(d_x, d_y)|, rho the distance of p from the axis;
                 e = z on the side; e = x, y on a cap
+    cone        the same K; e from the rim to the tip on the side; e = x, y on the base
     ellipsoid   K = (D D - p p^T) / |D d|
 
 Source: Ericson, Real-Time Collision Detection (2005), section 9.5.2; van den Bergen, Collision Detection in Interactive
 3D Environments (2003), section 4.3.4.
-Cost: 0, 2, 6, 12 and 15 operations; a hull's is 8 for each vertex.
+Cost: 0, 2, 6, 12, 17 and 15 operations; a hull's is 8 for each vertex.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from typing import Any, NamedTuple
 from cardan._algebra.scalar import absolute, logical_and, maximum, where
 from cardan._algebra.spatial import Matrix3, Scalar, Vector3
 from cardan._motion.collision.candidate import PARALLEL, X, Y, Z, chosen, in_precision, length_and_direction, select
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Sphere
+from cardan._robot.geometry.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Geometry, Hull, Sphere
 
 
 class Triangle(NamedTuple):
@@ -53,6 +55,13 @@ def _towards(x: Scalar, size: Scalar) -> Scalar:
 def _of_cylinder(shape: Cylinder, d: Vector3) -> Vector3:
     _, (x, y, _) = length_and_direction(Vector3(d.x, d.y, 0.0), X)
     return Vector3(x * shape.radius, y * shape.radius, _towards(d.z, shape.length))
+
+
+def _of_cone(shape: Cone, d: Vector3) -> Vector3:
+    out, (x, y, _) = length_and_direction(Vector3(d.x, d.y, 0.0), X)
+    half = 0.5 * shape.length
+    rim = Vector3(x * shape.radius, y * shape.radius, -half)
+    return select(shape.length * d.z > shape.radius * out, Z * half, rim)
 
 
 def _of_ellipsoid(shape: Ellipsoid, d: Vector3) -> Vector3:
@@ -84,6 +93,7 @@ SUPPORT_POINTS: dict[type, Callable[[Any, Vector3], Vector3]] = {
     Capsule: lambda shape, d: Vector3(0.0, 0.0, _towards(d.z, shape.length)),
     Box: lambda shape, d: Vector3(*map(_towards, d, shape.size)),
     Cylinder: _of_cylinder,
+    Cone: _of_cone,
     Ellipsoid: _of_ellipsoid,
     Hull: farthest_of,
     Triangle: lambda shape, d: reduce(_farther, ((d.dot(x), x) for x in shape))[1],
@@ -156,13 +166,26 @@ def _on_cylinder(shape: Cylinder, d: Vector3, p: Vector3) -> list[Vector3]:
     return [select(on_cap, X, select(on_side, Z, none)), select(on_cap, Y, none)]
 
 
+def _on_cone(shape: Cone, d: Vector3, p: Vector3) -> list[Vector3]:
+    r, h = shape.radius, shape.length
+    out, (x, y, _) = length_and_direction(Vector3(d.x, d.y, 0.0), X)
+    rho, _ = length_and_direction(Vector3(p.x, p.y, 0.0), X)
+    slant, upwards = length_and_direction(Vector3(-x * r, -y * r, h), Z)
+    further = r * out - h * d.z  # the rim than the tip
+    on_base = logical_and(out < in_precision(rho, *ON_CAP), logical_and(_is_between(rho, 2.0 * r), further >= 0.0))
+    on_side = logical_and(absolute(further) < ON_SIDE * slant, _is_between(p.z, h))
+    none = Vector3.zero()
+    return [select(on_base, X, select(on_side, upwards, none)), select(on_base, Y, none)]
+
+
 SURFACES: dict[type, Surface] = {
     Capsule: Surface(_straight, _on_capsule),
     Box: Surface(_straight, _on_box),
     Cylinder: Surface(_bend_around_z, _on_cylinder),
+    Cone: Surface(_bend_around_z, _on_cone),
     Ellipsoid: Surface(_bend_of_ellipsoid, lambda shape, d, p: []),
 }
-CURVED = frozenset({Cylinder, Ellipsoid})
+CURVED = frozenset({Cylinder, Cone, Ellipsoid})
 
 
 # --- sizes ----------------------------------------------------------------------------------------------------------
@@ -192,6 +215,6 @@ def extent_of(shape: Geometry) -> Scalar:
         return 0.5 * sum(shape.size)
     if isinstance(shape, Ellipsoid):
         return sum(shape.radii)
-    if isinstance(shape, Cylinder):
+    if isinstance(shape, (Cylinder, Cone)):
         return shape.radius + 0.5 * shape.length
     return 0.5 * getattr(shape, "length", 0.0)

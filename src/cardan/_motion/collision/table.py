@@ -15,31 +15,17 @@ from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import SE3, Scalar
 from cardan._compiler.runtime import reading
 from cardan._motion.collision.bounds import may_meet
-from cardan._motion.collision.box_box import box_box
-from cardan._motion.collision.box_round import box_capsule, box_sphere
 from cardan._motion.collision.candidate import NOWHERE, Candidate, axis_of
 from cardan._motion.collision.convex import convex_convex
+from cardan._motion.collision.convex_pairs import CONVEX_PAIRS, Page
 from cardan._motion.collision.flat_contact import flat_convex
 from cardan._motion.collision.height_field import on_height_field
 from cardan._motion.collision.on_plane import ABOVE, on_plane
 from cardan._motion.collision.on_triangles import most_of, on_triangles
-from cardan._motion.collision.round_shapes import capsule_capsule, capsule_sphere, cylinder_sphere, sphere_sphere
-from cardan._robot.geometry.shapes import (
-    Box,
-    Capsule,
-    Cylinder,
-    Ellipsoid,
-    Geometry,
-    HeightField,
-    Hull,
-    Plane,
-    Sphere,
-    TriangleMesh,
-)
+from cardan._robot.geometry.shapes import Geometry, HeightField, Hull, Plane, TriangleMesh
 
 CONSTANT = (HeightField, TriangleMesh)  # shapes of so many numbers that a program has them, not its blocks
 
-Page = Callable[..., list[Candidate]]  # of a, X_a, b and X_b
 REACHING: tuple[Page, ...] = (convex_convex, flat_convex, on_plane, on_triangles)
 """Pages that do less for what is out of reach."""
 
@@ -48,27 +34,7 @@ PAIRS: dict[tuple[type, type], Page] = {
     **{(kind, Plane): on_plane for kind in ABOVE},
     **{(kind, HeightField): on_height_field for kind in ABOVE},
     **{(kind, TriangleMesh): on_triangles for kind in ABOVE},
-    (Sphere, Sphere): sphere_sphere,
-    (Capsule, Sphere): capsule_sphere,
-    (Capsule, Capsule): capsule_capsule,
-    (Box, Sphere): box_sphere,
-    (Box, Capsule): box_capsule,
-    (Box, Box): box_box,
-    (Cylinder, Sphere): cylinder_sphere,
-    (Cylinder, Capsule): flat_convex,
-    (Cylinder, Cylinder): flat_convex,
-    (Ellipsoid, Sphere): convex_convex,
-    (Ellipsoid, Capsule): convex_convex,
-    (Ellipsoid, Cylinder): convex_convex,
-    (Ellipsoid, Ellipsoid): convex_convex,
-    (Box, Cylinder): flat_convex,
-    (Box, Ellipsoid): convex_convex,
-    (Hull, Sphere): convex_convex,
-    (Hull, Capsule): flat_convex,
-    (Hull, Cylinder): flat_convex,
-    (Hull, Ellipsoid): convex_convex,
-    (Hull, Box): flat_convex,
-    (Hull, Hull): flat_convex,
+    **CONVEX_PAIRS,
 }
 
 

@@ -8,6 +8,7 @@ Seen along axes at rest, the lever r from a shape's centre to its lowest point c
     capsule      r' = w x (r + n radius)
     ellipsoid    d = -D (1 - u u^T) D n' / |D n|,   D = diag(radii),   u = D n / |D n|
     cylinder     d = (k x r) (k . n  n . w - k . w) / (1 - (k . n)^2) on its rims, k its axis
+    cone         the same on its rim; its tip is a corner, which a turn about k leaves in its place
     box, hull    d = 0: it is a corner
 
 all in the body's axes. A contact acts where the point is at the step's beginning, on bodies that go on with the
@@ -24,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cardan._algebra.spatial import SE3, Scalar, Vector3
-from cardan._robot.geometry.shapes import Capsule, Cylinder, Ellipsoid, Geometry, Sphere
+from cardan._robot.geometry.shapes import Capsule, Cone, Cylinder, Ellipsoid, Geometry, Sphere
 
 FLAT = 1e-6  # the square of a tilt below which a rim has no lowest point: what rocks by less would race round it
 
@@ -39,7 +40,7 @@ def lever_rate(shape: Geometry, X: SE3) -> LeverRate | None:
     if isinstance(shape, Capsule):
         radius = shape.radius
         return lambda w, n, r: w.cross(r + n * radius)
-    if isinstance(shape, Cylinder):
+    if isinstance(shape, (Cylinder, Cone)):
         k = X.rotation @ Vector3(0.0, 0.0, 1.0)
         return lambda w, n, r: (w + k * _round_rim(k, w, n)).cross(r)
     if isinstance(shape, Ellipsoid):

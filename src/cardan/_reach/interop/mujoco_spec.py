@@ -192,7 +192,7 @@ def to_mjspec(robot: Any, *, shapes: Shapes = True, annotations: bool = False) -
     `name:half` is welded to it. Drives are position actuators (velocity actuators without a stiffness); effort limits
     are the joints' ranges of actuator forces. Springs are the joints' stiffness and springref. Limits of velocity are
     left out, as no algorithm here heeds them. Without `Mechanism.self_collision` excludes named `self_collision:0`, ...
-    keep the bodies of an articulation apart.
+    keep the bodies of an articulation apart. Cones are hulls of 64 sides.
 
     Args:
         robot: a mechanism (its model with a fixed base is taken), a model, or a world.

@@ -153,6 +153,8 @@ def facets_of(geometry: S.Geometry) -> np.ndarray:
         case S.Cylinder(radius, length):
             z = 0.5 * length
             return _revolved([0.0, radius, radius, 0.0], [-z, -z, z, z])
+        case S.Cone(radius, length):
+            return _revolved([0.0, radius, 0.0], [-0.5 * length, -0.5 * length, 0.5 * length])
         case S.Capsule(radius, length):
             along = np.linspace(-0.5 * np.pi, 0.5 * np.pi, AROUND // 2 + 2)
             z = radius * np.sin(along) + 0.5 * length * np.sign(along)

@@ -360,10 +360,11 @@ def _primitive(geometry: S.Geometry) -> Any:
             return creation.icosphere(subdivisions=3).apply_scale(np.maximum(geometry.radii, _POINT))
         case S.Capsule():
             return creation.capsule(height=geometry.length, radius=geometry.radius, count=(SECTIONS, SECTIONS // 2))
-        case S.Cylinder():
+        case S.Cylinder() | S.Cone():
             r, z = max(geometry.radius, _POINT), 0.5 * geometry.length
             # corners twice: the ends share no vertex with the side, so that the edge between is shaded as one
-            outline = [(0.0, -z), (r, -z), (r, -z), (r, z), (r, z), (0.0, z)]
+            top = [(r, z), (r, z)] if isinstance(geometry, S.Cylinder) else []
+            outline = [(0.0, -z), (r, -z), (r, -z), *top, (0.0, z)]
             return creation.revolve(outline, sections=SECTIONS, process=False)
         case S.Plane():
             corners = [(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)]

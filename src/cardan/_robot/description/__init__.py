@@ -4,6 +4,7 @@ from cardan._robot.description.mechanism import Mechanism
 from cardan._robot.geometry.shapes import (
     Box,
     Capsule,
+    Cone,
     Cylinder,
     Ellipsoid,
     HeightField,
@@ -17,7 +18,7 @@ from cardan._robot.geometry.shapes import (
 )
 
 __all__ = [
-    "Box", "Capsule", "Cylinder", "Ellipsoid", "HeightField", "Hull", "Mechanism", "Mesh", "Plane", "Shape",
-    "Sphere", "TriangleMesh", "inertia_of_shapes",
+    "Box", "Capsule", "Cone", "Cylinder", "Ellipsoid", "HeightField", "Hull", "Mechanism", "Mesh", "Plane",
+    "Shape", "Sphere", "TriangleMesh", "inertia_of_shapes",
 ]  # fmt: skip
 __dir__ = __all__.copy

@@ -3,8 +3,9 @@
 Every geometry knows its volume and its inertia as a homogeneous solid, so that `Shape.inertia(density)` and
 `inertia_of_shapes` give bodies theirs.
 
-Source: the moments of box, sphere, cylinder and ellipsoid stand in every table (Goldstein, Poole and Safko, Classical
-Mechanics, chapter 5); the capsule is a cylinder and two hemispheres, whose moments move by the parallel-axis theorem.
+Source: the moments of box, sphere, cylinder, cone and ellipsoid stand in every table (Goldstein, Poole and Safko,
+Classical Mechanics, chapter 5); the capsule is a cylinder and two hemispheres, whose moments move by the parallel-axis
+theorem.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from cardan._robot.geometry.triangles import checked_triangles, is_closed, joins
 from cardan._robot.records import Material, checked_numbers
 
 
-class _Centred:
-    """A solid whose centre of mass is its frame's origin and whose axes are principal ones."""
+class _Aligned:
+    """A solid whose axes are principal ones, and whose centre of mass is on z."""
 
     __slots__ = ()
 
@@ -38,8 +39,13 @@ class _Centred:
         """The volume [m^3]."""
         raise NotImplementedError
 
+    @property
+    def com_height(self) -> float:
+        """The z of the centre of mass [m]."""
+        return 0.0
+
     def unit_moments(self) -> tuple[float, float, float]:
-        """Return the principal moments for a mass of 1 kg [m^2]."""
+        """Return the principal moments about the centre of mass, for a mass of 1 kg [m^2]."""
         raise NotImplementedError
 
     def inertia(self, density: float) -> Inertia:
@@ -48,11 +54,12 @@ class _Centred:
 
     def inertia_of_mass(self, mass: float) -> Inertia:
         """Return the inertia as a homogeneous solid of `mass` [kg], in the geometry's own frame."""
-        return Inertia(mass, (0.0, 0.0, 0.0), Matrix3.diagonal(*(mass * moment for moment in self.unit_moments())))
+        moments = Matrix3.diagonal(*(mass * moment for moment in self.unit_moments()))
+        return Inertia(mass, (0.0, 0.0, self.com_height), moments)
 
 
 @dataclass(frozen=True, slots=True)
-class _Bar(_Centred):
+class _Bar(_Aligned):
     """A solid of a radius and a length along z."""
 
     radius: float
@@ -110,7 +117,7 @@ def _lengths(what: str, values: Sequence[float], expected: str) -> tuple[float, 
 
 
 @dataclass(frozen=True, slots=True)
-class Box(_Centred):
+class Box(_Aligned):
     """A box centred on its frame; `size` = full side lengths along x, y, z [m].
 
     Attributes:
@@ -136,7 +143,7 @@ class Box(_Centred):
 
 
 @dataclass(frozen=True, slots=True)
-class Sphere(_Centred):
+class Sphere(_Aligned):
     """A sphere centred on its frame; radius [m].
 
     Attributes:
@@ -162,7 +169,7 @@ class Sphere(_Centred):
 
 
 @dataclass(frozen=True, slots=True)
-class Ellipsoid(_Centred):
+class Ellipsoid(_Aligned):
     """An ellipsoid centred on its frame; `radii` = semi-axes along x, y, z [m].
 
     Attributes:
@@ -208,6 +215,35 @@ class Cylinder(_Bar):
         rr = self.radius * self.radius
         across = (3.0 * rr + self.length * self.length) / 12.0
         return across, across, 0.5 * rr
+
+
+@dataclass(frozen=True, slots=True)
+class Cone(_Bar):
+    """A cone, its axis along z, its tip above, its origin at half its height; radius of the base and height [m].
+
+    Attributes:
+        radius: of the base, at z = -length / 2 [m].
+        length: from the base to the tip, at z = length / 2 [m].
+
+    Examples:
+        >>> cone = cardan.description.Cone(0.1, 0.4)
+        >>> round(cone.volume, 6), cone.inertia_of_mass(1.0).com.z
+        (0.004189, -0.1)
+    """
+
+    @property
+    def volume(self) -> float:
+        return math.pi / 3.0 * self.radius * self.radius * self.length
+
+    @property
+    def com_height(self) -> float:
+        """The z of the centre of mass, a quarter of the height above the base [m]."""
+        return -0.25 * self.length
+
+    def unit_moments(self) -> tuple[float, float, float]:
+        rr = self.radius * self.radius
+        across = 0.15 * rr + 0.0375 * self.length * self.length
+        return across, across, 0.3 * rr
 
 
 @dataclass(frozen=True, slots=True)
@@ -594,7 +630,7 @@ def _rows(heights: Any) -> tuple[tuple[float, ...], ...]:
     return tuple(map(tuple, array.tolist()))
 
 
-Geometry = Box | Sphere | Ellipsoid | Cylinder | Capsule | Mesh | Hull | Plane | HeightField | TriangleMesh
+Geometry = Box | Sphere | Ellipsoid | Cylinder | Cone | Capsule | Mesh | Hull | Plane | HeightField | TriangleMesh
 ALL_BITS = 0xFFFFFFFF
 
 

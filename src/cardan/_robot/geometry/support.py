@@ -7,6 +7,7 @@ Source: Ericson, Real-Time Collision Detection (2005), section 9.5.2.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import product
@@ -20,6 +21,7 @@ from cardan._robot.geometry.mesh import surface_of_file
 from cardan._robot.geometry.shapes import (
     Box,
     Capsule,
+    Cone,
     Cylinder,
     Ellipsoid,
     Geometry,
@@ -30,6 +32,7 @@ from cardan._robot.geometry.shapes import (
     TriangleMesh,
 )
 
+SIDES = 15  # of the pyramid around a cone
 KEPT = 256  # meshes whose vertices are kept: about those of eight robots
 
 
@@ -39,6 +42,16 @@ def reach(geometry: Geometry, direction: np.ndarray) -> np.ndarray:
     Directions are unit vectors in the shape's frame, shape (..., 3).
     """
     return SUPPORT[type(geometry)](geometry, np.asarray(direction, dtype=float))
+
+
+def _of_corners(shape: Geometry, d: np.ndarray) -> np.ndarray:
+    corners, swept = corners_of(shape)
+    return (d @ corners.T).max(axis=-1) + np.linalg.norm(d * swept, axis=-1)
+
+
+def _of_cone(cone: Cone, d: np.ndarray) -> np.ndarray:
+    up = 0.5 * cone.length * d[..., 2]
+    return np.maximum(up, cone.radius * np.hypot(d[..., 0], d[..., 1]) - up)
 
 
 def _of_vertices(vertices: np.ndarray, d: np.ndarray) -> np.ndarray:
@@ -59,13 +72,9 @@ def _vertices(uri: str, path: str | None, stamp: int) -> np.ndarray:
 
 
 SUPPORT: dict[type, Callable[[Any, np.ndarray], np.ndarray]] = {
-    Box: lambda g, d: 0.5 * np.abs(d) @ np.array(g.size, dtype=float),
-    Sphere: lambda g, d: np.full(d.shape[:-1], float(g.radius)),
-    Ellipsoid: lambda g, d: np.linalg.norm(d * np.array(g.radii, dtype=float), axis=-1),
-    Cylinder: lambda g, d: g.radius * np.hypot(d[..., 0], d[..., 1]) + 0.5 * g.length * np.abs(d[..., 2]),
-    Capsule: lambda g, d: g.radius + 0.5 * g.length * np.abs(d[..., 2]),
+    **dict.fromkeys((Box, Sphere, Ellipsoid, Cylinder, Capsule, Hull), _of_corners),
+    Cone: _of_cone,
     Mesh: _of_mesh,
-    Hull: lambda g, d: (d @ np.array(g.vertices).T).max(axis=-1),
     TriangleMesh: lambda g, d: _of_vertices(np.array(g.vertices), d),
     HeightField: lambda g, d: _of_vertices(np.asarray(g.surface()[0], dtype=float), d),
 }
@@ -74,8 +83,11 @@ SUPPORT: dict[type, Callable[[Any, np.ndarray], np.ndarray]] = {
 def corners_of(shape: Geometry) -> tuple[np.ndarray, tuple[float, ...]]:
     """Return corners (n, 3) and radii (3,) of an ellipsoid [m]: swept over their hull it is a shape with an end.
 
-    Of a cylinder that is a disc along its axis, of a capsule a ball.
+    Of a cylinder that is a disc along its axis, of a capsule a ball. Of a cone it is the pyramid of 15 sides around it,
+    which reaches up to 2.3 % of the radius farther.
     """
+    if isinstance(shape, Cone):
+        shape = Hull.cone(float(shape.radius) / math.cos(math.pi / SIDES), float(shape.length), SIDES)
     if isinstance(shape, Hull):
         return np.array(shape.vertices, dtype=float), (0.0, 0.0, 0.0)
     if isinstance(shape, Box):
@@ -106,7 +118,7 @@ def box_about(shape: Geometry) -> tuple[Vector3, Vector3]:
 HALF: dict[type, Callable[[Any], Vector3]] = {
     Sphere: lambda shape: Vector3(shape.radius, shape.radius, shape.radius),
     Capsule: lambda shape: Vector3(shape.radius, shape.radius, shape.radius + 0.5 * shape.length),
-    Cylinder: lambda shape: Vector3(shape.radius, shape.radius, 0.5 * shape.length),
+    **dict.fromkeys((Cylinder, Cone), lambda shape: Vector3(shape.radius, shape.radius, 0.5 * shape.length)),
     Ellipsoid: lambda shape: Vector3(*shape.radii),
     Box: lambda shape: Vector3(*shape.size) * 0.5,
 }

@@ -5,34 +5,20 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 from cardan._algebra.errors import close_names, did_you_mean, quoted
 from cardan._reach.formats.json import kinds as K
 from cardan._reach.formats.json.text import WrongError, refuse
 from cardan._reach.formats.json.values import JOINT
-from cardan._robot.description import (
-    Box,
-    Capsule,
-    Cylinder,
-    Ellipsoid,
-    HeightField,
-    Hull,
-    Mesh,
-    Plane,
-    Shape,
-    Sphere,
-    TriangleMesh,
-)
-from cardan._robot.geometry.shapes import ALL_BITS
+from cardan._robot.geometry.shapes import ALL_BITS, Geometry, Shape
 from cardan._robot.joints import Limits
 from cardan._robot.model import Body, Connection, Drive, Frame, Material, Model
 from cardan._robot.model.inputs import Input
 from cardan._robot.records import Actuator, Configuration, ContactSurface, Group, Spring
 
-_SOLIDS = (Box, Sphere, Ellipsoid, Cylinder, Capsule, Mesh, Hull, Plane, HeightField, TriangleMesh)
-GEOMETRIES: dict[str, type[Any]] = {kind.__name__: kind for kind in _SOLIDS}
-"""Geometries by name; a new one adds its class, and the kinds of its fields that are no numbers."""
+GEOMETRIES: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Geometry)}
+"""Geometries by name; a new one adds the kinds of its fields that are no numbers."""
 _MEASURES = {"size": K.NUMBERS, "radii": K.NUMBERS, "scale": K.NUMBERS, "uri": K.TEXT, "path": K.TEXT}
 _MEASURES |= {key: K.listed(K.NUMBERS, of="rows of numbers") for key in ("heights", "vertices")}
 _MEASURES["triangles"] = K.listed(K.listed(K.WHOLE, 3), of="three numbers of vertices each")

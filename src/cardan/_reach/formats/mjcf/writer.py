@@ -21,11 +21,11 @@ from cardan._algebra.errors import CardanError, MechanismError, ParameterError, 
 from cardan._reach.formats.mjcf.expanded import MAX_NUMBER
 from cardan._reach.formats.written import Written, is_bounded, losses_of, text_of
 from cardan._reach.formats.xml import MAX_DEPTH, UNWRITABLE, Lines, element, escaped
-from cardan._reach.interop.mujoco_collision import geom_names
+from cardan._reach.interop.mujoco_collision import as_there, geom_names
 from cardan._reach.interop.mujoco_package import heard, mujoco
 from cardan._reach.interop.mujoco_spec import to_mjspec
 from cardan._robot.description import Mechanism
-from cardan._robot.geometry.shapes import HeightField, Hull, Mesh, Shape, Sphere
+from cardan._robot.geometry.shapes import Cone, HeightField, Hull, Mesh, Shape, Sphere
 from cardan._robot.geometry.touching import EVERYTHING
 from cardan._robot.joints import D6, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute
 from cardan._robot.model import WORLD, Body, Model
@@ -60,7 +60,8 @@ def write_mjcf(thing: Mechanism | Model) -> Written:
             hint = "write the robot as JSON, or name it otherwise"
             raise ParameterError("a name in MJCF", got=name, expected="characters XML can hold", hint=hint)
     _check_size(robot)
-    shapes = [replace(s, name=name) for s, name in zip(robot.shapes, geom_names(robot.shapes), strict=True)]
+    named = zip(robot.shapes, geom_names(robot.shapes), strict=True)
+    shapes = [replace(s, name=name, geometry=as_there(s.geometry)) for s, name in named]
     try:
         closed = [replace(s, geometry=Sphere(1.0)) if isinstance(s.geometry, Mesh) else s for s in shapes]
         spec = to_mjspec(robot, shapes=closed, annotations=True)  # no file of a mesh is opened: its name is printed
@@ -340,6 +341,7 @@ def _of_shapes(shapes: Iterable[Shape], pairs: Iterable[ContactSurface]) -> dict
         # MuJoCo has colours in single precision, of which the shortest digits are printed
         COLOURS: [s.body for s in shapes if any(float(str(np.float32(e))) != e for e in s.rgba or ())],
         "textures of shapes on": [s.body for s in shapes if s.texture],
+        "cones, but as hulls of 64 sides, on": [s.body for s in shapes if isinstance(s.geometry, Cone)],
         "stiffness and dissipation, or moments without friction, of surfaces on": [
             body for body, surface in surfaces if surface and surface != _said(surface)
         ],

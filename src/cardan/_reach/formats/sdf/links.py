@@ -19,7 +19,7 @@ from cardan._reach.formats.urdf.links import clipped
 from cardan._reach.formats.written import rotation_onto, unit_axis
 from cardan._reach.formats.xml import Element
 from cardan._robot.geometry import shapes as S
-from cardan._robot.geometry.shapes import Geometry, Hull, Mesh, Plane, Shape
+from cardan._robot.geometry.shapes import Geometry, Mesh, Plane, Shape
 from cardan._robot.geometry.touching import EVERYTHING, MAX_CLASSES, either_way, groups_and_masks
 from cardan._robot.records import Frame, Material
 
@@ -27,21 +27,6 @@ WATER = 1000.0  # the density where none is said [kg/m^3]
 _ALL_16 = 0xFFFF
 _WHOLE = re.compile(r"0x[0-9a-f]{1,10}|[0-9]{1,10}")
 PATCH = 3.0 * math.pi / 16.0  # torque of a patch of radius a under pressure as Hertz has it: 3 pi / 16 a mu N
-
-
-@dataclass(frozen=True, slots=True)
-class SolidCone:
-    """A cone, its axis along z, its origin at half its height: exact for inertias, as a shape a hull."""
-
-    radius: float
-    length: float
-
-    def inertia(self, density: float) -> Inertia:
-        """Return the inertia; the centre of mass is a quarter of the height above the base."""
-        r, h = self.radius, self.length
-        m = density * math.pi * r * r * h / 3.0
-        across = m * (0.15 * r * r + 0.0375 * h * h)
-        return Inertia(m, (0.0, 0.0, -0.25 * h), Matrix3.diagonal(across, across, 0.3 * m * r * r))
 
 
 def read_shape(
@@ -63,7 +48,7 @@ def read_shape(
     return None
 
 
-def read_geometry(report: Report, meshes: Meshes, element: Element) -> Geometry | SolidCone | None:
+def read_geometry(report: Report, meshes: Meshes, element: Element) -> Geometry | None:
     holder = report.one(element, "geometry")
     if holder is None:
         report.warn(element, f"<{element.tag}> has no <geometry> and is left out")
@@ -93,13 +78,13 @@ def _mesh(report: Report, meshes: Meshes, element: Element) -> Geometry:
 
 
 # What is made of a shape's element; lengths that are left out are those SDF says
-_SOLIDS: dict[str, Callable[[Report, Meshes, Element], Geometry | SolidCone | None]] = {
+_SOLIDS: dict[str, Callable[[Report, Meshes, Element], Geometry | None]] = {
     "box": lambda report, _, e: S.Box(values.vector_of(report, e, "size", (1.0, 1.0, 1.0))),
     "sphere": lambda report, _, e: S.Sphere(_length(report, e, "radius", 1.0)),
     "cylinder": lambda report, _, e: S.Cylinder(_length(report, e, "radius", 1.0), _length(report, e, "length", 1.0)),
     "capsule": lambda report, _, e: S.Capsule(_length(report, e, "radius", 0.5), _length(report, e, "length", 1.0)),
     "ellipsoid": lambda report, _, e: S.Ellipsoid(values.vector_of(report, e, "radii", (1.0, 1.0, 1.0))),
-    "cone": lambda report, _, e: SolidCone(_length(report, e, "radius", 0.5), _length(report, e, "length", 1.0)),
+    "cone": lambda report, _, e: S.Cone(_length(report, e, "radius", 0.5), _length(report, e, "length", 1.0)),
     "plane": lambda report, _, e: Plane(),
     "mesh": _mesh,
     "empty": lambda report, _, e: None,
@@ -196,7 +181,7 @@ class SdfLink:
     sensors: tuple[Frame, ...]
 
 
-Matter = tuple[Element, Geometry | SolidCone, SE3, float | None]  # a <collision>, its geometry, pose and density
+Matter = tuple[Element, Geometry, SE3, float | None]  # a <collision>, its geometry, pose and density
 
 
 def read_link(r: SdfReading, entry: Entry) -> SdfLink:
@@ -218,8 +203,7 @@ def read_link(r: SdfReading, entry: Entry) -> SdfLink:
             is_said = report.one(child, "density") is not None
             density = values.number_of(report, child, "density", WATER, least=0.0) if is_said else None
             matter.append((child, geometry, pose, density))
-        shape = Hull.cone(geometry.radius, geometry.length) if isinstance(geometry, SolidCone) else geometry
-        shapes.append(read_shape(r, entry, child, shape, pose, density))
+        shapes.append(read_shape(r, entry, child, geometry, pose, density))
     if not values.flag_of(report, element, "gravity", default=True):
         report.warn(element, f"link {name} asks for no gravity; here, it falls as all others do")
     if values.flag_of(report, element, "kinematic"):

@@ -18,7 +18,7 @@ from cardan._reach.formats.sdf.form import INSTEAD, KINDS, ModelParts, checked_s
 from cardan._reach.formats.sdf.joints import PASSIVE
 from cardan._reach.formats.sdf.links import ENTRIES, PATCH
 from cardan._reach.formats.xml import DECLARATION, UNWRITABLE, Lines, element, escaped, numbers, on_a_line, value
-from cardan._robot.description import Box, Capsule, Cylinder, Ellipsoid, Mechanism, Mesh, Plane, Shape, Sphere
+from cardan._robot.description import Box, Capsule, Cone, Cylinder, Ellipsoid, Mechanism, Mesh, Plane, Shape, Sphere
 from cardan._robot.geometry.touching import EVERYTHING, Bits, both_ways, one_bit_each
 from cardan._robot.joints import Mimic, Revolute, Universal
 from cardan._robot.model import WORLD, Body, Connection, Frame, Model
@@ -202,7 +202,7 @@ def _names(shapes: Sequence[Shape]) -> list[str]:
 
 def _geometry(shape: Shape, what: str) -> Lines:
     geometry = shape.geometry
-    if isinstance(geometry, (Box, Sphere, Ellipsoid, Capsule, Cylinder)):
+    if isinstance(geometry, (Box, Sphere, Ellipsoid, Capsule, Cylinder, Cone)):
         lengths = (value(tag, text) for tag, text in W.dimensions(geometry).items())
         return element(type(geometry).__name__.lower(), {}, *lengths)
     if isinstance(geometry, Plane):

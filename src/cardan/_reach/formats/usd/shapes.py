@@ -23,7 +23,7 @@ from cardan._reach.formats.source import Source
 from cardan._reach.formats.usd import values
 from cardan._reach.formats.usd.stage import Posed, Stage, opened, pxr
 from cardan._robot.geometry.mesh import integrals_of_triangles
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Mesh, Plane, Shape, Sphere
+from cardan._robot.geometry.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Shape, Sphere
 from cardan._robot.geometry.triangles import is_closed
 from cardan._robot.records import Material
 
@@ -191,7 +191,7 @@ _GEOMETRIES: dict[str, Callable[[Stage, Any, Posed], Made]] = {
     "Sphere": _sphere,
     **dict.fromkeys(("Cylinder", "Cylinder_1"), partial(_round, Cylinder, 1.0, 2.0)),
     **dict.fromkeys(("Capsule", "Capsule_1"), partial(_round, Capsule, 0.5, 1.0)),
-    "Cone": partial(_round, Hull.cone, 1.0, 2.0),
+    "Cone": partial(_round, Cone, 1.0, 2.0),
     "Mesh": lambda stage, prim, posed: (
         Mesh(f"{Path(stage.file).name}#{prim.GetPath()}", stage.mesh_file, posed.scale),
         Matrix3.identity(),
