@@ -12,7 +12,7 @@ import cardan
 from cardan._compiler.program import verify
 from cardan._motion.collision import FAR, points
 from cardan._motion.simulation.collide import collide_function
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
+from cardan._robot.geometry.shapes import Box, Capsule, Cone, Cylinder, HeightField, Mesh, Plane, Sphere
 from cardan.errors import ParameterError, ShapeError, UnsupportedError
 from cardan.robots import double_pendulum
 from cardan.simulation import contact_points
@@ -291,6 +291,17 @@ def test_cylinders_stand_and_lie():
     np.testing.assert_allclose(found.mean(axis=0), [0.0, 0.0, -0.25], atol=1e-12)
     found, _ = touching(cylinder, lifted(0.29, turned("x", math.pi / 2)), Plane(), LEVEL)
     np.testing.assert_allclose(np.sort(found[:, 2]), [-0.25, 0.25], atol=1e-12)
+
+
+def test_cones_stand_on_their_rim_lie_on_their_side_and_point():
+    cone, lower = Cone(0.3, 0.4), 0.2 * 0.6  # the middle of one on its side is half the height times the sine above
+    found, _ = touching(cone, lifted(0.19), Plane(), LEVEL)
+    assert len(found) == 3
+    np.testing.assert_allclose(found.mean(axis=0), [0.0, 0.0, -0.2], atol=1e-12)
+    found, _ = touching(cone, lifted(lower - 0.01, turned("y", math.pi / 2 + math.atan2(0.3, 0.4))), Plane(), LEVEL)
+    np.testing.assert_allclose(found[np.argsort(found[:, 2])], [(0.3, 0.0, -0.2), (0.0, 0.0, 0.2)], atol=1e-12)
+    found, _ = touching(cone, lifted(0.19, turned("x", math.pi)), Plane(), LEVEL)
+    np.testing.assert_allclose(found, [(0.0, 0.0, 0.2)], atol=1e-12)
 
 
 # --- where choices are tied, and numbers large or small -------------------------------------------------------------

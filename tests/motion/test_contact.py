@@ -13,14 +13,14 @@ from cardan._dynamics.algorithms.drives import DriveCommand, JointForces
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.collision import points
 from cardan._motion.contact import LAWS, contacts
-from cardan._motion.contact.cone import SMALL, Cone
+from cardan._motion.contact.cone import SMALL, FrictionCone
 from cardan._motion.contact.convex import minimum
 from cardan._motion.contact.equation import JointEquation, Response, TreeEquation, equation_of_motion, patches_of
 from cardan._motion.contact.moving_point import lever_rate
 from cardan._motion.contact.problem import Problem
 from cardan._motion.simulation.pairs import ContactPair
 from cardan._motion.simulation.solvers import Featherstone
-from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
+from cardan.description import Box, Capsule, Cone, Cylinder, Ellipsoid, Plane, Sphere
 from cardan.errors import UnsupportedError
 from cardan.joints import CATALOGUE, Prismatic, Revolute
 from cardan.spatial import SE3, Force, Motion, Vector3
@@ -77,7 +77,7 @@ def solution(world, dt, iterations=None):
         impulses = problem.impulses(decided, least.a)
         normal = [impulse.normal for impulse in impulses]
         twists = [twist_after(contact, least.a, dt) for contact in equation.contacts]
-        laws = [Cone.of(contact, dt) for contact in equation.contacts]
+        laws = [FrictionCone.of(contact, dt) for contact in equation.contacts]
         own = list(zip(laws, impulses, twists, strict=True))
         return {
             "normal": normal,
@@ -417,8 +417,11 @@ def test_contact_on_a_mechanism_with_a_loop_keeps_it_closed():
 
 @pytest.mark.parametrize(
     "shape",
-    [Sphere(0.1), Capsule(0.1, 0.3), Ellipsoid((0.1, 0.2, 0.3)), Cylinder(0.1, 0.3), Box((0.1, 0.2, 0.3))],
-    ids=lambda shape: type(shape).__name__,
+    [
+        *(Sphere(0.1), Capsule(0.1, 0.3), Ellipsoid((0.1, 0.2, 0.3)), Cylinder(0.1, 0.3), Box((0.1, 0.2, 0.3))),
+        *(Cone(0.2, 0.1), Cone(0.05, 0.4)),  # the lowest point is on the rim, and the tip
+    ],
+    ids=repr,
 )
 def test_the_lever_of_a_lowest_point_changes_as_its_differences(shape):
     """Of a body that turns: r' along axes at rest is the difference of levers, its shape at any pose in the body."""

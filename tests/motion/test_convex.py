@@ -237,6 +237,17 @@ def test_hulls_of_few_points():
 # --- manifolds ------------------------------------------------------------------------------------------------------
 
 LYING = (math.pi / 2, 0.0, 0.0)
+SLOPE = math.atan(0.1 / 0.4)  # of the side of a cone of radius 0.1 and height 0.4
+LEANING = math.pi / 2 + SLOPE  # turned so about x, its side is below, level, and its tip at -y
+
+
+def on_its_side(y=0.0):
+    """The pose of that cone whose side is at z = 0 from y to y + sqrt(0.17)."""
+    return SE3.from_rpy((LEANING, 0, 0), (0, y + 0.2 * math.cos(SLOPE), 0.2 * math.sin(SLOPE)))
+
+
+def lifted(X, z):
+    return SE3(translation=(0, 0, z)) @ X
 
 
 @pytest.mark.parametrize(
@@ -248,6 +259,16 @@ LYING = (math.pi / 2, 0.0, 0.0)
         (Cylinder(0.1, 0.4), SE3.from_rpy(LYING, (0, 0.4, 0.199)), Box((1, 1, 0.2)), [(0, 0.2), (0, 0.5)]),
         (Cylinder(0.1, 0.4), SE3.from_rpy(LYING, (0, 0.1, 0.199)), (Cylinder(0.1, 0.4), LYING), [(0, -0.1), (0, 0.2)]),
         (Capsule(0.1, 0.4), SE3.from_rpy(LYING, (0, 0, 0.199)), cube(0.1), [(0, -0.1), (0, 0.1)]),
+        (Cone(0.1, 0.4), lifted(on_its_side(0.4), 0.099), Box((1, 1, 0.2)), [(0, 0.4), (0, 0.5)]),
+        (Cone(0.1, 0.4), lifted(on_its_side(), 0.099), cube(0.1), [(0, 0), (0, 0.1)]),
+        (Cone(0.1, 0.4), lifted(on_its_side(), 0.099), (Cylinder(0.1, 0.4), LYING), [(0, 0), (0, 0.2)]),
+        (Cone(0.1, 0.4), lifted(on_its_side(), 0.099), (Capsule(0.1, 0.4), LYING), [(0, 0), (0, 0.2)]),
+        (
+            Cone(0.1, 0.4),
+            lifted(on_its_side(0.1), -0.001),
+            (Cone(0.1, 0.4), SE3.from_rpy((math.pi, 0, 0)) @ on_its_side(-0.3)),
+            [(0, 0.1), (0, 0.3)],
+        ),
         (
             cube(0.1),
             SE3.from_rpy((math.pi / 4, 0, 0), (0, 0, 0.099 + 0.1 * 2**0.5)),
@@ -266,8 +287,9 @@ LYING = (math.pi / 2, 0.0, 0.0)
 def test_what_lies_has_the_corners_of_its_overlap(a, X, b, corners, tilt):
     """1 mm deep, each corner once, whichever shape is first; also turned a little, anywhere."""
     b, turn = b if isinstance(b, tuple) else (b, (0, 0, 0))
+    turn = turn if isinstance(turn, SE3) else SE3.from_rpy(turn)
     M = SE3.from_rpy((0.3, -0.8, 1.9), (1.0, -2.0, 0.5))
-    X_a, X_b = M @ SE3.from_rpy((tilt, -tilt, tilt)) @ X, M @ SE3.from_rpy(turn)
+    X_a, X_b = M @ SE3.from_rpy((tilt, -tilt, tilt)) @ X, M @ turn
     for found in (contact_points(a, X_a, b, X_b), contact_points(b, X_b, a, X_a)):
         there = found.gap < 0.0
         places = np.array([M.inverse_act(SE3(None, p).translation) for p in found.point[there]], dtype=float)[:, :2]
@@ -277,8 +299,9 @@ def test_what_lies_has_the_corners_of_its_overlap(a, X, b, corners, tilt):
         assert off.min(axis=0).max() < 1e-4 + 10.0 * tilt
 
 
-def test_a_cylinder_stands_on_four_points_of_its_rim():
-    found = contact_points(Cylinder(0.1, 0.4), SE3(translation=(0.2, 0, 0.299)), Box((1, 1, 0.2)), SE3())
+@pytest.mark.parametrize("kind", [Cylinder, Cone])
+def test_what_is_round_stands_on_four_points_of_its_rim(kind):
+    found = contact_points(kind(0.1, 0.4), SE3(translation=(0.2, 0, 0.299)), Box((1, 1, 0.2)), SE3())
     np.testing.assert_allclose(found.gap, -1e-3, atol=1e-12)
     np.testing.assert_allclose(np.linalg.norm(found.point[:, :2] - [0.2, 0], axis=-1), 0.1, atol=1e-12)
     np.testing.assert_allclose(found.point.mean(axis=0), [0.2, 0, 0.099], atol=1e-12)
@@ -356,8 +379,17 @@ def test_where_cylinders_cross_at_a_small_angle_the_deepest_point_is_on_both():
 
 
 @pytest.mark.slow
-def test_a_lying_cylinder_keeps_still():
-    world = on_table((Cylinder(0.1, 0.4), SE3.from_rpy(LYING, (0.1, 0.2, 0.1))))
+@pytest.mark.parametrize(
+    ("shape", "pose"),
+    [
+        (Cylinder(0.1, 0.4), SE3.from_rpy(LYING, (0.1, 0.2, 0.1))),
+        (Cone(0.1, 0.4), on_its_side(0.2)),
+        (Cone(0.1, 0.4), SE3(translation=(0.1, 0.2, 0.2))),
+    ],
+    ids=["cylinder", "cone on its side", "cone on its base"],
+)
+def test_what_lies_keeps_still(shape, pose):
+    world = on_table((shape, pose))
     solver = cardan.solvers.Featherstone(world, 2e-3)
     state = solver.step(world.state(), steps=250)
     q = np.array(state.q)

@@ -6,7 +6,7 @@ import pytest
 import cardan
 from cardan import SE3, Drive, Inertia, Material, Mechanism, WorldBuilder
 from cardan._motion.simulation.solvers import XPBD, Featherstone
-from cardan.description import Box, Cylinder, Hull, Plane, Shape, Sphere
+from cardan.description import Box, Cone, Cylinder, Hull, Plane, Shape, Sphere
 from cardan.joints import Cylindrical, FreeFlyer, Prismatic, Revolute
 from contact_worlds import EARTH, energy
 
@@ -145,6 +145,73 @@ def test_a_coin_spins_down_ever_faster():
     rate = np.gradient(angle, motion.time[:, 0])[5:-5]
     np.testing.assert_allclose(rate, np.sqrt(4.0 * EARTH / (radius * np.sin(tilt[5:-5]))), rtol=0.03)
     assert rate[-1] > 4.5 * rate[0]
+
+
+# --- a cone ---
+
+
+def on_its_side(radius, length):
+    """The pose of a cone that lies along x, its tip at the origin."""
+    half = np.arctan2(radius, length)
+    turn = SE3.from_rpy((0.0, -0.5 * np.pi - half, 0.0)).rotation
+    return SE3(turn, [0.5 * length * np.cos(half), 0.0, 0.5 * length * np.sin(half)])
+
+
+@pytest.mark.parametrize("ground", ["plane", "box"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_cone_on_its_side_rolls_around_its_tip(ground, dtype):
+    """Its side at rest, it goes round in 2 pi / W if it turns by W / tan(half its angle) about that. A hull stops."""
+    radius, length, rate, dt = 0.1, 0.3, 1.5, 1e-3
+    half, X = np.arctan2(radius, length), on_its_side(radius, length)
+    b = WorldBuilder()
+    b.add_ground() if ground == "plane" else b.add_shape("world", Box((2, 2, 0.2)), SE3(translation=(0, 0, -0.1)))
+    b.add_body("cone", pose=X)
+    b.add_shape("cone", Cone(radius, length), density=500.0)
+    world = b.finalize()
+    spin, place = np.array([-rate / np.tan(half), 0.0, 0.0]), np.array([*X.translation])
+    R, state = np.array([[*row] for row in X.rotation.rows()]), world.state(dtype=dtype)
+    state.v = [[*(np.cross(spin, place) @ R), *(spin @ R)]]
+    motion = Featherstone(world, dt).rollout(state, steps=round(2.0 * np.pi / rate / dt))
+    R = turns(motion)
+    tip = motion.q[:, 0, :3] + 0.5 * length * R[:, :, 2]
+    np.testing.assert_allclose(tip, 0.0, atol=3e-4)
+    np.testing.assert_allclose(R[:, 2, 2], -np.sin(half), atol=1e-3)
+    angle = np.unwrap(np.arctan2(-R[:, 1, 2], -R[:, 0, 2]))
+    assert angle[-1] - angle[0] == pytest.approx(rate * (motion.time[-1, 0] - motion.time[0, 0]), rel=3e-3)
+    assert np.linalg.norm(speeds(motion)[1][-1]) == pytest.approx(rate / np.tan(half), rel=3e-3)
+
+
+def test_a_cone_on_its_tip_falls_as_a_pendulum():
+    """Upright it stays; from a tilt e it falls as e cosh(l t), l^2 = m g 3/4 h / I, I = m (3/20 r^2 + 3/5 h^2)."""
+    radius, length, tilt, dt = 0.1, 0.3, 1e-3, 1e-3
+    growth = np.sqrt(0.75 * length * EARTH / (0.15 * radius**2 + 0.6 * length**2))
+    world = on_ground(Cone(radius, length), 1.0)
+    states = world.state(2)
+    for k, angle in enumerate((0.0, tilt)):
+        turn = np.pi + angle
+        states.q[k] = [
+            0.0,
+            0.5 * length * np.sin(turn),
+            -0.5 * length * np.cos(turn),
+            np.sin(turn / 2),
+            0,
+            0,
+            np.cos(turn / 2),
+        ]
+    motion = Featherstone(world, dt).rollout(states, steps=round(4.0 / growth / dt))
+    R = SE3.from_quaternion(motion.q[..., 3:7], motion.q[..., :3]).matrix()[..., :3, :3]
+    np.testing.assert_allclose(R[:, 0, 2, 2], -1.0, atol=1e-12)
+    fell = np.arcsin(np.hypot(R[:, 1, 0, 2], R[:, 1, 1, 2]))
+    np.testing.assert_allclose(fell, tilt * np.cosh(growth * motion.time[:, 1]), rtol=0.02)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_cone_stands_and_lies_on_a_plane(dtype):
+    for turn in (SE3(), on_its_side(0.1, 0.3)):
+        world = on_ground(Cone(0.1, 0.3), 0.5, turn=SE3(turn.rotation), height=turn.translation.z or 0.15)
+        after = Featherstone(world, 2e-3).step(world.state(dtype=dtype), steps=500)
+        assert np.abs(after.v).max() < (1e-6 if dtype is np.float64 else 1e-4)
+        np.testing.assert_allclose(after.q, world.state().q, atol=5e-4)
 
 
 # --- what stands on itself ---

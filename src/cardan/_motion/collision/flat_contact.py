@@ -11,8 +11,8 @@ Seen along n, the intersection of two quadrilaterals has at most eight corners: 
 part inside the other one begins. Of those, the four that are farthest to four sides are the candidates. The gap there
 is the distance along n from the point of one feature to the plane of the other. Two lines have no area: where they
 are nearly parallel, the ends of their overlap are the candidates. There they are x apart, seen along n. With r the sum
-of both radii and x = r sin t, both surfaces are along n of one another at a part of x, and farther apart by
-r (1 - cos t).
+of both radii of curvature and x = r sin t, both surfaces are along n of one another at a part of x, and farther apart
+by r (1 - cos t).
 
 The least gap belongs to one of the candidates: if it is none of these, the first is the point where the shapes touch;
 of lines the last, so that both ends stay.
@@ -51,7 +51,7 @@ NARROW = 1e-6  # sine between a feature's diagonals below which it is a line
 SLANTED = 0.9  # cosine to the normal below which a feature is no face of the contact
 STANDING = 0.7  # cosine between a cylinder's axis and the normal above which it meets with its cap
 CROSSING = 0.03  # squared sine of 10 degrees: lines that cross at more touch at one point
-LINES = Capsule, Cylinder
+LINES = Capsule, Cylinder, Cone
 
 Two = tuple[Scalar, Scalar]
 
@@ -60,7 +60,12 @@ class Feature(NamedTuple):
     """Four points of a surface, counter-clockwise about the direction they are farthest along."""
 
     points: tuple[Vector3, ...]
-    is_line: Any  # of a cylinder or capsule: the second point and the third are its ends
+    is_line: Any  # of `LINES`: the second point and the third are its ends
+    radii: tuple[Scalar, Scalar] = (0.0, 0.0)  # of curvature around it, at its ends
+
+    def radius_at(self, part: Scalar) -> Scalar:
+        first, last = self.radii
+        return first + (last - first) * part
 
 
 class Outline(NamedTuple):
@@ -95,14 +100,14 @@ def _manifold(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, deepest: Witness) ->
     of_a = _feature(a, -n)
     of_b = _feature(b, X_ab.rotation.transpose_apply(n))
     # Counter-clockwise about n, both; A's is about -n.
-    of_a = of_a._replace(points=tuple(p - n * radius_of(a) for p in reversed(of_a.points)))
+    of_a = of_a._replace(points=tuple(p - n * radius_of(a) for p in reversed(of_a.points)), radii=of_a.radii[::-1])
     of_b = of_b._replace(points=tuple(X_ab @ p + n * radius_of(b) for p in of_b.points))
     u, v = across(n)
     corners = _corners(_outline(of_a, n, u, v), _outline(of_b, n, u, v), of_a, of_b, n, MARGIN * size)
     if isinstance(a, LINES) and isinstance(b, LINES):
         both = logical_and(of_a.is_line, of_b.is_line)
         first, second, *others = corners
-        along = zip(_along(of_a, of_b, n, both, (a.radius, b.radius)), (first, second), strict=True)
+        along = zip(_along(of_a, of_b, n, both), (first, second), strict=True)
         corners = [*(_chosen(both, *pair) for pair in along), *others]
     else:
         both = False
@@ -116,7 +121,7 @@ def _feature(shape: Geometry, d: Vector3) -> Feature:
     """Return what a shape shows along a unit vector d, in its own frame."""
     if isinstance(shape, Capsule):
         ends = Vector3(0.0, 0.0, -0.5 * shape.length), Vector3(0.0, 0.0, 0.5 * shape.length)
-        return Feature((ends[0], ends[0], ends[1], ends[1]), absolute(d.z) < STANDING)
+        return Feature((ends[0], ends[0], ends[1], ends[1]), absolute(d.z) < STANDING, (shape.radius,) * 2)
     if isinstance(shape, (Cylinder, Cone)):
         return _of_rim(shape, d)
     u, v = across(d)
@@ -131,10 +136,13 @@ def _of_rim(shape: Cylinder | Cone, d: Vector3) -> Feature:
     left = Vector3(-out.y, out.x, 0.0) * sign
     up = Vector3(0.0, 0.0, 0.5 * shape.length * sign)
     cap = out + up, left + up, up - out, up - left
-    other = -up if isinstance(shape, Cone) else out - up
+    radii, other = (shape.radius,) * 2, out - up
+    if isinstance(shape, Cone):
+        slant = sqrt(shape.radius * shape.radius + shape.length * shape.length)
+        radii, other = (shape.radius * slant / maximum(shape.length, COINCIDENT), 0.0), -up
     line = out + up, out + up, other, other
     stands = d.z * sign > STANDING
-    return Feature(tuple(select(stands, *both) for both in zip(cap, line, strict=True)), logical_not(stands))
+    return Feature(tuple(select(stands, *both) for both in zip(cap, line, strict=True)), logical_not(stands), radii)
 
 
 def _outline(feature: Feature, n: Vector3, u: Vector3, v: Vector3) -> Outline:
@@ -191,7 +199,7 @@ def _entry(start: Two, side: Two, other: Outline, margin: Scalar) -> tuple[Scala
     return clip(enters, 0.0, 1.0), logical_and(logical_and(meets, length > margin * margin), other.has_area)
 
 
-def _along(of_a: Feature, of_b: Feature, n: Vector3, both: Any, radii: tuple[Scalar, Scalar]) -> list[Corner]:
+def _along(of_a: Feature, of_b: Feature, n: Vector3, both: Any) -> list[Corner]:
     """Return the ends of the overlap of two lines, if they are nearly parallel and have one."""
     start, e = of_a.points[1], of_a.points[2] - of_a.points[1]
     f = of_b.points[2] - of_b.points[1]
@@ -208,14 +216,16 @@ def _along(of_a: Feature, of_b: Feature, n: Vector3, both: Any, radii: tuple[Sca
     found = []
     for part in (first, last):
         at = start + e * part
-        opposite = of_b.points[1] + f * clip((part - s) * inverse, 0.0, 1.0)
-        way, r = at - opposite, radii[0] + radii[1]
+        there = clip((part - s) * inverse, 0.0, 1.0)
+        opposite = of_b.points[1] + f * there
+        own, other = of_a.radius_at(part), of_b.radius_at(there)
+        way, r = at - opposite, own + other
         x = aside.dot(way)
         squared = r * r - x * x
         is_above = logical_and(exists, squared > 0.0)
         part, per = sqrt(where(is_above, squared, 1.0)), 1.0 / where(is_above, r, 1.0)
         falls = 1.0 - part * per
-        at = at - aside * (x * radii[0] * per) + n * (radii[0] * falls)
+        at = at - aside * (x * own * per) + n * (own * falls)
         found.append(Corner(is_above, at, n.dot(way) + r * falls))
     return found
 

@@ -25,7 +25,7 @@ from cardan._dynamics.algorithms.drives import JointForces
 from cardan._dynamics.algorithms.implicit import NodeForces, Snapshot, accelerations_that_solve, add_impedance
 from cardan._dynamics.algorithms.linear import Armature, Rows, plus
 from cardan._dynamics.algorithms.tree import Vector
-from cardan._motion.contact.cone import Cone, Impulse, Part
+from cardan._motion.contact.cone import FrictionCone, Impulse, Part
 from cardan._motion.contact.point import Contact
 
 
@@ -44,7 +44,7 @@ class AtMinimum:
     @cached_property
     def parts(self) -> list[Part]:
         """The parts of their laws that the contacts are on."""
-        laws = [Cone.of(contact, self.dt) for contact in self.contacts]
+        laws = [FrictionCone.of(contact, self.dt) for contact in self.contacts]
         found = zip(laws, all_held(self.impulses), self._twists(all_held(self.a)), strict=True)
         return [law.part(all_held(law.test(g, twist))) for law, g, twist in found]
 

@@ -80,7 +80,7 @@ class Impulse(NamedTuple):
     slip: Force
 
 
-class Cone(NamedTuple):
+class FrictionCone(NamedTuple):
     """The law of one contact in a step."""
 
     normal: Vector3  # n
@@ -95,7 +95,7 @@ class Cone(NamedTuple):
     share: Scalar = 1.0  # of it in the larger
 
     @staticmethod
-    def of(contact: Contact, dt: float) -> Cone:
+    def of(contact: Contact, dt: float) -> FrictionCone:
         material, w, double = contact.material, contact.inverse_mass, is_double(contact.moment.q)
         rigid, R_t = w * where(double, DOUBLE, SINGLE), w * STICKING
         spring = 1.0 / (material.stiffness * dt * dt)
@@ -113,10 +113,10 @@ class Cone(NamedTuple):
             # A soft contact would add its own rebound, and take (1 + e) R_n / w of the speed.
             R_n = where(hits, minimum(R_t, rigid), R_n)
         spin, roll = (_over(e, material.friction) for e in (material.torsional, material.rolling))
-        law = Cone(contact.normal, material.friction, w, R_n, R_t, wanted, spin, roll)
+        law = FrictionCone(contact.normal, material.friction, w, R_n, R_t, wanted, spin, roll)
         return law if contact.along is None else law._in_two_directions(contact.along, material.anisotropy)
 
-    def _in_two_directions(self, along: Vector3, ratio: float) -> Cone:
+    def _in_two_directions(self, along: Vector3, ratio: float) -> FrictionCone:
         """Return the law with a friction across a direction that is so many times that along it."""
         if ratio > 1.0:
             return self._replace(friction=self.friction * ratio, narrow=along, share=1.0 / ratio)
@@ -227,7 +227,7 @@ class Cone(NamedTuple):
 class Part(NamedTuple):
     """A part of the cone, on which the impulse is W (v* - v)."""
 
-    law: Cone  # whose it is
+    law: FrictionCone  # whose it is
     along: Scalar  # of W, along the normal, or the edge that slides
     drag: Scalar  # of W, along slips that do not change the edge
     t: Force  # the direction of friction that slides; 0 where it sticks
@@ -254,7 +254,7 @@ class Part(NamedTuple):
         return sliding + ArticulatedInertia(across * self.drag, Matrix3.zero(), turning * self.drag)
 
 
-def worst_error(laws: Sequence[Cone], impulses: Sequence[Impulse], twists: Sequence[Motion]) -> Scalar:
+def worst_error(laws: Sequence[FrictionCone], impulses: Sequence[Impulse], twists: Sequence[Motion]) -> Scalar:
     """Return the largest square of by how much a velocity is wrong."""
     worst: Scalar = 0.0
     for law, impulse, twist in zip(laws, impulses, twists, strict=True):

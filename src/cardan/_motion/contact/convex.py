@@ -29,7 +29,7 @@ from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.stepping import Solved
 from cardan._motion.collision.candidate import chosen
 from cardan._motion.contact.at_minimum import AtMinimum, with_derivatives
-from cardan._motion.contact.cone import Cone
+from cardan._motion.contact.cone import FrictionCone
 from cardan._motion.contact.descent import downhill
 from cardan._motion.contact.equation import equation_of_motion
 from cardan._motion.contact.point import Contact
@@ -62,7 +62,7 @@ def convex(
     impulses = [g._replace(slip=contact.on_node(g.slip)) for contact, g in solved]
     a, impulses = with_derivatives(AtMinimum(moment, elements, contacts, found.a, impulses, list(found.efforts), dt))
     acting = zip(contacts, impulses, strict=True)
-    wrenches = [Cone.of(contact, dt).wrench(g) * (1.0 / dt) for contact, g in acting]
+    wrenches = [FrictionCone.of(contact, dt).wrench(g) * (1.0 / dt) for contact, g in acting]
     return Solved(Accelerations(a, moment.changes(a)), all_held(found.residual), wrenches)
 
 

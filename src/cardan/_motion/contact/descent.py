@@ -27,7 +27,7 @@ from cardan._algebra.arrays.repeat import in_loop, repeat_while
 from cardan._algebra.scalar import maximum, where
 from cardan._algebra.spatial import Motion, Scalar
 from cardan._dynamics.algorithms.tree import Vector
-from cardan._motion.contact.cone import Cone, Impulse
+from cardan._motion.contact.cone import FrictionCone, Impulse
 from cardan._motion.contact.problem import NOTHING, Decision, Estimate, Problem, Row, Tests
 
 # Halvings of a step, at most: edges of stops and cones are 1e-6 and 1e-3 of a step wide. With 12 a fifth of 200 hard
@@ -74,7 +74,7 @@ class _Line(NamedTuple):
     slip: Motion  # of u
 
     @staticmethod
-    def of(law: Cone, start: Motion, u: Motion) -> _Line:
+    def of(law: FrictionCone, start: Motion, u: Motion) -> _Line:
         v, slip = law.slip(start), law.slip(u)
         h, k, e = (_dot(*both) for both in ((v, v), (v, slip), (slip, slip)))
         return _Line(law.normal.dot(start.linear), law.normal.dot(u.linear), h, k, e, slip)
@@ -83,7 +83,7 @@ class _Line(NamedTuple):
         """Return g . u."""
         return g.normal * self.c + _dot(g.slip, self.slip)
 
-    def power_asked(self, law: Cone, s: Scalar) -> Scalar:
+    def power_asked(self, law: FrictionCone, s: Scalar) -> Scalar:
         """Return g . u of the impulse that the velocities at s ask for."""
         rest = self.k + self.e * s
         squared = maximum(self.h + (self.k + rest) * s, 0.0)  # rounding may be below

@@ -21,7 +21,7 @@ from cardan._algebra.scalar import is_zero, maximum, sqrt
 from cardan._algebra.spatial import SE3, Force, Motion, Scalar
 from cardan._dynamics.algorithms.drives import JointForces, Lines
 from cardan._dynamics.algorithms.tree import Vector
-from cardan._motion.contact.cone import Cone, Impulse, Part
+from cardan._motion.contact.cone import FrictionCone, Impulse, Part
 from cardan._motion.contact.equation import (
     NO_RESPONSE,
     Changes,
@@ -60,7 +60,7 @@ class Row(NamedTuple):
     They are defined where it is near.
     """
 
-    laws: list[Cone]
+    laws: list[FrictionCone]
     ahead: list[Motion]
     places: list[SE3] | None  # None of a single contact: it answers where it is
     nearness: Scalar | None  # of several: by how much they are nearer than what need not be looked at
@@ -70,7 +70,7 @@ class Row(NamedTuple):
         contacts = patch.contacts
         places = None if patch.is_single else [contact.place for contact in contacts]
         ahead = [contact.ahead(dt) for contact in contacts]
-        return Row([Cone.of(contact, dt) for contact in contacts], ahead, places, patch.nearness)
+        return Row([FrictionCone.of(contact, dt) for contact in contacts], ahead, places, patch.nearness)
 
     @property
     def kind(self) -> Any:

@@ -14,7 +14,7 @@ from cardan._algebra.scalar import where
 from cardan._algebra.spatial import SE3, Force, Motion, Vector3
 from cardan._compiler.program import Program
 from cardan._motion.collision import Candidate
-from cardan._motion.contact.cone import Cone, Impulse
+from cardan._motion.contact.cone import FrictionCone, Impulse
 from cardan._motion.contact.point import Contact
 from cardan._motion.crowd.rows import NODE, NodeRow, row_program
 
@@ -66,9 +66,9 @@ class ContactRows:
             if not self.lengths:
                 material.torsional = material.rolling = 0.0
             contact = Contact(moment, pair, Candidate(gap[0], Vector3(*point), Vector3(*normal)), material)
-            dissipating = Cone.of(contact, self.dt)
+            dissipating = FrictionCone.of(contact, self.dt)
             material.dissipation = None
-            cone = _chosen(surface[SURFACE.index("dissipation")] < 0.0, Cone.of(contact, self.dt), dissipating)
+            cone = _chosen(surface[SURFACE.index("dissipation")] < 0.0, FrictionCone.of(contact, self.dt), dissipating)
             twist = contact.ahead(self.dt)
             ahead = Motion(twist.linear + Vector3(*turning) * (0.5 * self.dt), twist.angular)
             test = cone.test(cone.first(contact.velocity), contact.velocity)
@@ -116,11 +116,11 @@ class ContactRows:
     def _columns(self) -> dict[str, Any]:
         return {"law": LAW, "ahead": self.twist, "test": self.impulse}
 
-    def _law_of(self, row: Any) -> tuple[Cone, SE3]:
+    def _law_of(self, row: Any) -> tuple[FrictionCone, SE3]:
         values = dict(zip(CONE, row[6:], strict=True))
         if not self.lengths:
             values |= {"torsional": 0.0, "rolling": 0.0}
-        return Cone(Vector3(*row[:3]), **values), SE3(None, Vector3(*row[3:6]))
+        return FrictionCone(Vector3(*row[:3]), **values), SE3(None, Vector3(*row[3:6]))
 
     def _twist(self, V: Motion) -> list[Any]:
         return list(V.scalars())[: self.twist]
@@ -139,9 +139,9 @@ def _motion(row: Any) -> Motion:
     return Motion(tuple(row[:3]), tuple(row[3:]))
 
 
-def _chosen(condition: Any, one: Cone, other: Cone) -> Cone:
+def _chosen(condition: Any, one: FrictionCone, other: FrictionCone) -> FrictionCone:
     """Return one law or another, which differ in what comes of dissipation."""
     values = {key: getattr(one, key) for key in CONE}
     for key in ("R_n", "wanted"):
         values[key] = where(condition, getattr(one, key), getattr(other, key))
-    return Cone(one.normal, **values)
+    return FrictionCone(one.normal, **values)

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from cardan._algebra.scalar import absolute, maximum, where
 from cardan._algebra.spatial import SE3, Motion, Scalar, Symmetric3, Vector3
 from cardan._compiler.program import Program
-from cardan._motion.contact.cone import Cone, Impulse
+from cardan._motion.contact.cone import FrictionCone, Impulse
 from cardan._motion.crowd.contact_rows import LAW
 from cardan._motion.crowd.rows import LANES, NODE, pose_of, row_program
 
@@ -62,7 +62,7 @@ class Meeting(NamedTuple):
     a: End
     b: End
     ahead: Vector3  # u_0
-    law: Cone
+    law: FrictionCone
     per: tuple[Scalar, Scalar]  # omega (D + R)^-1, along the normal and across
     m: Scalar  # mu E_t / E_n of E = D + R: what a projection takes
     share: Scalar  # 1 / (1 + mu m)
@@ -70,11 +70,11 @@ class Meeting(NamedTuple):
     @staticmethod
     def of(row: Sequence[Any]) -> Meeting:
         a, b = (End(Vector3(*row[k : k + 3]), row[k + 3], Symmetric3(row[k + 4 : k + 10])) for k in (0, 10))
-        law = Cone(Vector3(*row[23:26]), *row[26:31])
+        law = FrictionCone(Vector3(*row[23:26]), *row[26:31])
         return Meeting(a, b, Vector3(*row[20:23]), law, (row[31], row[32]), row[33], row[34])
 
     @staticmethod
-    def between(a: End, b: End, ahead: Vector3, law: Cone) -> Meeting:
+    def between(a: End, b: End, ahead: Vector3, law: FrictionCone) -> Meeting:
         """Return the contact of two bodies, with D of the absolute values of A's rows."""
         axes = law.normal, *_across(law.normal)
         answers = [a.answer_here(e) + b.answer_here(e) for e in axes]
@@ -147,7 +147,7 @@ def meeting_program(twist: int) -> Program:
     ) -> dict[str, Any]:
         X = pose_of(node)
         at, n = X @ Vector3(*point), X.rotation @ Vector3(*law[:3])
-        cone = Cone(n, *law[6:11])
+        cone = FrictionCone(n, *law[6:11])
         end_a, end_b = (End(at - Vector3(*body[:3]), body[3], Symmetric3(body[4:])) for body in (body_a, body_b))
         row = Meeting.between(end_a, end_b, X.rotation @ Vector3(*ahead[:3]), cone).numbers
         return {"row": row, "impulse": [*g, 0.0]} | _moved((end_a, end_b), (a, b), Vector3(*g))

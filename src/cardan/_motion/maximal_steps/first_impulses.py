@@ -28,7 +28,7 @@ from cardan._algebra.spatial import Matrix3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.closed import inverse
 from cardan._dynamics.algorithms.linear import Rows
 from cardan._dynamics.algorithms.proximal import is_double
-from cardan._motion.contact.cone import SMALL, STICKING, Cone, worst_error
+from cardan._motion.contact.cone import SMALL, STICKING, FrictionCone, worst_error
 from cardan._motion.contact.equation import JointEquation, OnJoints, Response
 from cardan._motion.contact.point import Contact
 
@@ -102,7 +102,7 @@ def first_impulses(
     laws = []
     for contact, speed in zip(equation.contacts, wanted, strict=True):
         w = contact.inverse_mass
-        laws.append(Cone(contact.normal, contact.material.friction, w, w * share, w * STICKING, speed))
+        laws.append(FrictionCone(contact.normal, contact.material.friction, w, w * share, w * STICKING, speed))
 
     def once(now: Any, impulses: Any) -> tuple[Any, Any]:
         parts = [law.part(law.test(g, u)) for law, g, u in zip(laws, impulses, now, strict=True)]
