@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from cardan._motion.collision import points
 from cardan._motion.collision.convex import convex_convex
 from cardan._robot.geometry.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Hull, Sphere
 from cardan._robot.geometry.support import reach
 from cardan.spatial import SE3
+from two_shapes import sized
 
 coal = pytest.importorskip("coal", reason="needs the `oracles` extra: coal")
 
@@ -95,3 +97,39 @@ def test_gaps_are_those_of_coal(pair):
     shallow = (expected < 0.0) & (expected > -0.02)
     off = np.abs(gap - expected)[shallow] > np.maximum(1e-4, 0.01 * np.abs(expected[shallow]))
     assert off.sum() <= 1 + 0.01 * shallow.sum()
+
+
+def of_any_size(rng, kind):
+    """A shape of a kind whose sizes are 1e-3 to 1e3, each for itself."""
+    sizes = 10.0 ** rng.uniform(-3.0, 3.0, 3)
+    match kind.__name__:
+        case "Box" | "Ellipsoid":
+            return kind(sizes.tolist())
+        case "Hull":
+            return Hull((rng.normal(size=(12, 3)) * sizes).tolist())
+        case "Sphere":
+            return Sphere(float(sizes[0]))
+    return kind(float(sizes[0]), float(sizes[1]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "kind", [Sphere, Capsule, Box, Cylinder, Cone, Hull, Ellipsoid], ids=lambda kind: kind.__name__
+)
+def test_cones_of_any_size_are_as_far_from_others_as_coal_has_it(kind):
+    """Needles, discs, specks and mountains: to coal's tolerance, in sizes of the larger one."""
+    rng, compared, n = np.random.default_rng(5), 0, 10
+    for _ in range(40):
+        pair = of_any_size(rng, Cone), of_any_size(rng, kind)
+        size = max(float(reach(shape, np.eye(3)).max()) for shape in pair)
+        a, b = (sized(shape, 1.0 / size) for shape in pair)  # coal has absolute tolerances
+        R, d = Rotation.random(n, random_state=rng).as_matrix(), rng.normal(size=(n, 3))
+        d /= np.linalg.norm(d, axis=-1, keepdims=True)
+        far = reach(a, d) + reach(b, -np.einsum("nji,nj->ni", R, d))
+        p = d * (far * rng.uniform(0.8, 1.3, n))[:, None]
+        expected = by_coal(a, b, R, p)
+        found = np.min([np.broadcast_to(c.gap, n) for c in points(pair[0], SE3(), pair[1], SE3(R, size * p))], axis=0)
+        apart = expected > 1e-8
+        np.testing.assert_allclose(found[apart] / size, expected[apart], atol=1e-7)
+        compared += apart.sum()
+    assert compared > 200

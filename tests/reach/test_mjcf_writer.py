@@ -10,7 +10,7 @@ import cardan
 from cardan import conventions
 from cardan import joints as J
 from cardan._reach.formats.mjcf import write
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, Mesh, Plane, Shape, Sphere
+from cardan._robot.geometry.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Hull, Mesh, Plane, Shape, Sphere
 from cardan._robot.records import Actuator, Drive, Material, Spring
 from cardan.errors import DescriptionWarning, MechanismError, ParameterError, UnsupportedError
 from cardan.formats import load_mechanism
@@ -233,6 +233,7 @@ def lossy():
     m.add_joint("copy", J.Mimic(J.Revolute(), "j"), "tool", "copying", limits=limits, compliance=[0.1] * 6)
     m.add_shape(Shape("b", "visual", Sphere(0.1), texture="a.png", group=2, surface=Material(0.1)))
     m.add_shape(Shape("b", "collision", Sphere(0.1), surface=Material(0.0, stiffness=7.0)))
+    m.add_shape(Shape("b", "visual", Cone(0.1, 0.2)))
     m.add_group(cardan._robot.records.Group("arm", ("b",)))
     m.add_actuator(Actuator("open", "j"))
     return m
@@ -243,6 +244,7 @@ LOST = (
     "limits (lower, upper, effort) of joints that mimic another 'copy'",
     "compliance of joints 'copy'",
     "textures of shapes on 'b'",
+    "cones, but as hulls of 64 sides, on 'b'",
     "stiffness and dissipation, or moments without friction, of surfaces on 'b'",
     "surfaces, groups, masks and margins of shapes that are only seen, on 'b'",
     "that the gain of actuators is not known, which is 1 there: 'open'",
