@@ -34,7 +34,7 @@ from oracles.test_coal_collision import by_coal
 BATCH, CALLS, POSES, ROUNDS = 4096, 500, 100_000, 5
 _corners = np.random.default_rng(0).normal(size=(20, 3))
 CORNERS = _corners / np.linalg.norm(_corners, axis=1, keepdims=True) * (0.1, 0.08, 0.05)
-KINDS = "sphere", "capsule", "cylinder", "ellipsoid", "box"
+KINDS = "sphere", "capsule", "cylinder", "cone", "ellipsoid", "box"
 SHAPES = {kind: PRIMITIVES[kind] for kind in KINDS} | {"hull of 20": Hull(CORNERS)}
 
 
