@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,24 @@ value is put in a table, taken from there, and read; with less to do in between,
 WORTH_SKIPPING = 40
 """Operations from which on it is worth to ask whether a body may be skipped; each value it gives takes one more."""
 
+_MANY: ContextVar[bool] = ContextVar("cardan_many", default=False)
+
+
+def many_follow() -> bool:
+    """Return whether many directions will be pushed forward through what is traced here, by its last derivative."""
+    return _MANY.get()
+
+
+@contextmanager
+def pushing(many: bool) -> Iterator[None]:
+    """Say whether that is so of what is traced inside."""
+    token = _MANY.set(many)
+    try:
+        yield
+    finally:
+        _MANY.reset(token)
+
+
 Pass = Callable[[list[Any]], tuple[Any, list[Any]]]
 """What a pass makes of entries: whether another may change them, and what they are then."""
 
@@ -51,6 +70,7 @@ class Graph:
     """
 
     __slots__ = (
+        "calls",
         "columns",
         "folded",
         "implicit",
@@ -58,6 +78,7 @@ class Graph:
         "is_last",
         "many",
         "order",
+        "pushed",
         "put",
         "regions",
         "shared",
@@ -66,15 +87,17 @@ class Graph:
         "tables",
     )
 
-    def __init__(self, *, regions: bool = False, order: int = 0, is_last: bool = False, many: bool = False) -> None:
+    def __init__(self, *, regions: bool = False, order: int = 0, is_last: bool = False) -> None:
         self.order = order  # how often what is traced will be differentiated
-        self.many = many  # whether many directions will be pushed forward through it then
+        self.many = many_follow()  # whether many directions will be pushed forward through it in the end
         self.implicit = False  # whether it is another one where derivatives follow (`arrays/implicit_function`, loops)
         self.is_last = is_last  # whether no derivative is taken any more: then what is held is what it is
         self.instructions: list[tuple[Op, tuple[int, ...], float]] = []
         self.regions: list[Region] | None = [] if regions else None  # None: passes are written out
         self.table: dict[Any, int] = {}
         self.tables: dict[Table, int] = {}  # those that are read, and their numbers
+        self.calls: dict[tuple[Any, int], int] = {}  # those that are differentiated twice, and their numbers
+        self.pushed: dict[Any, list[Any]] = {}  # by call and arguments, its results with their derivatives
         self.columns: list[Column] = []
         self.put: dict[tuple[int, int], tuple[int, int]] = {}  # what was put in a column at a row, and by which PUT
         self.folded = self.signs = self.shared = 0
@@ -302,6 +325,7 @@ class Graph:
             if instruction[0] not in stays and self.table.get(instruction) == k:
                 del self.table[instruction]
         self.put = {cell: put for cell, put in self.put.items() if put[1] < start}
+        self.pushed.clear()
 
     def mapped(
         self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]], always: bool = False
@@ -345,6 +369,24 @@ class Graph:
 
     def _kept(self, value: Expr, column: int, row: int) -> Expr:
         return Expr(self, self.entry(column, self.at(row)).index, value.negative)
+
+    @property
+    def calls_are_known(self) -> bool:
+        """Whether a call in it keeps the derivatives that are known of it: one forward, or one backwards before."""
+        return self.many and self.order in (1, 2) and not self.is_last
+
+    def called(self, call: tuple[Any, int], value: Any, x: Sequence[Any]) -> Any:
+        """Return a result of a call, of which derivatives are taken backwards first, and then forward by many."""
+        if not self.calls_are_known:
+            return value
+        args = tuple(map(self.result, x))
+        if self.order == 2:
+            number = self.calls.setdefault(call, len(self.calls))
+            return Expr(self, self.add(Op.CALLED, (self.result(value), *args), float(number)))
+        of, result = call
+        if (of, args) not in self.pushed:
+            self.pushed[of, args] = of.pushed(x)
+        return scalar.held(value, self.pushed[of, args][result])
 
     @contextmanager
     def still(self) -> Iterator[None]:
@@ -444,18 +486,20 @@ class Expr:
         self.graph.implicit = True
         return self.graph.order
 
+    def __called__(self, call: tuple[Any, int], x: Sequence[Any]) -> Any:
+        return self.graph.called(call, self, x)
+
     def __argument__(self) -> Expr:
         """Return the same value apart: what is made of it is told from what is made of the value elsewhere."""
         graph, k = self.graph, self.graph.result(self)
-        known = graph.many and graph.order == 1 and not graph.is_last
-        return Expr(graph, graph.add(Op.HELD, (k, k), float(len(graph.instructions)))) if known else self
+        return Expr(graph, graph.add(Op.HELD, (k, k), float(len(graph.instructions)))) if graph.calls_are_known else self
 
-    def __jacobian__(self, arguments: list[Any], results: list[Any]) -> bool:
-        """Return whether a Jacobian serves derivatives of results that are functions of some arguments alone."""
-        graph = self.graph
+    def __jacobian__(self, arguments: list[Any], results: list[Any]) -> int:
+        """Return how often known derivatives serve results that are functions of some arguments alone."""
+        graph, parts = self.graph, (results, arguments)
         graph.implicit = True
-        once = graph.many and graph.order == 1 and not graph.is_last
-        return once and graph.is_made_of(*([e.index for e in part if type(e) is Expr] for part in (results, arguments)))
+        known = graph.calls_are_known and graph.is_made_of(*([e.index for e in p if type(e) is Expr] for p in parts))
+        return graph.order if known else 0
 
     def __mapped__(
         self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]], always: bool

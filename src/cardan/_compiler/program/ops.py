@@ -74,12 +74,13 @@ class Op(Enum):
     )
     CELL = "cell"  # the number of a table at floor(a), clipped to its ends; the first for NaN
     HELD = "held"  # a, with the derivative of b
+    CALLED = "called"  # a, a result of a call whose arguments are the further operands: it knows their derivatives
 
 
 class Spec(NamedTuple):
-    operands: tuple[ValueType, ...]  # their types
+    operands: tuple[ValueType, ...]  # their types; a CALLED has any number of the same type behind it
     result: ValueType  # its type
-    # the operation on scalars of any type; that of a CELL or LINK is given its table first
+    # the operation on scalars of any type; that of a CELL or LINK is given its table first, of a CALLED its call
     evaluate: Callable[..., Any]
     numpy: Callable[..., Any]  # the operation on arrays of numbers: its definition
     # the operation in C, with {0}, {1}, {2} for the operands and {f} for the suffix of functions of floats; of a CELL
@@ -97,6 +98,11 @@ def _unary(name: str, in_numpy: str = "", in_c: str = "") -> Spec:
 
 def _binary(evaluate: Callable[..., Any], numpy: Callable[..., Any], c: str, result: ValueType = _R) -> Spec:
     return Spec((_R, _R), result, evaluate, numpy, c)
+
+
+def _called(call: Any, a: Any, *x: Any) -> Any:
+    """Return a result of a call: of symbols, with its derivatives if they will be asked for."""
+    return a.__called__(call, x) if hasattr(type(a), "__called__") else a
 
 
 SPEC: dict[Op, Spec] = {
@@ -139,6 +145,7 @@ SPEC: dict[Op, Spec] = {
     Op.ADDED: Spec((_I, _R), _NOTHING, float, float, ""),
     Op.CELL: Spec((_R,), _R, cell, Table.at, "{1}[{0} > 0 ? {0} < {2} ? (long){0} : {2} : 0]"),
     Op.HELD: Spec((_R, _R), _R, scalar.held, lambda a, b: a, "{0}"),
+    Op.CALLED: Spec((_R,), _R, _called, lambda a, *x: a, "{0}"),
 }
 
 ROWS = frozenset(op for op, spec in SPEC.items() if spec.result is ValueType.ROW)  # what gives the number of a row

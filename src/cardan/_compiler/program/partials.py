@@ -40,6 +40,7 @@ PARTIALS: dict[Op, Callable[..., tuple[Any, ...]]] = {
     Op.LOG1P: lambda a, z: (1.0 / (1.0 + a),),
     Op.ABS: lambda a, z: (scalar.sign(a),),
     Op.HELD: lambda a, b, z: (0.0, 1.0),
+    Op.CALLED: lambda a, *x: (1.0, *(0.0 for _ in x[1:])),
     **dict.fromkeys(STILL - TRUTHS, lambda a, z: (0.0,)),
 }
 """Local derivatives. A choice (`choice_of`) has none: it chooses among its operands' derivatives."""

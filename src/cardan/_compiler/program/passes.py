@@ -149,14 +149,14 @@ def _without_unread(program: Program) -> Program:
 
 def without_tangents(program: Program) -> Program:
     """Return the program that computes the same, without what only derivatives are made of."""
-    if not program.instructions.count_of(Op.HELD):
+    if not any(map(program.instructions.count_of, (Op.HELD, Op.CALLED))):
         return program
     ops, args, values = program.instructions.ops, program.instructions.args, program.instructions.values
     instead, found = list(range(len(ops))), []
     for k, op in enumerate(ops):
         own = tuple([instead[a] for a in args[k]])
         found.append(Instruction(op, own, values[k]))
-        if op is Op.HELD:
+        if op in (Op.HELD, Op.CALLED):
             instead[k] = own[0]
     carried = [r._replace(carried=tuple([(k, instead[after]) for k, after in r.carried])) for r in program.regions]
     results = tuple([instead[r] for r in program.results])

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise, product, takewhile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from cardan._compiler.program.ops import ALWAYS_THERE, ENTRIES, FREE, ROWS, Op
 
 SUMS = frozenset({Op.ADD, Op.SUB, Op.ADDED})
 CHOICES = frozenset({Op.NEG, Op.ABS, Op.SIGN, Op.MIN, Op.MAX, Op.LT, Op.LE, Op.EQ, Op.AND, Op.OR, Op.NOT, Op.SELECT})
-CHOICES |= {Op.HELD}
+CHOICES |= {Op.HELD, Op.CALLED}
 """What compares, chooses, turns a sign or is there anyway: no arithmetic."""
 KINDS = {Op.MUL: "multiplications", Op.DIV: "divisions", Op.SQRT: "square roots"}
 KINDS |= dict.fromkeys(SUMS, "additions") | dict.fromkeys(CHOICES, "comparisons and signs")
@@ -139,6 +139,8 @@ class Program(ByFields):
     # (Not part of what it is.)
     order: int | None = field(default=None, compare=False)
     columns: tuple[Column, ...] = ()
+    # the calls that CALLED instructions name, each with the number of a result; only where derivatives follow
+    calls: tuple[Any, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         if type(self.instructions) is not Instructions:

@@ -34,8 +34,9 @@ class Walk:
     def __init__(self, program: Program, functions: Functions, freed: Iterable[tuple[int, ...]] = repeat(())) -> None:
         self.program, self.ops, self.values = program, program.instructions.ops, program.instructions.values
         own: list[Any] = list(map(functions.__getitem__, self.ops))
-        for k in program.instructions.places(Op.CELL):
-            own[k] = partial(own[k], program.tables[int(self.values[k])])
+        for op, read in ((Op.CELL, program.tables), (Op.CALLED, program.calls)):
+            for k in program.instructions.places(op):
+                own[k] = partial(own[k], read[int(self.values[k])])
         self.steps: list[WalkStep] = list(zip(own, program.instructions.args, freed, strict=False))
         self.parts = phases(program)
         self.passes: dict[Region, list[int]] = {region: [] for region in program.regions}

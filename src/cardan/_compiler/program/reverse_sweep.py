@@ -53,6 +53,9 @@ class ReverseRun(Run):
         self.unwritten: Container[int] = ()  # columns that are there already where a pass is computed again
         self.conditions: dict[int, Condition] = {}
         self.within_loops = 0
+        self.calls: dict[tuple[Any, tuple[int, ...]], list[int]] = {}  # by call and arguments, its results
+        for k in program.instructions.places(Op.CALLED):
+            self.calls.setdefault(self.call_of(k), []).append(k)
 
     def is_active(self, region: Region) -> bool:
         """Return whether derivatives go through a region."""
@@ -117,6 +120,9 @@ class ReverseRun(Run):
             op, args = ops[k], steps[k][1]
             if op in WRITES and active[args[1]]:
                 self.give(found, args[1], self.read_beside(k))
+            if op is Op.CALLED:
+                self.pull_call(k, found)
+                continue
             if not active[k] or not found.get(k) or op is Op.CARRIED or op is Op.INPUT:
                 continue
             if op is Op.ENTRY:
@@ -140,6 +146,27 @@ class ReverseRun(Run):
     def give(self, found: Found, a: int, derivatives: Derivatives) -> None:
         if derivatives and self.active[a]:
             accumulate_in(found[a].setdefault((), {}), derivatives)
+
+    def call_of(self, k: int) -> tuple[Any, tuple[int, ...]]:
+        """Return the call that a result is of, and its arguments."""
+        return self.walk.program.calls[int(self.walk.values[k])][0], self.walk.steps[k][1][1:]
+
+    def pull_call(self, k: int, found: Found) -> None:
+        """Pull all results of a call back at once: at the first of them, which comes last."""
+        call, args = self.call_of(k)
+        results = {m: self.walk.program.calls[int(self.walk.values[m])][1] for m in self.calls[call, args]}
+        if k != min(results):
+            return
+        x = [self.values[a] for a in args]
+        for guard in dict.fromkeys(guard for m in results for guard in found[m]):
+            by_result: dict[int, dict[int, Any]] = {}
+            for m, number in results.items():
+                for i, weight in found[m].get(guard, {}).items():
+                    by_result.setdefault(i, {})[number] = weight
+            for i, weights in by_result.items():
+                for a, d in zip(args, call.pulled(x, weights), strict=True):
+                    if self.active[a] and not is_zero(d):
+                        accumulate_in(found[a].setdefault(guard, {}), {i: d})
 
     def split(self, choice: Choice, found: Found, k: int) -> None:
         """Pass what is found for a choice on to its operands, each under its side of the condition."""

@@ -98,7 +98,7 @@ def _verify_instruction(
     k: int, instruction: Instruction, kinds: list[ValueType], flat_inputs: int, program: Program
 ) -> None:
     op, args, value = instruction
-    operands = SPEC[op].operands
+    operands = SPEC[op].operands * (len(args) if op is Op.CALLED else 1)
     if len(args) != len(operands):
         raise ProgramError(f"%{k}: {op.value} has {len(args)} operands, expected {len(operands)}")
     for a, kind in zip(args, operands, strict=True):
@@ -110,6 +110,8 @@ def _verify_instruction(
         raise ProgramError(f"%{k}: there is no input number {value:g}")
     if op in (Op.CELL, Op.LINK) and value not in range(len(program.tables)):
         raise ProgramError(f"%{k}: there is no table number {value:g}")
+    if op is Op.CALLED and value not in range(len(program.calls)):
+        raise ProgramError(f"%{k}: there is no call number {value:g}")
     if op in ENTRIES and value not in range(len(program.columns)):
         raise ProgramError(f"%{k}: there is no column number {value:g}")
     if op in WRITES and not program.columns[int(value)].is_inner:

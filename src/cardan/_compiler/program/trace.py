@@ -42,7 +42,7 @@ def trace(
     differentiated (`cardan.implicit`).
     """
     kind = Graph if _counter.get() is None else LocatedGraph
-    graph = kind(regions=regions, order=order, many=_many.get())
+    graph = kind(regions=regions, order=order)
     entries, places = graph.symbols(inputs), places_of(inputs)
     symbols = [symbolic(entries[place], a.shape) for a, place in zip(inputs, places, strict=True)]
     try:
@@ -72,7 +72,7 @@ def _program(
     outer_first = reversed(graph.regions or ())  # of two that are equally long the outer one was closed later
     regions = tuple(sorted(outer_first, key=lambda region: (region.start, -region.stop)))
     program = Program(name, tuple(inputs), Instructions(graph.instructions), tuple(outputs), tuple(results), regions)
-    program = replace(program, tables=tuple(graph.tables), columns=tuple(graph.columns))
+    program = replace(program, tables=tuple(graph.tables), columns=tuple(graph.columns), calls=tuple(graph.calls))
     written = program.operations + graph.shared + graph.signs + graph.folded
     history = [("written", written), ("folding", written - graph.folded)]
     history += [("signs", program.operations + graph.shared), ("sharing", program.operations)]
@@ -106,19 +106,6 @@ _HERE = os.path.dirname(os.path.dirname(os.path.dirname(__file__))) + os.sep
 # Operators of spatial objects and arrays are not lines of a page: the line that wrote them is.
 _BENEATH = (f"{_HERE}_compiler{os.sep}", f"{_HERE}_algebra{os.sep}")
 
-_many: ContextVar[bool] = ContextVar("cardan_many", default=False)
-
-
-@contextmanager
-def pushing(many: bool) -> Iterator[None]:
-    """Say whether many directions will be pushed forward through what is traced inside, to be differentiated once."""
-    token = _many.set(many)
-    try:
-        yield
-    finally:
-        _many.reset(token)
-
-
 _counter: ContextVar[Counter[Line] | None] = ContextVar("cardan_lines", default=None)
 
 
@@ -127,8 +114,8 @@ class LocatedGraph(Graph):
 
     __slots__ = ("lines",)
 
-    def __init__(self, *, regions: bool = False, order: int = 0, many: bool = False) -> None:
-        super().__init__(regions=regions, order=order, many=many)
+    def __init__(self, *, regions: bool = False, order: int = 0) -> None:
+        super().__init__(regions=regions, order=order)
         self.lines: list[Line] = []
 
     def back_to(self, mark: tuple[int, int]) -> None:

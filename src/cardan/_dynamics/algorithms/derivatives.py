@@ -35,9 +35,9 @@ from typing import Generic, NamedTuple, TypeVar
 from cardan._algebra.spatial import SE3, Force, Inertia, Matrix3, Motion, MotionSubspace, Scalar, Vector3
 from cardan._dynamics.algorithms.entries import inverse_dynamics_derivatives_entries, packed_matrices
 from cardan._dynamics.algorithms.linear import Rows, add_block, dot, mirrored, transposed, zeros
-from cardan._dynamics.algorithms.rnea import inverse_dynamics, node_forces
+from cardan._dynamics.algorithms.rnea import node_forces
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics, weightless
-from cardan._dynamics.call.public import ArrayLike, Reals, known, public
+from cardan._dynamics.call.public import ArrayLike, Reals, public
 from cardan._robot.joints.derivation.derived import JointRates, joint_rates
 from cardan._robot.model import Model, Node
 
@@ -239,6 +239,3 @@ def _blocks_before(
 def _dot(felt: Sequence[tuple[Force, Vector3]], motions: Sequence[tuple[Motion, Motion]]) -> Rows:
     """Return S . (I^C a + 2 B^C v) for what each coordinate feels, and pairs (a, v)."""
     return [[dot((*a.scalars(), *v.angular), (*I_s.scalars(), *B_s)) for a, v in motions] for I_s, B_s in felt]
-
-
-known(inverse_dynamics, by=inverse_dynamics_derivatives, wrt=("q", "v", "a"))

@@ -36,7 +36,7 @@ from types import MappingProxyType
 from typing import Any, Generic, NamedTuple
 
 from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Vector3
-from cardan._dynamics.algorithms.aba import articulated_inertias, forward_dynamics, mass_factor
+from cardan._dynamics.algorithms.aba import articulated_inertias, mass_factor
 from cardan._dynamics.algorithms.derivatives import (
     Composite,
     JointMotion,
@@ -50,7 +50,7 @@ from cardan._dynamics.algorithms.linear import Factor, Rows, mirrored, transpose
 from cardan._dynamics.algorithms.loops import without_loops
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector, poses_in_one_frame, relative_kinematics
-from cardan._dynamics.call.public import ArrayLike, Reals, known, public
+from cardan._dynamics.call.public import ArrayLike, Reals, public
 from cardan._robot.model import Model, Node
 
 NOTHING = Force.zero()
@@ -155,11 +155,11 @@ def forward_dynamics_derivatives(
     Peers: Pinocchio `computeABADerivatives`, MuJoCo `mjd_transitionFD` (by differences, of a step).
     """
     without_loops(model, "forward_dynamics_derivatives")
-    found = ForwardDynamicsDerivatives(*_derivatives(model, q, v, tau, external_forces)[:3])
+    found = ForwardDynamicsDerivatives(*derivatives_and_accelerations(model, q, v, tau, external_forces)[:3])
     return packed_matrices(found, forward_dynamics_derivatives_entries(model)) if packed else found
 
 
-def _derivatives(
+def derivatives_and_accelerations(
     model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external_forces: ArrayLike | None = None
 ) -> tuple[Any, ...]:
     """Return the derivatives and, where they are found on the way, the accelerations themselves."""
@@ -222,6 +222,3 @@ def _solved(factor: Factor, B: Rows) -> Rows:
     """Return -A^-1 B for the matrix A that is factored."""
     columns = [factor.solve([-e for e in column]) for column in zip(*B, strict=True)]
     return transposed(columns) or B
-
-
-known(forward_dynamics, by=_derivatives, wrt=("q", "v", "tau"))

@@ -32,7 +32,7 @@ from typing import Generic, NamedTuple
 
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import Motion, Scalar
-from cardan._dynamics.algorithms.aba import mass_factor
+from cardan._dynamics.algorithms.aba import forward_dynamics, mass_factor
 from cardan._dynamics.algorithms.derivatives import (
     JointMotion,
     Matrix,
@@ -44,15 +44,21 @@ from cardan._dynamics.algorithms.entries import (
     forward_dynamics_hessian_entries,
     packed_matrices,
 )
-from cardan._dynamics.algorithms.forward_derivatives import ForwardDynamicsDerivatives
+from cardan._dynamics.algorithms.forward_derivatives import ForwardDynamicsDerivatives, derivatives_and_accelerations
 from cardan._dynamics.algorithms.limbs import moves_all_ways
 from cardan._dynamics.algorithms.linear import Factor, Rows, mirrored, transposed, zeros
 from cardan._dynamics.algorithms.loops import without_loops
 from cardan._dynamics.algorithms.mass_inverse import mass_matrix_inverse
 from cardan._dynamics.algorithms.rnea import bias_forces
-from cardan._dynamics.algorithms.second_derivatives import InverseDynamicsHessian, inverse_dynamics_hessian
+from cardan._dynamics.algorithms.second_derivatives import (
+    InverseDynamicsHessian,
+    inverse_dynamics_hessian,
+    inverse_dynamics_pulled,
+    of_pulled,
+)
 from cardan._dynamics.algorithms.tree import Vector
-from cardan._dynamics.call.public import ArrayLike, Reals, public
+from cardan._dynamics.call.function import function
+from cardan._dynamics.call.public import ArrayLike, Reals, known, public
 from cardan._robot.model import Model, Node
 
 
@@ -171,6 +177,25 @@ def forward_dynamics_expansion(
     return ForwardDynamicsExpansion(halves.a, *first, *second)  # pyright: ignore[reportReturnType] -- a is a vector
 
 
+@function(shapes={"weights": ("nv",)})
+def forward_dynamics_pulled(
+    model: Model, q: Vector, v: Vector, tau: Vector, weights: Vector, external_forces: ArrayLike | None = None
+) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    """Return the gradient of weights . `forward_dynamics` by q, along the tangent, v and tau: that of L, and M^-1 w."""
+    factor = mass_factor(model, q)
+    multipliers, a = _at(model, factor, q, v, tau, weights, external_forces)
+    by_q, by_v, _ = inverse_dynamics_pulled.made_from.kernel(model, q, v, a, multipliers, external_forces)
+    return by_q, by_v, [-e for e in multipliers]
+
+
+def _pulled_derivatives(
+    model: Model, q: Vector, v: Vector, tau: Vector, weights: Vector, external_forces: ArrayLike | None = None
+) -> Sequence[Rows]:
+    by_q, _, _ = forward_dynamics_pulled.made_from.kernel(model, q, v, tau, weights, external_forces)
+    halves = _halves(model, q, v, tau, weights, external_forces)
+    return of_pulled(model, by_q, _first(model, q, halves), _hessian(halves))
+
+
 class _Undone(NamedTuple):
     """The columns of dFD that floating bases make by themselves, by coordinate: a_J = -c, and no other joint moves."""
 
@@ -198,13 +223,19 @@ def _halves(
     model: Model, q: Vector, v: Vector, tau: Vector, weights: Vector, external_forces: ArrayLike | None
 ) -> _Halves:
     factor = mass_factor(model, q)
-    multipliers = factor.solve([-w for w in weights])
-    bias = bias_forces.kernel(model, q, v, external_forces)
-    a = factor.solve([t - b for t, b in zip(tau, bias, strict=True)])
+    multipliers, a = _at(model, factor, q, v, tau, weights, external_forces)
     by = inverse_dynamics_derivatives.kernel(model, q, v, a, external_forces)
     L = inverse_dynamics_hessian.kernel(model, q, v, a, multipliers, external_forces)
     Y, U_q, U_v = ([factor.inwards(x) for x in rows] for rows in (L.dq_da, transposed(by.dq), transposed(by.dv)))
     return _Halves(a, factor, L, Y, U_q, U_v, _undone(model, outwards_in_one_frame(model, q, v, a)[0]))
+
+
+def _at(
+    model: Model, factor: Factor, q: Vector, v: Vector, tau: Vector, weights: Vector, external_forces: ArrayLike | None
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Return the multipliers and the accelerations."""
+    bias = bias_forces.kernel(model, q, v, external_forces)
+    return factor.solve([-w for w in weights]), factor.solve([t - b for t, b in zip(tau, bias, strict=True)])
 
 
 def _undone(model: Model, joints: Sequence[JointMotion]) -> _Undone:
@@ -262,3 +293,9 @@ def _first(model: Model, q: Vector, halves: _Halves) -> tuple[Rows, Rows, Rows]:
         for known, U in zip(halves.undone, (halves.U_q, halves.U_v), strict=True)
     )
     return transposed(by_q) or zeros(0, 0), transposed(by_v) or zeros(0, 0), mass_matrix_inverse.kernel(model, q)
+
+
+known(forward_dynamics_pulled, by=_pulled_derivatives, wrt=("q", "v", "tau", "weights"))
+known(
+    forward_dynamics, by=derivatives_and_accelerations, wrt=("q", "v", "tau"), back=forward_dynamics_pulled
+)

@@ -49,15 +49,26 @@ Cost: O(n d), d the depth of the tree: 60 multiply-adds for two coordinates of o
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from typing import Generic, NamedTuple, cast
+from typing import Any, Generic, NamedTuple, cast
 
 from cardan._algebra.spatial import Force, Motion, MotionSubspace, Scalar, Vector3
-from cardan._dynamics.algorithms.derivatives import Composite, JointMotion, Matrix, outwards_in_one_frame
+from cardan._algebra.manifolds import Manifold
+from cardan._compiler.program.autodiff import rate_along
+from cardan._dynamics.algorithms.derivatives import (
+    Composite,
+    JointMotion,
+    Matrix,
+    inverse_dynamics_derivatives,
+    outwards_in_one_frame,
+)
 from cardan._dynamics.algorithms.entries import inverse_dynamics_hessian_entries, packed_matrices
 from cardan._dynamics.algorithms.linear import Rows, add_block, dot, mirrored, transposed, zeros
+from cardan._dynamics.algorithms.rnea import inverse_dynamics
 from cardan._dynamics.algorithms.tree import Vector, of_parent
-from cardan._dynamics.call.public import ArrayLike, Reals, public
+from cardan._dynamics.call.function import function
+from cardan._dynamics.call.public import ArrayLike, Reals, known, public
 from cardan._robot.joints.derivation.derived import JointRates, joint_rates, joint_rates_by_q
 from cardan._robot.model import Model, Node
 
@@ -131,6 +142,62 @@ class _Behind(NamedTuple):
         self.real.add(child.real)
         self.virtual.add(child.virtual)
         return self._replace(b=self.b + child.b)
+
+
+@function(shapes={"weights": ("nv",)})
+def inverse_dynamics_pulled(
+    model: Model, q: Vector, v: Vector, a: Vector, weights: Vector, external_forces: ArrayLike | None = None
+) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    """Return the gradient of weights . `inverse_dynamics` by q, along the tangent, v and a: (1) to (3)."""
+    by_q, by_v, by_a = ([0.0] * model.nv for _ in range(3))
+    for i in _sums(model, q, v, a, weights, external_forces):
+        j, f, P, b = i.joint, i.real.f, i.virtual.f, i.b
+        changes = zip(j.v, i.omega, j.Psi_ddot, j.Psi_dot, j.Upsilon_dot, j.S, strict=True)
+        for k, omega, Psi_ddot, Psi_dot, Upsilon_dot, S in changes:
+            by_q[k] = by_q[k] + omega.dot(f) + Psi_ddot.dot(P) + Psi_dot.dot(b)
+            by_v[k] = by_v[k] + Upsilon_dot.dot(P) + S.dot(b)
+            by_a[k] = by_a[k] + S.dot(P)
+    return by_q, by_v, by_a
+
+
+def _pulled_derivatives(
+    model: Model, q: Vector, v: Vector, a: Vector, weights: Vector, external_forces: ArrayLike | None = None
+) -> Sequence[Rows]:
+    by_q, _, _ = inverse_dynamics_pulled.made_from.kernel(model, q, v, a, weights, external_forces)
+    first = inverse_dynamics_derivatives.kernel(model, q, v, a, external_forces)
+    return of_pulled(model, by_q, first, inverse_dynamics_hessian.kernel(model, q, v, a, weights, external_forces))
+
+
+def of_pulled(model: Model, by_q: Vector, first: Sequence[Rows], second: Sequence[Rows]) -> Sequence[Rows]:
+    """Return the derivatives of a gradient by q, v and x, row by row of blocks: by q, v, x and the weights.
+
+    `first` are those of what is weighed, by q, v and x; `second` are those of its weighed sum by q twice, q and v, v
+    twice, and q and x. The gradient moves along the tangent, where derivatives by k and j do not commute.
+    """
+    (qq, qv, vv, qx), none = second, zeros(model.nv, model.nv)
+    qq = [list(row) for row in qq]
+    for i, j, k, c in commutators(model.manifold):
+        qq[i][j] = qq[i][j] + c * by_q[k]
+    T = transposed
+    return [qq, qv, qx, T(first[0]), T(qv), vv, none, T(first[1]), T(qx), none, none, T(first[2])]
+
+
+@functools.cache
+def commutators(manifold: Manifold) -> list[tuple[int, int, int, float]]:
+    """Return the entries (i, j, k) of what makes second derivatives along tangents of those along geodesics.
+
+    With x = difference(q0, q) and dx = K(x) dt, a gradient g by x is K^T g along the tangent. As q moves along j from
+    q0, its entry i changes by that of g, and by (dK/dx_j)_ki g_k.
+    """
+
+    def K(x: Sequence[Any]) -> list[Any]:
+        return [e for row in manifold.difference_rate_jacobian(x) for e in row]
+
+    n, found = manifold.nv, []
+    for j in range(n):
+        rates = rate_along(K, [0.0] * n, [float(m == j) for m in range(n)])
+        found += [(i, j, k, rates[n * k + i]) for k in range(n) for i in range(n) if rates[n * k + i]]
+    return found
 
 
 def _sums(
@@ -290,3 +357,7 @@ def _symmetric(block: Rows) -> Rows:
     return mirrored(
         [[e if m == k else 0.5 * (e + block[m][k]) for m, e in enumerate(row)] for k, row in enumerate(block)]
     )
+
+
+known(inverse_dynamics_pulled, by=_pulled_derivatives, wrt=("q", "v", "a", "weights"))
+known(inverse_dynamics, by=inverse_dynamics_derivatives, wrt=("q", "v", "a"), back=inverse_dynamics_pulled)

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from cardan._algebra.errors import ParameterError, check_known
 from cardan._compiler.program import Array, autodiff
-from cardan._compiler.program.trace import pushing
+from cardan._compiler.program.expr import pushing
 from cardan._compiler.runtime.memory import collection_paused
 from cardan._dynamics.call.function import Function, made_into
 from cardan._dynamics.call.results import Form

@@ -111,9 +111,18 @@ def public(page: Callable[..., Any] | None = None, /, *, result: Any = None, **d
     return made if page is None else made(page)
 
 
-def known(of: Public[..., Any, Any], *, by: Callable[..., Sequence[Any]], wrt: tuple[str, ...]) -> None:
-    """Note that a page has the derivatives of another one by some arguments: what calls that is differentiated so."""
-    of.made_from.known = Known(by, wrt)
+def known(
+    of: Function[..., Any],
+    *,
+    by: Callable[..., Sequence[Any]],
+    wrt: tuple[str, ...],
+    back: Function[..., Any] | None = None,
+) -> None:
+    """Note that a page has the derivatives of another one by some arguments: what calls that is differentiated so.
+
+    `back` pulls weights of its result back; as it is known itself, what calls the page is differentiated twice so.
+    """
+    of.made_from.known = Known(by, wrt, back)
 
 
 def documented(

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from inspect import Parameter
-from itertools import islice
+from itertools import count, islice
 from typing import Any, NamedTuple, Protocol
 from weakref import WeakValueDictionary
 
@@ -29,12 +29,13 @@ import numpy as np
 
 from cardan._algebra.arrays import symbolic
 from cardan._algebra.arrays.implicit_function import all_held, apart, changes, serves
+from cardan._algebra.arrays.nested import entries_of
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import FunctionReferenceError, ResultError
 from cardan._algebra.manifolds.manifold import matrix_vector
 from cardan._algebra.scalar import held
 from cardan._compiler.program import Array, Program, trace
-from cardan._compiler.program.expr import Expr
+from cardan._compiler.program.expr import Expr, Graph
 from cardan._compiler.program.replay import replay, straight
 from cardan._compiler.runtime.memory import collection_paused
 from cardan._dynamics.call.arguments import Shape, core_shape
@@ -168,31 +169,92 @@ class Known(NamedTuple):
     `by` returns the parts of the first result by each argument, then those of the next one, as far as they are known;
     nothing where none are, for this model or with these options. Behind those of all results may be the results, where
     they are found on the way: then they take the place of the kernel's, which are computed by nobody.
+
+    `back` pulls weights of all results back to these arguments, along tangents: it takes them as `weights` besides, and
+    is a function whose derivatives by the arguments and the weights are known.
     """
 
     by: Callable[..., Sequence[Any]]
     wrt: tuple[str, ...]
+    back: Any = None
 
     def of(
         self, kernel: Kernel, model: Model, arrays: Mapping[str, Any], options: Options, results: list[np.ndarray]
     ) -> list[np.ndarray]:
         """Return a kernel's results, with these derivatives where they serve: dy = J dx."""
-        x = {n: arrays[n].ravel().tolist() for n in self.wrt}
-        if not all(serves([*x.values()], y) for y in results):
+        x = {name: arrays[name] for name in self.wrt}
+        order = min(serves([*x.values()], y) for y in results)
+        if not order:
             return results
+        others = {name: bare(a) for name, a in arrays.items() if name not in x} | dict(options)
+        call = Call(self, model, others, kernel.signature.shapes, tuple(a.shape for a in x.values()))
         graph = next(e.graph for y in results for e in y.ravel().tolist() if type(e) is Expr)
+        if order == 2:
+            return call.noted(graph, [e for a in x.values() for e in a.ravel().tolist()], results)
         with graph.still():
-            parts = [*self.by(model, **{n: bare(a) for n, a in arrays.items()}, **dict(options))]
-        space, shapes, found = model.manifold, kernel.signature.shapes, []
-        velocity = space.configuration_derivative_to_velocity
-        moved = [velocity(all_held(x[n]), changes(x[n])) if shapes[n] == ("nq",) else changes(x[n]) for n in x]
-        n = len(x)
+            parts = [*self.by(model, **{name: bare(a) for name, a in x.items()}, **others)]
+        n, found, moved = len(x), [], call.moved(x)
         results = [packed(y) for y in parts[n * len(results) :]] or results
         for k, y in enumerate(results[: len(parts) // n]):
             J = np.concatenate([packed(part).reshape(-1, model.nv) for part in parts[n * k : n * (k + 1)]], axis=1)
-            dy = matrix_vector([all_held(row) for row in J.tolist()], [e for part in moved for e in part])
+            dy = matrix_vector([all_held(row) for row in J.tolist()], moved)
             found.append(symbolic(map(held, y.ravel().tolist(), dy), y.shape))
         return found + results[len(found) :]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Call:
+    """A call of a function whose derivatives are known: what is not differentiated of it, and what sweeps ask."""
+
+    known: Known
+    model: Model
+    others: Mapping[str, Any]  # arguments that are numbers, and options
+    declared: Mapping[str, Shape]
+    shapes: tuple[tuple[int, ...], ...]  # of the arguments by which it is known
+
+    def noted(self, graph: Graph, x: Sequence[Any], results: list[np.ndarray]) -> list[np.ndarray]:
+        """Return the results of a call as such, if it is known how they are pulled back."""
+        given = [e for a in self.others.values() for e in entries_of(a)]
+        if self.known.back is None or self.model.inputs or any(type(e) is Expr for e in given):
+            return results
+        number = count()
+        return [
+            symbolic((graph.called((self, next(number)), e, x) for e in y.ravel().tolist()), y.shape) for y in results
+        ]
+
+    def arguments(self, x: Sequence[Any]) -> dict[str, np.ndarray]:
+        flat = iter(x)
+        return {n: symbolic(islice(flat, math.prod(s)), s) for n, s in zip(self.known.wrt, self.shapes, strict=True)}
+
+    def is_configuration(self, name: str) -> bool:
+        return self.declared[name] == ("nq",)
+
+    def moved(self, x: Mapping[str, np.ndarray]) -> list[Any]:
+        """Return zeros with the derivatives of the arguments, of configurations along the tangent."""
+        found, velocity = [], self.model.manifold.configuration_derivative_to_velocity
+        for name, a in x.items():
+            own = a.ravel().tolist()
+            found += velocity(all_held(own), changes(own)) if self.is_configuration(name) else changes(own)
+        return found
+
+    def pushed(self, x: Sequence[Any]) -> list[Any]:
+        """Return zeros with the derivatives of the results: J is what weights are pulled back by, transposed."""
+        given, n = self.arguments(x), len(self.known.wrt)
+        graph = next(e.graph for e in x if type(e) is Expr)
+        with graph.still():
+            weights = np.zeros(self.model.nv)
+            parts = self.known.back.made_from.known.by(self.model, **given, **self.others, weights=weights)
+        columns = [row for k in range(n) for row in packed(parts[k * (n + 1) + n]).tolist()]
+        return [*matrix_vector([all_held([*row]) for row in zip(*columns, strict=True)], self.moved(given))]
+
+    def pulled(self, x: Sequence[Any], weights: Mapping[int, Any]) -> list[Any]:
+        """Return what pulls weights of results, by number, back to the entries of the arguments."""
+        given, found = self.arguments(x), []
+        own = symbolic((weights.get(k, 0.0) for k in range(self.model.nv)), (self.model.nv,))
+        adjoint = self.model.manifold.configuration_derivative_to_velocity_adjoint
+        for name, g in zip(given, self.known.back(self.model, **given, **self.others, weights=own), strict=True):
+            found += adjoint(given[name].tolist(), g.tolist()) if self.is_configuration(name) else g.tolist()
+        return found
 
 
 class Kernel(Source):

@@ -19,7 +19,7 @@ from cardan._algebra.errors import ParameterError, ShapeError, UnknownNameError,
 from cardan._algebra.manifolds import Euclidean
 from cardan._compiler.program import Program, autodiff
 from cardan._compiler.program.autodiff import MODES, Mode, Tangent
-from cardan._compiler.program.trace import pushing
+from cardan._compiler.program.expr import many_follow, pushing
 from cardan._compiler.runtime.memory import collection_paused
 from cardan._dynamics.call.arguments import Shape, core_shape
 from cardan._dynamics.call.function import Function, made_into
@@ -88,7 +88,7 @@ def derivative(
     made_by = _Maker(derivative, of, names, {"mode": mode, "tangent": chosen})
     called = (names,) if isinstance(names, str) else names
     text = f"Return the derivative of {of.name} by {_listed(names)}."
-    return _made(made_by, "_".join((of.name, *(f"d{n}" for n in called))), text, transform)
+    return _made(made_by, "_".join((of.name, *(f"d{n}" for n in called))), text, transform, mode=mode)
 
 
 def _several(names: Any) -> tuple[str, ...]:
@@ -136,7 +136,7 @@ def gradient(of: Function[..., Any], wrt: str | Sequence[str]) -> Function[..., 
         return _one_result(found, tangents[0].shape) if isinstance(names, str) else found
 
     text = f"Return the gradient of {of.name} by {_listed(names)}."
-    return _made(_Maker(gradient, of, names), _name(of, "gradient", names), text, transform)
+    return _made(_Maker(gradient, of, names), _name(of, "gradient", names), text, transform, mode="reverse")
 
 
 def hessian(of: Function[..., Any], wrt: str | Sequence[str]) -> Function[..., Any]:
@@ -172,7 +172,8 @@ def hessian(of: Function[..., Any], wrt: str | Sequence[str]) -> Function[..., A
         return _one_result(found, found.outputs[0].shape) if isinstance(names, str) else found
 
     text = f"Return the Hessian of {of.name} by {_listed(names)}."
-    return _made(_Maker(hessian, of, names), _name(of, "hessian", names), text, transform, inner=gradient(of, names))
+    made_by, inner = _Maker(hessian, of, names), gradient(of, names)
+    return _made(made_by, _name(of, "hessian", names), text, transform, inner=inner, mode="forward")
 
 
 def _listed(names: str | tuple[str, ...]) -> str:
@@ -243,7 +244,8 @@ def vector_jacobian_product(of: Function[..., Any], wrt: str) -> Function[..., A
         return _one_result(autodiff.vector_jacobian_product(program, [tangent], ["weights"]), tangent.shape)
 
     text = f"Return the gradient by {wrt} of {of.name}, weighed with `weights`."
-    return _made(_Maker(vector_jacobian_product, of, wrt), f"{of.name}_vjp", text, transform, {"weights": shape})
+    made_by, extra = _Maker(vector_jacobian_product, of, wrt), {"weights": shape}
+    return _made(made_by, f"{of.name}_vjp", text, transform, extra, mode="reverse")
 
 
 class _Maker(NamedTuple):
@@ -262,7 +264,7 @@ class _Transformed(OfProgram):
     """A function made from the program of another one, `of`, by the call `made_by`.
 
     For a model, `transform` gives the new program from the other's and from the directions of each argument. `extra`
-    has the core shapes of further arrays, given by keyword.
+    has the core shapes of further arrays, given by keyword. `mode` is the way that many directions go, if they do.
     """
 
     def __init__(
@@ -272,8 +274,9 @@ class _Transformed(OfProgram):
         name: str,
         transform: Callable[[Model, Program, Sequence[Tangent]], Program],
         extra: Mapping[str, Shape],
+        mode: Mode | None,
     ) -> None:
-        self.made_by, self.of, self.transform, self.extra = made_by, of, transform, dict(extra)
+        self.made_by, self.of, self.transform, self.extra, self.mode = made_by, of, transform, dict(extra), mode
         self.wrt = (made_by.wrt,) if isinstance(made_by.wrt, str) else made_by.wrt
         inner = of.interface
         further = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in self.extra]
@@ -299,14 +302,22 @@ class _Transformed(OfProgram):
     def _inner(
         self, model: Model, names: tuple[str, ...], options: Options, order: int, tangents: Sequence[Tangent]
     ) -> Traced:
-        """Return what is differentiated. Where many directions go forward through it, named derivatives serve."""
-        mode, sizes = self.made_by.options.get("mode", "reverse"), [t.size for t in tangents]
-        many = order == 0 and mode != "reverse" and sum(sizes) >= model.nv
-        with pushing(many):
-            inner = self.of.traced(model, names, options, order + 1)
-        if many and mode == "auto" and inner.program.order and min(sizes) > len(inner.program.results):
-            with pushing(False):
+        """Return what is differentiated. Calls keep what is known of them where many directions go forward in the end.
+
+        That is by the last derivative; one before that goes backwards.
+        """
+        sizes = [t.size for t in tangents]
+        many = sum(sizes) >= model.nv if order == 0 else order == 1 and many_follow()
+        serving = "forward" if order == 0 else "reverse"
+
+        def traced(many: bool) -> Traced:
+            with pushing(many):
                 return self.of.traced(model, names, options, order + 1)
+
+        inner = traced(many and self.mode in (serving, "auto"))
+        if many and self.mode == "auto" and inner.program.order:
+            goes = "reverse" if min(sizes) > len(inner.program.results) else "forward"
+            return inner if goes == serving else traced(False)
         return inner
 
     def _check_argument(self, model: Model, wrt: str, names: tuple[str, ...]) -> None:
@@ -343,6 +354,7 @@ def _made(
     transform: Callable[[Model, Program, Sequence[Tangent]], Program],
     extra: Mapping[str, Shape] = MappingProxyType({}),
     inner: Function | None = None,
+    mode: Mode | None = None,
 ) -> Function[..., Any]:
     """Return the function that transforms the program of another one: by default, of the one its maker was given."""
     of = made_by.of
@@ -350,7 +362,7 @@ def _made(
     if taken:
         expected = "a function without an argument of that name; wrap it in one that calls it otherwise"
         raise ParameterError(f"{name}: argument {taken[0]!r}", got=f"one of {of.name} itself", expected=expected)
-    source = _Transformed(made_by, inner or of, name, transform, extra)
+    source = _Transformed(made_by, inner or of, name, transform, extra, mode)
     return made_into(of, source, f"{text}\n\nArguments as for it:\n\n{of.__doc__}" if of.__doc__ else text)
 
 
