@@ -239,18 +239,20 @@ def _reverse(opened: _Open, tangents: Sequence[Tangent], along: Mapping[str, Mat
 def symmetric_jacobian(program: Program, wrt: Sequence[Tangent]) -> Program:
     """Return the program of the symmetric part of the Jacobian of several outputs by as many inputs: of gradients.
 
-    For each two inputs x and y there is an output `dx_dy` of shape (*x, *y), that of y and x its mirror image. Only the
-    blocks of one input itself need symmetry to be made: along its tangent, directions of two entries do not commute.
+    For each two inputs x and y there is an output `dx_dy` of shape (*x, *y), that of y and x its mirror image. Symmetry
+    must be made only between directions of one input that turn as it moves: these need not commute.
     """
     opened = _Open(program)
     parts = _forward(opened, wrt, {})
+    turning = [{j for row in opened.seeds(t).values() for j, e in row.items() if type(e) is Expr} for t in wrt]
     starts = list(accumulate((t.size for t in wrt), initial=0))
 
     def entry(x: int, i: int, y: int, j: int) -> Any:
         if (y, j) < (x, i):
             return entry(y, j, x, i)
         value = parts[y][starts[x] + i][j]
-        return 0.5 * (value + parts[x][starts[y] + j][i]) if x == y and i != j else value
+        may_turn = x == y and i != j and not turning[x].isdisjoint((i, j))
+        return 0.5 * (value + parts[x][starts[y] + j][i]) if may_turn else value
 
     blocks = [(x, y) for x in range(len(wrt)) for y in range(len(wrt))]
     flat = [entry(x, i, y, j) for x, y in blocks for i in range(wrt[x].size) for j in range(wrt[y].size)]
