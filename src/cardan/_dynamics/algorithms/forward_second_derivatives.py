@@ -296,6 +296,4 @@ def _first(model: Model, q: Vector, halves: _Halves) -> tuple[Rows, Rows, Rows]:
 
 
 known(forward_dynamics_pulled, by=_pulled_derivatives, wrt=("q", "v", "tau", "weights"))
-known(
-    forward_dynamics, by=derivatives_and_accelerations, wrt=("q", "v", "tau"), back=forward_dynamics_pulled
-)
+known(forward_dynamics, by=derivatives_and_accelerations, wrt=("q", "v", "tau"), back=forward_dynamics_pulled)

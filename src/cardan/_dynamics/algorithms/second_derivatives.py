@@ -53,8 +53,8 @@ import functools
 from collections.abc import Sequence
 from typing import Any, Generic, NamedTuple, cast
 
-from cardan._algebra.spatial import Force, Motion, MotionSubspace, Scalar, Vector3
 from cardan._algebra.manifolds import Manifold
+from cardan._algebra.spatial import Force, Motion, MotionSubspace, Scalar, Vector3
 from cardan._compiler.program.autodiff import rate_along
 from cardan._dynamics.algorithms.derivatives import (
     Composite,

@@ -14,16 +14,13 @@ every result the entries that can be other than 0 are written, column by column.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from cardan._algebra.arrays import symbolic
 from cardan._algebra.errors import ParameterError
 from cardan._compiler.program import Array, Program, autodiff
-from cardan._compiler.program.expr import Graph
+from cardan._compiler.program.expr import Graph, pushing
 from cardan._compiler.program.instructions import Instructions
 from cardan._compiler.program.ops import Op
 from cardan._compiler.program.program import places_of
@@ -32,14 +29,7 @@ from cardan._compiler.program.trace import assemble
 from cardan._compiler.runtime.memory import collection_paused
 from cardan._compiler.targets.c import check_name
 from cardan._compiler.targets.casadi_c import External, Pattern
-from cardan._dynamics.algorithms.aba import forward_dynamics
-from cardan._dynamics.algorithms.configuration import difference
-from cardan._dynamics.algorithms.derivatives import inverse_dynamics_derivatives
-from cardan._dynamics.algorithms.forward_derivatives import forward_dynamics_derivatives
-from cardan._dynamics.algorithms.forward_second_derivatives import forward_dynamics_expansion
-from cardan._dynamics.algorithms.rnea import inverse_dynamics
-from cardan._dynamics.algorithms.second_derivatives import inverse_dynamics_hessian
-from cardan._dynamics.call.function import Function, function
+from cardan._dynamics.call.function import Function
 from cardan._robot.model import Model
 
 NAME = re.compile(r"[A-Za-z]([A-Za-z0-9]|_(?!_))*")  # what CasADi takes as one
@@ -61,15 +51,21 @@ def externals(
     check_name(name)
     with collection_paused():
         # each as often differentiable as it is differentiated (`cardan.implicit`)
-        program, *differentiable = [_program(function, model, optional, options or {}, k) for k in range(order + 1)]
+        def differentiable(order: int) -> Program:
+            return _program(function, model, optional, options or {}, order)
+
+        program = differentiable(0)
         x, y = [a.name for a in program.inputs], [a.name for a in program.outputs]
         if not x:
             raise ParameterError(f"arguments of {function.name}", got=(), expected="one array at least")
         found = [
             _external(name, program, [*map(_dense, program.inputs)], [*map(_dense, program.outputs)], range(len(x)))
         ]
+        # of clusters calls are known along closed motions alone, and not by the entries of q
+        of_trees = not any(node.joint.is_placed for node in model.nodes)
+        many = of_trees and sum(a.size for a in program.inputs) >= model.nv
         if order > 0:
-            found += _derivatives(name, differentiable, _known(function, model, x), model)
+            found += _derivatives(name, differentiable, order, many)
     return [found[0]._replace(names=_names(x, y)), *found[1:]]
 
 
@@ -79,110 +75,29 @@ def _names(x: Sequence[str], y: Sequence[str]) -> tuple[Sequence[str], Sequence[
     return (x, of_result) if all(map(NAME.fullmatch, (*x, *of_result))) else None
 
 
-def _derivatives(name: str, programs: Sequence[Program], known: Known | None, model: Model) -> list[External]:
-    """Return the derivatives of as many orders as there are programs: one for each order."""
-    program = programs[0]
+def _derivatives(name: str, differentiable: Callable[[int], Program], order: int, many: bool) -> list[External]:
+    """Return the derivatives up to an order; `many` says that calls keep what is known of them in Jacobians."""
+    program = differentiable(1)
     inputs, outputs = [*map(_dense, program.inputs)], [*map(_dense, program.outputs)]
     x, own, n = [a.name for a in program.inputs], range(len(inputs)), len(inputs) + len(outputs)
-    first = known.first.program(model) if known else _by_result(autodiff.jacobian(program, x), len(x))
+    with pushing(many and min(a.size for a in program.inputs) <= len(program.results)):
+        first = _by_result(autodiff.jacobian(differentiable(1), x), len(x))
     blocks = [Pattern(b.size, a.size) for b in outputs for a in inputs]
     found = [_external(f"jac_{name}", first, [*inputs, *map(_nothing, outputs)], blocks, own, True)]
     weights = [f"bar of {a.name}" for a in program.outputs]  # no name that an argument may have
     back = autodiff.vector_jacobian_product(program, x, weights)
     seeds, reads = [*inputs, *map(_nothing, outputs), *outputs], [*own, *range(n, n + len(outputs))]
     found.append(_external(f"adj1_{name}", back, seeds, inputs, reads))
-    if len(programs) > 1:
+    if order > 1:
         wrt = [*x, *weights]
-        back = autodiff.vector_jacobian_product(programs[1], x, weights)
-        second = known.second.program(model) if known else _by_result(autodiff.jacobian(back, wrt), len(wrt))
+        with pushing(many):
+            back = autodiff.vector_jacobian_product(differentiable(2), x, weights)
+        second = _by_result(autodiff.jacobian(back, wrt), len(wrt))
         # no result feels y itself: of each row of blocks, those by y are empty
         by = [(p.size, None if k in reads else ()) for k, p in enumerate([*inputs, *outputs, *outputs])]
         blocks = [Pattern(a.size, count, places) for a in inputs for count, places in by]
         found.append(_external(f"jac_adj1_{name}", second, [*seeds, *map(_nothing, inputs)], blocks, reads, True))
     return found
-
-
-# --- what is known by recursions: the derivatives of forward and inverse dynamics, along tangents ---
-#
-# Forward and inverse dynamics do not depend on the length of a quaternion. So near q they are functions of
-# x = difference(q, q1), of which recursions give the derivatives f_x and f_xx. By q1 itself, with E = dx/dq1,
-#
-#     dy/dq = f_x E        d2(w . y)/dq2 = E^T (w . f)_xx E + sum_k (w . f)_x,k d2x_k/dq1^2
-
-
-class Known(NamedTuple):
-    """Functions of the blocks of jac_F, and of those of jac_adj1_F without those by y, row by row."""
-
-    first: Function[..., Any]
-    second: Function[..., Any]
-
-
-def _blocks(model: Model, q: Any, by: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the blocks of jac_F from derivatives along tangents."""
-    return by[0] @ _of_tangent(model, q), by[1], by[2]
-
-
-def _rows_of_blocks(model: Model, q: Any, weights: Any, by: Sequence[Any], second: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the blocks of jac_adj1_F, from the derivatives of y and the second ones of weights . y, along tangents."""
-    qq, qv, vv, qx = second
-    E, none = _of_tangent(model, q), np.zeros(vv.shape)
-    by_q = E.T @ qq @ E + _bend(model, q, by[0].T @ weights)
-    by_v = by[1].T
-    return by_q, E.T @ qv, E.T @ qx, E.T @ by[0].T, qv.T @ E, vv, none, by_v, qx.T @ E, none, none, by[2].T
-
-
-def _of_tangent(model: Model, q: Any) -> Any:
-    """Return E: how x changes with the entries of q."""
-    return np.array(model.manifold.configuration_derivative_to_velocity_jacobian(list(q)), dtype=object)
-
-
-@function(shapes={"slope": ("nv",)}, returns=())
-def _along(model: Model, q0: Any, q1: Any, slope: Any) -> Any:
-    return slope @ difference(model, q0, q1)
-
-
-def _bend(model: Model, q: Any, slope: Any) -> Any:
-    """Return the second derivatives of slope . x by the entries of q; 0 but for quaternions and their like."""
-    twice = straight(autodiff.jacobian(autodiff.jacobian(_along.program(model), "q1"), "q1"))
-    values = replay(twice, [*q, *q, *slope])
-    return symbolic((values[r] for r in twice.results), (model.nq, model.nq))
-
-
-@function
-def _forward_first(model: Model, q: Any, v: Any, tau: Any) -> Any:
-    return _blocks(model, q, forward_dynamics_derivatives(model, q, v, tau))
-
-
-@function(shapes={"weights": ("nv",)})
-def _forward_second(model: Model, q: Any, v: Any, tau: Any, weights: Any) -> Any:
-    found = forward_dynamics_expansion(model, q, v, tau, weights)
-    return _rows_of_blocks(model, q, weights, found[1:4], found[4:])
-
-
-@function
-def _inverse_first(model: Model, q: Any, v: Any, a: Any) -> Any:
-    return _blocks(model, q, inverse_dynamics_derivatives(model, q, v, a))
-
-
-@function(shapes={"weights": ("nv",)})
-def _inverse_second(model: Model, q: Any, v: Any, a: Any, weights: Any) -> Any:
-    by = inverse_dynamics_derivatives(model, q, v, a)
-    return _rows_of_blocks(model, q, weights, by, inverse_dynamics_hessian(model, q, v, a, weights))
-
-
-KNOWN = {
-    forward_dynamics.made_from: Known(_forward_first, _forward_second),
-    inverse_dynamics.made_from: Known(_inverse_first, _inverse_second),
-}
-
-
-def _known(of: Function[..., Any], model: Model, x: Sequence[str]) -> Known | None:
-    """Return what is known of a function whose arguments are the three of the dynamics and no others.
-
-    Of clusters it is known along closed motions alone, and not by the entries of q.
-    """
-    of_trees = not (model.inputs or any(node.joint.is_placed for node in model.nodes))
-    return KNOWN.get(of.made_from) if len(x) == 3 and of_trees else None
 
 
 # --- programs of matrices ---
