@@ -100,6 +100,14 @@ def _binary(evaluate: Callable[..., Any], numpy: Callable[..., Any], c: str, res
     return Spec((_R, _R), result, evaluate, numpy, c)
 
 
+def _quotient(a: Any, b: Any) -> Any:
+    """Return a / b; of Python's numbers, too, what IEEE 754 says where b is 0."""
+    if type(a) is type(b) is float and b == 0.0:
+        with np.errstate(all="ignore"):
+            return float(np.divide(a, b))
+    return a / b
+
+
 def _called(call: Any, a: Any, *x: Any) -> Any:
     """Return a result of a call: of symbols, with its derivatives if they will be asked for."""
     return a.__called__(call, x) if hasattr(type(a), "__called__") else a
@@ -111,7 +119,7 @@ SPEC: dict[Op, Spec] = {
     Op.ADD: _binary(operator.add, np.add, "{0} + {1}"),
     Op.SUB: _binary(operator.sub, np.subtract, "{0} - {1}"),
     Op.MUL: _binary(operator.mul, np.multiply, "{0} * {1}"),
-    Op.DIV: _binary(operator.truediv, np.divide, "{0} / {1}"),
+    Op.DIV: _binary(_quotient, np.divide, "{0} / {1}"),
     Op.NEG: Spec((_R,), _R, operator.neg, np.negative, "-{0}"),
     Op.SQRT: _unary("sqrt"),
     Op.SIN: _unary("sin"),

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from cardan._algebra.errors import ParameterError, check_known
 from cardan._compiler.program import Array, autodiff
-from cardan._compiler.program.expr import pushing
+from cardan._compiler.program.expr import many_follow, pushing
 from cardan._compiler.runtime.memory import collection_paused
 from cardan._dynamics.call.function import Function, made_into
 from cardan._dynamics.call.results import Form
@@ -130,7 +130,8 @@ class _Plain(OfProgram):
     def traced(self, model: Model, names: tuple[str, ...], options: Options, order: int = 0) -> Traced:
         extra = [a.name for a in self.extra]
         own = self.of.interface.order(model, {*names} - {*extra})
-        with pushing(self.way == "jacobian" and order == 0):
+        # all directions go forward by the last derivative; one before that may go backwards
+        with pushing(self.way == "jacobian" if order == 0 else self.way == "pulled" and order == 1 and many_follow()):
             inner = self.of.traced(model, own, self.options, order + 1)
         with collection_paused():
             if self.way == "pushed":

@@ -187,7 +187,14 @@ class Known(NamedTuple):
         if not order:
             return results
         others = {name: bare(a) for name, a in arrays.items() if name not in x} | dict(options)
-        call = Call(self, model, others, kernel.signature.shapes, tuple(a.shape for a in x.values()))
+        call = Call(
+            self,
+            model,
+            others,
+            kernel.signature.shapes,
+            tuple(a.shape for a in x.values()),
+            sum(y.size for y in results),
+        )
         graph = next(e.graph for y in results for e in y.ravel().tolist() if type(e) is Expr)
         if order == 2:
             return call.noted(graph, [e for a in x.values() for e in a.ravel().tolist()], results)
@@ -196,7 +203,7 @@ class Known(NamedTuple):
         n, found, moved = len(x), [], call.moved(x)
         results = [packed(y) for y in parts[n * len(results) :]] or results
         for k, y in enumerate(results[: len(parts) // n]):
-            J = np.concatenate([packed(part).reshape(-1, model.nv) for part in parts[n * k : n * (k + 1)]], axis=1)
+            J = np.concatenate([packed(part).reshape(y.size, -1) for part in parts[n * k : n * (k + 1)]], axis=1)
             dy = matrix_vector([all_held(row) for row in J.tolist()], moved)
             found.append(symbolic(map(held, y.ravel().tolist(), dy), y.shape))
         return found + results[len(found) :]
@@ -211,6 +218,7 @@ class Call:
     others: Mapping[str, Any]  # arguments that are numbers, and options
     declared: Mapping[str, Shape]
     shapes: tuple[tuple[int, ...], ...]  # of the arguments by which it is known
+    size: int  # entries of all results
 
     def noted(self, graph: Graph, x: Sequence[Any], results: list[np.ndarray]) -> list[np.ndarray]:
         """Return the results of a call as such, if it is known how they are pulled back."""
@@ -242,7 +250,7 @@ class Call:
         given, n = self.arguments(x), len(self.known.wrt)
         graph = next(e.graph for e in x if type(e) is Expr)
         with graph.still():
-            weights = np.zeros(self.model.nv)
+            weights = np.zeros(self.size)
             parts = self.known.back.made_from.known.by(self.model, **given, **self.others, weights=weights)
         columns = [row for k in range(n) for row in packed(parts[k * (n + 1) + n]).tolist()]
         return [*matrix_vector([all_held([*row]) for row in zip(*columns, strict=True)], self.moved(given))]
@@ -250,7 +258,7 @@ class Call:
     def pulled(self, x: Sequence[Any], weights: Mapping[int, Any]) -> list[Any]:
         """Return what pulls weights of results, by number, back to the entries of the arguments."""
         given, found = self.arguments(x), []
-        own = symbolic((weights.get(k, 0.0) for k in range(self.model.nv)), (self.model.nv,))
+        own = symbolic((weights.get(k, 0.0) for k in range(self.size)), (self.size,))
         adjoint = self.model.manifold.configuration_derivative_to_velocity_adjoint
         for name, g in zip(given, self.known.back(self.model, **given, **self.others, weights=own), strict=True):
             found += adjoint(given[name].tolist(), g.tolist()) if self.is_configuration(name) else g.tolist()

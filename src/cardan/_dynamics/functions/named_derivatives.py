@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from cardan._dynamics.algorithms.kinematics import FrameName, Frames, frame_acce
 from cardan._dynamics.call.arguments import broadcast, is_symbolic, numeric_array
 from cardan._dynamics.call.function import function
 from cardan._dynamics.call.public import ArrayLike, Reals, known, public
-from cardan._dynamics.functions.derivatives import derivative, hessian
+from cardan._dynamics.functions.derivatives import derivative, hessian, vector_jacobian_product
 from cardan._robot.model import Model
 
 Matrix = TypeVar("Matrix")
@@ -321,4 +322,30 @@ def centroidal_momentum_hessian(model: Model, q: ArrayLike, v: ArrayLike, weight
     return VelocityHessian(*_twice_of_momentum(model, q, v, weights).dq)
 
 
-known(integrate, by=derivative(integrate, ("q", "v")), wrt=("q", "v"))
+@function(returns=("nq",))
+def _moved(model: Model, q: Any, v: Any) -> Any:
+    """Return what `integrate` does, as if nothing were known of it."""
+    return integrate.kernel(model, q, v)
+
+
+_moved_back = vector_jacobian_product(_moved, "q"), vector_jacobian_product(_moved, "v")
+
+
+def _pulled(model: Model, q: Any, v: Any, weights: Any) -> tuple[Any, ...]:
+    return tuple(back(model, q, v, weights=weights) for back in _moved_back)
+
+
+def _pulled_derivatives(model: Model, q: Any, v: Any, weights: Any) -> Sequence[Any]:
+    by = _of_pulled(model, q, v, weights)
+    return [by_argument[k] for k in (0, 1) for by_argument in by]
+
+
+def _numbers(model: Model) -> tuple[int, ...]:
+    """Return the shape of weights of a configuration's numbers, which are no configuration."""
+    return (model.nq,)
+
+
+_of_pulled = derivative(function(_pulled, shapes={"weights": _numbers}), ("q", "v", "weights"))
+_integrate_pulled = function(_pulled, shapes={"weights": _numbers})
+known(_integrate_pulled, by=_pulled_derivatives, wrt=("q", "v", "weights"))
+known(integrate, by=derivative(integrate, ("q", "v")), wrt=("q", "v"), back=_integrate_pulled)
