@@ -83,7 +83,12 @@ from cardan._dynamics.algorithms.configuration import (
     principal_value,
     velocity_to_configuration_derivative,
 )
-from cardan._dynamics.algorithms.constrained import constrained_forward_dynamics, constrained_inverse_dynamics, impact
+from cardan._dynamics.algorithms.constrained import (
+    constrained_forward_dynamics,
+    constrained_inverse_dynamics,
+    impact,
+    loop_multipliers,
+)
 from cardan._dynamics.algorithms.coriolis import coriolis_matrix
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.derivatives import inverse_dynamics_derivatives
@@ -223,9 +228,9 @@ __all__ = [  # noqa: RUF022 -- by subject
     # inverse kinematics
     "inverse_kinematics", "solve_ik", "tasks",
     # closed loops
-    "assemble", "clustered", "project_velocity", "mobility", "loop_rank", "loop_residual", "loop_jacobian", "loop_bias",
-    "constrained_forward_dynamics", "constrained_inverse_dynamics", "constrained_forward_dynamics_derivatives",
-    "constrained_inverse_dynamics_derivatives", "impact",
+    "assemble", "clustered", "project_velocity", "mobility", "loop_rank", "loop_residual",
+    "loop_jacobian", "loop_bias", "loop_multipliers", "constrained_forward_dynamics", "constrained_inverse_dynamics",
+    "constrained_forward_dynamics_derivatives", "constrained_inverse_dynamics_derivatives", "impact",
     # derivatives
     "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "derivative", "gradient", "hessian",
     "jacobian_vector_product", "vector_jacobian_product", "integrate_derivatives", "difference_derivatives",

@@ -62,6 +62,6 @@ def test_messages():
     assert texts[3] == "there is no frame named 'tol'; did you mean 'tool'?"
     assert 'pip install "cardan[plot]"' in texts[16]
     assert texts[17] == "arm.urdf:3: error: no name\narm.urdf:9: warning: no link"
-    assert "leaves joint 'knee' open by 0.25" in texts[8]
+    assert "leaves 'knee' open by 0.25" in texts[8]
     assert "in 2 rows of the batch ((0,), (3,))" in texts[8]
     assert "the names are 'tool', 'base'" in str(errors.UnknownNameError("frame", "qqq", ["tool", "base"]))

@@ -305,7 +305,7 @@ class AssemblyError(CardanError, ValueError):
         self.tolerance = tolerance
         self.rows: tuple[Any, ...] = tuple(rows)
         super().__init__(
-            f"the loops do not close{_in_rows(self.rows)}: the {what} nearest to it leaves joint {loop!r} open by "
+            f"the loops do not close{_in_rows(self.rows)}: the {what} nearest to it leaves {loop!r} open by "
             f"{residual:.3g} (tolerance {tolerance:.3g}). Begin elsewhere, hold fewer joints, or check lengths and "
             "poses of the loop."
         )

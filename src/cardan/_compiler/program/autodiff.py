@@ -320,11 +320,19 @@ def _tangent(program: Program, wrt: Tangent | str) -> Tangent:
 
 
 def rate_along(function: Callable[[list[Any]], Sequence[Any]], x: Sequence[Any], x_dot: Sequence[Any]) -> list[Any]:
-    """Return the time derivatives of what a function of scalars returns, while x moves at x_dot.
+    """Return the time derivatives of what a function of scalars returns, while x moves at x_dot."""
+    return [rates.get(0, 0.0) for rates in rates_along(function, x, [{0: e} for e in x_dot])[1]]
 
-    Both may be numbers, or symbols of one trace; so may what the function holds.
+
+def rates_along(
+    function: Callable[[list[Any]], Sequence[Any]], x: Sequence[Any], directions: Sequence[Mapping[int, Any]]
+) -> tuple[list[Any], list[Derivatives]]:
+    """Return what a function of scalars returns, and its rates while each entry of x moves along several directions.
+
+    All may be numbers, or symbols of one trace; so may what the function holds. Rates that are 0 are left out.
     """
-    graph = next((e.graph for e in (*x, *x_dot) if type(e) is Expr), None) or Graph()
+    moving = (e for own in directions for e in own.values())
+    graph = next((e.graph for e in (*x, *moving) if type(e) is Expr), None) or Graph()
     start, regions = len(graph.instructions), graph.regions
     places = [-1 - start - k for k in range(len(x))]  # of inputs that no other has, and no result will
     graph.regions, graph.order = None, graph.order + 1  # what is differentiated here is written out
@@ -332,8 +340,8 @@ def rate_along(function: Callable[[list[Any]], Sequence[Any]], x: Sequence[Any],
         results = tuple(graph.result(e) for e in function([graph.input(place) for place in places]))
     finally:
         graph.regions, graph.order = regions, graph.order - 1
-    tables = tuple(graph.tables)
-    program = Program("rate", (), Instructions(graph.instructions), (), results, tables=tables)
+    tables, columns = tuple(graph.tables), tuple(graph.columns)
+    program = Program("rate", (), Instructions(graph.instructions), (), results, tables=tables, columns=columns)
     own, values = dict(zip(places, x, strict=True)), []
     for k, (op, args, number) in enumerate(program.instructions):
         if op is Op.CONST or op is Op.INPUT:
@@ -343,5 +351,6 @@ def rate_along(function: Callable[[list[Any]], Sequence[Any]], x: Sequence[Any],
         else:
             table = (tables[int(number)],) if op is Op.CELL else ()
             values.append(SPEC[op].evaluate(*table, *(values[a] for a in args)))
-    found = pushforward(program, values, {place: {0: e} for place, e in zip(places, x_dot, strict=True)})
-    return [found[r].get(0, 0.0) for r in results]
+    seeds = {place: dict(own) for place, own in zip(places, directions, strict=True)}
+    found = pushforward(program, values, seeds, start)
+    return [values[r] for r in results], [found[r] for r in results]

@@ -35,14 +35,16 @@ from cardan._compiler.program.program import Program, Region
 from cardan._compiler.program.replay import EVALUATE, Run, Walk
 
 
-def pushforward(program: Program, values: Sequence[Any], seeds: Mapping[int, Derivatives]) -> list[Derivatives]:
+def pushforward(
+    program: Program, values: Sequence[Any], seeds: Mapping[int, Derivatives], start: int = 0
+) -> list[Derivatives]:
     """Return the derivatives of each instruction of a program without loops, from its values.
 
-    `seeds` are those of the flattened inputs by position.
+    `seeds` are those of the flattened inputs by position. Instructions before `start` have none.
     """
     run = ForwardRun(program, (), seeds)
     run.values = list(values)
-    run.push(range(len(values)))
+    run.push(range(start, len(values)))
     return run.found
 
 

@@ -18,8 +18,8 @@ from cardan._dynamics.algorithms.aba import factored
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.dependent import Block, dependence
 from cardan._dynamics.algorithms.embedding import SINGULAR, SINGULAR_IN_SINGLE, Embedded
-from cardan._dynamics.algorithms.linear import Rows, dot
-from cardan._dynamics.algorithms.loops import Loop, loops
+from cardan._dynamics.algorithms.linear import Rows, dot, zeros
+from cardan._dynamics.algorithms.loops import Loop, Rowed, constraints
 from cardan._dynamics.algorithms.proximal import is_double, regularization
 from cardan._dynamics.algorithms.proximal_loops import General, Solved, metric_of, over
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
@@ -39,8 +39,8 @@ class Closed:
         self.model, self.relative, self.q = model, relative_kinematics(model, q), q
         self.M = mass_matrix.kernel(model, q) if M is None else M
         self.choice = dependence(model)
-        self.loops = loops(model, self.relative, self.choice and self.choice.along_nodes)
-        self.moving = [loop for loop in self.loops if loop.T and loop.moves]
+        self.loops = constraints(model, q, self.relative, self.choice and self.choice.along_nodes)
+        self.moving = [loop for loop in self.loops if loop.moves]
         self.K = [row for loop in self.moving for row in loop.K]
         self.length_squared = length_squared(model)
 
@@ -53,7 +53,7 @@ class Closed:
         """Return an equation M a = b + K^T l in the free coordinates, if there is a choice of them."""
         if self.choice is None:
             return None
-        place = [i for loop in self.loops for i in (self._places(loop) or [-1] * len(loop.T))]
+        place = [i for loop in self.loops for i in (self._places(loop) or [-1] * len(loop.K))]
         blocks = [
             Block([place[i] for i in b.rows], b.columns, [place[i] for i in b.others]) for b in self.choice.blocks
         ]
@@ -119,13 +119,13 @@ class Closed:
             multipliers = [held(e, other) for e, other in zip(found.multipliers, own, strict=True)]
         return Solved(a, multipliers)
 
-    def _places(self, loop: Loop) -> list[int]:
+    def _places(self, loop: Rowed) -> list[int]:
         """Return where a loop's rows are in K; none of a loop that takes no part."""
         start = 0
         for other in self.moving:
             if other is loop:
-                return list(range(start, start + len(loop.T)))
-            start += len(other.T)
+                return list(range(start, start + len(loop.K)))
+            start += len(other.K)
         return []
 
     def metric(self) -> Rows:
@@ -135,7 +135,7 @@ class Closed:
         for loop in self.moving:
             for i, weights in enumerate(metric_of(loop, self.M, extents, self.length_squared), start):
                 R[i][start : start + len(weights)] = weights
-            start += len(loop.T)
+            start += len(loop.K)
         return R
 
     def extents(self) -> list[Scalar]:
@@ -161,6 +161,14 @@ class Closed:
         """Return K a + k, k by default, with terms that close an open loop: rate K v [1/s] and stiffness r [1/s^2]."""
         return [e for loop in self.moving for e in loop.opening(q, v, a, rate, stiffness)]
 
+    def rate(self, q: Vector, v: Vector) -> list[Scalar]:
+        """Return how fast what is closed opens: K v of loops."""
+        return [e for loop in self.moving for e in loop.rate(q, v)]
+
+    def along(self, u: Vector) -> list[Scalar]:
+        """Return K u."""
+        return [e for loop in self.moving for e in loop.along(self.q, u)]
+
     def efforts(self, multipliers: Vector) -> list[Scalar]:
         """Return K^T l."""
         found: list[Scalar] = [0.0] * self.model.nv
@@ -170,19 +178,24 @@ class Closed:
         return found
 
     def wrenches(self, multipliers: Vector) -> list[Force]:
-        """Return the wrench of each closing joint on its child, in its child frame."""
-        rows = ([multipliers[i] for i in self._places(loop)] for loop in self.loops)
-        return [loop.wrench(own) if own else Force.zero() for loop, own in zip(self.loops, rows, strict=True)]
+        """Return the wrench of each closing joint on its child, in its child frame; shape (closures, 6)."""
+        closing = [loop for loop in self.loops if isinstance(loop, Loop)]
+        rows = ([multipliers[i] for i in self._places(loop)] for loop in closing)
+        found = [loop.wrench(own) if own else Force.zero() for loop, own in zip(closing, rows, strict=True)]
+        return found or zeros(0, 6)
 
     def residual(self, a: Vector, k: Vector) -> list[Scalar]:
         """Return K a + k of all rows of `loop_jacobian`, 0 for loops that take no part.
 
         Its derivatives are 0, as it is where it has a meaning.
         """
-        rest = all_held([dot(row, a) + e for row, e in zip(self.K, k, strict=True)])
-        rows = ([rest[i] for i in self._places(loop)] for loop in self.loops)
-        parts = zip(self.loops, rows, strict=True)
-        return [e for loop, own in parts for e in (loop.rows(own) if own else [0.0] * len(loop.T))]
+        return self.rows(all_held([dot(row, a) + e for row, e in zip(self.K, k, strict=True)]))
+
+    def rows(self, found: Vector) -> list[Scalar]:
+        """Return what stands in the rows of K in those of `loop_jacobian`, 0 for loops that take no part."""
+        own = ([found[i] for i in self._places(loop)] for loop in self.loops)
+        parts = zip(self.loops, own, strict=True)
+        return [e for loop, part in parts for e in (loop.rows(part) if part else [0.0] * len(loop.K))]
 
 
 def inverse(model: Model, q: Vector, A: Rows) -> Callable[[Vector], list[Scalar]]:

@@ -169,17 +169,17 @@ def impact(
     """
     with_loops(model, "impact")
     e: Scalar = 0.0 if restitution is None else restitution
-    closed, still = Closed(model, q), [0.0] * model.nv
-
-    def approach(u: ArrayLike) -> list[Scalar]:
-        return closed.opening(q, still, u)
-
-    k = [e * rate for rate in approach(v)]
+    closed, rest = Closed(model, q), [0.0] * model.nv
+    if late := [loop.name for loop in closed.moving if loop.level == 2]:
+        what = f"constraint {late[0]!r} is one of accelerations, and says of no velocity what it becomes"
+        raise MechanismError(f"impact: {what}; write it as a function of (model, q, v).")
+    approach = closed.rate(q, v)
+    k = [own + e * rate for own, rate in zip(closed.rate(q, rest), approach, strict=True)]
     found = closed.solve([dot(row, v) for row in closed.M], k)
     after, multipliers = closed.with_derivatives(
         found,
         lambda u: [dot(row, [b - a for a, b in zip(v, u, strict=True)]) for row in closed.M],
-        lambda u: [b + e * a for a, b in zip(approach(v), approach(u), strict=True)],
+        lambda u: [b + e * a for a, b in zip(approach, closed.rate(q, u), strict=True)],
     )
     return Impact(after, closed.wrenches(multipliers))
 
@@ -241,6 +241,40 @@ def constrained_inverse_dynamics(
     return ConstrainedEfforts(efforts, closed.wrenches(multipliers), unbalanced)
 
 
+@public(shapes={"efforts": ("nv",)}, simplified=True)
+def loop_multipliers(model: Model, q: ArrayLike, efforts: ArrayLike) -> list[Scalar]:
+    """Return the multipliers l of efforts that constraints make, K^T l: what each row of `loop_jacobian` pulls with.
+
+    A motion leaves to them what it asks of the tree beyond tau, inverse_dynamics - tau, an impact M (v' - v).
+
+    Args:
+        model: a robot with closed loops, or with constraints (`with_constraints`).
+        efforts: K^T l [N m, N], or [N m s, N s], shape (..., nv). Of others, the part that no motion feels counts.
+
+    Returns:
+        l, shape (..., nc): N and N m, where rows are m/s and rad/s. If rows depend on one another, the smallest ones.
+
+    Raises:
+        MechanismError: if the model has no loops and no constraints.
+
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> q, rest = cardan.assemble(linkage), np.zeros(linkage.nv)
+        >>> a = cardan.constrained_forward_dynamics(linkage, q, rest, rest).accelerations
+        >>> held = cardan.inverse_dynamics(linkage.spanning_tree(), q, rest, a)
+        >>> bool(np.allclose(cardan.loop_jacobian(linkage, q).T @ cardan.loop_multipliers(linkage, q, held), held))
+        True
+    """
+    with_loops(model, "loop_multipliers")
+    closed = Closed(model, q)
+    b = [-e for e in efforts]
+
+    def lacking(a: ArrayLike) -> list[Scalar]:
+        return [dot(row, a) - e for row, e in zip(closed.M, b, strict=True)]
+
+    return closed.rows(closed.with_derivatives(closed.solve(b), lacking, closed.along).multipliers)
+
+
 def sufficient_efforts(
     model: Model,
     q: ArrayLike,
@@ -265,7 +299,7 @@ def sufficient_efforts(
         embedded,
         embedded.solve(tree),
         lambda z: [w * e - t for w, e, t in zip(W, z, tree, strict=True)],
-        lambda z: closed.opening(q, still, z),
+        closed.along,
     )
     wrenches = closed.wrenches([-e for e in multipliers])
     return ConstrainedEfforts([w * e for w, e in zip(W, z, strict=True)], wrenches, still)

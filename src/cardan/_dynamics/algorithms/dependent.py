@@ -30,7 +30,7 @@ from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import Vector3
 from cardan._dynamics.algorithms.entries import overlapping
 from cardan._dynamics.algorithms.linear import Factor, Rows, dot, transposed
-from cardan._dynamics.algorithms.loops import Loop, loops
+from cardan._dynamics.algorithms.loops import Loop, Rowed, constraints
 from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan._robot.model import Model
 
@@ -84,31 +84,23 @@ def partition(
     rng = np.random.default_rng(1)
     samples = [_rows(model, along_nodes, q) for q in closed]
     moved = [_rows(model, along_nodes, _moved(model, closed[0], rng)) for _ in range(2 * open_too)]
-    own = _coordinates(model)
+    found = constraints(model, list(model.manifold.neutral()))
+    own = [loop.coordinates for loop in found]
     shared = {j for j in range(model.nv) if sum(j in coordinates for coordinates in own) > 1}
-    blocks = [_eliminated(samples, moved, rows, shared, free) for rows in _blocks(model, own)]
+    blocks = [_eliminated(samples, moved, rows, shared, free) for rows in _blocks([len(r.K) for r in found], own)]
     return Dependence(along_nodes, [block for block in blocks if block]) if all(blocks) else None
 
 
 def _rows(model: Model, along_nodes: Sequence[bool], q: Sequence[float]) -> Rows:
     """Return the rows of all loops, in the mechanism's unit of length."""
-    return in_unit(model, loops(model, relative_kinematics(model, q), along_nodes))[0]
+    return in_unit(model, constraints(model, q, along_nodes=along_nodes))[0]
 
 
-def _coordinates(model: Model) -> list[set[int]]:
-    """Return the coordinates that move each closing joint's frames against each other."""
-    found = loops(model, relative_kinematics(model, list(model.manifold.neutral())))
-    return [{j for side in (loop.parent, loop.child) for node in side.nodes for j in node.v} for loop in found]
-
-
-def _blocks(model: Model, coordinates: Sequence[set[int]]) -> Iterator[list[int]]:
+def _blocks(sizes: Sequence[int], coordinates: Sequence[set[int]]) -> Iterator[list[int]]:
     """Yield the rows of loops that share coordinates, directly or by others."""
-    start, rows_of = 0, []
-    for closure in model.closures:
-        rows_of.append(range(start, start + closure.joint.num_rows))
-        start += closure.joint.num_rows
-    for block in overlapping([own if rows else set() for own, rows in zip(coordinates, rows_of, strict=True)]):
-        yield sorted(row for k in block for row in rows_of[k])
+    starts = [sum(sizes[:k]) for k in range(len(sizes))]
+    for block in overlapping([own if size else set() for own, size in zip(coordinates, sizes, strict=True)]):
+        yield sorted(row for k in block for row in range(starts[k], starts[k] + sizes[k]))
 
 
 # --- the unit of length ---
@@ -138,14 +130,22 @@ def lengths(model: Model) -> list[float]:
     return found
 
 
-def in_unit(model: Model, found: Sequence[Loop]) -> tuple[Rows, list[Any]]:
+def in_unit(model: Model, found: Sequence[Rowed]) -> tuple[Rows, list[Any]]:
     """Return the rows K of all loops and their residuals, in units of length and of coordinates."""
     unit, of_v = unit_of_length(model), lengths(model)
-    rows = [unit if any(not is_zero(e) for e in wrench.linear) else 1.0 for loop in found for wrench in loop.T]
+    rows = [size for loop in found for size in _units(loop, unit, of_v)]
     K = [row for loop in found for row in loop.K]
     r = [e for loop in found for e in loop.residual]
     scaled = [[e * (size / own) for e, size in zip(row, of_v, strict=True)] for row, own in zip(K, rows, strict=True)]
     return scaled, [e * (1.0 / own) for e, own in zip(r, rows, strict=True)]
+
+
+def _units(loop: Rowed, unit: float, of_v: Sequence[float]) -> list[float]:
+    """Return the unit of every row: that of length for a force, 1 for a moment, its own size for a user's."""
+    if isinstance(loop, Loop):
+        return [unit if any(not is_zero(e) for e in wrench.linear) else 1.0 for wrench in loop.T]
+    sizes = [[abs(e) * own for e, own in zip(row, of_v, strict=True) if isinstance(e, Real)] for row in loop.K]
+    return [max(map(float, own), default=0.0) or 1.0 for own in sizes]
 
 
 # --- closed configurations ---
@@ -174,7 +174,7 @@ def _moved(model: Model, q: Sequence[float], rng: np.random.Generator) -> list[f
 def _closed(model: Model, q: list[float]) -> list[float] | None:
     """Return a closed configuration nearby, by damped steps; None if that fails."""
     for _ in range(STEPS):
-        K, r = in_unit(model, loops(model, relative_kinematics(model, q)))
+        K, r = in_unit(model, constraints(model, q))
         if not all(isinstance(e, Real) for row in (*K, r) for e in row):
             return None
         size = max(map(abs, r))
@@ -257,11 +257,11 @@ def _rank(K: Rows) -> int:
 def _along_node(model: Model, closure: int) -> bool:
     """Return whether rows along the axes of the node have more zeros, where the loop's own coordinates are solved."""
     connection, rng = model.closures[closure], np.random.default_rng(2)
-    if connection.joint.num_slips or not connection.joint.has_constant_motion_subspace:
+    if not connection.joint.has_constant_motion_subspace:
         return False
     moved = [relative_kinematics(model, _moved(model, list(model.manifold.neutral()), rng)) for _ in range(2)]
     plain, along = ([Loop(model, relative, connection, t) for relative in moved] for t in (False, True))
-    own = _coordinates(model)
+    own = [loop.coordinates for loop in constraints(model, list(model.manifold.neutral()))]
     others = set[int]().union(*(c for k, c in enumerate(own) if k != closure))
     columns = sorted(own[closure] - others or own[closure])
     return _entries(along, columns) < _entries(plain, columns)

@@ -9,8 +9,6 @@ wrenches it resists, T^T S = 0, T orthonormal, the 6 - nv rows of each joint are
     bias        k = T^T (A - bias_J),   A = A_c - X^-1 A_p - V_c x V  at a = 0,   bias_J at v_J = S^+ V
                 A = [a_c - a_p - (w_c + w_p) x v; wd_c - wd_p + w_c x w_p],   V = [v; w], a of points (`spin`)
 
-Where the joint's `slip`, C(q_J) v_J, must stay 0, T gets the columns (S^+)^T C^T, of which r is 0, and k (dC/dt) v_J.
-
 so that a closed loop stays closed if K v = 0 and K a + k = 0. Poses, twists and accelerations are those relative to
 the body at which the loop's two sides fork: only the joints between count, and a wrench on the child, with its opposite
 on the parent, does work on them alone.
@@ -31,13 +29,13 @@ from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import SE3, Force, Matrix3, Motion, MotionSubspace, Scalar, Vector3
 from cardan._algebra.spatial.motion import sparse_complement
 from cardan._algebra.spatial.rotations import rotation_vector_from_matrix
-from cardan._dynamics.algorithms.linear import Rows, combined, coordinates, gram
+from cardan._dynamics.algorithms.linear import Rows, combined, coordinates
 from cardan._dynamics.algorithms.spin import BodyMotion, across, at_rest
 from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, supports
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.joints import Joint
-from cardan._robot.joints.derivation.derived import slips
 from cardan._robot.model import Connection, Model, Node
+from cardan._robot.model.user_constraints import UserConstraint
 
 
 class JointRows(NamedTuple):
@@ -103,6 +101,8 @@ class Loop:
     of K v = 0: points that the joint holds together are one.
     """
 
+    level = 0  # how often what is held is differentiated already (`user_constraints`)
+
     def __init__(
         self, model: Model, relative: Relative, closure: Connection, along_node: bool = False, closed: bool = False
     ) -> None:
@@ -118,10 +118,9 @@ class Loop:
         self.X = self.parent.frame.inverse() @ self.in_parent @ SE3(self.turn)
         self.q = self.joint.nearest_configuration(self.X)
         self.S = MotionSubspace(_snapped(_turned(self.turn, s)) for s in self.joint.subspace(self.q))
-        resisted, slipping = list(sparse_complement(self.S)), self._slipping()
-        self.T = [*resisted, *slipping]
+        self.T = list(sparse_complement(self.S))
         e = _turned(self.turn, offset(self.X, self.joint.transform(self.q)))
-        self.residual = [*(wrench.dot(e) for wrench in resisted), *[0.0] * len(slipping)]
+        self.residual = [wrench.dot(e) for wrench in self.T]
         self.holds = closed and all(is_zero(e) for s in self.S for e in s.linear)
         if self.holds:
             at = self.parent.frame @ self.joint.transform(self.q)
@@ -138,14 +137,6 @@ class Loop:
                 columns[i] = columns[i] + X_kc.inverse_act(t) * sign
         self.K: Rows = [[wrench.dot(column) for column in columns] for wrench in self.T]
 
-    def _slipping(self) -> list[Force]:
-        """Return the columns (S^+)^T C^T."""
-        if not self.joint.num_slips:
-            return []
-        solve = gram([s.scalars() for s in self.S]).solve
-        rows = slips(self.joint, self.q, [0.0] * self.joint.nv).rows
-        return [Force(*(self.S @ solve(row))) for row in rows]
-
     def bias(self, q: Vector, v: Vector) -> list[Scalar]:
         """Return k."""
         return self.opening(q, v)
@@ -160,14 +151,17 @@ class Loop:
         parting = Vector3.zero() if self.holds else (w_c + w_p).cross(V.linear)
         A = Motion(c.origin - p.origin - parting, c.spin.rate - p.spin.rate + w_c.cross(w_p))
         gaps = [0.0 if stiffness == 0.0 else stiffness * gap for gap in self.residual]
-        if self.joint.num_slips or not self.joint.has_constant_motion_subspace:
-            v_J = coordinates(self.S, V)
+        if not self.joint.has_constant_motion_subspace:
             # a joint whose S changes as it moves accelerates by its bias: that opens nothing
-            A = A - self.joint.bias(self.q, v_J)
-            turning = slips(self.joint, self.q, v_J).bias if self.joint.num_slips else []
-            gaps[len(gaps) - len(turning) :] = turning
+            A = A - self.joint.bias(self.q, coordinates(self.S, V))
         A = A if rate == 0.0 else A + V * rate
         return [wrench.dot(A) + gap for wrench, gap in zip(self.T, gaps, strict=True)]
+
+    def rate(self, q: Vector, v: Vector) -> list[Scalar]:
+        """Return K v."""
+        return self.opening(q, [0.0] * len(v), v)
+
+    along = rate
 
     def efforts(self, multipliers: Sequence[Scalar]) -> Iterator[tuple[int, Scalar]]:
         """Yield K^T l, by the index in v: what the joint's wrenches ask of the joints of the loop."""
@@ -188,6 +182,16 @@ class Loop:
         motion = Motion(self.turn.transpose_apply(turned.linear), self.turn.transpose_apply(turned.angular))
         plain = sparse_complement(self.joint.subspace(self.q))
         return [wrench.dot(motion) for wrench in plain]
+
+    @property
+    def name(self) -> str:
+        """That of the closing joint."""
+        return self.closure.name
+
+    @property
+    def coordinates(self) -> set[int]:
+        """The velocities that move its two frames against each other."""
+        return {j for side in (self.parent, self.child) for node in side.nodes for j in node.v}
 
     @property
     def moves(self) -> bool:
@@ -212,6 +216,10 @@ def _snapped(motion: Motion) -> Motion:
     return Motion(entries[:3], entries[3:])
 
 
+Rowed = Loop | UserConstraint
+"""What has rows in K: a closing joint, or a constraint that a user wrote."""
+
+
 def loops(
     model: Model, relative: Relative, along_nodes: Sequence[bool] | None = None, closed: bool = False
 ) -> list[Loop]:
@@ -222,6 +230,14 @@ def loops(
     """
     chosen = zip(model.closures, along_nodes or [False] * len(model.closures), strict=True)
     return [Loop(model, relative, closure, along_node, closed) for closure, along_node in chosen]
+
+
+def constraints(
+    model: Model, q: Vector, relative: Relative | None = None, along_nodes: Sequence[bool] | None = None
+) -> list[Rowed]:
+    """Return all that has rows: the closing joints of a model, then the constraints that users wrote."""
+    closing = loops(model, relative or relative_kinematics(model, q), along_nodes)
+    return [*closing, *(UserConstraint(model, function, q) for function in model.constraints)]
 
 
 @public
@@ -245,7 +261,7 @@ def loop_residual(model: Model, q: ArrayLike) -> list[Scalar]:
     Peers: MuJoCo's data.efc_pos of an equality.
     """
     with_loops(model, "loop_residual")
-    return [e for loop in loops(model, relative_kinematics(model, q)) for e in loop.residual]
+    return [e for loop in constraints(model, q) for e in loop.residual]
 
 
 @public
@@ -271,7 +287,7 @@ def loop_jacobian(model: Model, q: ArrayLike) -> Rows:
     Peers: Pinocchio `getConstraintsJacobian`; MuJoCo's data.efc_J of an equality.
     """
     with_loops(model, "loop_jacobian")
-    return [row for loop in loops(model, relative_kinematics(model, q)) for row in loop.K]
+    return [row for loop in constraints(model, q) for row in loop.K]
 
 
 @public
@@ -294,22 +310,24 @@ def loop_bias(model: Model, q: ArrayLike, v: ArrayLike) -> list[Scalar]:
         True
     """
     with_loops(model, "loop_bias")
-    return [e for loop in loops(model, relative_kinematics(model, q)) for e in loop.bias(q, v)]
+    return [e for loop in constraints(model, q) for e in loop.bias(q, v)]
 
 
 def with_loops(model: Model, where: str) -> Model:
     if not model.has_loops:
         clusters = "; its loops are clusters" if any(node.joint.is_placed for node in model.nodes) else ""
-        raise MechanismError(f"{where}: model {model.name!r} has no joint that closes a loop{clusters}.")
+        raise MechanismError(
+            f"{where}: model {model.name!r} has no joint that closes a loop, and no constraint{clusters}."
+        )
     return model
 
 
 def without_loops(model: Model, where: str) -> Model:
-    closing = [c.name for c in model.closures if c.joint.num_rows]
-    if closing:
+    if closing := model.constraint_names:
         names = ", ".join(map(repr, closing[:4])) + (", ..." if len(closing) > 4 else "")
+        what = "constraints" if model.constraints else "closed loops"
         raise MechanismError(
-            f"{where}: model {model.name!r} has closed loops (joints {names}), which its tree knows nothing of; use "
+            f"{where}: model {model.name!r} has {what} ({names}), which its tree knows nothing of; use "
             "cardan.constrained_forward_dynamics or cardan.clustered, or model.spanning_tree() to leave them open."
         )
     return model

@@ -29,7 +29,7 @@ from cardan._algebra.scalar import is_zero, where
 from cardan._algebra.spatial import Scalar
 from cardan._dynamics.algorithms.aba import factored
 from cardan._dynamics.algorithms.linear import Rows, dot
-from cardan._dynamics.algorithms.loops import Loop
+from cardan._dynamics.algorithms.loops import Loop, Rowed
 from cardan._dynamics.algorithms.proximal import STEPS, Regularization, proximal_factor
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._robot.model import Model
@@ -84,8 +84,16 @@ class General:
         return same
 
 
-def metric_of(loop: Loop, M: Rows, extents: Sequence[Scalar], square: Scalar) -> Rows:
-    """Return w_f T_f^T T_f + w_m T_m^T T_m of a joint; `square` is that of the bodies' length."""
+def metric_of(loop: Rowed, M: Rows, extents: Sequence[Scalar], square: Scalar) -> Rows:
+    """Return w_f T_f^T T_f + w_m T_m^T T_m of a joint; `square` is that of the bodies' length.
+
+    Each row of a user's constraint is in units of its own, and has a weight of its own.
+    """
+    if not isinstance(loop, Loop):
+        count = range(len(loop.K))
+        gains = [_gain(loop, [[float(i == k == m) for m in count] for k in count], M, extents) for i in count]
+        # where a row is 0 it pulls at nothing, whatever its weight
+        return [[where(g > 0.0, g, 1.0) if i == k else 0.0 for k in count] for i, g in enumerate(gains)]
     F = [[a.linear.dot(b.linear) for b in loop.T] for a in loop.T]
     Q = [[a.angular.dot(b.angular) for b in loop.T] for a in loop.T]
     f, m = (_gain(loop, P, M, extents) for P in (F, Q))
@@ -93,7 +101,7 @@ def metric_of(loop: Loop, M: Rows, extents: Sequence[Scalar], square: Scalar) ->
     return [[w_f * a + w_m * b for a, b in zip(*rows, strict=True)] for rows in zip(F, Q, strict=True)]
 
 
-def _gain(loop: Loop, P: Rows, M: Rows, extents: Sequence[Scalar]) -> Scalar:
+def _gain(loop: Rowed, P: Rows, M: Rows, extents: Sequence[Scalar]) -> Scalar:
     """Return the mean inverse inertia along the forces, or moments, of P.
 
     It is the sum of K_j^T P K_j / |S_j|^2 over that of M_jj / |S_j|^2.

@@ -17,8 +17,15 @@ import numpy as np
 
 from cardan._algebra.errors import AssemblyError, ParameterError
 from cardan._dynamics.algorithms.configuration import integrate
-from cardan._dynamics.algorithms.loops import joint_coordinates, loop_jacobian, loop_residual, with_loops
+from cardan._dynamics.algorithms.loops import (
+    constraints,
+    joint_coordinates,
+    loop_jacobian,
+    loop_residual,
+    with_loops,
+)
 from cardan._dynamics.call.arguments import checked_batch
+from cardan._dynamics.call.function import function
 from cardan._dynamics.call.signature import check_model
 from cardan._dynamics.functions.derivatives import derivative
 from cardan._robot.model import Model
@@ -28,6 +35,14 @@ DAMPING = (1e-14, 1e-2, 1e12)  # least, first, largest, relative to the largest 
 DEPENDENT = 1e-8  # constraints whose singular value is below this, relative to the largest, depend on the others
 
 _residual_by_q = derivative(loop_residual, "q")
+
+
+@function
+def _rates(model: Model, q: Any, v: Any) -> Any:
+    return np.array([e for loop in constraints(model, q) for e in loop.rate(q, v)])
+
+
+_rates_by_v = derivative(_rates, "v")
 
 
 def assemble(
@@ -82,7 +97,7 @@ def assemble(
 
 
 def project_velocity(model: Model, q: Any, v: Any, fixed: Sequence[str] = (), *, tolerance: float = 1e-9) -> np.ndarray:
-    """Return the velocities nearest to v that keep the loops closed, K v = 0.
+    """Return the velocities nearest to v that keep the loops closed, K v = 0, and constraints of users met.
 
     Args:
         model: a robot with closed loops.
@@ -110,11 +125,11 @@ def project_velocity(model: Model, q: Any, v: Any, fixed: Sequence[str] = (), *,
     free = _free(model, fixed)
     batch = checked_batch("project_velocity", {"q": q, "v": v}, {"q": (model.nq,), "v": (model.nv,)})
     states, rates = (array.astype(float) for array in batch.arrays)
-    K = loop_jacobian(model, states)
+    K, opening = _rates_by_v(model, states, rates), _rates(model, states, rates)
     found = rates.copy()
-    found[:, free] -= (np.linalg.pinv(K[..., free], rcond=DEPENDENT) @ (K @ rates[..., None]))[..., 0]
+    found[:, free] -= (np.linalg.pinv(K[..., free], rcond=DEPENDENT) @ opening[..., None])[..., 0]
     scale = np.maximum(1.0, np.abs(rates).max(axis=-1, initial=0.0))
-    _check(model, "velocity", (K @ found[..., None])[..., 0] / scale[:, None], tolerance, batch.shape)
+    _check(model, "velocity", _rates(model, states, found) / scale[:, None], tolerance, batch.shape)
     return found.reshape(*batch.shape, model.nv)
 
 
@@ -200,7 +215,8 @@ def _check(model: Model, what: str, r: np.ndarray, tolerance: float, shape: tupl
     if not open_rows.size:
         return
     worst = open_rows[np.argmax(np.nan_to_num(_size(r)[open_rows], nan=np.inf))]
-    owners = [c.name for c in model.closures for _ in range(c.joint.num_rows)]
+    found = constraints(model, model.neutral().tolist())
+    owners = [loop.name for loop in found for _ in loop.K]
     loop = owners[int(np.argmax(np.nan_to_num(np.abs(r[worst]), nan=np.inf)))]
     rows = [tuple(map(int, np.unravel_index(k, shape))) for k in open_rows] if shape else []
     raise AssemblyError(what, loop, float(_size(r)[worst]), tolerance, rows)

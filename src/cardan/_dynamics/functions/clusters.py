@@ -135,7 +135,7 @@ def _groups(model: Model, closing: Sequence[str]) -> Iterator[tuple[set[int], li
     for name in closing:
         if name not in model.closure_names:
             raise UnknownNameError("closing joint", name, model.closure_names, where="clustered")
-    between = [_between(model, c) if c.name in closing and c.joint.num_rows else set() for c in model.closures]
+    between = [_between(model, c) if c.name in closing and c.joint.num_constraints else set() for c in model.closures]
     for block in overlapping(between):
         yield set().union(*(between[k] for k in block)), [model.closures[k] for k in block]
 
@@ -156,10 +156,6 @@ def _cluster(
     """Return the joints of a cluster as they are in it, by name."""
     part = _part(model, nodes, closing)
     joints = [c for c in part.connections if c.joint.nv]
-    if rolling := [c.name for c in closing if c.joint.num_slips]:
-        raise MechanismError(
-            f"clustered: joint {rolling[0]!r} must not slip, which leaves all configurations within reach."
-        )
     names = {c.name for c in joints}
     for c in model.connections:
         if followed := sorted(names.intersection(c.joint.primaries)):

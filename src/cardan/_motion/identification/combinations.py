@@ -124,8 +124,8 @@ def checked_terms(terms: Terms) -> tuple[Term, ...]:
 def check_tree(where: str, model: Model) -> None:
     """Raise for what is no model, and for closed loops: the torques of its drives are not those of its tree."""
     check_model(where, model)
-    if model.closures:
-        what = f"closed loops ({model.closures[0].name!r} closes one)"
+    if model.has_loops:
+        what = f"closed loops ({model.constraint_names[0]!r} closes one)"
         raise UnsupportedError(what, where, "its regressor is the tree's; fit cardan.constrained_inverse_dynamics")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -179,6 +179,16 @@ class World(WorldContents):
         # Else the same model, so that programs made for it serve on.
         model = self.model.with_inputs(*others, **owned) if others or owned else self.model
         return replace(self, model=model, contact_inputs=(*self.contact_inputs, *touching))
+
+    def with_constraints(self, *constraints: Callable[..., Any]) -> World:
+        """Return the world with constraints that are functions of yours of its model: see `Model.with_constraints`.
+
+        `Featherstone` takes them: what they say holds at the end of each step.
+
+        Raises:
+            ParameterError: for what is no such function, is not affine, or constrains nothing.
+        """
+        return replace(self, model=self.model.with_constraints(*constraints))
 
     def collide(self, state: State) -> Contacts:
         """Return where the shapes of `pairs` touch, or nearly, at the present coordinates of a state.

@@ -181,7 +181,7 @@ def _asked(model: Model, tasks: Any, frame: Any, target: Any) -> Sequence[Task]:
         got = ", ".join(n for n, v in (("tasks", tasks), ("frame", frame), ("target", target)) if v is not None)
         raise ParameterError(f"what is asked of {WHERE}", got=got or "nothing", expected="tasks, or frame= and target=")
     given = checked_tasks(WHERE, FramePose(frame, target) if frame is not None else tasks)
-    is_closed = not model.closures or any(isinstance(task, ClosedLoops) for task in given)
+    is_closed = not model.has_loops or any(isinstance(task, ClosedLoops) for task in given)
     return given if is_closed else (*given, ClosedLoops(priority=min(task.priority for task in given)))
 
 

@@ -144,7 +144,7 @@ class DifferentialIK:
         self._best = partial(solution, package("daqp", WHERE, "qp"))
         asked = checked_tasks(WHERE, tasks)
         closing = [task for task in asked if isinstance(task, ClosedLoops)]
-        asked = asked if closing or not model.closures else (*asked, ClosedLoops())
+        asked = asked if closing or not model.has_loops else (*asked, ClosedLoops())
         # Something is to be minimised beside the loops.
         self.stack: Stack = Stack(model, asked if len(closing) < len(asked) else (*asked, Damping()), WHERE)
         self._limits = bool(limits)
@@ -262,7 +262,7 @@ class Hierarchy:
         broken = (x < self.lower[: self.nv]) | (x > self.upper[: self.nv])
         beyond = {*np.flatnonzero(broken).tolist(), *self.others}
         moved = {n: range(*model.v_slice(n).indices(self.nv)) for n in model.joint_names}
-        loops = [f"loop {c.name!r}" for c in model.closures if c.joint.num_rows]
+        loops = [f"loop {name!r}" for name in model.constraint_names]
         return [*loops, *(f"limits of joint {n!r}" for n, own in moved.items() if beyond.intersection(own))]
 
 

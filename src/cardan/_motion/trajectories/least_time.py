@@ -108,7 +108,7 @@ def time_optimal(
     given = {"velocity": velocity, "acceleration": acceleration, "effort": effort}
     limits = (bounds(WHERE, *item, model, its) for item, its in zip(given.items(), own, strict=True))
     problem = _PathProblem(model, curve, *limits)
-    if model.closures and problem.effort.finite.any():
+    if model.has_loops and problem.effort.finite.any():
         why = "give effort=inf, and acceleration= for the joints that move"
         raise UnsupportedError("efforts within closed loops", WHERE, why)  # inverse dynamics is the tree's
     count, (law, speed, worst) = gridpoints, problem.fastest(gridpoints)

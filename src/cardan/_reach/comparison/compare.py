@@ -20,6 +20,7 @@ from cardan._reach.comparison.matching import ComparedRobot, JointChain, Robot, 
 from cardan._reach.comparison.motion import JointPlacing, compare_placing, inverse, pose, shift
 from cardan._robot.description import Mechanism
 from cardan._robot.model import WORLD, Connection, Model
+from cardan._robot.model.user_constraints import name_of
 
 
 def compare(a: Robot, b: Robot, *, tolerance: float = 1e-9, **options: Any) -> Comparison:
@@ -154,6 +155,10 @@ class _Comparing:
         self.found += records.of_joint(mine.moving, theirs.moving, motion.is_reversed, self.tolerance)
 
     def _loops(self) -> None:
+        mine, theirs = (getattr(view.thing, "constraints", ()) for view in (self.a, self.b))
+        if mine != theirs:
+            own = (", ".join(map(name_of, functions)) or None for functions in (mine, theirs))
+            self._add("structure", self.a.name, "constraints that are functions", *own)
         theirs = {c.name: c for c in self.b.closures}
         for c in self.a.closures:
             if c.name not in theirs or not {c.parent, c.child} <= self.offsets.keys():

@@ -30,6 +30,7 @@ from cardan._robot.joints import Coupled, Fixed, Joint, Mimic
 from cardan._robot.joints.recognise import hinge_of
 from cardan._robot.model import WORLD, Connection, Model
 from cardan._robot.model.layout import outwards
+from cardan._robot.model.user_constraints import name_of
 
 Joints = tuple[Connection, ...]
 EMPTY = "add one with add_body"
@@ -52,6 +53,14 @@ def as_hinge(c: Connection, kinds: Collection[type[Joint]]) -> Connection:
 def joints_of(thing: Mechanism | Model) -> Joints:
     """Return all joints: those of a mechanism, or those of a model's tree and then its closures."""
     return (*thing.connections, *thing.closures) if isinstance(thing, Model) else tuple(thing.joints)
+
+
+def check_has_no_functions(thing: Mechanism | Model, form: str) -> None:
+    """Raise for a model with constraints that are functions of the user's: code has no form in a file."""
+    if isinstance(thing, Model) and thing.constraints:
+        names = ", ".join(map(name_of, thing.constraints))
+        expected = "a model without, such as its mechanism's; add them to what is read: model.with_constraints(...)"
+        raise ParameterError(f"constraints of model {thing.name!r} in {form}", got=names, expected=expected)
 
 
 def has_given_base(model: Model) -> bool:

@@ -40,6 +40,7 @@ from cardan._robot.description import Mechanism
 from cardan._robot.geometry.shapes import Shape
 from cardan._robot.joints import FreeFlyer, Linear, Mimic, Polynomial, Reversed, Spherical
 from cardan._robot.model import WORLD, Body, Connection, Model
+from cardan._robot.model.user_constraints import name_of
 from cardan._robot.records import Actuator
 
 if TYPE_CHECKING:
@@ -214,6 +215,8 @@ def to_mjspec(robot: Any, *, shapes: Shapes = True, annotations: bool = False) -
     """
     module = mujoco("to_mjspec")
     model = model_of(robot)
+    for function in model.constraints:
+        raise UnsupportedError(f"constraint {name_of(function)!r}", "MuJoCo", "hand over the model without it")
     for joint in getattr(robot, "kinematic", ()):
         what, instead = f"joint {joint!r}, which moves as it is told", "hand over the world without that"
         raise UnsupportedError(what, "MuJoCo", instead)

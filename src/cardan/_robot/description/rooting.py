@@ -75,8 +75,7 @@ def _spanning(forest: Forest, joints: Sequence[Connection], closing: Sequence[st
     copied = {name for c in joints for name in c.joint.primaries}
     first = [c for c in joints if c.joint.primaries or c.name in copied]
     early = {c.name for c in first}
-    # what must not slip has fewer velocities than directions to move in, and no place in a tree
-    rest = [c for c in joints if c.name not in early and c.name not in closing and not c.joint.num_slips]
+    rest = [c for c in joints if c.name not in early and c.name not in closing]
     chosen = {c.name for c in (*first, *rest) if c.name not in closing and forest.join(c.parent, c.child)}
     for c in first:
         if c.name not in chosen:

@@ -141,16 +141,6 @@ def efforts_fault(joint: Joint, efforts: Any) -> JointFault | None:
     return None if count == joint.nv else JointFault(f"efforts has {count} entries, expected nv = {joint.nv}", cure)
 
 
-def slip_fault(joint: Joint, q: Sequence[float]) -> JointFault | None:
-    """Return whether the rates of `slip` are not linear in v."""
-    if not joint._has_own("slip"):
-        return None
-    v = [1.0 + 0.3 * j for j in range(joint.nv)]
-    once, back = (np.array(joint.slip(q, [k * e for e in v]), dtype=float) for k in (1.0, -2.0))
-    cure = "every term needs one entry of v as a factor"
-    return None if np.allclose(back, -2.0 * once, rtol=1e-12) else JointFault("slip is not linear in v", cure)
-
-
 def _places(joint: Joint) -> list[tuple[float, ...]]:
     random = joint.random_configuration((PLACES,), seed=0)
     return [tuple(float(e) for e in q) for q in (joint.neutral(), *random)]
@@ -189,7 +179,6 @@ _CHECKS = {
     "the manifold": lambda joint: next(iter(size_faults(joint, _places(joint)[-1], (0.5,) * joint.nv)), None),
     "transform": _pose_fault,
     "motion_subspace": _shape_fault,
-    "slip": lambda joint: slip_fault(joint, _places(joint)[-1]),
     "efforts": lambda joint: efforts_fault(joint, joint.efforts(_places(joint)[-1], (0.5,) * joint.nv)),
 }
 

@@ -82,8 +82,6 @@ class Joint(ABC):
         ((0.5,), (0.5,))
         >>> hinge.parameters(), hinge.neutral(), hinge.efforts([0.5], [1.0])
         ({'axis': (0.0, 0.0, 1.0)}, (0.0,), (0.0,))
-        >>> hinge.slip([0.5], [1.0]), hinge.num_slips, hinge.num_rows
-        ((), 0, 5)
         >>> hinge.random_configuration((10,), seed=0).shape
         (10, 1)
         >>> ball = cardan.joints.Spherical()
@@ -158,16 +156,6 @@ class Joint(ABC):
         """
         return (0.0,) * self.nv
 
-    def slip(self, q: Scalars, v: Scalars) -> Sequence[Scalar]:
-        """Return the rates [m/s, rad/s] that stay 0, as that of a wheel over the ground it touches; none by default.
-
-        They are linear in v, and keep the joint from no configuration: they are nonholonomic. A joint that has some
-        closes a loop, which holds them at 0; in a tree its velocities would be fewer than its directions.
-
-        Source: Neimark and Fufaev, Dynamics of nonholonomic systems (1972), chapter III.
-        """
-        return ()
-
     @property
     def has_efforts(self) -> bool:
         """Whether the joint may exert efforts of its own."""
@@ -206,16 +194,6 @@ class Joint(ABC):
     def num_constraints(self) -> int:
         """Number of constraints on the relative twist, 6 - nv."""
         return 6 - self.nv
-
-    @property
-    def num_slips(self) -> int:
-        """Number of rates that `slip` returns."""
-        return len(self.slip(self.neutral(), (0.0,) * self.nv)) if self._has_own("slip") else 0
-
-    @property
-    def num_rows(self) -> int:
-        """Number of constraints where it closes a loop: `num_constraints` and `num_slips`."""
-        return self.num_constraints + self.num_slips
 
     @property
     def is_floating(self) -> bool:
@@ -394,13 +372,6 @@ class JointOfAnother(Joint):
 
     def efforts(self, q: Scalars, v: Scalars) -> Sequence[Scalar]:
         return self.joint.efforts(q, v)
-
-    def slip(self, q: Scalars, v: Scalars) -> Sequence[Scalar]:
-        return self.joint.slip(q, v)
-
-    @property
-    def num_slips(self) -> int:
-        return self.joint.num_slips
 
     @property
     def has_efforts(self) -> bool:

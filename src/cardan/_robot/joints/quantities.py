@@ -112,7 +112,6 @@ QUANTITIES: dict[str, Quantity] = {
     "spatial_acceleration": _of("nq", "nv", "nv", gives="6"),
     "torque": _of("nq", "wrench", gives="nv"),
     "efforts": _of("nq", "nv", gives="nv"),
-    "slip": _of("nq", "nv", gives="num_slips"),
     "constraint_wrench_subspace": _of("nq", gives="6 num_constraints"),
     "nearest_configuration": _of("pose", gives="nq"),
     "configuration_from_transform": _of("pose", gives="nq"),

@@ -99,16 +99,6 @@ def check_closures(bodies: Sequence[Body], closures: Sequence[Connection]) -> No
                 )
 
 
-def check_slips(connections: Sequence[Connection]) -> None:
-    """Raise if a joint of the tree must not slip: only one that closes a loop is held so."""
-    for c in connections:
-        if c.joint.num_slips:
-            raise MechanismError(
-                f"joint {c.name!r} must not slip ({type(c.joint).__name__}) and is part of the tree; let it close a "
-                "loop: give its child another joint, such as a FreeFlyer to the world, and model(closing=[...])."
-            )
-
-
 def ordered_tree(bodies: Sequence[Body], connections: Sequence[Connection]) -> list[Connection]:
     """Return the connections from the world outwards, depth first, siblings in document order; raise for no forest."""
     names = [b.name for b in bodies]

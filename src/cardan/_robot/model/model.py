@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from types import MappingProxyType
@@ -20,6 +20,7 @@ from cardan._robot.model import layout
 from cardan._robot.model.annotations import Annotations, kinds_of
 from cardan._robot.model.inputs import Input
 from cardan._robot.model.layout import Attachment, Node, explain_word, layout_table
+from cardan._robot.model.user_constraints import check_constraint, name_of
 from cardan._robot.records import (
     EARTH_GRAVITY,
     WORLD,
@@ -63,6 +64,7 @@ class Model(Explained):
         inputs: constants that are given at every call (`with_inputs`).
         annotations: shapes, actuators, groups, named configurations and disabled contacts, which the dynamics does not
             read.
+        constraints: functions of the user's that the `constrained_*` functions hold at 0 (`with_constraints`).
 
     Throughout:
         joint: name of a joint.
@@ -115,6 +117,7 @@ class Model(Explained):
     closures: tuple[Connection, ...] = ()
     inputs: Mapping[str, Input] = field(default_factory=dict)
     annotations: Annotations = _NOTHING
+    constraints: tuple[Callable[..., Any], ...] = ()
     nodes: tuple[Node, ...] = field(init=False)
     attachments: Mapping[str, Attachment] = field(init=False)
     slices: Mapping[str, tuple[slice, slice]] = field(init=False)
@@ -128,7 +131,6 @@ class Model(Explained):
         # Names come first: all that follows addresses by name, and would blame another fault.
         layout.check_unique(self.bodies, self.frames, (*self.connections, *self.closures))
         layout.check_closures(self.bodies, self.closures)
-        layout.check_slips(self.connections)
         if self.annotations is not _NOTHING:
             self.annotations.check(self.body_names, kinds_of((*self.connections, *self.closures)))
         # Nodes stand in the order of the tree, coordinates in that of the document: files and users know the latter.
@@ -156,7 +158,7 @@ class Model(Explained):
         if not self._content:
             made_of = (self.name, self.bodies, self.connections, self.frames, self.gravity, self.closures, self.inputs)
             try:
-                self._content[:] = [content_of(*made_of, self.annotations)]
+                self._content[:] = [content_of(*made_of, self.annotations, self.constraints)]
             except UnknownContentError:  # a joint was given something since it was looked at
                 self._content[:] = [apart()]
         return self._content[0]
@@ -180,6 +182,12 @@ class Model(Explained):
     def closure_names(self) -> tuple[str, ...]:
         """Names of the joints that close loops, in document order."""
         return tuple(c.name for c in self.closures)
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Names of all that constrains its coordinates: joints that close loops, then functions of the user's."""
+        closing = (c.name for c in self.closures if c.joint.num_constraints)
+        return (*closing, *map(name_of, self.constraints))
 
     @property
     def body_names(self) -> tuple[str, ...]:
@@ -367,8 +375,8 @@ class Model(Explained):
 
     @property
     def has_loops(self) -> bool:
-        """Whether joints that close loops constrain the coordinates; one that leaves all motion free does not."""
-        return any(c.joint.num_rows for c in self.closures)
+        """Whether its coordinates are constrained: by joints that close loops, or by functions of the user's."""
+        return bool(self.constraint_names)
 
     def passive(self, name: str) -> tuple[float, ...]:
         """Return a property along v, nv floats, those of mimic joints included, not those of coupled ones.
@@ -417,9 +425,44 @@ class Model(Explained):
         return replace(self, gravity=gravity)
 
     def spanning_tree(self) -> Model:
-        """Return the model without the joints that close loops: the tree alone, with the same coordinates."""
+        """Return the model without what constrains it, such as joints that close loops: its tree, as it stands."""
         closing = [c.name for c in self.closures]
-        return replace(self, closures=(), annotations=self.annotations.without(joints=closing))
+        return replace(self, closures=(), constraints=(), annotations=self.annotations.without(joints=closing))
+
+    def with_constraints(self, *constraints: Callable[..., Any]) -> Model:
+        """Return the model with constraints that are functions of yours, for the `constrained_*` functions.
+
+        A function returns numbers that are to be 0, one or several. What it is a function of says what it constrains:
+
+        - `c(model, q)`: configurations, as a point that stays on a curve (holonomic);
+        - `c(model, q, v)`: velocities, as a blade or a wheel does. c is affine in v, A(q) v - b(q);
+        - `c(model, q, v, a)`: accelerations. c is affine in a, A(q) a - b(q, v).
+
+        They are traced and differentiated as functions of `cardan.function` are. Closed loops, held points and these
+        are solved together; their rows come after those of the closing joints.
+
+        Args:
+            constraints: functions. Names of bodies and frames serve every root and `clustered`, indices into q do not.
+
+        Raises:
+            ParameterError: for what is no such function, is not affine, or constrains nothing.
+
+        Examples:
+            >>> def blade(model, q, v):
+            ...     return cardan.frame_velocity(model, q, v, "skate", expressed_in="frame")[1]  # m/s across it
+            >>> m = cardan.Mechanism("sleigh")
+            >>> skate = m.add_body("skate", cardan.Inertia(mass=2.0, com=(0.4, 0.0, 0.0), inertia=0.3 * np.eye(3)))
+            >>> moves = m.add_joint("moves", cardan.joints.Planar(), "world", "skate")
+            >>> sleigh = m.model().with_constraints(blade)
+            >>> q, v = sleigh.neutral(), [0.7, 0.0, -1.0]
+            >>> cardan.constrained_forward_dynamics(sleigh, q, v, np.zeros(3)).accelerations.round(9).tolist()
+            [0.4, 0.0, 0.903225806]
+
+        Peers: Simbody `Constraint::Custom`.
+        """
+        for constraint in constraints:
+            check_constraint(self, constraint)
+        return replace(self, constraints=(*self.constraints, *constraints))
 
     def with_inputs(self, *names: str, **owned: tuple[str, str]) -> ModelWithInputs:
         """Return the model with some of its constants given at every call, for every state of a batch its own.

@@ -22,10 +22,12 @@ Kleinfinger, Minimum operations and minimum parameters of the dynamic models of 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import wraps
 from numbers import Real
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -62,12 +64,19 @@ def simplified_tree(model: Model) -> Model:
             for name, at in model.attachments.items()
         }
         alone = [apart()]  # equal to no other: what is made of its nodes is of no use to the model itself
-        twin = replaced(model, nodes=_move_inertias(nodes, symbolic), attachments=places, _content=alone)
+        asked = tuple(_asked_of(ref(model), f) for f in model.constraints)
+        nodes = _move_inertias(nodes, symbolic)
+        twin = replaced(model, nodes=nodes, attachments=places, constraints=asked, _content=alone)
         twin = _twins.setdefault(model, twin)
     return twin
 
 
 _twins: ByIdentity[Model, Model] = ByIdentity()
+
+
+def _asked_of(model: ref[Model], constraint: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a user's constraint, which may ask for anything of its model, of that model and not of its twin."""
+    return wraps(constraint)(lambda _, *x: constraint(model(), *x))
 
 
 def costly_numbers(model: Model) -> int:

@@ -93,6 +93,7 @@ class Featherstone(CompiledSolver):
 
     supports: ClassVar[Mapping[str, str]] = {
         **SHARED,
+        "constraint of the user": YES,
         "cable": YES,
         "distance": YES,
         "contact": YES,

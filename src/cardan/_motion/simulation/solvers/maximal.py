@@ -81,7 +81,6 @@ class Maximal(CompiledSolver):
         "cluster": "take cardan.solvers.Featherstone, or loops as constraints: clusters=False",
         "joint along several velocities": "take cardan.solvers.Featherstone",
         "contact": YES,
-        "what must not slip": "take cardan.solvers.Featherstone",
         "surface velocity": "take cardan.solvers.Featherstone, or a joint that is driven (World.with_kinematic)",
         "rolling friction": "take cardan.solvers.Featherstone, whose convex law has it",
     }
@@ -99,9 +98,6 @@ class Maximal(CompiledSolver):
         """Yield what is in the world that not every solver takes."""
         model = self.world.model
         yield from left_out(model)
-        for c in model.closures:
-            if c.joint.num_slips:
-                yield "what must not slip", f"joint {c.name!r}, which must not slip"
         for name in dict.fromkeys(name for node in model.nodes for name in node.joint.primaries):
             joint = model.joint(name)
             columns = [s.scalars() for s in joint.motion_subspace(joint.neutral())]

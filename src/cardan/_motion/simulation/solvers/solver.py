@@ -33,6 +33,7 @@ from cardan._motion.simulation.state import (
 from cardan._motion.simulation.world import World
 from cardan._robot.geometry.touching import ContactForces
 from cardan._robot.model import Model
+from cardan._robot.model.user_constraints import name_of
 
 NUMBERS = 32
 """Of steps that are remembered, to begin at once: with and without a control."""
@@ -43,6 +44,7 @@ YES = "yes"
 _DONE = ("joint", "mimic joint", "loop", "orphan joint", "drive", "damping", "friction", "limit", "spring")
 SHARED = dict.fromkeys(_DONE, YES) | {
     "compliance": "give it coordinates: cardan.simulation.compliant(mechanism).world()",
+    "constraint of the user": "take cardan.solvers.Featherstone",
 }
 """The rows of a table of support that all solvers have: what each does, and what none does (`left_out`)."""
 
@@ -493,7 +495,9 @@ def control_names(control: Control | None) -> tuple[str, ...]:
 
 
 def left_out(model: Model) -> Iterator[tuple[str, str]]:
-    """Yield what no step adds: compliance of joints."""
+    """Yield what few steps take or none: constraints of the user's, compliance of joints."""
+    for function in model.constraints:
+        yield "constraint of the user", f"constraint {name_of(function)!r}"
     for c in (*model.connections, *model.closures):
         if c.compliance is not None and any(c.compliance):
             yield "compliance", f"the compliance of joint {c.name!r}"

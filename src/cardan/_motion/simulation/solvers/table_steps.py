@@ -53,7 +53,7 @@ def what_is_no_row(world: World) -> str | None:
     if world.constants():
         return f"what is given for each world ({', '.join(world.constants())})"
     if model.has_loops:
-        return f"the loop that joint {model.closures[0].name!r} closes"
+        return f"the constraint {model.constraint_names[0]!r}"
     for c, *_ in bounded(model):
         return f"the bounds of joint {c.name!r}"
     for name in coupling(model, limits=True):

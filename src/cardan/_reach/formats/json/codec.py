@@ -24,6 +24,7 @@ from cardan._reach.formats.json.values import JOINT
 from cardan._reach.formats.reading import Description, Options, Places
 from cardan._reach.formats.report import MAX_FAULTS, MAX_SUGGESTIONS, NO_INERTIA, Report
 from cardan._reach.formats.source import Source
+from cardan._reach.formats.written import check_has_no_functions
 from cardan._robot.description import Mechanism, Mesh, Shape
 from cardan._robot.joints import Joint, Limits
 from cardan._robot.model import Annotations, Body, Connection, Frame, Model
@@ -249,6 +250,7 @@ def _mechanism(value: Fields, trusted: bool, faults: _Faults) -> Mechanism:
 
 
 def _model_data(model: Model) -> Fields:
+    check_has_no_functions(model, "JSON")
     inputs = model.inputs.values()
     return {
         "name": TEXT.write(model.name, "name of a model"),

@@ -39,6 +39,7 @@ def write_sdf(thing: Mechanism | Model) -> W.Written:
         raise ParameterError("thing to write as SDF", got=thing, expected="a Mechanism or a Model")
     if not thing.bodies:
         raise UnsupportedError(f"mechanism {thing.name!r}, which has no body", "SDF", W.EMPTY)
+    W.check_has_no_functions(thing, "SDF")
     writer = _SdfWriter(thing)
     lines = [DECLARATION, *element("sdf", {"version": VERSION, "xmlns:cardan": "cardan"}, writer.whole())]
     return W.Written("\n".join([*lines, ""]), (*writer.form.losses, *writer.losses()))

@@ -62,6 +62,7 @@ def write_urdf(thing: Mechanism | Model) -> W.Written:
     """
     if not isinstance(thing, (Mechanism, Model)):
         raise ParameterError("thing to write as URDF", got=thing, expected="a Mechanism or a Model")
+    W.check_has_no_functions(thing, "URDF")
     form = urdf_form(thing)
     on: dict[str, list[Shape]] = {WORLD: []} | {body.name: [] for body in form.bodies}
     for shape in form.shapes:

@@ -83,15 +83,6 @@ class ChainJoint(Joint):
         parts = zip(self.links, _split(self.links, q, "nq"), _split(self.links, v, "nv"), strict=True)
         return [e for (joint, _), own, rates in parts for e in joint.efforts(own, rates)]
 
-    def slip(self, q: Scalars, v: Scalars) -> Sequence[Scalar]:
-        links, q, v = self.links, self._of_links(q), self._of_links(v)
-        parts = zip(links, _split(links, q, "nq"), _split(links, v, "nv"), strict=True)
-        return [e for (joint, _), own, rates in parts for e in joint.slip(own, rates)]
-
-    @property
-    def num_slips(self) -> int:
-        return sum(joint.num_slips for joint, _ in self.links)
-
     @property
     def has_efforts(self) -> bool:
         return any(joint.has_efforts for joint, _ in self.links)

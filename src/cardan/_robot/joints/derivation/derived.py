@@ -258,37 +258,6 @@ def _coupling_program(template: Any) -> Program:
     return merge_identities(assemble("slopes", graph, value.inputs, [Array("slopes", (nv,))], slopes))
 
 
-# --- rates that stay 0 ---
-
-
-class Slips(NamedTuple):
-    """The rates C(q) v of `joint.slip`: the rows of C, and (dC/dt) v."""
-
-    rows: list[list[Scalar]]
-    bias: list[Scalar]
-
-
-def slips(joint: Any, q: Scalars, v: Scalars) -> Slips:
-    """Return how the rates that stay 0 change with v, and with q as it moves."""
-    found, nv = _evaluated(_slips_program, joint, q, v), joint.nv
-    count = len(found) // (nv + 1)
-    return Slips(split(found, *[nv] * count)[:count], found[nv * count :])
-
-
-@keep_by_joint("slip")
-def _slips_program(template: Any) -> Program:
-    slip, graph, nq, nv = _of_state(template, "slip"), Graph(), template.nq, template.nv
-    symbols = graph.symbols(slip.inputs)
-    joint, first, (q, v) = split_inputs(template, symbols, nq, nv)
-    qdot = enumerate(joint.velocity_to_configuration_derivative(q, v))
-    seeds = {first + i: {nv: e} for i, e in qdot if not is_zero(e)}
-    seeds |= {first + nq + j: {j: 1.0} for j in range(nv)}
-    rates = pushforward(slip, replay(slip, symbols), seeds)
-    found = [rates[r] for r in slip.results]
-    results = [*(own.get(j, 0.0) for own in found for j in range(nv)), *(own.get(nv, 0.0) for own in found)]
-    return merge_identities(assemble("slips", graph, slip.inputs, [Array("slips", (len(results),))], results))
-
-
 # --- how the motion changes ---
 
 
