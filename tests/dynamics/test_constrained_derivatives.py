@@ -6,6 +6,7 @@ import pytest
 
 import cardan
 import linkages
+import rolling
 from cardan.errors import MechanismError, ParameterError, UnknownNameError
 from cardan.robots import double_pendulum, five_bar, four_bar, stewart_platform
 
@@ -18,8 +19,11 @@ MECHANISMS = {
     "slider_crank": lambda: linkages.slider_crank_of_bars().model(),
     "ankle": lambda: linkages.parallel_ankle().model(),
     "leg": lambda: linkages.leg().model(base="floating"),
+    "sleigh": rolling.sleigh,
+    "disc": rolling.disc,
+    "pendulum": rolling.pendulum,
 }
-LARGE = ("five_bar", "ankle", "leg")
+LARGE = ("five_bar", "ankle", "leg", "disc")
 WITH_WRENCHES = ("ankle", "leg")  # whose rows are independent, so that the wrenches are the only ones
 some = pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.full] * (n in LARGE)) for n in MECHANISMS])
 

@@ -337,13 +337,32 @@ def test_the_root_does_not_matter_where_frames_are_named():
     )
 
 
-def test_masses_as_inputs():
-    model = sleigh()
-    varied, (q, v, tau) = model.with_inputs("mass"), state_of(model)
-    for mass in (2.0, 3.0):
-        heavier = model.with_values(mass=[mass])
-        found = cardan.constrained_forward_dynamics(varied, q, v, tau, mass=[mass]).accelerations
-        close(found, accelerations(heavier, q, v, tau), 1e-12)
+def test_constants_as_inputs():
+    """Of the robot, and of what the constraint asks for: a place of its frame."""
+    m = cardan.Mechanism("skater")
+    m.add_body("thing", BODY)
+    m.add_joint("moves", Planar(), "world", "thing")
+    m.add_frame("edge", "thing", cardan.SE3(translation=(-0.1, 0.0, 0.0)))
+
+    def edge(model, q, v):
+        return cardan.frame_velocity(model, q, v, "edge", expressed_in="frame")[1]
+
+    names = {"mass": [3.0], "frame_pose": [cardan.SE3(translation=(-0.3, 0.1, 0.0)).homogeneous()]}
+    first = m.model().with_constraints(edge).with_inputs(*names)
+    second = m.model().with_inputs(*names).with_constraints(edge)
+    alike = m.model().with_values(**names).with_constraints(edge)
+    q, v, tau = state_of(alike)
+    expected = accelerations(alike, q, v, tau)
+    for model in (first, second):
+        found = cardan.constrained_forward_dynamics(model, q, v, tau, **names).accelerations
+        close(found, expected, 1e-12)
+    by_mass = cardan.derivative(cardan.constrained_forward_dynamics, "mass")(first, q, v, tau, **names)["accelerations"]
+    h = 1e-5
+    ends = [
+        cardan.constrained_forward_dynamics(first, q, v, tau, **{**names, "mass": [3.0 + s * h]}).accelerations
+        for s in (-1, 1)
+    ]
+    close(by_mass[:, 0], (ends[1] - ends[0]) / (2 * h), 1e-7)
 
 
 @pytest.mark.full

@@ -252,7 +252,7 @@ def loop_multipliers(model: Model, q: ArrayLike, efforts: ArrayLike) -> list[Sca
         efforts: K^T l [N m, N], or [N m s, N s], shape (..., nv). Of others, the part that no motion feels counts.
 
     Returns:
-        l, shape (..., nc): N and N m, where rows are m/s and rad/s. If rows depend on one another, the smallest ones.
+        l [N, N m], where rows are m/s and rad/s, shape (..., nc). If rows depend on one another, the smallest ones.
 
     Raises:
         MechanismError: if the model has no loops and no constraints.

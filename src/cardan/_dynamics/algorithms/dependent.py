@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan._algebra.by_identity import ByIdentity
+from cardan._algebra.errors import TraceError
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import Vector3
 from cardan._dynamics.algorithms.entries import overlapping
@@ -174,7 +175,10 @@ def _moved(model: Model, q: Sequence[float], rng: np.random.Generator) -> list[f
 def _closed(model: Model, q: list[float]) -> list[float] | None:
     """Return a closed configuration nearby, by damped steps; None if that fails."""
     for _ in range(STEPS):
-        K, r = in_unit(model, constraints(model, q))
+        try:
+            K, r = in_unit(model, constraints(model, q))
+        except TraceError:  # a user's constraint, of constants that are symbols
+            return None
         if not all(isinstance(e, Real) for row in (*K, r) for e in row):
             return None
         size = max(map(abs, r))

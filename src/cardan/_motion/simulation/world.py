@@ -185,8 +185,18 @@ class World(WorldContents):
 
         `Featherstone` takes them: what they say holds at the end of each step.
 
+        Args:
+            constraints: functions of (model, q), (model, q, v) or (model, q, v, a), which return what is to be 0.
+
         Raises:
             ParameterError: for what is no such function, is not affine, or constrains nothing.
+
+        Examples:
+            >>> def upright(model, q, v):
+            ...     return cardan.frame_velocity(model, q, v, "trunk")[3:5]  # rad/s
+            >>> world = cardan.robots.quadruped().world("floating").with_constraints(upright)
+            >>> world.model.constraint_names
+            ('upright',)
         """
         return replace(self, model=self.model.with_constraints(*constraints))
 

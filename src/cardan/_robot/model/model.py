@@ -460,8 +460,9 @@ class Model(Explained):
 
         Peers: Simbody `Constraint::Custom`.
         """
+        of_numbers = replace(self, inputs={})
         for constraint in constraints:
-            check_constraint(self, constraint)
+            check_constraint(of_numbers, constraint)
         return replace(self, constraints=(*self.constraints, *constraints))
 
     def with_inputs(self, *names: str, **owned: tuple[str, str]) -> ModelWithInputs:
