@@ -323,3 +323,75 @@ def delta(arm=0.3, rod=0.7, angle=0.4):
             turned = pose(0.0, 0.0, -rod, zyx=(0.0, -lean, 0.0))
             m.add_joint(f"{name}_end", Spherical(), name, "plate", turned, side @ pose(0.05, y))
     return m
+
+
+def excavator():
+    """An arm on a turntable: boom, stick and bucket, each moved by a cylinder, the bucket by a rocker and a link.
+
+    In the xz plane at q = 0, where it is closed.
+    """
+    points = {"P": (0.2, 0.1), "C1": (0.6, -0.2), "D1": (1.3, 1.2), "E": (2.2, 1.6), "C2": (1.1, 1.4), "F": (1.9, 2.0)}
+    points |= {"G": (2.9, 0.2), "H": (2.72, 0.55), "K": (3.0, 0.75), "L": (3.15, 0.35), "C3": (2.3, 1.75)}
+    origin = {"house": (0.0, 0.0)}
+    m = cardan.Mechanism("excavator")
+
+    def at(body, p):
+        x, z = np.subtract(points[p], origin[body])
+        return pose(x, 0.0, z)
+
+    def add(name, first, ends, mass):
+        origin[name] = points[first]
+        x, z = np.mean([np.subtract(points[p], points[first]) for p in (first, *ends)], axis=0)
+        m.add_body(name, cardan.Inertia(mass, (x, 0.0, z), 0.1 * mass * np.diag([1.0, 1.1, 0.9])))
+
+    m.add_body("house", inertia(0, 1.0, 3.0))
+    m.add_joint("swing", Revolute((0, 0, 1)), "world", "house")
+    links = [("boom", "P", "D1E", "house"), ("stick", "E", "FG", "boom"), ("bucket", "G", "L", "stick")]
+    for k, (name, first, ends, above) in enumerate(
+        [*links, ("rocker", "H", "K", "stick"), ("link", "K", "L", "rocker")]
+    ):
+        add(name, first, [e for e in ("D1", "E", "F", "G", "K", "L") if e in ends], (3.0, 2.0, 1.5, 0.3, 0.2)[k])
+        m.add_joint(f"{name}_pin", HINGE, above, name, at(above, first))
+    for k, (above, start, end, moved) in enumerate(
+        [("house", "C1", "D1", "boom"), ("boom", "C2", "F", "stick"), ("stick", "C3", "K", "rocker")], start=1
+    ):
+        x, z = np.subtract(points[end], points[start]) / np.linalg.norm(np.subtract(points[end], points[start]))
+        add(f"barrel{k}", start, [], 0.4)
+        add(f"rod{k}", start, [end], 0.2)
+        m.add_joint(f"barrel{k}_pin", HINGE, above, f"barrel{k}", at(above, start))
+        m.add_joint(f"cylinder{k}", Prismatic((x, 0.0, z)), f"barrel{k}", f"rod{k}")
+        m.add_joint(f"rod{k}_pin", HINGE, f"rod{k}", moved, at(f"rod{k}", end), at(moved, end))
+    m.add_joint("link_end", HINGE, "link", "bucket", at("link", "L"), at("bucket", "L"))
+    return m
+
+
+def humanoid_with_rods():
+    """The humanoid with its ankles, and knees that motors in the thighs turn by cranks and rods."""
+    m = humanoid_with_ankles()
+    for side in ("left", "right"):
+        for name, length in ((f"{side}_knee_crank", 0.05), (f"{side}_knee_rod", 0.38)):
+            m.add_body(name, cardan.Inertia(0.2, (0, 0, -length / 2), np.diag([1e-3, 1e-3, 1e-5])))
+        thigh, shank, crank, rod = (f"{side}_{name}" for name in ("thigh", "shank", "knee_crank", "knee_rod"))
+        m.add_joint(f"{crank}_motor", Revolute((0, 1, 0)), thigh, crank, pose(0.0, 0.0, 0.0))
+        m.add_joint(f"{rod}_top", Universal(), crank, rod, pose(-0.05))
+        m.add_joint(f"{rod}_ball", Spherical(), rod, shank, pose(0.0, 0.0, -0.38), pose(-0.05))
+    return m
+
+
+def hand(free=False):
+    """A palm on a wrist with four fingers: tendons bend the middle and the last phalanx of each with its knuckle."""
+    m = cardan.Mechanism("hand")
+    m.add_body("palm", inertia(0, 0.08))
+    m.add_joint("wrist", Revolute((0, 0.6, 0.8)), "world", "palm")
+    for k in range(4):
+        names, above = [f"finger{k}_{part}" for part in ("knuckle", "middle", "tip")], "palm"
+        for j, name in enumerate(names):
+            joint = Revolute((0, 1, 0.1 * j))
+            if j == 1 and not free:
+                joint = cardan.joints.Coupled(joint, names[0], cardan.joints.Polynomial([0.1, 0.8, 0.15]))
+            if j == 2 and not free:  # its tendon runs over the wrist, too
+                joint = cardan.joints.Coupled(joint, (names[1], "wrist"), lambda a, b: 0.7 * a + 0.2 * a * b)
+            m.add_body(f"{name}_link", inertia(3 * k + j, 0.03, 0.1))
+            m.add_joint(name, joint, above, f"{name}_link", pose(0.04 if j else 0.09, 0.0 if j else 0.025 * k))
+            above = f"{name}_link"
+    return m

@@ -27,8 +27,18 @@ MECHANISMS = {
     "cassie": lambda: linkages.leg().model(base="floating"),
     "humanoid": lambda: linkages.humanoid_with_ankles().model(base="floating"),
     "stewart": lambda: stewart_platform().model(),
+    "excavator": lambda: linkages.excavator().model(),
 }
-FREEDOMS = {"four_bar": 1, "five_bar": 2, "bennett": 1, "parallelogram": 1, "ankle": 2, "cassie": 9, "stewart": 6}
+FREEDOMS = {
+    "four_bar": 1,
+    "five_bar": 2,
+    "bennett": 1,
+    "parallelogram": 1,
+    "ankle": 2,
+    "cassie": 9,
+    "stewart": 6,
+    "excavator": 4,
+}
 each = pytest.mark.parametrize("name", MECHANISMS)
 
 

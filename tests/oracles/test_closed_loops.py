@@ -96,8 +96,36 @@ CASES = {
     "watt": lambda: linkages.watt().model(),
     "peaucellier": lambda: linkages.peaucellier().model(),
     "delta": lambda: linkages.delta().model(),
+    "excavator": lambda: linkages.excavator().model(),
+    "humanoid": lambda: linkages.humanoid_with_rods().model(base="floating"),
     "welded": lambda: welded().model(base="floating"),
 }
+
+
+def test_a_hand_of_pinocchio():
+    """Its fingers free there: M and h are Pinocchio's, what tendons do is x = f(q), x' = F v, x'' = F a + g."""
+    pin = pytest.importorskip("pinocchio", reason="needs the `oracles` extra: pin", exc_type=ImportError)
+    model, free = linkages.hand().model(), linkages.hand(free=True).model()
+    theirs, _ = pin_model(pin, free)
+    iq, iv = in_their_order(free, theirs)
+    data, rng = theirs.createData(), np.random.default_rng(0)
+    q, v, tau = (rng.uniform(-1.0, 1.0, model.nv) for _ in range(3))
+    w, dw = q[0], v[0]
+    x, F, g = np.zeros(free.nv), np.zeros((free.nv, model.nv)), np.zeros(free.nv)
+    x[0], F[0, 0] = w, 1.0
+    for k in range(4):
+        n, u = q[1 + k], v[1 + k]
+        y, slope = 0.1 + 0.8 * n + 0.15 * n * n, 0.8 + 0.3 * n
+        dy, ddy = slope * u, 0.3 * u * u  # without the knuckle's own acceleration
+        x[1 + 3 * k : 4 + 3 * k] = n, y, 0.7 * y + 0.2 * y * w
+        F[1 + 3 * k, 1 + k], F[2 + 3 * k, 1 + k] = 1.0, slope
+        F[3 + 3 * k, 1 + k], F[3 + 3 * k, 0] = (0.7 + 0.2 * w) * slope, 0.2 * y
+        g[2 + 3 * k], g[3 + 3 * k] = ddy, (0.7 + 0.2 * w) * ddy + 0.4 * dy * dw
+    dx, M, h = F @ v, np.zeros((free.nv, free.nv)), np.zeros(free.nv)
+    M[np.ix_(iv, iv)] = np.triu(pin.crba(theirs, data, x[iq])) + np.triu(data.M, 1).T
+    h[iv] = pin.nonLinearEffects(theirs, data, x[iq], dx[iv])
+    expected = np.linalg.solve(F.T @ M @ F, tau - F.T @ (h + M @ g))
+    np.testing.assert_allclose(cardan.forward_dynamics(model, q, v, tau), expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", represented(CASES, by=("four_bar", "leg", "parallelogram", "welded").count))
