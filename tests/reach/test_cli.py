@@ -1,6 +1,7 @@
 """The command line as a user types it."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import cardan
+import linkages
 from cardan.cli import main
 
 ARM = cardan.robots.urdf_path("arm7")
@@ -70,6 +72,20 @@ def test_check(capsys, tmp_path):
     assert status == 1
     assert json.loads(out)[0]["line"] == 3
     assert run(capsys, "check", tmp_path / "none.urdf")[0] == 1
+
+
+@pytest.mark.slow
+def test_check_says_where_loops_are_singular(capsys, tmp_path):
+    for mechanism, text in (
+        (linkages.parallelogram(2), "singular, since constraints lose rank, at low0 1.071, high0 -1.071, low1 1.071"),
+        (cardan.robots.four_bar(), "by 1 of 3 velocities, of crank_joint\n.*: *no singular pose was found"),
+        (linkages.slides(), "it moves by 1 of 2 velocities"),
+    ):
+        file = tmp_path / "robot.json"
+        cardan.save(mechanism, file)
+        status, out, _ = run(capsys, "check", file)
+        assert status == 0
+        assert re.search(text, out), out
 
 
 def test_joints(capsys):

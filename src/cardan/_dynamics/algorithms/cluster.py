@@ -179,6 +179,12 @@ class ClosedSet(Manifold):
         """Names of the joints whose coordinates it has."""
         return tuple(c.name for c in self.part.connections if c.joint.nv)
 
+    @property
+    def leading(self) -> str:
+        """Names of the joints that have the independent velocities."""
+        v = [range(self.part.nv)[self.part.v_slice(name)] for name in self.joint_names]
+        return ", ".join(n for n, own in zip(self.joint_names, v, strict=True) if not set(own).isdisjoint(self.free))
+
     def named_as(self, other: Model) -> ClosedSet:
         """Return it with the names of a model that differs from its part in these alone."""
         names = other.name, other.body_names, other.joint_names, other.closure_names

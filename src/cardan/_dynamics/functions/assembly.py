@@ -81,16 +81,16 @@ def assemble(
         batch = checked_batch("assemble", {"q0": q0}, {"q0": (model.nq,)})
         # float64 whatever came in: single precision cannot reach the tolerance
         q = integrate(model, batch.arrays[0].astype(float), np.zeros(model.nv))  # on the manifold
-        q, r = _closed(model, q, free, tolerance, steps)
+        q, r = closed_near(model, q, free, tolerance, steps)
         _check(model, "configuration", r, tolerance, batch.shape)
         return q.reshape(*batch.shape, model.nq)
     # the neutral configuration is where robots are drawn, most often closed or nearly so
-    q, r = _closed(model, model.neutral()[None], free, tolerance, steps)
+    q, r = closed_near(model, model.neutral()[None], free, tolerance, steps)
     if not _size(r)[0] <= tolerance:
         more = model.random_configuration((STARTS,), seed=0)
         for name in fixed:
             more[:, model.q_slice(name)] = model.neutral()[model.q_slice(name)]
-        q, r = _closed(model, more, free, tolerance, steps)
+        q, r = closed_near(model, more, free, tolerance, steps)
     best = int(np.argmax(_size(r) <= tolerance)) if (_size(r) <= tolerance).any() else int(np.argmin(_size(r)))
     _check(model, "configuration", r[[best]], tolerance, ())
     return q[best]
@@ -177,8 +177,8 @@ def _size(r: np.ndarray) -> np.ndarray:
     return np.abs(r).max(axis=-1, initial=0.0)
 
 
-def _closed(
-    model: Model, q: np.ndarray, free: list[int], tolerance: float, steps: int
+def closed_near(
+    model: Model, q: np.ndarray, free: Sequence[int], tolerance: float, steps: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the configurations nearby with the smallest residuals found, shape (rows, nq), and these residuals."""
     q, r = q.copy(), loop_residual(model, q)

@@ -7,9 +7,14 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import asdict
 
+from cardan._algebra.errors import MechanismError
+from cardan._dynamics.algorithms.cluster import ClusterMember
+from cardan._dynamics.functions.clusters import clustered
+from cardan._dynamics.functions.singular_poses import singular_poses
 from cardan._reach.cli.info import closed
 from cardan._reach.cli.options import READING, add, reading, tell
 from cardan._reach.formats import check, load
+from cardan._robot.model import Model
 
 
 def fill(parser: argparse.ArgumentParser) -> None:
@@ -26,9 +31,28 @@ def run(args: argparse.Namespace) -> int:
 
 
 def loops_of(args: argparse.Namespace) -> Iterator[str]:
-    """Yield how the loops of a robot move, if it has some, and that they cannot, if they leave no freedom."""
+    """Yield how the loops of a robot move, if it has some, what they are as clusters, and where they are singular."""
     with warnings.catch_warnings():  # these are among the faults
         warnings.simplefilter("ignore")
-        found = closed(load(args.file, **reading(args)))
-    if found:
+        model = load(args.file, **reading(args))
+    if found := closed(model):
         yield f"{args.file}: {found['text']}"
+        yield from (f"{args.file}: {line}" for line in clusters_of(model))
+
+
+def clusters_of(model: Model) -> Iterator[str]:
+    """Yield what each cluster of loops is, or why there are none."""
+    try:
+        members = [c.joint for c in clustered(model).connections if isinstance(c.joint, ClusterMember)]
+    except MechanismError as error:
+        yield str(error)
+        return
+    for own in [member.closed for member in members if not member.by]:
+        loops = ", ".join(map(repr, own.part.closure_names))
+        yield f"cluster closed by {loops}: it moves by {own.nv} of {own.part.nv} velocities, of {own.leading}"
+        found = singular_poses(model, own)
+        for pose in found:
+            at = ", ".join(f"{name} {' '.join(f'{e:.4g}' for e in x)}" for name, x in pose.coordinates.items())
+            yield f"  singular, since {pose.what}, at {at}"
+        if not found:
+            yield "  no singular pose was found within its limits"
