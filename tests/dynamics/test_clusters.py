@@ -605,6 +605,23 @@ def test_wrong_choices_are_refused_with_better_ones(independent, message):
         cardan.clustered(four_bar().model(), independent)
 
 
+def test_a_driven_joint_leads_unless_its_toggle_is_near():
+    """A slide leads a crank but near its dead points, where the rod does; who asks for the slide there is told."""
+    driven = linkages.slider_crank_of_bars(angle=0.8).with_drives({"slide": cardan.Drive(10.0, 1.0)}).mechanism
+    model = driven.model()
+
+    def leading(ahead):
+        q = cardan.assemble(model, [ahead - 0.8, 1.07, 0.06], fixed=("crank_joint",))
+        member = next(c.joint for c in cardan.clustered(model, near=q).connections if c.joint.is_placed)
+        return member.closed.leading
+
+    assert [leading(x) for x in (0.8, 0.3, -0.3)] == 3 * ["slide"]
+    assert "slide" not in [leading(x) for x in (0.05, 0.03, 0.01, 1e-3, 0.0, -0.03)]
+    dead = cardan.assemble(model, [-0.8, 1.07, 0.06], fixed=("crank_joint",))
+    with pytest.raises(MechanismError, match=r"of 'slide' do not determine the others .*; those of 'rod_joint' do"):
+        cardan.clustered(model, ["slide"], near=dead)
+
+
 def test_clusters_are_written_and_read():
     own = {"armature": [0.1], "damping": [0.2], "friction": [0.3], "limits": cardan.Limits(None, [0.5], effort=[7.0])}
     own["drive"] = cardan.Drive(3.0, 0.1)

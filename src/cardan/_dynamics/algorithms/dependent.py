@@ -215,6 +215,16 @@ def _eliminated(
     return Block([rows[i] for i in chosen], columns, [row for k, row in enumerate(rows) if k not in chosen])
 
 
+def least_pivot(model: Model, choice: Dependence, q: Sequence[float]) -> float:
+    """Return how well dependent coordinates follow at a configuration: the least entry by which they are eliminated."""
+    A, least = _scaled(_rows(model, choice.along_nodes, q)), 1.0
+    for block in choice.blocks:
+        for i, j in zip(block.rows, block.columns, strict=True):
+            least = min(least, abs(float(A[i][j])))
+            _eliminate(A, i, j)
+    return least
+
+
 def _pivot(
     tables: Sequence[Rows], left: Sequence[int], taken: Sequence[int], shared: set[int]
 ) -> tuple[float, int, int]:

@@ -16,6 +16,7 @@ from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember, with_p
 from cardan._dynamics.algorithms.dependent import (
     Dependence,
     closed_configurations,
+    least_pivot,
     overlapping,
     partition,
     with_sparse_rows,
@@ -29,6 +30,10 @@ from cardan._robot.joints.catalogue.of_another import equipped
 from cardan._robot.model import WORLD, Body, Connection, Model
 from cardan._robot.model.annotations import Annotations
 from cardan._robot.records import Actuator, Configuration, Drive, Spring
+
+NEAR_TOGGLE = 0.05
+"""How much worse than the best choice driven joints may determine the others. A crank is so near to its dead point when
+a step of a tenth of a radian would lead there."""
 
 
 def clustered(
@@ -45,7 +50,8 @@ def clustered(
     Args:
         model: a robot with closed loops.
         independent: names of joints whose velocities are to be independent: of a cluster as many as it has freedoms. By
-            default those with a drive or an actuator, if they do, and others that determine the rest well.
+            default those with a drive or an actuator, if they do and `near` is no toggle of theirs, and others that
+            determine the rest well.
         near: configuration of `model` [rad, m], shape (nq,), whose assembly mode the neutral one is to have. By default
             the neutral configuration of the model.
         closing: names of the closing joints whose loops become clusters; by default all. The others stay constraints,
@@ -209,7 +215,8 @@ def _closed_set(part: Model, kept: set[int], driven: set[int], start: Sequence[f
             f"clustered: {_loops(part)} cannot be closed{where}: cardan.assemble says what is left open."
         )
     found, other = partition(part, samples, kept or driven), _unsplit(part, samples)
-    found = other if not kept and (found is None or _split(part, found)) else found
+    if not kept and (found is None or _split(part, found) or _is_worse(part, found, other, samples[0])):
+        found = other
     if found is None:
         if other is None:
             raise MechanismError(
@@ -237,6 +244,11 @@ def _closed_set(part: Model, kept: set[int], driven: set[int], start: Sequence[f
     bare = tuple(Connection(c.name, c.joint, c.parent, c.child, c.parent_pose, c.child_pose) for c in part.connections)
     plain = ClosedSet(replace(part, connections=bare), blocks, tuple(found.along_nodes), tuple(samples[0]))
     return replace(plain, start=tuple(float(e) for e in plain.normalize(samples[0]))).shorter()
+
+
+def _is_worse(part: Model, found: Dependence, other: Dependence | None, q: Sequence[float]) -> bool:
+    """Return whether a choice is near a toggle at a configuration, and another one is not."""
+    return other is not None and least_pivot(part, found, q) < NEAR_TOGGLE * least_pivot(part, other, q)
 
 
 def _unsplit(part: Model, samples: Sequence[list[float]]) -> Dependence | None:
