@@ -61,7 +61,7 @@ class Feature(NamedTuple):
 
     points: tuple[Vector3, ...]
     is_line: Any  # of `LINES`: the second point and the third are its ends
-    radii: tuple[Scalar, Scalar] = (0.0, 0.0)  # of curvature around it, at its ends
+    radii: Sequence[Scalar] = (0.0, 0.0)  # of curvature around it, at its ends
 
     def radius_at(self, part: Scalar) -> Scalar:
         first, last = self.radii
