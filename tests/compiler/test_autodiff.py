@@ -284,3 +284,16 @@ def test_slopes_of_powers_of_a_computed_exponent(mode):
 def test_powers_of_negative_numbers(function, expected):
     program = trace("f", lambda x: {"y": np.array([function(x[0])], dtype=object)}, [Array("x", (1,))])
     assert run(program, [-1.0])[0] == pytest.approx(expected, rel=1e-14)
+
+
+def test_a_derivative_called_with_a_number_that_is_0():
+    # the quotient of two numbers was Python's, which raises
+    @cardan.function(shapes={"x": (), "y": ()})
+    def size(model, x, y):
+        return x * cardan.sqrt(y * y)
+
+    @cardan.function(shapes={"x": ()})
+    def slope(model, x):
+        return cardan.derivative(size, "y")(model, x, 0.0)
+
+    assert np.isnan(slope(cardan.robots.double_pendulum().model(), 2.0))

@@ -16,7 +16,7 @@ from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import Scalar
 from cardan._dynamics.algorithms.linear import Rows
 from cardan._dynamics.call.arguments import is_symbolic
-from cardan._dynamics.call.public import ArrayLike, Reals, known, public
+from cardan._dynamics.call.public import ArrayLike, Reals, public
 from cardan._robot.model import Model
 
 Matrix = TypeVar("Matrix")  # rows of scalars here; arrays from the compiled functions
@@ -277,6 +277,3 @@ def limit_coordinates(model: Model, q: ArrayLike) -> Sequence[Scalar]:
     Source: each joint's chart (docs/joints.md).
     """
     return model.manifold.limit_coordinates(q)
-
-
-known(difference, by=difference_derivatives, wrt=("q0", "q1"))

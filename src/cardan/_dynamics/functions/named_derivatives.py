@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
+from inspect import Parameter
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
 from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._dynamics.algorithms.centroidal import centroidal_momentum
-from cardan._dynamics.algorithms.configuration import integrate
+from cardan._dynamics.algorithms.configuration import difference, difference_derivatives, integrate
 from cardan._dynamics.algorithms.kinematics import FrameName, Frames, frame_acceleration, frame_velocity
-from cardan._dynamics.call.arguments import broadcast, is_symbolic, numeric_array
+from cardan._dynamics.call.arguments import Shape, broadcast, is_symbolic, numeric_array
 from cardan._dynamics.call.function import function
-from cardan._dynamics.call.public import ArrayLike, Reals, known, public
+from cardan._dynamics.call.public import ArrayLike, Public, Reals, known, public
 from cardan._dynamics.functions.derivatives import derivative, hessian, vector_jacobian_product
 from cardan._robot.model import Model
 
@@ -322,30 +324,31 @@ def centroidal_momentum_hessian(model: Model, q: ArrayLike, v: ArrayLike, weight
     return VelocityHessian(*_twice_of_momentum(model, q, v, weights).dq)
 
 
-@function(returns=("nq",))
-def _moved(model: Model, q: Any, v: Any) -> Any:
-    """Return what `integrate` does, as if nothing were known of it."""
-    return integrate.kernel(model, q, v)
-
-
-_moved_back = vector_jacobian_product(_moved, "q"), vector_jacobian_product(_moved, "v")
-
-
-def _pulled(model: Model, q: Any, v: Any, weights: Any) -> tuple[Any, ...]:
-    return tuple(back(model, q, v, weights=weights) for back in _moved_back)
-
-
-def _pulled_derivatives(model: Model, q: Any, v: Any, weights: Any) -> Sequence[Any]:
-    by = _of_pulled(model, q, v, weights)
-    return [by_argument[k] for k in (0, 1) for by_argument in by]
-
-
 def _numbers(model: Model) -> tuple[int, ...]:
     """Return the shape of weights of a configuration's numbers, which are no configuration."""
     return (model.nq,)
 
 
-_of_pulled = derivative(function(_pulled, shapes={"weights": _numbers}), ("q", "v", "weights"))
-_integrate_pulled = function(_pulled, shapes={"weights": _numbers})
-known(_integrate_pulled, by=_pulled_derivatives, wrt=("q", "v", "weights"))
-known(integrate, by=derivative(integrate, ("q", "v")), wrt=("q", "v"), back=_integrate_pulled)
+def _known_twice(of: Public[..., Any, Any], by: Any, wrt: tuple[str, str], returns: Shape, weights: Shape) -> None:
+    """Note what is known of a page whose joints move by themselves: blocks of these, by differentiating its program."""
+    page = function(of.kernel, returns=returns)  # of which nothing is known
+    backs = [vector_jacobian_product(page, x) for x in wrt]
+
+    def pulled(model: Model, *given: Any) -> tuple[Any, ...]:
+        return tuple(back(model, *given[:2], weights=given[2]) for back in backs)
+
+    names = ("model", *wrt, "weights")
+    pulled.__signature__ = inspect.Signature([Parameter(n, Parameter.POSITIONAL_OR_KEYWORD) for n in names])
+    blocks = derivative(function(pulled, shapes={"weights": weights}), (*wrt, "weights"))
+
+    def derivatives(*given: Any, **named: Any) -> Sequence[Any]:
+        found = blocks(*given, **named)
+        return [by_argument[k] for k in (0, 1) for by_argument in found]
+
+    back = function(pulled, shapes={"weights": weights})
+    known(back, by=derivatives, wrt=(*wrt, "weights"))
+    known(of, by=by, wrt=wrt, back=back)
+
+
+_known_twice(integrate, derivative(integrate, ("q", "v")), ("q", "v"), ("nq",), _numbers)
+_known_twice(difference, difference_derivatives, ("q0", "q1"), ("nv",), ("nv",))
