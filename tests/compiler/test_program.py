@@ -25,7 +25,8 @@ def run(program, *arrays):
 
 
 def test_at_most_31_operations_each_specified():
-    assert len(set(Op) - ROWS - ENTRIES - {Op.CARRIED, Op.HELD}) <= 31  # those mark or name a value, they do nothing
+    marks = {Op.CARRIED, Op.HELD, Op.CALLED}  # they mark or name a value, and do nothing
+    assert len(set(Op) - ROWS - ENTRIES - marks) <= 31
     assert set(SPEC) == set(Op)
 
 

@@ -189,7 +189,9 @@ def test_second_derivatives_are_those_of_differences_in_50_digits(robot):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [cardan.robots.five_bar, pytest.param(linkages.parallel_ankle, marks=pytest.mark.full)])
+@pytest.mark.parametrize(
+    "make", [cardan.robots.five_bar, pytest.param(linkages.parallel_ankle, marks=pytest.mark.full)]
+)
 def test_second_derivatives_of_clusters(make):
     model = cardan.clustered(make().model())
     q = cardan.integrate(model, model.neutral(), np.full(model.nv, 0.1))

@@ -177,21 +177,20 @@ def forward_dynamics_expansion(
     return ForwardDynamicsExpansion(halves.a, *first, *second)  # pyright: ignore[reportReturnType] -- a is a vector
 
 
-@function(shapes={"weights": ("nv",)})
 def forward_dynamics_pulled(
     model: Model, q: Vector, v: Vector, tau: Vector, weights: Vector, external_forces: ArrayLike | None = None
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """Return the gradient of weights . `forward_dynamics` by q, along the tangent, v and tau: that of L, and M^-1 w."""
     factor = mass_factor(model, q)
     multipliers, a = _at(model, factor, q, v, tau, weights, external_forces)
-    by_q, by_v, _ = inverse_dynamics_pulled.made_from.kernel(model, q, v, a, multipliers, external_forces)
+    by_q, by_v, _ = inverse_dynamics_pulled(model, q, v, a, multipliers, external_forces)
     return by_q, by_v, [-e for e in multipliers]
 
 
 def _pulled_derivatives(
     model: Model, q: Vector, v: Vector, tau: Vector, weights: Vector, external_forces: ArrayLike | None = None
 ) -> Sequence[Rows]:
-    by_q, _, _ = forward_dynamics_pulled.made_from.kernel(model, q, v, tau, weights, external_forces)
+    by_q, _, _ = forward_dynamics_pulled(model, q, v, tau, weights, external_forces)
     halves = _halves(model, q, v, tau, weights, external_forces)
     return of_pulled(model, by_q, _first(model, q, halves), _hessian(halves))
 
@@ -295,5 +294,6 @@ def _first(model: Model, q: Vector, halves: _Halves) -> tuple[Rows, Rows, Rows]:
     return transposed(by_q) or zeros(0, 0), transposed(by_v) or zeros(0, 0), mass_matrix_inverse.kernel(model, q)
 
 
-known(forward_dynamics_pulled, by=_pulled_derivatives, wrt=("q", "v", "tau", "weights"))
-known(forward_dynamics, by=derivatives_and_accelerations, wrt=("q", "v", "tau"), back=forward_dynamics_pulled)
+_back = function(shapes={"weights": ("nv",)})(forward_dynamics_pulled)
+known(_back, by=_pulled_derivatives, wrt=("q", "v", "tau", "weights"))
+known(forward_dynamics, by=derivatives_and_accelerations, wrt=("q", "v", "tau"), back=_back)

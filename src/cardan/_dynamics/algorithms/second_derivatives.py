@@ -144,12 +144,12 @@ class _Behind(NamedTuple):
         return self._replace(b=self.b + child.b)
 
 
-@function(shapes={"weights": ("nv",)})
 def inverse_dynamics_pulled(
     model: Model, q: Vector, v: Vector, a: Vector, weights: Vector, external_forces: ArrayLike | None = None
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """Return the gradient of weights . `inverse_dynamics` by q, along the tangent, v and a: (1) to (3)."""
-    by_q, by_v, by_a = ([0.0] * model.nv for _ in range(3))
+    by_q: list[Scalar] = [0.0] * model.nv
+    by_v, by_a = [*by_q], [*by_q]
     for i in _sums(model, q, v, a, weights, external_forces):
         j, f, P, b = i.joint, i.real.f, i.virtual.f, i.b
         changes = zip(j.v, i.omega, j.Psi_ddot, j.Psi_dot, j.Upsilon_dot, j.S, strict=True)
@@ -163,7 +163,7 @@ def inverse_dynamics_pulled(
 def _pulled_derivatives(
     model: Model, q: Vector, v: Vector, a: Vector, weights: Vector, external_forces: ArrayLike | None = None
 ) -> Sequence[Rows]:
-    by_q, _, _ = inverse_dynamics_pulled.made_from.kernel(model, q, v, a, weights, external_forces)
+    by_q, _, _ = inverse_dynamics_pulled(model, q, v, a, weights, external_forces)
     first = inverse_dynamics_derivatives.kernel(model, q, v, a, external_forces)
     return of_pulled(model, by_q, first, inverse_dynamics_hessian.kernel(model, q, v, a, weights, external_forces))
 
@@ -359,5 +359,6 @@ def _symmetric(block: Rows) -> Rows:
     )
 
 
-known(inverse_dynamics_pulled, by=_pulled_derivatives, wrt=("q", "v", "a", "weights"))
-known(inverse_dynamics, by=inverse_dynamics_derivatives, wrt=("q", "v", "a"), back=inverse_dynamics_pulled)
+_back = function(shapes={"weights": ("nv",)})(inverse_dynamics_pulled)
+known(_back, by=_pulled_derivatives, wrt=("q", "v", "a", "weights"))
+known(inverse_dynamics, by=inverse_dynamics_derivatives, wrt=("q", "v", "a"), back=_back)

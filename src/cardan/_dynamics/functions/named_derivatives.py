@@ -331,7 +331,7 @@ def _numbers(model: Model) -> tuple[int, ...]:
 
 def _known_twice(of: Public[..., Any, Any], by: Any, wrt: tuple[str, str], returns: Shape, weights: Shape) -> None:
     """Note what is known of a page whose joints move by themselves: blocks of these, by differentiating its program."""
-    page = function(of.kernel, returns=returns)  # of which nothing is known
+    page = function(returns=returns)(of.kernel)  # of which nothing is known
     backs = [vector_jacobian_product(page, x) for x in wrt]
 
     def pulled(model: Model, *given: Any) -> tuple[Any, ...]:
@@ -339,13 +339,13 @@ def _known_twice(of: Public[..., Any, Any], by: Any, wrt: tuple[str, str], retur
 
     names = ("model", *wrt, "weights")
     pulled.__signature__ = inspect.Signature([Parameter(n, Parameter.POSITIONAL_OR_KEYWORD) for n in names])
-    blocks = derivative(function(pulled, shapes={"weights": weights}), (*wrt, "weights"))
+    blocks = derivative(function(shapes={"weights": weights})(pulled), (*wrt, "weights"))
 
     def derivatives(*given: Any, **named: Any) -> Sequence[Any]:
         found = blocks(*given, **named)
         return [by_argument[k] for k in (0, 1) for by_argument in found]
 
-    back = function(pulled, shapes={"weights": weights})
+    back = function(shapes={"weights": weights})(pulled)
     known(back, by=derivatives, wrt=(*wrt, "weights"))
     known(of, by=by, wrt=wrt, back=back)
 
