@@ -29,6 +29,7 @@ Cost: O(n).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import NamedTuple
 
 from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, MotionSubspace, Scalar
@@ -46,7 +47,15 @@ from cardan._dynamics.algorithms.linear import Factor, Rows, SingularError, comb
 from cardan._dynamics.algorithms.loops import without_loops
 from cardan._dynamics.algorithms.rnea import bias_forces, external
 from cardan._dynamics.algorithms.spin import body_motions
-from cardan._dynamics.algorithms.tree import Relative, Vector, deepest, outward, relative_kinematics, weightless
+from cardan._dynamics.algorithms.tree import (
+    Relative,
+    Vector,
+    deepest,
+    in_tree_order,
+    outward,
+    relative_kinematics,
+    weightless,
+)
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model, Node
 
@@ -164,18 +173,59 @@ def _joint_inertia(node: Node, S: MotionSubspace, U: Sequence[Force], rotors: Se
     return factored_inertia(node, D)
 
 
-def mass_factor(model: Model, q: Vector) -> Factor:
+def mass_factor(model: Model, q: Vector) -> TreeFactor:
     return factored(model, mass_matrix.kernel(model, q))
 
 
-def factored(model: Model, M: Rows) -> Factor:
+class TreeFactor:
+    """The factorisation of a mass matrix in the order of the tree, in which zeros between branches stay.
+
+    Files may list joints before those that carry them, such as the base of a robot behind its legs.
+    """
+
+    def __init__(self, M: Rows, order: Sequence[int]) -> None:
+        self.order = order
+        self.factor = Factor([[M[max(i, j)][min(i, j)] for j in order] for i in order])
+
+    def solve(self, b: Vector) -> list[Scalar]:
+        """Return M^-1 b."""
+        return self.outwards(self.scaled(self.inwards(b)))
+
+    def inwards(self, b: Vector) -> list[Scalar]:
+        """Return L^-T b, in the order of the tree."""
+        return self.factor.inwards([b[i] for i in self.order])
+
+    def scaled(self, x: Vector) -> list[Scalar]:
+        """Return D^-1 x."""
+        return self.factor.scaled(x)
+
+    def outwards(self, x: Vector) -> list[Scalar]:
+        """Return L^-1 x of x in the order of the tree."""
+        found = dict(zip(self.order, self.factor.outwards(x), strict=True))
+        return [found[i] for i in range(len(found))]
+
+    def inverse(self) -> Rows:
+        """Return M^-1, its symmetric halves equal."""
+        place = {i: k for k, i in enumerate(self.order)}
+        found = self.factor.inverse()
+        return [[found[place[i]][place[j]] for j in range(len(place))] for i in range(len(place))]
+
+    def held(self) -> TreeFactor:
+        """Return the same factors with derivatives that count as 0."""
+        same = copy(self)
+        same.factor = self.factor.held()
+        return same
+
+
+def factored(model: Model, M: Rows) -> TreeFactor:
     """Return the mass matrix M, factored; MechanismError if a joint moves nothing that has inertia."""
     for node in model.nodes:
         check_moves([M[i][i] for i in node.v], node)
+    order = in_tree_order(model)
     try:
-        return Factor(M)
+        return TreeFactor(M, order)
     except SingularError as error:
-        raise singular(next(node for node in model.nodes if error.row in node.v)) from None
+        raise singular(next(node for node in model.nodes if order[error.row] in node.v)) from None
 
 
 def inward_forces(

@@ -22,7 +22,7 @@ from cardan._dynamics.algorithms.linear import Rows, dot, zeros
 from cardan._dynamics.algorithms.loops import Loop, Rowed, constraints
 from cardan._dynamics.algorithms.proximal import is_double, regularization
 from cardan._dynamics.algorithms.proximal_loops import General, Solved, metric_of, over
-from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
+from cardan._dynamics.algorithms.tree import Vector, in_tree_order, relative_kinematics
 from cardan._robot.model import Model
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ class Closed:
             Block([place[i] for i in b.rows], b.columns, [place[i] for i in b.others]) for b in self.choice.blocks
         ]
         tolerance = where(is_double(self.q), SINGULAR, SINGULAR_IN_SINGLE)
-        return Embedded(M, self.K, blocks, self.metric, tolerance)
+        return Embedded(M, self.K, blocks, self.metric, tolerance, in_tree_order(self.model))
 
     def general(self) -> General:
         """Return what solves in every configuration."""

@@ -104,15 +104,24 @@ def _by_elimination(A: Rows, lengths: Vector) -> Inverse:
 
 
 class Embedded:
-    """The equation of motion in the free coordinates. K has all rows; `metric` is R, for rows that depend on others."""
+    """The equation of motion in the free coordinates. K has all rows; `metric` is R, for rows that depend on others.
+
+    In an `order` in which joints stand behind those that carry them, D keeps the zeros between branches.
+    """
 
     def __init__(
-        self, M: Rows, K: Rows, blocks: Sequence[Block], metric: Callable[[], Rows], tolerance: Scalar
+        self,
+        M: Rows,
+        K: Rows,
+        blocks: Sequence[Block],
+        metric: Callable[[], Rows],
+        tolerance: Scalar,
+        order: Sequence[int],
     ) -> None:
         self.M, self.K, self.blocks, self.metric = M, K, blocks, metric
         self.squares = [square for block in blocks for square in squares_of(K, block, tolerance)]
         dependent = {j for block in blocks for j in block.columns}
-        self.free = [j for j in range(len(M)) if j not in dependent]
+        self.free = [j for j in order if j not in dependent]
         G: Rows = [[float(i == j) for i in self.free] for j in range(len(M))]
         for square in self.squares:
             columns = [square.follow([-row[i] for row in K]) for i in self.free]

@@ -32,7 +32,7 @@ from typing import Generic, NamedTuple
 
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import Motion, Scalar
-from cardan._dynamics.algorithms.aba import forward_dynamics, mass_factor
+from cardan._dynamics.algorithms.aba import TreeFactor, forward_dynamics, mass_factor
 from cardan._dynamics.algorithms.derivatives import (
     JointMotion,
     Matrix,
@@ -46,7 +46,7 @@ from cardan._dynamics.algorithms.entries import (
 )
 from cardan._dynamics.algorithms.forward_derivatives import ForwardDynamicsDerivatives, derivatives_and_accelerations
 from cardan._dynamics.algorithms.limbs import moves_all_ways
-from cardan._dynamics.algorithms.linear import Factor, Rows, mirrored, transposed, zeros
+from cardan._dynamics.algorithms.linear import Rows, mirrored, transposed, zeros
 from cardan._dynamics.algorithms.loops import without_loops
 from cardan._dynamics.algorithms.mass_inverse import mass_matrix_inverse
 from cardan._dynamics.algorithms.rnea import bias_forces
@@ -206,7 +206,7 @@ class _Halves(NamedTuple):
     """The accelerations, M's factors, the Hessian of L, and the halves of (5): rows of L_qa, and of X its columns."""
 
     a: list[Scalar]
-    factor: Factor
+    factor: TreeFactor
     L: InverseDynamicsHessian[Rows]
     Y: Rows
     U_q: Rows

@@ -17,7 +17,14 @@ from cardan._dynamics.algorithms.entries import mass_matrix_inverse_entries
 from cardan._dynamics.algorithms.forward_derivatives import articulated
 from cardan._dynamics.algorithms.limbs import UNKNOWN, Coordinate, Limbs, moves_all_ways
 from cardan._dynamics.algorithms.linear import Factor, Rows, mirrored, zeros
-from cardan._dynamics.algorithms.tree import Vector, deepest, of_parent, poses_in_one_frame, relative_kinematics
+from cardan._dynamics.algorithms.tree import (
+    Vector,
+    deepest,
+    in_tree_order,
+    of_parent,
+    poses_in_one_frame,
+    relative_kinematics,
+)
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model
 
@@ -43,12 +50,12 @@ def mass_matrix_inverse(model: Model, q: ArrayLike, *, packed: bool = False) -> 
     Peers: Pinocchio `computeMinverse`.
     """
     floats = _floats(model, q)
-    if not model.has_mimics and (deepest(model) > DEEP or (floats and not _are_outwards(model))):
+    if not model.has_mimics and (deepest(model) > DEEP or (floats and in_tree_order(model) != [*range(model.nv)])):
         rest = [0.0] * model.nv
         inverse = _columns(model, articulated(model, q, *outwards_in_one_frame(model, q, rest, rest)).limbs)
     else:
         factor = mass_factor(model, q)
-        inverse = _columns(model, _of_factor(model, q, factor)) if floats else factor.inverse()
+        inverse = _columns(model, _of_factor(model, q, factor.factor)) if floats else factor.inverse()
     return mass_matrix_inverse_entries(model).of(inverse) if packed else inverse
 
 
@@ -63,11 +70,6 @@ def _floats(model: Model, q: Vector) -> bool:
     """Return whether every tree hangs on a joint that moves in all six ways."""
     S = relative_kinematics(model, q).S
     return not model.has_mimics and all(moves_all_ways(node, S[node.index]) for node in model.nodes if node.parent < 0)
-
-
-def _are_outwards(model: Model) -> bool:
-    """Return whether every coordinate comes behind those that carry it, as joints need not be listed."""
-    return all(max(model.nodes[node.parent].v) < min(node.v) for node in model.nodes if node.parent >= 0)
 
 
 def _of_factor(model: Model, q: Vector, factor: Factor) -> Limbs:

@@ -176,6 +176,14 @@ def supports(model: Model, node: int) -> list[int]:
     return path
 
 
+def in_tree_order(model: Model) -> list[int]:
+    """Return the indices of v, those of a joint behind those of the joints that carry it; as they are, if they do."""
+    above = ((model.nodes[node.parent], node) for node in model.nodes if node.parent >= 0)
+    if all(min(parent.v) <= min(node.v) for parent, node in above):
+        return list(range(model.nv))
+    return list(dict.fromkeys(i for node in model.nodes for i in node.v))
+
+
 def deepest(model: Model) -> int:
     """Return the largest number of degrees of freedom between the world and a node."""
     return max((depth(model, node.index) for node in model.nodes), default=0)
