@@ -678,21 +678,88 @@ def test_some_loops_are_clusters_and_others_stay_constraints():
     assert error((by.dv @ v[..., None])[..., 0], (ahead - behind) / 2e-5) < 1e-7
 
 
-@pytest.mark.parametrize("follower", ["coupler_joint", "gear"])
-def test_followers_of_joints_of_loops_are_refused_by_name(follower):
-    bare, m = four_bar(), cardan.Mechanism("geared")
+def geared(bare, name, joint, **acting):
+    """A linkage in which a joint follows others: one of its own, or that of a wheel on its coupler."""
+    m = cardan.Mechanism("geared")
     for body in bare.bodies:
         m.add_body(body.name, body.inertia)
     for c in bare.joints:
-        joint = cardan.joints.Mimic(c.joint, "crank_joint", 0.5) if c.name == follower else c.joint
-        m.add_joint(c.name, joint, c.parent, c.child, c.parent_pose, c.child_pose)
-    if follower == "gear":
+        own, more = (joint, acting) if c.name == name else (c.joint, {})
+        m.add_joint(c.name, own, c.parent, c.child, c.parent_pose, c.child_pose, **more)
+    if name == "gear":
         m.add_body("wheel", linkages.inertia(0))
-        m.add_joint("gear", cardan.joints.Mimic(cardan.joints.Revolute(), "crank_joint", -2.0), "world", "wheel")
-    with pytest.raises(
-        MechanismError, match=f"joint '{follower}' follows 'crank_joint', a joint of the loop closed by"
-    ):
+        m.add_joint("gear", joint, "coupler", "wheel", linkages.pose(0.1, 0.2, 0.3), **acting)
+    return m
+
+
+J = cardan.joints
+CAM = J.Coupled(J.Prismatic(), ("rocker_joint", "crank_joint"), lambda a, b: 0.1 * cardan.sin(a) * b)
+
+
+def riding(carrier):
+    """A rocker that a motor turns, which is on the coupler, or on an arm beside the loop."""
+    m = geared(four_bar(), "rocker_joint", J.Mimic(J.Revolute((0, 1, 0)), "motor", 0.5))
+    m.add_body("arm", linkages.inertia(1))
+    m.add_joint("shoulder", J.Revolute(), "world", "arm")
+    m.add_body("rotor", linkages.inertia(2))
+    m.add_joint("motor", J.Revolute(), carrier, "rotor")
+    return m
+
+
+FOLLOWERS = {
+    "within": lambda: geared(
+        five_bar(), "right_joint", J.Mimic(J.Revolute((0, 1, 0)), "left_joint", -1.0), damping=[0.3]
+    ),
+    "outside": lambda: geared(four_bar(), "gear", J.Mimic(J.Revolute(), "crank_joint", -2.0)),
+    "cam": lambda: geared(four_bar(), "gear", CAM),
+    "riding": lambda: riding("coupler"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.full] * (n != "outside")) for n in FOLLOWERS])
+def test_joints_that_follow_joints_of_a_loop_are_part_of_its_cluster(name):
+    mechanism = FOLLOWERS[name]()
+    loops = mechanism.model()
+    model, tree = cardan.clustered(loops), loops.spanning_tree()
+    assert model.nv == loops.nv - 2
+    q, v, _, tau = state(model)
+    out, back = cardan.converter(model, loops), cardan.converter(loops, model)
+    x, dx = out.configuration(q), out.velocity(q, v)
+    np.testing.assert_array_equal(back.configuration(x), q)
+    expected = cardan.constrained_forward_dynamics(loops, x, dx, out.effort(q, tau)).accelerations
+    assert error(out.acceleration(q, v, cardan.forward_dynamics(model, q, v, tau)), expected) < 1e-11
+    assert error(cardan.forward_kinematics(model, q), cardan.forward_kinematics(tree, x)) < 1e-13
+    assert error(cardan.passive_forces(model, q, v), back.effort(x, cardan.passive_forces(tree, x, dx))) < 1e-12
+    by, h = cardan.forward_dynamics_derivatives(model, q[0], v[0], tau[0]), 1e-6
+    ends = [
+        cardan.forward_dynamics(model, cardan.integrate(model, q[0], s * h * np.eye(model.nv)[0]), v[0], tau[0])
+        for s in (1, -1)
+    ]
+    assert error(by.dq[:, 0], (ends[0] - ends[1]) / (2 * h)) < 1e-7
+    solver = cardan.solvers.Featherstone(mechanism.world(clusters=True), dt=1e-3)
+    state_of = solver.world.state(v=0.5 * np.eye(model.nv)[0])
+    after = solver.step(state_of, steps=20)
+    tree_q = cardan.converter(solver.world.model, loops).configuration(after.q)
+    assert np.abs(cardan.loop_residual(loops, tree_q)).max() < 1e-12
+    assert not after.diverged[0]
+
+
+def test_followers_that_are_no_part_of_a_cluster_are_refused_by_name():
+    both = J.Coupled(J.Revolute(), ("crank_joint", "motor"), lambda a, b: a + b)
+    m = geared(four_bar(), "gear", both)
+    m.add_body("rotor", linkages.inertia(1))
+    m.add_joint("motor", J.Revolute(), "world", "rotor")
+    with pytest.raises(MechanismError, match=r"'gear' follows 'crank_joint', a joint of the loop .*, and others that"):
         cardan.clustered(m.model())
+    damped = geared(four_bar(), "gear", J.Mimic(J.Revolute(), "crank_joint", -2.0), damping=[0.1])
+    with pytest.raises(MechanismError, match=r"'gear' follows 'crank_joint'.*properties .* of its own; give these to"):
+        cardan.clustered(damped.model())
+    still = geared(four_bar(), "rocker_joint", J.Mimic(J.Revolute((0, 1, 0)), "crank_joint", 0.5))
+    with pytest.raises(MechanismError, match="closed by 'closing_joint'"):
+        cardan.clustered(still.model())
+    with pytest.raises(MechanismError, match="loop closed by 'closing_joint' has a joint that follows one elsewhere"):
+        cardan.clustered(riding("arm").model())
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ from cardan._dynamics.algorithms.loops import loop_residual, loops
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan._robot.joints import Joint, Revolute
-from cardan._robot.joints.catalogue.of_another import Follower, SubspaceOfFollower
+from cardan._robot.joints.catalogue.of_another import Follower, SubspaceOfFollower, renamed_primaries
 from cardan._robot.joints.derivation.programs import joint_program, replaced
 from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
 
@@ -122,9 +122,12 @@ class Constraints:
 def with_names(model: Model, name: str, bodies: Iterable[str], joints: Iterable[str], closures: Iterable[str]) -> Model:
     """Return a model without frames and annotations under other names, in the order of its own."""
     new = dict(zip(model.body_names, bodies, strict=True)) | {WORLD: WORLD}
+    joints = list(joints)
+    of_joints = dict(zip(model.joint_names, joints, strict=True))
 
     def named(c: Connection, name: str) -> Connection:
-        return replaced(c, name=name, parent=new[c.parent], child=new[c.child])
+        joint = renamed_primaries(c.joint, of_joints.__getitem__)
+        return replaced(c, name=name, joint=joint, parent=new[c.parent], child=new[c.child])
 
     renamed = tuple(replaced(b, name=new[b.name]) for b in model.bodies)
     connections, closing = (
@@ -177,7 +180,7 @@ class ClosedSet(Manifold):
     @property
     def joint_names(self) -> tuple[str, ...]:
         """Names of the joints whose coordinates it has."""
-        return tuple(c.name for c in self.part.connections if c.joint.nv)
+        return tuple(c.name for c in self.part.connections if c.joint.nv and not c.joint.primaries)
 
     @property
     def leading(self) -> str:
@@ -343,7 +346,8 @@ class ClusterMember(Follower):
     """A joint of a cluster: one between two bodies of closed loops, moved by the loops' independent coordinates.
 
     Args:
-        joint: the joint itself, `Equipped` with what acts along its dependent velocities.
+        joint: the joint itself, `Equipped` with what acts along its dependent velocities. One that follows others of
+            the cluster has theirs for its coordinates.
         name: its name in the loops' part.
         closed: the closed configurations of the loops.
         by: the name of the joint that has the coordinates of the cluster; empty for that one.
@@ -395,12 +399,14 @@ class ClusterMember(Follower):
 
     def plain(self, rename: Callable[[str], str], closed: ClosedSet) -> ClusterMember:
         """Return the joint as all of its kind have it: of loops with plain names, in a model with other names."""
-        name = closed.part.joint_names[self.closed.part.joint_names.index(self.name)]
-        return replace(self, name=name, closed=closed, by=tuple(map(rename, self.by)))
+        there = dict(zip(self.closed.part.joint_names, closed.part.joint_names, strict=True))
+        joint = renamed_primaries(self.joint, there.__getitem__)
+        name = there.get(self.name, "follower")
+        return replace(self, joint=joint, name=name, closed=closed, by=tuple(map(rename, self.by)))
 
     def inner_configuration(self, q: Scalars) -> tuple[Scalar, ...]:
         """Return the joint's own part of q."""
-        return self._own(q[self.closed.part.q_slice(self.name)])
+        return self._own([e for name in self._leaders for e in q[self.closed.part.q_slice(name)]])
 
     def slopes(self, q: Scalars) -> Rows:
         return list(self._of_joint(self.closed.constraints(q).slopes))
@@ -410,7 +416,12 @@ class ClusterMember(Follower):
 
     def _of_joint(self, of_tree: Any) -> tuple[Any, ...]:
         """Return the joint's own part of what there is for each coordinate of the tree."""
-        return self._own(of_tree[self.closed.part.v_slice(self.name)])
+        return self._own([e for name in self._leaders for e in of_tree[self.closed.part.v_slice(name)]])
+
+    @property
+    def _leaders(self) -> tuple[str, ...]:
+        """Names of the joints whose coordinates are its own."""
+        return self.joint.primaries or (self.name,)
 
     def _own(self, of_joint: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(of_joint) if self.along is None else (of_joint[self.along],)

@@ -25,7 +25,7 @@ from cardan._dynamics.algorithms.loops import joint_coordinates, with_loops
 from cardan._dynamics.algorithms.tree import supports
 from cardan._dynamics.call.arguments import numeric_array
 from cardan._dynamics.call.signature import check_model
-from cardan._robot.joints import Fixed, Limits
+from cardan._robot.joints import Fixed, Limits, Mimic
 from cardan._robot.joints.catalogue.of_another import equipped
 from cardan._robot.model import WORLD, Body, Connection, Model
 from cardan._robot.model.annotations import Annotations
@@ -141,7 +141,9 @@ def _groups(model: Model, closing: Sequence[str]) -> Iterator[tuple[set[int], li
     for name in closing:
         if name not in model.closure_names:
             raise UnknownNameError("closing joint", name, model.closure_names, where="clustered")
+    owner = {j: node.index for node in model.nodes if not node.joint.primaries for j in node.v}
     between = [_between(model, c) if c.name in closing and c.joint.num_constraints else set() for c in model.closures]
+    between = [nodes | {owner[j] for i in nodes for j in model.nodes[i].v} for nodes in between]
     for block in overlapping(between):
         yield set().union(*(between[k] for k in block)), [model.closures[k] for k in block]
 
@@ -161,14 +163,8 @@ def _cluster(
 ) -> dict[str, Connection]:
     """Return the joints of a cluster as they are in it, by name."""
     part = _part(model, nodes, closing)
-    joints = [c for c in part.connections if c.joint.nv]
-    names = {c.name for c in joints}
-    for c in model.connections:
-        if followed := sorted(names.intersection(c.joint.primaries)):
-            raise MechanismError(
-                f"clustered: joint {c.name!r} follows {followed[0]!r}, a joint of {_loops(part)}; the `constrained_*` "
-                "functions take that, and clustered(closing=...) the other loops."
-            )
+    joints = [c for c in part.connections if c.joint.nv and not c.joint.primaries]
+    followers = _followers(model, part, {c.name for c in joints})
     start = None if near is None else tuple(e for c in joints for e in near[model.q_slice(c.name)].tolist())
     along = {i: j for c in joints for i, j in zip(_v(model, c), _v(part, c), strict=True)}
     acting = {name for a in model.annotations.actuators for name in a.joints}
@@ -185,6 +181,35 @@ def _cluster(
         own = {} if found else _along(part, closed.free)
         at = placed[c.name]
         found[c.name] = Connection(c.name, member, at.parent, at.child, at.parent_pose, at.child_pose, **own)
+    for name, joint in followers.items():
+        member, at = ClusterMember(joint, name, closed, (joints[0].name,)), placed[name]
+        found[name] = Connection(name, member, at.parent, at.child, at.parent_pose, at.child_pose)
+    return found
+
+
+def _followers(model: Model, part: Model, names: set[str]) -> dict[str, Any]:
+    """Return the joints that follow joints of a cluster alone, by name, as they follow these."""
+    found: dict[str, Any] = {}
+    acting = {name for a in model.annotations.actuators for name in a.joints}
+    for node in model.nodes:
+        followed = sorted(names.intersection(node.joint.primaries))
+        if not followed:
+            continue
+        (c,) = (c for c in model.connections if c.name == node.name)
+        what = f"clustered: joint {c.name!r} follows {followed[0]!r}, a joint of {_loops(part)}"
+        if not names.issuperset(node.joint.primaries):
+            raise MechanismError(
+                f"{what}, and others that are not; the `constrained_*` functions take that, and clustered(closing=...) "
+                "the other loops."
+            )
+        # those of a mimic joint within the loops count along the joint it copies
+        counted = isinstance(c.joint, Mimic) and c.name in part.joint_names
+        acts = c.name in acting or any(any(getattr(c, name) or ()) for name in ACTING)
+        if c.name in acting or (acts and not counted):
+            raise MechanismError(
+                f"{what}, and has properties or an actuator of its own; give these to {followed[0]!r}."
+            )
+        found[c.name] = node.joint
     return found
 
 
@@ -194,7 +219,13 @@ def _v(model: Model, c: Connection) -> range:
 
 def _part(model: Model, nodes: set[int], closing: list[Connection]) -> Model:
     """Return the joints of a cluster alone, on bodies that stand still: those that carry it, placed to one another."""
-    (base,) = {model.nodes[i].parent for i in nodes} - nodes
+    base, *others = {model.nodes[i].parent for i in nodes} - nodes
+    if others:
+        loops = ", ".join(repr(c.name) for c in closing)
+        raise MechanismError(
+            f"clustered: the loop closed by {loops} has a joint that follows one elsewhere in the tree; the "
+            "`constrained_*` functions take that, and clustered(closing=...) the other loops."
+        )
     riding = {WORLD: -1} | {body.name: model.attachment(body.name).node for body in model.bodies}
     names = {model.nodes[i].name for i in nodes}
     own = [c for c in model.connections if c.name in names or (riding[c.child] in nodes and not c.joint.nv)]
@@ -283,6 +314,7 @@ def _along(part: Model, free: Sequence[int]) -> dict[str, Any]:
 
 
 LIMITS = ("lower", "upper", "velocity_upper", "effort_upper", "velocity_lower", "effort_lower")
+ACTING = ("damping", "friction", "armature", "drive_stiffness", "drive_damping", "spring_stiffness")
 PASSIVE = ("damping", "friction", "armature", "drive_stiffness", "drive_damping", "spring_stiffness", "spring_rest")
 
 
