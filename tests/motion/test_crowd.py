@@ -662,7 +662,7 @@ def test_a_robot_that_may_touch_itself_in_many_places_moves_as_one_program_moves
 def forget(solver, rng):
     """Let a solver forget for how long robots are apart from themselves, and along which ways."""
     for engine in chain(*solver._by_tables._idle.values()):
-        engine.c.tree_known[...], engine.c.inner_until[...] = 0, -1e300
+        engine.c.hinge_room[...], engine.c.inner_gap[...] = -1.0, -1e300
         engine.c.inner_way[...] = rng.normal(size=engine.c.inner_way.shape) / 10.0
 
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import math
 
-from cardan._compiler.kernels import I32, I64, INT, kernel, run
+from cardan._compiler.kernels import I32, I64, INT, kernel
+from cardan._motion.crowd.batches import run_where
 from cardan._motion.crowd.itself import is_known_apart
 from cardan._motion.crowd.sleep import ASLEEP
 from cardan._motion.crowd.tables import BITS, MASK, Crowd
@@ -22,29 +23,14 @@ from cardan._motion.crowd.tables import BITS, MASK, Crowd
 UNKNOWN = math.nan
 
 
-@kernel(c=Crowd, flags=I32[:], program=INT, k=INT, value=INT)
-def run_where(c, flags, program, k, value):
-    """Run a program over the trees of a kind whose flag has a value, side by side, wherever they are."""
-    count = 0
-    for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
-        if flags[t] == value:
-            c.run_rows[count] = t - c.kind_tree[k]
-            count += 1
-    run(program, count)
-
-
-@kernel(c=Crowd, lonely=INT)
-def try_alone(c, lonely):
+@kernel(c=Crowd)
+def try_alone(c):
     """Take the steps of robots that may touch themselves, but are listed with no other, as if they did not."""
     for k in range(c.kinds):
-        if c.alone[k] != 0 and c.tree_lonely[c.kind_tree[k]] == lonely:
+        if c.looking[k] != 0:
             for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
-                is_free = c.tree_alike[t] == 1 and (lonely == 1 or c.tree_met[t] == 0)
-                is_tried = c.tree_hinges[t] > 0 and c.joined == 0 and is_free
-                if is_tried != (c.tree_tried[t] == 1):
-                    c.tree_clock[t] = UNKNOWN  # rooms were found with other margins
-                c.tree_tried[t] = 1 if is_tried else 0
-                if not is_tried:
+                c.tree_tried[t] = 1 if c.tree_hinges[t] > 0 and c.joined == 0 and c.tree_met[t] == 0 else 0
+                if c.tree_tried[t] == 0:
                     for v in range(c.hinge_v[t], c.hinge_v[t] + c.tree_hinges[t]):
                         c.v_after[v] = c.v_rows[v]
             run_where(c, c.tree_tried, c.alone[k], k, 1)
@@ -90,11 +76,11 @@ def keep_where(c, flags, keys, count, value):
     return left
 
 
-@kernel(c=Crowd, flags=I32[:], keys=I64[:], count=INT, value=INT, itself=INT)
-def mark_meeting(c, flags, keys, count, value, itself):
+@kernel(c=Crowd, flags=I32[:], keys=I64[:], count=INT, value=INT)
+def mark_meeting(c, flags, keys, count, value):
     """Give a flag to both trees of each pair of two that move, and to trees at the base of others; not if asleep.
 
-    A pair of one tree counts where its program has no such pairs, if `itself` says so.
+    A pair of one tree counts where its program has no such pairs, and its hinges do not say how far they are apart.
     """
     for k in range(count):
         a = c.node_tree[c.shape_node[(keys[k] >> BITS) & MASK]]
@@ -102,7 +88,7 @@ def mark_meeting(c, flags, keys, count, value, itself):
         b = c.node_tree[c.shape_node[second]]
         if b < 0 and c.shape_base[second] >= 0 and c.shape_base[second] != c.tree_base[a]:
             flags[a] = value if flags[a] != ASLEEP else ASLEEP
-        if b >= 0 and (a != b or (itself == 1 and c.tree_itself[a] == 0 and c.tree_touched[a] == 1)):
+        if b >= 0 and (a != b or (c.tree_itself[a] == 0 and c.tree_hinges[a] == 0)):
             flags[a] = value if flags[a] != ASLEEP else ASLEEP
             flags[b] = value if flags[b] != ASLEEP else ASLEEP
 
@@ -124,8 +110,8 @@ def note_couples(c, keys, count, world):
                     c.tree_slack[t] = min(c.tree_slack[t], c.shape_slack[s]) if n > c.tree_ball[t] else c.shape_slack[s]
     if c.joined == 1:
         return count
-    mark_meeting(c, c.tree_met, keys, count, 1, 0)
-    mark_meeting(c, c.tree_coupled, keys, count, 1, 1)
+    mark_meeting(c, c.tree_met, keys, count, 1)
+    mark_meeting(c, c.tree_coupled, keys, count, 1)
     return keep_where(c, c.tree_coupled, keys, count, 1)
 
 
@@ -135,6 +121,6 @@ def leave_alone(c, keys, count):
     if c.joined == 1:
         return count
     for t in range(c.trees):
-        c.tree_alone[t] = 1 if c.tree_alike[t] == 1 else c.tree_alone[t]
-    mark_meeting(c, c.tree_alone, keys, count, 0, 1)
+        c.tree_alone[t] = 1 - c.tree_touched[t] if c.tree_alike[t] == 1 else c.tree_alone[t]
+    mark_meeting(c, c.tree_alone, keys, count, 0)
     return keep_where(c, c.tree_alone, keys, count, 0)

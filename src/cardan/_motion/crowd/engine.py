@@ -12,9 +12,9 @@ from cardan._algebra.errors import UnsupportedError
 from cardan._compiler.kernels import RowProgram
 from cardan._motion.crowd.contact_rows import ContactRows
 from cardan._motion.crowd.grid import LEVELS
+from cardan._motion.crowd.itself import BEYOND
 from cardan._motion.crowd.kept import NOBODY, NOTHING, KeptImpulses
 from cardan._motion.crowd.layout import Layout, Scene, starts_of
-from cardan._motion.crowd.narrow import UNKNOWN
 from cardan._motion.crowd.sleep import REST
 from cardan._motion.crowd.sparse import CROWDED
 from cardan._motion.crowd.step import take_steps
@@ -91,8 +91,8 @@ class Engine:
 
     def _add_trees(self) -> None:
         c, layout = self.c, self.layout
-        c.allocate(c.numbers_q, "q_rows", "q_after", "checked_q")
-        c.allocate(c.numbers_v, "hinge_room", "hinge_speed", "hinge_pace")
+        c.allocate(c.numbers_q, "q_rows", "q_after", "looked_q")
+        c.allocate(c.numbers_v, "hinge_room", "hinge_speed", "hinge_moved")
         c.allocate(c.numbers_v, "effort", "position", "velocity")
         c.allocate(c.numbers_v, "v_rows", "v_after", "a_rows", "effort_rows", "position_rows", "velocity_rows")
         c.allocate(c.numbers_v, "coriolis_rows", "damping_rows")
@@ -102,16 +102,15 @@ class Engine:
         c.allocate(layout.first_borne[-1], "borne", "borne_first", "moved")
         c.allocate(layout.first_ball[-1], "listed_balls", "looked_pose", "looked_ball")
         c.allocate(c.trees, "tree_sound", "tree_error", "tree_alone", "tree_coupled", "tree_residual", "tree_slack")
-        c.allocate(c.trees, "tree_met", "tree_near", "tree_known", "tree_apart", "tree_time")
+        c.allocate(c.trees, "tree_met", "tree_near", "tree_apart", "tree_time")
         c.allocate(c.trees, "tree_tried", "tree_touched", "tree_predicting", "run_rows")
-        c.allocate(c.trees, "tree_clock", "tree_rate", "tree_pace")
         c.allocate(c.trees, "rest", "rest_woken", "tree_pushed", "tree_placed")
         c.allocate(c.numbers_q, "rest_q")
         c.allocate(2 * c.trees + 1, "body", "body_change")
         c.allocate(c.trees, "colours_of")
         self._name_arrays()
         begin = "effort", "position", "velocity", "wrenches", "line", "armature", "before", "tree_error", "free"
-        known = "tree_met", "tree_apart", "tree_tried", "tree_pace", "tree_known"
+        known = "tree_met", "tree_apart", "tree_tried", "tree_touched", "looked_q"
         for name in (*begin, *known, "rest", "rest_woken", "tree_placed"):
             getattr(c, name)[...] = 0
         rows = c.kind_rows.tolist()
@@ -201,11 +200,8 @@ class Engine:
     def _forget_pairs(self) -> None:
         """Know nothing of how far robots are apart from themselves."""
         c = self.c
-        c.allocate(self.worlds * c.inner_count, "inner_until", "inner_way")
-        c.allocate(self.worlds * c.paths, "path_speed")
-        c.inner_until[...], c.tree_clock[...], c.hinge_pace[...] = UNKNOWN, math.nan, 1.0
-        for array in (c.inner_way, c.path_speed, c.checked_q):
-            array[...] = 0
+        c.allocate(self.worlds * c.inner_count, "inner_gap", "inner_way")
+        c.inner_gap[...], c.inner_way[...], c.hinge_room[...] = -BEYOND, 0.0, -1.0
 
     # --- lists ---
 
@@ -261,7 +257,8 @@ class Engine:
     def _room_for_pairs(self, most: int) -> None:
         c, points, sizes = self.c, int(self.c.pair_points.max(initial=1)), self.c.pair_sizes.max(axis=0, initial=1)
         c.allocate(most, "near", "keys", "spare", "listed", "pair_a", "pair_b", "w")
-        c.allocate(most, "key_at", "spare_at", "pair_reach", "pair_gap", "pair_way")
+        c.allocate(most, "key_at", "spare_at", "key_reach", "spare_reach", "ball_a", "ball_b")
+        c.allocate(most, "pair_reach", "pair_gap", "pair_way")
         c.listed_most = most // self.worlds
         c.listed_count[...] = -1
         c.allocate(most * int(sizes[0]), "size_a")
@@ -277,6 +274,10 @@ class Engine:
         found = {"X_a": c.shape_pose, "X_b": c.shape_pose, "local": c.shape_local, "centre": c.shape_centre}
         found |= {name: getattr(c, name) for name in ("pair_a", "pair_b", "w")}
         found |= {"reach": c.pair_reach, "apart": c.pair_gap, "way": c.pair_way}
+        found |= {name: getattr(c, name) for name in ("ball_a", "ball_b")} | {
+            "P_a": c.looked_pose,
+            "P_b": c.looked_pose,
+        }
         columns = {"size_a": pair.sizes[0], "size_b": pair.sizes[1], "gap": n}
         columns |= dict.fromkeys(("point", "normal", "turning"), 3 * n)
         return found | {name: getattr(c, name)[: most * size].reshape(most, size) for name, size in columns.items()}

@@ -1,96 +1,67 @@
-"""What a robot may touch of itself, if that is so much that its program of a step alone has none of it.
+"""Whether a robot may touch itself in this step, if it may in more places than its program of a step alone has.
 
 Such a robot takes its step alone first. If no two of its shapes could touch in that step, that was its step: a contact
-has no impulse where it is apart at the end (`contact/cone.py`). How far apart two shapes are changes only with the
-joints j between their nodes:
+has no impulse where it is apart at the end (`contact/cone.py`). The gap d of two shapes changes only with the hinges j
+between their nodes, and no point of theirs is further from an axis than L_j:
 
-    |change of d| <= sum L_j |change of q_j|,      L_j: how far a point of the shape is from the axis, at most
+    |change of d| <= sum L_j |change of q_j|
 
-So two shapes of gap d stay apart while the sum over L_j (|q_j - q_j'| + HORIZON dt |v_j|) is less than the *room*, d
-less their margins: q' the coordinates at which d was found, v the greater velocity of those before and after the step.
-HORIZON covers that friction pushes apart what slips: v_n - mu |v_t| >= -sqrt(1 + mu^2) |v|.
+1. Of each pair a lower bound of d is kept. A look takes from it what hinges have moved since the one before.
+2. A pair whose bound is not enough for some steps is measured: by balls, boxes, the way along which a search found it
+   apart, and else by a search. Each proves what a search would find, so a step hangs on the state alone.
+3. Then the robot is apart for the shortest time that a pair takes to close. In it each hinge has *room*: what it moves
+   at its speed. There is no look before one has used its room, with `horizon` steps at its velocity before or after.
+4. A pair that could close before the step ends is asked the law of its contact (`tried`).
 
-Room is kept as time on a *clock* of the robot. Each hinge has a pace w_j, about its speed. The clock runs as fast as
-the hinges do, max |change of q_j| / w_j, so two shapes use up no more than sum L_j w_j of their room in its time. A
-robot is looked at when the clock may reach the time of its first pair, and only pairs whose time is near are looked at.
-
-Balls and boxes bound d, and the way along which a search found two shapes apart: it is likely to part them again. Each
-proves what the search would find, so a step hangs on the state alone.
+`horizon` covers that friction pushes apart what slips: v_n - mu |v_t| >= -sqrt(1 + mu^2) |v|.
 
 Of a robot that may meet others in this step the velocity after it is not known. Contact with itself is then looked for
 as of two bodies, from a skin on (`touching.py`).
 
 Source: Schwarzer, Saha and Latombe, Exact collision checking of robot paths (2004), for the bound on motion; van den
 Bergen, Collision Detection in Interactive 3D Environments (2003), section 4.3.4, for the way that is kept.
-Cost: a step alone and 5 operations a hinge; when pairs are looked at, one comparison for each, 3 operations for each
-corner of few, and seldom a search.
+Cost: a step alone and 5 operations a hinge. A look takes 10 for each pair, 3 for each corner of few, seldom a search.
 """
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, INT, REAL, TRUTH, fma, kernel, sqrt
+from cardan._compiler.kernels import F64, I32, INT, REAL, TRUTH, fma, kernel, run, sqrt, tail
 from cardan._motion.contact.touching import SKIN
-from cardan._motion.crowd.tables import BITS, MASK, Crowd
+from cardan._motion.crowd.batches import add_key, end_of_kind, gather_pair, order_keys, run_pairs
+from cardan._motion.crowd.tables import APART, BITS, MASK, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
-LATER, FURTHER, LONG = 6.0, 24.0, 96.0
-"""Steps beside `horizon`: two shapes are to have room for so many, a search ends there, and a robot is looked at."""
-SLOW = 0.1
-"""What w is at least, of the greatest speed of a hinge."""
-STILL = 1e-4
-"""And at least [rad/s]."""
-APT = 2.0
-"""How many times as fast as its hinges the clock of a robot may run, before they are given other paces."""
-ROUNDING = 1e-6
-"""Of sizes: by how much a search may be wrong."""
+LATER, FURTHER = 6.0, 24.0
+"""Steps beside `horizon`: a pair is measured if its bound is not enough for so many, and a search ends there."""
+SLOW, STILL = 0.1, 1e-4
+"""How fast a hinge counts at least: of the fastest, and at all [rad/s]."""
+GROUP = 16
+"""Robots that are looked at together: where their shapes are stays near the processor."""
 BEYOND = 1e300
 
 
-@kernel(c=Crowd, key=INT, returns=TRUTH)
-def is_of_itself(c, key):
-    """Return whether both shapes are of one robot whose program of a step alone does not have such pairs."""
-    a = c.node_tree[c.shape_node[(key >> BITS) & MASK]]
-    return a == c.node_tree[c.shape_node[key & MASK]] and c.tree_itself[a] == 0 and c.tree_alike[a] == 1
+# --- how far two shapes are apart, at least ---------------------------------------------------------------------------
 
 
-@kernel(c=Crowd, a=INT, b=INT, along_v=F64[:], returns=REAL)
-def between(c, a, b, along_v):
-    """Return the sum of levers times numbers of the hinges between the nodes of two shapes of a robot."""
-    first = c.hinge_v[c.node_tree[c.shape_node[a]]]
-    i = c.path_first[a]
-    j = c.path_first[b]
-    total = 0.0
-    while c.path_node[i] != c.path_node[j]:  # parents have lower numbers
-        if c.path_node[i] > c.path_node[j]:
-            total += c.path_lever[i] * abs(along_v[first + c.path_v[i]])
-            i += 1
-        else:
-            total += c.path_lever[j] * abs(along_v[first + c.path_v[j]])
-            j += 1
-    return total
+@kernel(A=F64[12], a=F64[3], half_a=F64[3], B=F64[12], b=F64[3], half_b=F64[3], returns=REAL)
+def boxes_apart(A, a, half_a, B, b, half_b):
+    """Return how far the boxes about two shapes are apart along one of their axes; negative where they are not.
 
-
-@kernel(c=Crowd, a=INT, b=INT, skin=REAL, returns=REAL)
-def room_within(c, a, b, skin):
-    """Return how near two shapes at rest are to be looked at, with a skin about each, a part of its size."""
-    return c.shape_room[a] + c.shape_room[b] + skin * (c.shape_extent[a] + c.shape_extent[b])
-
-
-@kernel(c=Crowd, a=INT, b=INT, returns=REAL)
-def reach_of(c, a, b):
-    """Return how near two shapes must be for contact to be looked for in this step: of one robot as its hinges move."""
-    reach = c.further[a] + c.further[b]
-    t = c.node_tree[c.shape_node[a]]
-    if t != c.node_tree[c.shape_node[b]] or c.tree_hinges[t] == 0:
-        return reach
-    return min(reach, room_within(c, a, b, SKIN) + c.horizon * c.dt * between(c, a, b, c.hinge_speed))
-
-
-@kernel(c=Crowd, t=INT, a=INT, b=INT, returns=REAL)
-def margin_of(c, t, a, b):
-    """Return how near two shapes of a robot must be to touch: by a skin less, if its step alone says how it moves."""
-    return room_within(c, a, b, 0.0 if c.tree_tried[t] == 1 else SKIN)
+    Of both there are the pose, the middle of the box, and half its sides.
+    """
+    most = -BEYOND
+    x = b[0] - a[0]
+    y = b[1] - a[1]
+    z = b[2] - a[2]
+    for i in range(3):
+        along_a = abs(A[i] * x + A[3 + i] * y + A[6 + i] * z) - half_a[i]
+        along_b = abs(B[i] * x + B[3 + i] * y + B[6 + i] * z) - half_b[i]
+        for j in range(3):
+            along_a -= abs(A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j]) * half_b[j]
+            along_b -= abs(B[i] * A[j] + B[3 + i] * A[3 + j] + B[6 + i] * A[6 + j]) * half_a[j]
+        most = max(most, max(along_a, along_b))
+    return most
 
 
 @kernel(c=Crowd, s=INT, x=REAL, y=REAL, z=REAL, returns=REAL)
@@ -128,7 +99,28 @@ def parted(c, way, A, a, B, b):
     return between_origins + lowest(c, a, u, v, w) + low
 
 
-# --- the clock of a robot --------------------------------------------------------------------------------------------
+@kernel(c=Crowd, t=INT, p=INT, gap=REAL, wanted=REAL, returns=REAL)
+def measured(c, t, p, gap, wanted):
+    """Return a bound of a pair's gap that is wanted, or the best that is found without a search."""
+    a = (c.inner[p] >> BITS) & MASK
+    b = c.inner[p] & MASK
+    i = c.tree_ball[t] + c.inner_balls[p, 0]
+    j = c.tree_ball[t] + c.inner_balls[p, 1]
+    x = c.looked_ball[i, 0] - c.looked_ball[j, 0]
+    y = c.looked_ball[i, 1] - c.looked_ball[j, 1]
+    z = c.looked_ball[i, 2] - c.looked_ball[j, 2]
+    found = max(sqrt(x * x + y * y + z * z) - c.inner_extent[p], gap)
+    if not found >= wanted:
+        A = c.looked_pose[i]
+        B = c.looked_pose[j]
+        boxes = boxes_apart(A, c.looked_ball[i], c.shape_half[a], B, c.looked_ball[j], c.shape_half[b])
+        found = max(found, boxes)
+        if not found >= wanted:
+            found = max(found, parted(c, c.inner_way[number_of(c, t, p)], A, a, B, b))
+    return found
+
+
+# --- a look at a robot ------------------------------------------------------------------------------------------------
 
 
 @kernel(c=Crowd, t=INT, p=INT, returns=INT)
@@ -137,106 +129,234 @@ def number_of(c, t, p):
     return c.tree_world[t] * c.inner_count + p
 
 
-@kernel(c=Crowd, t=INT, p=INT, returns=REAL)
-def speed_within(c, t, p):
-    """Return how fast the two shapes of a pair move over one another by the clock of their robot, at most [m/s]."""
-    first = c.tree_world[t] * c.paths
-    return c.path_speed[first + c.inner_ends[p, 0]] + c.path_speed[first + c.inner_ends[p, 1]]
+@kernel(c=Crowd, t=INT, p=INT, returns=INT)
+def key_of(c, t, p):
+    """Return the key of a pair of a robot in its world."""
+    first = c.tree_world[t] * c.shapes
+    return c.inner[p] + (first << BITS) + first
 
 
-@kernel(c=Crowd, t=INT, steps=REAL, returns=REAL)
-def time_of(c, t, steps):
-    """Return by how much the clock of a robot runs on in so many steps, and what `horizon` asks for, at its rate."""
-    return (c.horizon + steps) * c.dt * c.tree_rate[t]
-
-
-@kernel(c=Crowd, t=INT)
-def sum_paths(c, t):
-    """Find how fast each shape of a robot moves over its nodes before, one after the other up to the root."""
-    first = c.tree_world[t] * c.paths
-    for n in range(c.tree_ball[t], c.tree_ball[t + 1]):
-        i = c.path_first[c.ball_shape[n]]
-        total = 0.0
-        while c.path_node[i] > 0:
-            c.path_speed[first + i] = total
-            total += c.path_lever[i] * c.hinge_pace[c.hinge_v[t] + c.path_v[i]]
-            i += 1
-        c.path_speed[first + i] = total
-
-
-@kernel(c=Crowd, t=INT)
-def set_pace(c, t):
-    """Give the hinges of a robot the paces that they have now, and begin its clock anew: rooms stay as they are."""
-    for p in range(c.tree_inner[t], c.tree_inner[t] + c.tree_pairs[t]):
-        k = number_of(c, t, p)
-        c.inner_until[k] = (c.inner_until[k] - c.tree_clock[t]) * speed_within(c, t, p)
-    fastest = STILL
-    for v in range(c.hinge_v[t], c.hinge_v[t] + c.tree_hinges[t]):
-        fastest = max(fastest, SLOW * c.hinge_speed[v])
-    c.tree_pace[t] = 0.0
-    for v in range(c.hinge_v[t], c.hinge_v[t] + c.tree_hinges[t]):
-        c.hinge_pace[v] = max(fastest, c.hinge_speed[v])
-        c.tree_pace[t] += c.hinge_lever[v] * c.hinge_pace[v]
-    sum_paths(c, t)
-    c.tree_clock[t] = 0.0
-    c.tree_rate[t] = 1.0
-    for p in range(c.tree_inner[t], c.tree_inner[t] + c.tree_pairs[t]):
-        c.inner_until[number_of(c, t, p)] /= speed_within(c, t, p)
+@kernel(c=Crowd, t=INT, p=INT, returns=INT)
+def place_of_margin(c, t, p):
+    """Return where the gap is below which a pair is to touch: less by a skin, if a step alone says how it moves."""
+    return p if c.tree_tried[t] == 1 else p + c.inner_count
 
 
 @kernel(c=Crowd, t=INT, returns=TRUTH)
 def is_known_apart(c, t):
-    """Return whether a robot's hinges have moved so little since it was looked at that it is apart from itself."""
+    """Return whether no hinge of a robot has used its room."""
     gone = 0
     v = c.hinge_v[t]
     for i in range(c.tree_hinges[t]):
         q = c.hinge_q[t] + i
         speed = max(abs(c.v_rows[v + i]), abs(c.v_after[v + i]))
-        moved = abs(c.q_rows[q] - c.checked_q[q]) + c.horizon * c.dt * speed
+        moved = abs(c.q_rows[q] - c.looked_q[q]) + c.horizon * c.dt * speed
         gone += 0 if moved <= c.hinge_room[v + i] else 1
-    return gone == 0 and c.tree_known[t] == 1 and c.joined == 0
+    return gone == 0 and c.joined == 0
 
 
 @kernel(c=Crowd, t=INT)
-def begin_check(c, t):
-    """Let the clock of a robot run as far as its hinges have moved since it was looked at."""
+def sum_paths(c, t):
+    """Find how far each shape of a robot has moved over its nodes before, up to the root, and how fast it does."""
     v = c.hinge_v[t]
-    moved = 0.0
-    rate = 0.0
-    speeds = 0.0
-    unknown = 0.0
-    c.tree_touched[t] = 0
-    c.tree_known[t] = 0
+    fastest = STILL
     for i in range(c.tree_hinges[t]):
-        q = c.hinge_q[t] + i
-        change = abs(c.q_rows[q] - c.checked_q[q])
-        c.checked_q[q] = c.q_rows[q]
         c.hinge_speed[v + i] = max(abs(c.v_rows[v + i]), abs(c.v_after[v + i]))
-        moved = max(moved, change / c.hinge_pace[v + i])
-        rate = max(rate, max(STILL, c.hinge_speed[v + i]) / c.hinge_pace[v + i])
-        speeds += c.hinge_lever[v + i] * max(STILL, c.hinge_speed[v + i])
-        unknown += 0.0 * change  # NaN where a coordinate is or was no number
-    c.tree_clock[t] += moved + unknown
-    c.tree_rate[t] = rate
-    if not (c.tree_clock[t] < BEYOND and rate * c.tree_pace[t] <= APT * speeds):
-        set_pace(c, t)
+        fastest = max(fastest, SLOW * c.hinge_speed[v + i])
+    for i in range(c.tree_hinges[t]):
+        c.hinge_speed[v + i] = max(fastest, c.hinge_speed[v + i])
+        q = c.hinge_q[t] + i
+        c.hinge_moved[i] = abs(c.q_rows[q] - c.looked_q[q])
+        c.looked_q[q] = c.q_rows[q]
+        c.hinge_room[v + i] = -1.0  # until the look is over
+    for n in range(c.tree_ball[t], c.tree_ball[t + 1]):
+        i = c.path_first[c.ball_shape[n]]
+        moved = 0.0
+        speed = 0.0
+        while c.path_node[i] > 0:
+            c.path_moved[i] = moved
+            c.path_speed[i] = speed
+            moved += c.path_lever[i] * c.hinge_moved[c.path_v[i]]
+            speed += c.path_lever[i] * c.hinge_speed[v + c.path_v[i]]
+            i += 1
+        c.path_moved[i] = moved
+        c.path_speed[i] = speed
+
+
+@kernel(gap=F64[:], margin=F64[:], ends=I32[:, 2], moved=F64[:], speed=F64[:], first=INT, n=INT, time=REAL, returns=INT)
+def next_short(gap, margin, ends, moved, speed, first, n, time):
+    """Take from the bounds of pairs what hinges have moved, up to one that could close in a time; return it, else n."""
+    for p in range(first, n):
+        i = ends[p, 0]
+        j = ends[p, 1]
+        gap[p] -= moved[i] + moved[j]
+        if not gap[p] >= margin[p] + time * (speed[i] + speed[j]):
+            return p
+    return n
+
+
+@kernel(c=Crowd, t=INT, count=INT, returns=INT)
+def look_at(c, t, count):
+    """Find for how long a robot is apart from itself, and list the pairs that are to be searched for."""
+    now = c.horizon * c.dt
+    begin = c.tree_inner[t]
+    gap = tail(c.inner_gap, number_of(c, t, begin))
+    way = tail(c.inner_way, number_of(c, t, begin))
+    margin = tail(c.inner_margin, place_of_margin(c, t, begin))
+    ends = tail(c.inner_ends, begin)
+    time = BEYOND
+    sum_paths(c, t)
+    p = next_short(gap, margin, ends, c.path_moved, c.path_speed, 0, c.tree_pairs[t], time)
+    while p < c.tree_pairs[t]:
+        speed = c.path_speed[ends[p, 0]] + c.path_speed[ends[p, 1]]
+        wanted = margin[p] + (now + LATER * c.dt) * speed
+        if not gap[p] >= wanted:
+            gap[p] = measured(c, t, begin + p, gap[p], wanted)
+        if not gap[p] >= wanted and not (is_searched(way[p]) and gap[p] >= margin[p] + now * speed):
+            reach = margin[p] + (now + FURTHER * c.dt) * speed
+            count = add_key(c, count, key_of(c, t, begin + p), begin + p, reach)
+        else:
+            time = min(time, (gap[p] - margin[p]) / speed)
+        p = next_short(gap, margin, ends, c.path_moved, c.path_speed, p + 1, c.tree_pairs[t], time)
+    c.tree_time[t] = time
+    return count
+
+
+@kernel(way=F64[3], returns=TRUTH)
+def is_searched(way):
+    """Return whether two shapes were searched for: then there is a way along which they were apart."""
+    return way[0] * way[0] + way[1] * way[1] + way[2] * way[2] > 0.0
+
+
+@kernel(c=Crowd, k=INT, count=INT, returns=INT)
+def look_at_kind(c, k, count):
+    """Look at those robots of a kind that are marked."""
+    first = c.kind_tree[k]
+    behind = first + c.kind_rows[k]
+    while first < behind:
+        rows = 0
+        while first < behind and rows < GROUP:
+            if c.tree_near[first] == 1:
+                c.run_rows[rows] = first - c.kind_tree[k]
+                rows += 1
+            first += 1
+        run(c.looking[k], rows)
+        for n in range(rows):
+            count = look_at(c, c.kind_tree[k] + c.run_rows[n], count)
+    return count
+
+
+@kernel(c=Crowd, count=INT)
+def search(c, count):
+    """Search for the gaps of pairs that are listed, and mark the robots that could close one in this step."""
+    start = 0
+    while start < count:
+        stop = end_of_kind(c, start, count)
+        for k in range(start, stop):
+            t = c.node_tree[c.shape_node[c.keys[k] & MASK]]
+            gather_pair(c, k - start, c.keys[k], c.key_reach[k])
+            c.ball_a[k - start] = c.tree_ball[t] + c.inner_balls[c.key_at[k], 0]
+            c.ball_b[k - start] = c.tree_ball[t] + c.inner_balls[c.key_at[k], 1]
+        run_pairs(c, c.apart_program, APART, c.keys[start] >> 2 * BITS, stop - start)
+        if c.lacking != 0:
+            return
+        for k in range(start, stop):
+            note_gap(c, k - start, k)
+        start = stop
+
+
+@kernel(c=Crowd, row=INT, k=INT)
+def note_gap(c, row, k):
+    p = c.key_at[k]
+    t = c.node_tree[c.shape_node[c.keys[k] & MASK]]
+    n = number_of(c, t, p)
+    gap = c.pair_gap[row, 0]
+    c.inner_gap[n] = gap
+    for e in range(3):
+        c.inner_way[n, e] = c.pair_way[row, e]
+    margin = c.inner_margin[place_of_margin(c, t, p)]
+    time = (c.horizon + FURTHER) * c.dt * ((gap - margin) / (c.key_reach[k] - margin))
+    c.tree_time[t] = min(time, c.tree_time[t])
+    if not time >= c.horizon * c.dt:
+        c.tree_touched[t] = 1
 
 
 @kernel(c=Crowd)
-def look_at_hinges(c):
-    """Find which robots are to be looked at: those not known to be apart from themselves."""
+def look_at_robots(c):
+    """Look at robots that are not known to be apart from themselves; mark those that could touch by their hinges."""
+    count = 0
     for t in range(c.trees):
-        c.tree_touched[t] = 1 - c.tree_apart[t]
+        c.tree_touched[t] = 0
         c.tree_near[t] = 1 if c.tree_hinges[t] > 0 and c.joined == 0 and c.tree_apart[t] == 0 else 0
-        if c.tree_near[t] == 1:
-            begin_check(c, t)
-
-
-@kernel(c=Crowd)
-def give_room(c):
-    """Give each hinge of robots that were looked at its part of the room: what its pace takes in their time."""
+    for k in range(c.kinds):
+        if c.looking[k] != 0:
+            count = look_at_kind(c, k, count)
+    if c.lacking != 0:
+        return
+    order_keys(c, count)
+    search(c, count)
     for t in range(c.trees):
-        if c.tree_near[t] == 1:
-            c.tree_known[t] = 1
+        if c.tree_near[t] == 1 and c.lacking == 0:
             for v in range(c.hinge_v[t], c.hinge_v[t] + c.tree_hinges[t]):
-                c.hinge_room[v] = c.tree_time[t] * c.hinge_pace[v]
+                c.hinge_room[v] = c.tree_time[t] * c.hinge_speed[v]
+
+
+# --- how near its shapes must be to touch -----------------------------------------------------------------------------
+
+
+@kernel(node=F64[24], x=REAL, y=REAL, z=REAL, returns=(REAL, REAL, REAL, REAL, REAL, REAL))
+def twist_at(node, x, y, z):
+    """Return the velocity of a node's body at a point, and its angular velocity, along the axes of the world."""
+    p = node[0] * node[15] + node[1] * node[16] + node[2] * node[17]
+    q = node[3] * node[15] + node[4] * node[16] + node[5] * node[17]
+    r = node[6] * node[15] + node[7] * node[16] + node[8] * node[17]
+    x -= node[9]
+    y -= node[10]
+    z -= node[11]
+    u = node[0] * node[12] + node[1] * node[13] + node[2] * node[14] + q * z - r * y
+    v = node[3] * node[12] + node[4] * node[13] + node[5] * node[14] + r * x - p * z
+    w = node[6] * node[12] + node[7] * node[13] + node[8] * node[14] + p * y - q * x
+    return u, v, w, p, q, r
+
+
+@kernel(c=Crowd, node=F64[:, 24], a=INT, b=INT, within=REAL, returns=REAL)
+def closing_speed(c, node, a, b, within):
+    """Return how fast two shapes move over one another, at most, where both are within so much [m/s]."""
+    s = a if c.shape_extent[a] < c.shape_extent[b] else b
+    n = c.shape_node[s]
+    centre = c.shape_centre[s]
+    x = node[n, 0] * centre[0] + node[n, 1] * centre[1] + node[n, 2] * centre[2] + node[n, 9]
+    y = node[n, 3] * centre[0] + node[n, 4] * centre[1] + node[n, 5] * centre[2] + node[n, 10]
+    z = node[n, 6] * centre[0] + node[n, 7] * centre[1] + node[n, 8] * centre[2] + node[n, 11]
+    u, v, w, p, q, r = twist_at(node[c.shape_node[a]], x, y, z)
+    u_b, v_b, w_b, p_b, q_b, r_b = twist_at(node[c.shape_node[b]], x, y, z)
+    linear = (u - u_b) * (u - u_b) + (v - v_b) * (v - v_b) + (w - w_b) * (w - w_b)
+    angular = (p - p_b) * (p - p_b) + (q - q_b) * (q - q_b) + (r - r_b) * (r - r_b)
+    return sqrt(linear) + (c.shape_extent[s] + within + c.slip_lever) * sqrt(angular)
+
+
+@kernel(c=Crowd, a=INT, b=INT, returns=REAL)
+def reach_of(c, a, b):
+    """Return how near two shapes must be for contact to be looked for in this step."""
+    most = c.further[a] + c.further[b]
+    t = c.node_tree[c.shape_node[a]]
+    if t != c.node_tree[c.shape_node[b]] or c.tree_hinges[t] == 0:
+        return most
+    skin = c.shape_room[a] + c.shape_room[b] + SKIN * (c.shape_extent[a] + c.shape_extent[b])
+    speed = max(closing_speed(c, c.node, a, b, most), closing_speed(c, c.node_after, a, b, most))
+    return min(most, skin + c.horizon * c.dt * speed)
+
+
+@kernel(c=Crowd, t=INT, count=INT, returns=INT)
+def list_touching(c, t, count):
+    """List the pairs of a robot that may touch, of one that does touch itself."""
+    for p in range(c.tree_inner[t], c.tree_inner[t] + c.tree_pairs[t]):
+        key = key_of(c, t, p)
+        a = (key >> BITS) & MASK
+        b = key & MASK
+        gap = c.inner_gap[number_of(c, t, p)]
+        most = c.further[a] + c.further[b]
+        gap = gap if gap >= most else measured(c, t, p, gap, most)
+        if not gap >= most and not gap >= reach_of(c, a, b):
+            count = add_key(c, count, key, p, 0.0)
+    return count

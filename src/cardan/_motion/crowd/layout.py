@@ -16,12 +16,12 @@ from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._motion.collision import has_page
 from cardan._motion.collision.bounds import radius_about
 from cardan._motion.contact.point import AtRest
-from cardan._motion.contact.touching import AHEAD, Pair
+from cardan._motion.contact.touching import AHEAD, SKIN, Pair
 from cardan._motion.crowd.kinds import BASE, Ball, Kind, Tree, hinges_of, kinds_of
 from cardan._motion.crowd.rows import numbers_of, still_row
 from cardan._motion.crowd.shape_rows import ShapePair, ShapeSizes, row_kind
 from cardan._motion.crowd.sleep import SPIN
-from cardan._motion.crowd.tables import BITS, Crowd
+from cardan._motion.crowd.tables import BITS, MASK, Crowd
 from cardan._robot.geometry.shapes import Geometry, HeightField, Plane, Shape, Sphere, TriangleMesh
 from cardan._robot.geometry.support import box_about, corners_of
 from cardan._robot.joints import Joint
@@ -39,6 +39,8 @@ MOST_MET = 128
 # Of robots of more shapes some nearly always touch one another. One of 119 would compile 6 s what it hardly ever uses.
 MOST_FIXED = 64
 """Its pairs with what is fixed in the world, where those with itself are no code."""
+ROUNDING = 1e-6
+"""Of sizes: by how much a search for a gap may be wrong."""
 ENDLESS = {Plane: 1, HeightField: 2, TriangleMesh: 2}
 
 
@@ -316,12 +318,11 @@ class Layout:
         W, (first, paths) = self.worlds, self._paths()
         node, hinge, lever = np.array(paths, dtype=float).reshape(-1, 3).T.copy()
         c.path_node, c.path_v = wholes(node), wholes(hinge)
-        c.path_lever = lever + c.surfaces[:, 4:].sum(axis=1).max(initial=0.0)  # torsional and rolling friction
+        c.slip_lever = float(c.surfaces[:, 4:].sum(axis=1).max(initial=0.0))  # torsional and rolling friction
+        c.path_lever = lever + c.slip_lever
         c.horizon = max(AHEAD, DRIFTING * float(np.hypot(1.0, c.surfaces[:, 0].max(initial=0.0))))
-        c.paths = len(paths)
-        c.path_first, c.hinge_lever = wholes(np.tile(first[:-1], W)), np.zeros(c.numbers_v)
-        hinge_v = np.repeat(c.hinge_v[c.node_tree[c.shape_node]].reshape(W, -1), np.diff(first), axis=1)
-        np.maximum.at(c.hinge_lever, (hinge_v + c.path_v).ravel(), np.tile(c.path_lever, W))
+        c.path_first = wholes(np.tile(first[:-1], W))
+        c.allocate(len(paths), "path_moved", "path_speed")
 
     def _fill_inner(self, c: Crowd) -> None:
         """Fill the pairs of robots whose hinges say how far they are apart: of each in the order of keys."""
@@ -334,6 +335,9 @@ class Layout:
             first[t], count[t] = len(rows), len(pairs)
             rows += sorted(self._inner(c, shapes, i, j) for i, j in pairs)
         c.inner, c.inner_count = np.array([key for key, *_ in rows], dtype=np.int64), len(rows)
+        both = (c.inner >> BITS) & MASK, c.inner & MASK
+        room, c.inner_extent = (a[both[0]] + a[both[1]] for a in (c.shape_room, c.shape_extent))
+        c.inner_margin = np.concatenate([room + (skin + ROUNDING) * c.inner_extent for skin in (0.0, SKIN)])
         c.inner_ends, c.inner_balls = (wholes(np.array([row[k] for row in rows]).reshape(-1, 2)) for k in (1, 2))
         alike = c.world_tree[c.tree_rest % max(c.world_trees, 1)]  # the same tree of the first world
         c.tree_inner, c.tree_pairs = wholes(first[alike]), wholes(count[alike])

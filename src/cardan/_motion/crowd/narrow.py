@@ -10,35 +10,17 @@ Source: Ericson, Real-Time Collision Detection (2005), chapters 2 and 7.
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, I64, INT, REAL, TRUTH, fma, kernel, run, sqrt, tail
+from cardan._compiler.kernels import F64, I64, INT, REAL, TRUTH, fma, kernel, sqrt, tail
 from cardan._motion.contact.touching import AHEAD, SKIN
-from cardan._motion.crowd.alone import leave_alone, look_at_room, note_couples, run_where, try_alone
+from cardan._motion.crowd.alone import leave_alone, look_at_room, note_couples
+from cardan._motion.crowd.batches import add_key, end_of_kind, gather_pair, order_keys, run_pairs, run_where
 from cardan._motion.crowd.grid import do_meet, find_levels, find_near, sort
-from cardan._motion.crowd.itself import (
-    FURTHER,
-    LATER,
-    LONG,
-    ROUNDING,
-    between,
-    give_room,
-    is_of_itself,
-    look_at_hinges,
-    margin_of,
-    number_of,
-    parted,
-    reach_of,
-    room_within,
-    speed_within,
-    time_of,
-)
-from cardan._motion.crowd.sleep import are_asleep, is_asleep, settle
-from cardan._motion.crowd.tables import APART, BITS, CONTACTS, MASK, NEAR, PATCHES, PROGRAM, Crowd
+from cardan._motion.crowd.itself import boxes_apart, list_touching, reach_of
+from cardan._motion.crowd.sleep import are_asleep, is_asleep
+from cardan._motion.crowd.tables import BITS, CONTACTS, MASK, NEAR, PATCHES, PROGRAM, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
-UNKNOWN = -1e300  # of a distance, at least [m]
-GROUP = 16
-"""Robots that are looked at together."""
 STEPS = 6.0
 """For so many steps pairs are listed of what moves on as fast, beside the room that each shape has."""
 
@@ -97,8 +79,7 @@ def place_near(c):
     for world in range(c.worlds):
         c.world_near[world] = 0
     for t in range(c.trees):
-        is_met = c.tree_hinges[t] == 0 or c.tree_met[t] == 1
-        c.tree_near[t] = c.tree_coupled[t] if is_met or c.tree_touched[t] == 1 else 0
+        c.tree_near[t] = 1 if c.tree_met[t] == 1 or c.tree_touched[t] == 1 else 0
         if c.tree_near[t] == 1:
             c.world_near[c.tree_world[t]] = 1
     for k in range(c.kinds):
@@ -160,26 +141,6 @@ def is_near_ground(c, a, b):
         tilt = plane[2] * own[k] + plane[5] * own[3 + k] + plane[8] * own[6 + k]
         height -= abs(tilt) * c.shape_half[a, k]
     return height < c.further[a] + c.further[b]
-
-
-@kernel(A=F64[12], a=F64[3], half_a=F64[3], B=F64[12], b=F64[3], half_b=F64[3], returns=REAL)
-def boxes_apart(A, a, half_a, B, b, half_b):
-    """Return how far the boxes about two shapes are apart along one of their axes; negative where they are not.
-
-    Of both there are the pose, the middle of the box, and half its sides.
-    """
-    most = UNKNOWN
-    x = b[0] - a[0]
-    y = b[1] - a[1]
-    z = b[2] - a[2]
-    for i in range(3):
-        along_a = abs(A[i] * x + A[3 + i] * y + A[6 + i] * z) - half_a[i]
-        along_b = abs(B[i] * x + B[3 + i] * y + B[6 + i] * z) - half_b[i]
-        for j in range(3):
-            along_a -= abs(A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j]) * half_b[j]
-            along_b -= abs(B[i] * A[j] + B[3 + i] * A[3 + j] + B[6 + i] * A[6 + j]) * half_a[j]
-        most = max(most, max(along_a, along_b))
-    return most
 
 
 @kernel(c=Crowd, a=INT, b=INT, returns=TRUTH)
@@ -314,251 +275,6 @@ def list_where_needed(c):
     c.listed_joined = c.joined
 
 
-# --- what a robot may touch of itself ---------------------------------------------------------------------------------
-
-
-@kernel(to=F64[:], at=INT, source=F64[:], first=INT, count=INT)
-def copy(to, at, source, first, count):
-    for e in range(count):
-        to[at + e] = source[first + e]
-
-
-@kernel(c=Crowd, row=INT, key=INT, reach=REAL)
-def gather_pair(c, row, key, reach):
-    kind = key >> 2 * BITS
-    a = (key >> BITS) & MASK
-    b = key & MASK
-    c.pair_a[row] = a
-    c.pair_b[row] = b
-    copy(c.size_a, row * c.pair_sizes[kind, 0], c.shape_sizes, c.shape_first[a], c.pair_sizes[kind, 0])
-    copy(c.size_b, row * c.pair_sizes[kind, 1], c.shape_sizes, c.shape_first[b], c.pair_sizes[kind, 1])
-    c.pair_reach[row, 0] = reach
-    if c.pair_fixed[kind] == 1:
-        node = c.node[c.shape_node[a]]
-        for e in range(3):
-            c.w[row, e] = node[15 + e]
-
-
-@kernel(c=Crowd, first=INT, count=INT, returns=INT)
-def end_of_kind(c, first, count):
-    """Return where pairs of the kind of one end."""
-    stop = first
-    while stop < count and c.keys[stop] >> 2 * BITS == c.keys[first] >> 2 * BITS:
-        stop += 1
-    return stop
-
-
-@kernel(c=Crowd, programs=I64[:], lacking=INT, kind=INT, rows=INT)
-def run_pairs(c, programs, lacking, kind, rows):
-    """Find the candidates of pairs of a kind that are gathered, or how far they are apart."""
-    if rows > 0 and programs[kind] == 0:
-        c.lacking = lacking
-        c.wanted = kind
-    elif rows > 0:
-        run(programs[kind], rows)
-
-
-@kernel(way=F64[3], returns=TRUTH)
-def is_searched(way):
-    """Return whether two shapes were searched for: then there is a way along which they were apart."""
-    return way[0] * way[0] + way[1] * way[1] + way[2] * way[2] > 0.0
-
-
-@kernel(c=Crowd, t=INT, p=INT, returns=TRUTH)
-def lacks_room(c, t, p):
-    """Return whether two shapes of a robot are to be searched for: balls, boxes and the last way leave too little."""
-    k = number_of(c, t, p)
-    a = (c.inner[p] >> BITS) & MASK
-    b = c.inner[p] & MASK
-    i = c.tree_ball[t] + c.inner_balls[p, 0]
-    j = c.tree_ball[t] + c.inner_balls[p, 1]
-    along = speed_within(c, t, p)
-    needed = time_of(c, t, LATER) * along
-    x = c.looked_ball[i, 0] - c.looked_ball[j, 0]
-    y = c.looked_ball[i, 1] - c.looked_ball[j, 1]
-    z = c.looked_ball[i, 2] - c.looked_ball[j, 2]
-    margin = margin_of(c, t, a, b) + ROUNDING * (c.shape_extent[a] + c.shape_extent[b])
-    balls = sqrt(x * x + y * y + z * z) - c.shape_extent[a] - c.shape_extent[b]
-    room = max(balls - margin, (c.inner_until[k] - c.tree_clock[t]) * along)
-    if not room >= needed:
-        A = c.looked_pose[i]
-        B = c.looked_pose[j]
-        boxes = boxes_apart(A, c.looked_ball[i], c.shape_half[a], B, c.looked_ball[j], c.shape_half[b])
-        room = max(boxes - margin, room)
-        if not room >= needed:
-            room = max(parted(c, c.inner_way[k], A, a, B, b) - margin, room)
-            needed = time_of(c, t, 0.0) * along if is_searched(c.inner_way[k]) else needed
-    c.inner_until[k] = c.tree_clock[t] + room / along
-    return not room >= needed
-
-
-@kernel(c=Crowd, row=INT, p=INT, key=INT)
-def note_room(c, row, p, key):
-    """Note how much room two shapes of a robot have that were searched for, and whether they may touch now."""
-    a = (key >> BITS) & MASK
-    b = key & MASK
-    t = c.node_tree[c.shape_node[a]]
-    k = number_of(c, t, p)
-    gap = c.pair_gap[row, 0]
-    for e in range(3):
-        c.inner_way[k, e] = c.pair_way[row, e]
-    margin = margin_of(c, t, a, b)
-    room = gap - margin - ROUNDING * (c.shape_extent[a] + c.shape_extent[b])
-    left = room / speed_within(c, t, p)
-    c.inner_until[k] = c.tree_clock[t] + left
-    c.tree_time[t] = min(left, c.tree_time[t])
-    if not gap >= margin + c.horizon * c.dt * between(c, a, b, c.hinge_speed):
-        c.tree_touched[t] = 1
-
-
-@kernel(c=Crowd, t=INT, p=INT)
-def place_looked(c, t, p):
-    """Place the shapes of a pair of a robot where it was looked at."""
-    for e in range(2):
-        n = c.tree_ball[t] + c.inner_balls[p, e]
-        for i in range(12):
-            c.shape_pose[c.ball_shape[n], i] = c.looked_pose[n, i]
-
-
-@kernel(c=Crowd, t=INT, p=INT, returns=INT)
-def key_of(c, t, p):
-    """Return the key of a pair of a robot in its world."""
-    first = c.tree_world[t] * c.shapes
-    return c.inner[p] + (first << BITS) + first
-
-
-@kernel(c=Crowd, count=INT, key=INT, p=INT, returns=INT)
-def add_key(c, count, key, p):
-    if count == c.near_most:
-        c.lacking = NEAR
-        return count
-    c.spare[count] = key
-    c.spare_at[count] = p
-    return count + 1
-
-
-@kernel(c=Crowd, t=INT, count=INT, returns=INT)
-def look_at(c, t, count):
-    """Find for how long a robot is apart from itself, and list the pairs that are to be searched for."""
-    soon = c.tree_clock[t] + time_of(c, t, LATER)
-    first = c.tree_clock[t] + time_of(c, t, LONG)
-    begin = c.tree_inner[t]
-    until = tail(c.inner_until, number_of(c, t, begin))
-    for k in range(c.tree_pairs[t]):
-        if not until[k] >= first:
-            if not until[k] >= soon and lacks_room(c, t, begin + k):
-                count = add_key(c, count, key_of(c, t, begin + k), begin + k)
-            else:
-                first = min(first, until[k])
-    c.tree_time[t] = first - c.tree_clock[t]
-    return count
-
-
-@kernel(c=Crowd, k=INT, count=INT, returns=INT)
-def look_at_kind(c, k, count):
-    """Look at some robots of a kind after the other: where their shapes are stays near the processor."""
-    first = c.kind_tree[k]
-    behind = first + c.kind_rows[k]
-    while first < behind:
-        rows = 0
-        while first < behind and rows < GROUP:
-            if c.tree_near[first] == 1:
-                c.run_rows[rows] = first - c.kind_tree[k]
-                rows += 1
-            first += 1
-        run(c.looking[k], rows)
-        for n in range(rows):
-            count = look_at(c, c.kind_tree[k] + c.run_rows[n], count)
-    return count
-
-
-@kernel(c=Crowd, t=INT, count=INT, returns=INT)
-def list_touching(c, t, count):
-    """List the pairs of a robot that may touch, of one that does touch itself."""
-    for p in range(c.tree_inner[t], c.tree_inner[t] + c.tree_pairs[t]):
-        key = key_of(c, t, p)
-        a = (key >> BITS) & MASK
-        b = key & MASK
-        along = speed_within(c, t, p)
-        room = margin_of(c, t, a, b) + (c.inner_until[number_of(c, t, p)] - c.tree_clock[t]) * along
-        most = room_within(c, a, b, SKIN) + time_of(c, t, 0.0) * along  # of their reach
-        if not room >= most and not room >= reach_of(c, a, b):
-            count = add_key(c, count, key, p)
-    return count
-
-
-@kernel(c=Crowd, count=INT)
-def order_keys(c, count):
-    """Put keys of all worlds in order that are so in each."""
-    for k in range(c.pair_kinds + 1):
-        c.kind_first[k] = 0
-    for k in range(count):
-        c.kind_first[(c.spare[k] >> 2 * BITS) + 1] += 1
-    for k in range(c.pair_kinds):
-        c.kind_first[k + 1] += c.kind_first[k]
-    for k in range(count):
-        kind = c.spare[k] >> 2 * BITS
-        c.keys[c.kind_first[kind]] = c.spare[k]
-        c.key_at[c.kind_first[kind]] = c.spare_at[k]
-        c.kind_first[kind] += 1
-
-
-@kernel(c=Crowd)
-def look_at_robots(c):
-    """Find for how long robots are apart from themselves, and which of them touch themselves."""
-    count = 0
-    for k in range(c.kinds):
-        if c.looking[k] != 0:
-            count = look_at_kind(c, k, count)
-    if c.lacking != 0:
-        return
-    order_keys(c, count)
-    start = 0
-    while start < count:
-        stop = end_of_kind(c, start, count)
-        for k in range(start, stop):
-            t = c.node_tree[c.shape_node[c.keys[k] & MASK]]
-            place_looked(c, t, c.key_at[k])
-            margin = margin_of(c, t, (c.keys[k] >> BITS) & MASK, c.keys[k] & MASK)
-            reach = margin + time_of(c, t, FURTHER) * speed_within(c, t, c.key_at[k])
-            gather_pair(c, k - start, c.keys[k], reach)
-        run_pairs(c, c.apart_program, APART, c.keys[start] >> 2 * BITS, stop - start)
-        if c.lacking != 0:
-            return
-        for k in range(start, stop):
-            note_room(c, k - start, c.key_at[k], c.keys[k])
-        start = stop
-    give_room(c)
-
-
-@kernel(c=Crowd, count=INT, returns=INT)
-def drop_apart(c, count):
-    """Find how far robots are apart from themselves; return how many pairs are left of those that may touch."""
-    if c.joined == 1:
-        return count
-    left = 0
-    start = 0
-    while start < count:
-        stop = end_of_kind(c, start, count)
-        rows = 0
-        for k in range(start, stop):
-            if is_of_itself(c, c.keys[k]):
-                gather_pair(c, rows, c.keys[k], reach_of(c, (c.keys[k] >> BITS) & MASK, c.keys[k] & MASK))
-                rows += 1
-        run_pairs(c, c.apart_program, APART, c.keys[start] >> 2 * BITS, rows)
-        if c.lacking != 0:
-            return 0
-        row = 0
-        for k in range(start, stop):
-            is_own = is_of_itself(c, c.keys[k])
-            if not is_own or not c.pair_gap[row, 0] >= c.pair_reach[row, 0]:
-                c.keys[left] = c.keys[k]
-                left += 1
-            row += 1 if is_own else 0
-        start = stop
-    return left
-
-
 @kernel(c=Crowd, returns=INT)
 def list_keys(c):
     """List the keys of pairs that are near, in order; return how many there are."""
@@ -569,11 +285,11 @@ def list_keys(c):
         for k in range(world * c.listed_most, world * c.listed_most + listed):
             key = c.listed[k]
             if not are_asleep(c, key) and are_near(c, (key >> BITS) & MASK, key & MASK):
-                count = add_key(c, count, key, 0)
+                count = add_key(c, count, key, 0, 0.0)
         middle = count
         for n in range(c.world_trees):
             t = c.world_tree[world * c.world_trees + n]
-            if c.tree_hinges[t] > 0 and c.joined == 0 and c.tree_touched[t] == 1:
+            if c.tree_touched[t] == 1:
                 count = list_touching(c, t, count)
         if start < middle < count:
             sort(tail(c.spare, start), c.keys, count - start)
@@ -581,21 +297,6 @@ def list_keys(c):
         return 0
     order_keys(c, count)
     return count
-
-
-@kernel(c=Crowd)
-def find_near_robots(c):
-    """List pairs where that is needed, take the steps of robots alone, and find which of them touch themselves."""
-    try_alone(c, 1)
-    list_where_needed(c)
-    if c.lacking != 0:
-        return
-    try_alone(c, 0)
-    settle(c)
-    look_at_hinges(c)
-    look_at_robots(c)
-    if c.lacking == 0:
-        place_near(c)
 
 
 # --- where they touch -------------------------------------------------------------------------------------------------
@@ -625,13 +326,12 @@ def keep_contacts(c, row, key):
     a = (key >> BITS) & MASK
     b = key & MASK
     points = c.pair_points[kind]
-    reach = reach_of(c, a, b)
     own = place_among(c.own, c.own_count, key_in_world(c, a, b))
     margin = c.own_margin[own] if own >= 0 else c.shape_margin[a] + c.shape_margin[b]
     first = c.contacts
     for m in range(points):
         p = row * points + m
-        if not c.gap[p] >= reach:
+        if not c.gap[p] >= c.pair_reach[row, 0]:
             keep_contact(c, key, m, p, margin, c.pair_fixed[kind] == 1)
     if c.contacts > first:
         n = c.patches
@@ -723,7 +423,7 @@ def find_patches(c, total):
 
 @kernel(c=Crowd)
 def find_contacts(c):
-    find_patches(c, leave_alone(c, c.keys, drop_apart(c, list_keys(c))))
+    find_patches(c, leave_alone(c, c.keys, list_keys(c)))
     if c.lacking != 0:
         return
     if c.asleep > 0 and c.contacts + c.kept > c.contact_most:

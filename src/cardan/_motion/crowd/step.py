@@ -13,7 +13,8 @@ the same whoever is beside it. A step that lacks room in a list changes nothing 
 from __future__ import annotations
 
 from cardan._compiler.kernels import F64, I32, INT, kernel
-from cardan._motion.crowd.alone import UNKNOWN, finish_alone, run_where
+from cardan._motion.crowd.alone import UNKNOWN, finish_alone, try_alone
+from cardan._motion.crowd.batches import copy, run_where
 from cardan._motion.crowd.islands import (
     COSTLY,
     are_laid_out,
@@ -24,9 +25,10 @@ from cardan._motion.crowd.islands import (
     may_be_swept,
     order_island,
 )
-from cardan._motion.crowd.narrow import copy, find_contacts, find_near_robots, keep_impulses
+from cardan._motion.crowd.itself import look_at_robots
+from cardan._motion.crowd.narrow import find_contacts, keep_impulses, list_where_needed, place_near
 from cardan._motion.crowd.newton import fill_contacts, iterate
-from cardan._motion.crowd.sleep import ASLEEP, find_asleep, rest_islands, wake_disturbed, wake_touched
+from cardan._motion.crowd.sleep import ASLEEP, find_asleep, rest_islands, settle, wake_disturbed, wake_touched
 from cardan._motion.crowd.sweeps import SWEEPING, sweep
 from cardan._motion.crowd.tables import ORDER, TREES, Crowd
 from cardan._motion.crowd.tried import judge_tried
@@ -204,14 +206,27 @@ def judge_worlds(c):
 
 
 @kernel(c=Crowd)
+def find_near_robots(c):
+    """List pairs where that is needed, take the steps of robots alone, and find which of them touch themselves."""
+    list_where_needed(c)
+    if c.lacking != 0:
+        return
+    try_alone(c)
+    settle(c)
+    look_at_robots(c)
+    if c.lacking != 0:
+        return
+    place_near(c)
+    judge_tried(c)
+
+
+@kernel(c=Crowd)
 def take_step(c):
     """Take a step; it is not done if a list is too short, or something woke."""
     start_trees(c)
     if c.lacking != 0:
         return
     find_near_robots(c)
-    if c.lacking == 0:
-        judge_tried(c)
     if c.lacking == 0:
         find_contacts(c)
     if c.lacking != 0:
