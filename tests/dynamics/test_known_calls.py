@@ -158,7 +158,9 @@ def whole(blocks):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("function, sign", [(of_midpoint, 1.0), (by_choice, 1.0), (by_choice, -1.0), (of_rollout, 1.0)])
+@pytest.mark.parametrize(
+    ("function", "sign"), [(of_midpoint, 1.0), (by_choice, 1.0), (by_choice, -1.0), (of_rollout, 1.0)]
+)
 def test_second_derivatives_are_those_of_the_program(robot, function, sign):
     q, (v, tau) = robot.random_configuration(seed=0), np.random.default_rng(1).normal(size=(2, robot.nv))
     last = np.linspace(0.0, 1.0, 150)[:, None] * tau if function is of_rollout else tau

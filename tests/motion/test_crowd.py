@@ -663,7 +663,6 @@ def forget(solver, rng):
     """Let a solver forget for how long robots are apart from themselves, and along which ways."""
     for engine in chain(*solver._by_tables._idle.values()):
         engine.c.hinge_room[...], engine.c.inner_gap[...] = -1.0, -1e300
-        engine.c.inner_way[...] = rng.normal(size=engine.c.inner_way.shape) / 10.0
 
 
 def folded(world, gap):

@@ -9,7 +9,7 @@ import pytest
 
 import cardan
 from cardan._robot.geometry.mesh import integrals_of_triangles
-from cardan._robot.geometry.support import corners_of, reach
+from cardan._robot.geometry.support import reach
 from cardan.description import (
     Box,
     Capsule,
@@ -312,12 +312,6 @@ def test_how_far_a_shape_reaches_is_how_far_its_points_do(kind, scale):
     assert (found >= far * (1 - 1e-12)).all()
     np.testing.assert_allclose(found, far, rtol=2e-3)
     assert reach(shape, [0.0, 0.0, -1.0]) == pytest.approx(reach(shape, [0.0, 0.0, 1.0]))
-    corners, swept = corners_of(shape)
-    around = (d @ corners.T).max(axis=-1) + np.linalg.norm(d * swept, axis=-1)
-    if isinstance(shape, Cone):  # a pyramid around it
-        assert ((around > found * (1 - 1e-12)) & (around < found + 0.0024 * scale)).all()
-    else:
-        np.testing.assert_allclose(around, found, rtol=1e-12)
 
 
 def test_a_height_field_reaches_to_its_highest_corner_and_its_base():

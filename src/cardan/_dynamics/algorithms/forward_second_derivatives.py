@@ -230,7 +230,13 @@ def _halves(
 
 
 def _at(
-    model: Model, factor: Factor, q: Vector, v: Vector, tau: Vector, weights: Vector, external_forces: ArrayLike | None
+    model: Model,
+    factor: TreeFactor,
+    q: Vector,
+    v: Vector,
+    tau: Vector,
+    weights: Vector,
+    external_forces: ArrayLike | None,
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Return the multipliers and the accelerations."""
     bias = bias_forces.kernel(model, q, v, external_forces)

@@ -200,8 +200,8 @@ class Engine:
     def _forget_pairs(self) -> None:
         """Know nothing of how far robots are apart from themselves."""
         c = self.c
-        c.allocate(self.worlds * c.inner_count, "inner_gap", "inner_way")
-        c.inner_gap[...], c.inner_way[...], c.hinge_room[...] = -BEYOND, 0.0, -1.0
+        c.allocate(self.worlds * c.inner_count, "inner_gap")
+        c.inner_gap[...], c.hinge_room[...] = -BEYOND, -1.0
 
     # --- lists ---
 
@@ -258,7 +258,7 @@ class Engine:
         c, points, sizes = self.c, int(self.c.pair_points.max(initial=1)), self.c.pair_sizes.max(axis=0, initial=1)
         c.allocate(most, "near", "keys", "spare", "listed", "pair_a", "pair_b", "w")
         c.allocate(most, "key_at", "spare_at", "key_reach", "spare_reach", "ball_a", "ball_b")
-        c.allocate(most, "pair_reach", "pair_gap", "pair_way")
+        c.allocate(most, "pair_reach", "pair_gap")
         c.listed_most = most // self.worlds
         c.listed_count[...] = -1
         c.allocate(most * int(sizes[0]), "size_a")
@@ -273,7 +273,7 @@ class Engine:
         most, n = c.near_most, pair.points
         found = {"X_a": c.shape_pose, "X_b": c.shape_pose, "local": c.shape_local, "centre": c.shape_centre}
         found |= {name: getattr(c, name) for name in ("pair_a", "pair_b", "w")}
-        found |= {"reach": c.pair_reach, "apart": c.pair_gap, "way": c.pair_way}
+        found |= {"reach": c.pair_reach, "apart": c.pair_gap}
         found |= {name: getattr(c, name) for name in ("ball_a", "ball_b")} | {
             "P_a": c.looked_pose,
             "P_b": c.looked_pose,

@@ -25,7 +25,7 @@ Cost: a step alone and 5 operations a hinge. A look takes 10 for each pair, 3 fo
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, I32, INT, REAL, TRUTH, fma, kernel, run, sqrt, tail
+from cardan._compiler.kernels import F64, I32, INT, REAL, TRUTH, kernel, run, sqrt, tail
 from cardan._motion.contact.touching import SKIN
 from cardan._motion.crowd.batches import add_key, end_of_kind, gather_pair, order_keys, run_pairs
 from cardan._motion.crowd.tables import APART, BITS, MASK, Crowd
@@ -64,41 +64,6 @@ def boxes_apart(A, a, half_a, B, b, half_b):
     return most
 
 
-@kernel(c=Crowd, s=INT, x=REAL, y=REAL, z=REAL, returns=REAL)
-def lowest(c, s, x, y, z):
-    """Return how low a shape reaches along a direction, in its own axes."""
-    one = BEYOND
-    two = BEYOND
-    three = BEYOND
-    four = BEYOND
-    for k in range(c.shape_corners[s] // 4):  # four at once wait for one another less
-        i = c.shape_corner[s] + 4 * k
-        one = min(one, fma(x, c.corner[i, 0], fma(y, c.corner[i, 1], z * c.corner[i, 2])))
-        two = min(two, fma(x, c.corner[i + 1, 0], fma(y, c.corner[i + 1, 1], z * c.corner[i + 1, 2])))
-        three = min(three, fma(x, c.corner[i + 2, 0], fma(y, c.corner[i + 2, 1], z * c.corner[i + 2, 2])))
-        four = min(four, fma(x, c.corner[i + 3, 0], fma(y, c.corner[i + 3, 1], z * c.corner[i + 3, 2])))
-    x *= c.shape_swept[s, 0]
-    y *= c.shape_swept[s, 1]
-    z *= c.shape_swept[s, 2]
-    return min(min(one, two), min(three, four)) - sqrt(x * x + y * y + z * z)
-
-
-@kernel(c=Crowd, way=F64[3], A=F64[12], a=INT, B=F64[12], b=INT, returns=REAL)
-def parted(c, way, A, a, B, b):
-    """Return how far two shapes are apart along the way they were when they were searched for; 0 if they were not."""
-    u = way[0]
-    v = way[1]
-    w = way[2]
-    x = A[0] * u + A[1] * v + A[2] * w
-    y = A[3] * u + A[4] * v + A[5] * w
-    z = A[6] * u + A[7] * v + A[8] * w
-    between_origins = x * (A[9] - B[9]) + y * (A[10] - B[10]) + z * (A[11] - B[11])
-    low = lowest(
-        c, b, -B[0] * x - B[3] * y - B[6] * z, -B[1] * x - B[4] * y - B[7] * z, -B[2] * x - B[5] * y - B[8] * z
-    )
-    return between_origins + lowest(c, a, u, v, w) + low
-
-
 @kernel(c=Crowd, t=INT, p=INT, gap=REAL, wanted=REAL, returns=REAL)
 def measured(c, t, p, gap, wanted):
     """Return a bound of a pair's gap that is wanted, or the best that is found without a search."""
@@ -115,8 +80,6 @@ def measured(c, t, p, gap, wanted):
         B = c.looked_pose[j]
         boxes = boxes_apart(A, c.looked_ball[i], c.shape_half[a], B, c.looked_ball[j], c.shape_half[b])
         found = max(found, boxes)
-        if not found >= wanted:
-            found = max(found, parted(c, c.inner_way[number_of(c, t, p)], A, a, B, b))
     return found
 
 
@@ -201,7 +164,6 @@ def look_at(c, t, count):
     now = c.horizon * c.dt
     begin = c.tree_inner[t]
     gap = tail(c.inner_gap, number_of(c, t, begin))
-    way = tail(c.inner_way, number_of(c, t, begin))
     margin = tail(c.inner_margin, place_of_margin(c, t, begin))
     ends = tail(c.inner_ends, begin)
     time = BEYOND
@@ -212,7 +174,7 @@ def look_at(c, t, count):
         wanted = margin[p] + (now + LATER * c.dt) * speed
         if not gap[p] >= wanted:
             gap[p] = measured(c, t, begin + p, gap[p], wanted)
-        if not gap[p] >= wanted and not (is_searched(way[p]) and gap[p] >= margin[p] + now * speed):
+        if not gap[p] >= margin[p] + now * speed:
             reach = margin[p] + (now + FURTHER * c.dt) * speed
             count = add_key(c, count, key_of(c, t, begin + p), begin + p, reach)
         else:
@@ -220,12 +182,6 @@ def look_at(c, t, count):
         p = next_short(gap, margin, ends, c.path_moved, c.path_speed, p + 1, c.tree_pairs[t], time)
     c.tree_time[t] = time
     return count
-
-
-@kernel(way=F64[3], returns=TRUTH)
-def is_searched(way):
-    """Return whether two shapes were searched for: then there is a way along which they were apart."""
-    return way[0] * way[0] + way[1] * way[1] + way[2] * way[2] > 0.0
 
 
 @kernel(c=Crowd, k=INT, count=INT, returns=INT)
@@ -272,8 +228,6 @@ def note_gap(c, row, k):
     n = number_of(c, t, p)
     gap = c.pair_gap[row, 0]
     c.inner_gap[n] = gap
-    for e in range(3):
-        c.inner_way[n, e] = c.pair_way[row, e]
     margin = c.inner_margin[place_of_margin(c, t, p)]
     time = (c.horizon + FURTHER) * c.dt * ((gap - margin) / (c.key_reach[k] - margin))
     c.tree_time[t] = min(time, c.tree_time[t])

@@ -23,7 +23,7 @@ from cardan._motion.crowd.shape_rows import ShapePair, ShapeSizes, row_kind
 from cardan._motion.crowd.sleep import SPIN
 from cardan._motion.crowd.tables import BITS, MASK, Crowd
 from cardan._robot.geometry.shapes import Geometry, HeightField, Plane, Shape, Sphere, TriangleMesh
-from cardan._robot.geometry.support import box_about, corners_of
+from cardan._robot.geometry.support import box_about
 from cardan._robot.joints import Joint
 from cardan._robot.model import WORLD, Material, Model
 from cardan._robot.records import ContactSurface
@@ -293,7 +293,6 @@ class Layout:
         c.shape_sizes = np.array([*sizes, 0.0])
         c.shape_base = np.tile(self.base_of, W)
         self._fill_robots(c)
-        self._fill_corners(c)
         tree, centre = c.node_tree[c.shape_node], np.linalg.norm(c.shape_centre, axis=1)
         c.tree_extent, c.tree_turned = np.zeros(c.trees), np.zeros(c.trees)
         for found, of_balls in ((c.tree_extent, 1.0), (c.tree_turned, SPIN)):
@@ -351,22 +350,6 @@ class Layout:
             ends[int(far[0] < far[1])] += 1
         i, j = np.searchsorted(shapes, (a, b)).tolist()
         return (kind << 2 * BITS) | (int(a) << BITS) | int(b), (ends[0], ends[1]), (i, j)
-
-    def _fill_corners(self, c: Crowd) -> None:
-        """Fill the corners of shapes, of each as many as four go into: the first several times."""
-        known: dict[int, tuple[int, int, Any]] = {}
-        corners, count = [np.empty((0, 3))], 0
-        for shape in self.scene.shapes:
-            if id(shape.geometry) not in known and type(shape.geometry) not in ENDLESS:
-                own, swept = corners_of(shape.geometry)
-                own = np.concatenate([own, np.tile(own[:1], (-len(own) % 4, 1))])
-                known[id(shape.geometry)] = count, len(own), [*map(float, swept)]
-                corners.append(own)
-                count += len(own)
-        rows = [known.get(id(shape.geometry), (0, 0, [0.0] * 3)) for shape in self.scene.shapes]
-        c.corner = np.concatenate(corners)
-        c.shape_corner, c.shape_corners = (wholes(np.tile([row[k] for row in rows], self.worlds)) for k in (0, 1))
-        c.shape_swept = np.tile(np.array([row[2] for row in rows]).reshape(-1, 3), (self.worlds, 1))
 
     def _margin(self, both: tuple[int, int], own: ContactSurface) -> float:
         return sum(self.scene.shapes[i].margin for i in both) if own.margin is None else own.margin

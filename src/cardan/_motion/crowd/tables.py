@@ -133,7 +133,6 @@ class Crowd(Record):
     tree_inner = I32[:]  # the first of a tree
     tree_pairs = I32[:]  # how many it has
     inner_gap = F64[:]  # how far they are apart, at least [m]
-    inner_way = F64[:, 3]  # along which they were when they were searched for, in the axes of the first; 0 before
     looked_pose = F64[:, 12]  # where its shapes are, in the order of balls, and the middles of their boxes
     looked_ball = F64[:, 3]
     tree_alone = I32[:]  # whether it is stepped by that, in this step; `ASLEEP` if not at all
@@ -201,10 +200,6 @@ class Crowd(Record):
     shape_round = I32[:]  # whether it is a ball, on a tree that is never alone
     shape_half = F64[:, 3]  # half the sides of the box about it, along its own axes
     shape_endless = I32[:]  # whether it is a ground: 1 for a half space, 2 for others
-    shape_corner = I32[:]  # where its corners begin, and how many there are
-    shape_corners = I32[:]
-    shape_swept = F64[:, 3]  # the ellipsoid that is swept over them: its radii
-    corner = F64[:, 3]  # in its own axes
     shape_margin = F64[:]
     shape_room = F64[:]  # the largest margin that it has towards any other
     shape_group = I64[:]
@@ -274,7 +269,6 @@ class Crowd(Record):
     ball_b = I32[:]
     pair_reach = F64[:, 1]  # how near they must be to be looked at
     pair_gap = F64[:, 1]
-    pair_way = F64[:, 3]  # along which they are so far apart, in the axes of the first
     size_a = F64[:]
     size_b = F64[:]
     w = F64[:, 3]

@@ -7,10 +7,8 @@ Source: Ericson, Real-Time Collision Detection (2005), section 9.5.2.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import lru_cache
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +30,6 @@ from cardan._robot.geometry.shapes import (
     TriangleMesh,
 )
 
-SIDES = 15  # of the pyramid around a cone
 KEPT = 256  # meshes whose vertices are kept: about those of eight robots
 
 
@@ -42,11 +39,6 @@ def reach(geometry: Geometry, direction: np.ndarray) -> np.ndarray:
     Directions are unit vectors in the shape's frame, shape (..., 3).
     """
     return SUPPORT[type(geometry)](geometry, np.asarray(direction, dtype=float))
-
-
-def _of_corners(shape: Geometry, d: np.ndarray) -> np.ndarray:
-    corners, swept = corners_of(shape)
-    return (d @ corners.T).max(axis=-1) + np.linalg.norm(d * swept, axis=-1)
 
 
 def _of_cone(cone: Cone, d: np.ndarray) -> np.ndarray:
@@ -72,35 +64,16 @@ def _vertices(uri: str, path: str | None, stamp: int) -> np.ndarray:
 
 
 SUPPORT: dict[type, Callable[[Any, np.ndarray], np.ndarray]] = {
-    **dict.fromkeys((Box, Sphere, Ellipsoid, Cylinder, Capsule, Hull), _of_corners),
+    Box: lambda g, d: 0.5 * np.abs(d) @ np.array(g.size, dtype=float),
+    Sphere: lambda g, d: np.full(d.shape[:-1], float(g.radius)),
+    Ellipsoid: lambda g, d: np.linalg.norm(d * np.array(g.radii, dtype=float), axis=-1),
+    Cylinder: lambda g, d: g.radius * np.hypot(d[..., 0], d[..., 1]) + 0.5 * g.length * np.abs(d[..., 2]),
+    Capsule: lambda g, d: g.radius + 0.5 * g.length * np.abs(d[..., 2]),
+    Hull: lambda g, d: (d @ np.array(g.vertices).T).max(axis=-1),
     Cone: _of_cone,
     Mesh: _of_mesh,
     TriangleMesh: lambda g, d: _of_vertices(np.array(g.vertices), d),
     HeightField: lambda g, d: _of_vertices(np.asarray(g.surface()[0], dtype=float), d),
-}
-
-
-def corners_of(shape: Geometry) -> tuple[np.ndarray, tuple[float, ...]]:
-    """Return corners (n, 3) and radii (3,) of an ellipsoid [m]: swept over their hull it is a shape with an end.
-
-    Of a cylinder that is a disc along its axis, of a capsule a ball. Of a cone it is the pyramid of 15 sides around it,
-    which reaches up to 2.3 % of the radius farther.
-    """
-    if isinstance(shape, Cone):
-        shape = Hull.cone(float(shape.radius) / math.cos(math.pi / SIDES), float(shape.length), SIDES)
-    if isinstance(shape, Hull):
-        return np.array(shape.vertices, dtype=float), (0.0, 0.0, 0.0)
-    if isinstance(shape, Box):
-        return 0.5 * np.array(shape.size, dtype=float) * list(product((-1.0, 1.0), repeat=3)), (0.0, 0.0, 0.0)
-    along = 0.5 * float(getattr(shape, "length", 0.0))
-    return np.array([[0.0, 0.0, -along], [0.0, 0.0, along]]), SWEPT[type(shape)](shape)
-
-
-SWEPT: dict[type, Callable[[Any], tuple[float, ...]]] = {
-    Sphere: lambda shape: (shape.radius,) * 3,
-    Capsule: lambda shape: (shape.radius,) * 3,
-    Cylinder: lambda shape: (shape.radius, shape.radius, 0.0),
-    Ellipsoid: lambda shape: tuple(shape.radii),
 }
 
 
