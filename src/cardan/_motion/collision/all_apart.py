@@ -28,7 +28,7 @@ from cardan._motion.collision.nearest_triangle import is_apart
 from cardan._motion.collision.round_shapes import capsule_capsule, capsule_sphere, sphere_sphere
 from cardan._motion.collision.spines import Ball, Spine, square
 from cardan._motion.collision.table import PAIRS, Two, check_page, in_order, kind_of, of_alike, of_sizes, rows_of
-from cardan._robot.geometry.shapes import Box, HeightField, Plane, TriangleMesh
+from cardan._robot.geometry.shapes import GROUNDS, Box, TriangleMesh
 
 STAGE = 3  # shapes whose bounds are looked at together
 APART = 1e30  # a gap [m] beyond every margin: nothing is computed with it
@@ -44,7 +44,7 @@ def are_apart(pairs: Sequence[Two], margin: Scalar) -> Any:
         check_page(type(two.a), type(two.b))
         if not _stands_still(two.X_b):
             moving.append(two)
-        elif isinstance(two.b, (Plane, HeightField, TriangleMesh)):
+        elif isinstance(two.b, GROUNDS):
             others.append(two)
         else:
             standing.setdefault((two.a, *map(id, two.X_a.translation)), []).append(two)

@@ -43,13 +43,12 @@ from cardan._motion.collision.table import (
     points_of,
     sizes_of,
 )
-from cardan._robot.geometry.shapes import Geometry, Hull, TriangleMesh
-from cardan._robot.geometry.support import HALF, box_about
+from cardan._robot.geometry.shapes import Geometry, TriangleMesh
+from cardan._robot.geometry.support import ENDING, box_about
 
 # Their candidates are made for contact: of boxes apart they may be farther in than the nearest points.
 SEARCHED = (convex_convex, box_box, flat_convex)
 LONG = (box_capsule, capsule_capsule)  # closed forms whose derivatives are longer than those of what is nearest
-ENDING = (*HALF, Hull)
 # Sizes [m] that are looked at in metres. Beyond, squares of squares of lengths would under- and overflow, in single
 # precision from 1e-9 and 1e8 m on, and what is `FAR` would be near.
 USUAL = 2.0**-10, 2.0**10

@@ -39,7 +39,7 @@ from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
 from cardan._motion.collision.candidate import Candidate, chosen, in_precision, select
 from cardan._motion.collision.convex import REACHED, TOLERANCE, Witness, search
 from cardan._motion.collision.simplex import SMALL, combined, unit
-from cardan._motion.collision.support_points import CURVED, SURFACES, bend, extent_of, goes_on, radius_of, support
+from cardan._motion.collision.support_points import CURVED, SURFACES, extent_of, radius_of, support
 from cardan._robot.geometry.shapes import Geometry, Sphere
 
 STEPS = 4  # of Newton's, where a surface is curved; between corners one is exact
@@ -135,15 +135,15 @@ def _side(shape: Geometry, X: SE3, sign: float, points: Sequence[Vector3], weigh
     if type(shape) not in SURFACES:
         corner, edges = (X.translation, []) if isinstance(shape, Sphere) else _corner(extent_of(shape), points, weights)
         return Side(lambda n: corner, lambda n: edges, lambda n, p: Matrix3.zero())
-    R, at = X.rotation, X.inverse_act(combined(points, weights))
+    R, at, surface = X.rotation, X.inverse_act(combined(points, weights)), SURFACES[type(shape)]
 
     def outwards(n: Vector3) -> Vector3:
         return R.transpose_apply(n * sign)
 
     return Side(
         lambda n: X @ support(shape, outwards(n)),
-        lambda n: [R @ e for e in goes_on(shape, outwards(n), at)],
-        lambda n, p: bend(shape, outwards(n), X.inverse_act(p)).rotated(R),
+        lambda n: [R @ e for e in surface.goes_on(shape, outwards(n), at)],
+        lambda n, p: surface.bend(shape, outwards(n), X.inverse_act(p)).rotated(R),
     )
 
 

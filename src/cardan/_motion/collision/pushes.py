@@ -27,7 +27,7 @@ from cardan._motion.collision.bounds import may_meet
 from cardan._motion.collision.distance import witnesses
 from cardan._motion.collision.spines import Ball, Spine, square
 from cardan._motion.collision.table import Two, in_order, kind_of, of_sizes, rows_of
-from cardan._robot.geometry.shapes import HeightField, Plane, TriangleMesh
+from cardan._robot.geometry.shapes import GROUNDS
 
 ROWS = 8  # obstacles of a loop
 
@@ -52,7 +52,7 @@ def push_of_obstacles(pairs: Sequence[Two], reach: Scalar, band: float) -> Push:
     spine, total = Spine.of(a, X_a), NONE
     near: dict[Any, list[tuple[Two, Scalar]]] = {}
     for two in pairs:
-        if isinstance(two.b, (Plane, HeightField, TriangleMesh)):
+        if isinstance(two.b, GROUNDS):
             total = total + _push(two, reach, band)
         else:
             ball = Ball.of(two.b, two.X_b)

@@ -112,25 +112,25 @@ def _of_capsule(shape: Capsule, o: Vector3, d: Vector3) -> Hit:
 
 def _of_cylinder(shape: Cylinder, o: Vector3, d: Vector3) -> Hit:
     side = ball(Vector3(o.x, o.y, 0.0), Vector3(d.x, d.y, 0.0), shape.radius)
-    caps = slab(o.z, d.z, 0.5 * shape.length)
-    both = side.of_both(caps)
-    is_outside = both.enter >= 0.0
-    on_cap = caps.last(is_outside) >= side.last(is_outside)
-    t = both.distance
-    p = o + d * t
-    return Hit(t, select(on_cap, Z * where(p.z < 0.0, -1.0, 1.0), _outwards(Vector3(p.x, p.y, 0.0))))
+    return _between_caps(side, 0.5 * shape.length, o, d, 0.0, 1.0)
 
 
 def _of_cone(shape: Cone, o: Vector3, d: Vector3) -> Hit:
     half = 0.5 * shape.length
     _, (r, h, _) = length_and_direction(Vector3(shape.radius, maximum(shape.length, TINY * shape.radius), 0.0), Y)
-    side, caps = below_tip(o - Z * half, d, r, h), slab(o.z, d.z, half)
+    return _between_caps(below_tip(o - Z * half, d, r, h), half, o, d, r, h)
+
+
+def _between_caps(side: Span, half: Scalar, o: Vector3, d: Vector3, up: Scalar, out: Scalar) -> Hit:
+    """Return what of a side round about z, and of caps at +-half, is met; `up` and `out` are of the side's normal."""
+    caps = slab(o.z, d.z, half)
     both = side.of_both(caps)
     is_outside = both.enter >= 0.0
-    on_base = caps.last(is_outside) >= side.last(is_outside)
+    on_cap = caps.last(is_outside) >= side.last(is_outside)
     t = both.distance
     p = o + d * t
-    return Hit(t, select(on_base, -Z, _outwards(Vector3(p.x, p.y, 0.0)) * h + Z * r))
+    of_side = _outwards(Vector3(p.x, p.y, 0.0)) * out + Z * up
+    return Hit(t, select(on_cap, Z * where(p.z < 0.0, -1.0, 1.0), of_side))
 
 
 def _of_box(shape: Box, o: Vector3, d: Vector3) -> Hit:

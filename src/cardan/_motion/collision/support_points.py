@@ -109,17 +109,12 @@ WITHIN = 1e-6, 1e-4  # of the sizes: how far from its rim a point of a side or c
 SHORT = 1e-9, 1e-4  # of its radius: a capsule of less length is a sphere, for where on its axis a point is is rounding
 
 
-def bend(shape: Geometry, d: Vector3, p: Vector3) -> Matrix3:
-    """Return K = dp/dd, of a unit vector d, at the point p that is farthest along d."""
-    return SURFACES[type(shape)].bend(shape, d, p)
-
-
-def goes_on(shape: Geometry, d: Vector3, p: Vector3) -> list[Vector3]:
-    """Return along what the surface is straight at its point p, across d; 0 if it is not."""
-    return SURFACES[type(shape)].goes_on(shape, d, p)
-
-
 class Surface(NamedTuple):
+    """What a shape is like where its point p is farthest along a unit vector d, as functions of shape, d and p.
+
+    It bends by K = dp/dd, and goes on straight in some directions across d; these are 0 if it does not.
+    """
+
     bend: Callable[[Any, Vector3, Vector3], Matrix3]
     goes_on: Callable[[Any, Vector3, Vector3], list[Vector3]]
 

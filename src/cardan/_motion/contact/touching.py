@@ -14,14 +14,12 @@ from cardan._motion.collision.bounds import radius_about
 from cardan._motion.collision.candidate import Z
 from cardan._motion.contact.moving_point import lever_rate
 from cardan._motion.contact.point import WORLD, AtRest, Contact, ContactsOfPair
-from cardan._robot.geometry.shapes import Capsule, Geometry, HeightField, Hull, Plane, Sphere, TriangleMesh
+from cardan._robot.geometry.shapes import GROUNDS, Capsule, Geometry, Hull, Plane, Sphere
 from cardan._robot.geometry.support import box_about
 from cardan._robot.records import Material
 
 # Pairs are looked at that may come as near as this part of their sizes, or would at so many times their velocities.
 SKIN, AHEAD = 0.02, 2.0
-# What is met at its surface alone, whose size says nothing of how near that is.
-GROUNDS = Plane, HeightField, TriangleMesh
 
 
 class Pair(Protocol):

@@ -19,8 +19,8 @@ from cardan._dynamics.algorithms.tree import supports
 from cardan._motion.collision import Candidate, points
 from cardan._motion.simulation.articulation import Pattern, select_names
 from cardan._robot.description import Shape
-from cardan._robot.geometry.shapes import Geometry, HeightField, Hull, Plane, TriangleMesh
-from cardan._robot.geometry.support import HALF, box_about
+from cardan._robot.geometry.shapes import GROUNDS, Geometry, Plane, TriangleMesh
+from cardan._robot.geometry.support import ENDING, box_about
 from cardan._robot.model import WORLD, Material, Model
 from cardan._robot.records import ContactSurface
 
@@ -28,8 +28,6 @@ MANY = 200
 """Pairs, from which on a program is warned of: a step of a walking robot costs about as much as 100."""
 SHOWN = 32
 """Pairs, up to which a list shows them."""
-GROUNDS = (Plane, HeightField, TriangleMesh)
-"""What has no end."""
 
 Disabled = Collection[tuple[str, str]]
 """Pairs of names of bodies."""
@@ -287,7 +285,7 @@ def _ball(shape: Shape, pose_of: Callable[[str], np.ndarray]) -> tuple[np.ndarra
     The third is the normal of a half space, whose middle is on its plane; of others it is 0.
     """
     X = pose_of(shape.body) @ shape.pose.matrix().astype(float)
-    if type(shape.geometry) not in (*HALF, Hull):
+    if not isinstance(shape.geometry, ENDING):
         return X[:3, 3], math.inf, X[:3, 2] if isinstance(shape.geometry, Plane) else np.zeros(3)
     middle, half = (np.array([*map(float, part)]) for part in box_about(shape.geometry))
     return X[:3, :3] @ middle + X[:3, 3], float(np.linalg.norm(half)), np.zeros(3)

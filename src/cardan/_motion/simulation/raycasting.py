@@ -25,7 +25,7 @@ from cardan._motion.simulation.pairs import WORLD_NODE
 from cardan._motion.simulation.state import State, coordinates_of
 from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.description import Shape
-from cardan._robot.geometry.shapes import Geometry, HeightField, Plane, Sphere, TriangleMesh
+from cardan._robot.geometry.shapes import GROUNDS, Geometry, Sphere
 from cardan._robot.model import WORLD, Model
 
 TOGETHER = 16
@@ -69,9 +69,7 @@ class _Placed:
     def __init__(self, number: int, shape: Geometry, X_sr: SE3) -> None:
         self.number, self.shape, self.X_sr = number, shape, X_sr
         self.ball = None
-        if not isinstance(
-            shape, (Plane, HeightField, TriangleMesh)
-        ):  # terrains are seldom passed by, and look at their bounds
+        if not isinstance(shape, GROUNDS):  # terrains are seldom passed by, and look at their bounds
             middle, radius = ball_about(shape)
             self.ball = X_sr.inverse_act(middle), radius  # here, once for all rays
 

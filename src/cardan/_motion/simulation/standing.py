@@ -32,11 +32,11 @@ from cardan._algebra.spatial import SE3, Motion, Vector3
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._motion.simulation.articulation import Articulation
 from cardan._motion.simulation.kinematics import body_poses
-from cardan._motion.simulation.pairs import GROUNDS, ContactPair, PairList, depth, is_of_one_tree
+from cardan._motion.simulation.pairs import ContactPair, PairList, depth, is_of_one_tree
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.description import HeightField, Mesh, Plane, TriangleMesh
-from cardan._robot.geometry.shapes import Geometry
+from cardan._robot.geometry.shapes import GROUNDS, Geometry
 from cardan._robot.geometry.support import SUPPORT, reach
 from cardan._robot.joints import Coupled, Distance, Fixed, Joint, Limits, Mimic
 from cardan._robot.model import Connection, Model

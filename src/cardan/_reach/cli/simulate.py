@@ -24,11 +24,12 @@ from cardan._motion.contact import LAWS
 from cardan._motion.simulation import Control, State, World, solvers
 from cardan._motion.simulation.builder import drive_all
 from cardan._motion.simulation.solvers import Solver, Trajectory
-from cardan._motion.simulation.standing import GROUNDS, above_planes, moves_freely, stand
+from cardan._motion.simulation.standing import above_planes, moves_freely, stand
 from cardan._reach.cli.options import READING, add, check_output, harmless, locked, reading, tell
 from cardan._reach.formats import load_mechanism
 from cardan._reach.pictures.animation import ENDINGS, animate
 from cardan._robot.description import Hull, Mechanism, editing
+from cardan._robot.geometry.shapes import GROUNDS
 from cardan._robot.model import WORLD, Drive
 
 SOLVERS = {

@@ -17,7 +17,7 @@ from cardan._algebra.spatial import Inertia
 from cardan._reach.formats.report import Report, listed
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry.shapes import Mesh, Shape
-from cardan._robot.geometry.support import HALF, SUPPORT, reach
+from cardan._robot.geometry.support import PRIMITIVES, SUPPORT, reach
 from cardan._robot.model import Connection
 
 # Densities of what robots are made of [kg/m^3]: aerogel and shells drawn as solids are above 1, osmium is 22 600
@@ -125,7 +125,7 @@ def impossible_density(robot: _RobotAndShapes) -> Iterator[Finding]:
     """A mass that nothing of the shapes' volume has."""
     for body, inertia in robot.inertias.items():
         shapes = robot.shapes.get(body, ())
-        primitives = [shape for shape in shapes if type(shape.geometry) in HALF]
+        primitives = [shape for shape in shapes if isinstance(shape.geometry, PRIMITIVES)]
         roles = {role: [s for s in primitives if s.role == role] for role in ("collision", "visual")}
         volume = sum(_volume(s.geometry) for s in roles["collision"] or roles["visual"])
         if not primitives or len(primitives) < len(shapes) or volume <= 0.0:

@@ -631,6 +631,8 @@ def _rows(heights: Any) -> tuple[tuple[float, ...], ...]:
 
 
 Geometry = Box | Sphere | Ellipsoid | Cylinder | Cone | Capsule | Mesh | Hull | Plane | HeightField | TriangleMesh
+GROUNDS = (Plane, HeightField, TriangleMesh)
+"""What has no middle: half spaces and surfaces."""
 ALL_BITS = 0xFFFFFFFF
 
 

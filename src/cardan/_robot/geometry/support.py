@@ -79,19 +79,22 @@ SUPPORT: dict[type, Callable[[Any, np.ndarray], np.ndarray]] = {
 
 # --- the box about a shape; sizes may be symbols ---
 
+SWEPT: dict[type, Callable[[Any], tuple[Any, Any, Any]]] = {
+    **dict.fromkeys((Sphere, Capsule), lambda shape: (shape.radius,) * 3),
+    **dict.fromkeys((Cylinder, Cone), lambda shape: (shape.radius, shape.radius, 0.0)),
+    Ellipsoid: lambda shape: tuple(shape.radii),
+}
+"""Half the sides of the box about what is swept along the axis of a shape: a ball, a disc, or itself."""
+PRIMITIVES = (Box, *SWEPT)
+ENDING = (*PRIMITIVES, Hull)
+
 
 def box_about(shape: Geometry) -> tuple[Vector3, Vector3]:
     """Return the middle and the half sides of the box about a shape that has an end, in its frame [m]."""
     if isinstance(shape, Hull):
         low, high = Vector3(*shape.low), Vector3(*shape.high)
         return (low + high) * 0.5, (high - low) * 0.5
-    return Vector3.zero(), HALF[type(shape)](shape)
-
-
-HALF: dict[type, Callable[[Any], Vector3]] = {
-    Sphere: lambda shape: Vector3(shape.radius, shape.radius, shape.radius),
-    Capsule: lambda shape: Vector3(shape.radius, shape.radius, shape.radius + 0.5 * shape.length),
-    **dict.fromkeys((Cylinder, Cone), lambda shape: Vector3(shape.radius, shape.radius, 0.5 * shape.length)),
-    Ellipsoid: lambda shape: Vector3(*shape.radii),
-    Box: lambda shape: Vector3(*shape.size) * 0.5,
-}
+    if isinstance(shape, Box):
+        return Vector3.zero(), Vector3(*shape.size) * 0.5
+    x, y, z = SWEPT[type(shape)](shape)
+    return Vector3.zero(), Vector3(x, y, z + 0.5 * getattr(shape, "length", 0.0))
