@@ -57,7 +57,6 @@ from cardan._dynamics.algorithms.second_derivatives import (
     of_pulled,
 )
 from cardan._dynamics.algorithms.tree import Vector
-from cardan._dynamics.call.function import function
 from cardan._dynamics.call.public import ArrayLike, Reals, known, public
 from cardan._robot.model import Model, Node
 
@@ -300,6 +299,10 @@ def _first(model: Model, q: Vector, halves: _Halves) -> tuple[Rows, Rows, Rows]:
     return transposed(by_q) or zeros(0, 0), transposed(by_v) or zeros(0, 0), mass_matrix_inverse.kernel(model, q)
 
 
-_back = function(shapes={"weights": ("nv",)})(forward_dynamics_pulled)
-known(_back, by=_pulled_derivatives, wrt=("q", "v", "tau", "weights"))
-known(forward_dynamics, by=derivatives_and_accelerations, wrt=("q", "v", "tau"), back=_back)
+known(
+    forward_dynamics,
+    by=derivatives_and_accelerations,
+    wrt=("q", "v", "tau"),
+    back=forward_dynamics_pulled,
+    twice=_pulled_derivatives,
+)

@@ -49,13 +49,10 @@ Cost: O(n d), d the depth of the tree: 60 multiply-adds for two coordinates of o
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
-from typing import Any, Generic, NamedTuple, cast
+from typing import Generic, NamedTuple, cast
 
-from cardan._algebra.manifolds import Manifold
 from cardan._algebra.spatial import Force, Motion, MotionSubspace, Scalar, Vector3
-from cardan._compiler.program.autodiff import rate_along
 from cardan._dynamics.algorithms.derivatives import (
     Composite,
     JointMotion,
@@ -67,8 +64,7 @@ from cardan._dynamics.algorithms.entries import inverse_dynamics_hessian_entries
 from cardan._dynamics.algorithms.linear import Rows, add_block, dot, mirrored, transposed, zeros
 from cardan._dynamics.algorithms.rnea import inverse_dynamics
 from cardan._dynamics.algorithms.tree import Vector, of_parent
-from cardan._dynamics.call.function import function
-from cardan._dynamics.call.public import ArrayLike, Reals, known, public
+from cardan._dynamics.call.public import ArrayLike, Reals, commutators, known, public
 from cardan._robot.joints.derivation.derived import JointRates, joint_rates, joint_rates_by_q
 from cardan._robot.model import Model, Node
 
@@ -180,24 +176,6 @@ def of_pulled(model: Model, by_q: Vector, first: Sequence[Rows], second: Sequenc
         qq[i][j] = qq[i][j] + c * by_q[k]
     T = transposed
     return [qq, qv, qx, T(first[0]), T(qv), vv, none, T(first[1]), T(qx), none, none, T(first[2])]
-
-
-@functools.cache
-def commutators(manifold: Manifold) -> list[tuple[int, int, int, float]]:
-    """Return the entries (i, j, k) of what makes second derivatives along tangents of those along geodesics.
-
-    With x = difference(q0, q) and dx = K(x) dt, a gradient g by x is K^T g along the tangent. As q moves along j from
-    q0, its entry i changes by that of g, and by (dK/dx_j)_ki g_k.
-    """
-
-    def K(x: Sequence[Any]) -> list[Any]:
-        return [e for row in manifold.difference_rate_jacobian(x) for e in row]
-
-    n, found = manifold.nv, []
-    for j in range(n):
-        rates = rate_along(K, [0.0] * n, [float(m == j) for m in range(n)])
-        found += [(i, j, k, rates[n * k + i]) for k in range(n) for i in range(n) if rates[n * k + i]]
-    return found
 
 
 def _sums(
@@ -359,6 +337,10 @@ def _symmetric(block: Rows) -> Rows:
     )
 
 
-_back = function(shapes={"weights": ("nv",)})(inverse_dynamics_pulled)
-known(_back, by=_pulled_derivatives, wrt=("q", "v", "a", "weights"))
-known(inverse_dynamics, by=inverse_dynamics_derivatives, wrt=("q", "v", "a"), back=_back)
+known(
+    inverse_dynamics,
+    by=inverse_dynamics_derivatives,
+    wrt=("q", "v", "a"),
+    back=inverse_dynamics_pulled,
+    twice=_pulled_derivatives,
+)

@@ -35,6 +35,7 @@ Raises:
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 import sys
@@ -45,6 +46,8 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, ove
 import numpy as np
 from numpy.typing import NDArray
 
+from cardan._algebra.manifolds import Manifold
+from cardan._compiler.program.autodiff import rate_along
 from cardan._dynamics.call.arguments import Shape
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.traced import Known
@@ -116,13 +119,37 @@ def known(
     *,
     by: Callable[..., Sequence[Any]],
     wrt: tuple[str, ...],
-    back: Function[..., Any] | None = None,
+    back: Callable[..., Sequence[Any]] | None = None,
+    twice: Callable[..., Sequence[Any]] | None = None,
+    weights: Shape = ("nv",),
 ) -> None:
     """Note that a page has the derivatives of another one by some arguments: what calls that is differentiated so.
 
-    `back` pulls weights of its result back; as it is known itself, what calls the page is differentiated twice so.
+    `back` is a page that pulls weights of its result back to these arguments, along tangents. `twice` has the
+    derivatives of that by the arguments and the weights: what calls the page is differentiated twice so.
     """
-    of.made_from.known = Known(by, wrt, back)
+    pulled = None if back is None else Function(back, shapes={"weights": weights})
+    if pulled is not None and twice is not None:
+        pulled.made_from.known = Known(twice, (*wrt, "weights"))
+    of.made_from.known = Known(by, wrt, pulled)
+
+
+@functools.cache
+def commutators(manifold: Manifold) -> list[tuple[int, int, int, float]]:
+    """Return the entries (i, j, k) of what makes second derivatives along tangents of those along geodesics.
+
+    With x = difference(q0, q) and dx = K(x) dt, a gradient g by x is K^T g along the tangent. As q moves along j from
+    q0, its entry i changes by that of g, and by (dK/dx_j)_ki g_k.
+    """
+
+    def K(x: Sequence[Any]) -> list[Any]:
+        return [e for row in manifold.difference_rate_jacobian(x) for e in row]
+
+    n, found = manifold.nv, []
+    for j in range(n):
+        rates = rate_along(K, [0.0] * n, [float(m == j) for m in range(n)])
+        found += [(i, j, k, rates[n * k + i]) for k in range(n) for i in range(n) if rates[n * k + i]]
+    return found
 
 
 def documented(

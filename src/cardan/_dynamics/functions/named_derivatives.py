@@ -341,13 +341,11 @@ def _known_twice(of: Public[..., Any, Any], by: Any, wrt: tuple[str, str], retur
     pulled.__signature__ = inspect.Signature([Parameter(n, Parameter.POSITIONAL_OR_KEYWORD) for n in names])
     blocks = derivative(function(shapes={"weights": weights})(pulled), (*wrt, "weights"))
 
-    def derivatives(*given: Any, **named: Any) -> Sequence[Any]:
+    def twice(*given: Any, **named: Any) -> Sequence[Any]:
         found = blocks(*given, **named)
         return [by_argument[k] for k in (0, 1) for by_argument in found]
 
-    back = function(shapes={"weights": weights})(pulled)
-    known(back, by=derivatives, wrt=(*wrt, "weights"))
-    known(of, by=by, wrt=wrt, back=back)
+    known(of, by=by, wrt=wrt, back=pulled, twice=twice, weights=weights)
 
 
 _known_twice(integrate, derivative(integrate, ("q", "v")), ("q", "v"), ("nq",), _numbers)
