@@ -452,6 +452,8 @@ def test_what_does_not_know_constraints_refuses_by_name():
     zero = np.zeros(3)
     with pytest.raises(MechanismError, match=r"has constraints \('blade'\)"):
         cardan.forward_dynamics(model, model.neutral(), zero, zero)
+    with pytest.raises(MechanismError, match=r"constraints of yours \('blade'\) are no loops"):
+        cardan.clustered(model)
     for write in (cardan.to_json, cardan.to_urdf, write_sdf, cardan.interop.to_mjspec):
         with pytest.raises((ParameterError, UnsupportedError), match="blade"):
             write(model)

@@ -74,6 +74,9 @@ def clustered(
     """
     check_model("clustered", model)
     with_loops(model, "clustered")
+    if not model.closures:
+        names = ", ".join(map(repr, model.constraint_names))
+        raise MechanismError(f"clustered: constraints of yours ({names}) are no loops that joints close; they stay.")
     if model.inputs:
         raise MechanismError(
             f"model {model.name!r} has inputs ({', '.join(model.inputs)}): clustered, then with_inputs."

@@ -157,8 +157,8 @@ class _Comparing:
     def _loops(self) -> None:
         mine, theirs = (getattr(view.thing, "constraints", ()) for view in (self.a, self.b))
         if mine != theirs:
-            own = (", ".join(map(name_of, functions)) or None for functions in (mine, theirs))
-            self._add("structure", self.a.name, "constraints that are functions", *own)
+            a, b = (", ".join(map(name_of, functions)) or None for functions in (mine, theirs))
+            self._add("structure", self.a.name, "constraints that are functions", a, b)
         theirs = {c.name: c for c in self.b.closures}
         for c in self.a.closures:
             if c.name not in theirs or not {c.parent, c.child} <= self.offsets.keys():

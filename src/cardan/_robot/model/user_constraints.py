@@ -78,11 +78,11 @@ class UserConstraint:
         self, q: Vector, v: Vector, a: Vector | None = None, rate: float = 0.0, stiffness: float = 0.0
     ) -> list[Scalar]:
         """Return K a + k, a = 0 by default, with terms that mend what is not met: rate dc/dt and stiffness c."""
-        a = [0.0] * self.model.nv if a is None else a
+        rates = [0.0] * self.model.nv if a is None else a
         if self.level == 2:
-            return _value(self._of, [*q, *v, *a])
+            return _value(self._of, [*q, *v, *rates])
         qdot = self.model.manifold.velocity_to_configuration_derivative(q, v)
-        found = rate_along(self._rate, [*q, *v], [*qdot, *a])
+        found = rate_along(self._rate, [*q, *v], [*qdot, *rates])
         if rate:
             found = [e + rate * own for e, own in zip(found, self.rate(q, v), strict=True)]
         return [e + stiffness * own for e, own in zip(found, self.residual, strict=True)] if stiffness else found
