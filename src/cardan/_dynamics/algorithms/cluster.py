@@ -108,7 +108,7 @@ class Constraints:
     def curvature(self, q: Scalars, v: Scalars) -> list[Scalar]:
         """Return g (2), for each coordinate of the tree."""
         rates = self.along(v)
-        return self.follow([e for loop in self.loops for e in loop.bias(q, rates)])
+        return self.follow([e for loop in self.loops for e in loop.opening(q, rates)])
 
     def leg_of(self, coordinates: Iterable[int]) -> Leg | None:
         """Return the leg that has some coordinates, if there is one."""
@@ -208,7 +208,7 @@ class ClosedSet(Manifold):
         """
         step, found, part = self.part.manifold.difference(q0, q1), self.constraints(q0), self.part
         rates, sizes = found.rates(step), lengths(part)
-        curved = found.follow([e for loop in found.loops for e in loop.bias(q0, rates)])
+        curved = found.follow([e for loop in found.loops for e in loop.opening(q0, rates)])
         off = [dx - e - 0.5 * g for dx, e, g in zip(step, rates, curved, strict=True)]
         at = [e for c in part.connections for e in q0[part.q_slice(c.name)][: c.joint.nv]]  # as many as sizes
         bends, steps, places = (_largest(x, sizes) for x in (off, step, at))

@@ -137,12 +137,8 @@ class Loop:
                 columns[i] = columns[i] + X_kc.inverse_act(t) * sign
         self.K: Rows = [[wrench.dot(column) for column in columns] for wrench in self.T]
 
-    def bias(self, q: Vector, v: Vector) -> list[Scalar]:
-        """Return k."""
-        return self.opening(q, v)
-
     def opening(self, q: Vector, v: Vector, a: Vector | None = None, rate: float = 0.0, stiffness: float = 0.0) -> Any:
-        """Return K a + k, a = 0 by default, with terms that close an open loop: rate K v and stiffness r."""
+        """Return K a + k, k by default, with terms that close an open loop: rate K v and stiffness r."""
         (V_c, c), (V_p, p) = (
             side.motion(self.relative, q, v, a, X)
             for side, X in ((self.child, self.child.frame), (self.parent, self.in_parent))
@@ -310,7 +306,7 @@ def loop_bias(model: Model, q: ArrayLike, v: ArrayLike) -> list[Scalar]:
         True
     """
     with_loops(model, "loop_bias")
-    return [e for loop in constraints(model, q) for e in loop.bias(q, v)]
+    return [e for loop in constraints(model, q) for e in loop.opening(q, v)]
 
 
 def with_loops(model: Model, where: str) -> Model:

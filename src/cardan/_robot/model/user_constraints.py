@@ -70,14 +70,10 @@ class UserConstraint:
             return [0.0] * len(self.K)
         return _value(self._rate, [*q, *v])
 
-    def bias(self, q: Vector, v: Vector) -> list[Scalar]:
-        """Return k."""
-        return self.opening(q, v)
-
     def opening(
         self, q: Vector, v: Vector, a: Vector | None = None, rate: float = 0.0, stiffness: float = 0.0
     ) -> list[Scalar]:
-        """Return K a + k, a = 0 by default, with terms that mend what is not met: rate dc/dt and stiffness c."""
+        """Return K a + k, k by default, with terms that mend what is not met: rate dc/dt and stiffness c."""
         rates = [0.0] * self.model.nv if a is None else a
         if self.level == 2:
             return _value(self._of, [*q, *v, *rates])

@@ -378,7 +378,12 @@ def linearised_efforts(joint: Any, q: Sequence[Scalar], v: Sequence[Scalar]) -> 
 
 @keep_by_joint("efforts")
 def _linearised(template: Any) -> Program:
-    efforts, graph = _of_state(template, "efforts"), Graph()
+    try:
+        of_state = lambda joint, q, v: {"efforts": list(joint.efforts(q, v))}  # noqa: E731
+        efforts = joint_program("efforts", template, of_state, q=template.nq, v=template.nv)
+    except TraceError as error:
+        raise JointError(f"{type(template).__name__}: its efforts cannot be differentiated: {error}") from error
+    graph = Graph()
     symbols = graph.symbols(efforts.inputs)
     nq, nv = template.nq, template.nv
     joint, first, (q,) = split_inputs(template, symbols, nq)
@@ -389,18 +394,6 @@ def _linearised(template: Any) -> Program:
     falls = [_fall(slopes[r], range(k, k + nv), k + i) for k in (0, nv) for i, r in enumerate(efforts.results)]
     outputs = [Array(name, (nv,)) for name in LinearisedEfforts._fields]
     return assemble("efforts", graph, efforts.inputs, outputs, [*own, *falls])
-
-
-def _of_state(template: Any, method: str) -> Program:
-    """Return the program of what a method of q and v returns; JointError if it cannot be traced."""
-
-    def entries(joint: Any, q: Scalars, v: Scalars) -> dict[str, list[Scalar]]:
-        return {method: list(getattr(joint, method)(q, v))}
-
-    try:
-        return joint_program(method, template, entries, q=template.nq, v=template.nv)
-    except TraceError as error:
-        raise JointError(f"{type(template).__name__}: its {method} cannot be differentiated: {error}") from error
 
 
 def _fall(slopes: Mapping[int, Any], along: Iterable[int], own: int) -> Any:
