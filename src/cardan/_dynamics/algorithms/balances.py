@@ -10,6 +10,7 @@ a chain whose first body is light that is much: its whole length hangs on that b
 all in the axes of the world. Forces f_i and the weight are what does work on the bodies, as the step found it. The
 twist of a floating chain's first body is corrected by what (1) lacks. If a step ends with more than (2) says, by `MORE`
 of it, all that moves bodies against one another is slowed alike: of a chain that hangs on the world all that moves.
+P' has no more energy than that, either: ground gives what it gives by impulses that the step found too large.
 That happens where bodies turn or move by more than their size in a step.
 
 A chain that is almost a straight line would have to spin about it for (1): more than `MOST` in a step it does not.
@@ -20,18 +21,17 @@ Cost: six sums inwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from cardan._algebra.scalar import logical_and, maximum, sqrt, where
 from cardan._algebra.spatial import SE3, Force, Inertia, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms import stepping
-from cardan._dynamics.algorithms.chains import is_chain
+from cardan._dynamics.algorithms.chains import is_chain, trees_of
 from cardan._dynamics.algorithms.crba import composite_inertias
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.linear import Factor
 from cardan._dynamics.algorithms.proximal import is_double
-from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, twists
+from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, sums, twists
 from cardan._robot.model import Model, Node
 
 MOST = 0.1
@@ -52,24 +52,18 @@ def moved_by(moment: Snapshot, a: Vector, dt: float, loops: bool = False) -> ste
     after = relative_kinematics(model, q, loops, 1)
     now = _Whole(model, after, twists(model, after, v))
     acting = _Acting(moment, a, dt)
-    floating = [node for node in stepping.floating_nodes(model) if node.parent < 0]
-    root_of: dict[int, int] = {}
-    for node in model.nodes:
-        root_of[node.index] = root_of.get(node.parent, node.index)
-    carrying = {root_of[node.index] for node in model.nodes if node.parent >= 0}
-    shares: dict[int, Scalar] = {}
-    found: dict[int, Motion] = {}
-    for root in (node for node in model.nodes if node.index in carrying and node.parent < 0):
-        balance = _Balance(root, before, now, acting)
-        if root in floating:
-            shares[root.index], found[root.index] = balance.floating()
+    floating = stepping.floating_nodes(model)
+    found: list[tuple[Node, Motion]] = []
+    for tree in trees_of(model):
+        balance, share = _Balance(tree[0], before, now, acting), 1.0
+        if tree[0] in floating:
+            share, twist = balance.floating()
+            found.append((tree[0], twist))
         else:
-            shares[root.index] = balance.hanging()
-    for node in model.nodes:
-        for j in node.v if root_of[node.index] in shares else ():
-            v[j] = v[j] * shares[root_of[node.index]]
-    roots = [root for root in floating if root.index in found]
-    return stepping.Moved(q, stepping.with_twists(v, roots, q, [found[root.index] for root in roots]))
+            share = balance.hanging()
+        for j in (j for node in tree for j in node.v):
+            v[j] = v[j] * share
+    return stepping.Moved(q, stepping.with_twists(v, [root for root, _ in found], q, [twist for _, twist in found]))
 
 
 class _Whole:
@@ -78,8 +72,8 @@ class _Whole:
     def __init__(self, model: Model, relative: Relative, V: Sequence[Motion]) -> None:
         self.X, self.V, self.inertias = relative.X, V, composite_inertias(model, relative)
         momenta = relative.nodes(model).each(lambda node: node.inertia @ V[node.index])
-        self.momenta = _sums(model, relative, lambda node: momenta[node.index])
-        self.energies = _sums(model, relative, lambda node: momenta[node.index].dot(V[node.index]) * 0.5)
+        self.momenta = sums(model, relative, lambda node: momenta[node.index])
+        self.energies = sums(model, relative, lambda node: momenta[node.index].dot(V[node.index]) * 0.5)
 
     def momentum(self, root: Node) -> tuple[Vector3, Vector3]:
         """Return P and L of what hangs on a root, in the axes of the world."""
@@ -103,8 +97,8 @@ class _Acting:
         self.dt, self.gravity = dt, moment.model.gravity
         p, V, dA, relative = moment.p, moment.V, moment.changes(a), moment.relative
         f = relative.nodes(moment.model).each(lambda node: p[node.index] + node.inertia @ dA[node.index])
-        self.forces = _sums(moment.model, relative, lambda node: f[node.index])
-        self.powers = _sums(
+        self.forces = sums(moment.model, relative, lambda node: f[node.index])
+        self.powers = sums(
             moment.model, relative, lambda node: f[node.index].dot(V[node.index] + dA[node.index] * (0.5 * dt))
         )
 
@@ -132,7 +126,9 @@ class _Balance:
         lacking = now.turning(root, self.L + N * dt - L_now)
         part = 1.0 / sqrt(maximum(lacking.norm_squared() * (dt / MOST) ** 2, 1.0))
         w = w_now + lacking * part
-        left = self._energy(P) - self._straight(P)
+        most = self._energy(P)
+        P = P * self._share(most, self._straight(P))
+        left = most - self._straight(P)
         w = w * where(part < 1.0, self._share(left, self._turning(w)), 1.0)
         between = now.energies[i] - self._straight(P_now) - self._turning(w_now)
         share = self._share(left - self._turning(w), between)
@@ -162,13 +158,3 @@ class _Balance:
 def _turned_about(c: Vector3, sums: Force, X: SE3) -> tuple[Vector3, Vector3]:
     """Return a force and its moment about a point, in the axes of the world."""
     return X.rotation @ sums.linear, X.rotation @ (sums.angular - c.cross(sums.linear))
-
-
-def _sums(model: Model, relative: Relative, own: Callable[[Node], Any]) -> Sequence[Any]:
-    """Return the sums of what is on each node and on all that hangs on it: forces, or numbers."""
-    nodes = relative.nodes(model)
-
-    def inward(node: Node, whole: Any) -> tuple[Any, Callable[[], Any]]:
-        return whole, lambda: relative.X[node.index] @ whole if isinstance(whole, Force) else whole
-
-    return nodes.inwards(nodes.each(own), inward)

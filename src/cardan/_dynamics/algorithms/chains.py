@@ -23,6 +23,18 @@ def is_chain(model: Model) -> bool:
     return is_long and not model.has_mimics and not model.has_loops
 
 
+def trees_of(model: Model) -> list[list[Node]]:
+    """Return the nodes of each tree that has several, its root first."""
+    found: list[list[Node]] = []
+    tree_of: dict[int, list[Node]] = {}
+    for node in model.nodes:
+        tree = tree_of[node.index] = tree_of.get(node.parent) or []
+        if not tree:
+            found.append(tree)
+        tree.append(node)
+    return [tree for tree in found if len(tree) > 1]
+
+
 def depth_of(nodes: Sequence[Node]) -> int:
     """Return how many nodes are one after the other."""
     depth: dict[int, int] = {}

@@ -67,10 +67,11 @@ class Snapshot:
         self.relative = relative_kinematics(model, q, loops, 1)
 
     def with_coriolis_of(self, u: Vector) -> Snapshot:
-        """Return the same with the forces p, or h, of other velocities."""
+        """Return the same with the products of other velocities: in p, or h, and in how points drift."""
         found = copy(self)
         found.coriolis_of = u
-        found.__dict__.pop("p", None)
+        for name in ("p", "motions"):
+            found.__dict__.pop(name, None)
         return found
 
     @cached_property
@@ -81,14 +82,12 @@ class Snapshot:
     @cached_property
     def motions(self) -> Sequence[BodyMotion]:
         """How every node moves at zero joint acceleration, in its own axes, gravity subtracted."""
-        return body_motions(self.model, self.relative, self.q, self.v)
+        return body_motions(self.model, self.relative, self.q, self.coriolis_of)
 
     @cached_property
     def p(self) -> Sequence[Force]:
         """The force that every node's own motion asks for at zero joint acceleration, gravity subtracted."""
         motions = self.motions  # a loop of its own
-        if self.coriolis_of is not self.v:
-            motions = body_motions(self.model, self.relative, self.q, self.coriolis_of)
         return self.relative.nodes(self.model).each(lambda node: motions[node.index].force(node.inertia))
 
     @cached_property

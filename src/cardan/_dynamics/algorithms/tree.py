@@ -11,8 +11,8 @@ Source: Featherstone (2008), equations 4.2 and 5.7 to 5.11.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from cardan._algebra.spatial import SE3, ArticulatedInertia, Force, Inertia, Motion, MotionSubspace, Scalar
 from cardan._algebra.spatial.vector import plane_turn
@@ -160,6 +160,16 @@ def along_joints(model: Model, relative: Relative, forces: Iterable[Force], onto
         if node.parent >= 0:
             carried[node.parent] = carried[node.parent] + relative.X[i] @ carried[i]
     return found
+
+
+def sums(model: Model, relative: Relative, own: Callable[[Node], Any]) -> Sequence[Any]:
+    """Return the sums of what is on each node and on all that hangs on it: forces, or numbers."""
+    nodes = relative.nodes(model)
+
+    def inward(node: Node, whole: Any) -> tuple[Any, Callable[[], Any]]:
+        return whole, lambda: relative.X[node.index] @ whole if isinstance(whole, Force) else whole
+
+    return nodes.inwards(nodes.each(own), inward)
 
 
 def weightless(model: Model) -> Motion:

@@ -17,6 +17,13 @@ Slow swings keep their energy: c falls with the third power of the step. The dam
 momentum and angular momentum are kept. F is what the joint would bear if no joint accelerated: mostly more than it
 does, and known before anything is solved. D is the inertia that the joint feels if all joints beyond are free.
 
+Where bodies turn by more than a radian in a step, products of velocities say nothing of where they go: they grow with
+the square of a turn, and the forces that hold bodies off ground with them. So these are of slower velocities, share u:
+
+    (3)  share = 1 / max(1, (sum (dt |w_i| / MOST)^8)^(1/8))
+
+of the same share for all of a tree, and about that at which the fastest of its bodies turns by `MOST`.
+
 Robots have no use for it (`chains`).
 
 Source: made here; the lever's stiffness is the geometric stiffness of Tournier, Nesme, Gilles and Faure, Stable
@@ -29,15 +36,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import reduce
 
-from cardan._algebra.scalar import is_zero, maximum
+from cardan._algebra.scalar import is_zero, maximum, sqrt
 from cardan._algebra.spatial import Force, Scalar
-from cardan._dynamics.algorithms.chains import is_chain
+from cardan._dynamics.algorithms.chains import is_chain, trees_of
 from cardan._dynamics.algorithms.drives import JointForces
 from cardan._dynamics.algorithms.gyroscopic import gyroscopic_efforts
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.stepping import Solved
-from cardan._dynamics.algorithms.tree import Vector
+from cardan._dynamics.algorithms.tree import Vector, sums
 from cardan._robot.model import Node
+
+MOST = 1.0
+"""By how much a body turns in a step, at most, for products of its velocities [rad]."""
 
 
 def solved_in_step(
@@ -53,13 +63,35 @@ def solved_in_step(
         forces.slow(start.v, slowing(start, forces.inertias, dt))
         first = solve(start, True)
         forces.add([-e for e in couples])
-        start = start.with_coriolis_of(middle_velocities(start.v, first.found.a, dt))
+        start = start.with_coriolis_of(middle_velocities(start, first.found.a, dt))
     return solve(start, False), start
 
 
-def middle_velocities(v: Vector, a: Vector, dt: float) -> list[Scalar]:
-    """Return u of equation (1) by the accelerations of the first iteration."""
-    return [rate + 0.5 * dt * e for rate, e in zip(v, a, strict=True)]
+def followed(moment: Snapshot, dt: float) -> Snapshot:
+    """Return the same, with Coriolis forces of velocities that a step can follow; see equation (3)."""
+    return moment.with_coriolis_of(_slower(moment, moment.v, dt)) if is_chain(moment.model) else moment
+
+
+def middle_velocities(moment: Snapshot, a: Vector, dt: float) -> list[Scalar]:
+    """Return u of equation (1) by the accelerations of the first iteration, and by its share of equation (3)."""
+    return _slower(moment, [rate + 0.5 * dt * e for rate, e in zip(moment.v, a, strict=True)], dt)
+
+
+def _slower(moment: Snapshot, u: Vector, dt: float) -> list[Scalar]:
+    model, relative, V = moment.model, moment.relative, moment.changes(u)
+
+    def turn(node: Node) -> Scalar:
+        squared = V[node.index].angular.norm_squared() * (dt / MOST) ** 2
+        return (squared * squared) * (squared * squared)
+
+    own = relative.nodes(model).each(turn)
+    total = sums(model, relative, lambda node: own[node.index])
+    found = list(u)
+    for tree in trees_of(model):
+        share = 1.0 / sqrt(sqrt(sqrt(maximum(total[tree[0].index], 1.0))))
+        for j in (j for node in tree for j in node.v):
+            found[j] = found[j] * share
+    return found
 
 
 def slowing(moment: Snapshot, inertias: Vector, dt: float) -> list[Scalar]:

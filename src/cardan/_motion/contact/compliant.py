@@ -41,7 +41,7 @@ def compliant(
         a, changes = equation.solve(equation.together(added, responses))
         return a, [changes(k) for k in range(len(contacts))]
 
-    responses = [response(c, c.velocity, -c.drift, dt) for c in contacts]
+    responses = [response(c, c.velocity, -c.drift(dt), dt) for c in contacts]
     a, changes = solved(responses)
     for _ in range(passes - 1):
         lines = elements.linear(elements.on(lines, a), a)

@@ -34,7 +34,7 @@ from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.spin import BodyMotion
 from cardan._dynamics.algorithms.tree import supports
 from cardan._motion.collision.candidate import select
-from cardan._motion.contact.moving_point import LeverRate
+from cardan._motion.contact.moving_point import LeverRate, turn_followed
 from cardan._robot.model import Model
 from cardan._robot.records import Material
 
@@ -191,27 +191,25 @@ class Contact:
 
     def ahead(self, dt: float) -> Motion:
         """Return V after a time at zero joint acceleration."""
-        return self.velocity + self.drift * dt
+        return self.velocity + self.drift(dt) * dt
 
-    @property
-    def drift(self) -> Motion:
-        """dV/dt at zero joint acceleration."""
+    def drift(self, dt: float) -> Motion:
+        """Return dV/dt at zero joint acceleration, in a step."""
         moment, point, (own, other) = self.moment, self.candidate.point, self.pair.centres
         rate = _at_rest(moment.motions[self.a], point, own)
         if self.is_with_world:
             gravity = moment.poses[self.a].rotation.transpose_apply(moment.model.gravity)
-            linear = self.in_axes(rate.linear + gravity) + self.turning * 0.5  # half a step on, as its mean sees it
+            linear = self.in_axes(rate.linear + gravity) + self.turning(dt) * 0.5  # half a step on, as its mean sees it
             return Motion(linear, self.in_axes(rate.angular))
         R, p = self.X_ab.rotation, self.X_ab.inverse_act(point)
         by = _at_rest(moment.motions[self.b], p, other)
         return Motion(self.in_axes(rate.linear - R @ by.linear), self.in_axes(rate.angular - R @ by.angular))
 
-    @property
-    def turning(self) -> Vector3:
-        """By what the points' velocity changes because their lever goes over the shape, w x r'."""
+    def turning(self, dt: float) -> Vector3:
+        """Return by what the points' velocity changes because their lever goes over the shape, w x r'."""
         if not self.is_with_world or self.pair.lever_rate is None:
             return Vector3.zero()
-        w, n = self.moment.motions[self.a].spin.w, self.candidate.normal
+        w, n = turn_followed(self.moment.motions[self.a].spin.w, dt), self.candidate.normal
         return self.in_axes(w.cross(self.pair.lever_rate(w, n, self.candidate.point - self.pair.centres[0])))
 
     def change(self, dA: Sequence[Motion]) -> Motion:

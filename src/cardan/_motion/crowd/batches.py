@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, I32, I64, INT, REAL, kernel, run
+from cardan._compiler.kernels import F64, I32, I64, INT, REAL, kernel, run, sqrt
+from cardan._dynamics.algorithms.whips import MOST
 from cardan._motion.crowd.tables import BITS, MASK, NEAR, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -63,6 +64,12 @@ def end_of_kind(c, first, count):
     return stop
 
 
+@kernel(node=F64[27], at=INT, returns=REAL)
+def length_from(node, at):
+    """Return the length of a vector in the row of a node."""
+    return sqrt(node[at] * node[at] + node[at + 1] * node[at + 1] + node[at + 2] * node[at + 2])
+
+
 @kernel(c=Crowd, row=INT, key=INT, reach=REAL)
 def gather_pair(c, row, key, reach):
     kind = key >> 2 * BITS
@@ -75,8 +82,9 @@ def gather_pair(c, row, key, reach):
     c.pair_reach[row, 0] = reach
     if c.pair_fixed[kind] == 1:
         node = c.node[c.shape_node[a]]
+        turn = c.dt / MOST * length_from(node, 21)
         for e in range(3):
-            c.w[row, e] = node[15 + e]
+            c.w[row, e] = node[21 + e] / max(turn, 1.0)  # as `turn_followed`
 
 
 @kernel(c=Crowd, programs=I64[:], lacking=INT, kind=INT, rows=INT)

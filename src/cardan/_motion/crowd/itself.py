@@ -258,7 +258,7 @@ def look_at_robots(c):
 # --- how near its shapes must be to touch -----------------------------------------------------------------------------
 
 
-@kernel(node=F64[24], x=REAL, y=REAL, z=REAL, returns=(REAL, REAL, REAL, REAL, REAL, REAL))
+@kernel(node=F64[27], x=REAL, y=REAL, z=REAL, returns=(REAL, REAL, REAL, REAL, REAL, REAL))
 def twist_at(node, x, y, z):
     """Return the velocity of a node's body at a point, and its angular velocity, along the axes of the world."""
     p = node[0] * node[15] + node[1] * node[16] + node[2] * node[17]
@@ -273,7 +273,7 @@ def twist_at(node, x, y, z):
     return u, v, w, p, q, r
 
 
-@kernel(c=Crowd, node=F64[:, 24], a=INT, b=INT, within=REAL, returns=REAL)
+@kernel(c=Crowd, node=F64[:, 27], a=INT, b=INT, within=REAL, returns=REAL)
 def closing_speed(c, node, a, b, within):
     """Return how fast two shapes move over one another, at most, where both are within so much [m/s]."""
     s = a if c.shape_extent[a] < c.shape_extent[b] else b

@@ -13,7 +13,15 @@ from __future__ import annotations
 from cardan._compiler.kernels import F64, I64, INT, REAL, TRUTH, fma, kernel, sqrt, tail
 from cardan._motion.contact.touching import AHEAD, SKIN
 from cardan._motion.crowd.alone import leave_alone, look_at_room, note_couples
-from cardan._motion.crowd.batches import add_key, end_of_kind, gather_pair, order_keys, run_pairs, run_where
+from cardan._motion.crowd.batches import (
+    add_key,
+    end_of_kind,
+    gather_pair,
+    length_from,
+    order_keys,
+    run_pairs,
+    run_where,
+)
 from cardan._motion.crowd.grid import do_meet, find_levels, find_near, sort
 from cardan._motion.crowd.itself import boxes_apart, list_touching, reach_of
 from cardan._motion.crowd.sleep import are_asleep, is_asleep
@@ -25,7 +33,7 @@ STEPS = 6.0
 """For so many steps pairs are listed of what moves on as fast, beside the room that each shape has."""
 
 
-@kernel(node=F64[24], local=F64[12], found=F64[12])
+@kernel(node=F64[27], local=F64[12], found=F64[12])
 def place_shape(node, local, found):
     """Find the pose of a shape in the world from that of its node and its own in it."""
     for i in range(3):
@@ -37,14 +45,13 @@ def place_shape(node, local, found):
         found[9 + i] = fma(node[3 * i + 2], local[11], moved)
 
 
-@kernel(node=F64[24], centre=F64[3], extent=REAL, returns=REAL)
+@kernel(node=F64[27], centre=F64[3], extent=REAL, returns=REAL)
 def speed_of(node, centre, extent):
     """Return how far a point of a shape moves in a second, at most [m/s]."""
     x = node[12] + node[16] * centre[2] - node[17] * centre[1]
     y = node[13] + node[17] * centre[0] - node[15] * centre[2]
     z = node[14] + node[15] * centre[1] - node[16] * centre[0]
-    turning = sqrt(node[15] * node[15] + node[16] * node[16] + node[17] * node[17])
-    return sqrt(x * x + y * y + z * z) + extent * turning
+    return sqrt(x * x + y * y + z * z) + extent * length_from(node, 15)
 
 
 @kernel(c=Crowd, s=INT)

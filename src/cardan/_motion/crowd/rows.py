@@ -13,7 +13,7 @@ from cardan._compiler.program import Array, Program, trace
 from cardan._dynamics.algorithms.spin import BodyMotion, Spin
 
 LANES, BLOCK = 8, 6  # entries of a column of a block, and how many of them count
-NODE = 24  # numbers of a node row
+NODE = 27  # numbers of a node row
 
 Columns = Mapping[str, int | tuple[int, ...]]
 
@@ -55,21 +55,22 @@ class NodeRow(NamedTuple):
 
     X: SE3  # its pose in the world: R, p
     V: Motion  # its twist, in its own axes
-    motion: BodyMotion  # the acceleration of its origin, and of its turn
+    motion: BodyMotion  # the acceleration of its origin, and how it turns: of chains as `whips` has it
 
     @staticmethod
     def of(row: Sequence[Any]) -> NodeRow:
-        V = Motion(tuple(row[12:15]), tuple(row[15:18]))
-        return NodeRow(pose_of(row), V, BodyMotion(Vector3(*row[18:21]), Spin(V.angular, Vector3(*row[21:24]))))
+        motion = BodyMotion(Vector3(*row[18:21]), Spin(Vector3(*row[21:24]), Vector3(*row[24:27])))
+        return NodeRow(pose_of(row), Motion(tuple(row[12:15]), tuple(row[15:18])), motion)
 
     @property
     def numbers(self) -> list[Any]:
-        return [*numbers_of(self.X), *self.V.scalars(), *self.motion.origin, *self.motion.spin.rate]
+        origin, spin = self.motion
+        return [*numbers_of(self.X), *self.V.scalars(), *origin, *spin.w, *spin.rate]
 
 
 def still_row(gravity: Sequence[float]) -> list[float]:
     """Return the row of the world at rest."""
-    return [*numbers_of(SE3()), *[0.0] * 6, *(-float(e) for e in gravity), *[0.0] * 3]
+    return [*numbers_of(SE3()), *[0.0] * 6, *(-float(e) for e in gravity), *[0.0] * 6]
 
 
 def blocks_of(nv: int) -> int:

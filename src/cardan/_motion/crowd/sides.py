@@ -15,7 +15,7 @@ from cardan._motion.crowd.tables import SIDES, Crowd
 IDENTITY, NONE, BORNE = -1, -2, -3  # in place of a side's first block; `BORNE` of a long tree
 
 
-@kernel(node_a=F64[24], node_b=F64[24], X=LANES[6])
+@kernel(node_a=F64[27], node_b=F64[27], X=LANES[6])
 def between_nodes(node_a, node_b, X):
     """Find how twists of b look in a, with the opposite sign: -X_ab = -[[R, [p] R], [0, R]], column by column."""
     for j in range(6):

@@ -167,8 +167,8 @@ class Crowd(Record):
     asleep = INT  # how many trees are asleep
     world_awake = I32[:]  # how many trees of a world are to be stepped or placed
     # --- nodes that carry shapes ---
-    node = F64[:, 24]
-    node_after = F64[:, 24]  # at the velocities after a step alone
+    node = F64[:, 27]
+    node_after = F64[:, 27]  # at the velocities after a step alone
     node_tree = I32[:]
     node_jacobian = I32[:]  # its first block; -1 for the identity
     jacobian = LANES[:, 6]

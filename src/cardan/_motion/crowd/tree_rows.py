@@ -32,7 +32,7 @@ from cardan._dynamics.algorithms.kinematic import KinematicJoints
 from cardan._dynamics.algorithms.linear import lumped, with_diagonal
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector
-from cardan._dynamics.algorithms.whips import middle_velocities, slowing, solved_in_step
+from cardan._dynamics.algorithms.whips import followed, middle_velocities, slowing, solved_in_step
 from cardan._motion.contact.convex import convex
 from cardan._motion.contact.touching import AHEAD, SKIN, Pair, at_most, contacts
 from cardan._motion.crowd.kinds import BASE, INERTIA, Ball
@@ -155,12 +155,13 @@ class TreeRows:
     def _moment(self, **given: Any) -> _Moment:
         joints, state, forces = self._start(**given)
         damping: list[Any] = []
+        state = (
+            state.with_coriolis_of(list(given["coriolis_of"])) if "coriolis_of" in given else followed(state, self.dt)
+        )
         if self.is_chain:
             damping = list(given["damping"]) if "damping" in given else slowing(state, forces.inertias, self.dt)
             forces.slow(state.v, damping)
-        if "coriolis_of" in given:
-            state = state.with_coriolis_of(list(given["coriolis_of"]))
-        elif not self.is_long:
+        if "coriolis_of" not in given and not self.is_long:
             forces.add(gyroscopic_efforts(state, self.dt))
         return _Moment(joints, state, forces, damping, *forces.without_decisions())
 
@@ -176,7 +177,7 @@ class TreeRows:
             joints, state, forces, damping, efforts, W = self._moment(**given)
             found = {"node": self._node_rows(state), "held": forces.at([0.0] * joints.model.nv)}
             if self.is_chain:
-                found |= {"coriolis_of": state.v, "damping": damping, "predicting": [1.0]}
+                found |= {"coriolis_of": state.coriolis_of, "damping": damping, "predicting": [1.0]}
             if self.is_long:
                 return found
             model, count = joints.model, self.blocks
@@ -200,7 +201,7 @@ class TreeRows:
         """Return the program of what the first iteration of a long chain leaves: Coriolis forces of the middle."""
 
         def middle(change: Any, **given: Any) -> dict[str, Any]:
-            u = middle_velocities(list(self._joints(given).v), self._values(change), self.dt)
+            u = middle_velocities(self._start(**given).state, self._values(change), self.dt)
             found: dict[str, Any] = {"coriolis_of": u, "predicting": [0.0]}
             if not self.is_long:
                 _, state, _, _, efforts, _ = self._moment(**given | {"coriolis_of": u})
@@ -254,6 +255,7 @@ class TreeRows:
 
         def alone(q: Any, v: Any, **given: Any) -> dict[str, Any]:
             joints, state, forces = self._start(q=q, v=v, **given)
+            state = followed(state, self.dt)
             place = joints.model.nodes[0].placement  # of trees on a base
             pairs = [replaced(p, b=WORLD, pose_b=place @ p.pose_b) if p.b == BASE else p for p in self.pairs]
             touching = contacts(state, pairs, self.dt)

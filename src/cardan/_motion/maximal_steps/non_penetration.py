@@ -88,7 +88,7 @@ class Touch(NamedTuple):
         rows = [[J[j][k] if j in J else 0.0 for j in range(nv)] for k in range(3)]
         moved = [Vector3(*e) for e in zip(*map(response, rows), strict=True)]
         G = Matrix3(dot(row, [e[i] for e in moved]) for row in rows for i in range(3))
-        return Touch(contact, J, moved, G, contact.turning * later)
+        return Touch(contact, J, moved, G, contact.turning(later) * later)
 
     def velocity(self, v: Vector) -> Vector3:
         return sum((column * v[j] for j, column in self.J.items()), self.ahead)

@@ -19,7 +19,7 @@ from cardan._dynamics.algorithms.drives import JointForces, undetermined
 from cardan._dynamics.algorithms.grouped import singular
 from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
 from cardan._dynamics.algorithms.tree import Vector
-from cardan._dynamics.algorithms.whips import solved_in_step
+from cardan._dynamics.algorithms.whips import followed, solved_in_step
 from cardan._dynamics.call.function import Function
 from cardan._motion.contact import LAWS, contacts
 from cardan._motion.contact.lengths import bounded, lengths
@@ -280,7 +280,7 @@ def solve(given: StepInputs) -> tuple[stepping.Solved, Sequence[Contact], Snapsh
     """Return the accelerations of an implicit step, what touches, and the start; wrenches of lengths come last."""
     settings, dt = given.settings, given.settings.dt
     law, iterations = settings.options
-    start = Snapshot(given.joints.model, given.q, given.joints.v)
+    start = followed(Snapshot(given.joints.model, given.q, given.joints.v), dt)
     forces = JointForces(start.model, start.q, start.v, given.command, dt, limits=settings.limits)
     touching = contacts(start, given.pairs, dt if law == "convex" else None)
     both = [*touching, *lengths(start)]
