@@ -111,7 +111,8 @@ class Kind:
 def are_long(nodes: Sequence[Node]) -> bool:
     """Return whether the nodes of a tree are gone over in loops: most are alike, none follows another."""
     is_long = depth_of(nodes) >= LONG or len(nodes) >= LARGE
-    return is_long and are_many(nodes, LONG) and not any(n.joint.primaries for n in nodes)
+    own = [j for node in nodes for j in node.v]
+    return is_long and are_many(nodes, LONG) and len(set(own)) == len(own)
 
 
 def trees_of(model: Model) -> list[Tree]:
