@@ -3,11 +3,22 @@
 import numpy as np
 import pytest
 
-from cardan import SE3, Drive, Limits, WorldBuilder, centroidal_momentum, integrate, kinetic_energy, potential_energy
+from cardan import (
+    SE3,
+    Drive,
+    Limits,
+    WorldBuilder,
+    centroidal_momentum,
+    integrate,
+    kinetic_energy,
+    num_threads,
+    potential_energy,
+    set_num_threads,
+)
 from cardan._dynamics.algorithms import chains
 from cardan._motion.crowd import kinds
 from cardan.description import Box, Capsule, Sphere
-from cardan.joints import FreeFlyer, Revolute, Spherical, Universal
+from cardan.joints import FreeFlyer, Mimic, Revolute, Spherical, Universal
 from cardan.solvers import Featherstone
 
 DT = 0.002
@@ -17,9 +28,9 @@ BENDS = {"drive": Drive(stiffness=0.02, damping=1e-4), "friction": [1e-3], "limi
 
 def ropes(
     links, joint=None, *, count=1, free=False, bodies=0, self_collision=False, height=0.02, gravity=9.81, size=1.0,
-    **properties,
+    apart=0.02, bodies_at=(0.1, 0.003, 0.06), **properties,
 ):  # fmt: skip
-    """Ropes of links of 4 cm side by side, the first link on the world or free, and some bodies above them.
+    """Ropes of links of 4 cm side by side, the first link on the world or free, and some bodies, above them by default.
 
     Links of another `size` are so many times as large.
     """
@@ -30,13 +41,13 @@ def ropes(
         for k, name in enumerate(names):
             b.add_link(name)
             b.add_shape(name, Capsule(0.008 * size, 0.024 * size), SE3(LYING, [0.02 * size, 0, 0]))
-            at = SE3(translation=[0.04 * size, 0, 0] if k else [0, 0.02 * r, height])
+            at = SE3(translation=[0.04 * size, 0, 0] if k else [0, apart * r, height])
             first = FreeFlyer() if free else Spherical()
             own, more = (joint or Spherical(), properties) if k else (first, {})
             b.add_joint(f"to_{name}", own, names[k - 1] if k else "world", name, at, **more)
         b.add_articulation(f"rope{r}", [f"to_{name}" for name in names], self_collision=self_collision)
     for k in range(bodies):
-        b.add_body(f"body{k}", pose=SE3(translation=[0.1 + 0.07 * k, 0.003, 0.06]))
+        b.add_body(f"body{k}", pose=SE3(translation=np.add(bodies_at, [0.07 * k, 0, 0])))
         b.add_shape(f"body{k}", Sphere(0.02) if k % 2 else Box((0.03, 0.03, 0.03)))
     return b.finalize()
 
@@ -274,3 +285,63 @@ def test_dry_friction_of_a_rope_slows_at_its_rate():
     slower = friction / J * (1.0 + 1.0 / (links - 1)) * 100 * DT
     np.testing.assert_allclose(after.v[0, -3], w - slower, rtol=1e-4)
     np.testing.assert_allclose(after.v[0, 0], friction / J / (links - 1) * 100 * DT, rtol=1e-4)
+
+
+@pytest.mark.slow
+def test_a_rope_that_is_no_number_stands_still_alone():
+    """Another one and a body beside it go on with the same bits, on any number of threads."""
+    world = ropes(34, free=True, count=2, apart=1.0, bodies=1, height=0.05, bodies_at=(0.3, 1.0, 0.2))
+    solver, model = Featherstone(world, DT), world.model
+    state = moved(world.state(worlds=3), 0.1)
+    sound = solver.step(state, steps=30)
+    state.v[0, 50] = np.nan
+    before = num_threads()
+    for threads in (1, 2, 7):
+        set_num_threads(threads)
+        after = solver.step(state, steps=30)
+        set_num_threads(before)
+        assert after.diverged.tolist() == [True, False, False]
+        assert np.isnan(after.residual[0])
+        np.testing.assert_array_equal(after.q[1:], sound.q[1:])
+        of_second = [i for node in model.nodes[34:] for i in node.q]
+        np.testing.assert_array_equal(after.q[0, of_second], sound.q[0, of_second])
+        np.testing.assert_array_equal(after.q[0, : of_second[0]], state.q[0, : of_second[0]])
+
+
+@pytest.mark.slow
+def test_a_rope_in_single_precision_loses_energy_as_in_double():
+    world = ropes(34, free=True, bodies=1, height=0.3)
+    double, single = moved(world.state(worlds=2)), world.state(worlds=2, dtype=np.float32)
+    single.q, single.v = double.q, double.v
+    start, solver = energy(world.model, double), Featherstone(world, DT)
+    ends = [energy(world.model, solver.step(state, steps=300)) / start for state in (double, single)]
+    np.testing.assert_allclose(ends[1], ends[0], atol=0.01)
+    assert ends[0].max() < 0.1
+
+
+@pytest.mark.slow
+def test_a_box_beside_a_rope_sleeps_until_the_rope_hits_it():
+    world = ropes(34, free=True, bodies=1, damping=[1e-4] * 3, bodies_at=(0.7, 0.2, 0.015))
+    solver = Featherstone(world, DT, sleep=0.02)
+    state = solver.step(world.state(), steps=500)
+    assert not state.v[0, -6:].any()
+    assert state.v[0, :-6].any()  # a rope does not sleep
+    place = state.poses[0, -1].copy()
+    state.v[0, 1] = 3.0  # m/s
+    assert np.abs(solver.step(state, steps=300).poses[0, -1] - place).max() > 0.01
+
+
+@pytest.mark.slow
+def test_a_chain_with_joints_that_share_a_coordinate_moves_by_tables_as_by_one_program():
+    """Tables took it for a rope once its joints were simplified, and ended in a KeyError."""
+    b, above = WorldBuilder(), "world"
+    for k in range(34):
+        b.add_link(f"{k}")
+        b.add_shape(f"{k}", Capsule(0.008, 0.024), SE3(LYING, [0.02, 0, 0]))
+        joint = Mimic(Revolute([0, 1, 0]), "to_10") if k == 20 else Revolute([0, 1, 0])
+        b.add_joint(f"to_{k}", joint, above, f"{k}", SE3(translation=[0.04, 0, 0] if k else [0, 0, 2]))
+        above = f"{k}"
+    b.add_articulation("rope", [f"to_{k}" for k in range(34)])
+    world = b.finalize()
+    one, rows = (Featherstone(world, DT, tables=tables).step(world.state(), steps=50) for tables in (False, True))
+    np.testing.assert_allclose(rows.v, one.v, atol=1e-8)
