@@ -47,7 +47,7 @@ def cost_of(given, rest, x, u):
     return total + 0.5 * x @ final @ x + rest["final_slope"] @ x
 
 
-@pytest.mark.parametrize("largest", [page.LARGEST, 0], ids=["compiled", "numbers"])
+@pytest.mark.parametrize("largest", [page.LARGEST, 0], ids=["program", "kernel"])
 def test_riccati_finds_the_least_cost(largest, monkeypatch):
     """No other controls cost less, and the feedback's cost is what P and p say."""
     monkeypatch.setattr(page, "LARGEST", largest)
@@ -89,7 +89,7 @@ def test_riccati_of_a_batch_and_of_what_is_given_once():
     close(P, np.eye(2) + A.T @ P @ A - A.T @ P @ B @ np.linalg.solve(H, B.T @ P @ A), 1e-10)
 
 
-@pytest.mark.parametrize("largest", [page.LARGEST, 0], ids=["compiled", "numbers"])
+@pytest.mark.parametrize("largest", [page.LARGEST, 0], ids=["program", "kernel"])
 def test_riccati_of_what_overflows_is_refused_without_warnings(largest, monkeypatch):
     """NumPy warned of large problems as they ran away."""
     monkeypatch.setattr(page, "LARGEST", largest)
@@ -98,7 +98,7 @@ def test_riccati_of_what_overflows_is_refused_without_warnings(largest, monkeypa
         optimal.riccati(1e200 * A, *given)
 
 
-@pytest.mark.parametrize("largest", [page.LARGEST, 0], ids=["compiled", "numbers"])
+@pytest.mark.parametrize("largest", [page.LARGEST, 0], ids=["program", "kernel"])
 def test_riccati_of_controls_in_units_of_their_own(largest, monkeypatch):
     """And of costs whose matrices are not symmetric, which are those of the symmetric parts; and of no problems."""
     monkeypatch.setattr(page, "LARGEST", largest)
@@ -140,10 +140,11 @@ def test_what_riccati_refuses():
         optimal.riccati(*given[:3], "R", given[4])
 
 
-@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("largest", [page.LARGEST, 0], ids=["program", "kernel"])
 @pytest.mark.parametrize("m", [1, 3])
-def test_controls_between_bounds_are_the_best(m, compiled):
+def test_controls_between_bounds_are_the_best(m, largest, monkeypatch):
     """No k within its bounds costs less (Karush, Kuhn and Tucker), and feedback does not move what is at one."""
+    monkeypatch.setattr(page, "LARGEST", largest)
     rng, N = np.random.default_rng(m), 50
     root = rng.normal(size=(N, m, m))
     R, r = root @ np.swapaxes(root, -1, -2) + 0.05 * np.eye(m), rng.normal(size=(N, m))
@@ -152,12 +153,8 @@ def test_controls_between_bounds_are_the_best(m, compiled):
     low, high = -rng.uniform(0, 1, size=(N, m)), rng.uniform(0, 1, size=(N, m))
     one = page.Knots(*(a[None] for a in at))
     ends = np.zeros((N, 2, 2)), np.zeros((N, 2))
-    if not compiled:
-        found = page.stage(*ends, at, np.zeros(N), (low, high))
-        K, k = found[2], found[3]
-    else:
-        found = page.sweep(one, *ends, np.zeros(N), (low[None], high[None]))
-        K, k = found.K[0], found.k[0]
+    found = page.sweep(one, *ends, np.zeros(N), (low[None], high[None]))
+    K, k = found.K[0], found.k[0]
     slope = r + (R @ k[..., None])[..., 0]
     at_low, at_high = k <= low, k >= high
     free = ~at_low & ~at_high
@@ -167,6 +164,36 @@ def test_controls_between_bounds_are_the_best(m, compiled):
     assert (slope[at_low] >= 0.0).all()
     assert (slope[at_high] <= 0.0).all()
     assert (K[~free] == 0.0).all()
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (3, 9), (7, 2), (8, 8), pytest.param(14, 7, marks=pytest.mark.slow)])
+def test_the_kernel_is_the_program(n, m, monkeypatch):
+    """Sizes within, at and beyond a vector; gaps and bounds; problems side by side, each as by itself."""
+    rng, T, N = np.random.default_rng(n), 3, 19
+
+    def positive(size):
+        root = rng.normal(size=(T, N, size, size))
+        return root @ np.swapaxes(root, -1, -2) / size + 0.1 * np.eye(size)
+
+    W = positive(n + m)
+    A, B = rng.normal(size=(T, N, n, n)) / n, rng.normal(size=(T, N, n, m))
+    slopes = rng.normal(size=(T, N, n)), rng.normal(size=(T, N, m))
+    blocks = W[..., :n, :n], W[..., n:, :n], W[..., n:, n:]
+    knots = page.Knots(A, B, *map(np.ascontiguousarray, blocks), *slopes)
+    P, p, mu, c = positive(n)[0], rng.normal(size=(N, n)), rng.uniform(size=N), rng.normal(size=(T, N, n))
+    for bounds in (None, [np.full((T, N, m), -0.3), np.full((T, N, m), 0.2)]):
+        monkeypatch.setattr(page, "LARGEST", n)
+        expected = page.sweep(knots, P, p, mu, bounds, c)
+        monkeypatch.setattr(page, "LARGEST", 0)
+        found = page.sweep(knots, P, p, mu, bounds, c)
+        for a, b in zip(found[:6], expected[:6], strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-13 * max(1.0, np.abs(b).max()))
+        own = [np.ascontiguousarray(a[:, 5:6]) for a in knots]
+        alone = page.sweep(
+            page.Knots(*own), P[5:6], p[5:6], mu[5:6], bounds and [b[:, 5:6].copy() for b in bounds], c[:, 5:6].copy()
+        )
+        for a, b in zip(alone, found, strict=True):
+            np.testing.assert_array_equal(a[:, 0], b[:, 5])
 
 
 # --- descents ---

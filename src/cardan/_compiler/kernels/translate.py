@@ -381,6 +381,9 @@ class Translator(CodeWriter):
             return self.whole(WHOLE[type(op)], a, b)
         if not isinstance(op, (ast.FloorDiv, ast.Mod)):
             self.fail(f"no operation {type(op).__name__} on whole numbers")
+        if b.isdigit() and int(b).bit_count() == 1:  # by a power of 2: bits say it, as Python rounds down
+            is_rest = isinstance(op, ast.Mod)
+            return self.whole("and" if is_rest else "ashr", a, int(b) - 1 if is_rest else int(b).bit_length() - 1)
         rest = self.whole("srem", a, b)  # of the sign of a; Python's is of the sign of b
         other = self.emit(f"icmp slt i64 {self.whole('xor', rest, b)}, 0")
         differs = self.emit(f"and i1 {other}, {self.whole('icmp ne', rest, 0)}")

@@ -14,8 +14,8 @@ and u = k + K x. In (3) a descent adds mu to the diagonal of Q_uu, and k may hav
 on, does not move, nor does feedback move it. (4) holds then, too: P_t = Q_xx + K^T Q_uu K + K^T Q_ux + Q_ux^T K for any
 K, and what is free has (Q_uu + mu) K = -Q_ux.
 
-One code does this for symbols and for numbers. Up to `LARGEST` states a stage is a program, many problems at once;
-beyond, its straight line would be longer than what NumPy takes to call LAPACK.
+Up to `LARGEST` states a stage is a program, whose lanes are problems. Beyond, its straight line would be long: then a
+kernel runs all stages of a problem, with the columns of matrices in the lanes (`riccati_kernel`).
 
 Source: Tassa, Erez and Todorov, Synthesis and stabilization of complex behaviors (2012), equations 5, 10 and 11; Tassa,
 Mansard and Todorov, Control-limited differential dynamic programming (2014), for bounds.
@@ -38,15 +38,16 @@ from cardan._algebra.scalar import maximum, minimum, where
 from cardan._compiler.program import Array
 from cardan._compiler.program.trace import trace
 from cardan._compiler.runtime.memory import empty
+from cardan._compiler.runtime.threads import split
 from cardan._compiler.targets import compile_program, default_target
 from cardan._compiler.targets.runner import Runner
 from cardan._dynamics.algorithms.linear import Factor, dot, mirrored, transposed
 from cardan._dynamics.call.public import Reals
+from cardan._motion.optimal.riccati_kernel import PASSES, all_stages, prepared
 from cardan._motion.tasks.task import checked_array
 
 WHERE = "riccati"
-LARGEST = 24  # states: one of 24 and 8 controls is 70 000 operations, which take LLVM 0.5 s
-PASSES = 20  # of the search for what is at its bound: three to five are usual
+LARGEST = 12  # states: from there on one problem takes the kernel less time, and from 18 on 16 problems do
 
 
 class Knots(NamedTuple):
@@ -82,7 +83,7 @@ class Riccati(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """What a descent needs of a sweep: `least` is the least pivot or eigenvalue of Q_uu, by knot and problem."""
+    """What a descent needs of a sweep: `least` is the least pivot of Q_uu + mu, by knot and problem."""
 
     P: np.ndarray
     p: np.ndarray
@@ -139,7 +140,9 @@ def riccati(
     given |= {"final": final, "final_slope": final_slope}
     arrays = {k: checked_array(WHERE, k, given[k], core) for k, core in (cores | ends).items() if given[k] is not None}
     batch, T = _leading({k: a.shape[: a.ndim - len((cores | ends)[k])] for k, a in arrays.items()}, ends)
-    arrays |= {k: _even(arrays[k]) for k in ("Q", "R", "final")}  # x^T Q x is that of the symmetric part
+    arrays |= {
+        k: 0.5 * (arrays[k] + _T(arrays[k])) for k in ("Q", "R", "final")
+    }  # x^T Q x is that of the symmetric part
     N = math.prod(batch)
 
     def of_all(name: str) -> np.ndarray:
@@ -155,7 +158,7 @@ def riccati(
     found = sweep(knots, of_end("final"), of_end("final_slope"), np.zeros(knots.A.shape[1]), c=of_all("c"))
     bad = np.argwhere(~(found.least > 0.0))
     if len(bad):
-        got = f"{found.least[tuple(bad[-1])]:.3g} as its least pivot or eigenvalue at knot {bad[-1][0]}"
+        got = f"{found.least[tuple(bad[-1])]:.3g} as its least pivot at knot {bad[-1][0]}"
         raise ParameterError("R + B^T P B of riccati", got=got, expected="a positive definite matrix")
     return Riccati(*(np.moveaxis(a, 0, 1).reshape(*batch, a.shape[0], *a.shape[2:]) for a in (*found[2:4], *found[:2])))
 
@@ -182,7 +185,7 @@ def _leading(leads: Mapping[str, tuple[int, ...]], ends: Collection[str]) -> tup
     return batch, lead[-1]
 
 
-# --- one stage, of symbols or of numbers ---
+# --- one stage, of symbols ---
 
 
 def stage(P: Any, p: Any, at: Knots, mu: Any, bounds: Sequence[Any] | None = None, c: Any = None) -> tuple[Any, ...]:
@@ -203,7 +206,7 @@ def stage(P: Any, p: Any, at: Knots, mu: Any, bounds: Sequence[Any] | None = Non
         K = -solved
     Qk = _times(Q_uu, k)
     p = Q_x + _times(_T(K), Qk + Q_u) + _times(_T(Q_ux), k)  # (4)
-    P = _even(Q_xx) + _symmetric(K, Q_ux - mu[..., None, None] * K)
+    P = np.array(mirrored(Q_xx.tolist()), dtype=object) + _symmetric(K, Q_ux - mu[..., None, None] * K)
     return P, p, K, k, (Q_u * k).sum(-1), (Qk * k).sum(-1), least
 
 
@@ -213,16 +216,9 @@ def _T(M: Any) -> Any:
 
 def _symmetric(X: Any, Y: Any) -> Any:
     """Return X^T Y, which is symmetric, with equal halves."""
-    if X.dtype != object:
-        return _even(_T(X) @ Y)
     columns = [transposed(M.tolist()) for M in (X, Y)]
     rows = [[dot(x, y) for y in columns[1][: i + 1]] for i, x in enumerate(columns[0])]
     return np.array(mirrored([row + [0.0] * (len(rows) - len(row)) for row in rows]), dtype=object)
-
-
-def _even(M: Any) -> Any:
-    """Return a matrix that is symmetric in exact arithmetic with equal halves."""
-    return 0.5 * (M + _T(M)) if M.dtype != object else np.array(mirrored(M.tolist()), dtype=object)
 
 
 def _times(M: Any, x: Any) -> Any:
@@ -230,19 +226,11 @@ def _times(M: Any, x: Any) -> Any:
 
 
 def _solved(H: Any, b: Any) -> tuple[Any, Any]:
-    """Return H^-1 b and the least pivot, of numbers the least eigenvalue; it is above 0 if H is positive definite."""
-    if H.dtype == object:
-        factor = Factor(H.tolist())
-        pivots = [1.0 / e for e in factor.inverse_diagonal]
-        rows = transposed([factor.solve(column) for column in b.T.tolist()])
-        return symbolic((e for row in rows for e in row), b.shape), functools.reduce(minimum, pivots)
-    diagonal = np.diagonal(H, axis1=-2, axis2=-1)
-    size = np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))[..., None]  # each control in a unit of its own
-    even = H / size / _T(size)
-    finite = np.isfinite(even).all(axis=(-1, -2))
-    least = np.where(finite, np.linalg.eigvalsh(np.where(finite[..., None, None], even, 0.0))[..., 0], -np.inf)
-    even = np.where(least[..., None, None] > 0.0, even, np.eye(H.shape[-1]))
-    return np.linalg.solve(even, b / size) / size, least
+    """Return H^-1 b and the least pivot, which is above 0 if H is positive definite."""
+    factor = Factor(H.tolist())
+    rows = transposed([factor.solve(column) for column in b.T.tolist()])
+    least = functools.reduce(minimum, [1.0 / e for e in factor.inverse_diagonal])
+    return symbolic((e for row in rows for e in row), b.shape), least
 
 
 def _of_free(H: Any, free: Any) -> Any:
@@ -265,7 +253,7 @@ def _within(H: Any, g: Any, low: Any, high: Any) -> tuple[Any, Any]:
         return where((k <= low) & (slope > 0.0), 0.0, where((k >= high) & (slope < 0.0), 0.0, 1.0))
 
     def going(k: Any, _: Any, gained: Any) -> Any:
-        return (gained[0] if gained.dtype == object else gained) > 0.0
+        return gained[0] > 0.0
 
     def better(k: Any, before: Any, _: Any) -> tuple[Any, Any, Any]:
         free = freedom(k)
@@ -284,8 +272,6 @@ def _within(H: Any, g: Any, low: Any, high: Any) -> tuple[Any, Any]:
 
 def _of_less(cost: Any, tried: Any, best: Any, found: Any) -> Any:
     """Return the one of two vectors that costs less."""
-    if cost.dtype != object:
-        return np.where(cost < best, tried, found)
     return symbolic((where(cost[0] < best[0], x, y) for x, y in zip(tried, found, strict=True)), tried.shape)
 
 
@@ -302,10 +288,15 @@ def sweep(
         *(empty((T, N, *core), P.dtype) for core in ((m, n), (m,), (), (), ())),
     )
     found.P[T], found.p[T] = P, p
-    given = [found.P[1:], found.p[1:], *knots, np.broadcast_to(mu, (T, N)), *(bounds or ()), *((c,) if known else ())]
+    if n > LARGEST:
+        given = knots._asdict() | found._asdict() | {"mu": mu, "c": c if known else np.zeros((T, N, n))}
+        given |= dict(zip(("low", "high"), bounds or (), strict=False))
+        arrays = {name: np.ascontiguousarray(a) for name, a in given.items()}
+        split(N, T * (n + m) ** 3, 1, None, lambda start, stop: all_stages(prepared(T, N, n, m, arrays), start, stop))
+        return found
+    rows = [found.P[1:], found.p[1:], *knots, np.broadcast_to(mu, (T, N)), *(bounds or ()), *((c,) if known else ())]
     results = [found.P[:-1], found.p[:-1], *found[2:]]
-    run = _program(n, m, bounds is not None, known).in_turn if n <= LARGEST else _stages_of_numbers
-    run([a[::-1] for a in given], [a[::-1] for a in results])
+    _program(n, m, bounds is not None, known).in_turn([a[::-1] for a in rows], [a[::-1] for a in results])
     return found
 
 
@@ -313,14 +304,6 @@ def _stage_of(P: Any, p: Any, *given: Any) -> tuple[Any, ...]:
     at, mu, rest = Knots._make(given[:7]), given[7], given[8:]
     bounds, c = (rest[:2], rest[2:]) if len(rest) > 1 else (None, rest)
     return stage(P, p, at, mu, bounds, *c)
-
-
-def _stages_of_numbers(given: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
-    """Write the stages of all knots, one after the other, as the programs do; what overflows is told by `least`."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        for arrays, out in zip(zip(*given, strict=True), zip(*results, strict=True), strict=True):
-            for place, value in zip(out, _stage_of(*arrays), strict=True):
-                place[...] = value
 
 
 @functools.cache
