@@ -62,11 +62,10 @@ class Record:
             if kind is not None:
                 self.words[self.places[name]] = address_of(kind, value)
 
-    def place(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Take several arrays, which are contiguous and of the right type, without a look at each."""
-        self.placed = arrays
-        for name, array in arrays.items():
-            self.whole[self.places[name]] = array.__array_interface__["data"][0]
+    def point(self, words: Mapping[str, int]) -> None:
+        """Write whole numbers under names, and where arrays begin that live as long: without a look at each."""
+        for name, word in words.items():
+            self.whole[self.places[name]] = word
 
     def allocate(self, rows: int, *names: str) -> None:
         """Give arrays so many rows; what they held is lost."""

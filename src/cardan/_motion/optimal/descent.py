@@ -349,12 +349,7 @@ class Way(NamedTuple):
     c: np.ndarray | None  # gaps, shape (T, problems, n)
     slope: np.ndarray
     curve: np.ndarray
-
-    @property
-    def sound(self) -> np.ndarray:
-        return np.asarray(
-            (self.back.least > 0.0).all(0) & np.isfinite(self.back.slope).all(0) & np.isfinite(self.slope)
-        )
+    sound: np.ndarray  # whether Q_uu + mu is positive definite everywhere, and all of it finite
 
     def least_nu(self, near: Motion) -> np.ndarray:
         rises = self.slope + 0.5 * np.maximum(self.curve, 0.0)
@@ -375,7 +370,8 @@ def _swept(motions: Motions, near: Motion, given: Any, mu: np.ndarray, is_exact:
     for own in (knots, motions.with_curvature(knots, p, near, given)) if is_exact else (knots,):
         back = sweep(own, P, p, mu, bounds, c)
         adds = (total(back.slope), total(back.curve)) if c is None else motions.changes(own, c, P, p, back)
-        yield Way(back, c, *adds)
+        sound = (back.least > 0.0).all(0) & np.isfinite(back.slope).all(0) & np.isfinite(adds[0])
+        yield Way(back, c, *adds, sound)
 
 
 def _improved(motions: Motions, near: Motion, way: Way, nu: np.ndarray, given: Any) -> tuple[Motion, np.ndarray]:

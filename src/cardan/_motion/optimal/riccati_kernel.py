@@ -335,16 +335,17 @@ def all_stages(c, begin, stop):
 def prepared(knots: int, problems: int, n: int, m: int, arrays: Mapping[str, np.ndarray]) -> Stages:
     """Return what a thread is given, with room of its own to compute in."""
     controls, states = -(-m // 8), -(-(n + 1) // 8)
-    across, is_bounded = controls + states, "low" in arrays
-    found = Stages(problems=problems, knots=knots, n=n, m=m, controls=controls, states=states)
-    found.is_bounded = int(is_bounded)
+    across = controls + states
     room = {"G": n * across, "PG": 8 * states * across, "H": 8 * across * across, "F": m * across}
-    room |= {"gains": m * states, "rest": m * states, "cost": TOGETHER * (n + 1) * states}
-    room |= (
-        {"E": m * (controls + 1), **dict.fromkeys(("free", "step", "tried", "found"), controls)} if is_bounded else {}
-    )
+    room |= {"gains": m * states, "rest": m * states, "cost": TOGETHER * (n + 1) * states, "E": m * (controls + 1)}
+    room |= dict.fromkeys(("free", "step", "tried", "found"), controls)
+    found = Stages()
     vectors = aligned_empty((sum(room.values()), 8), float)
     vectors[...] = 0.0
-    starts = accumulate(room.values(), initial=0)
-    found.place({**arrays, **{name: vectors[start:] for name, start in zip(room, starts, strict=False)}})
+    starts = accumulate(room.values(), initial=vectors.ctypes.data // 64)
+    found.point({name: 64 * start for name, start in zip(room, starts, strict=False)})
+    found.point({name: array.__array_interface__["data"][0] for name, array in arrays.items()})
+    sizes = {"problems": problems, "knots": knots, "n": n, "m": m, "controls": controls, "states": states}
+    found.point(sizes | {"is_bounded": int("low" in arrays)})
+    found.held = vectors, arrays
     return found
