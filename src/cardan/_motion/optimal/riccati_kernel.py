@@ -13,6 +13,7 @@ Cost: (n + m)^3 multiply-adds a stage, eight at once.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from itertools import accumulate
 
@@ -100,6 +101,7 @@ def solve(F, m, across, first):
 class Stages(Record):
     """What a sweep is given and writes, flat, knots first and then problems; and where it computes."""
 
+    room: np.ndarray
     problems = INT
     knots = INT
     n = INT
@@ -332,20 +334,33 @@ def all_stages(c, begin, stop):
                 set_cost(c, at, own)
 
 
+class Rooms(threading.local):
+    """The room of each thread to compute in, by numbers of states and controls."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[int, int], Stages] = {}
+
+
+ROOMS = Rooms()
+
+
 def prepared(knots: int, problems: int, n: int, m: int, arrays: Mapping[str, np.ndarray]) -> Stages:
-    """Return what a thread is given, with room of its own to compute in."""
+    """Return what this thread is given, until it is given other arrays."""
+    found = ROOMS.known.get((n, m)) or ROOMS.known.setdefault((n, m), _with_room(n, m))
+    found.point({name: array.__array_interface__["data"][0] for name, array in arrays.items()})
+    found.point({"problems": problems, "knots": knots, "is_bounded": int("low" in arrays)})
+    return found
+
+
+def _with_room(n: int, m: int) -> Stages:
     controls, states = -(-m // 8), -(-(n + 1) // 8)
     across = controls + states
     room = {"G": n * across, "PG": 8 * states * across, "H": 8 * across * across, "F": m * across}
     room |= {"gains": m * states, "rest": m * states, "cost": TOGETHER * (n + 1) * states, "E": m * (controls + 1)}
     room |= dict.fromkeys(("free", "step", "tried", "found"), controls)
-    found = Stages()
-    vectors = aligned_empty((sum(room.values()), 8), float)
-    vectors[...] = 0.0
-    starts = accumulate(room.values(), initial=vectors.ctypes.data // 64)
+    found = Stages(n=n, m=m, controls=controls, states=states)
+    found.room = aligned_empty((sum(room.values()), 8), float)
+    found.room[...] = 0.0
+    starts = accumulate(room.values(), initial=found.room.ctypes.data // 64)
     found.point({name: 64 * start for name, start in zip(room, starts, strict=False)})
-    found.point({name: array.__array_interface__["data"][0] for name, array in arrays.items()})
-    sizes = {"problems": problems, "knots": knots, "n": n, "m": m, "controls": controls, "states": states}
-    found.point(sizes | {"is_bounded": int("low" in arrays)})
-    found.held = vectors, arrays
     return found
