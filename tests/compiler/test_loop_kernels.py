@@ -57,6 +57,11 @@ def whole(a, b):
     return a // b, a % b, a & b, a | b, a ^ b, (a << 3) >> 1, count_ones(a), lowest_one(b)
 
 
+@kernel(a=INT, returns=(INT, INT, INT, INT, INT, INT))
+def shares(a):
+    return a // 8, a % 8, a // 1, a % 1, a // 6, a % 6
+
+
 @kernel(x=REAL, y=REAL, returns=(REAL, REAL, INT, INT, REAL, TRUTH, TRUTH))
 def real(x, y):
     chosen = x if x < y else -y
@@ -139,6 +144,7 @@ def test_loops_and_arrays():
 @pytest.mark.parametrize(("a", "b"), [(7, 3), (-7, 3), (7, -3), (-7, -3), (6, 3), (0, 5), (2**40 + 5, 1024)])
 def test_whole_numbers(a, b):
     check(whole, a, b)
+    check(shares, a)
 
 
 @pytest.mark.parametrize(("x", "y"), [(1.5, 2.5), (-1.5, -2.5), (0.1, 0.1), (1e15, -1e15), (-0.0, 0.0)])
