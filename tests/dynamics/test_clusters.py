@@ -605,6 +605,7 @@ def test_wrong_choices_are_refused_with_better_ones(independent, message):
         cardan.clustered(four_bar().model(), independent)
 
 
+@pytest.mark.slow
 def test_a_driven_joint_leads_unless_its_toggle_is_near():
     """A slide leads a crank but near its dead points, where the rod does; who asks for the slide there is told."""
     driven = linkages.slider_crank_of_bars(angle=0.8).with_drives({"slide": cardan.Drive(10.0, 1.0)}).mechanism

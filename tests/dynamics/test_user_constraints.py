@@ -105,6 +105,7 @@ def test_a_disc_that_leans(seed):
     close(R @ ours[3:], a[3:], 1e-12)
 
 
+@pytest.mark.slow
 def test_what_is_held_may_be_a_place_a_velocity_or_an_acceleration():
     """The height of a disc that rolls, as each of the three; and all that rolls as an acceleration."""
     r = 0.3
@@ -301,6 +302,20 @@ def test_constraints_that_depend_on_one_another_move_alike():
     close(accelerations(many, q, v, efforts.efforts), a, 1e-9)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("scale", [1e-9, 1e9])
+def test_units_do_not_matter(scale):
+    model = pendulum()
+    (circle,) = model.constraints
+    q, v, tau = closed_state(model)
+    expected = accelerations(model, q, v, tau)
+    other = model.spanning_tree().with_constraints(lambda model, q: scale * circle(model, q))
+    for dtype, tolerance in ((np.float64, 1e-14), (np.float32, 1e-6)):
+        close(accelerations(other, *(x.astype(dtype) for x in (q, v, tau))), expected, tolerance)
+    close(accelerations(other.with_constraints(circle), q, v, tau), expected, 1e-13)
+
+
+@pytest.mark.slow
 def test_constraints_stand_beside_loops():
     """A crank of a four-bar that is told how it accelerates: its effort is the drive's that would do it."""
 
@@ -445,6 +460,10 @@ def test_what_cannot_hold_is_named():
         free.with_constraints(lambda model, q, v, a: [a[0], a[0] - 1.0]), q, np.zeros(3), np.zeros(3)
     )
     assert np.abs(a.residual).max() > 0.4  # said, not hidden
+    level = free.with_constraints(lambda model, q: 0.5 * q[0] ** 2)  # its row is 0 here, and cannot hold v
+    found = cardan.constrained_forward_dynamics(level, q, [1.0, 0.0, 0.0], np.zeros(3))
+    np.testing.assert_allclose(found.accelerations, 0.0, atol=1e-12)
+    np.testing.assert_allclose(found.residual, 1.0)
 
 
 def test_what_does_not_know_constraints_refuses_by_name():
