@@ -29,11 +29,10 @@ def try_alone(c):
     for k in range(c.kinds):
         if c.looking[k] != 0:
             for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
-                c.tree_tried[t] = 1 if c.tree_hinges[t] > 0 and c.joined == 0 and c.tree_met[t] == 0 else 0
-                if c.tree_tried[t] == 0:
+                if c.tree_met[t] == 1:
                     for v in range(c.hinge_v[t], c.hinge_v[t] + c.tree_hinges[t]):
                         c.v_after[v] = c.v_rows[v]
-            run_where(c, c.tree_tried, c.alone[k], k, 1)
+            run_where(c, c.tree_met, c.alone[k], k, 0)
             for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
                 c.tree_apart[t] = 1 if c.tree_hinges[t] > 0 and is_known_apart(c, t) else 0
 
@@ -44,7 +43,8 @@ def finish_alone(c):
     for k in range(c.kinds):
         if c.alone[k] != 0:
             for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
-                c.tree_near[t] = 1 if c.tree_alone[t] == 1 and c.tree_tried[t] == 0 else 0
+                is_tried = c.tree_hinges[t] > 0 and c.tree_met[t] == 0
+                c.tree_near[t] = 1 if c.tree_alone[t] == 1 and not is_tried else 0
             run_where(c, c.tree_near, c.alone[k], k, 1)
 
 

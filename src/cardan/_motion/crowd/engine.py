@@ -103,14 +103,14 @@ class Engine:
         c.allocate(layout.first_ball[-1], "listed_balls", "looked_pose", "looked_ball")
         c.allocate(c.trees, "tree_sound", "tree_error", "tree_alone", "tree_coupled", "tree_residual", "tree_slack")
         c.allocate(c.trees, "tree_met", "tree_near", "tree_apart", "tree_time")
-        c.allocate(c.trees, "tree_tried", "tree_touched", "tree_predicting", "run_rows")
+        c.allocate(c.trees, "tree_touched", "tree_predicting", "run_rows")
         c.allocate(c.trees, "rest", "rest_woken", "tree_pushed", "tree_placed")
         c.allocate(c.numbers_q, "rest_q")
         c.allocate(2 * c.trees + 1, "body", "body_change")
         c.allocate(c.trees, "colours_of")
         self._name_arrays()
         begin = "effort", "position", "velocity", "wrenches", "line", "armature", "before", "tree_error", "free"
-        known = "tree_met", "tree_apart", "tree_tried", "tree_touched", "looked_q"
+        known = "tree_met", "tree_apart", "tree_touched", "looked_q"
         for name in (*begin, *known, "rest", "rest_woken", "tree_placed"):
             getattr(c, name)[...] = 0
         rows = c.kind_rows.tolist()

@@ -102,7 +102,7 @@ def key_of(c, t, p):
 @kernel(c=Crowd, t=INT, p=INT, returns=INT)
 def place_of_margin(c, t, p):
     """Return where the gap is below which a pair is to touch: less by a skin, if a step alone says how it moves."""
-    return p if c.tree_tried[t] == 1 else p + c.inner_count
+    return p if c.tree_met[t] == 0 else p + c.inner_count
 
 
 @kernel(c=Crowd, t=INT, returns=TRUTH)
@@ -258,35 +258,21 @@ def look_at_robots(c):
 # --- how near its shapes must be to touch -----------------------------------------------------------------------------
 
 
-@kernel(node=F64[27], x=REAL, y=REAL, z=REAL, returns=(REAL, REAL, REAL, REAL, REAL, REAL))
-def twist_at(node, x, y, z):
-    """Return the velocity of a node's body at a point, and its angular velocity, along the axes of the world."""
-    p = node[0] * node[15] + node[1] * node[16] + node[2] * node[17]
-    q = node[3] * node[15] + node[4] * node[16] + node[5] * node[17]
-    r = node[6] * node[15] + node[7] * node[16] + node[8] * node[17]
-    x -= node[9]
-    y -= node[10]
-    z -= node[11]
-    u = node[0] * node[12] + node[1] * node[13] + node[2] * node[14] + q * z - r * y
-    v = node[3] * node[12] + node[4] * node[13] + node[5] * node[14] + r * x - p * z
-    w = node[6] * node[12] + node[7] * node[13] + node[8] * node[14] + p * y - q * x
-    return u, v, w, p, q, r
-
-
-@kernel(c=Crowd, node=F64[:, 27], a=INT, b=INT, within=REAL, returns=REAL)
-def closing_speed(c, node, a, b, within):
-    """Return how fast two shapes move over one another, at most, where both are within so much [m/s]."""
-    s = a if c.shape_extent[a] < c.shape_extent[b] else b
-    n = c.shape_node[s]
-    centre = c.shape_centre[s]
-    x = node[n, 0] * centre[0] + node[n, 1] * centre[1] + node[n, 2] * centre[2] + node[n, 9]
-    y = node[n, 3] * centre[0] + node[n, 4] * centre[1] + node[n, 5] * centre[2] + node[n, 10]
-    z = node[n, 6] * centre[0] + node[n, 7] * centre[1] + node[n, 8] * centre[2] + node[n, 11]
-    u, v, w, p, q, r = twist_at(node[c.shape_node[a]], x, y, z)
-    u_b, v_b, w_b, p_b, q_b, r_b = twist_at(node[c.shape_node[b]], x, y, z)
-    linear = (u - u_b) * (u - u_b) + (v - v_b) * (v - v_b) + (w - w_b) * (w - w_b)
-    angular = (p - p_b) * (p - p_b) + (q - q_b) * (q - q_b) + (r - r_b) * (r - r_b)
-    return sqrt(linear) + (c.shape_extent[s] + within + c.slip_lever) * sqrt(angular)
+@kernel(c=Crowd, a=INT, b=INT, returns=REAL)
+def closing_speed(c, a, b):
+    """Return how fast two shapes of a robot close by the hinges between their nodes, at most, since its look [m/s]."""
+    v = c.hinge_v[c.node_tree[c.shape_node[a]]]
+    i = c.path_first[a]
+    j = c.path_first[b]
+    total = 0.0
+    while c.path_node[i] != c.path_node[j]:  # parents have lower numbers
+        if c.path_node[i] > c.path_node[j]:
+            total += c.path_lever[i] * c.hinge_speed[v + c.path_v[i]]
+            i += 1
+        else:
+            total += c.path_lever[j] * c.hinge_speed[v + c.path_v[j]]
+            j += 1
+    return total
 
 
 @kernel(c=Crowd, a=INT, b=INT, returns=REAL)
@@ -294,11 +280,10 @@ def reach_of(c, a, b):
     """Return how near two shapes must be for contact to be looked for in this step."""
     most = c.further[a] + c.further[b]
     t = c.node_tree[c.shape_node[a]]
-    if t != c.node_tree[c.shape_node[b]] or c.tree_hinges[t] == 0:
+    if t != c.node_tree[c.shape_node[b]] or c.tree_hinges[t] == 0 or c.joined == 1:
         return most
     skin = c.shape_room[a] + c.shape_room[b] + SKIN * (c.shape_extent[a] + c.shape_extent[b])
-    speed = max(closing_speed(c, c.node, a, b, most), closing_speed(c, c.node_after, a, b, most))
-    return min(most, skin + c.horizon * c.dt * speed)
+    return min(most, skin + c.horizon * c.dt * closing_speed(c, a, b))
 
 
 @kernel(c=Crowd, t=INT, count=INT, returns=INT)

@@ -108,7 +108,6 @@ class Crowd(Record):
     hinge_q = I32[:]
     hinge_v = I32[:]
     tree_lonely = I32[:]  # whether nothing else may touch it
-    tree_tried = I32[:]  # whether its step alone was taken before it was known to be alone
     tree_touched = I32[:]  # whether it then touches itself
     tree_apart = I32[:]  # whether it is known to be apart from itself in this step
     tree_time = F64[:]  # for how long it is apart, at the speeds of its hinges when it was looked at [s]

@@ -45,7 +45,7 @@ def judge_tried(c):
         if c.ending[k] != 0:
             run_where(c, c.tree_touched, c.ending[k], k, 1)
     for t in range(c.trees):
-        if c.tree_touched[t] == 1 and c.tree_tried[t] == 1:
+        if c.tree_touched[t] == 1 and c.tree_met[t] == 0:
             c.tree_touched[t] = 0
             count = list_touching(c, t, count)
     if c.lacking != 0:
