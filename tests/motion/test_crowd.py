@@ -710,6 +710,18 @@ def test_the_step_alone_of_a_robot_stands_if_what_is_near_opens(touching_arms):
     assert np.abs(after.v[1] - expected.v[1]).max() > 1.0
 
 
+def test_forces_of_a_robot_on_itself_are_those_of_one_program_before_any_step(touching_arms):
+    """A link that closes 12 mm in a step touches, whatever a look at the robot has left of its hinges' speeds."""
+    state = touching_arms.state(1)
+    state.q, state.v = [folded(touching_arms, 0.012)], [[0.0, 0.0, 20.0]]
+    found, expected = (
+        np.abs(Featherstone(touching_arms, DT, tables=tables).contact_forces(state).force).max()
+        for tables in (True, False)
+    )
+    assert found == pytest.approx(expected, rel=1e-6)
+    assert expected > 100.0
+
+
 def test_what_is_known_of_a_robot_ends_where_its_state_is_no_number(touching_arms):
     state, solver = touching_arms.state(2), Featherstone(touching_arms, DT, tables=True)
     state.q = [[0.1, 0.0, 0.0], folded(touching_arms, 1e-3)]
