@@ -234,9 +234,10 @@ def _part(model: Model, nodes: set[int], closing: list[Connection]) -> Model:
     own = [c for c in model.connections if c.name in names or (riding[c.child] in nodes and not c.joint.nv)]
     ends = dict.fromkeys(body for c in (*own, *closing) for body in (c.parent, c.child) if riding[body] == base)
     poses = {body: SE3.identity() if body == WORLD else model.attachments[body].pose for body in ends}
-    to_first = poses[WORLD if WORLD in ends else next(iter(ends))].inverse()
+    first = WORLD if WORLD in ends else next(iter(ends))
+    placed = {b: SE3.identity() if b == first else poses[first].inverse() @ X for b, X in poses.items()}
     holding = {c.child: c.name for c in model.connections}
-    held = [Connection(holding[b], Fixed(), WORLD, b, to_first @ X) for b, X in poses.items() if b != WORLD]
+    held = [Connection(holding[b], Fixed(), WORLD, b, X) for b, X in placed.items() if b != WORLD]
     connections = (*held, *own)
     return Model(model.name, tuple(Body(c.child) for c in connections), connections, closures=tuple(closing))
 

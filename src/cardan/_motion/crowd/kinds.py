@@ -39,7 +39,10 @@ BASE = "base"
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A tree of a model: its nodes, its bodies, and where its coordinates are."""
+    """A tree of a model: its nodes, its bodies, and where its coordinates are.
+
+    If it has several roots on one body, or a cluster's, that body is the last of its bodies.
+    """
 
     nodes: tuple[Node, ...]
     bodies: tuple[int, ...]
@@ -152,11 +155,15 @@ def kinds_of(model: Model, kinematic: Sequence[str]) -> list[Kind]:
             kind = found.setdefault("loose", Kind(simplified_tree(loose), ()))
             kind.numbers.append([float(e) for e in tree.nodes[0].inertia.parameters()])
         else:
+            base = _base_of(model, tree, children)
+            if base is not None:
+                tree = replace(tree, bodies=(*tree.bodies, number[base]))
             parts, root, names = _parts_of(model, tree, children, told)
             place = SE3.identity()
             if root is not None:
                 place = model.attachments[root.parent].pose @ root.parent_pose
-                tree = replace(tree, base=number.get(root.parent, -1), hang=root.parent_pose)
+                hang = SE3.identity() if base else root.parent_pose
+                tree = replace(tree, base=number.get(base or root.parent, -1), hang=hang)
             kind = found.get((parts, names))
             if kind is None:
                 alone = Model("tree", *parts, gravity=model.gravity)
@@ -171,7 +178,8 @@ def kinds_of(model: Model, kinematic: Sequence[str]) -> list[Kind]:
 
 def _placed(kind: Kind) -> Model:
     """Return the model of trees that are alike but for where they hang: there, or where each is said to hang."""
-    first, place = kind.numbers[0], {PLACE: (kind.model.nodes[0].name, "parent_pose")}
+    root = next(c.name for c in kind.model.connections if c.parent == WORLD)
+    first, place = kind.numbers[0], {PLACE: (root, "parent_pose")}
     if any(numbers != first for numbers in kind.numbers):
         return kind.model.with_inputs(**place)  # not simplified: frames of nodes must not depend on what is given
     kind.numbers = [[] for _ in kind.trees]
@@ -214,6 +222,15 @@ def _loose_model(model: Model) -> Model:
     """Return the model of a body that moves freely, whose inertia it is given."""
     body = Body(FREE.child, Inertia(1.0, (0.0, 0.0, 0.0), np.eye(3)))
     return Model("body", (body,), (FREE,), gravity=model.gravity).with_inputs("inertial_parameters")
+
+
+def _base_of(model: Model, tree: Tree, children: dict[str, Connection]) -> str | None:
+    """Return the body that all of a tree hangs on, if it has several roots, or a cluster's; None if there is none."""
+    own = {model.bodies[k].name for k in tree.bodies}
+    roots = [c for c in map(children.__getitem__, own) if c.parent not in own]
+    bases = {c.parent for c in roots}
+    is_one = len(bases) == 1 and WORLD not in bases and (len(roots) > 1 or roots[0].joint.is_placed)
+    return bases.pop() if is_one else None
 
 
 def _parts_of(

@@ -77,6 +77,7 @@ class Layout:
             for kind in self.kinds
             for tree in kind.trees
             for k, body in zip(tree.bodies, kind.model.bodies, strict=True)
+            if kind.model.attachments[body.name].node >= 0
         }
         number = {name: k for k, name in enumerate(scene.model.body_names)}
         bases = {tree.base for kind in self.kinds if kind.is_spread for tree in kind.trees}
@@ -160,7 +161,7 @@ class Layout:
             for j in partners[is_fixed | (is_own & (partners > i) & itself)].tolist():
                 pair: Any = self.scene.pair(i, j)
                 at, pose = names.get(pair.b, WORLD), pair.pose_b
-                if self.base_of[j] >= 0:
+                if at == WORLD and self.base_of[j] >= 0:
                     at, pose = BASE, tree.hang.inverse() @ pose
                 elif at == WORLD:
                     pose = model.attachments[pair.b].pose @ pose
