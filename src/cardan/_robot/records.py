@@ -264,8 +264,8 @@ class Material(ByFields):
 
     Args:
         friction: coefficient of Coulomb friction [-].
-        restitution: share of the normal velocity that comes back, in [0, 1]. With 0 the convex law leaves a blow to the
-            spring of the contact, which gives some of it back; with 1e-6 it stops.
+        restitution: share of the normal velocity that comes back of a blow, in [0, 1]. With 0 and a dissipation, it is
+            what the spring of the contact gives back.
         stiffness: of the surface [N/m]; None for one that follows the masses.
         dissipation: of Hunt and Crossley: the force is stiffness depth (1 + dissipation rate) [s/m]; None for what
             lets a body on its contacts swing once in the convex law, and 1 in the others.

@@ -13,6 +13,9 @@ with m = mu R_t / R_n. R_n = 1 / (k dt (dt + d)) is the spring k with the dissip
 SETTLING / sqrt(k w), or the depth over `RECOVERY` if that is longer; both R have a floor, in parts of the inverse mass
 w that is felt, that makes a contact nearly rigid.
 
+What meets faster than `IMPACT` meets as rigid bodies do (Newton): R_n is that floor, and v* = -e v_n. Where e is 0, v*
+takes the gap that is left instead, so that what is stopped touches, and the spring bears it from there.
+
 In Newton's method the part of the cone is decided at an estimate of both g and v, by the projection of
 
     z = g + (v* - v - R g) / w
@@ -62,15 +65,21 @@ DAMPED = 1.0
 # The speed [m/s] at which a depth is left, at most, where no dissipation is given: what begins in the ground, or is
 # deep in it after a blow, is not thrown. The spring bears what it bore.
 RECOVERY = 1.0
-IMPACT = 0.1  # the approach [m/s] from which bodies bounce; slower ones come to rest
+# The approach [m/s] from which a blow is one of rigid bodies; a slower one is the spring's, and comes to rest. So fast
+# is what swings on a spring that its weight presses by a millimetre.
+IMPACT = 0.1
+# The restitution below which v* passes from e |v_n| to what is left of the gap.
+SLIGHT = 1e-2
 SMALL = 1e-12  # the slip [m/s] below which its direction is nothing but rounding
 
 
-def rebound(contact: Contact, dt: float) -> tuple[Scalar, Scalar]:
-    """Return whether what meets within a step bounces, and the velocity along the normal with which it leaves."""
-    v_n, e = contact.normal.dot(contact.velocity.linear), contact.material.restitution
-    meets = logical_and(v_n < -IMPACT, contact.gap + dt * v_n < 0.0)
-    return logical_and(meets, e > 0.0), -e * v_n  # if it is given for each world, 0 is the law without restitution
+def blow(contact: Contact, dt: float) -> tuple[Scalar, Scalar]:
+    """Return whether what meets within a step does so as rigid bodies, and the velocity along the normal after it."""
+    v_n, e, gap = contact.normal.dot(contact.velocity.linear), contact.material.restitution, contact.gap
+    hits = logical_and(v_n < -IMPACT, gap + dt * v_n < 0.0)
+    if contact.material.dissipation is not None:
+        hits = logical_and(hits, e > 0.0)  # else the spring is asked to give back what it does
+    return hits, -e * v_n - maximum(gap, 0.0) * (1.0 / dt) * (1.0 - minimum(e * (1.0 / SLIGHT), 1.0))
 
 
 class Impulse(NamedTuple):
@@ -107,11 +116,9 @@ class FrictionCone(NamedTuple):
         delay = where(contact.gap < 0.0, delay, 0.0)
         rate = 1.0 / (dt + delay)
         R_n, wanted = maximum(rigid, spring * dt * rate), -contact.gap * rate
-        if not is_zero(material.restitution):
-            hits, leaving = rebound(contact, dt)
-            wanted = where(hits, maximum(wanted, leaving), wanted)
-            # A soft contact would add its own rebound, and take (1 + e) R_n / w of the speed.
-            R_n = where(hits, minimum(R_t, rigid), R_n)
+        hits, after = blow(contact, dt)
+        # A soft contact would add its own rebound, and take (1 + e) R_n / w of the speed.
+        R_n, wanted = where(hits, minimum(R_t, rigid), R_n), where(hits, after, wanted)
         spin, roll = (_over(e, material.friction) for e in (material.torsional, material.rolling))
         law = FrictionCone(contact.normal, material.friction, w, R_n, R_t, wanted, spin, roll)
         return law if contact.along is None else law._in_two_directions(contact.along, material.anisotropy)
