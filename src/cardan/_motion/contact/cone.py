@@ -43,7 +43,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from cardan._algebra.scalar import absolute, is_zero, logical_and, maximum, minimum, sqrt, where
+from cardan._algebra.scalar import absolute, is_zero, logical_and, logical_or, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Symmetric3, Vector3
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._motion.contact.point import Contact
@@ -76,9 +76,10 @@ SMALL = 1e-12  # the slip [m/s] below which its direction is nothing but roundin
 def blow(contact: Contact, dt: float) -> tuple[Scalar, Scalar]:
     """Return whether what meets within a step does so as rigid bodies, and the velocity along the normal after it."""
     v_n, e, gap = contact.normal.dot(contact.velocity.linear), contact.material.restitution, contact.gap
-    hits = logical_and(v_n < -IMPACT, gap + dt * v_n < 0.0)
-    if contact.material.dissipation is not None:
-        hits = logical_and(hits, e > 0.0)  # else the spring is asked to give back what it does
+    bounces = e > 0.0
+    if contact.material.dissipation is None:  # else the spring is asked to give back what it does
+        bounces = logical_or(bounces, contact.pair.is_rigid)
+    hits = logical_and(bounces, logical_and(v_n < -IMPACT, gap + dt * v_n < 0.0))
     return hits, -e * v_n - maximum(gap, 0.0) * (1.0 / dt) * (1.0 - minimum(e * (1.0 / SLIGHT), 1.0))
 
 

@@ -20,6 +20,7 @@ Source: Featherstone (2008), section 2.8 and 11.2.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,8 +28,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan._algebra.scalar import absolute, is_zero, sqrt
+from cardan._algebra.scalar import absolute, is_zero, minimum, sqrt
 from cardan._algebra.spatial import SE3, Force, Matrix3, Motion, Scalar, Vector3
+from cardan._dynamics.algorithms.chains import is_chain
+from cardan._dynamics.algorithms.crba import composite_inertias
 from cardan._dynamics.algorithms.drives import joint_inertias
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.spin import BodyMotion
@@ -42,6 +45,9 @@ if TYPE_CHECKING:
     from cardan._motion.collision import Candidate
 
 WORLD = -1  # the node of the world
+# So many times the squared radius of gyration count of a squared lever: of a body whose inertia fits its shape it is 3
+# to 4. What lies flat on corners moves by its mass alone, however little it resists to a push on one of them.
+FIT = 30.0
 STANDS = 1e-12  # the square of the sine of a capsule's tilt, below which it lies along no direction of a plane
 
 
@@ -49,29 +55,42 @@ class AtRest:
     """A model in its neutral configuration: what regularisations are measured by."""
 
     def __init__(self, model: Model) -> None:
+        self.is_chain = is_chain(model)
         self.still = Snapshot(model, model.manifold.neutral(), [0.0] * model.nv)
         self.D = joint_inertias(model)
+        self.widest: list[Scalar] = [math.inf] * model.nv  # the square of a lever that counts, of each coordinate
+        for node, whole in zip(model.nodes, composite_inertias(model, self.still.relative), strict=True):
+            for j in node.v if not is_zero(whole.mass) else ():
+                self.widest[j] = FIT * self.D[j] / whole.mass
 
-    def inverse_mass(self, node: int, centre: Vector3, extent: float) -> Scalar:
-        """Return the velocity that an impulse on a node's body makes: the mean over points around a centre [1/kg].
+    def arms(self, X: SE3, half: Sequence[float]) -> list[Vector3]:
+        """Return half the sides of a box at a pose in a node, along the node's axes [m]."""
+        if self.is_chain:  # those of a cube: fine chains that land fast run away by their own
+            half = [math.sqrt(sum(e * e for e in half) / 3.0)] * 3
+        return [side * e for side, e in zip(X.rotation.columns(), half, strict=True)]
 
-        2/3 extent^2 is the mean of their squared levers about an axis.
+    def inverse_mass(self, node: int, centre: Vector3, arms: Sequence[Vector3]) -> Scalar:
+        """Return the velocity that an impulse on a node's body makes: the mean over corners of a box [1/kg].
+
+        The corners are the centre plus or minus each of the arms, so that their levers add up by squares.
         """
         total: Scalar = 0.0
         for j, column in self.still.columns(node).items():
             if not is_zero(self.D[j]):
                 moved = (column.linear + column.angular.cross(centre)).norm_squared()
-                moved = moved + column.angular.norm_squared() * (2.0 / 3.0 * extent**2)
-                total = total + moved / (3.0 * self.D[j])
+                turned = sum((column.angular.cross(arm).norm_squared() for arm in arms), 0.0)
+                total = total + (moved + minimum(turned, self.widest[j])) / (3.0 * self.D[j])
         return total
 
-    def inverse_mass_of_many(self, node: int, centre: Vector3, extent: float) -> float:
+    def inverse_mass_of_many(self, node: int, centre: Vector3, arms: Sequence[Vector3]) -> float:
         """Return the same of a model with many nodes, all of whose inertias are numbers."""
-        columns, D, point = self._in_world, np.array(self.D), np.array(self.still.poses[node] @ centre)
+        columns, D, pose = self._in_world, np.array(self.D), self.still.poses[node]
         on = [j for i in supports(self.still.model, node) for j in self.still.model.nodes[i].v if D[j] > 0.0]
         linear, angular = columns[on, :3], columns[on, 3:]
-        moved = ((linear + np.cross(angular, point)) ** 2).sum(axis=1)
-        return float(((moved + (angular**2).sum(axis=1) * (2.0 / 3.0 * extent**2)) / (3.0 * D[on])).sum())
+        moved = ((linear + np.cross(angular, np.array(pose @ centre))) ** 2).sum(axis=1)
+        levers = [np.cross(angular, np.array(pose.rotation @ arm)) for arm in arms]
+        turned = np.minimum((np.array(levers) ** 2).sum(axis=(0, 2)), np.array(self.widest)[on])
+        return float(((moved + turned) / (3.0 * D[on])).sum())
 
     @cached_property
     def _in_world(self) -> np.ndarray:
@@ -90,19 +109,24 @@ class ContactsOfPair:
     rest: AtRest
     nodes: tuple[int, int]  # a and b, `WORLD` for the world at rest
     centres: tuple[Vector3, Vector3]  # of both shapes, each in its node's frame
-    extents: tuple[float, float]  # how far about its centre a shape reaches [m]
+    arms: tuple[Sequence[Vector3], Sequence[Vector3]]  # half the sides of the boxes about both, likewise [m]
     lever_rate: LeverRate | None = None  # of a's shape on the world
     # of a pair with several candidates: by how much they are nearer than what need not be looked at [m]
     nearness: Scalar | None = None
     axis: Vector3 | None = None  # of a capsule on a plane, in a's frame
     runs: tuple[Motion | None, Motion | None] = (None, None)  # U of both, each in its node's frame
 
+    @property
+    def is_rigid(self) -> bool:
+        """Whether a blow is one of rigid bodies, which a step of a long chain cannot follow (`whips`)."""
+        return not self.rest.is_chain
+
     @cached_property
     def inverse_mass(self) -> Scalar:
         """The velocity that an impulse on the points makes, about: sum of |J_j|^2 / 3 D_j in the neutral pose."""
         # Regularisations are measured by it. It is a number if the inertias are, whatever the configuration.
-        both = zip(self.nodes, self.centres, self.extents, strict=True)
-        return sum((self.rest.inverse_mass(node, c, extent) for node, c, extent in both if node != WORLD), 0.0)
+        both = zip(self.nodes, self.centres, self.arms, strict=True)
+        return sum((self.rest.inverse_mass(node, c, arms) for node, c, arms in both if node != WORLD), 0.0)
 
 
 class Contact:

@@ -72,9 +72,14 @@ class _Collider(NamedTuple):
         return self.X.translation if isinstance(self.shape, GROUNDS) else self.X @ box_about(self.shape)[0]
 
     @property
+    def half(self) -> Vector3:
+        """Half the sides of the box about the shape; 0 of what has no end."""
+        return Vector3.zero() if isinstance(self.shape, GROUNDS) else box_about(self.shape)[1]
+
+    @property
     def extent(self) -> float:
-        """How far the shape reaches from its centre, at most; 0 of what has no end."""
-        return 0.0 if isinstance(self.shape, GROUNDS) else float(radius_about(box_about(self.shape)[1]))
+        """How far the shape reaches from its centre, at most."""
+        return float(radius_about(self.half))
 
     def moves_by(self, moment: Snapshot, dt: float) -> Scalar:
         """Return how far a point of the shape moves in a time, at most, at the velocities there are [m]."""
@@ -114,13 +119,13 @@ def contacts(moment: Snapshot, pairs: Iterable[Pair], skipping: float | None = N
     found, at_rest = [], AtRest(moment.model)
     candidates_of = points_of(placed, [a.X for a, _ in sides], reaches or None)
     for k, (pair, (a, b), candidates) in enumerate(zip(listed, sides, candidates_of, strict=True)):
-        centres, extents = (a.centre, b.centre), (a.extent, b.extent)
+        centres, arms = (a.centre, b.centre), (at_rest.arms(a.X, a.half), at_rest.arms(b.X, b.half))
         lies = isinstance(a.shape, Capsule) and isinstance(b.shape, Plane)
         rate, axis, runs = lever_rate(a.shape, a.X), a.X.rotation @ Z if lies else None, (a.runs, b.runs)
         for part in _patches(candidates, a.shape, b.shape):
             least = reduce(minimum, (c.gap for c in part))
             nearness = reaches[k] - least if reaches and len(candidates) > 1 else None
-            shared = ContactsOfPair(at_rest, (a.node, b.node), centres, extents, rate, nearness, axis, runs)
+            shared = ContactsOfPair(at_rest, (a.node, b.node), centres, arms, rate, nearness, axis, runs)
             for candidate in part:
                 touching = candidate._replace(gap=candidate.gap - pair.margin)
                 found.append(Contact(moment, shared, touching, pair.material))

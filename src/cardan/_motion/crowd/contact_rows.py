@@ -59,9 +59,10 @@ class ContactRows:
             poses, V, motions = ([e[k] for e in ends] for k in range(3))
             moment: Any = SimpleNamespace(poses=poses, V=V, motions=motions, q=[gap[0]])
             both = Vector3(*given["centre_a"]), Vector3(*given["centre_b"])
-            weight = given["weight_a"][0] + given["weight_b"][0]
+            weight, chains = (x + y for x, y in zip(given["weight_a"], given["weight_b"], strict=True))
             runs = [_motion(given[f"runs_{end}"]) if self.running else None for end in "ab"]
             pair: Any = SimpleNamespace(nodes=(0, 1), centres=both, inverse_mass=weight, lever_rate=None, runs=runs)
+            pair.is_rigid = chains < 0.5
             material: Any = SimpleNamespace(**dict(zip(SURFACE, surface, strict=True)), anisotropy=1.0)
             if not self.lengths:
                 material.torsional = material.rolling = 0.0
@@ -76,7 +77,7 @@ class ContactRows:
             return {"law": law, "ahead": self._twist(ahead), "test": self._impulse(test)}
 
         columns = {"a": NODE, "b": NODE, "gap": 1, "point": 3, "normal": 3, "turning": 3, "surface": len(SURFACE)}
-        columns |= {"centre_a": 3, "centre_b": 3, "weight_a": 1, "weight_b": 1, "stiffness": 1}
+        columns |= {"centre_a": 3, "centre_b": 3, "weight_a": 2, "weight_b": 2, "stiffness": 1}
         columns |= {"runs_a": 6, "runs_b": 6} if self.running else {}
         by = {"a": "node_a", "b": "node_b", "surface": "surface_of", "stiffness": "shape_a"}
         by |= {f"{name}_{end}": f"shape_{end}" for name in ("centre", "weight", "runs") for end in "ab"}

@@ -402,7 +402,7 @@ class Layout:
         found["shape_round"] = int(isinstance(geometry, Sphere))
         found["shape_half"] = [0.0] * 3 if half is None else [*map(float, half)]
         if at.node < 0:
-            return found | {"shape_weight": 0.0, "shape_node": self.first_node[-1], "node_step": 0}
+            return found | {"shape_weight": [0.0, 0.0], "shape_node": self.first_node[-1], "node_step": 0}
         k, i, n = self.owner[at.node]
         kind = self.kinds[k]
         row, step = kind.touching.index(n), len(kind.trees) * len(kind.touching)
@@ -412,8 +412,9 @@ class Layout:
             own = kind.model.filled_with({"inertial_parameters": kind.numbers[i]}) if kind.is_loose else kind.model
             at_rest[key] = AtRest(heavy(own, [node for node in own.nodes if node.name in kind.kinematic]))
         rest = at_rest[key]
-        weight = (rest.inverse_mass_of_many if kind.is_long else rest.inverse_mass)(n, centre, extent)
-        return found | {"shape_weight": float(weight)}
+        arms = rest.arms(X, found["shape_half"])
+        weight = (rest.inverse_mass_of_many if kind.is_long else rest.inverse_mass)(n, centre, arms)
+        return found | {"shape_weight": [float(weight), float(rest.is_chain)]}
 
     def _pair_kinds(self, c: Crowd, measures: ShapeSizes, kinds: Sequence[Geometry]) -> list[ShapePair]:
         n, still = len(kinds), c.shape_node == c.nodes

@@ -206,7 +206,7 @@ class Crowd(Record):
     shape_family = I32[:]
     shape_surface = I32[:]
     shape_stiffness = F64[:]  # of its surface, where two surfaces have none of their own
-    shape_weight = F64[:]  # the inverse mass that is felt there
+    shape_weight = F64[:, 2]  # the inverse mass that is felt there, and whether it is a long chain's
     shape_sizes = F64[:]
     shape_first = I32[:]  # its first size
     shape_lane = I32[:]  # whether its tree may be alone
