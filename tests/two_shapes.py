@@ -9,6 +9,7 @@ import cardan
 from cardan._motion.collision import PAIRS, points
 from cardan._motion.collision.convex import convex_convex
 from cardan._motion.collision.flat_contact import flat_convex
+from cardan._motion.collision.nearest_features import smooth_convex
 from cardan._robot.geometry.shapes import (
     Box,
     Capsule,
@@ -42,7 +43,7 @@ OTHER = {
     Cylinder: Cylinder(0.2, 0.6),
     Cone: Cone(0.2, 0.7),
 }
-SEARCHED = [kinds for kinds, page in PAIRS.items() if page in (convex_convex, flat_convex)]
+SEARCHED = [kinds for kinds, page in PAIRS.items() if page in (convex_convex, flat_convex, smooth_convex)]
 
 
 def each_of(pairs, some=1):

@@ -10,6 +10,7 @@ from cardan._motion.collision.box_round import box_capsule, box_sphere
 from cardan._motion.collision.candidate import Candidate
 from cardan._motion.collision.convex import convex_convex
 from cardan._motion.collision.flat_contact import flat_convex
+from cardan._motion.collision.nearest_features import smooth_convex
 from cardan._motion.collision.round_shapes import (
     capsule_capsule,
     capsule_sphere,
@@ -26,9 +27,15 @@ CONVEX = Hull, Box, Ellipsoid, Cone, Cylinder, Capsule, Sphere
 AT_A_POINT = frozenset({Ellipsoid, Sphere})
 """What touches another shape at one point; all others have faces or straight lines."""
 
+
+def _searched(both: tuple[type, type]) -> Page:
+    if Ellipsoid in both:
+        return smooth_convex
+    return flat_convex if AT_A_POINT.isdisjoint(both) else convex_convex
+
+
 CONVEX_PAIRS: dict[tuple[type, type], Page] = {
-    both: flat_convex if AT_A_POINT.isdisjoint(both) else convex_convex
-    for both in combinations_with_replacement(CONVEX, 2)
+    both: _searched(both) for both in combinations_with_replacement(CONVEX, 2)
 } | {
     (Sphere, Sphere): sphere_sphere,
     (Capsule, Sphere): capsule_sphere,

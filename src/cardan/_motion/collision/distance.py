@@ -29,7 +29,7 @@ from cardan._motion.collision.box_round import box_capsule
 from cardan._motion.collision.candidate import Candidate, select
 from cardan._motion.collision.convex import Witness, convex_convex
 from cardan._motion.collision.flat_contact import flat_convex
-from cardan._motion.collision.nearest_features import Local, features_at, nearest_features, witness_near
+from cardan._motion.collision.nearest_features import Local, features_at, nearest_features, smooth_convex, witness_near
 from cardan._motion.collision.nearest_triangle import nearest_triangle
 from cardan._motion.collision.on_triangles import on_triangles
 from cardan._motion.collision.round_shapes import capsule_capsule
@@ -47,7 +47,7 @@ from cardan._robot.geometry.shapes import Geometry, TriangleMesh
 from cardan._robot.geometry.support import ENDING, box_about
 
 # Their candidates are made for contact: of boxes apart they may be farther in than the nearest points.
-SEARCHED = (convex_convex, box_box, flat_convex)
+SEARCHED = (convex_convex, box_box, flat_convex, smooth_convex)
 LONG = (box_capsule, capsule_capsule)  # closed forms whose derivatives are longer than those of what is nearest
 # Sizes [m] that are looked at in metres. Beyond, squares of squares of lengths would under- and overflow, in single
 # precision from 1e-9 and 1e8 m on, and what is `FAR` would be near.

@@ -33,15 +33,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from cardan._algebra.arrays.repeat import repeat
-from cardan._algebra.scalar import logical_and, where
+from cardan._algebra.arrays.repeat import repeat, when
+from cardan._algebra.scalar import logical_and, logical_not, where
 from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
-from cardan._motion.collision.candidate import Candidate, chosen, in_precision, select
-from cardan._motion.collision.convex import REACHED, TOLERANCE, Witness, search
+from cardan._motion.collision.candidate import NOWHERE, Candidate, chosen, in_precision, select
+from cardan._motion.collision.convex import REACHED, TOLERANCE, Search, Witness, search
 from cardan._motion.collision.simplex import SMALL, combined, unit
 from cardan._motion.collision.support_points import CURVED, SURFACES, extent_of, radius_of, support
 from cardan._robot.geometry.shapes import Geometry, Sphere
 
+CONTACT_STEPS = 2  # from a search that ended `ROUGHLY`, for contact
 STEPS = 4  # of Newton's, where a surface is curved; between corners one is exact
 ROUGHLY = 1e-8, 3e-6  # where a search among curved surfaces ends, of the sizes, in double and single precision
 OBLIQUE = 1e-12  # squared sine of two directions below which they are one
@@ -67,7 +68,26 @@ def nearest_features(a: Geometry, b: Geometry, X_ab: SE3) -> tuple[Witness, Loca
     """Return where two shapes are nearest, and how that changes."""
     is_curved = not CURVED.isdisjoint((type(a), type(b)))
     steps, reached = (STEPS, ROUGHLY) if is_curved else (1, REACHED)
-    found = search(a, b, X_ab, shallow=0.0, reached=reached)
+    return _to_rounding(a, b, X_ab, search(a, b, X_ab, shallow=0.0, reached=reached), steps)
+
+
+def smooth_convex(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, reach: Scalar | None = None) -> list[Candidate]:
+    """Return the candidate of an ellipsoid and another shape, to rounding; none of what is farther than a reach."""
+    X_ab = SE3(X_a.rotation.T @ X_b.rotation, X_a.inverse_act(X_b.translation))
+
+    def is_far(found: Search) -> Any:
+        return False if reach is None else found.separation > reach + (radius_of(a) + radius_of(b))
+
+    def nearest() -> Candidate:
+        gap, n, on_a, _ = _to_rounding(a, b, X_ab, found, CONTACT_STEPS)[0]
+        return Candidate(gap, on_a, n)
+
+    found = search(a, b, X_ab, None if reach is None else is_far, reached=ROUGHLY)
+    return [nearest() if reach is None else when(logical_not(is_far(found)), nearest, NOWHERE)]
+
+
+def _to_rounding(a: Geometry, b: Geometry, X_ab: SE3, found: Search, steps: int) -> tuple[Witness, Local]:
+    """Return where two shapes are nearest, by steps of Newton's from what a search found."""
     A, B = _sides(a, b, X_ab, [v.on_a for v in found.simplex[:3]], [v.x for v in found.simplex[:3]], found.weights)
     n = repeat(steps, lambda n: unit(n + _conditions(A, B, n).delta, n), found.n)
     separation = n.dot(support(a, -n) - X_ab @ support(b, X_ab.rotation.transpose_apply(n)))

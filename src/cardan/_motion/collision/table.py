@@ -20,13 +20,14 @@ from cardan._motion.collision.convex import convex_convex
 from cardan._motion.collision.convex_pairs import CONVEX_PAIRS, Page
 from cardan._motion.collision.flat_contact import flat_convex
 from cardan._motion.collision.height_field import on_height_field
+from cardan._motion.collision.nearest_features import smooth_convex
 from cardan._motion.collision.on_plane import ABOVE, on_plane
 from cardan._motion.collision.on_triangles import most_of, on_triangles
 from cardan._robot.geometry.shapes import Geometry, HeightField, Hull, Plane, TriangleMesh
 
 CONSTANT = (HeightField, TriangleMesh)  # shapes of so many numbers that a program has them, not its blocks
 
-REACHING: tuple[Page, ...] = (convex_convex, flat_convex, on_plane, on_triangles)
+REACHING: tuple[Page, ...] = (convex_convex, flat_convex, on_plane, on_triangles, smooth_convex)
 """Pages that do less for what is out of reach."""
 
 # For each two types of shapes, in one of their orders, the page that knows them.
