@@ -238,8 +238,9 @@ def _at(
     external_forces: ArrayLike | None,
 ) -> tuple[list[Scalar], list[Scalar]]:
     """Return the multipliers and the accelerations."""
+    multipliers = factor.solve([-w for w in weights])
     bias = bias_forces.kernel(model, q, v, external_forces)
-    return factor.solve([-w for w in weights]), factor.solve([t - b for t, b in zip(tau, bias, strict=True)])
+    return multipliers, factor.solve([t - b for t, b in zip(tau, bias, strict=True)])
 
 
 def _undone(model: Model, joints: Sequence[JointMotion]) -> _Undone:
