@@ -157,6 +157,7 @@ def on_its_side(radius, length):
     return SE3(turn, [0.5 * length * np.cos(half), 0.0, 0.5 * length * np.sin(half)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ground", ["plane", "box"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_cone_on_its_side_rolls_around_its_tip(ground, dtype):
