@@ -320,10 +320,12 @@ def test_motions_far_from_toggles_are_not_called_wrong(name, dtype):
 
 
 @pytest.mark.full
-def test_tables_step_clusters():
+@pytest.mark.parametrize("follower", ["", "outside"])
+def test_tables_step_clusters(follower):
     builder = cardan.simulation.WorldBuilder()
+    linkage = FOLLOWERS[follower]() if follower else four_bar()
     for k in range(4):
-        builder.add(four_bar(), prefix=f"m{k}_", name=f"m{k}", pose=cardan.SE3(translation=(0.0, 2.0 * k, 0.0)))
+        builder.add(linkage, prefix=f"m{k}_", name=f"m{k}", pose=cardan.SE3(translation=(0.0, 2.0 * k, 0.0)))
         builder.add_shape(f"m{k}_rocker", cardan.description.Sphere(0.02))
     world = builder.finalize(clusters=True)
     one, tables = (cardan.solvers.Featherstone(world, 1e-3, tables=asked) for asked in (False, None))
