@@ -114,11 +114,11 @@ def mujocos(world: cardan.World, placed: Callable[..., np.ndarray] = poses) -> f
     return min(run(near) for _ in range(ROUNDS)) - min(run(far) for _ in range(ROUNDS))
 
 
-def off_from_coal(a: Any, b: Any) -> float:
+def off_from_coal(a: Any, b: Any, count: int) -> float:
     """Return the largest difference of distances, in parts of the size."""
     worst = 0.0
     sizes = (1e-3, 1e-1, 1.0, 1e3)
-    q = poses(POSES // len(sizes), near=0.25)
+    q = poses(max(1, count // len(sizes)), near=0.25)
     R_a, R_b = (Rotation.from_quat(q[:, k : k + 4]) for k in (3, 10))
     R, p = (R_a.inv() * R_b).as_matrix(), R_a.inv().apply(q[:, 7:10])
     theirs = by_coal(a, b, R, p)
@@ -134,18 +134,22 @@ def off_from_coal(a: Any, b: Any) -> float:
 def main(argv: list[str]) -> None:
     """Print a row for each two kinds."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks pairs", description=__doc__)
-    parser.parse_args(argv)
+    parser.add_argument(
+        "--shapes", nargs="+", choices=SHAPES, default=list(SHAPES), metavar="SHAPE", help=", ".join(SHAPES)
+    )
+    parser.add_argument("--poses", type=int, default=POSES, help=f"of each pair, for the distances (default {POSES})")
+    args = parser.parse_args(argv)
     cardan.set_num_threads(1)
     warnings.simplefilter("ignore")
     rows = []
-    for one, other in combinations_with_replacement(SHAPES, 2):
+    for one, other in combinations_with_replacement(args.shapes, 2):
         world = world_of(SHAPES[one], SHAPES[other])
         cells = [ours(world, "float64"), ours(world, "float32"), mujocos(world)]
-        coal = f"{off_from_coal(SHAPES[one], SHAPES[other]):.0e}"
+        coal = f"{off_from_coal(SHAPES[one], SHAPES[other], args.poses):.0e}"
         rows.append((f"{one}, {other}", *(f"{cell:.0f}" for cell in cells), coal))
     for name, ground in grounds().items():
-        for one, shape in SHAPES.items():
-            world = world_on(shape, ground)
+        for one in args.shapes:
+            world = world_on(SHAPES[one], ground)
             cells = [ours(world, "float64", above), ours(world, "float32", above)]
             theirs = "" if name == "triangles" else f"{mujocos(world, above):.0f}"
             rows.append((f"{one}, {name}", *(f"{cell:.0f}" for cell in cells), theirs, ""))

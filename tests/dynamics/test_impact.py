@@ -70,5 +70,8 @@ def test_batches_and_single_precision_and_a_model_without_loops():
     single = cardan.impact(model, q.astype(np.float32), v.astype(np.float32)).velocities
     assert single.dtype == np.float32
     assert_close(single, one.velocities, 1e-5)
+    after, impulses = cardan.impact(model, q, v, [-0.1, 0.0, 1.0, 1.5, np.nan])
+    assert np.isnan(after).all(axis=-1).tolist() == [True, False, False, True, True]
+    assert np.isnan(impulses).any(axis=(-1, -2)).tolist() == [True, False, False, True, True]
     with pytest.raises(MechanismError, match="closes a loop"):
         cardan.impact(model.spanning_tree(), q, v)

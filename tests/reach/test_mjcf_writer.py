@@ -144,14 +144,15 @@ def test_shapes_come_back_and_touch_what_they_did():
 
 
 def test_hulls_of_many_vertices_come_back_whole():
-    """Before, what was read had 71 of 100 vertices, and touched up to 3 mm beside."""
+    """Before, what was read had 71 of 100 vertices, and touched up to 3 mm beside; its error was lost."""
     pytest.importorskip("scipy", reason="needs the `mesh` extra")
     corners = np.random.default_rng(0).normal(size=(100, 3))
-    hull = Hull(corners / np.linalg.norm(corners, axis=1)[:, None] * (0.1, 0.08, 0.05))
+    hull = Hull(corners / np.linalg.norm(corners, axis=1)[:, None] * (0.1, 0.08, 0.05), 8.5e-4)
     m = two_bodies(J.Revolute())
     m.add_shape(Shape(m.bodies[-1].name, "collision", hull))
     (found,) = (s.geometry for s in load_mechanism(write(m)).shapes if isinstance(s.geometry, Hull))
     np.testing.assert_allclose(sorted(found.vertices), sorted(hull.vertices), atol=1e-12)
+    assert found.error == 8.5e-4  # was 0
 
 
 def test_a_written_file_is_read_as_mjcf_by_either_ending(tmp_path):

@@ -299,3 +299,15 @@ def test_inputs_are_not_replaced(capsys, tmp_path):
     status, _, err = simulate(capsys, file, "-o", file)
     assert (status, "another file than the one that is read" in err) == (1, True)
     assert file.read_text() == BALL
+
+
+def test_a_robot_without_mass_is_simulated_and_said_to_have_none(capsys, tmp_path):
+    """Robosuite's null_base.xml ended in "model has no mass, so its centre of mass does not move"."""
+    file = tmp_path / "null.urdf"
+    file.write_text('<robot name="null"><link name="base"/></robot>')
+    status, text, err = simulate(capsys, file, "--seconds", 0.01, "-o", tmp_path / "out.npz")
+    assert (status, err) == (0, "")
+    assert "no body has mass" in text
+    assert (arrays(tmp_path / "out.npz")["support"] == 0.0).all()
+    found = json.loads(simulate(capsys, file, "--seconds", 0.01, "--json")[1])
+    assert found["height_first"] is found["height_last"] is None

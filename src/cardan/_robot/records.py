@@ -509,11 +509,15 @@ def _each(value: Any, nv: int) -> Any:
 def _non_negative(what: str, values: Any, count: int) -> tuple[float, ...]:
     if values is None:
         return (0.0,) * count
-    return checked_numbers(what, values, count, f"{count} finite numbers >= 0", lambda e: math.isfinite(e) and e >= 0.0)
+    return checked_numbers(what, values, count, f"{_finite_ones(count)} >= 0", lambda e: math.isfinite(e) and e >= 0.0)
 
 
 def _finite(what: str, values: Any, count: int) -> tuple[float, ...]:
-    return checked_numbers(what, values, count, f"{count} finite numbers", math.isfinite)
+    return checked_numbers(what, values, count, _finite_ones(count), math.isfinite)
+
+
+def _finite_ones(count: int) -> str:
+    return "a finite number" if count == 1 else f"{count} finite numbers"
 
 
 def checked_numbers(
@@ -524,7 +528,7 @@ def checked_numbers(
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(what, got=values, expected=expected) from None
     if len(numbers) != count or not all(map(is_right, numbers)):
-        raise ParameterError(what, got=numbers, expected=expected)
+        raise ParameterError(what, got=numbers if len(numbers) != 1 else numbers[0], expected=expected)
     return numbers
 
 

@@ -17,13 +17,14 @@ Cost: that of `closed`; for inverse dynamics, its solution for each actuated coo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from numbers import Real
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from cardan._algebra.errors import MechanismError, ParameterError
 from cardan._algebra.manifolds.manifold import identity_rows
-from cardan._algebra.scalar import is_zero
+from cardan._algebra.scalar import absolute, is_zero, where
 from cardan._algebra.spatial import Force, Scalar
 from cardan._dynamics.algorithms.closed import Closed
 from cardan._dynamics.algorithms.embedding import Embedded
@@ -153,7 +154,7 @@ def impact(
     Args:
         q: configurations [rad, m], shape (..., nq), with the loops closed.
         v: velocities just before [rad/s, m/s], shape (..., nv); they need not keep the loops closed.
-        restitution: e [-], shape (...), from 0 (the loops stay closed) to 1; 0 by default.
+        restitution: e [-], shape (...), from 0 (the loops stay closed) to 1; 0 by default. For others all is NaN.
 
     Raises:
         MechanismError: if the model has no loops.
@@ -168,7 +169,9 @@ def impact(
     Peers: Pinocchio `impulseDynamics`.
     """
     with_loops(model, "impact")
-    e: Scalar = 0.0 if restitution is None else restitution
+    e: Scalar = 0.0
+    if restitution is not None:  # a call returns numbers: what cannot be is said by NaN
+        e = where(absolute(restitution - 0.5) <= 0.5, restitution, math.nan)
     closed, rest = Closed(model, q), [0.0] * model.nv
     if late := [loop.name for loop in closed.moving if loop.level == 2]:
         what = f"constraint {late[0]!r} is one of accelerations, and says of no velocity what it becomes"

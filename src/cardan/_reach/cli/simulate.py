@@ -205,7 +205,7 @@ def report(
     """Print what was done, as text or JSON; the layout of the latter is stable."""
     world = solver.world
     energy = (record.kinetic_energy + record.potential_energy)[[0, -1]]
-    height = center_of_mass(world.model, record.q[[0, -1]])[..., 2].mean(axis=-1)
+    height = center_of_mass(world.model, record.q[[0, -1]])[..., 2].mean(axis=-1) if world.model.mass else (None, None)
     speed, depth = float(np.abs(record.v[-1]).max(initial=0.0)), _depth(found.state)
     collision = [shape for shape in world.shapes if shape.role == "collision"]
     hulls = [(shape.geometry.error, shape.body) for shape in collision if isinstance(shape.geometry, Hull)]
@@ -232,7 +232,9 @@ def report(
     written = f"{args.output}: " if args.output else ""
     lines = [
         f"{written}{world.name}, {many}, {steps} steps of {args.dt:g} s in {taken:.2f} s ({solver!r})",
-        f"mean height of the centre of mass {height[0]:.4g} m at first, {height[1]:.4g} m at last",
+        "no body has mass"
+        if height[0] is None
+        else f"mean height of the centre of mass {height[0]:.4g} m at first, {height[1]:.4g} m at last",
         f"largest velocity at last {speed:.2g} m/s or rad/s",
         f"mean energy {energy[0].mean():.6g} J at first, {energy[1].mean():.6g} J at last",
         f"largest residual of a step {summary['largest_residual']:.2g}",
@@ -283,7 +285,9 @@ class Recorded(NamedTuple):
 def recorded(world: World, found: Trajectory) -> Recorded:
     model = world.model
     energies = kinetic_energy(model, found.q, found.v), potential_energy(model, found.q)
-    momentum = model.mass * center_of_mass_velocity(model, found.q, found.v)
+    momentum = np.zeros((*found.time.shape, 3))
+    if model.mass:
+        momentum = model.mass * center_of_mass_velocity(model, found.q, found.v)
     passed = np.diff(found.time, axis=0)[..., None]
     with np.errstate(invalid="ignore", divide="ignore"):  # a diverged world's time stands still
         support = np.where(passed > 0.0, np.diff(momentum, axis=0) / passed, np.nan)

@@ -38,6 +38,7 @@ Solid = tuple[str, G.Geometry, SE3]  # a shape: its body, what it is, X_body_sha
 READ_THERE = (".stl", ".obj", ".msh")  # files of meshes MuJoCo reads
 LEAVE_OUT = "leave it out: shapes=False, or shapes=[...] of others"
 
+HULL_ERROR = ":error="  # what comes before the error [m] of a hull in the name of its mesh in a file
 APART = "self_collision"  # how names of excludes begin that keep apart what is of one robot
 VISUAL, COLLISION = 2, 3  # groups by which MuJoCo's viewer shows or hides geoms
 

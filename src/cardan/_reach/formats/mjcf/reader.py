@@ -20,7 +20,7 @@ from cardan._reach.formats.reading import Description, Options
 from cardan._reach.formats.report import Report
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.xml import parse
-from cardan._reach.interop.mujoco_collision import APART
+from cardan._reach.interop.mujoco_collision import APART, HULL_ERROR
 from cardan._reach.interop.mujoco_package import mujoco
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry import shapes as S
@@ -265,9 +265,11 @@ def _mesh(r: MjcfReading, file: MeshFile, number: int, X: SE3) -> tuple[Geometry
         r.report.remark(r.place("geoms", number), message)
     mesh: Geometry = Mesh(file.uri, file.path, file.scale)
     if file.points is not None and any(r.there.touching[number]):
-        with suppress(MissingExtraError):  # it is said where it matters, as of a file's mesh
+        with suppress(MissingExtraError, ValueError):  # it is said where it matters, as of a file's mesh
             points, count = file.points * file.scale, len(file.points)
             mesh = Hull.of(points, max(count, 4), 0.0) if count <= WRITTEN else Hull.of(points)
+            _, is_given, error = r.name("MESH", int(r.there.model.geom_dataid[number])).partition(HULL_ERROR)
+            mesh = Hull(mesh.vertices, float(error)) if is_given else mesh
     return mesh, X @ SE3(back, -offset)
 
 

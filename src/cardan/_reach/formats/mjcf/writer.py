@@ -21,7 +21,7 @@ from cardan._algebra.errors import CardanError, MechanismError, ParameterError, 
 from cardan._reach.formats.mjcf.expanded import MAX_NUMBER
 from cardan._reach.formats.written import Written, is_bounded, losses_of, text_of
 from cardan._reach.formats.xml import MAX_DEPTH, UNWRITABLE, Lines, element, escaped
-from cardan._reach.interop.mujoco_collision import as_there, geom_names
+from cardan._reach.interop.mujoco_collision import HULL_ERROR, as_there, geom_names
 from cardan._reach.interop.mujoco_package import heard, mujoco
 from cardan._reach.interop.mujoco_spec import to_mjspec
 from cardan._robot.description import Mechanism
@@ -120,7 +120,9 @@ class _Printer:
         self.meshes: dict[Any, str] = {}
         for geometry in (shape.geometry for shape in shapes.values()):
             if isinstance(geometry, (Mesh, Hull)):
-                self.meshes.setdefault(_key(geometry), f"{type(geometry).__name__.lower()}{len(self.meshes)}")
+                error = f"{HULL_ERROR}{_text(geometry.error)}" if isinstance(geometry, Hull) and geometry.error else ""
+                name = f"{type(geometry).__name__.lower()}{len(self.meshes)}{error}"
+                self.meshes.setdefault(_key(geometry), name)
 
     def root(self) -> Lines:
         spec, inside = self.spec, [*self._inside(self.spec.worldbody)]
