@@ -1,6 +1,7 @@
 """Trees of many alike joints are looped over: answers as written out, to rounding, and the same bits however cut."""
 
 import inspect
+from dataclasses import replace
 import shutil
 
 import numpy as np
@@ -164,6 +165,19 @@ def test_derivatives_are_those_of_what_is_written_out():
     ((found,),) = evaluated(backwards, "llvm", given)
     slopes = cardan.derivative(f, "v")(model, *(x[0] for x in given[:3]))
     assert is_near(found, slopes.sum(axis=0))
+
+
+def test_articulated_inertias_of_a_long_tree_are_those_of_the_page_written_out(monkeypatch):
+    model, f = tree((*MIXED, *BALLS), base="floating"), cardan.articulated_inertias
+    q = states(model, 1)[0][0]
+    looped = f(model, q)
+    assert f.program(model).regions
+    monkeypatch.setattr(along, "LOOP_FROM", 1000)
+    other = replace(model, name="written out")
+    written_out = f(other, q)
+    assert not f.program(other).regions
+    for found, expected in zip(looped, written_out, strict=True):
+        assert is_near(found, expected)
 
 
 def test_momentum_of_a_long_chain_has_the_slopes_of_its_matrix():

@@ -15,13 +15,13 @@ from __future__ import annotations
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from cardan._algebra.errors import MechanismError
-from cardan._algebra.spatial import ForceSubspace
+from cardan._algebra.spatial import ForceSubspace, Scalar
 from cardan._dynamics.algorithms import aba
 from cardan._dynamics.algorithms.linear import add_block, zeros
 from cardan._dynamics.algorithms.loops import without_loops
 from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan._dynamics.call.public import ArrayLike, Reals, public
-from cardan._robot.model import Model
+from cardan._robot.model import Model, Node
 
 Values = TypeVar("Values")  # spatial objects and rows of scalars here; arrays from the compiled function
 
@@ -68,20 +68,24 @@ def articulated_inertias(model: Model, q: ArrayLike) -> ArticulatedInertias[Any]
             f"articulated_inertias: model {model.name!r} has joints that move together ({', '.join(names[:4])}), "
             "so that its links do not give way one by one; use cardan.mass_matrix or cardan.mass_matrix_inverse."
         )
-    relative = relative_kinematics(model, q)
-    found = aba.articulated_inertias(model, relative)
+    relative = relative_kinematics(model, q, loops=True)
+    found, nodes = aba.articulated_inertias(model, relative), relative.nodes(model)
     # the recursion of `aba` leaves what a joint gives on, not I^A itself, which adds up here once more
-    I_A = [node.inertia.articulated() for node in model.nodes]
+    own = nodes.each(lambda node: node.inertia.articulated())
+    I_A = nodes.inwards(own, lambda node, I_A: (I_A, lambda: relative.inwards(node, found[node.index].inertia)))
+
+    def inertia_along(node: Node) -> list[list[Scalar]]:
+        rows = [list(relative.S[node.index].T @ u) for u in found[node.index].U]
+        for i, rotor in enumerate(node.armature):
+            rows[i][i] = rows[i][i] + rotor
+        return rows
+
+    blocks = nodes.each(inertia_along)
     columns: list = [None] * model.nv
     D = zeros(model.nv, model.nv)
-    for node in reversed(model.nodes):
-        U, _, I_a = found[node.index]
-        if node.parent >= 0:
-            I_A[node.parent] = I_A[node.parent] + relative.inwards(node, I_a)
-        rotors = [[e if i == j else 0.0 for j in range(len(U))] for i, e in enumerate(node.armature)]
-        add_block(D, node.v, node.v, [relative.S[node.index].T @ u for u in U])
-        add_block(D, node.v, node.v, rotors)
-        for i, u in zip(node.v, U, strict=True):
+    for node in model.nodes:
+        add_block(D, node.v, node.v, blocks[node.index])
+        for i, u in zip(node.v, found[node.index].U, strict=True):
             columns[i] = u
     # nodes are in the order of the tree, links in that of the document
     in_document = sorted(model.nodes, key=lambda node: model.joint_names.index(node.name))
