@@ -1,8 +1,8 @@
 """Trees of many alike joints are looped over: answers as written out, to rounding, and the same bits however cut."""
 
 import inspect
-from dataclasses import replace
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
