@@ -52,7 +52,7 @@ def lengths(moment: Snapshot) -> list[Contact]:
     for c, sign, limit in bounded(moment.model):
         ends = [_end(moment, c.child, c.child_pose.translation), _end(moment, c.parent, c.parent_pose.translation)]
         (a, own), (b, other) = sorted(ends, key=lambda end: end[0] == WORLD)  # the first on a node that moves
-        shared = ContactsOfPair(AtRest(moment.model), (a, b), (own, other), (0.0, 0.0))
+        shared = ContactsOfPair(AtRest(moment.model), (a, b), (own, other), ((), ()))
         place = other if b == WORLD else moment.poses[b] @ other
         along = own - moment.poses[a].inverse_act(place)
         d = sqrt(along.norm_squared() + TINY)
