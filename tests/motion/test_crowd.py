@@ -660,9 +660,9 @@ def test_a_robot_that_may_touch_itself_in_many_places_moves_as_one_program_moves
 
 
 def forget(solver, rng):
-    """Let a solver forget for how long robots are apart from themselves, and along which ways."""
+    """Let a solver forget for how long robots are apart from themselves, and how far."""
     for engine in chain(*solver._by_tables._idle.values()):
-        engine.c.hinge_room[...], engine.c.inner_gap[...] = -1.0, -1e300
+        engine.c.hinge_room[...], engine.c.inner_gap[...], engine.c.inner_known[...] = -1.0, -1e300, 0
 
 
 def folded(world, gap):

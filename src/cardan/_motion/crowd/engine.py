@@ -200,8 +200,8 @@ class Engine:
     def _forget_pairs(self) -> None:
         """Know nothing of how far robots are apart from themselves."""
         c = self.c
-        c.allocate(self.worlds * c.inner_count, "inner_gap")
-        c.inner_gap[...], c.hinge_room[...] = -BEYOND, -1.0
+        c.allocate(self.worlds * c.inner_count, "inner_gap", "inner_known")
+        c.inner_gap[...], c.inner_known[...], c.hinge_room[...] = -BEYOND, 0, -1.0
 
     # --- lists ---
 

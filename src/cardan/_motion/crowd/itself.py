@@ -7,20 +7,19 @@ between their nodes, and no point of theirs is further from an axis than L_j:
     |change of d| <= sum L_j |change of q_j|
 
 1. Of each pair a lower bound of d is kept. A look takes from it what hinges have moved since the one before.
-2. A pair whose bound is not enough for some steps is measured: by balls, boxes, the way along which a search found it
-   apart, and else by a search. Each proves what a search would find, so a step hangs on the state alone.
+2. A pair whose bound is not enough for some steps is measured by balls and boxes, and if need be searched for.
+   Each proves what a search would find, so a step hangs on the state alone.
 3. Then the robot is apart for the shortest time that a pair takes to close. In it each hinge has *room*: what it moves
    at its speed. There is no look before one has used its room, with `horizon` steps at its velocity before or after.
-4. A pair that could close before the step ends is asked the law of its contact (`tried`).
+4. If a pair could close in this step, the law of its contact says whether it does (`tried`).
 
 `horizon` covers that friction pushes apart what slips: v_n - mu |v_t| >= -sqrt(1 + mu^2) |v|.
 
 Of a robot that may meet others in this step the velocity after it is not known. Contact with itself is then looked for
 as of two bodies, from a skin on (`touching.py`).
 
-Source: Schwarzer, Saha and Latombe, Exact collision checking of robot paths (2004), for the bound on motion; van den
-Bergen, Collision Detection in Interactive 3D Environments (2003), section 4.3.4, for the way that is kept.
-Cost: a step alone and 5 operations a hinge. A look takes 10 for each pair, 3 for each corner of few, seldom a search.
+Source: Schwarzer, Saha and Latombe, Exact collision checking of robot paths (2004), for the bound on motion.
+Cost: a step alone and 5 operations a hinge. A look takes 7 operations for each pair, boxes of few, seldom a search.
 """
 
 from __future__ import annotations
@@ -32,8 +31,11 @@ from cardan._motion.crowd.tables import APART, BITS, MASK, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
-LATER, FURTHER = 6.0, 24.0
-"""Steps beside `horizon`: a pair is measured if its bound is not enough for so many, and a search ends there."""
+SOON, LATER, FURTHER = 2.0, 6.0, 24.0
+"""Steps beside `horizon`. A pair is measured if its bound is not enough for `LATER`.
+
+It is searched for if it is still not enough, for `SOON` if it was once. A search ends at what is enough for `FURTHER`.
+"""
 SLOW, STILL = 0.1, 1e-4
 """How fast a hinge counts at least: of the fastest, and at all [rad/s]."""
 GROUP = 16
@@ -166,6 +168,7 @@ def look_at(c, t, count):
     gap = tail(c.inner_gap, number_of(c, t, begin))
     margin = tail(c.inner_margin, place_of_margin(c, t, begin))
     ends = tail(c.inner_ends, begin)
+    known = tail(c.inner_known, number_of(c, t, begin))
     time = BEYOND
     sum_paths(c, t)
     p = next_short(gap, margin, ends, c.path_moved, c.path_speed, 0, c.tree_pairs[t], time)
@@ -174,7 +177,7 @@ def look_at(c, t, count):
         wanted = margin[p] + (now + LATER * c.dt) * speed
         if not gap[p] >= wanted:
             gap[p] = measured(c, t, begin + p, gap[p], wanted)
-        if not gap[p] >= margin[p] + now * speed:
+        if not gap[p] >= margin[p] + (now + (SOON if known[p] == 1 else LATER) * c.dt) * speed:
             reach = margin[p] + (now + FURTHER * c.dt) * speed
             count = add_key(c, count, key_of(c, t, begin + p), begin + p, reach)
         else:
@@ -228,6 +231,7 @@ def note_gap(c, row, k):
     n = number_of(c, t, p)
     gap = c.pair_gap[row, 0]
     c.inner_gap[n] = gap
+    c.inner_known[n] = 1
     margin = c.inner_margin[place_of_margin(c, t, p)]
     time = (c.horizon + FURTHER) * c.dt * ((gap - margin) / (c.key_reach[k] - margin))
     c.tree_time[t] = min(time, c.tree_time[t])

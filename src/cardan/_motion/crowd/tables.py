@@ -132,6 +132,7 @@ class Crowd(Record):
     tree_inner = I32[:]  # the first of a tree
     tree_pairs = I32[:]  # how many it has
     inner_gap = F64[:]  # how far they are apart, at least [m]
+    inner_known = I32[:]  # whether they were searched for once
     looked_pose = F64[:, 12]  # where its shapes are, in the order of balls, and the middles of their boxes
     looked_ball = F64[:, 3]
     tree_alone = I32[:]  # whether it is stepped by that, in this step; `ASLEEP` if not at all
