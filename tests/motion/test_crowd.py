@@ -645,12 +645,11 @@ def test_a_robot_that_may_touch_itself_in_many_places_moves_as_one_program_moves
     state = world.state(3)
     state.q, state.v = [[0.1, 0.0, 0.0], [0.2, 2.0, 2.0], [0.0, 2.6, 2.6]], [[0, 0, 0], [0, 0, 3], [0, 0, 0]]
     pushes = np.zeros(3)  # of each world: in how many steps the arm touches itself
-    rng = np.random.default_rng(0)
     for _ in range(200):
         after, expected = tables.step(state), program.step(state)
         np.testing.assert_allclose(after.v, expected.v, atol=2e-3)
         np.testing.assert_array_equal(after.v, forgetful.step(state).v)  # whatever is known of steps before
-        forget(forgetful, rng)
+        forget(forgetful)
         found = program.contact_forces(state)
         pushes += found.force[:, found.pair == of_itself].any(axis=(1, 2))
         state = expected
@@ -659,7 +658,7 @@ def test_a_robot_that_may_touch_itself_in_many_places_moves_as_one_program_moves
     assert pushes[2] == 200
 
 
-def forget(solver, rng):
+def forget(solver):
     """Let a solver forget for how long robots are apart from themselves, and how far."""
     for engine in chain(*solver._by_tables._idle.values()):
         engine.c.hinge_room[...], engine.c.inner_gap[...], engine.c.inner_known[...] = -1.0, -1e300, 0
@@ -763,7 +762,7 @@ def test_joints_of_several_hinges_have_room(touching_arms):
         np.testing.assert_allclose(after.v, expected.v, atol=2e-3)
         for engine in chain(*tables._by_tables._idle.values()):
             listed, known = listed + engine.c.tree_coupled.sum(), known + engine.c.tree_apart.sum()
-        forget(forgetful, rng)
+        forget(forgetful)
         state = expected
     assert listed > known > 60
 
