@@ -35,6 +35,9 @@ NEAR_TOGGLE = 0.05
 """How much worse than the best choice driven joints may determine the others. A crank is so near to its dead point when
 a step of a tenth of a radian would lead there."""
 
+Carried = dict[int, list[tuple[int, Connection]]]
+"""The joints whose child rides on a node, by the node, with their places in the model."""
+
 
 def clustered(
     model: Model, independent: Sequence[str] = (), near: Any = None, closing: Sequence[str] | None = None
@@ -87,12 +90,15 @@ def clustered(
         raise ShapeError("clustered", "near", got=start.shape, expected=f"({model.nq},)")
     changed: dict[str, Connection] = {}
     known: dict[Any, ClosedSet] = {}  # those of other names are alike
-    closures = list(model.closures)
+    gone: list[str] = []
+    carried: Carried = {}
+    for k, c in enumerate(model.connections):
+        carried.setdefault(model.attachment(c.child).node, []).append((k, c))
     for nodes, own in _groups(model, model.closure_names if closing is None else closing):
-        changed |= _cluster(model, nodes, own, kept, start, known)
-        closures = [c for c in closures if c not in own]
+        changed |= _cluster(model, nodes, own, carried, kept, start, known)
+        gone += [c.name for c in own]
     connections = tuple(changed.get(c.name, c) for c in model.connections)
-    gone = [c.name for c in model.closures if c not in closures]
+    closures = [c for c in model.closures if c.name not in set(gone)]
     annotations = _annotations(model, changed, gone)
     return replace(model, connections=connections, closures=tuple(closures), annotations=annotations)
 
@@ -160,12 +166,13 @@ def _cluster(
     model: Model,
     nodes: set[int],
     closing: list[Connection],
+    carried: Carried,
     kept: set[int],
     near: np.ndarray | None,
     known: dict[Any, ClosedSet],
 ) -> dict[str, Connection]:
     """Return the joints of a cluster as they are in it, by name."""
-    part = _part(model, nodes, closing)
+    part = _part(model, nodes, closing, carried)
     joints = [c for c in part.connections if c.joint.nv and not c.joint.primaries]
     followers = _followers(model, part, {c.name for c in joints})
     start = None if near is None else tuple(e for c in joints for e in near[model.q_slice(c.name)].tolist())
@@ -177,7 +184,7 @@ def _cluster(
     if key not in known:
         known[key] = _closed_set(with_sparse_rows(part), own, driven, start)
     closed = known[key].named_as(part)
-    placed = {c.name: c for c in model.connections}
+    placed = {c.name: c for i in nodes for _, c in carried[i]}
     found: dict[str, Connection] = {}
     for c in joints:
         member = _member(part, closed, c, (joints[0].name,) if found else ())
@@ -220,7 +227,7 @@ def _v(model: Model, c: Connection) -> range:
     return range(model.nv)[model.v_slice(c.name)]
 
 
-def _part(model: Model, nodes: set[int], closing: list[Connection]) -> Model:
+def _part(model: Model, nodes: set[int], closing: list[Connection], carried: Carried) -> Model:
     """Return the joints of a cluster alone, on bodies that stand still: those that carry it, placed to one another."""
     base, *others = {model.nodes[i].parent for i in nodes} - nodes
     if others:
@@ -229,14 +236,13 @@ def _part(model: Model, nodes: set[int], closing: list[Connection]) -> Model:
             f"clustered: the loop closed by {loops} has a joint that follows one elsewhere in the tree; the "
             "`constrained_*` functions take that, and clustered(closing=...) the other loops."
         )
-    riding = {WORLD: -1} | {body.name: model.attachment(body.name).node for body in model.bodies}
-    names = {model.nodes[i].name for i in nodes}
-    own = [c for c in model.connections if c.name in names or (riding[c.child] in nodes and not c.joint.nv)]
-    ends = dict.fromkeys(body for c in (*own, *closing) for body in (c.parent, c.child) if riding[body] == base)
+    own = [c for _, c in sorted((row for i in nodes for row in carried[i]), key=lambda row: row[0])]
+    both = (body for c in (*own, *closing) for body in (c.parent, c.child))
+    ends = dict.fromkeys(b for b in both if (-1 if b == WORLD else model.attachment(b).node) == base)
     poses = {body: SE3.identity() if body == WORLD else model.attachments[body].pose for body in ends}
     first = WORLD if WORLD in ends else next(iter(ends))
     placed = {b: SE3.identity() if b == first else poses[first].inverse() @ X for b, X in poses.items()}
-    holding = {c.child: c.name for c in model.connections}
+    holding = {c.child: c.name for _, c in carried.get(base, ())}
     held = [Connection(holding[b], Fixed(), WORLD, b, X) for b, X in placed.items() if b != WORLD]
     connections = (*held, *own)
     return Model(model.name, tuple(Body(c.child) for c in connections), connections, closures=tuple(closing))
