@@ -17,6 +17,7 @@ from cardan.errors import UnsupportedError
 from cardan.joints import Fixed, FreeFlyer, Revolute, Universal
 from cardan.solvers import Featherstone
 from representatives import represented
+from robots_data import urdf_files
 
 DT = 0.002
 
@@ -656,6 +657,28 @@ def test_a_robot_that_may_touch_itself_in_many_places_moves_as_one_program_moves
     assert pushes[0] == 0
     assert 0 < pushes[1] < 200
     assert pushes[2] == 200
+
+
+@pytest.mark.slow
+def test_what_a_humanoid_of_hulls_knows_of_steps_before_loses_no_contact():
+    """Ways along which shapes were apart were kept, and two of these 24 lost a contact of 30 N between their feet."""
+    file = next((file for file in urdf_files() if file.name == "talos_full_v2.urdf"), None)
+    if file is None:
+        pytest.skip("example-robot-data is not installed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of coarse hulls
+        world = cardan.load_mechanism(file).world("floating", self_collision=True)
+    known, forgetful = (Featherstone(world, 2e-3, tables=True) for _ in range(2))
+    state = world.state(24)
+    state.v = np.random.default_rng(0).normal(size=(24, world.model.nv))
+    pushed = 0
+    for _ in range(6):
+        after = known.step(state)
+        np.testing.assert_array_equal(after.v, forgetful.step(state).v)
+        forget(forgetful)
+        pushed += np.count_nonzero(known.contact_forces(state).force.any(axis=(1, 2)))
+        state = after
+    assert pushed >= 2
 
 
 def forget(solver):
