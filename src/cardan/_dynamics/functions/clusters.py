@@ -191,15 +191,15 @@ def _cluster(
         own = {} if found else _along(part, closed.free)
         at = placed[c.name]
         found[c.name] = Connection(c.name, member, at.parent, at.child, at.parent_pose, at.child_pose, **own)
-    for name, joint in followers.items():
-        member, at = ClusterMember(joint, name, closed, (joints[0].name,)), placed[name]
+    for name, (at, joint) in followers.items():
+        member = ClusterMember(joint, name, closed, (joints[0].name,))
         found[name] = Connection(name, member, at.parent, at.child, at.parent_pose, at.child_pose)
     return found
 
 
-def _followers(model: Model, part: Model, names: set[str]) -> dict[str, Any]:
-    """Return the joints that follow joints of a cluster alone, by name, as they follow these."""
-    found: dict[str, Any] = {}
+def _followers(model: Model, part: Model, names: set[str]) -> dict[str, tuple[Connection, Any]]:
+    """Return the joints that follow joints of a cluster alone, by name: as they are, and as they follow these."""
+    found: dict[str, tuple[Connection, Any]] = {}
     acting = {name for a in model.annotations.actuators for name in a.joints}
     for node in model.nodes:
         followed = sorted(names.intersection(node.joint.primaries))
@@ -219,7 +219,7 @@ def _followers(model: Model, part: Model, names: set[str]) -> dict[str, Any]:
             raise MechanismError(
                 f"{what}, and has properties or an actuator of its own; give these to {followed[0]!r}."
             )
-        found[c.name] = node.joint
+        found[c.name] = c, node.joint
     return found
 
 
