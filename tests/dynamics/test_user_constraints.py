@@ -466,6 +466,12 @@ def test_what_cannot_hold_is_named():
     np.testing.assert_allclose(found.residual, 1.0)
 
 
+def test_mujoco_refuses_them_by_name():
+    pytest.importorskip("mujoco", reason="needs the `mujoco` extra", exc_type=ImportError)
+    with pytest.raises((ParameterError, UnsupportedError), match="blade"):
+        cardan.interop.to_mjspec(sleigh())
+
+
 def test_what_does_not_know_constraints_refuses_by_name():
     model = sleigh()
     zero = np.zeros(3)
@@ -473,7 +479,7 @@ def test_what_does_not_know_constraints_refuses_by_name():
         cardan.forward_dynamics(model, model.neutral(), zero, zero)
     with pytest.raises(MechanismError, match=r"constraints of yours \('blade'\) are no loops"):
         cardan.clustered(model)
-    for write in (cardan.to_json, cardan.to_urdf, write_sdf, cardan.interop.to_mjspec):
+    for write in (cardan.to_json, cardan.to_urdf, write_sdf):
         with pytest.raises((ParameterError, UnsupportedError), match="blade"):
             write(model)
     assert not cardan.compare(model, model.spanning_tree())
