@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from cardan._algebra.scalar import logical_and, maximum, sqrt, where
 from cardan._algebra.spatial import SE3, Force, Inertia, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms import stepping
-from cardan._dynamics.algorithms.chains import is_chain, trees_of
+from cardan._dynamics.algorithms.chains import chains_of, is_chain
 from cardan._dynamics.algorithms.crba import composite_inertias
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.linear import Factor
@@ -54,8 +54,8 @@ def moved_by(moment: Snapshot, a: Vector, dt: float, loops: bool = False) -> ste
     acting = _Acting(moment, a, dt)
     floating = stepping.floating_nodes(model)
     found: list[tuple[Node, Motion]] = []
-    for tree in trees_of(model):
-        balance, share = _Balance(tree[0], before, now, acting), 1.0
+    for tree in chains_of(model):
+        balance = _Balance(tree[0], before, now, acting)
         if tree[0] in floating:
             share, twist = balance.floating()
             found.append((tree[0], twist))

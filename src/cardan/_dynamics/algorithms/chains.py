@@ -24,15 +24,24 @@ def is_chain(model: Model) -> bool:
 
 
 def trees_of(model: Model) -> list[list[Node]]:
-    """Return the nodes of each tree that has several, its root first."""
-    found: list[list[Node]] = []
-    tree_of: dict[int, list[Node]] = {}
+    """Return the nodes of each tree, in the order of their first ones; those that mimic joints couple are one."""
+    root_of: list[int] = []
+    first: dict[int, int] = {}  # node with a coordinate
+    for node in model.nodes:  # a parent comes before its children
+        root_of.append(node.index if node.parent < 0 else root_of[node.parent])
+        for j in node.v:
+            both = {root_of[first.setdefault(j, node.index)], root_of[-1]}
+            if len(both) > 1:
+                root_of = [min(both) if root in both else root for root in root_of]
+    by_root: dict[int, list[Node]] = {}
     for node in model.nodes:
-        tree = tree_of[node.index] = tree_of.get(node.parent) or []
-        if not tree:
-            found.append(tree)
-        tree.append(node)
-    return [tree for tree in found if len(tree) > 1]
+        by_root.setdefault(root_of[node.index], []).append(node)
+    return list(by_root.values())
+
+
+def chains_of(model: Model) -> list[list[Node]]:
+    """Return the nodes of each tree that has several, its root first."""
+    return [tree for tree in trees_of(model) if len(tree) > 1]
 
 
 def depth_of(nodes: Sequence[Node]) -> int:

@@ -189,8 +189,8 @@ def forward_dynamics_pulled(
 def _pulled_derivatives(
     model: Model, q: Vector, v: Vector, tau: Vector, weights: Vector, external_forces: ArrayLike | None = None
 ) -> Sequence[Rows]:
-    by_q, _, _ = forward_dynamics_pulled(model, q, v, tau, weights, external_forces)
     halves = _halves(model, q, v, tau, weights, external_forces)
+    by_q, _, _ = inverse_dynamics_pulled(model, q, v, halves.a, halves.multipliers, external_forces)
     return of_pulled(model, by_q, _first(model, q, halves), _hessian(halves))
 
 
@@ -202,9 +202,10 @@ class _Undone(NamedTuple):
 
 
 class _Halves(NamedTuple):
-    """The accelerations, M's factors, the Hessian of L, and the halves of (5): rows of L_qa, and of X its columns."""
+    """Accelerations, multipliers, factors of M, the Hessian of L, and halves of (5): rows of L_qa, and columns of X."""
 
     a: list[Scalar]
+    multipliers: list[Scalar]
     factor: TreeFactor
     L: InverseDynamicsHessian[Rows]
     Y: Rows
@@ -225,7 +226,7 @@ def _halves(
     by = inverse_dynamics_derivatives.kernel(model, q, v, a, external_forces)
     L = inverse_dynamics_hessian.kernel(model, q, v, a, multipliers, external_forces)
     Y, U_q, U_v = ([factor.inwards(x) for x in rows] for rows in (L.dq_da, transposed(by.dq), transposed(by.dv)))
-    return _Halves(a, factor, L, Y, U_q, U_v, _undone(model, outwards_in_one_frame(model, q, v, a)[0]))
+    return _Halves(a, multipliers, factor, L, Y, U_q, U_v, _undone(model, outwards_in_one_frame(model, q, v, a)[0]))
 
 
 def _at(

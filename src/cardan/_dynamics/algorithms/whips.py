@@ -38,7 +38,7 @@ from functools import reduce
 
 from cardan._algebra.scalar import is_zero, maximum, sqrt
 from cardan._algebra.spatial import Force, Scalar
-from cardan._dynamics.algorithms.chains import is_chain, trees_of
+from cardan._dynamics.algorithms.chains import chains_of, is_chain
 from cardan._dynamics.algorithms.drives import JointForces
 from cardan._dynamics.algorithms.gyroscopic import gyroscopic_efforts
 from cardan._dynamics.algorithms.implicit import Snapshot
@@ -87,7 +87,7 @@ def _slower(moment: Snapshot, u: Vector, dt: float) -> list[Scalar]:
     own = relative.nodes(model).each(turn)
     total = sums(model, relative, lambda node: own[node.index])
     found = list(u)
-    for tree in trees_of(model):
+    for tree in chains_of(model):
         share = 1.0 / sqrt(sqrt(sqrt(maximum(total[tree[0].index], 1.0))))
         for j in (j for node in tree for j in node.v):
             found[j] = found[j] * share

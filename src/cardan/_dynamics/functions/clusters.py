@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -90,20 +90,20 @@ def clustered(
         raise ShapeError("clustered", "near", got=start.shape, expected=f"({model.nq},)")
     changed: dict[str, Connection] = {}
     known: dict[Any, ClosedSet] = {}  # those of other names are alike
-    gone: list[str] = []
+    gone: set[str] = set()
     carried: Carried = {}
     for k, c in enumerate(model.connections):
         carried.setdefault(model.attachment(c.child).node, []).append((k, c))
     for nodes, own in _groups(model, model.closure_names if closing is None else closing):
         changed |= _cluster(model, nodes, own, carried, kept, start, known)
-        gone += [c.name for c in own]
+        gone |= {c.name for c in own}
     connections = tuple(changed.get(c.name, c) for c in model.connections)
-    closures = [c for c in model.closures if c.name not in set(gone)]
+    closures = [c for c in model.closures if c.name not in gone]
     annotations = _annotations(model, changed, gone)
     return replace(model, connections=connections, closures=tuple(closures), annotations=annotations)
 
 
-def _annotations(model: Model, changed: Mapping[str, Connection], gone: Sequence[str]) -> Annotations:
+def _annotations(model: Model, changed: Mapping[str, Connection], gone: Collection[str]) -> Annotations:
     """Return the annotations: configurations and gears at the first joint of each cluster, along its coordinates."""
     given = model.annotations
 

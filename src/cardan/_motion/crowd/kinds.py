@@ -12,7 +12,7 @@ import numpy as np
 from cardan._algebra.manifolds import Euclidean
 from cardan._algebra.spatial import SE3, Inertia
 from cardan._dynamics.algorithms.along import are_many
-from cardan._dynamics.algorithms.chains import LARGE, depth_of
+from cardan._dynamics.algorithms.chains import LARGE, depth_of, trees_of
 from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
 from cardan._motion.contact.touching import Pair
 from cardan._motion.crowd.rows import LANES, blocks_of
@@ -118,28 +118,19 @@ def are_long(nodes: Sequence[Node]) -> bool:
     return is_long and are_many(nodes, LONG) and len(set(own)) == len(own)
 
 
-def trees_of(model: Model) -> list[Tree]:
-    """Return the trees of a model, in the order of their first nodes; those that mimic joints couple are one."""
-    root_of: list[int] = []
-    first: dict[int, int] = {}  # node with a coordinate
-    for node in model.nodes:  # a parent comes before its children
-        root_of.append(node.index if node.parent < 0 else root_of[node.parent])
-        for j in node.v:
-            both = {root_of[first.setdefault(j, node.index)], root_of[-1]}
-            if len(both) > 1:
-                root_of = [min(both) if root in both else root for root in root_of]
-    by_root: dict[int, list[Node]] = {}
-    for node in model.nodes:
-        by_root.setdefault(root_of[node.index], []).append(node)
-    bodies: dict[int, list[int]] = {root: [] for root in by_root}
+def trees_with_bodies(model: Model) -> list[Tree]:
+    """Return the trees of a model, in the order of their first nodes."""
+    trees = trees_of(model)
+    tree_of = {node.index: k for k, nodes in enumerate(trees) for node in nodes}
+    bodies: list[list[int]] = [[] for _ in trees]
     for k, body in enumerate(model.bodies):
         at = model.attachments[body.name].node
         if at >= 0:
-            bodies[root_of[at]].append(k)
+            bodies[tree_of[at]].append(k)
     found = []
-    for root, nodes in by_root.items():
+    for nodes, own in zip(trees, bodies, strict=True):
         q, v = (tuple(sorted({i for node in nodes for i in getattr(node, key)})) for key in ("q", "v"))
-        found.append(Tree(tuple(nodes), tuple(bodies[root]), q, v))
+        found.append(Tree(tuple(nodes), tuple(own), q, v))
     return found
 
 
@@ -149,7 +140,7 @@ def kinds_of(model: Model, kinematic: Sequence[str]) -> list[Kind]:
     loose = _loose_model(model)
     children = {c.child: c for c in model.connections}
     number = {name: k for k, name in enumerate(model.body_names)}
-    for tree in trees_of(model):
+    for tree in trees_with_bodies(model):
         told = [node.name for node in tree.nodes if node.name in kinematic]
         if is_loose(model, tree, children) and not told:
             kind = found.setdefault("loose", Kind(simplified_tree(loose), ()))

@@ -174,6 +174,17 @@ def set_free(c, at):
         c.step[i] = slope
 
 
+@kernel(c=Stages, to=LANES[:], wide=INT)
+def leave_free(c, to, wide):
+    """Write Q_uu + mu with rows and columns of the identity for what is not free, in rows of so many vectors."""
+    across = c.controls + c.states
+    for i in range(c.m):
+        for j in range(i, c.m):
+            to[i * wide + j // 8, j % 8] = c.F[i * across + j // 8, j % 8] * c.free[i] * c.free[j]
+        if c.free[i] == 0.0:
+            to[i * wide + i // 8, i % 8] = 1.0
+
+
 @kernel(c=Stages, at=INT)
 def set_within(c, at):
     """Find the k between bounds that makes 1/2 k^T H k + g^T k least, and what of it is free.
@@ -181,7 +192,6 @@ def set_within(c, at):
     Newton steps of what is free, cut off at the bounds, the best of some lengths each: projected Newton. It ends when
     none makes it less.
     """
-    across = c.controls + c.states
     own = c.controls + 1
     first = at * c.m
     for i in range(c.m):
@@ -189,11 +199,8 @@ def set_within(c, at):
     best = value(c, at, c.k, first)
     for _ in range(PASSES):
         set_free(c, at)
+        leave_free(c, c.E, own)
         for i in range(c.m):
-            for j in range(i, c.m):
-                c.E[i * own + j // 8, j % 8] = c.F[i * across + j // 8, j % 8] * c.free[i] * c.free[j]
-            if c.free[i] == 0.0:
-                c.E[i * own + i // 8, i % 8] = 1.0
             c.E[i * own + c.controls, 0] = c.step[i] * c.free[i]
         solve(c.E, c.m, own, c.controls)
         before = best
@@ -259,11 +266,9 @@ def set_gains(c, at, mu):
         c.F[i * across + i // 8, i % 8] = c.F[i * across + i // 8, i % 8] + mu
     if c.is_bounded == 1:
         set_within(c, at)
+        leave_free(c, c.F, across)
         for i in range(c.m):
-            for j in range(i, c.m):
-                c.F[i * across + j // 8, j % 8] = c.F[i * across + j // 8, j % 8] * c.free[i] * c.free[j]
             if c.free[i] == 0.0:
-                c.F[i * across + i // 8, i % 8] = 1.0
                 for v in range(c.controls, across):
                     c.F[i * across + v] = 0.0
     c.least[at] = solve(c.F, c.m, across, c.controls)

@@ -140,9 +140,8 @@ def riccati(
     given |= {"final": final, "final_slope": final_slope}
     arrays = {k: checked_array(WHERE, k, given[k], core) for k, core in (cores | ends).items() if given[k] is not None}
     batch, T = _leading({k: a.shape[: a.ndim - len((cores | ends)[k])] for k, a in arrays.items()}, ends)
-    arrays |= {
-        k: 0.5 * (arrays[k] + _T(arrays[k])) for k in ("Q", "R", "final")
-    }  # x^T Q x is that of the symmetric part
+    # x^T Q x is that of the symmetric part
+    arrays |= {k: 0.5 * (arrays[k] + _T(arrays[k])) for k in ("Q", "R", "final")}
     N = math.prod(batch)
 
     def of_all(name: str) -> np.ndarray:

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan._compiler.runtime.threads import num_threads, split
+from cardan._dynamics.algorithms.chains import trees_of
 from cardan._dynamics.algorithms.drives import coupling
 from cardan._dynamics.algorithms.tree import supports
 from cardan._motion.contact.lengths import bounded
 from cardan._motion.crowd.engine import Engine
 from cardan._motion.crowd.kept import NOTHING, KeptImpulses
-from cardan._motion.crowd.kinds import are_long, trees_of
+from cardan._motion.crowd.kinds import are_long
 from cardan._motion.crowd.layout import Scene
 from cardan._motion.simulation.pairs import Rules
 from cardan._motion.simulation.solvers.solver import Stepper
@@ -73,7 +74,7 @@ def has_many(world: World) -> bool:
     trees = sum(node.parent < 0 for node in world.model.nodes)
     if touching >= FEW or trees >= TREES or len(pairs) > max(MANY, FOR_EACH * world.model.nv):
         return True
-    if any(are_long(tree.nodes) for tree in trees_of(world.model)):
+    if any(are_long(nodes) for nodes in trees_of(world.model)):
         return True
     return _coupled(world, pairs.rules) > COUPLED
 
