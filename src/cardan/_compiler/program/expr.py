@@ -492,9 +492,9 @@ class Expr:
     def __argument__(self) -> Expr:
         """Return the same value apart: what is made of it is told from what is made of the value elsewhere."""
         graph, k = self.graph, self.graph.result(self)
-        return (
-            Expr(graph, graph.add(Op.HELD, (k, k), float(len(graph.instructions)))) if graph.calls_are_known else self
-        )
+        if not graph.calls_are_known:
+            return self
+        return Expr(graph, graph.add(Op.HELD, (k, k), float(len(graph.instructions))))
 
     def __jacobian__(self, arguments: list[Any], results: list[Any]) -> int:
         """Return how often known derivatives serve results that are functions of some arguments alone."""
