@@ -20,23 +20,26 @@ td, th { border-bottom: 1px solid #ddd; padding: .25em .7em; text-align: right; 
 td:first-child, th:first-child { text-align: left } th { background: #f5f5f5 } svg { max-width: 100%; height: auto }
 .missed { color: #b00020 }
 """
+_INTRO = """
+After this page you know what one run of <code>python -m benchmarks --page FILE</code> found, and on what machine. The
+command made this page.
+"""
 _HOW = """
-All figures are <b>processor time of one state</b> (that of all threads of the process) unless they say wall time: the
-clock counts what else the machine does, and is given beside it. cardan and the peers <b>take turns</b>: in each of
-{rounds} rounds everyone is measured for {milliseconds:.0f} ms, figure by figure, one after the other, another first in
-each round, so a slow moment hits all alike. A figure is the <b>median</b> of the rounds, with the middle half of them
-in brackets. A <b>ratio</b> is a peer's time over cardan's <em>in the same round</em>, median and middle half of
-those; it takes the peer's fastest way to many states (one call each, or its own batch) against cardan's batch, and one
-call against one call. float64; batches of {states} states, fewer where results would take more than 256 MB; random
-configurations, the same for everyone; joints in each library's order. A peer that is missing or cannot do something
-says so. Nothing here is a test: no number makes this fail.
+All figures are <b>processor time of one state</b>, of all threads of the process, unless they say wall time. The clock
+counts what else the machine does, and is given beside it. cardan and the peers <b>take turns</b>. In each of {rounds}
+rounds everyone is measured for {milliseconds:.0f} ms, figure by figure, another first in each round. So a slow moment
+hits all alike. A figure is the <b>median</b> of the rounds, with their middle half in brackets. A <b>ratio</b> is a
+peer's time over cardan's <em>in the same round</em>. A batch of cardan's stands against the peer's fastest way to many
+states, and one call against one call. Numbers are float64. Batches have {states} states, or fewer if results would
+take more than 256 MB. Configurations are random, and the same for everyone. A peer that is missing or cannot do
+something says so. Nothing here is a test: no number makes this fail.
 """
 _BOUNDS = """
-Two bounds no code for the same operations can beat, measured on the same core in the same rounds: the <b>multiply-add
-units</b> (the multiplications of the program, each alone or part of a multiply-add, and 10 instructions of a sine, at
-the rate of a loop of independent multiply-adds) and <b>stores</b> (filling a block as large as the batch's results).
-The percentages say what share of cardan's time these are; what is left is reading and transposing the arguments, loads
-and stores of values that wait, and the memory.
+No code for the same operations can beat two bounds. Both are measured on the same core in the same rounds. The
+<b>multiply-add units</b> take the multiplications of the program, each alone or part of a multiply-add. A sine has 10.
+Their rate is that of a loop of independent multiply-adds. <b>Stores</b> fill a block as large as the batch's results.
+The percentages say what share of cardan's time these are. What is left is reading and transposing arguments, values
+that wait in memory, and the memory itself.
 """
 Block = tuple[str, Any]  # ("h2", text), ("p", HTML), ("table", Table), ("svg", text)
 
@@ -58,7 +61,7 @@ def page(result: dict[str, Any], peers: list[Any], markdown: bool = False) -> st
 
 def _blocks(result: dict[str, Any], peers: list[Any]) -> Iterator[Block]:
     """Yield what stands on the page, in order."""
-    yield from (("h1", "cardan, measured"), ("h2", "On what"), ("table", _machine(result, peers)))
+    yield from (("h1", "cardan, measured"), ("p", _INTRO), ("h2", "On what"), ("table", _machine(result, peers)))
     yield from (("h2", "How"), ("p", _how(result)), ("table", (("figure", "is"), list(FIGURES.items()))))
     yield from (_drawn(result, peers), ("h2", "Goals"), ("table", goals(result["targets"])))
     yield from (("h2", "Bounds"), ("p", _BOUNDS))
@@ -119,5 +122,5 @@ def _as_markdown(kind: str, content: Any) -> str:
         lines = (header, ["---"] * len(header), *rows)
         return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
     if kind == "p":
-        return re.sub("</?(b|em)>", "*", content).strip()
+        return re.sub("</?code>", "`", re.sub("</?(b|em)>", "*", content)).strip()
     return "#" * int(kind[1:]) + " " + content

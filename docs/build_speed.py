@@ -1,6 +1,6 @@
 """Makes the README's plot of speed: `python docs/build_speed.py` writes docs/images/speed.svg.
 
-It measures nothing: the times are read from the table of docs/performance.md, so that both say the same.
+It measures nothing: the times are read from docs/measured.md, the page of a run, so that both say the same.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 HERE = Path(__file__).parent
-PAGE, PICTURE = HERE / "performance.md", HERE / "images" / "speed.svg"
-SHOWN = {"panda (9)": "Panda, 9 degrees of freedom", "talos (38)": "Talos, floating, 38 degrees of freedom"}
+PAGE, PICTURE = HERE / "measured.md", HERE / "images" / "speed.svg"
+SHOWN = {"panda": "Panda, 9 degrees of freedom", "talos": "Talos, floating, 38 degrees of freedom"}
 QUANTITIES = (
     "inverse dynamics",
     "forward dynamics",
@@ -41,13 +41,27 @@ class Times(NamedTuple):
 
 
 def measured(page: str) -> dict[tuple[str, str], Times]:
-    """Return the times of the page's table, by robot and quantity."""
-    found = {}
+    """Return the times of the page's tables, by robot and quantity."""
+    found: dict[tuple[str, str], Times] = {}
+    robot, columns = "", []
     for line in page.splitlines():
-        cells = [cell.strip() for cell in line.strip("| ").split("|")]
-        if len(cells) == 13 and cells[0] in SHOWN and re.fullmatch(r"[\d.]+", cells[4]):
-            found[cells[0], cells[1]] = Times(float(cells[4]) / 1000.0, float(cells[7]), float(cells[8]))
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip("| "))]
+        if line.startswith("## "):
+            robot = line[3:].split(",")[0]
+        elif "one call" in cells:
+            columns = cells
+        elif robot in SHOWN and len(cells) == len(columns) and cells[0] in QUANTITIES and (robot, cells[0]) not in found:
+            row = dict(zip(columns, cells, strict=True))
+            call = microseconds(row["one call"])
+            ratio = float(row["pin: batch \\| call"].split("|")[1].split("x")[0])
+            found[robot, cells[0]] = Times(microseconds(row["batch"]), call, call * ratio)
     return found
+
+
+def microseconds(cell: str) -> float:
+    """Return a time of a table, such as `1.2 us (1.1-1.3)`."""
+    number, unit, *_ = cell.split()
+    return float(number) * {"ns": 1e-3, "us": 1.0, "ms": 1e3}[unit]
 
 
 def place(time: float) -> float:
