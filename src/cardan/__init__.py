@@ -258,7 +258,3 @@ __all__ = [  # noqa: RUF022 -- by subject
     "errors", "CardanError", "DescriptionError",
     "__version__",
 ]  # fmt: skip
-
-
-def __dir__() -> list[str]:
-    return __all__.copy()

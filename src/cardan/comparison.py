@@ -1,10 +1,6 @@
 """Two descriptions of robots compared: what differs, where first, and what most likely caused it."""
 
-from typing import TYPE_CHECKING
+from cardan._algebra.lazy import imported_later as _later
 
-from cardan._algebra.lazy import show_folder as _show
-
-if TYPE_CHECKING:
+with _later(globals()):
     from cardan._reach.comparison import *
-
-_show(__name__, "cardan._reach.comparison")

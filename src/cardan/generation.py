@@ -1,10 +1,6 @@
 """Functions of a robot as source code for other machines: one file of C, or a library with its headers and CMake."""
 
-from typing import TYPE_CHECKING
+from cardan._algebra.lazy import imported_later as _later
 
-from cardan._algebra.lazy import show_folder as _show
-
-if TYPE_CHECKING:
+with _later(globals()):
     from cardan._reach.generation import *
-
-_show(__name__, "cardan._reach.generation")

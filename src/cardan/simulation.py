@@ -1,10 +1,6 @@
 """Worlds and their states: what a solver moves."""
 
-from typing import TYPE_CHECKING
+from cardan._algebra.lazy import imported_later as _later
 
-from cardan._algebra.lazy import show_folder as _show
-
-if TYPE_CHECKING:
+with _later(globals()):
     from cardan._motion.simulation import *
-
-_show(__name__, "cardan._motion.simulation")

@@ -29,7 +29,7 @@ def test_what_is_imported_is_what_is_named_and_what_is_found(package):
     tree = ast.parse(SOURCE.joinpath(*package.split(".")[1:], "__init__.py").read_text(encoding="utf-8"))
     imports = [a for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for a in node.names]
     imported = {a.name for a in imports if not a.asname}  # what has `as` is a module beside: `simulation as simulation`
-    private = {"TYPE_CHECKING", "Any", "fetcher", "imported_later", "_wiring"}
+    private = {"TYPE_CHECKING", "Any", "imported_later", "_wiring"}
     assert imported - private == set(module.__all__)
     assert len(set(module.__all__)) == len(module.__all__)
     assert all(getattr(module, name) is not None for name in module.__all__)

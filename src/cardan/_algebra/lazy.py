@@ -1,7 +1,7 @@
 """What is imported only when it is used: names of this package (PEP 562), and what other packages add by entry points.
 
 A package lists its names in `__all__` and imports them under `imported_later`. The public modules, such as
-`cardan.joints`, show such a package: `show_folder`. `tests/project/test_public_names.py` holds all of these together.
+`cardan.joints`, show such a package by a `*`. `tests/project/test_public_names.py` holds all of these together.
 
 Other packages add arrays, formats, targets, solvers and commands:
 
@@ -29,10 +29,11 @@ from cardan._algebra.errors import PluginError, UnknownAttributeError
 _REPLACING = threading.Lock()  # Python's `import`; two threads that interleave would leave a replacement for good
 
 
-def fetcher(package: str, homes: Mapping[str, str], modules: str = "") -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package, of its `__name__`, for homes such as `{".load": "load save"}`.
+def _fetcher(package: str, homes: Mapping[str, str], modules: str, shown: str) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package, of its `__name__`, for homes such as `{"a.load": "load save"}`.
 
-    Modules are names of modules of the package that are attributes themselves.
+    Modules are names of modules of the package that are attributes themselves; all other names are those of the
+    package or module that is `shown`, if there is one.
     """
     module_of = {name: home for home, names in homes.items() for name in names.split()}
 
@@ -41,8 +42,14 @@ def fetcher(package: str, homes: Mapping[str, str], modules: str = "") -> Callab
             value = getattr(importlib.import_module(module_of[name], package), name)
         elif name in modules.split():
             value = importlib.import_module(f".{name}", package)
+        elif not shown or (name.startswith("__") and name != "__all__"):
+            raise UnknownAttributeError(package, name)  # `inspect`, `unittest` ask every module: nothing is imported
         else:
-            raise UnknownAttributeError(package, name)
+            there = importlib.import_module(shown)
+            try:
+                value = getattr(there, name)  # what is not in `__all__`, too: pickles name it
+            except AttributeError:
+                raise UnknownAttributeError(package, name) from None
         setattr(sys.modules[package], name, value)  # found at once from now on
         return value
 
@@ -53,17 +60,22 @@ def fetcher(package: str, homes: Mapping[str, str], modules: str = "") -> Callab
 def imported_later(namespace: dict[str, Any]) -> Iterator[None]:
     """Within it, a package's `from x import y` imports nothing yet: y is fetched when it is first used.
 
-    Type checkers and editors read ordinary imports, so that the names are written once.
+    After `from x import *` all names of x are found here, as a public module shows a package of a wing. Type checkers
+    and editors read ordinary imports, so that the names are written once.
 
     Args:
-        namespace: the package's `globals()`, which gets a `__getattr__`.
+        namespace: the package's `globals()`, which gets a `__getattr__`, and a `__dir__` that lists its `__all__`.
     """
     homes: dict[str, str] = {}
-    package = namespace["__name__"]
+    package, shown = namespace["__name__"], ""
 
     def note(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
+        nonlocal shown
         if globals is not namespace:  # another thread imports at the same time
             return imported(name, globals, locals, fromlist, level)
+        if fromlist == ("*",):
+            shown = name
+            return SimpleNamespace(__all__=())
         homes[name] = " ".join([homes.get(name, ""), *fromlist])
         return SimpleNamespace(**dict.fromkeys(fromlist))
 
@@ -76,33 +88,8 @@ def imported_later(namespace: dict[str, Any]) -> Iterator[None]:
             builtins.__import__ = imported
     for name in " ".join(homes.values()).split():
         del namespace[name]  # now `__getattr__` is asked for it
-    namespace["__getattr__"] = fetcher(package, homes, modules=homes.pop(package, ""))
-
-
-def show_folder(public: str, home: str, modules: str = "") -> None:
-    """Give a public module, of this `__name__`, the `__getattr__` and the `__dir__` that show what is elsewhere.
-
-    A type checker sees no such `__getattr__`: it tells a name that does not exist.
-
-    Home is the package, or module, that holds what it shows, its `__all__`; modules are names of modules within it.
-    """
-    module = sys.modules[public]
-
-    def fetch(name: str) -> Any:
-        if name.startswith("__") and name != "__all__":  # `inspect`, `unittest` ask every module: nothing is imported
-            raise UnknownAttributeError(public, name)
-        shown_there = importlib.import_module(home)
-        if name in modules.split():
-            value = importlib.import_module(f"{public}.{name}")
-        else:
-            try:
-                value = getattr(shown_there, name)  # what is not in `__all__`, too: pickles name it
-            except AttributeError:
-                raise UnknownAttributeError(public, name) from None
-        setattr(module, name, value)
-        return value
-
-    module.__dict__.update(__getattr__=fetch, __dir__=lambda: list(fetch("__all__")))
+    fetch = _fetcher(package, homes, homes.pop(package, ""), shown)
+    namespace.update(__getattr__=fetch, __dir__=lambda: list(namespace.get("__all__") or fetch("__all__")))
 
 
 def later(home: str) -> Callable[..., Any]:

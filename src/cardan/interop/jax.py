@@ -1,10 +1,6 @@
 """Functions of a robot as functions of JAX: one call of machine code in its programs, with derivatives and batches."""
 
-from typing import TYPE_CHECKING
+from cardan._algebra.lazy import imported_later as _later
 
-from cardan._algebra.lazy import show_folder as _show
-
-if TYPE_CHECKING:
+with _later(globals()):
     from cardan._reach.interop.jax import *
-
-_show(__name__, "cardan._reach.interop.jax")

@@ -3,11 +3,7 @@
 A length, mass or other size that is not a positive number raises `ParameterError`.
 """
 
-from typing import TYPE_CHECKING
+from cardan._algebra.lazy import imported_later as _later
 
-from cardan._algebra.lazy import show_folder as _show
-
-if TYPE_CHECKING:
+with _later(globals()):
     from cardan._robot.shipped import *
-
-_show(__name__, "cardan._robot.shipped")

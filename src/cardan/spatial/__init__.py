@@ -1,11 +1,7 @@
 """Spatial algebra: rotations, rigid transformations, motions, forces, inertias."""
 
-from typing import TYPE_CHECKING
+from cardan._algebra.lazy import imported_later as _later
 
-from cardan._algebra.lazy import show_folder as _show
-
-if TYPE_CHECKING:
+with _later(globals()):
     from cardan._algebra.spatial import *
     from cardan.spatial import rotations as rotations
-
-_show(__name__, "cardan._algebra.spatial", "rotations")

@@ -9,5 +9,3 @@ with imported_later(globals()):
     from cardan._algebra.manifolds.rotation import MRP, SE3, Orientation, UnitQuaternion
 
 __all__ = ["MRP", "SE2", "SE3", "Euclidean", "Manifold", "Orientation", "Product", "UnitComplex", "UnitQuaternion"]
-
-__dir__ = __all__.copy

@@ -11,4 +11,3 @@ __all__ = [
     "BaseParameters", "ConsistentFit", "Identification", "base_parameters", "identify", "identify_consistent",
     "parameters", "regressor",
 ]  # fmt: skip
-__dir__ = __all__.copy

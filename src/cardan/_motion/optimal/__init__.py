@@ -9,4 +9,3 @@ with imported_later(globals()):
     from cardan._motion.optimal.sampling import Rollout, predictive_sampling
 
 __all__ = ["Problem", "Riccati", "Rollout", "Solution", "predictive_sampling", "riccati", "solve"]
-__dir__ = __all__.copy

@@ -21,4 +21,3 @@ __all__ = [
     "Articulation", "ContactPair", "ContactPoints", "Contacts", "Control", "RayHits", "State", "View", "World",
     "WorldBuilder", "compliant", "contact_pairs", "contact_points", "cut_bodies", "raycast", "solvers", "stand",
 ]  # fmt: skip
-__dir__ = __all__.copy

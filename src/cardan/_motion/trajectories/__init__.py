@@ -12,4 +12,3 @@ __all__ = [
     "FourierSeries", "MinimumJerk", "Sample", "Spline", "TimeLaw", "Timed", "Trajectory",
     "Trapezoidal", "time_optimal",
 ]  # fmt: skip
-__dir__ = __all__.copy

@@ -45,5 +45,3 @@ __all__ = [
     "Revolute", "Spherical", "SphericalZYX", "Spline", "Translation", "UnboundedRevolute", "Universal", "VariableScrew",
     "condylar_knee", "reverse",
 ]  # fmt: skip
-
-__dir__ = __all__.copy

@@ -15,7 +15,6 @@ with imported_later(globals()):
     from cardan._motion.simulation.solvers.solver import Solver, Stepper, Trajectory
 
 __all__ = ["XPBD", "Featherstone", "SemiImplicit", "Solver", "Stepper", "Trajectory", "Variational"]
-__dir__ = __all__.copy
 _fetch = globals()["__getattr__"]  # of the names above; that below asks it last
 _registered: dict[str, str] = {}
 
