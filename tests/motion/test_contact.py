@@ -18,7 +18,7 @@ from cardan._motion.contact.convex import minimum
 from cardan._motion.contact.equation import JointEquation, Response, TreeEquation, equation_of_motion, patches_of
 from cardan._motion.contact.moving_point import lever_rate
 from cardan._motion.contact.problem import Problem
-from cardan._motion.simulation.pairs import ContactPair
+from cardan._motion.contact.touching import ContactPair
 from cardan._motion.simulation.solvers import Featherstone
 from cardan.description import Box, Capsule, Cone, Cylinder, Ellipsoid, Plane, Sphere
 from cardan.errors import UnsupportedError

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import reduce
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from cardan._algebra.scalar import absolute, minimum
 from cardan._algebra.spatial import SE3, Motion, Scalar, Vector3
@@ -22,29 +23,45 @@ from cardan._robot.records import Material
 SKIN, AHEAD = 0.02, 2.0
 
 
-class Pair(Protocol):
-    """Two shapes that may touch, the first on a body that moves: what contact reads of a `simulation.ContactPair`."""
+@dataclass(frozen=True, slots=True)
+class ContactPair:
+    """Two shapes that may touch, the first on a body that moves.
 
-    @property
-    def a(self) -> str: ...
-    @property
-    def shape_a(self) -> Geometry: ...
-    @property
-    def pose_a(self) -> SE3: ...
-    @property
-    def b(self) -> str: ...
-    @property
-    def shape_b(self) -> Geometry: ...
-    @property
-    def pose_b(self) -> SE3: ...
-    @property
-    def material(self) -> Material: ...
-    @property
-    def margin(self) -> float: ...
-    @property
-    def surface_velocities(self) -> tuple[Any, Any]: ...
-    @property
-    def surface_velocity(self) -> Scalar: ...
+    Attributes:
+        a: name of the body of the first shape.
+        shape_a: the first geometry.
+        pose_a: X_a_shape.
+        b: name of the body of the second shape, or `"world"`.
+        shape_b: the second geometry.
+        pose_b: X_b_shape.
+        material: of the contact, that of both surfaces combined or its own (`Mechanism.set_contact`); its stiffness is
+            a number in the pairs of a world.
+        name: the names of both shapes.
+        margin: how far apart they feel one another [m]: the sum of both shapes', or the contact's own.
+        surface_velocities: of both shapes [m/s, rad/s], in their axes.
+        surface_velocity: how many times as fast their surfaces run [-].
+
+    Examples:
+        >>> world = cardan.robots.quadruped().world("floating", ground=True)
+        >>> world.pairs[0].b
+        'world'
+    """
+
+    a: str
+    shape_a: Geometry
+    pose_a: SE3
+    b: str
+    shape_b: Geometry
+    pose_b: SE3
+    material: Material
+    name: str
+    margin: float = 0.0
+    surface_velocities: tuple[Any, Any] = (None, None)
+    surface_velocity: float = 1.0
+
+    def __repr__(self) -> str:
+        kinds = f"{type(self.shape_a).__name__} and {type(self.shape_b).__name__}"
+        return f"<ContactPair {self.name!r}: {kinds}, friction {self.material.friction:g}>"
 
 
 class _Collider(NamedTuple):
@@ -94,7 +111,7 @@ def at_most(v: Vector3) -> Scalar:
     return sum(map(absolute, v), 0.0)
 
 
-def _reach(moment: Snapshot, pair: Pair, sides: tuple[_Collider, _Collider], dt: float) -> Scalar:
+def _reach(moment: Snapshot, pair: ContactPair, sides: tuple[_Collider, _Collider], dt: float) -> Scalar:
     """Return how near the bounds of a pair must be for it to be looked at in a step [m]."""
     extent, moves = (
         sum(own) for own in zip(*((side.extent, side.moves_by(moment, dt)) for side in sides), strict=True)
@@ -102,7 +119,7 @@ def _reach(moment: Snapshot, pair: Pair, sides: tuple[_Collider, _Collider], dt:
     return pair.margin + SKIN * extent + AHEAD * moves
 
 
-def contacts(moment: Snapshot, pairs: Iterable[Pair], skipping: float | None = None) -> list[Contact]:
+def contacts(moment: Snapshot, pairs: Iterable[ContactPair], skipping: float | None = None) -> list[Contact]:
     """Return what touches or may touch.
 
     Given the length of a step [s], pairs that cannot meet in it have candidates that are `FAR` away, at no point of

@@ -14,7 +14,7 @@ from cardan._algebra.spatial import SE3, Inertia
 from cardan._dynamics.algorithms.along import are_many
 from cardan._dynamics.algorithms.chains import LARGE, depth_of, trees_of
 from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
-from cardan._motion.contact.touching import Pair
+from cardan._motion.contact.touching import ContactPair
 from cardan._motion.crowd.rows import LANES, blocks_of
 from cardan._robot.joints import FreeFlyer, Joint
 from cardan._robot.joints.catalogue.of_another import renamed_primaries
@@ -72,7 +72,7 @@ class Kind:
     trees: list[Tree] = field(default_factory=list)
     numbers: list[list[float]] = field(default_factory=list)  # what its model is given, of each tree
     touching: tuple[int, ...] = ()  # its nodes that carry shapes
-    pairs: tuple[Pair, ...] | None = None  # what a tree alone may touch; None where no such program is made
+    pairs: tuple[ContactPair, ...] | None = None  # what a tree alone may touch; None where no such program is made
     touches_itself: bool = True  # whether these have pairs of the tree with itself, too
     balls: tuple[Ball, ...] = ()  # about its shapes
     alike: Sequence[bool] = ()  # of each tree, whether it has just these

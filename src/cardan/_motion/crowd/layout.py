@@ -16,7 +16,7 @@ from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._motion.collision import has_page
 from cardan._motion.collision.bounds import radius_about
 from cardan._motion.contact.point import AtRest
-from cardan._motion.contact.touching import AHEAD, SKIN, Pair
+from cardan._motion.contact.touching import AHEAD, SKIN, ContactPair
 from cardan._motion.crowd.kinds import BASE, Ball, Kind, Tree, hinges_of, kinds_of
 from cardan._motion.crowd.rows import numbers_of, still_row
 from cardan._motion.crowd.shape_rows import ShapePair, ShapeSizes, row_kind
@@ -56,7 +56,7 @@ class Scene(NamedTuple):
     kinematic: Sequence[str]
     own: Mapping[tuple[int, int], ContactSurface]  # contact of pairs that has a surface of its own
     partners: Callable[[int], np.ndarray]  # the shapes that may touch one
-    pair: Callable[[int, int], Pair]  # two of them, the first on what moves
+    pair: Callable[[int, int], ContactPair]  # two of them, the first on what moves
 
 
 class Layout:
@@ -149,7 +149,7 @@ class Layout:
 
     def _met(
         self, own: tuple[int, int], shapes: Sequence[int], tree_of: np.ndarray, itself: bool = True
-    ) -> tuple[Pair, ...]:
+    ) -> tuple[ContactPair, ...]:
         """Return the pairs of a tree that moves alone, with `itself` too, by the names of bodies that its kind has."""
         model, kind, tree = self.scene.model, self.kinds[own[0]], self.kinds[own[0]].trees[own[1]]
         names = {model.bodies[k].name: b.name for k, b in zip(tree.bodies, kind.model.bodies, strict=True)}

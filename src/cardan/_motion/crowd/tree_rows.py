@@ -34,7 +34,7 @@ from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.algorithms.whips import followed, middle_velocities, slowing, solved_in_step
 from cardan._motion.contact.convex import convex
-from cardan._motion.contact.touching import AHEAD, SKIN, Pair, at_most, contacts
+from cardan._motion.contact.touching import AHEAD, SKIN, ContactPair, at_most, contacts
 from cardan._motion.crowd.kinds import BASE, INERTIA, Ball
 from cardan._motion.crowd.rows import (
     LANES,
@@ -86,7 +86,7 @@ class TreeRows:
     limits: bool
     kinematic: tuple[str, ...] = ()
     pushed: bool = False
-    pairs: tuple[Pair, ...] = ()
+    pairs: tuple[ContactPair, ...] = ()
     balls: tuple[Ball, ...] = ()
     iterations: int | None = None
     is_long: bool = False

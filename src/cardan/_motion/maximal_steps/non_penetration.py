@@ -43,7 +43,7 @@ from cardan._motion.collision import FAR
 from cardan._motion.contact import WORLD, Contact, contacts
 from cardan._motion.contact.cone import IMPACT
 from cardan._motion.contact.equation import JointEquation, patches_of
-from cardan._motion.contact.touching import Pair
+from cardan._motion.contact.touching import ContactPair
 from cardan._motion.maximal_steps.bodies import (
     BodyState,
     ContactImpulse,
@@ -109,7 +109,7 @@ class Touching:
     M is what impulses along v meet.
     """
 
-    def __init__(self, moment: Snapshot, pairs: Iterable[Pair], M: Rows, h: float, later: float = 0.0) -> None:
+    def __init__(self, moment: Snapshot, pairs: Iterable[ContactPair], M: Rows, h: float, later: float = 0.0) -> None:
         self.moment, self.M, self.h = moment, M, h
         response = inverse(moment.model, moment.q, M)
         self.touches = [Touch.of(contact, response, later) for contact in contacts(moment, pairs)]
@@ -227,7 +227,7 @@ class Touched:
         v: Vector,
         W: Vector,
         h: float,
-        pairs: Sequence[Pair],
+        pairs: Sequence[ContactPair],
         sweeps: int,
         later: float = 0.0,
     ) -> None:
@@ -269,7 +269,7 @@ def fallen(system: System, start: Sequence[BodyState], moment: Snapshot, loads: 
     return [a + b for a, b in zip(moment.v, change, strict=True)]
 
 
-def estimated(moment: Snapshot, loads: Efforts, h: float, pairs: Sequence[Pair], sweeps: int) -> list[Scalar]:
+def estimated(moment: Snapshot, loads: Efforts, h: float, pairs: Sequence[ContactPair], sweeps: int) -> list[Scalar]:
     """Return the velocity after a step, about: that of joint space, with contacts by positions."""
     model, q, v = moment.model, moment.q, moment.v
     A = with_diagonal(mass_matrix.kernel(model, q), loads.W)

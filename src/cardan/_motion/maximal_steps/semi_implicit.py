@@ -32,7 +32,7 @@ from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.cone import SMALL
-from cardan._motion.contact.touching import Pair
+from cardan._motion.contact.touching import ContactPair
 from cardan._motion.maximal_steps.bodies import (
     BodyState,
     ContactImpulse,
@@ -70,7 +70,7 @@ def semi_implicit_start(
     parts: int = 4,
     stiffness: float | None = None,
     damping: float | None = None,
-    pairs: Sequence[Pair] = (),
+    pairs: Sequence[ContactPair] = (),
 ) -> PartialStep:
     """Return a step of h [s] whose bodies have moved, in so many parts, so that efforts answer to where they are.
 
@@ -149,7 +149,7 @@ class Cushions:
     """What holds the contacts of a step in parts of h [s]: bodies begin at `start`, which is `moment` along joints."""
 
     def __init__(
-        self, system: System, start: Sequence[BodyState], moment: Snapshot, pairs: Sequence[Pair], h: float
+        self, system: System, start: Sequence[BodyState], moment: Snapshot, pairs: Sequence[ContactPair], h: float
     ) -> None:
         self.system, self.start, self.moment, self.h = system, start, moment, h
         touches = Touching(moment, pairs, mass_matrix.kernel(moment.model, moment.q), h).touches

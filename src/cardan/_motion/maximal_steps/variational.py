@@ -25,7 +25,7 @@ from cardan._algebra.spatial import Force, Scalar
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.proximal import regularization
 from cardan._dynamics.algorithms.tree import Vector
-from cardan._motion.contact.touching import Pair
+from cardan._motion.contact.touching import ContactPair
 from cardan._motion.maximal_steps.bodies import BodyState, Efforts, Responses, StepResult, System
 from cardan._motion.maximal_steps.effort_rows import DistanceBounds, effort_rows, rotors
 from cardan._motion.maximal_steps.non_penetration import SWEEPS, Touched
@@ -36,7 +36,7 @@ DEPENDENT = 1e4
 
 
 def variational_step(
-    model: Model, q: Vector, v: Vector, loads: Efforts, h: float, iterations: int = 2, pairs: Sequence[Pair] = ()
+    model: Model, q: Vector, v: Vector, loads: Efforts, h: float, iterations: int = 2, pairs: Sequence[ContactPair] = ()
 ) -> StepResult:
     """Return the state after a step of h [s] under efforts along v.
 

@@ -32,7 +32,7 @@ from cardan._algebra.spatial import Scalar
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.proximal import regularization
 from cardan._dynamics.algorithms.tree import Vector
-from cardan._motion.contact.touching import Pair
+from cardan._motion.contact.touching import ContactPair
 from cardan._motion.maximal_steps.bodies import BodyState, Efforts, PlacedJoint, Responses, StepResult, System
 from cardan._motion.maximal_steps.effort_rows import DistanceBounds, rotors
 from cardan._motion.maximal_steps.non_penetration import SWEEPS, Touched, fallen
@@ -43,7 +43,7 @@ DEPENDENT = 1e2
 
 
 def xpbd_step(
-    model: Model, q: Vector, v: Vector, loads: Efforts, h: float, iterations: int = 4, pairs: Sequence[Pair] = ()
+    model: Model, q: Vector, v: Vector, loads: Efforts, h: float, iterations: int = 4, pairs: Sequence[ContactPair] = ()
 ) -> StepResult:
     """Return the state after a step of h [s] under efforts along v: so many iterations over all joints.
 

@@ -3,6 +3,7 @@
 from cardan._algebra.lazy import imported_later
 
 with imported_later(globals()):
+    from cardan._motion.contact.touching import ContactPair
     from cardan._motion.simulation import solvers
     from cardan._motion.simulation.articulation import Articulation
     from cardan._motion.simulation.builder import WorldBuilder
@@ -10,7 +11,7 @@ with imported_later(globals()):
     from cardan._motion.simulation.compliance import compliant
     from cardan._motion.simulation.control import Control
     from cardan._motion.simulation.cutting import cut_bodies
-    from cardan._motion.simulation.pairs import ContactPair, contact_pairs
+    from cardan._motion.simulation.pairs import contact_pairs
     from cardan._motion.simulation.raycasting import RayHits, raycast
     from cardan._motion.simulation.standing import stand
     from cardan._motion.simulation.state import State

@@ -19,9 +19,10 @@ from cardan._motion.collision import Two
 from cardan._motion.collision.all_apart import are_apart
 from cardan._motion.collision.distance import witnesses
 from cardan._motion.collision.pushes import push_of_obstacles, push_of_two
+from cardan._motion.contact.touching import ContactPair
 from cardan._motion.simulation.articulation import Pattern
 from cardan._motion.simulation.collide import MOST, check_pages
-from cardan._motion.simulation.pairs import WORLD_NODE, ContactPair, contact_pairs, select_pairs
+from cardan._motion.simulation.pairs import WORLD_NODE, contact_pairs, select_pairs
 from cardan._motion.simulation.solids import solid
 from cardan._motion.simulation.state import coordinates_of
 from cardan._motion.simulation.world_contents import WorldContents

@@ -16,7 +16,7 @@ from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.function import Function, function
 from cardan._motion.collision import FAR, Candidate, Two, check_page, count_of, points, points_of
-from cardan._motion.simulation.pairs import ContactPair
+from cardan._motion.contact.touching import ContactPair
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.geometry.shapes import Geometry, Hull, Mesh, Sphere

@@ -13,13 +13,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from cardan._algebra.errors import OverlapWarning, UnsupportedError, check_known, levels_inside
-from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.tree import supports
 from cardan._motion.collision import Candidate, points
+from cardan._motion.contact.touching import ContactPair
 from cardan._motion.simulation.articulation import Pattern, select_names
 from cardan._robot.description import Shape
-from cardan._robot.geometry.shapes import GROUNDS, Geometry, Plane, TriangleMesh
+from cardan._robot.geometry.shapes import GROUNDS, Plane, TriangleMesh
 from cardan._robot.geometry.support import ENDING, box_about
 from cardan._robot.model import WORLD, Material, Model
 from cardan._robot.records import ContactSurface
@@ -39,47 +39,6 @@ LIGHT = 5e4
 """The least stiffness [N/m] that is not given: that of 5 kg. Light things sink by less than a millimetre."""
 ROUNDING = 1e-9
 """Overlap [m] that may be rounding: shapes that just meet, as closed fingers do, may touch."""
-
-
-@dataclass(frozen=True, slots=True)
-class ContactPair:
-    """Two shapes that may touch, the first on a body that moves.
-
-    Attributes:
-        a: name of the body of the first shape.
-        shape_a: the first geometry.
-        pose_a: X_a_shape.
-        b: name of the body of the second shape, or `"world"`.
-        shape_b: the second geometry.
-        pose_b: X_b_shape.
-        material: of the contact, that of both surfaces combined or its own (`Mechanism.set_contact`); its stiffness is
-            a number in the pairs of a world.
-        name: the names of both shapes.
-        margin: how far apart they feel one another [m]: the sum of both shapes', or the contact's own.
-        surface_velocities: of both shapes [m/s, rad/s], in their axes.
-        surface_velocity: how many times as fast their surfaces run [-].
-
-    Examples:
-        >>> world = cardan.robots.quadruped().world("floating", ground=True)
-        >>> world.pairs[0].b
-        'world'
-    """
-
-    a: str
-    shape_a: Geometry
-    pose_a: SE3
-    b: str
-    shape_b: Geometry
-    pose_b: SE3
-    material: Material
-    name: str
-    margin: float = 0.0
-    surface_velocities: tuple[Any, Any] = (None, None)
-    surface_velocity: float = 1.0
-
-    def __repr__(self) -> str:
-        kinds = f"{type(self.shape_a).__name__} and {type(self.shape_b).__name__}"
-        return f"<ContactPair {self.name!r}: {kinds}, friction {self.material.friction:g}>"
 
 
 class _Solid(NamedTuple):

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from cardan._algebra.checked_numbers import positive
 from cardan._algebra.content import Content, content_of
 from cardan._algebra.errors import ParameterError
+from cardan._motion.contact.touching import ContactPair
 from cardan._motion.simulation.articulation import Pattern
 from cardan._motion.simulation.clearance import Obstacles, Pushed, functions_of, model_of, pushes, rows_of_pairs
-from cardan._motion.simulation.pairs import ContactPair
 from cardan._motion.simulation.world_contents import WorldContents
 from cardan._motion.tasks.task import Task
 from cardan._robot.model import Model

@@ -20,7 +20,7 @@ from cardan._dynamics.algorithms.linear import lumped
 from cardan._dynamics.algorithms.tree import Vector, supports
 from cardan._dynamics.call.function import Function
 from cardan._motion.contact.lengths import bounds_of
-from cardan._motion.contact.touching import Pair
+from cardan._motion.contact.touching import ContactPair
 from cardan._motion.maximal_steps import (
     Efforts,
     MovingBody,
@@ -42,7 +42,7 @@ Start = Callable[[Model, Vector, Vector, float], PartialStep]
 """The beginning of a step of (model, q, v, h)."""
 
 
-def at_start(step: Callable[..., StepResult], *, iterations: int, pairs: Sequence[Pair] = ()) -> Start:
+def at_start(step: Callable[..., StepResult], *, iterations: int, pairs: Sequence[ContactPair] = ()) -> Start:
     """Return the beginning of a step whose efforts are those where it begins."""
 
     def start(model: Model, q: Vector, v: Vector, h: float) -> PartialStep:

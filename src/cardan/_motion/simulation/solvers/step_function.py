@@ -15,8 +15,7 @@ from cardan._dynamics.algorithms.health import compared, is_sound, kept
 from cardan._dynamics.algorithms.kinematic import KinematicJoints
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.function import Function, function
-from cardan._motion.contact.touching import Pair
-from cardan._motion.simulation.pairs import ContactPair
+from cardan._motion.contact.touching import ContactPair
 from cardan._motion.simulation.world_contents import CONTACT_INPUTS, contact_value
 from cardan._robot.model import Model
 
@@ -47,7 +46,7 @@ class StepInputs(NamedTuple):
     v: Vector
     count: Any
     command: DriveCommand
-    pairs: Sequence[Pair]
+    pairs: Sequence[ContactPair]
     settings: Settings
 
 
@@ -97,7 +96,7 @@ def state_after(given: StepInputs, after: tuple[Vector, Vector, Vector], residua
     return moved | {"count": kept(sound, [given.count + 1.0], [given.count])[0], "residual": residual}
 
 
-def with_surfaces(pairs: Sequence[ContactPair], surfaces: Sequence[Any]) -> Sequence[Pair]:
+def with_surfaces(pairs: Sequence[ContactPair], surfaces: Sequence[Any]) -> Sequence[ContactPair]:
     """Return the pairs with what is given of surfaces, in the order of `CONTACT_INPUTS`: one value a pair, or None."""
     by_name = zip(CONTACT_INPUTS.values(), surfaces, strict=True)
     given = {name: values for name, values in by_name if values is not None}
