@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable
 from typing import Any, get_args
 
@@ -11,39 +10,34 @@ from cardan._algebra.errors import close_names, did_you_mean, quoted
 from cardan._reach.formats.json import kinds as K
 from cardan._reach.formats.json.text import WrongError, refuse
 from cardan._reach.formats.json.values import JOINT
-from cardan._robot.geometry.shapes import ALL_BITS, Geometry, Shape
+from cardan._robot.geometry.shapes import Geometry, Shape
 from cardan._robot.joints import Limits
 from cardan._robot.model import Body, Connection, Drive, Frame, Material, Model
 from cardan._robot.model.inputs import Input
 from cardan._robot.records import Actuator, Configuration, ContactSurface, Group, Spring
 
-GEOMETRIES: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Geometry)}
-"""Geometries by name; a new one adds the kinds of its fields that are no numbers."""
-_MEASURES = {"size": K.NUMBERS, "radii": K.NUMBERS, "scale": K.NUMBERS, "uri": K.TEXT, "path": K.TEXT}
-_MEASURES |= {key: K.listed(K.NUMBERS, of="rows of numbers") for key in ("heights", "vertices")}
-_MEASURES["triangles"] = K.listed(K.listed(K.WHOLE, 3), of="three numbers of vertices each")
-_WRITTEN: dict[str, Any] = {
-    "scale": lambda mesh: None if repr(mesh.scale) == "(1.0, 1.0, 1.0)" else mesh.scale,
-    "error": lambda hull: hull.error or None,
+NAMES = K.listed(K.TEXT, of="names")
+PAIR = K.listed(K.TEXT, 2, of="names of bodies")
+MATERIAL = K.Record(Material, *(K.Field(f.name, K.NUMBER, True) for f in dataclasses.fields(Material)))
+
+_TEXTS = ("name", "body", "parent", "child", "role", "kind", "material", "texture", "tip", "a", "b", "uri", "path")
+_NOTHING = ("stiffness", "damping", "rest", "friction", "armature", "compliance")  # where all numbers are 0
+_KINDS: dict[str, Any] = {
+    **dict.fromkeys(_TEXTS, K.TEXT),
+    **dict.fromkeys(("joints", "bodies", "shapes"), NAMES),
+    **dict.fromkeys(("pose", "parent_pose", "child_pose"), K.POSE),
+    **dict.fromkeys((*_NOTHING, "size", "radii", "scale", "rgba", "surface_velocity", "bias"), K.NUMBERS),
+    **dict.fromkeys(("group", "mask"), K.WHOLE),
+    **dict.fromkeys(("control_range", "effort_range"), K.LIMIT),
+    **dict.fromkeys(("heights", "vertices"), K.listed(K.NUMBERS, of="rows of numbers")),
+    "triangles": K.listed(K.listed(K.WHOLE, 3), of="three numbers of vertices each"),
+    "gear": K.listed(K.NUMBERS, of="gears"),
+    "inertia": K.INERTIA,
+    "joint": JOINT,
+    "limits": K.LIMITS,
+    "surface": MATERIAL,
 }
-
-
-def _form(kind: type[Any]) -> K.Record:
-    own = ((f.name, f.default is not dataclasses.MISSING) for f in dataclasses.fields(kind) if f.init)
-    return K.Record(kind, *(K.Field(k, _MEASURES.get(k, K.NUMBER), optional, _WRITTEN.get(k)) for k, optional in own))
-
-
-_FORMS = {name: _form(kind) for name, kind in GEOMETRIES.items()}
-
-
-def _geometry(value: Any, trusted: bool) -> Any:
-    if type(value) is not dict or len(value) != 1:
-        refuse(value, f'a geometry, such as {{"Sphere": {{"radius": 0.1}}}}; they are {", ".join(GEOMETRIES)}')
-    ((name, body),) = value.items()
-    if name not in _FORMS:
-        hint = did_you_mean(close_names(name, GEOMETRIES)) or f"; they are {', '.join(GEOMETRIES)}"
-        raise WrongError(f"there is no geometry {quoted(name)}{hint}")
-    return K.at(name, _FORMS[name].read, body, trusted)
+"""Kinds of the fields of records and geometries, by name; those that are not here are numbers."""
 
 
 def _limits(c: Connection) -> Limits:
@@ -64,71 +58,58 @@ def _unless(key: str, usual: Any) -> Callable[[Any], Any]:
     return lambda thing: None if repr(getattr(thing, key)) == repr(usual) else getattr(thing, key)
 
 
+_WRITTEN: dict[str, Callable[[Any], Any]] = {
+    **{key: _unless_zero(key) for key in _NOTHING},
+    "limits": _limits,
+    "gear": lambda actuator: None if all(repr(row) == "(1.0,)" for row in actuator.gear) else actuator.gear,
+}
+
+
+def record(made: type[Any], **needed: Any) -> K.Record:
+    """Return the kind of a record: its fields in their order; what is as by default is left out, but for the needed."""
+    fields = []
+    for f in dataclasses.fields(made):
+        has_default = f.default is not dataclasses.MISSING
+        get = _WRITTEN.get(f.name) or (_unless(f.name, f.default) if has_default else None)
+        is_optional = f.name not in needed and (has_default or f.default_factory is not dataclasses.MISSING)
+        if f.init:
+            fields.append(K.Field(f.name, needed.get(f.name) or _KINDS.get(f.name, K.NUMBER), is_optional, get))
+    return K.Record(made, *fields)
+
+
+GEOMETRIES: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Geometry)}
+"""Geometries by name; a new one adds the kinds of its fields that are no numbers."""
+_FORMS = {name: record(kind) for name, kind in GEOMETRIES.items()}
+
+
+def _geometry(value: Any, trusted: bool) -> Any:
+    if type(value) is not dict or len(value) != 1:
+        refuse(value, f'a geometry, such as {{"Sphere": {{"radius": 0.1}}}}; they are {", ".join(GEOMETRIES)}')
+    ((name, body),) = value.items()
+    if name not in _FORMS:
+        hint = did_you_mean(close_names(name, GEOMETRIES)) or f"; they are {', '.join(GEOMETRIES)}"
+        raise WrongError(f"there is no geometry {quoted(name)}{hint}")
+    return K.at(name, _FORMS[name].read, body, trusted)
+
+
 def _coordinates(value: Any, trusted: bool) -> dict[str, Any]:
     if type(value) is not dict:
         refuse(value, 'coordinates by joint, such as {"elbow": [0.5]}')
     return {joint: K.at(joint, K.NUMBERS.read, own, trusted) for joint, own in value.items()}
 
 
-NAMES = K.listed(K.TEXT, of="names")
-DRIVE = K.Record(Drive, *(K.Field(key, K.NUMBERS, True, _unless_zero(key)) for key in ("stiffness", "damping")))
-SPRING = K.Record(Spring, *(K.Field(key, K.NUMBERS, True, _unless_zero(key)) for key in ("stiffness", "rest")))
-MATERIAL = K.Record(Material, *(K.Field(f.name, K.NUMBER, True) for f in dataclasses.fields(Material)))
-BODY = K.Record(Body, K.Field("name", K.TEXT), K.Field("inertia", K.INERTIA, True))
-CONNECTION = K.Record(
-    Connection,
-    *(K.Field("name", K.TEXT), K.Field("joint", JOINT), K.Field("parent", K.TEXT), K.Field("child", K.TEXT)),
-    *(K.Field(key, K.POSE, True) for key in ("parent_pose", "child_pose")),
-    K.Field("limits", K.LIMITS, True, _limits),
-    *(K.Field(key, K.NUMBERS, True, _unless_zero(key)) for key in ("damping", "friction", "armature")),
-    K.Field("drive", DRIVE, True),
-    K.Field("compliance", K.NUMBERS, True, _unless_zero("compliance")),
-    K.Field("spring", SPRING, True),
-)
-FRAME = K.Record(
-    Frame,
-    *(K.Field("name", K.TEXT), K.Field("body", K.TEXT), K.Field("pose", K.POSE, True)),
-    K.Field("kind", K.TEXT, True, _unless("kind", "operational")),
-)
-_GEOMETRY = K.Kind(lambda g, what: {type(g).__name__: _FORMS[type(g).__name__].write(g, what)}, _geometry)
-SHAPE = K.Record(
-    Shape,
-    *(K.Field("body", K.TEXT), K.Field("role", K.TEXT), K.Field("geometry", _GEOMETRY)),
-    *(K.Field("pose", K.POSE, True), K.Field("rgba", K.NUMBERS, True)),
-    *(K.Field(key, K.TEXT, True) for key in ("name", "material", "texture")),
-    K.Field("surface", MATERIAL, True),
-    *(K.Field(key, K.WHOLE, True, _unless(key, usual)) for key, usual in (("group", 1), ("mask", ALL_BITS))),
-    *(K.Field("margin", K.NUMBER, True, _unless("margin", 0.0)), K.Field("density", K.NUMBER, True)),
-    K.Field("surface_velocity", K.NUMBERS, True),
-)
-_GEAR = K.Field(
-    "gear",
-    K.listed(K.NUMBERS, of="gears"),
-    True,
-    lambda actuator: None if all(repr(row) == "(1.0,)" for row in actuator.gear) else actuator.gear,
-)
-ACTUATOR = K.Record(
-    Actuator,
-    *(K.Field("name", K.TEXT), K.Field("joints", NAMES), _GEAR),
-    K.Field("kind", K.TEXT, True, _unless("kind", "effort")),
-    *(K.Field("gain", K.NUMBER, True), K.Field("bias", K.NUMBERS, True)),
-    *(K.Field(key, K.LIMIT, True, _unless(key, (-math.inf, math.inf))) for key in ("control_range", "effort_range")),
-)
-GROUP = K.Record(
-    Group,
-    *(K.Field("name", K.TEXT), K.Field("bodies", NAMES, True, _unless("bodies", ()))),
-    *(K.Field("joints", NAMES, True, _unless("joints", ())), K.Field("tip", K.TEXT, True)),
-)
-_COORDINATES = K.Kind(
-    lambda own, what: {K.TEXT.write(joint, what): K.NUMBERS.write(q, what) for joint, q in own.items()}, _coordinates
-)
-CONFIGURATION = K.Record(Configuration, K.Field("name", K.TEXT), K.Field("coordinates", _COORDINATES, True))
-PAIR = K.listed(K.TEXT, 2, of="names of bodies")
-CONTACT_SURFACE = K.Record(
-    ContactSurface,
-    *(K.Field("a", K.TEXT), K.Field("b", K.TEXT), K.Field("material", MATERIAL)),
-    *(K.Field("shapes", NAMES, True, _unless("shapes", ("", ""))), K.Field("margin", K.NUMBER, True)),
-)
+_KINDS |= {
+    "drive": record(Drive),
+    "spring": record(Spring),
+    "geometry": K.Kind(lambda g, what: {type(g).__name__: _FORMS[type(g).__name__].write(g, what)}, _geometry),
+    "coordinates": K.Kind(
+        lambda own, what: {K.TEXT.write(joint, what): K.NUMBERS.write(q, what) for joint, q in own.items()},
+        _coordinates,
+    ),
+}
+BODY, CONNECTION, FRAME, SHAPE = map(record, (Body, Connection, Frame, Shape))
+ACTUATOR, GROUP, CONFIGURATION = map(record, (Actuator, Group, Configuration))
+CONTACT_SURFACE = record(ContactSurface, material=MATERIAL)
 INPUT = K.Record(
     Input,
     K.Field("name", K.TEXT),
