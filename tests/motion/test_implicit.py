@@ -7,12 +7,12 @@ import pytest
 
 import cardan
 from cardan._dynamics.algorithms.drives import RETURN, RIGID
-from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics, joint_space
+from cardan._dynamics.algorithms.implicit import Snapshot, add_impedance, borne_by_tree, implicit_dynamics, is_tree
 from cardan._dynamics.algorithms.tree import outward, weightless
 from cardan._motion.simulation.solvers.featherstone import Integrator
 from cardan.joints import CATALOGUE, Cable, Coupled
 from cardan.robots import double_pendulum, four_bar
-from cardan.spatial import ArticulatedInertia, Force, Inertia
+from cardan.spatial import Force, Inertia, Motion
 from mechanisms import random_inertia, random_model, random_state
 from representatives import represented
 from stepping import explicit_step, implicit_step
@@ -96,7 +96,8 @@ def test_one_step_of_proportional_derivative_control_is_the_closed_form(seed, al
 
 @pytest.mark.parametrize("seed", range(3))
 def test_impedances_in_the_recursion_are_those_in_joint_space(seed):
-    model = random_model(seed, primary=None)
+    model = random_model(seed, joints=[joint for joint in CATALOGUE if not joint.primaries])
+    assert is_tree(model)
     q, v, *_ = random_state(model, seed)
     rng = np.random.default_rng(seed)
     tau, armature = rng.normal(size=model.nv), rng.uniform(0.0, 1.0, model.nv)
@@ -104,13 +105,18 @@ def test_impedances_in_the_recursion_are_those_in_joint_space(seed):
     forces = [(i, Force(*rng.normal(size=(2, 3)))) for i in touched]
     impedances = [(i, random_inertia(rng).articulated()) for i in touched]
     moment = Snapshot(model, list(q), list(v))
-    A, b = joint_space(moment, tau, armature, forces, impedances)
-    expected = np.linalg.solve(np.array(A, float), np.array(b, float))
-    found = implicit_dynamics(moment, tau, armature, forces, impedances)
-    np.testing.assert_allclose(np.array(found.a, float), expected, rtol=1e-7, atol=1e-7)
-    for node, A in zip(model.nodes, moment.accelerations(found.a), strict=True):
-        total = moment.still[node.index] + found.dA[node.index]
-        np.testing.assert_allclose(total.scalars(), A.scalars(), rtol=1e-9, atol=1e-7)
+    A = (cardan.mass_matrix(model, q) + np.diag(armature)).tolist()
+    b, p = tau - cardan.bias_forces(model, q, v), list(moment.p)
+    felt = [node.inertia.articulated() for node in model.nodes]
+    for (i, force), (j, Z) in zip(forces, impedances, strict=True):
+        for k, column in moment.columns(i).items():
+            b[k] += force.dot(column)
+        add_impedance(A, moment.columns(j), Z)
+        p[i], felt[j] = p[i] - force, felt[j] + Z
+    found = borne_by_tree(moment, tau, armature, p, lambda node: felt[node.index])
+    np.testing.assert_allclose(np.array(found.a, float), np.linalg.solve(A, b), rtol=1e-7, atol=1e-7)
+    for dA, change in zip(found.dA, moment.changes(found.a), strict=True):
+        np.testing.assert_allclose(dA.scalars(), change.scalars(), rtol=1e-9, atol=1e-7)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -120,18 +126,19 @@ def test_points_accelerate_as_spatial_motion_has_it(seed):
     q, v, *_ = random_state(model, seed)
     motion = outward(model, list(q), list(v), [0.0] * model.nv, weightless(model))
     moment = Snapshot(model, list(q), list(v))
-    for found, expected in ((moment.p, motion.body_forces(model)), (moment.still, motion.A), (moment.V, motion.V)):
+    own = zip(moment.motions, moment.V, strict=True)
+    still = [Motion(m.origin - m.spin.w.cross(V.linear), m.spin.rate) for m, V in own]
+    for found, expected in ((moment.p, motion.body_forces(model)), (still, motion.A), (moment.V, motion.V)):
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_allclose(np.array(one.scalars(), float), np.array(other.scalars(), float), atol=1e-9)
 
 
-def test_no_impedance_changes_nothing(reference_target):
+def test_without_an_armature_it_is_forward_dynamics(reference_target):
     model = random_model(1)
     q, v, *_ = random_state(model, 1)
     tau = np.ones(model.nv)
-    found = implicit_dynamics(Snapshot(model, list(q), list(v)), tau, impedances=[(0, Inertia.zero().articulated())])
+    found = implicit_dynamics(Snapshot(model, list(q), list(v)), tau)
     np.testing.assert_allclose(np.array(found.a, float), cardan.forward_dynamics(model, q, v, tau), rtol=1e-9)
-    assert isinstance(Inertia.zero().articulated(), ArticulatedInertia)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

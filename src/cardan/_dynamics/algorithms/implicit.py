@@ -32,7 +32,7 @@ from cardan._dynamics.algorithms.aba import (
 )
 from cardan._dynamics.algorithms.closed import Closed
 from cardan._dynamics.algorithms.crba import mass_matrix
-from cardan._dynamics.algorithms.linear import Armature, Rows, times
+from cardan._dynamics.algorithms.linear import Armature, Rows, times, with_diagonal
 from cardan._dynamics.algorithms.proximal_loops import Solved
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.spin import BodyMotion, body_motions
@@ -48,7 +48,6 @@ from cardan._dynamics.algorithms.tree import (
 from cardan._robot.model import Model, Node
 
 NodeForces = Iterable[tuple[int, Force]]
-NodeImpedances = Sequence[tuple[int, ArticulatedInertia]]
 
 SHALLOW = 10
 """Up to how many degrees of freedom between the world and a body joint space takes fewer operations (counted).
@@ -99,18 +98,9 @@ class Snapshot:
         """The pose of every node in the frame of its tree's first node."""
         return poses_in_one_frame(self.model, self.relative)
 
-    @cached_property
-    def still(self) -> list[Motion]:
-        """A' of every node at zero joint acceleration, gravity subtracted."""
-        return [motion.spatial(V.linear) for motion, V in zip(self.motions, self.V, strict=True)]
-
     def changes(self, a: Vector) -> Sequence[Motion]:
         """Return what joint accelerations a add to A' of every node."""
         return twists(self.model, self.relative, a)
-
-    def accelerations(self, a: Vector) -> list[Motion]:
-        """Return A' of every node, gravity subtracted, for joint accelerations a."""
-        return [A + dA for A, dA in zip(self.still, self.changes(a), strict=True)]
 
     def tree_columns(self, node: int, still: Sequence[int] = ()) -> dict[int, Motion]:
         """Return the columns of a node's Jacobian that are not zero, at its origin in its tree's first node's axes.
@@ -148,32 +138,20 @@ def is_tree(model: Model) -> bool:
 
 
 def implicit_dynamics(
-    moment: Snapshot,
-    tau: Vector,
-    armature: Vector | None = None,
-    forces: NodeForces = (),
-    impedances: NodeImpedances = (),
-    dt: float | None = None,
+    moment: Snapshot, tau: Vector, armature: Vector | None = None, dt: float | None = None
 ) -> Accelerations:
-    """Return the accelerations under efforts tau - W a and wrenches f - Z dA.
+    """Return the accelerations under efforts tau - W a.
 
-    `armature` is W, nv numbers; `forces` are on the nodes at zero joint acceleration, in their frames at their origins;
-    `impedances` are Z. In a step dt the rates of closed loops are brought to zero, and their gaps by `CLOSING`; without
-    one they are left as they are.
+    `armature` is W, nv numbers. In a step dt the rates of closed loops are brought to zero, and their gaps by
+    `CLOSING`; without one they are left as they are.
     """
-    forces, model = list(forces), moment.model
-    # impedances on bodies cost more in joint space than in the tree, however shallow it is
-    if not is_tree(model) or (deepest(model) <= SHALLOW and not impedances):
-        a = closed_solution(moment, *joint_space(moment, tau, armature, forces, impedances), dt)
-        return Accelerations(a, moment.changes(a))
-    # a copy: the state is asked by others after this
-    p = list(moment.p)
-    for i, force in forces:
-        p[i] = p[i] - force
-    felt = [node.inertia.articulated() for node in model.nodes]
-    for i, Z in impedances:
-        felt[i] = felt[i] + Z
-    return borne_by_tree(moment, tau, armature, p, lambda node: felt[node.index])
+    model = moment.model
+    if is_tree(model) and deepest(model) > SHALLOW:
+        return borne_by_tree(moment, tau, armature, moment.p)
+    A = mass_matrix.kernel(model, moment.q)
+    b = [t - h for t, h in zip(tau, bias_forces.kernel(model, moment.q, moment.coriolis_of), strict=True)]
+    a = closed_solution(moment, A if armature is None else with_diagonal(A, armature), b, dt)
+    return Accelerations(a, moment.changes(a))
 
 
 def borne_by_tree(
@@ -181,32 +159,19 @@ def borne_by_tree(
     tau: Vector,
     armature: Vector | None,
     p: Sequence[Force],
-    felt: Callable[[Node], ArticulatedInertia],
+    felt: Callable[[Node], ArticulatedInertia] | None = None,
 ) -> Accelerations:
-    """Return the accelerations of a tree whose bodies ask for forces p at zero joint acceleration, and feel like so."""
+    """Return the accelerations of a tree whose bodies ask for forces p at zero joint acceleration, and feel like so.
+
+    By default bodies feel like their own inertias.
+    """
     articulated = articulated_inertias(moment.model, moment.relative, armature, felt)
     u = inward_forces(moment.model, moment.relative, articulated, p, tau)
     return outward_accelerations(moment.model, moment.relative, articulated, u)
 
 
-def joint_space(
-    moment: Snapshot, tau: Vector, armature: Vector | None, forces: NodeForces, impedances: NodeImpedances
-) -> tuple[Rows, list[Scalar]]:
-    """Return A and b of the equation of motion in joint space, A a = b: A = M + W + J^T Z J."""
-    A = mass_matrix.kernel(moment.model, moment.q)
-    b = [t - h for t, h in zip(tau, bias_forces.kernel(moment.model, moment.q, moment.coriolis_of), strict=True)]
-    for j, w in enumerate(() if armature is None else armature):
-        A[j][j] = A[j][j] + w
-    for i, force in forces:
-        for j, column in moment.columns(i).items():
-            b[j] = b[j] + force.dot(column)
-    for i, Z in impedances:
-        add_impedance(A, moment.columns(i), Z)
-    return A, b
-
-
 def unbalanced(moment: Snapshot, a: Vector, forces: NodeForces, tau: Vector) -> list[Scalar]:
-    """Return M a + h - J^T f - tau: efforts that are missing at accelerations a; `forces` as in `implicit_dynamics`."""
+    """Return M a + h - J^T f - tau: efforts that are missing at accelerations a; forces on nodes at their origins."""
     model = moment.model
     f = [p + node.inertia @ dA for node, p, dA in zip(model.nodes, moment.p, moment.changes(a), strict=True)]
     for i, force in forces:

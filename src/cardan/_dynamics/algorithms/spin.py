@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from cardan._algebra.spatial import SE3, Force, Inertia, Motion, Scalar, Vector3
+from cardan._algebra.spatial import SE3, Force, Inertia, Scalar, Vector3
 from cardan._dynamics.algorithms.tree import Relative, Vector
 from cardan._robot.model import Model, Node
 
@@ -94,10 +94,6 @@ class BodyMotion(NamedTuple):
         """Return the force that the body's motion asks for, at its origin."""
         m, h, J = inertia
         return Force(self.origin * m + self.spin.at(h), self.spin.moment(J) + h.cross(self.origin))
-
-    def spatial(self, v: Vector3) -> Motion:
-        """Return the spatial acceleration, gravity subtracted, of a body whose origin has a velocity v."""
-        return Motion(self.origin - self.spin.w.cross(v), self.spin.rate)
 
 
 def body_motions(
