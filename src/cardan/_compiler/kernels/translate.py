@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, NoReturn
 from cardan._algebra.errors import TargetError
 from cardan._compiler.kernels import language
 from cardan._compiler.kernels.types import F64, INT, PROGRAM, REAL, TRUTH, VECTOR, WIDTH, ArrayType, Scalar, Type
-from cardan._compiler.targets.llvm.writer import CodeWriter
+from cardan._compiler.targets.llvm.writer import CodeWriter, result_type
 
 NUMBERS = (INT, REAL, TRUTH, VECTOR)
 WHOLE = {ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor", ast.LShift: "shl", ast.RShift: "ashr"}
@@ -50,10 +50,8 @@ class Signature(NamedTuple):
     returns: tuple[Type, ...]
 
     @property
-    def result(self) -> str:
-        if not self.returns:
-            return "void"
-        return llvm(self.returns[0]) if len(self.returns) == 1 else "{" + ", ".join(map(llvm, self.returns)) + "}"
+    def result(self) -> list[str]:
+        return [llvm(kind) for kind in self.returns]
 
 
 def llvm(kind: Type) -> str:
@@ -85,12 +83,12 @@ class Translator(CodeWriter):
             self.line("ret void" if not self.signature.returns else "unreachable")
         given = []
         for name, kind in self.signature.parameters.items():
-            given.append(f"{llvm(kind)} {'noalias ' * isinstance(kind, ArrayType)}%{name}")
+            given.append((llvm(kind) + " noalias" * isinstance(kind, ArrayType), f"%{name}"))
         # What is given a record alone is a part of something large that runs once: by itself it compiles sooner.
         kinds = self.signature.parameters.values()
-        inlined = " noinline" * (len(given) == 1 and not any(isinstance(k, (Scalar, ArrayType)) for k in kinds))
-        head = f"define internal {self.signature.result} @{self.signature.name}({', '.join(given)}){inlined} #0 {{"
-        return "\n".join([head, "start:", *self.places, *self.lines, "}"])
+        inlined = "noinline " * (len(given) == 1 and not any(isinstance(k, (Scalar, ArrayType)) for k in kinds))
+        result = f"internal {result_type(self.signature.result)}"
+        return self.defined(result, self.signature.name, given, f"{inlined}#0", self.places)
 
     # --- what is written ---
 
@@ -185,12 +183,7 @@ class Translator(CodeWriter):
         found = [self.value(e) for e in parts if e is not None]
         if tuple(value.kind for value in found) != self.signature.returns:
             self.fail(f"it returns {[v.kind for v in found]}, and is said to return {list(self.signature.returns)}")
-        total = found[0].name if found else ""
-        if len(found) > 1:
-            total = "undef"
-            for k, (kind, name) in enumerate(found):
-                total = self.emit(f"insertvalue {self.signature.result} {total}, {llvm(kind)} {name}, {k}")
-        self.line(f"ret {self.signature.result} {total}")
+        self.give([(llvm(kind), name) for kind, name in found])
         self.ended = True
 
     def write_If(self, statement: ast.If) -> None:
@@ -342,8 +335,8 @@ class Translator(CodeWriter):
         item = kind.item
         if kind.shape:
             self.fail("rows are copied entry by entry")
-        if item.value is VECTOR and value.kind is REAL:
-            value = self.spread(value)
+        if item.value is VECTOR:
+            value = self.vector(value)
         if value.kind != item.value:
             self.fail(f"an entry of type {item.value!r} is given {value.kind!r}")
         name = self.emit(f"trunc i64 {value.name} to i32") if item.llvm == "i32" else value.name
@@ -352,15 +345,14 @@ class Translator(CodeWriter):
     def read_Subscript(self, node: ast.Subscript) -> Value:
         return self.entry(*self.place(node))
 
-    def spread(self, value: Value) -> Value:
-        first = self.emit(f"insertelement {VECTOR.llvm} poison, double {value.name}, i32 0")
-        zeros = f"<{WIDTH} x i32> zeroinitializer"
-        return Value(VECTOR, self.emit(f"shufflevector {VECTOR.llvm} {first}, {VECTOR.llvm} poison, {zeros}"))
+    def vector(self, value: Value) -> Value:
+        """Return a value, which if it is a double is written into every lane of a vector."""
+        return Value(VECTOR, self.spread(value.name, "double", WIDTH)) if value.kind is REAL else value
 
     def alike(self, *values: Value) -> list[Value]:
         """Return values of one type: numbers beside vectors are spread over these."""
         if any(v.kind is VECTOR for v in values):
-            values = tuple(self.spread(v) if v.kind is REAL else v for v in values)
+            values = tuple(map(self.vector, values))
         if len({v.kind for v in values}) != 1 or values[0].kind not in NUMBERS:
             self.fail(f"an operation on {[v.kind for v in values]}: convert with int() or float()")
         return list(values)
@@ -474,15 +466,9 @@ class Translator(CodeWriter):
             if not fits:
                 self.fail(f"{signature.name} takes {wanted}, and is given {[v.kind for v in given]}")
         self.called[signature.name] = other
-        arguments = ", ".join(f"{llvm(kind)} {v.name}" for v, kind in zip(given, wanted, strict=True))
-        if not signature.returns:
-            self.line(f"call void @{signature.name}({arguments})")
-            return []
-        found = self.emit(f"call {signature.result} @{signature.name}({arguments})")
-        if len(signature.returns) == 1:
-            return [Value(signature.returns[0], found)]
-        parts = enumerate(signature.returns)
-        return [Value(kind, self.emit(f"extractvalue {signature.result} {found}, {k}")) for k, kind in parts]
+        arguments = [(llvm(kind), v.name) for v, kind in zip(given, wanted, strict=True)]
+        found = self.invoke(signature.name, signature.result, arguments)
+        return [Value(kind, name) for kind, name in zip(signature.returns, found, strict=True)]
 
     def call_run(self, program: ast.expr, rows: ast.expr, *first: ast.expr) -> list[Value]:
         found, count = self.value(program), self.number(rows, INT)
@@ -608,18 +594,13 @@ def _entry(signature: Signature) -> str:
     w = CodeWriter()
     given = []
     for k, kind in enumerate(signature.parameters.values()):
-        given.append(f"{llvm(kind)} {w.load(llvm(kind), w.at('%words', k, 'i64'), 8)}")
-    call = f"call {signature.result} @{signature.name}({', '.join(given)})"
-    if not signature.returns:
-        w.line(call)
-    else:
-        found = w.emit(call)
-        for k, kind in enumerate(signature.returns):
-            own = found if len(signature.returns) == 1 else w.emit(f"extractvalue {signature.result} {found}, {k}")
-            if kind is TRUTH:
-                kind, own = INT, w.emit(f"zext i1 {own} to i64")
-            w.store(llvm(kind), own, w.at("%words", len(given) + k, "i64"), 8)
-    return "\n".join(["define void @kernel_entry(ptr %words) #0 {", "start:", *w.lines, "  ret void", "}"])
+        given.append((llvm(kind), w.load(llvm(kind), w.at("%words", k, "i64"), 8)))
+    found = w.invoke(signature.name, signature.result, given)
+    for k, (kind, name) in enumerate(zip(signature.returns, found, strict=True), len(given)):
+        if kind is TRUTH:
+            kind, name = INT, w.emit(f"zext i1 {name} to i64")
+        w.store(llvm(kind), name, w.at("%words", k, "i64"), 8)
+    return w.procedure("kernel_entry", [("ptr", "%words")], "")
 
 
 ATTRIBUTES = 'attributes #0 = { nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" }'

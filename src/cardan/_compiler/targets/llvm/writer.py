@@ -113,6 +113,50 @@ class CodeWriter:
         self.label(meeting)
         return [self.emit(f"phi {kind} {a}, {b}") for kind, a, b in zip(kinds, *given, strict=True)]
 
+    def spread(self, scalar: str, kind: str, width: int) -> str:
+        """Write a vector that has a scalar of a type in each of so many lanes."""
+        vector = f"<{width} x {kind}>"
+        first = self.emit(f"insertelement {vector} poison, {kind} {scalar}, i32 0")
+        return self.emit(f"shufflevector {vector} {first}, {vector} poison, <{width} x i32> zeroinitializer")
+
+    def invoke(self, function: str, kinds: list[str], arguments: list[tuple[str, str]]) -> list[str]:
+        """Write the call of a function that returns values of these types, if any; arguments are (type, name)."""
+        call = f"call {result_type(kinds)} @{function}({', '.join(f'{kind} {name}' for kind, name in arguments)})"
+        if not kinds:
+            self.line(call)
+            return []
+        result = self.emit(call)
+        if len(kinds) == 1:
+            return [result]
+        return [self.emit(f"extractvalue {result_type(kinds)} {result}, {k}") for k in range(len(kinds))]
+
+    def give(self, results: list[tuple[str, str]]) -> None:
+        """Write the return of values, each (type, name), if any: of many as one structure."""
+        kind, total = result_type([t for t, _ in results]), results[0][1] if results else ""
+        if len(results) > 1:
+            total = "undef"
+            for k, (t, value) in enumerate(results):
+                total = self.emit(f"insertvalue {kind} {total}, {t} {value}, {k}")
+        self.line(f"ret {kind} {total}".rstrip())
+
+    def function(
+        self, name: str, parameters: list[tuple[str, str]], results: list[tuple[str, str]], attributes: str = "#0"
+    ) -> str:
+        """Return the definition of a function that consists of what has been written; values are (type, name)."""
+        self.give(results)
+        return self.defined(f"internal {result_type([t for t, _ in results])}", name, parameters, attributes)
+
+    def procedure(self, name: str, parameters: list[tuple[str, str]], linkage: str = "internal ") -> str:
+        self.give([])
+        return self.defined(f"{linkage}void", name, parameters)
+
+    def defined(
+        self, result: str, name: str, parameters: list[tuple[str, str]], attributes: str = "#0", own: Iterable[str] = ()
+    ) -> str:
+        """Return a definition whose last instructions are written; `own` are the first: its variables."""
+        head = f"define {result} @{name}({', '.join(f'{t} {p}' for t, p in parameters)}) {attributes} {{"
+        return "\n".join([head, "start:", *own, *self.lines, "}"])
+
     def unless(self, condition: str, elsewhere: str) -> None:
         self.count += 1
         self.line(f"br i1 {condition}, label %on{self.count}, label %{elsewhere}")
@@ -204,8 +248,7 @@ class Writer(CodeWriter, Arithmetic):
 
     def every_lane(self, scalar: str) -> str:
         """Write a vector that has a scalar, which is not known yet, in every lane."""
-        first = self.emit(f"insertelement {self.v} poison, {self.lanes.scalar} {scalar}, i32 0")
-        return self.emit(f"shufflevector {self.v} {first}, {self.v} poison, <{self.width} x i32> zeroinitializer")
+        return self.spread(scalar, self.lanes.scalar, self.width)
 
     def real(self, x: Real) -> str:
         return x if isinstance(x, str) else self.lanes.constant(x)
@@ -261,32 +304,9 @@ class Writer(CodeWriter, Arithmetic):
         )
         return high, low, quadrant
 
-    def invoke(self, function: str, kinds: list[str], arguments: list[tuple[str, str]]) -> list[str]:
-        passed = ", ".join(f"{kind} {name}" for kind, name in arguments)
-        result = self.emit(f"call {result_type(kinds)} @{function}({passed})")
-        if len(kinds) == 1:
-            return [result]
-        return [self.emit(f"extractvalue {result_type(kinds)} {result}, {k}") for k in range(len(kinds))]
-
-    def function(
-        self, name: str, parameters: list[tuple[str, str]], results: list[tuple[str, str]], attributes: str = "#0"
-    ) -> str:
-        """Return the definition of a function that consists of what has been written; values are (type, name)."""
-        kind, total = result_type([t for t, _ in results]), results[0][1]
-        if len(results) > 1:
-            total = "undef"
-            for k, (t, value) in enumerate(results):
-                total = self.emit(f"insertvalue {kind} {total}, {t} {value}, {k}")
-        head = f"define internal {kind} @{name}({', '.join(f'{t} {p}' for t, p in parameters)}) {attributes} {{"
-        return "\n".join([head, "start:", *self.lines, f"  ret {kind} {total}", "}"])
-
-    def procedure(self, name: str, parameters: list[tuple[str, str]], linkage: str = "internal ") -> str:
-        head = f"define {linkage}void @{name}({', '.join(f'{t} {p}' for t, p in parameters)}) #0 {{"
-        return "\n".join([head, "start:", *self.lines, "  ret void", "}"])
-
 
 def result_type(kinds: list[str]) -> str:
-    return kinds[0] if len(kinds) == 1 else f"{{{', '.join(kinds)}}}"
+    return kinds[0] if len(kinds) == 1 else f"{{{', '.join(kinds)}}}" if kinds else "void"
 
 
 def attributes(lanes: Lanes) -> list[str]:
