@@ -27,13 +27,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from cardan._algebra.arrays.cell import cell
-from cardan._algebra.scalar import absolute, clip, floor, logical_and, sqrt, where
+from cardan._algebra.scalar import absolute, logical_and
 from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.candidate import FAR, Candidate, existing
 from cardan._motion.collision.on_plane import candidates_above
 from cardan._motion.collision.support_points import middle_of
-from cardan._motion.collision.terrain import terrain_of
+from cardan._motion.collision.terrain import cell_at, slopes, terrain_of
 from cardan._robot.geometry.shapes import Capsule, Ellipsoid, Geometry, HeightField, Sphere
 
 
@@ -84,20 +83,16 @@ def _beneath(b: HeightField, X_ba: SE3, point: Vector3) -> _Beneath:
 
 def _surface(b: HeightField, p: Vector3) -> tuple[Scalar, Vector3]:
     """Return how far a point is above the plane of the triangle beneath it [m], and that plane's normal."""
-    table, rows, columns, *_ = terrain_of(b)
-    (j, s), (i, t) = (_place(x, side, n) for x, side, n in zip((p.x, p.y), b.size, (columns, rows), strict=True))
-    f00, f10, f01, f11 = (
-        cell(table, (i + row) * columns + (j + column)) for row in (0.0, 1.0) for column in (0.0, 1.0)
-    )
-    lower = s >= t
-    along_x, along_y = where(lower, f10 - f00, f11 - f01), where(lower, f11 - f10, f01 - f00)
-    a, b_ = along_x * ((columns - 1) / b.size[0]), along_y * ((rows - 1) / b.size[1])
-    up = 1.0 / sqrt(1.0 + a * a + b_ * b_)
-    return (p.z - (f00 + along_x * s + along_y * t)) * up, Vector3(-a * up, -b_ * up, up)
+    terrain = terrain_of(b)
+    counts = terrain.columns, terrain.rows
+    (j, s), (i, t) = (_place(x, side, n) for x, side, n in zip((p.x, p.y), b.size, counts, strict=True))
+    plane = slopes(terrain, j, i, t > s)
+    n = plane.normal(*((count - 1) / side for count, side in zip(counts, b.size, strict=True)))
+    return (p.z - (plane.height + plane.by_u * s + plane.by_v * t)) * n.z, n
 
 
 def _place(x: Scalar, side: float, count: int) -> tuple[Scalar, Scalar]:
     """Return the number of a cell along a side of so many heights, and where in it a point is [-]."""
     cells = (x * (1.0 / side) + 0.5) * float(count - 1)
-    number = clip(floor(cells), 0.0, float(count - 2))
+    number = cell_at(cells, count)
     return number, cells - number

@@ -54,9 +54,9 @@ from cardan._motion.collision.convex_pairs import CONVEX_PAIRS, Page
 from cardan._motion.collision.flat_contact import flat_convex
 from cardan._motion.collision.on_plane import LOW, candidates_above
 from cardan._motion.collision.support_points import middle_of, radius_of, support
-from cardan._motion.collision.triangle_face import Face
 from cardan._motion.collision.triangle_grid import (
     UPWARDS,
+    Face,
     Features,
     Grid,
     Ground,
@@ -161,10 +161,6 @@ def most_of(a: Geometry) -> int:
 # --- features -------------------------------------------------------------------------------------------------------
 
 
-def _face(grid: Grid, k: Scalar) -> Face:
-    return Face.of(grid.features.vectors(k, 0, 3))
-
-
 def _is_near(body: _Body, grid: Grid, k: Scalar) -> Any:
     """Return whether a shape may be within reach of a face, or of its edges and corners, from outside.
 
@@ -172,7 +168,7 @@ def _is_near(body: _Body, grid: Grid, k: Scalar) -> Any:
     """
 
     def is_beside() -> Any:
-        face = _face(grid, k)
+        face = grid.face(k)
         is_near = body.least(face.normal, face.corners[0]) < body.reach
         for side, start in zip(face.outwards(), face.corners, strict=True):
             is_near = logical_and(is_near, body.least(side, start) <= (body.reach + body.slack) * side.norm())
@@ -188,7 +184,7 @@ def _also(condition: Any, other: Callable[[], Any]) -> Any:
 
 def _with_face(kept: Any, body: _Body, ground: Ground, k: Scalar) -> Any:
     """Return the candidates that are kept of these and those on a face, its edges and its corners."""
-    face = _face(ground.faces, k)
+    face = ground.faces.face(k)
     n = body.X.rotation.transpose_apply(face.normal)
     found = candidates_above(body.shape, face.height(body.X.translation), n, body.reach)
 

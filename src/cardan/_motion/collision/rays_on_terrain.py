@@ -19,24 +19,21 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any, NamedTuple
 
-from cardan._algebra.arrays.cell import cell
 from cardan._algebra.arrays.repeat import repeat_while, when
 from cardan._algebra.scalar import (
     absolute,
-    clip,
     floor,
     logical_and,
     logical_not,
     logical_or,
     maximum,
     minimum,
-    sqrt,
     where,
 )
 from cardan._algebra.spatial import Scalar, Vector3
 from cardan._motion.collision.candidate import FAR, PARALLEL, select
 from cardan._motion.collision.ray_spans import Hit, Span, face_normal, slab
-from cardan._motion.collision.terrain import Terrain, terrain_of
+from cardan._motion.collision.terrain import Slopes, Terrain, cell_at, slopes, terrain_of
 from cardan._robot.geometry.shapes import HeightField
 
 ABOVE = 1e-3  # of a field's height: how far above its highest point a walk begins, clear of rounding
@@ -64,14 +61,6 @@ class _Walk(NamedTuple):
     done: Scalar
 
 
-class _Slopes(NamedTuple):
-    """The plane of a triangle: its height at the cell's first corner, and by how much it rises along a cell [m]."""
-
-    height: Scalar
-    by_u: Scalar
-    by_v: Scalar
-
-
 def ray_on_height_field(shape: HeightField, o: Vector3, d: Vector3) -> Hit:
     terrain = terrain_of(shape)
     top = terrain.highest + ABOVE * (terrain.highest - terrain.base)
@@ -87,17 +76,15 @@ def ray_on_height_field(shape: HeightField, o: Vector3, d: Vector3) -> Hit:
     cells_away = Hit(FAR, Vector3.zero())
 
     def within() -> Hit:
-        j, i = (_number(x, n) for x, n in ((line.u, terrain.columns), (line.v, terrain.rows)))
-        is_below = _height(line, _slopes(terrain, j, i, line.v - i > line.u - j), j, i, 0.0) < 0.0
+        j, i = (cell_at(x, n) for x, n in ((line.u, terrain.columns), (line.v, terrain.rows)))
+        is_below = _height(line, slopes(terrain, j, i, line.v - i > line.u - j), j, i, 0.0) < 0.0
         at_once = logical_and(outside, is_below)
         walk = _walked(terrain, line, length, (j, i), is_below, at_once)
-        slopes = _slopes(terrain, floor(walk.j), floor(walk.i), walk.upper > 0.5)
-        t = maximum(_time(line, slopes, floor(walk.j), floor(walk.i)), 0.0)
-        a, b = slopes.by_u * per_x, slopes.by_v * per_y
-        up = 1.0 / sqrt(1.0 + a * a + b * b)
+        plane = slopes(terrain, floor(walk.j), floor(walk.i), walk.upper > 0.5)
+        t = maximum(_time(line, plane, floor(walk.j), floor(walk.i)), 0.0)
         met = walk.met > 0.5
         leaves = where(at_once, start, where(is_below, start + length, FAR))
-        normal = select(met, Vector3(-a * up, -b * up, up), face_normal(spans, both, d))
+        normal = select(met, plane.normal(per_x, per_y), face_normal(spans, both, d))
         return Hit(where(met, start + t, leaves), normal)
 
     return when(exists, within, cells_away)
@@ -111,28 +98,13 @@ def _in_cells(shape: HeightField, terrain: Terrain, p: Vector3, d: Vector3) -> t
     return _Line(u, v, d.x * per_x, d.y * per_y, p.z, d.z), per_x, per_y
 
 
-def _number(x: Scalar, count: int) -> Scalar:
-    return clip(floor(x), 0.0, float(count - 2))
-
-
-def _slopes(terrain: Terrain, j: Scalar, i: Scalar, is_upper: Any) -> _Slopes:
-    f00, f10, f01, f11 = _corners(terrain, j, i)
-    return _Slopes(f00, where(is_upper, f11 - f01, f10 - f00), where(is_upper, f01 - f00, f11 - f10))
-
-
-def _corners(terrain: Terrain, j: Scalar, i: Scalar) -> tuple[Scalar, ...]:
-    first = i * float(terrain.columns) + j
-    table, columns = terrain.table, float(terrain.columns)
-    return tuple(cell(table, first + by) for by in (0.0, 1.0, columns, columns + 1.0))
-
-
-def _height(line: _Line, plane: _Slopes, j: Scalar, i: Scalar, t: Scalar) -> Scalar:
+def _height(line: _Line, plane: Slopes, j: Scalar, i: Scalar, t: Scalar) -> Scalar:
     """Return how far above a triangle's plane a ray is at t [m]."""
     u, v = line.u + line.du * t - j, line.v + line.dv * t - i
     return line.z + line.dz * t - (plane.height + plane.by_u * u + plane.by_v * v)
 
 
-def _time(line: _Line, plane: _Slopes, j: Scalar, i: Scalar) -> Scalar:
+def _time(line: _Line, plane: Slopes, j: Scalar, i: Scalar) -> Scalar:
     """Return when a ray is in a triangle's plane."""
     fall = plane.by_u * line.du + plane.by_v * line.dv - line.dz
     moving = absolute(fall) > PARALLEL
@@ -163,7 +135,7 @@ def _walked(
         for begins, stop in ((t, middle), (middle, end)):
             half = 0.5 * (begins + stop)
             is_upper = line.v + line.dv * half - i > line.u + line.du * half - j
-            height = _height(line, _slopes(terrain, j, i, is_upper), j, i, stop)
+            height = _height(line, slopes(terrain, j, i, is_upper), j, i, stop)
             found.append((sign * height <= 0.0, where(is_upper, 1.0, 0.0)))
         (first_met, first_upper), (second_met, second_upper) = found
         met = logical_or(first_met, second_met)

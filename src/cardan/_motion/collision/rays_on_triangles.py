@@ -17,8 +17,7 @@ from cardan._algebra.scalar import absolute, floor, logical_and, maximum, minimu
 from cardan._algebra.spatial import Scalar, Vector3
 from cardan._motion.collision.candidate import FAR, PARALLEL, in_precision
 from cardan._motion.collision.ray_spans import Hit, Span, slab
-from cardan._motion.collision.triangle_face import Face
-from cardan._motion.collision.triangle_grid import Grid, Level, ground_of, in_row, on_levels
+from cardan._motion.collision.triangle_grid import Face, Level, ground_of, in_row, on_levels
 from cardan._robot.geometry.shapes import TriangleMesh
 
 ROUNDING = 1e-12, 1e-6  # of the surface's size, in double and single precision: by how much faces overlap
@@ -34,7 +33,7 @@ def ray_on_triangles(shape: TriangleMesh, o: Vector3, d: Vector3) -> Hit:
     begins, ends = (where(exists, maximum(t, 0.0), 0.0) for t in (whole.enter, whole.exit))
 
     def visited(k: Scalar, best: Any) -> Any:
-        return _nearer(_face(grid, k), k, o, d, slack, best)
+        return _nearer(grid.face(k), k, o, d, slack, best)
 
     def in_level(level: Level, best: Any) -> Any:
         at = [o.y + d.y * t for t in (begins, ends)]
@@ -56,12 +55,8 @@ def ray_on_triangles(shape: TriangleMesh, o: Vector3, d: Vector3) -> Hit:
 
     zero = 0.0 * sum((*o, *d), 0.0)  # batches of NumPy's keep their shape
     nearest, place = when(exists, lambda: on_levels(grid, in_level, (zero + FAR, zero)), (zero + FAR, zero))
-    face = _face(grid, floor(place))
+    face = grid.face(floor(place))
     return Hit(where(nearest < 0.5 * FAR, _time(face, o, d), FAR), face.normal)
-
-
-def _face(grid: Grid, k: Scalar) -> Face:
-    return Face.of(grid.features.vectors(k, 0, 3))
 
 
 def _time(face: Face, o: Vector3, d: Vector3) -> Scalar:

@@ -12,14 +12,14 @@ Source: Ericson, Real-Time Collision Detection (2005), section 7.2.1, for grids 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan._algebra.arrays.cell import Table, cell
 from cardan._algebra.arrays.repeat import repeat_while
-from cardan._algebra.scalar import floor, logical_and, logical_or, maximum, minimum, where
+from cardan._algebra.scalar import floor, logical_and, logical_or, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import Scalar, Vector3
 from cardan._motion.collision.known_tables import made_once
 from cardan._robot.geometry.shapes import TriangleMesh
@@ -71,6 +71,35 @@ class Features(NamedTuple):
         return [Vector3(*(self.number(k, start + 3 * e + x) for x in range(3))) for e in range(count)]
 
 
+class Face(NamedTuple):
+    """A triangle by its corners and its unit normal, about which they run counter-clockwise."""
+
+    corners: Sequence[Vector3]
+    normal: Vector3
+
+    @staticmethod
+    def of(corners: Sequence[Vector3]) -> Face:
+        a, b, c = corners
+        m = (b - a).cross(c - a)
+        return Face(corners, m * (1.0 / sqrt(m.norm_squared())))
+
+    def height(self, p: Vector3) -> Scalar:
+        """Return how far a point is above the plane [m]."""
+        return self.normal.dot(p - self.corners[0])
+
+    def has(self, p: Vector3, slack: Scalar) -> Any:
+        """Return whether a point of the plane is on the triangle, or beside it by a slack at most [m]."""
+        found: Any = True
+        for out, start in zip(self.outwards(), self.corners, strict=True):
+            found = logical_and(found, out.dot(p - start) <= slack * out.norm())
+        return found
+
+    def outwards(self) -> list[Vector3]:
+        """Return for each corner the way across the side from there, out of the triangle, as long as the side."""
+        a, b, c = self.corners
+        return [side.cross(self.normal) for side in (b - a, c - b, a - c)]
+
+
 class Grid(NamedTuple):
     """The faces, in the order of the cells."""
 
@@ -80,6 +109,9 @@ class Grid(NamedTuple):
     total: int  # faces of all levels
     rows: int  # of the level that has most
     most: int  # faces of a row, at most
+
+    def face(self, k: Scalar) -> Face:
+        return Face.of(self.features.vectors(k, 0, 3))
 
     def tops(self, k: Scalar) -> list[Scalar]:
         """Return how far a face reaches along each of the `UPWARDS`."""
