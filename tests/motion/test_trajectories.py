@@ -402,7 +402,7 @@ def test_bad_limits():
     for duration in (-1.0, "1"):
         refused(error, "duration", MinimumJerk, slide, *ends, duration)
     refused(cardan.errors.NotFiniteError, "start", MinimumJerk, slide, *ends, 1.0, start=np.nan)
-    refused(cardan.errors.ShapeError, "one number", MinimumJerk, slide, *ends, 1.0, start=[0.0])
+    refused(cardan.errors.ShapeError, "expected a number", MinimumJerk, slide, *ends, 1.0, start=[0.0])
     stuck = one_joint(Prismatic([1.0, 0.0, 0.0]), velocity=[0.0], velocity_lower=[-1.0])
     refused(error, "velocity limit of joint 'joint'.*lets it move", Trapezoidal, stuck, *ends, 1.0)
 

@@ -207,6 +207,20 @@ def numeric_array(where: str, name: str, value: Any) -> np.ndarray:
     return array
 
 
+def shaped_array(
+    where: str, name: str, value: Any, *shapes: Sequence[Any], finite: bool = True, told: str = ""
+) -> np.ndarray:
+    """Return an argument as floats of its own, of one of some shapes; raise for another, and for what is not finite.
+
+    In a shape a text is any number, and `...` at its beginning any leading dimensions; `told` says more about it.
+    """
+    array = np.array(numeric_array(where, name, value), dtype=float, order="C")
+    check_shape_of(where, name, array.shape, *shapes, told=told)
+    if finite:
+        check_finite(where, name, array)
+    return array
+
+
 def is_on_device(value: Any) -> bool:
     """Return whether an array, of any library, is in the memory of a device."""
     if hasattr(value, "__cuda_array_interface__"):
@@ -287,12 +301,22 @@ def check_configuration(where: str, name: str, q: np.ndarray, parts: Iterable[tu
 
 def check_core(where: str, name: str, shape: tuple[int, ...], core: tuple[int, ...]) -> None:
     """Raise `ShapeError` unless the shape of an array, of any library, ends in its core shape."""
-    if len(shape) >= len(core) and shape[len(shape) - len(core) :] == core:
+    check_shape_of(where, name, shape, (..., *core))
+
+
+def check_shape_of(where: str, name: str, shape: tuple[int, ...], *wanted: Sequence[Any], told: str = "") -> None:
+    """Raise `ShapeError` unless a shape is one of those that are wanted, as `shaped_array` has them."""
+    if any(_fits(shape, one) for one in wanted):
         return
-    expected = f"(..., {', '.join(map(str, core))})" if core else "(...)"
-    is_turned = len(shape) == 2 and len(core) == 1 and shape[0] == core[0]
-    hint = "The batch comes first: is it transposed?" if is_turned else ""
-    raise ShapeError(where, name, got=shape, expected=expected, hint=hint)
+    shapes = (str(tuple(one)).replace("Ellipsis", "...").replace("'", "") if one else "a number" for one in wanted)
+    hint = "The batch comes first: is it transposed?" if any(_fits(shape[::-1], one) for one in wanted) else ""
+    raise ShapeError(where, name, got=shape, expected=" or ".join(shapes) + told, hint=hint)
+
+
+def _fits(shape: tuple[int, ...], wanted: Sequence[Any]) -> bool:
+    core = [e for e in wanted if e is not ...]
+    own = shape[len(shape) - len(core) :] if len(core) < len(wanted) else shape
+    return len(own) == len(core) and all(isinstance(e, str) or e == n for n, e in zip(own, core, strict=True))
 
 
 def broadcast(where: str, leading: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:

@@ -7,8 +7,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from cardan._algebra.errors import MechanismError, ShapeError
-from cardan._dynamics.call.arguments import is_symbolic, numeric_array
+from cardan._algebra.errors import MechanismError
+from cardan._dynamics.call.arguments import is_symbolic, shaped_array
 from cardan._dynamics.call.function import Function
 from cardan._robot.model import Model
 
@@ -80,11 +80,8 @@ def _size(owner: Any, entry: int | str) -> int | str:
 def _count_rows(owner: Any, where: str, name: str, value: Any, shape: tuple[int | str, ...]) -> int:
     if is_symbolic(value):
         return len(value)
-    array = numeric_array(where, name, value)
-    if array.ndim < 2:
-        columns = getattr(owner.model, shape[1]) if isinstance(shape[1], str) else shape[1]
-        raise ShapeError(where, name, got=array.shape, expected=f"(..., rows, {columns})")
-    return array.shape[-2]
+    columns = getattr(owner.model, shape[1]) if isinstance(shape[1], str) else shape[1]
+    return shaped_array(where, name, value, (..., ROWS, columns), finite=False).shape[-2]
 
 
 def refuse_inputs(model: Model, hint: str) -> None:

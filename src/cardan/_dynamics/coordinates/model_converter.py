@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import DTypeError, MechanismError, ShapeError
+from cardan._algebra.errors import DTypeError, MechanismError
 from cardan._algebra.spatial import SE3, Force, Motion, Scalar
 from cardan._dynamics.algorithms.kinematics import Kinematics, forward_kinematics
 from cardan._dynamics.algorithms.linear import coordinates, gram
 from cardan._dynamics.algorithms.tree import Vector, along_joints
-from cardan._dynamics.call.arguments import numeric_array
+from cardan._dynamics.call.arguments import shaped_array
 from cardan._dynamics.coordinates.compiled_methods import Compiled, compiled, refuse_inputs
 from cardan._dynamics.coordinates.unfolded import Unfolding, unfolded
 from cardan._robot.model import WORLD, Connection, Model
@@ -218,10 +218,8 @@ class Converter(Compiled):
         Raises:
             ShapeError: for other rows than bodies.
         """
-        array = numeric_array("converter", "external_forces", forces)
-        core = (self.source.nbodies, 6)
-        if array.shape[-2:] != core:
-            raise ShapeError("converter", "external_forces", got=array.shape, expected=f"(..., {core[0]}, 6)")
+        core = self.source.nbodies, 6
+        array = shaped_array("converter", "external_forces", forces, (..., *core), finite=False)
         names = self.source.body_names
         return array[..., [names.index(body) for body in self.target.body_names], :]
 
@@ -238,9 +236,7 @@ class Converter(Compiled):
         Raises:
             ShapeError, DTypeError: for values that do not fit.
         """
-        array = numeric_array("converter", "values", values)
-        if array.shape[-1:] != (self.source.nv,):
-            raise ShapeError("converter", "values", got=array.shape, expected=f"(..., {self.source.nv})")
+        array = shaped_array("converter", "values", values, (..., self.source.nv), finite=False)
         here, there = self._here, self._there
         given, found = (np.full((*array.shape[:-1], m.tree.nv), missing, dtype=float) for m in (here, there))
         given[..., here.free] = array

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from cardan._algebra.errors import DTypeError, MechanismError, ShapeError, UnknownNameError
+from cardan._algebra.errors import DTypeError, MechanismError, UnknownNameError
 from cardan._algebra.manifolds import Euclidean
 from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember, with_plain_names
@@ -23,7 +23,7 @@ from cardan._dynamics.algorithms.dependent import (
 )
 from cardan._dynamics.algorithms.loops import joint_coordinates, with_loops
 from cardan._dynamics.algorithms.tree import supports
-from cardan._dynamics.call.arguments import numeric_array
+from cardan._dynamics.call.arguments import shaped_array
 from cardan._dynamics.call.signature import check_model
 from cardan._robot.joints import Fixed, Limits, Mimic
 from cardan._robot.joints.catalogue.of_another import equipped
@@ -85,9 +85,7 @@ def clustered(
             f"model {model.name!r} has inputs ({', '.join(model.inputs)}): clustered, then with_inputs."
         )
     kept = set(joint_coordinates(model, independent))
-    start = None if near is None else numeric_array("clustered", "near", near)
-    if start is not None and start.shape != (model.nq,):
-        raise ShapeError("clustered", "near", got=start.shape, expected=f"({model.nq},)")
+    start = None if near is None else shaped_array("clustered", "near", near, (model.nq,), finite=False)
     changed: dict[str, Connection] = {}
     known: dict[Any, ClosedSet] = {}  # those of other names are alike
     gone: set[str] = set()

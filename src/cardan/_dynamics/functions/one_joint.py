@@ -8,7 +8,7 @@ import numpy as np
 
 from cardan._algebra.errors import ShapeError, check_known
 from cardan._algebra.spatial import SE3, Force
-from cardan._dynamics.call.arguments import broadcast, common_dtype, numeric_array
+from cardan._dynamics.call.arguments import broadcast, common_dtype, shaped_array
 from cardan._dynamics.call.results import packed
 from cardan._robot.joints import Joint
 from cardan._robot.joints.quantities import QUANTITIES
@@ -83,11 +83,8 @@ def _count(joint: Joint, size: str) -> int:
 
 
 def _checked(where: str, joint: Joint, size: str, value: Any) -> np.ndarray:
-    array = numeric_array(where, size, value)
     core = (4, 4) if size == "pose" else (_count(joint, size),)
-    if array.shape[-len(core) :] != core:
-        raise ShapeError(where, size, got=array.shape, expected=f"(..., {', '.join(map(str, core))})")
-    return array
+    return shaped_array(where, size, value, (..., *core), finite=False)
 
 
 def _scalars(size: str, array: np.ndarray) -> Any:

@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike
 from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import DTypeError, ParameterError
 from cardan._algebra.scalar import is_finite
-from cardan._dynamics.call.arguments import check_core, check_finite, numeric_array
+from cardan._dynamics.call.arguments import numeric_array, shaped_array
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.results import packed
 from cardan._dynamics.call.signature import check_model, token
@@ -190,11 +190,7 @@ class PlaceTask(Task):
 
 def checked_array(where: str, name: str, value: Any, core: tuple[int, ...]) -> np.ndarray:
     """Return finite numbers as floats, shape (..., *core)."""
-    array = numeric_array(where, name, value)
-    check_core(where, name, array.shape, core)
-    array = np.array(array, dtype=float, order="C")
-    check_finite(where, name, array)
-    return array
+    return shaped_array(where, name, value, (..., *core))
 
 
 def check_model_without_inputs(where: str, model: Any) -> None:

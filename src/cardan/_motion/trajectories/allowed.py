@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan._algebra.errors import ParameterError, ShapeError
-from cardan._dynamics.call.arguments import numeric_array
+from cardan._algebra.errors import ParameterError
+from cardan._dynamics.call.arguments import shaped_array
 from cardan._robot.model import Model
 
 
@@ -31,10 +31,7 @@ class Bounds(NamedTuple):
 
 def one_or_each(where: str, name: str, given: Any, nv: int) -> np.ndarray:
     """Return one number or nv as floats of shape () or (nv,); raise `ShapeError` or `DTypeError` for another thing."""
-    values = np.asarray(numeric_array(where, name, given), dtype=float)
-    if values.shape not in ((), (nv,)):
-        raise ShapeError(where, name, got=values.shape, expected=f"({nv},) or a number")
-    return values
+    return shaped_array(where, name, given, (nv,), (), finite=False)
 
 
 def bounds(where: str, name: str, given: Any, model: Model, own: tuple[np.ndarray, np.ndarray] | None = None) -> Bounds:

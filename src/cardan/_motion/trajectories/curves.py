@@ -30,7 +30,7 @@ import numpy as np
 from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._dynamics.algorithms.configuration import difference, integrate, normalize
-from cardan._dynamics.call.arguments import check_finite, numeric_array
+from cardan._dynamics.call.arguments import check_finite, shaped_array
 from cardan._dynamics.call.signature import check_model
 from cardan._motion.trajectories.allowed import one_or_each
 from cardan._motion.trajectories.piecewise import Jet, PiecewisePolynomial
@@ -153,10 +153,7 @@ def _checked_velocity(name: str, value: Any, model: Model) -> np.ndarray | None:
 
 
 def _checked_knots(knots: Any, count: int) -> np.ndarray:
-    times = np.array(numeric_array("Spline", "knots", knots), dtype=float)
-    if times.shape != (count,):
-        raise ShapeError("Spline", "knots", got=times.shape, expected=f"({count},), a time for each configuration")
-    check_finite("Spline", "knots", times)
+    times = shaped_array("Spline", "knots", knots, (count,), told=", a time for each configuration")
     if count < 2:
         expected = "at least two times with a configuration each"
         raise ParameterError("Spline: knots", got=times.tolist(), expected=expected)
@@ -206,10 +203,7 @@ class FourierSeries(Trajectory):
         center = self.model.neutral() if self.center is None else self.center
         values: dict[str, Any] = {}
         for name in ("sines", "cosines"):
-            array = values[name] = np.array(numeric_array(where, name, getattr(self, name)), dtype=float)
-            if array.ndim != 2 or array.shape[1] != self.model.nv:
-                raise ShapeError(where, name, got=array.shape, expected=f"(harmonics, {self.model.nv})")
-            check_finite(where, name, array)
+            values[name] = shaped_array(where, name, getattr(self, name), ("harmonics", self.model.nv))
         if values["sines"].shape != values["cosines"].shape:
             expected = f"{values['sines'].shape}, as the sines"
             raise ShapeError(where, "cosines", got=values["cosines"].shape, expected=expected)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.polynomial.polynomial import polyder, polyval
 
-from cardan._algebra.errors import ParameterError, ShapeError
-from cardan._dynamics.call.arguments import check_finite, numeric_array
+from cardan._algebra.errors import ParameterError
+from cardan._dynamics.call.arguments import shaped_array
 
 Jet = tuple[np.ndarray, np.ndarray, np.ndarray]  # a value with its first and second derivative by time
 ROUNDING = 1e-9  # of the whole time: as far beyond the ends as a time may be that was summed up from many steps
@@ -48,17 +48,12 @@ class PiecewisePolynomial:
 
 def checked_start(where: str, start: Any) -> float:
     """Return the time at which something begins, one finite number."""
-    time = numeric_array(where, "start", start)
-    if time.shape:
-        raise ShapeError(where, "start", got=time.shape, expected="() -- one number")
-    check_finite(where, "start", time)
-    return float(time)
+    return float(shaped_array(where, "start", start, ()))
 
 
 def checked_times(where: str, t: Any, start: float, end: float) -> np.ndarray:
     """Return times within an interval; rounding errors beyond its ends are moved to these."""
-    times = np.asarray(numeric_array(where, "t", t), dtype=float)
-    check_finite(where, "t", times)
+    times = shaped_array(where, "t", t, (...,))
     slack = ROUNDING * (end - start)
     outside = (times < start - slack) | (times > end + slack)
     if outside.any():

@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan._algebra.checked_numbers import positive
-from cardan._algebra.errors import ShapeError
 from cardan._algebra.manifolds.manifold import matrix_vector
 from cardan._dynamics.algorithms.configuration import configuration_derivative_to_velocity, integrate
-from cardan._dynamics.call.arguments import check_configuration, check_finite, numeric_array
+from cardan._dynamics.call.arguments import check_configuration, shaped_array
 from cardan._dynamics.call.function import function
 from cardan._dynamics.call.signature import check_model
 from cardan._dynamics.functions.derivatives import jacobian_vector_product
@@ -148,10 +147,6 @@ def local_rates(model: Model, phi: Any, v: Any, a: Any) -> tuple[Any, Any]:
 def checked_configurations(where: str, model: Model, q: Any, name: str = "q", ndim: int = 1) -> np.ndarray:
     """Return configurations as floats, shape (nq,) for ndim = 1, (n, nq) for 2; raise for what is none, or no model."""
     check_model(where, model)
-    array = np.array(numeric_array(where, name, q), dtype=float)
-    if array.ndim != ndim or array.shape[-1] != model.nq:
-        raise ShapeError(where, name, got=array.shape, expected=f"({'n, ' * (ndim - 1)}{model.nq})")
-    rows = np.atleast_2d(array)
-    check_finite(where, name, array)
-    check_configuration(where, name, rows, model.unit_parts)
+    array = shaped_array(where, name, q, (*["n"] * (ndim - 1), model.nq))
+    check_configuration(where, name, np.atleast_2d(array), model.unit_parts)
     return array

@@ -15,11 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import DescriptionWarning, ParameterError, ShapeError
+from cardan._algebra.errors import DescriptionWarning, ParameterError
 from cardan._algebra.spatial import SE3, Inertia, Vector3
 from cardan._compiler.runtime.extras import package
 from cardan._dynamics.algorithms.centroidal import center_of_mass
-from cardan._dynamics.call.arguments import check_finite, numeric_array
 from cardan._reach.pictures.scene import PALETTE
 from cardan._reach.viewer.served_scene import Placement, quaternion_wxyz
 from cardan._robot.geometry import shapes as S
@@ -251,16 +250,6 @@ def touching(found: Contacts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     at = tuple(rows.T)
     worlds = rows[:, 0] if gaps.ndim > 1 else np.zeros(len(rows), int)
     return worlds, np.asarray(found.point)[at].reshape(-1, 3), np.asarray(found.normal)[at].reshape(-1, 3)
-
-
-def checked_vectors(name: str, value: Any, like: tuple[int, ...] | None = None) -> np.ndarray:
-    """Return vectors of shape (n, 3), or (worlds, n, 3), as an array; errors name what does not fit."""
-    array = np.asarray(numeric_array("viewer.contacts", name, value), dtype=float)
-    if array.ndim not in (2, 3) or array.shape[-1] != 3 or (like is not None and array.shape != like):
-        expected = f"{like}, as the points" if like else "(n, 3), or (worlds, n, 3)"
-        raise ShapeError("viewer.contacts", name, got=array.shape, expected=expected)
-    check_finite("viewer.contacts", name, array)
-    return array
 
 
 class TouchingPoints:

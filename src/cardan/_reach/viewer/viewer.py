@@ -22,12 +22,12 @@ from numpy.typing import ArrayLike
 
 from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import DTypeError, ParameterError, ShapeError, UnknownNameError
-from cardan._dynamics.call.arguments import check_finite, numeric_array
+from cardan._dynamics.call.arguments import shaped_array
 from cardan._motion.simulation import World
 from cardan._motion.simulation.clearance import Clearance
 from cardan._motion.simulation.solvers import Trajectory
 from cardan._reach.viewer.playback import Playback, checked_path, checked_times
-from cardan._reach.viewer.scene_layers import NearestPoints, TouchingPoints, checked_vectors, touching
+from cardan._reach.viewer.scene_layers import NearestPoints, TouchingPoints, touching
 from cardan._reach.viewer.served_scene import ServedScene
 from cardan._reach.viewer.shown_robot import ShownRobot
 from cardan._robot.description import Mechanism
@@ -146,7 +146,8 @@ class Viewer:
         if name is not None and taken != name:
             raise ParameterError("name of a robot in the viewer", got=name, expected="one that is not taken")
         q = thing.initial if q is None and isinstance(thing, World) else q
-        robot = ShownRobot(self._served, taken, model, q, checked_place(at), spacing, shown)
+        place = None if at is None else shaped_array("viewer.add", "at", at, (3,))
+        robot = ShownRobot(self._served, taken, model, q, place, spacing, shown)
         self._robots[taken] = robot
         self._framed = False
         self._look()
@@ -312,11 +313,12 @@ class Viewer:
             worlds, where, arrows = touching(points)
             arrows = ALOUD * self.size * arrows
         else:
-            array = checked_vectors("points", points)
+            array = shaped_array("viewer.contacts", "points", points, ("n", 3), ("worlds", "n", 3))
             worlds = np.repeat(np.arange(len(array)), array.shape[1]) if array.ndim == 3 else np.zeros(len(array), int)
             where, arrows = array.reshape(-1, 3), np.zeros((array.size // 3, 3))
             if forces is not None:
-                arrows = checked_vectors("forces", forces, array.shape).reshape(-1, 3)
+                found = shaped_array("viewer.contacts", "forces", forces, array.shape, told=", as the points")
+                arrows = found.reshape(-1, 3)
                 largest = float(np.linalg.norm(arrows, axis=1).max(initial=0.0))
                 arrows = arrows * (ALOUD * self.size / max(largest, 1e-300) if scale is None else float(scale))
         placed = where + self._origins(worlds)
@@ -397,17 +399,6 @@ class Viewer:
     def __repr__(self) -> str:
         where = "closed" if self.closed else self.url
         return f"<Viewer of {', '.join(self._robots) or 'nothing'}, {where}>"
-
-
-def checked_place(at: Any) -> np.ndarray | None:
-    """Return where a robot is to stand, shape (3,) [m], or None; ShapeError and others if it is not a point."""
-    if at is None:
-        return None
-    array = np.asarray(numeric_array("viewer.add", "at", at), dtype=float)
-    if array.shape != (3,):
-        raise ShapeError("viewer.add", "at", got=array.shape, expected="(3,)")
-    check_finite("viewer.add", "at", array)
-    return array
 
 
 def show(
