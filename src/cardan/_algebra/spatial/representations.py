@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeVar
 
-from cardan._algebra.errors import UnknownNameError
+from cardan._algebra.errors import check_known
 from cardan._algebra.spatial.motion import Force, Motion
 from cardan._algebra.spatial.se3 import SE3
 
@@ -27,8 +27,7 @@ Spatial = TypeVar("Spatial", Motion, Force)
 
 def checked_representation(representation: Any) -> Representation:
     """Return a representation, or raise `UnknownNameError` if it is none."""
-    if representation not in REPRESENTATIONS:
-        raise UnknownNameError("representation", representation, REPRESENTATIONS)
+    check_known("representation", representation, REPRESENTATIONS)
     return representation
 
 

@@ -19,7 +19,7 @@ from itertools import accumulate, chain, islice
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from cardan._algebra.errors import ParameterError, UnknownNameError
+from cardan._algebra.errors import ParameterError, check_known
 from cardan._compiler.program.expr import Condition, Expr, Graph
 from cardan._compiler.program.forward_sweep import ForwardRun, pushforward
 from cardan._compiler.program.instructions import Instructions
@@ -314,8 +314,7 @@ def with_inputs_in_order(program: Program, names: Sequence[str]) -> Program:
 def _tangent(program: Program, wrt: Tangent | str) -> Tangent:
     name = wrt if isinstance(wrt, str) else wrt.name
     shapes = {a.name: a.shape for a in program.inputs}
-    if name not in shapes:
-        raise UnknownNameError("input", name, shapes, where="derivative")
+    check_known("input", name, shapes, "derivative")
     return Tangent(name, shapes[name]) if isinstance(wrt, str) else wrt
 
 

@@ -5,11 +5,10 @@ What kind of joint one is follows from what it does: a user's hinge is a hinge i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from cardan._algebra.errors import UnknownNameError
 from cardan._algebra.manifolds import Euclidean, UnitComplex
 from cardan._algebra.manifolds.manifold import identity_rows
 from cardan._algebra.spatial import SE3, Representation, Vector3
@@ -123,8 +122,3 @@ def centre_of_mass(merged: bool) -> Callable[[Model, str], Vector3]:
         return own.com if own is not None and own.mass > 0.0 else Vector3.zero()
 
     return point
-
-
-def check_choice(option: str, value: Any, choices: Sequence[str]) -> None:
-    if value not in choices:
-        raise UnknownNameError(f"choice of {option}", value, choices)

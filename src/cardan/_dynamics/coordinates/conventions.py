@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cardan._algebra.errors import UnknownNameError
+from cardan._algebra.errors import check_known
 from cardan._algebra.spatial import REPRESENTATIONS, Representation
 from cardan._dynamics.call.signature import check_model
 from cardan._dynamics.coordinates import numbering
@@ -26,7 +26,6 @@ from cardan._dynamics.coordinates.convention import (
     WrenchForm,
     at_right_angles,
     centre_of_mass,
-    check_choice,
     each,
     in_a_row,
     kind_of,
@@ -77,7 +76,7 @@ def idyntree(representation: Representation = "mixed") -> Convention:
     Args:
         representation: that of the base velocity: `"mixed"` (its default), `"body"` or `"inertial"`.
     """
-    check_choice("representation", representation, REPRESENTATIONS)
+    check_known("choice of representation", representation, REPRESENTATIONS)
     charts: Charts = {
         **each(ONE_AXIS),
         J.UnboundedRevolute: circle("cos_sin"),
@@ -106,8 +105,8 @@ def isaac(quaternion: Quaternion = "xyzw", velocity_of: str = "com", merged_bodi
         merged_bodies: whether the importer merged bodies joined by fixed joints (`merge_fixed_joints`), so that they
             have one centre of mass.
     """
-    check_choice("quaternion", quaternion, ("xyzw", "wxyz"))
-    check_choice("velocity_of", velocity_of, ("com", "link"))
+    check_known("choice of quaternion", quaternion, ("xyzw", "wxyz"))
+    check_known("choice of velocity_of", velocity_of, ("com", "link"))
     point = centre_of_mass(merged_bodies) if velocity_of == "com" else None
     charts: Charts = {
         **each(ONE_AXIS),
@@ -179,7 +178,7 @@ def pinocchio(continuous: Circle = "cos_sin") -> Convention:
         continuous: how a revolute joint without limits is written: `"cos_sin"` (as its URDF reader makes them, type
             JointModelRUBX and its like) or `"angle"` (JointModelRX).
     """
-    check_choice("continuous", continuous, ("cos_sin", "angle"))
+    check_known("choice of continuous", continuous, ("cos_sin", "angle"))
     alike = (J.Prismatic, J.Helical, J.Universal, J.Spherical, J.SphericalZYX, J.Translation, J.Planar, J.FreeFlyer)
     alike = (*alike, J.Ellipsoid)
 
@@ -258,12 +257,10 @@ def to(
         >>> there.configuration(q).shape
         (7,)
     """
-    if peer not in PEERS:
-        raise UnknownNameError("library", peer, PEERS, where="cardan.conventions")
+    check_known("library", peer, PEERS, "cardan.conventions")
     known = inspect.signature(PEERS[peer]).parameters
     for name in options:
-        if name not in known:
-            raise UnknownNameError("option", name, known, where=f"the conventions of {peer!r}")
+        check_known("option", name, known, f"the conventions of {peer!r}")
     check_model("conventions.to", model)
     return _made(PEERS[peer], model, None if order is None else tuple(order), mimics, tuple(options.items()))
 

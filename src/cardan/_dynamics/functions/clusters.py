@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from cardan._algebra.errors import DTypeError, MechanismError, UnknownNameError
+from cardan._algebra.errors import DTypeError, MechanismError, check_known
 from cardan._algebra.manifolds import Euclidean
 from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember, with_plain_names
@@ -146,8 +146,7 @@ def _groups(model: Model, closing: Sequence[str]) -> Iterator[tuple[set[int], li
     if isinstance(closing, str):
         raise DTypeError("clustered", "closing", got=repr(closing), expected=f"a tuple: ({closing!r},)")
     for name in closing:
-        if name not in model.closure_names:
-            raise UnknownNameError("closing joint", name, model.closure_names, where="clustered")
+        check_known("closing joint", name, model.closure_names, "clustered")
     owner = {j: node.index for node in model.nodes if not node.joint.primaries for j in node.v}
     between = [_between(model, c) if c.name in closing and c.joint.num_constraints else set() for c in model.closures]
     between = [nodes | {owner[j] for i in nodes for j in model.nodes[i].v} for nodes in between]

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from cardan._algebra.errors import JointError, UnknownNameError
+from cardan._algebra.errors import JointError, UnknownNameError, check_known
 from cardan._reach.cli.options import add, table, tell
 from cardan._reach.generation.library import imported
 from cardan._reach.verification import verify_joint
@@ -69,8 +69,7 @@ def joint_of(what: str) -> Joint:
             raise UnknownNameError("joint type", what, types, where=where)
         return types[what]
     members = {k: v for k, v in vars(imported(Path(file))).items() if isinstance(v, Joint) or is_joint_class(v)}
-    if name not in members:
-        raise UnknownNameError("joint class", name, members, where=file)
+    check_known("joint class", name, members, file)
     found = members[name]
     try:
         return found() if isinstance(found, type) else found

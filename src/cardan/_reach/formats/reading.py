@@ -20,7 +20,13 @@ from types import ModuleType
 from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 
-from cardan._algebra.errors import DescriptionError, DescriptionWarning, ParameterError, UnknownNameError, quoted
+from cardan._algebra.errors import (
+    DescriptionError,
+    DescriptionWarning,
+    ParameterError,
+    check_known,
+    quoted,
+)
 from cardan._algebra.lazy import plugin, registered
 from cardan._reach.formats.report import At, Report, listed
 from cardan._robot.description import Mechanism
@@ -259,8 +265,7 @@ class Options:
         """
         known = [option.name for option in fields(cls)]
         for name in given:
-            if name not in known:
-                raise UnknownNameError("option", name, known, where="reading a robot description")
+            check_known("option", name, known, "reading a robot description")
         return cls(**given)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cardan._algebra.errors import AssemblyError, ShapeError, UnknownNameError
+from cardan._algebra.errors import AssemblyError, ShapeError, UnknownNameError, check_known
 from cardan._dynamics.call.arguments import check_configuration, check_finite, numeric_array
 from cardan._dynamics.functions.assembly import assemble
 from cardan._motion.simulation import State
@@ -180,8 +180,7 @@ class ShownRobot:
             UnknownNameError: for another name.
         """
         for name, visible in layers.items():
-            if name not in self.layers:
-                raise UnknownNameError("layer", name, self.layers, where=f"viewer: robot {self.name!r}")
+            check_known("layer", name, self.layers, f"viewer: robot {self.name!r}")
             self.layers[name].node.visible = bool(visible)
             self._toggles[name].value = bool(visible)
         self.served.mailbox.post(("draw", self.name), self.draw)

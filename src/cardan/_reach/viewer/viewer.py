@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cardan._algebra.checked_numbers import positive
-from cardan._algebra.errors import DTypeError, ParameterError, ShapeError, UnknownNameError
+from cardan._algebra.errors import DTypeError, ParameterError, ShapeError, UnknownNameError, check_known
 from cardan._dynamics.call.arguments import shaped_array
 from cardan._motion.simulation import World
 from cardan._motion.simulation.clearance import Clearance
@@ -292,8 +292,7 @@ class Viewer:
         """
         known = {layer for robot in self._robots.values() for layer in robot.layers}
         for name in layers:
-            if name not in known:
-                raise UnknownNameError("layer", name, sorted(known), where="viewer")
+            check_known("layer", name, sorted(known), "viewer")
         for robot in self._robots.values():
             robot.toggle(**{name: visible for name, visible in layers.items() if name in robot.layers})
 
@@ -466,8 +465,7 @@ def of_each(where: str, what: str, names: Sequence[str], value: Any) -> list[Any
     """Return something of each robot: by name (None if it is missing), in their order, or of the only one."""
     if isinstance(value, Mapping):
         for name in value:
-            if name not in names:
-                raise UnknownNameError("robot", name, names, where=where)
+            check_known("robot", name, names, where)
         return [value.get(name) for name in names]
     if len(names) == 1:
         return [value]

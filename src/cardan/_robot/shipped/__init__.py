@@ -6,7 +6,7 @@ A length, mass or other size that is not a positive number raises `ParameterErro
 from collections.abc import Callable
 from pathlib import Path
 
-from cardan._algebra.errors import UnknownNameError
+from cardan._algebra.errors import check_known
 from cardan._robot.description import Mechanism
 from cardan._robot.shipped.linkages import five_bar, four_bar, stewart_platform
 from cardan._robot.shipped.robots import arm7, cart_pole, chain, double_pendulum, humanoid, quadruped
@@ -33,8 +33,7 @@ def urdf_path(name: str) -> str:
         >>> cardan.load(cardan.robots.urdf_path("arm7")).nv
         7
     """
-    if name not in ROBOTS:
-        raise UnknownNameError("shipped robot", name, ROBOTS)
+    check_known("shipped robot", name, ROBOTS)
     return str(Path(__file__).parent / "urdf" / f"{name}.urdf")
 
 
