@@ -1,6 +1,7 @@
 """Loops over rows of data: as the same written out, with derivatives that are loops, on every target."""
 
 import shutil
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import mpmath
@@ -9,7 +10,8 @@ import pytest
 
 import cardan
 from cardan._compiler.program import autodiff, verify
-from cardan.errors import ParameterError
+from cardan._compiler.program.passes import results_in_place, with_entries
+from cardan.errors import ParameterError, ProgramError
 from programs import evaluated, run_c, same
 
 PENDULUM = cardan.robots.double_pendulum().model()
@@ -170,3 +172,39 @@ def test_in_c(always_loops, tmp_path):
     out = np.empty((5, 20, 2))
     run_c(tmp_path, program, arrays, [out])
     np.testing.assert_allclose(out.reshape(5, 40), evaluated(program, "llvm", arrays)[0], rtol=1e-11, atol=1e-14)
+
+
+def test_results_that_are_rows_are_where_they_were_put():
+    """What is kept of rows stays at its distance, so the number of instructions is the same for any number of rows."""
+    few, many = (results_in_place(rollout(steps).program(PENDULUM)) for steps in (4, 40))
+    assert len(verify(few).instructions) == len(verify(many).instructions)
+    placed = [column for column in many.columns if column.results]
+    assert sorted((c.rows, c.stride) for c in placed) == [(40, 1), (40, 2), (40, 2)]
+    lines = str(many).splitlines()
+    assert any("40 rows, results from 1 on, each 2 further" in line for line in lines)
+    assert [line for line in lines if "end[0] <- %" in line]
+    own = with_entries(many)
+    assert not any(column.results for column in verify(own).columns)
+    for target in ("numpy", "llvm"):
+        found, expected = (evaluated(p, target, given(9, 40)) for p in (many, own))
+        assert same(found, expected)
+    assert same(evaluated(many, "llvm", given(9, 40)), evaluated(own, "llvm", given(9, 40)))
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"result": None}, "do not fill"),
+        ({"result": 2}, "do not fill"),
+        ({"stride": 1}, "do not fill"),
+        ({"rows": 5}, "no entries of one result"),
+        ({"result": 10**6}, "no entries of one result"),
+        ({"start": 0}, "is known"),
+    ],
+)
+def test_results_of_columns_are_verified(changed, says):
+    program = results_in_place(rollout(4).program(PENDULUM))
+    n = next(n for n, column in enumerate(program.columns) if column.results)
+    columns = (*program.columns[:n], program.columns[n]._replace(**changed), *program.columns[n + 1 :])
+    with pytest.raises(ProgramError, match=says):
+        verify(replace(program, columns=columns))

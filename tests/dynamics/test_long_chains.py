@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._compiler.program import autodiff, verify
+from cardan._compiler.program import Array, autodiff, verify
+from cardan._compiler.targets.c import c_text
 from cardan._compiler.targets.cuda.text import cuda_text
+from cardan._compiler.targets.llvm.compiler import host_text
 from cardan._dynamics.algorithms import along
 from cardan._dynamics.algorithms.aba import articulated_inertias
 from cardan._dynamics.algorithms.entries import mass_matrix_entries
 from cardan._dynamics.algorithms.tree import relative_kinematics
+from cardan.errors import ProgramError
 from cardan.joints import Prismatic, Revolute, Spherical
 from programs import evaluated, run_c
 
@@ -188,3 +191,38 @@ def test_momentum_of_a_long_chain_has_the_slopes_of_its_matrix():
     assert is_near(slopes, cardan.centroidal_momentum_matrix(model, q))
     rates = cardan.derivative(cardan.center_of_mass, "q")(model, q)
     assert is_near(rates, cardan.center_of_mass_jacobian(model, q))
+
+
+def test_a_matrix_is_its_column_whatever_the_number_of_joints():
+    """No instruction for any entry, in the program or in what targets write."""
+    for options in ({}, {"packed": True}):
+        few, many = (cardan.mass_matrix.program(tree(HINGES, n, 1), **options) for n in (12, 60))
+        assert len(few.instructions) == len(many.instructions)
+        assert not many.results
+        (column,) = (c for c in many.columns if c.result is not None)
+        assert (column.rows, column.results) == (many.entries, range(many.entries))
+        lines = [host_text(verify(p)).count("\n") for p in (few, many)]
+        assert lines[1] < lines[0] + 100  # what is left of a row of the matrix where vectors are full
+        lines = [c_text(p).count("\n") for p in (few, many)]
+        assert lines[1] - lines[0] < sum(len(table) // 8 + 3 for table in many.tables)
+        places, larger = many.columns.index(column), column._replace(rows=column.rows + 1)
+        columns = (*many.columns[:places], larger, *many.columns[places + 1 :])
+        longer = replace(many, columns=columns, outputs=(Array("result", (larger.rows,)),))
+        with pytest.raises(ProgramError, match=f"row {column.rows} of column {places} is read"):
+            verify(longer)
+
+
+def test_a_matrix_may_be_looked_at_or_returned_twice():
+    model = tree(HINGES)
+
+    @cardan.function
+    def both(model, q):
+        M = cardan.mass_matrix(model, q)
+        return {"M": M, "again": M, "trace": sum(M[k, k] for k in range(model.nv))}
+
+    q = states(model, 3)[0]
+    M, found = cardan.mass_matrix(model, q), both(model, q)
+    assert np.array_equal(found["M"], M)
+    assert np.array_equal(found["again"], M)
+    assert is_near(found["trace"], np.trace(M, axis1=1, axis2=2))
+    assert np.array_equal(cardan.mass_matrix.sparsity(model), np.ones((model.nv, model.nv), bool))

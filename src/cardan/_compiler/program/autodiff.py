@@ -25,6 +25,7 @@ from cardan._compiler.program.forward_sweep import ForwardRun, pushforward
 from cardan._compiler.program.instructions import Instructions
 from cardan._compiler.program.ops import SPEC, Op, ValueType
 from cardan._compiler.program.partials import PARTIALS, Derivatives, accumulate_in, combined, is_zero, still_regions
+from cardan._compiler.program.passes import with_entries
 from cardan._compiler.program.program import Array, Program, Region, passes, places_by_name
 from cardan._compiler.program.replay import LONGEST, straight
 from cardan._compiler.program.reverse_sweep import ReverseRun
@@ -56,6 +57,7 @@ class Tangent(NamedTuple):
 
 def _with_loops(program: Program) -> Program:
     """Return a program with those loops that derivatives are taken of, with all passes; the others are written out."""
+    program = with_entries(program)
     if not program.regions:
         return program
     parts = [(part, times * program.instructions.operations(part.start, part.stop)) for part, times in passes(program)]

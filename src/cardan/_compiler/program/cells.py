@@ -25,6 +25,10 @@ class _Cells(Run):
         self.fresh.clear()
         super().straight(part)
 
+    def last(self, column: int, row: int) -> Any:
+        self.fresh.clear()
+        return super().last(column, row)
+
     def link(self, number: int, row: int) -> int:
         if not 0 <= row < len(self.walk.program.tables[number]):
             raise ProgramError(f"there is no row {row} in table {number}")
@@ -49,6 +53,6 @@ class _Cells(Run):
 
 
 def verify_cells(program: Program) -> None:
-    """Raise `ProgramError` for an entry that is read before it is written, written twice, or out of range."""
+    """Raise `ProgramError` for an entry or result that is read before it is written, written twice, or out of range."""
     if program.columns:
-        _Cells(program).run()
+        _Cells(program).results()

@@ -20,7 +20,7 @@ import numpy as np
 
 from cardan._algebra import scalar
 from cardan._algebra.arrays.cell import Table
-from cardan._algebra.arrays.symbolic import BINARY, UNARY, apply_function, by_numpy
+from cardan._algebra.arrays.symbolic import BINARY, UNARY, apply_function, by_numpy, symbolic
 from cardan._algebra.errors import ProgramError, TraceError, users_line
 from cardan._compiler.program.careful import floor_divide, hypot, remainder
 from cardan._compiler.program.no_number import no_branch, no_number
@@ -204,6 +204,9 @@ class Graph:
             known = put.get((column, place))
             found.append(Expr(self, add(Op.ENTRY, (place,), at) if known is None else known[0]))
         return found
+
+    def array(self, columns: Sequence[int], shape: tuple[int, ...]) -> ColumnArray:
+        return ColumnArray(self, columns, shape)
 
     def put_in(self, column: int, row: int, value: Any) -> None:
         own = self.result(value)
@@ -435,6 +438,36 @@ class Graph:
         picked = [self.columns[int(value)] for op, args, value in read if op is Op.ENTRY and args == (number,)]
         numbers = sum(column.table is not None for column in picked)  # no values are put there before
         return sum(times.values()) >= WORTH * (len(picked) - numbers + len(results)) + numbers
+
+
+class ColumnArray:
+    """An array whose entries are in columns: in its row k (of the first axis) they are what the columns have in row k.
+
+    Returned as it is, it is a result without an instruction for any entry. Else `array` names them all.
+    """
+
+    __slots__ = ("columns", "graph", "shape")
+
+    def __init__(self, graph: Graph, columns: Sequence[int], shape: tuple[int, ...]) -> None:
+        self.graph, self.columns, self.shape = graph, columns, shape
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    def array(self) -> np.ndarray:
+        rows = zip(*map(self.graph.entries, self.columns), strict=True)
+        return symbolic((entry for row in rows for entry in row), self.shape)
+
+    def placed(self, start: int) -> bool:
+        """Say that its entries are results, from an entry of all of them on; return whether they were none before."""
+        columns, stride = self.graph.columns, len(self.columns)
+        own = [(c, columns[c]._replace(result=start + k, stride=stride)) for k, c in enumerate(self.columns)]
+        fresh = all(columns[c].is_inner and columns[c].result is None for c in self.columns)
+        if fresh:
+            for c, column in own:
+                columns[c] = column
+        return fresh
 
 
 class Sum:

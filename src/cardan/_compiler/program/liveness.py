@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from itertools import islice, takewhile
 from typing import NamedTuple
 
-import numpy as np
-
 from cardan._compiler.program.ops import Op
 from cardan._compiler.program.program import Program, Region, homes_of
 
@@ -104,10 +102,13 @@ class Place(NamedTuple):
 def place_columns(program: Program, top: int, first_output: int | None = None) -> tuple[dict[int, Place], int]:
     """Return where the columns that a program writes wait, from a place on, and the first one behind.
 
-    Columns of as many rows lie side by side, so that a row of them is one record. If results are the entries of a
-    column in order, at equal distances, it waits where they are written, from `first_output` on.
+    Columns of as many rows lie side by side, so that a row of them is one record. One whose rows are results waits
+    where they are written, from `first_output` on, if these have a place.
     """
-    places = {} if first_output is None else _written_in_place(program, first_output)
+    places: dict[int, Place] = {}
+    if first_output is not None:
+        own = ((n, c) for n, c in enumerate(program.columns) if c.result is not None)
+        places = {n: Place(first_output + c.results.start, c.stride) for n, c in own}
     records: dict[int, list[int]] = {}
     for number, column in enumerate(program.columns):
         if column.is_inner and number not in places:
@@ -116,22 +117,6 @@ def place_columns(program: Program, top: int, first_output: int | None = None) -
         places |= {number: Place(top + k, len(own)) for k, number in enumerate(own)}
         top += rows * len(own)
     return places, top
-
-
-def _written_in_place(program: Program, first_output: int) -> dict[int, Place]:
-    results, (*_, values) = np.array(program.results, np.int64), program.instructions.columns()
-    rows = program.instructions.known_rows(Op.ENTRY)
-    positions = np.flatnonzero(rows[results] >= 0)
-    column, row = values[results[positions]].astype(np.int64), rows[results[positions]]
-    places: dict[int, Place] = {}
-    for number in np.unique(column).tolist():
-        own = column == number
-        at, count = positions[own], program.columns[number].rows
-        stride = int(at[1] - at[0]) if len(at) > 1 else 1
-        in_order = np.arange(count)
-        if np.array_equal(row[own], in_order) and np.array_equal(at, at[0] + stride * in_order):
-            places[number] = Place(first_output + int(at[0]), stride)
-    return places
 
 
 def records_of_numbers(program: Program) -> dict[int, list[int]]:

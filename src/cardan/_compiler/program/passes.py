@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import Enum
 from itertools import count
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -77,7 +77,7 @@ def needed_for(program: Program, results: Sequence[int]) -> bytearray:
     for k in (k for op in WRITES for k in places(op)):
         stores[int(values[k])].append(k)
     more |= {k: stores[int(values[k])] for k in places(Op.ENTRY)}
-    waiting = list(results)
+    waiting = [*results, *(k for n, column in enumerate(program.columns) if column.results for k in stores[n])]
     while waiting:  # what is needed of what is put in rows and carried backwards may come later
         for r in waiting:
             needed[r] = 1
@@ -161,6 +161,48 @@ def without_tangents(program: Program) -> Program:
     carried = [r._replace(carried=tuple([(k, instead[after]) for k, after in r.carried])) for r in program.regions]
     results = tuple([instead[r] for r in program.results])
     return remove_dead_code(replace(program, instructions=Instructions(found), regions=tuple(carried), results=results))
+
+
+def results_in_place(program: Program) -> Program:
+    """Return a program of which results are rows of a column where they are its entries in order, at equal distances.
+
+    So they are where they were put, and no instruction reads them. It is for targets: derivatives want instructions.
+    """
+    results, (*_, values) = np.array(program.results, np.int64), program.instructions.columns()
+    rows, places = program.instructions.known_rows(Op.ENTRY)[results], np.array(program.result_places())
+    columns, left = list(program.columns), np.ones(len(results), bool)
+    ends = np.cumsum([a.size for a in program.outputs])
+    for number in np.unique(values[results[rows >= 0]]).astype(int).tolist():
+        own, column = np.flatnonzero((rows >= 0) & (values[results] == number)), columns[number]
+        at = places[own]
+        column = column._replace(result=int(at[0]), stride=int(at[1] - at[0]) if len(at) > 1 else 1)
+        in_one = np.searchsorted(ends, at[0], "right") == np.searchsorted(ends, at[-1], "right")
+        in_order = np.array_equal(rows[own], range(column.rows)) and np.array_equal(at, column.results)
+        if columns[number] == column._replace(result=None, stride=1) and column.is_inner and in_one and in_order:
+            columns[number], left[own] = column, False
+    if left.all():
+        return program
+    own = tuple(results[left].tolist())
+    return remove_dead_code(replace(program, columns=tuple(columns), results=own))
+
+
+def with_entries(program: Program) -> Program:
+    """Return a program each of whose results is an instruction: rows of columns are read at the end."""
+    own = [(n, column.results) for n, column in enumerate(program.columns) if column.results]
+    if not own:
+        return program
+    known = {instruction: k for k, instruction in enumerate(program.instructions)}
+    results = dict(zip(program.result_places(), program.results, strict=True))
+
+    def numbered(*instruction: Any) -> int:
+        return known.setdefault(Instruction(*instruction), len(known))
+
+    for number, places in own:
+        for row, place in enumerate(places):
+            results[place] = numbered(Op.ENTRY, (numbered(Op.AT, (), float(row)),), float(number))
+    columns = tuple([c if c.result is None else c._replace(result=None, stride=1) for c in program.columns])
+    flat = tuple([results[place] for place in range(program.entries)])
+    return replace(program, instructions=Instructions(tuple(known)), columns=columns, results=flat)
 
 
 PASSES: tuple[Callable[[Program], Program], ...] = (fold_known_rows, remove_dead_code)

@@ -63,6 +63,7 @@ class Column(NamedTuple):
     table: int | None = None  # of known numbers: in which of the program's tables they are
     start: int | None = None  # of entries of the flattened inputs: which one is in row 0
     stride: int = 1  # of these, how many entries further that of the next row is
+    result: int | None = None  # of one that the program writes: which entry of the flattened results row 0 is
 
     @property
     def is_inner(self) -> bool:
@@ -72,7 +73,14 @@ class Column(NamedTuple):
     def __str__(self) -> str:
         known = "" if self.table is None else f" of table {self.table}"
         step = f" on, each {self.stride} further" if self.stride > 1 else " on"
-        return f"{self.rows} rows{known}" + ("" if self.start is None else f", inputs from {self.start}{step}")
+        known += "" if self.start is None else f", inputs from {self.start}{step}"
+        return f"{self.rows} rows{known}" + ("" if self.result is None else f", results from {self.result}{step}")
+
+    @property
+    def results(self) -> range:
+        """Which entries of the flattened results its rows are."""
+        first = 0 if self.result is None else self.result
+        return range(first, first + (0 if self.result is None else self.rows * self.stride), self.stride)
 
 
 class Region(NamedTuple):
@@ -129,7 +137,7 @@ class Program(ByFields):
     inputs: tuple[Array, ...]
     instructions: Instructions  # in order of evaluation; any sequence of them becomes one in columns
     outputs: tuple[Array, ...]  # the results; their entries, likewise flattened, are ...
-    results: tuple[int, ...]  # ... the instructions with these numbers
+    results: tuple[int, ...]  # ... the instructions with these numbers, but for those that are rows of columns
     # what is run several times, in order; either apart or the later one within the earlier one
     regions: tuple[Region, ...] = ()
     # what tracing and the passes did: a name and a number of operations each. (Not part of what it is.)
@@ -176,6 +184,19 @@ class Program(ByFields):
         products = {k for k in self.instructions.places(Op.MUL) if alone[k]}
         return sum(i.op in (Op.ADD, Op.SUB) and not products.isdisjoint(i.args) for i in self.instructions)
 
+    @property
+    def entries(self) -> int:
+        """Number of entries of all results."""
+        return sum(a.size for a in self.outputs)
+
+    def result_places(self) -> list[int]:
+        """Return which entry of the flattened results each of `results` is: those left that no column is."""
+        left = np.ones(self.entries, bool)
+        for column in self.columns:
+            own = column.results
+            left[own.start : own.stop : own.step] = False
+        return np.flatnonzero(left).tolist()
+
     def read_elsewhere(self) -> Iterator[int]:
         """Yield the instructions that are read, but by no other: results, what is carried, how often regions run."""
         yield from self.results
@@ -185,7 +206,8 @@ class Program(ByFields):
 
     def __str__(self) -> str:
         inputs, outputs = ", ".join(map(str, self.inputs)), ", ".join(map(str, self.outputs))
-        results = (f"  {name} <- %{k}" for name, k in zip(entry_names(self.outputs), self.results, strict=True))
+        names = entry_names(self.outputs)
+        results = (f"  {names[n]} <- %{k}" for n, k in zip(self.result_places(), self.results, strict=True))
         lines = _phase_lines(self, phases(self), None, entry_names(self.inputs))
         tables = [f"  table {n}: {len(table)} numbers" for n, table in enumerate(self.tables)]
         tables += [f"  column {n}: {column}" for n, column in enumerate(self.columns)]

@@ -13,6 +13,7 @@ import numpy as np
 from cardan._algebra.errors import ParameterError
 from cardan._compiler.program.expr import Condition, Expr, Graph
 from cardan._compiler.program.ops import ALWAYS_THERE, LEAVES, SPEC, WRITES, Op
+from cardan._compiler.program.passes import with_entries
 from cardan._compiler.program.program import Nesting, Program, Region, homes_of, named, phases, places_by_name
 from cardan._compiler.program.trace import assemble
 
@@ -38,7 +39,7 @@ class Walk:
             for k in program.instructions.places(op):
                 own[k] = partial(own[k], read[int(self.values[k])])
         self.steps: list[WalkStep] = list(zip(own, program.instructions.args, freed, strict=False))
-        self.parts = phases(program)
+        self.parts, self.places = phases(program), program.result_places()
         self.passes: dict[Region, list[int]] = {region: [] for region in program.regions}
         nesting = Nesting(program.regions)
         for k in program.instructions.places(Op.PASS):
@@ -84,6 +85,20 @@ class Run:
         """Return the value of each instruction, in regions that of the last pass; None for what was freed."""
         self.phase(None)
         return self.values
+
+    def results(self) -> list[Any]:
+        """Run the program, and return the entries of its results."""
+        self.run()
+        program = self.walk.program
+        found = dict(zip(self.walk.places, map(self.values.__getitem__, program.results), strict=True))
+        for number, column in enumerate(program.columns):
+            found |= ((place, self.last(number, row)) for row, place in enumerate(column.results))
+        return [found[place] for place in range(len(found))]
+
+    def last(self, column: int, row: int) -> Any:
+        """Return what is in a column in the end."""
+        own = self.traced.get(column)
+        return self.cell(Op.ENTRY, column, row) if own is None else self.graph.entry(own, self.graph.at(row))
 
     @property
     def graph(self) -> Graph:
@@ -238,12 +253,19 @@ WITHOUT = LEAVES | WRITES  # what is there, or is put somewhere, without a funct
 EVALUATE: Functions = {op: None if op in WITHOUT else spec.evaluate for op, spec in SPEC.items()}
 
 
-def replay(program: Program, inputs: Sequence[Any], loops: Container[Region] = ()) -> list[Any]:
-    """Return the value of each instruction, in regions that of the last pass, from a scalar for each input's entry.
+def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
+    """Return the value of each instruction, in regions that of the last pass, from a scalar for each input's entry."""
+    return Run(Walk(program, EVALUATE), inputs).run()
+
+
+def replayed_results(
+    program: Program, inputs: Sequence[Any], loops: Container[Region] = (), in_place: bool = True
+) -> list[Any]:
+    """Return the entries of the results, from a scalar for each input's entry.
 
     If the scalars are symbols of a graph, `loops` become regions of it; the others are written out.
     """
-    return Run(Walk(program, EVALUATE), inputs, loops=loops).run()
+    return Run(Walk(program, EVALUATE), inputs, loops=loops, in_place=in_place).results()
 
 
 def straight(program: Program, loops: Sequence[Region] = ()) -> Program:
@@ -263,8 +285,8 @@ def straight(program: Program, loops: Sequence[Region] = ()) -> Program:
         )
     graph = Graph(regions=bool(loops), order=program.order or 0)
     graph.implicit = program.order is not None
-    values = replay(program, graph.symbols(program.inputs), loops)
-    return assemble(program.name, graph, program.inputs, program.outputs, [values[r] for r in program.results])
+    results = replayed_results(program, graph.symbols(program.inputs), loops)
+    return assemble(program.name, graph, program.inputs, program.outputs, results)
 
 
 def repeated(program: Program, count: int, carried: Mapping[str, str]) -> Program:
@@ -275,6 +297,7 @@ def repeated(program: Program, count: int, carried: Mapping[str, str]) -> Progra
     """
     if any(column.start is not None for column in program.columns):
         return repeated(_with_inputs_put(program), count, carried)
+    program = with_entries(program)
     instructions = program.instructions
     number = {int(instructions[k].value): k for k in instructions.places(Op.INPUT)}
     inputs, outputs = places_by_name(program.inputs), places_by_name(program.outputs)
@@ -295,8 +318,8 @@ def _with_inputs_put(program: Program) -> Program:
     """Return a program in which no column is of inputs, for these will be others in each pass."""
     graph = Graph(regions=True, order=program.order or 0)
     graph.implicit = program.order is not None
-    values = Run(Walk(program, EVALUATE), graph.symbols(program.inputs), loops=program.regions, in_place=False).run()
-    return assemble(program.name, graph, program.inputs, program.outputs, [values[r] for r in program.results])
+    results = replayed_results(program, graph.symbols(program.inputs), program.regions, in_place=False)
+    return assemble(program.name, graph, program.inputs, program.outputs, results)
 
 
 def whole(program: Program) -> Region | None:

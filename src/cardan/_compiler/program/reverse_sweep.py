@@ -101,9 +101,11 @@ class ReverseRun(Run):
         self.pull(None, found)
         inputs = [k for k in self.walk.program.instructions.places(Op.INPUT) if k in found]
         by_input = {int(self.walk.values[k]): self.resolved(found[k]) for k in inputs}
-        for c, (_, _, start, stride) in enumerate(self.walk.program.columns):
-            for i, beside in self.beside[c].items() if start is not None else ():
-                for position, entry in zip(count(start or 0, stride), self.graph.entries(beside), strict=False):
+        for c, column in enumerate(self.walk.program.columns):
+            for i, beside in self.beside[c].items() if column.start is not None else ():
+                for position, entry in zip(
+                    count(column.start or 0, column.stride), self.graph.entries(beside), strict=False
+                ):
                     accumulate_in(by_input.setdefault(position, {}), {i: entry})
         return by_input
 

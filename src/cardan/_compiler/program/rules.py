@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from cardan._algebra.errors import ProgramError
 from cardan._compiler.program.cells import verify_cells
 from cardan._compiler.program.instructions import Instruction
 from cardan._compiler.program.ops import ENTRIES, SPEC, WRITES, Op, ValueType
-from cardan._compiler.program.program import Nesting, Program, Region, homes_of, leaked
+from cardan._compiler.program.program import Nesting, Program, Region, homes_of, leaked, places_of
 
 
 def verify(program: Program) -> Program:
@@ -26,8 +28,7 @@ def verify(program: Program) -> Program:
             raise ProgramError(f"%{k} repeats %{seen[instruction]}")
         seen[instruction] = k
         kinds.append(SPEC[instruction.op].result)
-    if len(program.results) != sum(a.size for a in program.outputs):
-        raise ProgramError(f"{len(program.results)} results do not fill {program.outputs}")
+    _verify_results(program)
     if any(not 0 <= r < len(kinds) or kinds[r] is not ValueType.REAL for r in program.results):
         raise ProgramError("a result is not a real value of the program")
     _verify_regions(program, kinds)
@@ -39,6 +40,18 @@ def verify(program: Program) -> Program:
     if dead:
         raise ProgramError(f"instructions {sorted(dead)[:8]} are dead")
     return program
+
+
+def _verify_results(program: Program) -> None:
+    ends = [place.stop for place in places_of(program.outputs)]
+    own = [column for column in program.columns if column.results]
+    for column in own:
+        first, last = (bisect_right(ends, column.results[k]) for k in (0, -1))
+        if not column.is_inner or first != last or last == len(ends):
+            raise ProgramError(f"the rows of a column ({column}) are no entries of one result in {program.outputs}")
+    filled = len(program.results) + sum(len(column.results) for column in own)
+    if filled != program.entries or len(program.result_places()) != len(program.results):
+        raise ProgramError(f"{filled} results do not fill {program.outputs}")
 
 
 def _verify_regions(program: Program, kinds: list[ValueType]) -> None:

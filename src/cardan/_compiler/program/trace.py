@@ -19,7 +19,7 @@ import numpy as np
 
 from cardan._algebra.arrays import symbolic
 from cardan._algebra.errors import TraceError
-from cardan._compiler.program.expr import Expr, Graph
+from cardan._compiler.program.expr import ColumnArray, Expr, Graph
 from cardan._compiler.program.instructions import Instructions
 from cardan._compiler.program.no_number import of_libraries
 from cardan._compiler.program.ops import FREE, WRITES, Op
@@ -29,7 +29,7 @@ from cardan._compiler.program.program import Array, Program, leaked, places_of
 
 def trace(
     name: str,
-    function: Callable[..., Mapping[str, np.ndarray]],
+    function: Callable[..., Mapping[str, np.ndarray | ColumnArray]],
     inputs: Sequence[Array],
     *,
     regions: bool = False,
@@ -54,7 +54,10 @@ def trace(
         raise explained from error
     outputs, numbers = [], []
     for key, value in results.items():
-        array = np.asarray(value)
+        if isinstance(value, ColumnArray) and value.placed(sum(a.size for a in outputs)):
+            outputs.append(Array(key, value.shape))
+            continue
+        array = value.array() if isinstance(value, ColumnArray) else np.asarray(value)
         outputs.append(Array(key, array.shape))
         numbers += _numbers(graph, name, key, array.ravel().tolist())
     count_lines(graph, numbers)
@@ -153,6 +156,8 @@ def count_lines(graph: Graph, results: Sequence[int]) -> None:
     for k, (op, _, value) in enumerate(graph.instructions):
         if op in WRITES:
             puts.setdefault(value, []).append(k)
+    for number, column in enumerate(graph.columns):
+        waiting += puts.pop(number, ()) if column.results else ()
     while waiting:
         k = waiting.pop()
         if k not in needed:

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 from cardan._algebra.errors import ParameterError, visible
 from cardan._compiler.program.ops import SPEC, Op
-from cardan._compiler.program.passes import without_tangents
-from cardan._compiler.program.program import Array, Program, work_by_kind
+from cardan._compiler.program.passes import results_in_place, without_tangents
+from cardan._compiler.program.program import Array, Program, places_of, work_by_kind
 from cardan._compiler.targets.c_family import (
     Dialect,
     ProgramParts,
@@ -28,6 +28,7 @@ from cardan._compiler.targets.c_family import (
     finite,
     in_c,
     inputs_at,
+    loop_over_rows,
     round_to_single,
     table_lines,
 )
@@ -124,7 +125,7 @@ def c_function(program: Program, name: str, *, single: bool = False, gives_works
     of `check_name`.
     """
     check_name(name)
-    program = _renamed(without_tangents(program), name)
+    program = _renamed(results_in_place(without_tangents(program)), name)
     real = "float" if single else "double"
     writer = _CWriter(program, name, single)
     parts, body = writer.written()
@@ -257,7 +258,8 @@ class _CWriter:
         names = {value: f"w[{self.places + n}]" for n, value in enumerate(self._inputs_in(values))}
         self.places += len(names)
         texts, calls = [], [f"{name} = {value};" for value, name in names.items()]
-        targets = [(a, f"{a.name}[{k}]") for a in self.program.outputs for k in range(a.size)]
+        flat = [(a, f"{a.name}[{k}]") for a in self.program.outputs for k in range(a.size)]
+        targets = [flat[place] for place in self.program.result_places()]
         for p, first in enumerate(range(0, len(values), PART)):
             own = list(zip(targets, values, strict=True))[first : first + PART]
             arrays = dict.fromkeys(array for (array, _), _ in own)
@@ -265,7 +267,17 @@ class _CWriter:
             lines = [f"    {target} = {names.get(value, value)};" for (_, target), value in own]
             texts += [f"PART void {self.name}_results{p}({parameters})\n{{", "    (void)w;", *lines, "}\n"]
             calls.append(f"{self.name}_results{p}({', '.join(['w', *(a.name for a in arrays)])});")
-        return texts, calls
+        return texts, [*calls, *self._columns()]
+
+    def _columns(self) -> list[str]:
+        """Return the loops that copy columns whose rows are results."""
+        lines: list[str] = []
+        for array, place in zip(self.program.outputs, places_of(self.program.outputs), strict=True):
+            for number, column in enumerate(self.program.columns):
+                if column.results and place.start <= column.results.start < place.stop:
+                    target = f"{array.name}[{column.results.start - place.start} + {column.stride} * i]"
+                    lines += loop_over_rows(column.rows, f"{target} = {self.parts.column(number, 'i')};")
+        return lines
 
     def _inputs_in(self, values: Sequence[str]) -> list[str]:
         return [value for value in dict.fromkeys(values) if value in self.all_entries]

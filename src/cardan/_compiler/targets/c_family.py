@@ -110,10 +110,13 @@ class ProgramParts:
         """Return the lines that put zeros in the columns that are added to, and live in a region."""
         lines: list[str] = []
         for column in self.summed.get(inside, ()):
-            (first, stride), rows = self.columns[column], self.program.columns[column].rows
-            place = f"{self.dialect.rows}[{first} + {stride} * i]"
-            lines += ["{", "    long i;", f"    for (i = 0; i < {rows}; ++i)", f"        {place} = 0;", "}"]
+            lines += loop_over_rows(self.program.columns[column].rows, f"{self.column(column, 'i')} = 0;")
         return lines
+
+    def column(self, number: int, row: str) -> str:
+        """Return how an entry of a column that the program writes is written."""
+        first, stride = self.columns[number]
+        return f"{self.dialect.rows}[{first} + {stride} * {row}]"
 
     def _holds(self, region: Region) -> str:
         if region.going is None:
@@ -178,8 +181,7 @@ class ProgramParts:
             )
             step = f"{column.stride} * " if column.stride > 1 else ""
             return f"{array.name}[{column.start - place} + {step}{row}]"
-        first, stride = self.columns[int(value)]
-        return f"{self.dialect.rows}[{first} + {stride} * {row}]"
+        return self.column(int(value), row)
 
     def value(self, k: int, p: int) -> str:
         op, _, value = self.instructions[k]
@@ -192,6 +194,10 @@ class ProgramParts:
         if op is Op.CONST:
             return self.dialect.number(value)
         return f"t{k}_" if self.home[k] == p else self.place(k)
+
+
+def loop_over_rows(rows: int, statement: str) -> list[str]:
+    return ["{", "    long i;", f"    for (i = 0; i < {rows}; ++i)", f"        {statement}", "}"]
 
 
 def _placed(program: Program) -> Iterable[tuple[Array, slice]]:

@@ -31,8 +31,7 @@ def evaluate(program: Program | Walk, columns: Sequence[Any], dtype: np.dtype) -
     def filled(value: Any) -> Any:  # NumPy may round a function of one number and of an array differently
         return value if np.shape(value) == shape else np.full(shape, value)
 
-    values = Run(walk, columns, dtype.type, filled).run()
-    return [values[r] for r in walk.program.results]
+    return Run(walk, columns, dtype.type, filled).results()
 
 
 def walk_of(program: Program) -> Walk:

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from cardan._dynamics.algorithms.linear import Rows
-from cardan._dynamics.algorithms.tree import supports
 from cardan._robot.model import Model
 
 Element = TypeVar("Element")
@@ -70,13 +69,14 @@ def packed_matrices(matrices: Matrices, places: Sequence[Entries]) -> Matrices:
 def _of_branches(model: Model) -> list[set[int]]:
     """Return, for each coordinate, those that carry it or are carried by it; mimic joints share theirs."""
     found: list[set[int]] = [set() for _ in range(model.nv)]
+    carriers: list[list[int]] = []  # the coordinates of each node, and of those that carry it
     for node in model.nodes:
-        for i in supports(model, node.index):
-            # the places are symmetric: what carries a coordinate feels it, too
-            for a in node.v:
-                found[a].update(model.nodes[i].v)
-            for b in model.nodes[i].v:
-                found[b].update(node.v)
+        carriers.append([*(carriers[node.parent] if node.parent >= 0 else ()), *node.v])
+        for a in node.v:
+            found[a].update(carriers[-1])
+    for a, own in enumerate(found):  # what carries a coordinate feels it, too
+        for b in list(own):
+            found[b].add(a)
     return found
 
 

@@ -17,11 +17,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from cardan._algebra.spatial import Force, Inertia, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.along import NodeRows
 from cardan._dynamics.algorithms.entries import mass_matrix_entries
 from cardan._dynamics.algorithms.tree import Relative, world_poses
 from cardan._robot.model import Model, Node
+
+BLOCK = 16
+"""Rows and columns of a matrix that are made together: of two lanes they fit in half of a cache."""
 
 
 class Freedom(NamedTuple):
@@ -38,23 +43,27 @@ def mass_matrix_by_pairs(
 ) -> Any:
     """Return the mass matrix, or the packed one, of the composite inertias I^c_i."""
     freedoms = nodes.coordinates(_freedoms(model, relative, composite))
-    carried = list(zip(*mass_matrix_entries(model), strict=True))
-    number, nv = {pair: k for k, pair in enumerate(carried)}, model.nv
-    column = nodes.graph.new_column(len(carried) if packed else nv * nv)
+    i, j = (np.array(places, np.int64) for places in mass_matrix_entries(model))
+    nv = model.nv
+    column = nodes.graph.new_column(len(i) if packed else nv * nv)
+    # one place for each entry, or with that of its mirror image
+    places = np.arange(len(i))[None] if packed else np.stack([i * nv + j, j * nv + i])
 
-    def places(i: int, j: int) -> tuple[int, ...]:
-        return (number[i, j],) if packed else (i * nv + j,) if i == j else (i * nv + j, j * nv + i)
+    def fill(own: np.ndarray, at: np.ndarray, entry: Any) -> None:
+        freedoms.fill(column, i[own], j[own], at[:, own], entry)
 
-    def fill(pairs: Sequence[tuple[int, int]], entry: Any) -> None:
-        freedoms.fill(column, pairs, [places(*pair) for pair in pairs], entry)
-
-    fill([(i, j) for i, j in carried if i != j], _entry)
-    fill([(i, j) for i, j in carried if i == j], lambda i, j: _entry(i, j) + i.armature)
+    own = np.flatnonzero(i != j)
+    if not packed:  # block by block, for entries of a column of a matrix lie far apart
+        own = own[np.lexsort((j[own] // BLOCK, i[own] // BLOCK))]
+    fill(own, places, _entry)
+    fill(np.flatnonzero(i == j), places[:1], lambda i, j: _entry(i, j) + i.armature)
     if packed:
-        return nodes.graph.entries(column)
-    fill([(i, j) for i in range(nv) for j in range(i) if (i, j) not in number], lambda i, j: 0.0)
-    flat = nodes.graph.entries(column)
-    return [flat[i * nv : (i + 1) * nv] for i in range(nv)]
+        return nodes.graph.array([column], (len(i),))
+    apart = np.ones(nv * nv, bool)  # entries of coordinates that do not carry each other
+    apart[places] = False
+    zeros = np.flatnonzero(apart)
+    freedoms.fill(column, zeros // nv, zeros % nv, zeros[None], lambda i, j: 0.0)
+    return nodes.graph.array([column], (nv, nv))
 
 
 def _freedoms(model: Model, relative: Relative, composite: Sequence[Inertia]) -> Any:

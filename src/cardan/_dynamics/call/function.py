@@ -13,7 +13,6 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 from weakref import WeakValueDictionary, ref
 
@@ -23,6 +22,7 @@ from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.errors import RecompilationWarning, StaleProgramError, levels_inside
 from cardan._compiler.program import Program
 from cardan._compiler.program.ops import Op
+from cardan._compiler.program.program import places_of
 from cardan._compiler.program.trace import counting_lines, table_of_lines
 from cardan._compiler.runtime import reading
 from cardan._compiler.runtime.threads import checked_count
@@ -380,9 +380,11 @@ class Function(Generic[P, R]):
         """
         traced = self.trace(model, *optional, **options)
         program, form = traced.program, traced.form
+        found = np.ones(program.entries, bool)
         instructions = (program.instructions[r] for r in program.results)
-        entries = iter([i.op is not Op.CONST or i.value != 0.0 for i in instructions])
-        return form.rebuilt([np.fromiter(islice(entries, a.size), bool).reshape(a.shape) for a in program.outputs])
+        found[program.result_places()] = [i.op is not Op.CONST or i.value != 0.0 for i in instructions]
+        places = places_of(program.outputs)
+        return form.rebuilt([found[own].reshape(a.shape) for own, a in zip(places, program.outputs, strict=True)])
 
     def signature(self, model: Model, **options: Any) -> str:
         """Return the NumPy generalized-ufunc signature for a model, such as `(9),(9),(9)->(9)`."""

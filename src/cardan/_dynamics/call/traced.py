@@ -35,8 +35,8 @@ from cardan._algebra.errors import FunctionReferenceError, ResultError
 from cardan._algebra.manifolds.manifold import matrix_vector
 from cardan._algebra.scalar import held
 from cardan._compiler.program import Array, Program, trace
-from cardan._compiler.program.expr import Expr, Graph
-from cardan._compiler.program.replay import replay, straight
+from cardan._compiler.program.expr import ColumnArray, Expr, Graph
+from cardan._compiler.program.replay import replayed_results, straight
 from cardan._compiler.runtime.memory import collection_paused
 from cardan._dynamics.call.arguments import Shape, core_shape
 from cardan._dynamics.call.results import Form, form_of, packed
@@ -158,8 +158,7 @@ class OfProgram(Source):
         entries = [e for a in traced.program.inputs for e in arrays[a.name].ravel().tolist()]
         has_loops = graph is not None and graph.regions is not None
         program = traced.program if has_loops else straight(traced.program)
-        values = replay(program, entries, program.regions)
-        flat = iter([values[r] for r in program.results])
+        flat = iter(replayed_results(program, entries, program.regions))
         return traced.form.rebuilt([bare(symbolic(islice(flat, a.size), a.shape)) for a in program.outputs])
 
 
@@ -294,7 +293,7 @@ class Kernel(Source):
 
     def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
         form, results = self._run(model, arrays, options, called=True)
-        return form.rebuilt([bare(a) for a in results])
+        return form.rebuilt([bare(a.array() if isinstance(a, ColumnArray) else a) for a in results])
 
     def _run(
         self, model: Model, arrays: Mapping[str, Any], options: Options, called: bool = False
@@ -334,11 +333,11 @@ class Kernel(Source):
         where = self.signature.name
         if returns is None:
             form, results = form_of(value, where)
-            return form, [packed(result, where=where) for result in results]
-        result, expected = packed(value, where=where), core_shape(returns, model)
+            return form, [_packed(result, where) for result in results]
+        result, expected = _packed(value, where), core_shape(returns, model)
         if not result.size and not math.prod(expected):
             return Form(), [result.reshape(expected)]  # an empty list does not say how many columns it has
-        if result.shape[max(0, result.ndim - len(expected)) :] != expected:
+        if result.shape[max(0, len(result.shape) - len(expected)) :] != expected:
             raise ResultError(where, got=f"a result of shape {result.shape}", expected=f"{expected}, as it declares")
         return Form(), [result]
 
@@ -365,6 +364,10 @@ class Kernel(Source):
         signature = self.signature
         called = (signature.name, str(signature.parameters), dict(signature.declared), signature.fixed)
         return (self.kernel, *called, self.returns, self.simplified)
+
+
+def _packed(value: Any, where: str) -> Any:
+    return value if isinstance(value, ColumnArray) else packed(value, where=where)
 
 
 _SENT: WeakValueDictionary[bytes, Kernel] = WeakValueDictionary()

@@ -128,7 +128,7 @@ def gradient(of: Function[..., Any], wrt: str | Sequence[str]) -> Function[..., 
     names = wrt if isinstance(wrt, str) else _several(wrt)
 
     def transform(model: Model, program: Program, tangents: Sequence[Tangent]) -> Program:
-        if len(program.results) != 1:
+        if program.entries != 1:
             what = f"function to take the gradient of ({of.name})"
             expected = "a function whose result is one number; use cardan.derivative for others"
             raise ParameterError(what, got=program.outputs, expected=expected)
@@ -316,7 +316,7 @@ class _Transformed(OfProgram):
 
         inner = traced(many and self.mode in (serving, "auto"))
         if many and self.mode == "auto" and inner.program.order:
-            goes = "reverse" if min(sizes) > len(inner.program.results) else "forward"
+            goes = "reverse" if min(sizes) > inner.program.entries else "forward"
             return inner if goes == serving else traced(False)
         return inner
 

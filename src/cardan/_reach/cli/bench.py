@@ -109,7 +109,7 @@ def measured(
     single = [a[0] for a in random_arrays(model, program.inputs, 1)]  # one state alone, as a control loop calls it
     fast(*single)
     compiling = time.perf_counter() - started
-    states = min(batch, max(64, LARGEST_RESULT // (8 * len(program.results) + 8)))
+    states = min(batch, max(64, LARGEST_RESULT // (8 * program.entries + 8)))
     arrays = random_arrays(model, program.inputs, states)
     every = function.on(threads=num_threads()).bind(model, **options)
     out = {"out": fast(*arrays)}  # memory that is there already: the system's first touch of a page is not timed

@@ -171,7 +171,7 @@ def program_of(name: str, one: One, model: Model) -> Program:
         code = getattr(getattr(inner.made_from, "kernel", None), "__code__", None)
         where = line_in(Path(code.co_filename), error) if code else ""
         raise TraceError(f"{name} cannot be generated{where}: {type(error).__name__}: {error}") from error
-    if not program.results:
+    if not program.entries:
         sizes = ", ".join(map(str, program.outputs)) or "nothing"
         raise ParameterError(f"results of {name}", got=sizes, expected="one number at least, for this robot")
     return program

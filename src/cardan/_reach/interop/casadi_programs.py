@@ -23,8 +23,9 @@ from cardan._compiler.program import Array, Program, autodiff
 from cardan._compiler.program.expr import Graph, pushing
 from cardan._compiler.program.instructions import Instructions
 from cardan._compiler.program.ops import Op
+from cardan._compiler.program.passes import with_entries
 from cardan._compiler.program.program import places_of
-from cardan._compiler.program.replay import replay, straight
+from cardan._compiler.program.replay import replayed_results, straight
 from cardan._compiler.program.trace import assemble
 from cardan._compiler.runtime.memory import collection_paused
 from cardan._compiler.targets.c import check_name
@@ -80,7 +81,7 @@ def _derivatives(name: str, differentiable: Callable[[int], Program], order: int
     program = differentiable(1)
     inputs, outputs = [*map(_dense, program.inputs)], [*map(_dense, program.outputs)]
     x, own, n = [a.name for a in program.inputs], range(len(inputs)), len(inputs) + len(outputs)
-    with pushing(many and min(a.size for a in program.inputs) <= len(program.results)):
+    with pushing(many and min(a.size for a in program.inputs) <= program.entries):
         first = _by_result(autodiff.jacobian(differentiable(1), x), len(x))
     blocks = [Pattern(b.size, a.size) for b in outputs for a in inputs]
     found = [_external(f"jac_{name}", first, [*inputs, *map(_nothing, outputs)], blocks, own, True)]
@@ -110,7 +111,7 @@ def _program(
     names, fixed = function.interface.required(model, options, optional)
     program = function.traced(model, names, fixed, order).program
     numbers = {n: float(options[n]) for n in names if n in options}
-    return _matrices(_filled(program, numbers) if numbers else program, function.name)
+    return _matrices(_filled(program, numbers) if numbers else with_entries(program), function.name)
 
 
 def _filled(program: Program, numbers: Mapping[str, float]) -> Program:
@@ -118,8 +119,8 @@ def _filled(program: Program, numbers: Mapping[str, float]) -> Program:
     left = tuple(a for a in program.inputs if a.name not in numbers)
     entries = graph.symbols(left)
     symbols = {a.name: entries[place] for a, place in zip(left, places_of(left), strict=True)}
-    values = replay(program, [e for a in program.inputs for e in symbols.get(a.name) or [numbers[a.name]]])
-    return assemble(program.name, graph, left, program.outputs, [values[r] for r in program.results])
+    given = [e for a in program.inputs for e in symbols.get(a.name) or [numbers[a.name]]]
+    return assemble(program.name, graph, left, program.outputs, replayed_results(program, given))
 
 
 def _matrices(program: Program, where: str) -> Program:

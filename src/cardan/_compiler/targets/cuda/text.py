@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from cardan._algebra.errors import UnsupportedError
 from cardan._compiler.program.ops import LEAVES, Op
-from cardan._compiler.program.passes import Fused, Joined, joined_products, without_tangents
+from cardan._compiler.program.passes import Fused, Joined, joined_products, with_entries, without_tangents
 from cardan._compiler.program.program import Array, Program
 from cardan._compiler.program.replay import whole
 from cardan._compiler.targets.c_arithmetic import PREFIX, analysis, number
@@ -53,7 +53,7 @@ def cuda_code(program: Program, *, single: bool) -> CudaCode:
     if program.instructions.count_of(Op.CELL):
         what, instead = f"{program.name}, which reads a table (cardan.cell)", "use on('llvm') or on('numpy')"
         raise UnsupportedError(what, "the cuda target", instead)
-    program = _renamed(without_tangents(program))
+    program = _renamed(with_entries(without_tangents(program)))
     name = f"cardan_{re.sub(r'[^A-Za-z0-9_]', '_', program.name)}"
     joined = joined_products(program)
     registers = most_alive(joined) * (1 if single else 2)

@@ -406,7 +406,7 @@ class EntryWriter:
             (to,) = self.row_pointers(output.base, columns, rows[:1])
             w.line(f"call void @stream(ptr {to}, ptr {buffer}, i64 {lanes.width * columns})")
 
-        enough = STREAM // (len(self.program.results) * lanes.bytes // lanes.width)
+        enough = STREAM // (self.program.entries * lanes.bytes // lanes.width)
         large, dense = w.whole("icmp sgt", "%rows", enough), w.whole("icmp eq", output.pitch, columns)
         w.branch(w.emit(f"and i1 {large}, {dense}"), past, lambda: self.straight(output, rows))
 

@@ -21,7 +21,7 @@ from cardan._compiler.program.liveness import (
     summed_columns,
 )
 from cardan._compiler.program.ops import ENTRIES, LEAVES, WRITES, Op
-from cardan._compiler.program.passes import Joined, joined_products, without_tangents
+from cardan._compiler.program.passes import Joined, joined_products, results_in_place, without_tangents
 from cardan._compiler.program.program import Array, Program, Region, stretches, undefined_heads
 from cardan._compiler.targets.llvm.direct.allocation import (
     CELL_PLACES,
@@ -159,12 +159,8 @@ class Plan:
     @cached_property
     def leaf_results(self) -> list[Sequence[Move]]:
         """What goes where at the end: results that no block computes."""
-        own, ops, numbers = (Op.INPUT, Op.CARRIED, Op.ENTRY), self.joined.ops, self.numbers
-        last = self.first_output + len(self.program.results)
-        there = {n for n, at in self.columns.items() if self.first_output <= at.first < last}  # with all their entries
-        found = (k for k in self.copies if ops[k] in own and (ops[k] is not Op.ENTRY or numbers[k] not in there))
-        moves = [(k, slot) for k in found for slot in self.copies[k]]
-        return in_groups([(k, slot) for k, slot in moves if ops[k] is not Op.ENTRY or self.place(k) != slot])
+        found = (k for k in self.copies if self.joined.ops[k] in (Op.INPUT, Op.CARRIED, Op.ENTRY))
+        return in_groups([(k, slot) for k in found for slot in self.copies[k]])
 
     def streams(self) -> bool:
         """Return whether there are such outputs; the buffer is at the end of the workspace."""
@@ -187,11 +183,11 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     A crossing value's slot is free again after the last block that reads it. Behind them is room for what waits within
     the blocks that are written for a machine's own instructions, if one is given; LLVM writes the others.
     """
-    program = without_tangents(program)
+    program = results_in_place(without_tangents(program))
     joined = joined_products(program)
     inputs = sum(a.size for a in program.inputs)
     copies: dict[int, list[int]] = {}
-    for position, k in enumerate(program.results):
+    for position, k in zip(program.result_places(), program.results, strict=True):
         copies.setdefault(k, []).append(inputs + position)
     blocks, spans = _blocks(program, joined, copies, machine)
     plan = Plan(
@@ -201,7 +197,7 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     home = {k: b for b, block in enumerate(blocks) for k in block}
     last_reader = last_readers(program, home, spans, heads, joined.args)
     plan.records, plan.summed = records_of_numbers(program), summed_columns(program)
-    plan.columns, fixed = place_columns(program, inputs + len(program.results), inputs)
+    plan.columns, fixed = place_columns(program, inputs + program.entries, inputs)
     plan.columns |= {n: Place(c.start, c.stride) for n, c in enumerate(program.columns) if c.start is not None}
     rows = program.instructions.known_rows(*ENTRIES)
     plan.moving = {k for op in ENTRIES for k in program.instructions.places(op) if rows[k] < 0}
