@@ -20,8 +20,6 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from numbers import Real
 from typing import Any, Generic, NamedTuple, TypeVar, overload
 
-import numpy as np
-
 from cardan._algebra.arrays.cell import Table
 from cardan._algebra.arrays.nested import entries_of, rebuilt
 from cardan._algebra.spatial import SE3, Force
@@ -541,7 +539,7 @@ class _OfCoordinates(_Loop):
 
 
 class Coordinates(Generic[T]):
-    """A value for each coordinate along v, and matrices with an entry for each two of them."""
+    """A value for each coordinate along v."""
 
     def __init__(self, loop: _OfCoordinates) -> None:
         self.loop, self.graph, self.nv = loop, loop.graph, loop.nodes.model.nv
@@ -550,26 +548,6 @@ class Coordinates(Generic[T]):
         value, entries = self.loop.form
         places = self.loop.places
         return rebuilt(value, (self.graph.entry(places[e], row) if e in places else x for e, x in enumerate(entries)))
-
-    def fill(
-        self,
-        column: int,
-        first: np.ndarray,
-        second: np.ndarray,
-        places: np.ndarray,
-        entry: Callable[[T, T], Any],
-    ) -> None:
-        """Put an entry for each pair of coordinates in rows of a column: in one, or the same one in several."""
-        self.loop.nodes.trace()
-        if not len(first):
-            return
-        tables = [Table(own) for own in (first, second, *places)]
-        start, row = self.graph.opened()
-        i, j, *rows = (self.graph.link(table, row) for table in tables)
-        value = entry(self.at(i), self.at(j))
-        for own in rows:
-            self.graph.put_in(column, own, value)
-        self.graph.closed(start, len(first))
 
 
 class _RowEfforts(Efforts):

@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from cardan._algebra.spatial import Inertia
 from cardan._dynamics.algorithms.along import NodeRows
 from cardan._dynamics.algorithms.entries import mass_matrix_entries
-from cardan._dynamics.algorithms.linear import Rows, add_block, mirrored, transposed, zeros
-from cardan._dynamics.algorithms.mass_by_pairs import mass_matrix_by_pairs
+from cardan._dynamics.algorithms.linear import Rows, add_block, transposed, zeros
+from cardan._dynamics.algorithms.mass_by_pairs import mass_matrix_by_pairs, own_block
 from cardan._dynamics.algorithms.tree import Relative, relative_kinematics
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model
@@ -52,10 +52,8 @@ def mass_matrix(model: Model, q: ArrayLike, *, packed: bool = False) -> Rows:
         return mass_matrix_by_pairs(model, nodes, relative, composite, packed)
     M = zeros(model.nv, model.nv)
     for i in model.nodes:
+        add_block(M, i.v, i.v, own_block(i, relative.S[i.index], composite[i.index]))  # H_ii = S_i^T F
         F = [composite[i.index] @ s for s in relative.S[i.index]]
-        add_block(M, i.v, i.v, mirrored([relative.S[i.index].T @ f for f in F]))  # H_ii = S_i^T F
-        for k, rotor in zip(i.v, i.armature, strict=True):
-            M[k][k] = M[k][k] + rotor
         j = i
         while j.parent >= 0:
             F = [relative.X[j.index] @ f for f in F]  # F <- X F

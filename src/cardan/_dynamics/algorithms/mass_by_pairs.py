@@ -17,16 +17,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from cardan._algebra.spatial import Force, Inertia, Motion, Scalar, Vector3
+from cardan._algebra.spatial import SE3, Force, Inertia, Motion, MotionSubspace, Scalar, Vector3
 from cardan._dynamics.algorithms.along import NodeRows
+from cardan._dynamics.algorithms.branch_matrices import BranchMatrix, branch_matrices
 from cardan._dynamics.algorithms.entries import mass_matrix_entries
+from cardan._dynamics.algorithms.linear import Rows, mirrored
 from cardan._dynamics.algorithms.tree import Relative, world_poses
 from cardan._robot.model import Model, Node
-
-BLOCK = 16
-"""Rows and columns of a matrix that are made together: of two lanes they fit in half of a cache."""
 
 
 class Freedom(NamedTuple):
@@ -35,51 +32,35 @@ class Freedom(NamedTuple):
     p: Vector3  # where its node's origin is
     S: Motion
     F: Force
-    armature: Scalar
+
+    def moment_at(self, force: Force, other: Freedom) -> Force:
+        """Return one of its forces, with the moment taken about the origin of another coordinate's node."""
+        return Force(force.linear, force.angular + (self.p - other.p).cross(force.linear))
 
 
 def mass_matrix_by_pairs(
     model: Model, nodes: NodeRows, relative: Relative, composite: Sequence[Inertia], packed: bool
 ) -> Any:
     """Return the mass matrix, or the packed one, of the composite inertias I^c_i."""
-    freedoms = nodes.coordinates(_freedoms(model, relative, composite))
-    i, j = (np.array(places, np.int64) for places in mass_matrix_entries(model))
-    nv = model.nv
-    column = nodes.graph.new_column(len(i) if packed else nv * nv)
-    # one place for each entry, or with that of its mirror image
-    places = np.arange(len(i))[None] if packed else np.stack([i * nv + j, j * nv + i])
-
-    def fill(own: np.ndarray, at: np.ndarray, entry: Any) -> None:
-        freedoms.fill(column, i[own], j[own], at[:, own], entry)
-
-    own = np.flatnonzero(i != j)
-    if not packed:  # block by block, for entries of a column of a matrix lie far apart
-        own = own[np.lexsort((j[own] // BLOCK, i[own] // BLOCK))]
-    fill(own, places, _entry)
-    fill(np.flatnonzero(i == j), places[:1], lambda i, j: _entry(i, j) + i.armature)
-    if packed:
-        return nodes.graph.array([column], (len(i),))
-    apart = np.ones(nv * nv, bool)  # entries of coordinates that do not carry each other
-    apart[places] = False
-    zeros = np.flatnonzero(apart)
-    freedoms.fill(column, zeros // nv, zeros % nv, zeros[None], lambda i, j: 0.0)
-    return nodes.graph.array([column], (nv, nv))
-
-
-def _freedoms(model: Model, relative: Relative, composite: Sequence[Inertia]) -> Any:
-    poses = world_poses(model, relative)
+    X = world_poses(model, relative)
 
     def freedoms(node: Node) -> list[Freedom]:
-        R, p = poses[node.index]
-        forces = [composite[node.index] @ s for s in relative.S[node.index]]
-        return [
-            Freedom(p, Motion(R @ s.linear, R @ s.angular), Force(R @ f.linear, R @ f.angular), rotor)
-            for s, f, rotor in zip(relative.S[node.index], forces, node.armature, strict=True)
-        ]
+        R, p = X[node.index]
+        axes = SE3(R, Vector3.zero())
+        return [Freedom(p, axes @ s, axes @ (composite[node.index] @ s)) for s in relative.S[node.index]]
 
-    return freedoms
+    def entries(i: Freedom, j: Freedom) -> list[tuple[Scalar, Scalar]]:
+        entry = j.S.dot(i.moment_at(i.F, j))
+        return [(entry, entry)]
+
+    M = BranchMatrix(nodes, mass_matrix_entries(model) if packed else None)
+    own = lambda node: [own_block(node, relative.S[node.index], composite[node.index])]  # noqa: E731
+    return branch_matrices([M], own, freedoms, entries)[0]
 
 
-def _entry(i: Freedom, j: Freedom) -> Scalar:
-    (f, n), (v, w) = i.F, j.S
-    return f.dot(v) + w.dot(n + (i.p - j.p).cross(f))
+def own_block(node: Node, S: MotionSubspace, whole: Inertia) -> Rows:
+    """Return H_ii = S^T I^c S of a joint, with the armature on its diagonal."""
+    block = mirrored([S.T @ (whole @ s) for s in S])
+    for k, rotor in enumerate(node.armature):
+        block[k][k] = block[k][k] + rotor
+    return block

@@ -1,0 +1,118 @@
+"""Matrices along v of many joints: made by a loop over the joints, and one over pairs of coordinates.
+
+An entry (i, j) is 0 where neither coordinate carries the other (`entries`). Blocks on the diagonal are those of joints;
+each other entry is made of what the two coordinates have, so no entry needs another one. Results are the columns that
+the loops write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from cardan._algebra.arrays.cell import Table
+from cardan._dynamics.algorithms.along import NodeRows
+from cardan._dynamics.algorithms.entries import Entries
+from cardan._robot.model import Model, Node
+
+Coordinate = TypeVar("Coordinate")
+
+BLOCK = 16
+"""Rows and columns of a matrix that are made together: of two lanes they fit in half of a cache."""
+
+
+class Pairs(NamedTuple):
+    """Coordinates i, and those j of other joints that carry them."""
+
+    i: np.ndarray
+    j: np.ndarray
+
+    @staticmethod
+    def of(model: Model) -> Pairs:
+        """Return all pairs of a model, block by block: entries of a column of a matrix lie far apart."""
+        carriers, found = [list[int]()], (list[int](), list[int]())  # the world's are behind those of the nodes
+        for node in model.nodes:
+            own = carriers[node.parent + 1]
+            carriers.append([*own, *node.v])
+            for k in node.v:
+                found[0].extend([k] * len(own))
+                found[1].extend(own)
+        i, j = (np.array(own, np.int64) for own in found)
+        order = np.lexsort((j // BLOCK, i // BLOCK))
+        return Pairs(i[order], j[order])
+
+
+class BranchMatrix:
+    """A matrix in a column of a program, dense or with the entries at some places alone."""
+
+    def __init__(self, nodes: NodeRows, entries: Entries | None) -> None:
+        nv = nodes.model.nv
+        self.nodes, self.nv, self.shape = nodes, nv, (nv, nv) if entries is None else (len(entries.rows),)
+        self.places = np.arange(nv * nv)  # of an entry in the column; -1 for those that are left out
+        if entries is not None:
+            self.places[:] = -1
+            self.places[np.array(entries.rows) * nv + entries.columns] = np.arange(len(entries.rows))
+        self.column = nodes.graph.new_column(int(np.prod(self.shape)))
+        self.is_dense = entries is None
+
+    def at(self, i: Any, j: Any) -> np.ndarray:
+        return self.places[np.asarray(i, np.int64) * self.nv + j]
+
+    def put(self, node: Any, block: Sequence[Sequence[Any]]) -> None:
+        """Put a joint's own block, in a loop over nodes."""
+        for a, row in enumerate(block):
+            for b, value in enumerate(row):
+                own = [self.at(v[a], v[b]) if max(a, b) < len(v) else 0 for v in self.nodes.places("v")]
+                if min(own) >= 0:
+                    graph = self.nodes.graph
+                    graph.put_in(self.column, graph.link(Table(own), node.row), value)
+
+    def result(self, pairs: Pairs) -> Any:
+        """Return the matrix, with zeros at the entries of coordinates that do not carry each other."""
+        if self.is_dense:
+            own = [(a, b) for v in self.nodes.places("v") for a in v for b in v]
+            apart = np.ones((self.nv, self.nv), bool)
+            apart[pairs] = apart[pairs[::-1]] = apart[tuple(zip(*own, strict=True))] = False
+            self._put_zeros(np.flatnonzero(apart))
+        return self.nodes.graph.array([self.column], self.shape)
+
+    def _put_zeros(self, places: np.ndarray) -> None:
+        if len(places):
+            graph = self.nodes.graph
+            start, row = graph.opened()
+            graph.put_in(self.column, graph.link(Table(places), row), 0.0)
+            graph.closed(start, len(places))
+
+
+def branch_matrices(
+    matrices: Sequence[BranchMatrix],
+    blocks: Callable[[Node], Sequence[Sequence[Sequence[Any]]]],
+    coordinates: Callable[[Node], Sequence[Coordinate]],
+    entries: Callable[[Coordinate, Coordinate], Sequence[tuple[Any, Any]]],
+) -> list[Any]:
+    """Return matrices: of each, a joint's own blocks, and the entries (i, j) and (j, i) where j carries i.
+
+    `coordinates` gives what each coordinate of a joint has, `entries` makes both of two of these, for each matrix.
+    """
+    nodes = matrices[0].nodes
+    graph, pairs = nodes.graph, Pairs.of(nodes.model)
+
+    def put(node: Node) -> tuple[()]:
+        for matrix, block in zip(matrices, blocks(node), strict=True):
+            matrix.put(node, block)
+        return ()
+
+    nodes.each(put)
+    own = nodes.coordinates(coordinates)
+    nodes.trace()
+    if len(pairs.i):
+        start, row = graph.opened()
+        i, j = (own.at(graph.link(Table(k), row)) for k in pairs)
+        for matrix, both in zip(matrices, entries(i, j), strict=True):
+            for places, value in zip((matrix.at(*pairs), matrix.at(*pairs[::-1])), both, strict=True):
+                if places[0] >= 0:
+                    graph.put_in(matrix.column, graph.link(Table(places), row), value)
+        graph.closed(start, len(pairs.i))
+    return [matrix.result(pairs) for matrix in matrices]
