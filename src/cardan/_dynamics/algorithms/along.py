@@ -428,6 +428,11 @@ class Rows(Sequence[T], Generic[T]):
         return own[0]
 
 
+def nodes_of_rows(model: Model, rows: Sequence[Any]) -> Nodes:
+    """Return how nodes are gone over of which there are rows, or a list."""
+    return rows.nodes if isinstance(rows, Rows) else Nodes(model)
+
+
 class _Place(NamedTuple):
     column: int
     negative: bool

@@ -8,13 +8,16 @@ the loops write.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from cardan._algebra.arrays.cell import Table
-from cardan._dynamics.algorithms.along import NodeRows
+from cardan._dynamics.algorithms.along import NodeRows, Nodes
 from cardan._dynamics.algorithms.entries import Entries
+from cardan._dynamics.algorithms.linear import add_block, zeros
+from cardan._dynamics.algorithms.tree import supports
 from cardan._robot.model import Model, Node
 
 Coordinate = TypeVar("Coordinate")
@@ -87,15 +90,41 @@ class BranchMatrix:
 
 
 def branch_matrices(
-    matrices: Sequence[BranchMatrix],
+    nodes: Nodes,
+    places: Sequence[Entries],
+    packed: bool,
     blocks: Callable[[Node], Sequence[Sequence[Sequence[Any]]]],
     coordinates: Callable[[Node], Sequence[Coordinate]],
     entries: Callable[[Coordinate, Coordinate], Sequence[tuple[Any, Any]]],
 ) -> list[Any]:
     """Return matrices: of each, a joint's own blocks, and the entries (i, j) and (j, i) where j carries i.
 
-    `coordinates` gives what each coordinate of a joint has, `entries` makes both of two of these, for each matrix.
+    `coordinates` gives what each coordinate of a joint has, `entries` makes both of two of these, for each matrix. If
+    they are `packed`, there are the entries at some `places` alone.
     """
+    model = nodes.model
+    if isinstance(nodes, NodeRows):
+        return _in_columns(
+            [BranchMatrix(nodes, own if packed else None) for own in places], blocks, coordinates, entries
+        )
+    found = [zeros(model.nv, model.nv) for _ in places]
+    own: list[list[tuple[int, Coordinate]]] = []
+    for node in model.nodes:
+        for matrix, block in zip(found, blocks(node), strict=True):
+            add_block(matrix, node.v, node.v, block)
+        own.append([*zip(node.v, coordinates(node), strict=True)])
+        for (k, i), (m, j) in product(own[-1], (e for n in supports(model, node.parent) for e in own[n])):
+            for matrix, (at_i, at_j) in zip(found, entries(i, j), strict=True):
+                matrix[k][m], matrix[m][k] = matrix[k][m] + at_i, matrix[m][k] + at_j
+    return [own.of(matrix) for own, matrix in zip(places, found, strict=True)] if packed else found
+
+
+def _in_columns(
+    matrices: Sequence[BranchMatrix],
+    blocks: Callable[[Node], Sequence[Sequence[Sequence[Any]]]],
+    coordinates: Callable[[Node], Sequence[Coordinate]],
+    entries: Callable[[Coordinate, Coordinate], Sequence[tuple[Any, Any]]],
+) -> list[Any]:
     nodes = matrices[0].nodes
     graph, pairs = nodes.graph, Pairs.of(nodes.model)
 

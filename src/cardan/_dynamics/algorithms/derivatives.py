@@ -33,9 +33,12 @@ from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from cardan._algebra.spatial import SE3, Force, Inertia, Matrix3, Motion, MotionSubspace, Scalar, Vector3
-from cardan._dynamics.algorithms.entries import inverse_dynamics_derivatives_entries, packed_matrices
-from cardan._dynamics.algorithms.linear import Rows, add_block, dot, mirrored, transposed, zeros
-from cardan._dynamics.algorithms.rnea import node_forces
+from cardan._dynamics.algorithms.along import NodeRows, nodes_of_rows
+from cardan._dynamics.algorithms.branch_matrices import branch_matrices
+from cardan._dynamics.algorithms.entries import inverse_dynamics_derivatives_entries
+from cardan._dynamics.algorithms.linear import Rows, dot
+from cardan._dynamics.algorithms.mass_by_pairs import own_block
+from cardan._dynamics.algorithms.rnea import external
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics, weightless
 from cardan._dynamics.call.public import ArrayLike, Reals, public
 from cardan._robot.joints.derivation.derived import JointRates, joint_rates
@@ -71,8 +74,17 @@ class Composite:
         self.p = linear * m - h.cross(w)
         self.B = w.skew() @ Sigma + linear.outer(h) - Matrix3.identity() * h.dot(linear)
 
-    def add(self, other: Composite) -> None:
-        self.I, self.f, self.p, self.B = self.I + other.I, self.f + other.f, self.p + other.p, self.B + other.B
+    def __add__(self, other: Composite) -> Composite:
+        return self.__of_parts__((self.B + other.B, self.I + other.I, self.f + other.f, self.p + other.p))
+
+    def __parts__(self) -> tuple[Matrix3, Inertia, Force, Vector3]:
+        return self.B, self.I, self.f, self.p
+
+    @classmethod
+    def __of_parts__(cls, parts: tuple[Matrix3, Inertia, Force, Vector3]) -> Composite:
+        made = object.__new__(cls)
+        made.B, made.I, made.f, made.p = parts
+        return made
 
     def gyroscopic(self, velocity: Motion) -> Force:
         """Return 2 B^C v."""
@@ -89,9 +101,11 @@ class Composite:
 
 
 class Moved(NamedTuple):
-    """A node in the frame of its tree's first node: pose, velocity, acceleration."""
+    """A node in the frame of its tree's first node: pose, velocity and acceleration of its parent, and its own."""
 
     X: SE3
+    v_p: Motion
+    a_p: Motion
     v: Motion
     a: Motion
 
@@ -105,7 +119,7 @@ class JointMotion(NamedTuple):
     Psi_ddot: list[Motion]
     Upsilon_dot: list[Motion]
     S_by_q: list[list[Motion]]  # of each coordinate j, d_j S; empty where S is constant
-    p: Moved  # v_p and a_p, and the pose of the joint's own frame
+    p: Moved
 
 
 @public(result=InverseDynamicsDerivatives[Reals], simplified=True)
@@ -130,45 +144,62 @@ def inverse_dynamics_derivatives(
 
     Peers: Pinocchio `computeRNEADerivatives`, MuJoCo `mjd_inverseFD` (by differences).
     """
-    joints, composites = outwards_in_one_frame(model, q, v, a, external_forces)
-    for node in reversed(model.nodes):
-        if node.parent >= 0:
-            composites[node.parent].add(composites[node.index])
-    found = InverseDynamicsDerivatives(*(zeros(model.nv, model.nv) for _ in range(3)))
-    for node in model.nodes:
-        _own_block(joints[node.index], composites[node.index], found)
-        _blocks_before(model, node, joints, composites[node.index], found)
-        for k, rotor in zip(node.v, node.armature, strict=True):
-            found.da[k][k] = found.da[k][k] + rotor
-    return packed_matrices(found, inverse_dynamics_derivatives_entries(model)) if packed else found
+    joints, bodies = outwards_in_one_frame(model, q, v, a, external_forces, loops=True)
+    nodes = nodes_of_rows(model, joints)
+    composites = nodes.inwards(bodies, lambda _, whole: (whole, lambda: whole))
+
+    def own(node: Node) -> tuple[Rows, Rows, Rows]:
+        return _own_blocks(node, joints[node.index], composites[node.index])
+
+    def freedoms(node: Node) -> list[_Freedom]:
+        return _freedoms(joints[node.index], composites[node.index])
+
+    places = inverse_dynamics_derivatives_entries(model)
+    return InverseDynamicsDerivatives(*branch_matrices(nodes, places, packed, own, freedoms, _entries))
 
 
 def outwards_in_one_frame(
-    model: Model, q: Vector, v: Vector, a: Vector, external_forces: ArrayLike | None = None
-) -> tuple[list[JointMotion], list[Composite]]:
-    relative = relative_kinematics(model, q)
-    moved: list[Moved] = []
-    joints: list[JointMotion] = []
-    bodies: list[Composite] = []
-    for node in model.nodes:
-        X = relative.X[node.index]
-        if node.parent < 0:
-            p = Moved(SE3.identity(), Motion.zero(), X.inverse_act(weightless(model)))
-        else:
-            p = moved[node.parent]._replace(X=moved[node.parent].X @ X)
+    model: Model,
+    q: Vector,
+    v: Vector,
+    a: Vector,
+    external_forces: ArrayLike | None = None,
+    loops: bool = False,
+) -> tuple[Sequence[JointMotion], Sequence[Composite]]:
+    """Return the joints and bodies of every node, in the frame of its tree's first node; in loops, of the world."""
+    relative = relative_kinematics(model, q, loops)
+    nodes = relative.nodes(model)
+    in_loops = isinstance(nodes, NodeRows)
+
+    def subspace(node: Node, p: Moved) -> tuple[MotionSubspace, MotionSubspace]:
         S = MotionSubspace(p.X @ column for column in relative.S[node.index])
+        return S, MotionSubspace(p.v_p.cross(s) for s in S)  # and v_i x v_J = v_p x v_J, as v_J x v_J = 0
+
+    def move(node: Node, parent: Moved) -> Moved:
+        X = relative.X[node.index]
+        p = Moved(parent.X @ X, parent.v, parent.a, parent.v, parent.a)
+        if not in_loops and node.parent < 0:
+            p = p._replace(X=SE3.identity(), a_p=X.inverse_act(parent.a))
+        S, carried = subspace(node, p)
+        rates = node.velocity(v)
+        bias = p.X @ node.joint.bias(node.configuration(q), rates) + carried @ rates
+        return p._replace(v=p.v_p + S @ rates, a=p.a_p + S @ node.velocity(a) + bias)
+
+    def joint(node: Node) -> JointMotion:
         own, rates, accelerations = node.configuration(q), node.velocity(v), node.velocity(a)
-        v_i = p.v + S @ rates
-        carried = MotionSubspace(p.v.cross(s) for s in S)  # and v_i x v_J = v_p x v_J, as v_J x v_J = 0
-        a_i = p.a + S @ accelerations + p.X @ node.joint.bias(own, rates) + carried @ rates
-        moved.append(Moved(p.X, v_i, a_i))
-        joints.append(_joint(node, rates, S, carried, p, v_i, joint_rates(node.joint, own, rates, accelerations)))
-        inertia = p.X @ node.inertia
-        bodies.append(Composite(inertia, v_i, inertia @ a_i + v_i.cross(inertia @ v_i)))
-    wrenches = [(i, moved[i].X @ f) for i, f in node_forces(model, external_forces)]
-    for i, wrench in wrenches:
-        bodies[i].f = bodies[i].f - wrench
-    return joints, bodies
+        p = moved[node.index]
+        return _joint(node, rates, *subspace(node, p), p, joint_rates(node.joint, own, rates, accelerations))
+
+    def body(node: Node) -> Composite:
+        X, _, _, v_i, a_i = moved[node.index]
+        inertia = X @ node.inertia
+        f = inertia @ a_i + v_i.cross(inertia @ v_i) + X @ borne[node.index]
+        return Composite(inertia, v_i, f)
+
+    rest = Motion.zero()
+    borne = nodes.less(nodes.each(lambda _: Force.zero()), external(model, external_forces))
+    moved = nodes.outwards(move, Moved(SE3.identity(), rest, rest, rest, weightless(model)))
+    return nodes.each(joint), nodes.each(body)
 
 
 def _joint(
@@ -177,18 +208,18 @@ def _joint(
     S: MotionSubspace,
     carried: MotionSubspace,
     p: Moved,
-    v_i: Motion,
     own: JointRates | None,
 ) -> JointMotion:
     """Return a joint's coordinates; `carried` is v_p x S, `own` is None where S is constant."""
     Upsilon_dot = [psi * 2.0 + _across(S, rates, j) for j, psi in enumerate(carried)]  # (v_p + v_j) x S_j
     if own is None:
-        Psi_ddot = [p.a.cross(s) + p.v.cross(psi) for s, psi in zip(S, carried, strict=True)]
+        Psi_ddot = [p.a_p.cross(s) + p.v_p.cross(psi) for s, psi in zip(S, carried, strict=True)]
         return JointMotion(node.v, list(S), list(carried), Psi_ddot, Upsilon_dot, [], p)
     dS, dS_v, dS_a, bias_v = own.in_frame(p.X)
     Psi_dot = [psi + d for psi, d in zip(carried, dS_v, strict=True)]
     Psi_ddot = [
-        p.a.cross(s) + v_i.cross(d) + e + p.v.cross(psi) for s, d, e, psi in zip(S, dS_v, dS_a, Psi_dot, strict=True)
+        p.a_p.cross(s) + p.v.cross(d) + e + p.v_p.cross(psi)
+        for s, d, e, psi in zip(S, dS_v, dS_a, Psi_dot, strict=True)
     ]
     Upsilon_dot = [upsilon + d for upsilon, d in zip(Upsilon_dot, bias_v, strict=True)]
     return JointMotion(node.v, list(S), Psi_dot, Psi_ddot, Upsilon_dot, dS, p)
@@ -202,40 +233,55 @@ def _across(S: MotionSubspace, rates: Sequence[Scalar], j: int) -> Motion:
     return found
 
 
-def _own_block(i: JointMotion, behind: Composite, found: InverseDynamicsDerivatives) -> None:
-    """Add the derivatives of a joint's own efforts by its own coordinates: (1), (3) and (5) for j = i."""
+def _own_blocks(node: Node, i: JointMotion, behind: Composite) -> tuple[Rows, Rows, Rows]:
+    """Return the derivatives of a joint's own efforts by its own coordinates: (1), (3) and (5) for j = i."""
     by_q = [behind.force(*motion) for motion in zip(i.Psi_ddot, i.Psi_dot, strict=True)]
     by_v = [behind.force(*motion) for motion in zip(i.Upsilon_dot, i.S, strict=True)]
-    by_a = [behind.I @ s for s in i.S]
-    add_block(found.dq, i.v, i.v, [[s.dot(f) for f in by_q] for s in i.S])
-    if i.S_by_q:
-        add_block(found.dq, i.v, i.v, transposed([[s.dot(behind.f) for s in dS] for dS in i.S_by_q]))
-    add_block(found.dv, i.v, i.v, [[s.dot(f) for f in by_v] for s in i.S])
-    add_block(found.da, i.v, i.v, mirrored([[s.dot(f) for s in i.S] for f in by_a]))
+    dq, dv = ([[s.dot(f) for f in forces] for s in i.S] for forces in (by_q, by_v))
+    for j, dS in enumerate(i.S_by_q):
+        for m, s in enumerate(dS):
+            dq[m][j] = dq[m][j] + s.dot(behind.f)
+    return dq, dv, own_block(node, MotionSubspace(i.S), behind.I)
 
 
-def _blocks_before(
-    model: Model, node: Node, joints: list[JointMotion], behind: Composite, found: InverseDynamicsDerivatives
-) -> None:
-    """Add what couples joint i with the joints j between it and the root, both ways."""
-    i = joints[node.index]
-    by_q = [behind.force(*motion) for motion in zip(i.Psi_ddot, i.Psi_dot, strict=True)]
-    by_q = [f + s.cross(behind.f) for f, s in zip(by_q, i.S, strict=True)]
-    by_v = [behind.force(*motion) for motion in zip(i.Upsilon_dot, i.S, strict=True)]
-    felt = [behind.felt(s) for s in i.S]
-    while node.parent >= 0:
-        node = model.nodes[node.parent]
-        j = joints[node.index]
-        at_q, at_v = zip(j.Psi_ddot, j.Psi_dot, strict=True), zip(j.Upsilon_dot, j.S, strict=True)
-        block = [[s.dot(I_s) for s in j.S] for I_s, _ in felt]
-        add_block(found.dq, i.v, j.v, _dot(felt, list(at_q)))  # (1)
-        add_block(found.dq, j.v, i.v, [[s.dot(f) for f in by_q] for s in j.S])  # (2)
-        add_block(found.dv, i.v, j.v, _dot(felt, list(at_v)))  # (3)
-        add_block(found.dv, j.v, i.v, [[s.dot(f) for f in by_v] for s in j.S])  # (4)
-        add_block(found.da, i.v, j.v, block)  # (5)
-        add_block(found.da, j.v, i.v, transposed(block))
+class _Freedom(NamedTuple):
+    """A coordinate: what it moves, and what it and its moving take of all behind it."""
+
+    S: Motion
+    Psi_dot: Motion
+    Psi_ddot: Motion
+    Upsilon_dot: Motion
+    felt: tuple[Force, Vector3]
+    by_q: Force  # I^C Psi_ddot + 2 B^C Psi_dot + f^C x* S
+    by_v: Force  # I^C Upsilon_dot + 2 B^C S
 
 
-def _dot(felt: Sequence[tuple[Force, Vector3]], motions: Sequence[tuple[Motion, Motion]]) -> Rows:
-    """Return S . (I^C a + 2 B^C v) for what each coordinate feels, and pairs (a, v)."""
-    return [[dot((*a.scalars(), *v.angular), (*I_s.scalars(), *B_s)) for a, v in motions] for I_s, B_s in felt]
+def _freedoms(i: JointMotion, behind: Composite) -> list[_Freedom]:
+    own = zip(i.S, i.Psi_dot, i.Psi_ddot, i.Upsilon_dot, strict=True)
+    return [
+        _Freedom(
+            S,
+            Psi_dot,
+            Psi_ddot,
+            Upsilon_dot,
+            behind.felt(S),
+            behind.force(Psi_ddot, Psi_dot) + S.cross(behind.f),
+            behind.force(Upsilon_dot, S),
+        )
+        for S, Psi_dot, Psi_ddot, Upsilon_dot in own
+    ]
+
+
+def _entries(i: _Freedom, j: _Freedom) -> list[tuple[Scalar, Scalar]]:
+    """Return what couples coordinate i with one between it and the root, both ways."""
+    by_a = j.S.dot(i.felt[0])
+    return [
+        (_feels(i.felt, j.Psi_ddot, j.Psi_dot), j.S.dot(i.by_q)),  # (1), (2)
+        (_feels(i.felt, j.Upsilon_dot, j.S), j.S.dot(i.by_v)),  # (3), (4)
+        (by_a, by_a),  # (5)
+    ]
+
+
+def _feels(felt: tuple[Force, Vector3], a: Motion, v: Motion) -> Scalar:
+    """Return S . (I^C a + 2 B^C v) for what a coordinate feels."""
+    return dot((*a.scalars(), *v.angular), (*felt[0].scalars(), *felt[1]))

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from cardan._algebra.spatial import SE3, Force, Inertia, Motion, MotionSubspace, Scalar, Vector3
 from cardan._dynamics.algorithms.along import NodeRows
-from cardan._dynamics.algorithms.branch_matrices import BranchMatrix, branch_matrices
+from cardan._dynamics.algorithms.branch_matrices import branch_matrices
 from cardan._dynamics.algorithms.entries import mass_matrix_entries
 from cardan._dynamics.algorithms.linear import Rows, mirrored
 from cardan._dynamics.algorithms.tree import Relative, world_poses
@@ -53,9 +53,10 @@ def mass_matrix_by_pairs(
         entry = j.S.dot(i.moment_at(i.F, j))
         return [(entry, entry)]
 
-    M = BranchMatrix(nodes, mass_matrix_entries(model) if packed else None)
-    own = lambda node: [own_block(node, relative.S[node.index], composite[node.index])]  # noqa: E731
-    return branch_matrices([M], own, freedoms, entries)[0]
+    def own(node: Node) -> list[Rows]:
+        return [own_block(node, relative.S[node.index], composite[node.index])]
+
+    return branch_matrices(nodes, [mass_matrix_entries(model)], packed, own, freedoms, entries)[0]
 
 
 def own_block(node: Node, S: MotionSubspace, whole: Inertia) -> Rows:

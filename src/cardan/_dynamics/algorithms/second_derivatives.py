@@ -135,9 +135,7 @@ class _Behind(NamedTuple):
     b: Force  # b^C
 
     def plus(self, child: _Behind) -> _Behind:
-        self.real.add(child.real)
-        self.virtual.add(child.virtual)
-        return self._replace(b=self.b + child.b)
+        return self._replace(real=self.real + child.real, virtual=self.virtual + child.virtual, b=self.b + child.b)
 
 
 def inverse_dynamics_pulled(
@@ -291,7 +289,7 @@ def _turn(i: _Behind, k: int, v: Vector, weights: Vector, rates: JointRates, by_
     Each is the derivative of what it is named for, seen from the world in (4') and from the joint's frame in (5').
     Left out is what is antisymmetric in k and j, in (4'), and in (5') what cancels with 2 Psi_dot_k x* P^C . S_j.
     """
-    (_, v_p, a_p), S, S_k, dS = i.joint.p, MotionSubspace(i.joint.S), i.joint.S[k], i.joint.S_by_q
+    (_, v_p, a_p, *_), S, S_k, dS = i.joint.p, MotionSubspace(i.joint.S), i.joint.S[k], i.joint.S_by_q
     v_J = S @ v
     v_j = v_p + v_J
     found = _Turned([], [], [], [], [])

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from cardan._algebra.spatial import SE3, ArticulatedInertia, Force, Inertia, Motion, MotionSubspace, Scalar
 from cardan._algebra.spatial.vector import plane_turn
-from cardan._dynamics.algorithms.along import Nodes, Rows, nodes_of
+from cardan._dynamics.algorithms.along import Nodes, nodes_of, nodes_of_rows
 from cardan._robot.model import Model, Node
 
 Vector = Sequence[Scalar]
@@ -36,7 +36,7 @@ class Relative(NamedTuple):
 
     def nodes(self, model: Model) -> Nodes:
         """Return how the nodes are gone over: as for these."""
-        return self.X.nodes if isinstance(self.X, Rows) else Nodes(model)
+        return nodes_of_rows(model, self.X)
 
     def inwards(self, node: Node, inertia: Carried) -> Carried:
         """Return an inertia of a node in the frame of its parent's node.
