@@ -14,14 +14,14 @@ from cardan._compiler.targets.cuda.text import cuda_text
 from cardan._compiler.targets.llvm.compiler import host_text
 from cardan._dynamics.algorithms import along
 from cardan._dynamics.algorithms.aba import articulated_inertias
-from cardan._dynamics.algorithms.entries import mass_matrix_entries
+from cardan._dynamics.algorithms.entries import inverse_dynamics_derivatives_entries, mass_matrix_entries
 from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan.errors import ProgramError
 from cardan.joints import Prismatic, Revolute, Spherical
 from programs import evaluated, run_c
 
 HINGES, MIXED, BALLS = (Revolute([0, 0, 1]),), (Revolute([0, 0, 1]), Prismatic([0.6, 0.0, 0.8])), (Spherical(),)
-FUNCTIONS = (cardan.inverse_dynamics, cardan.forward_dynamics, cardan.mass_matrix)
+FUNCTIONS = (cardan.inverse_dynamics, cardan.forward_dynamics, cardan.mass_matrix, cardan.coriolis_matrix)
 SUMS = (cardan.center_of_mass, cardan.locked_inertia, cardan.center_of_mass_velocity, cardan.centroidal_momentum)
 SUMS = (*SUMS, cardan.average_velocity, cardan.centroidal_momentum_rate)
 
@@ -76,6 +76,25 @@ def test_loops_answer_as_the_page_written_out(function, kinds, back, base):
         assert is_near(found[row], np.array(function.kernel(model, *(a[row].tolist() for a in given))))
 
 
+@pytest.mark.parametrize(("kinds", "base"), [(HINGES, "fixed"), ((*MIXED, *BALLS), "floating")], ids=["hinges", "all"])
+def test_looped_derivatives_are_those_of_the_page_written_out(kinds, base):
+    model, f = tree(kinds, back=3, base=base), cardan.inverse_dynamics_derivatives
+    given = states(model, 2)
+    wrenches = np.random.default_rng(1).normal(size=(2, len(model.body_names), 6))
+    program = f.program(model)
+    assert program.regions
+    assert not program.results
+    found = f(model, *given, wrenches)
+    expected = f.kernel(model, *(a[1].tolist() for a in (*given, wrenches)))
+    packed = f(model, *given, wrenches, packed=True)
+    for own, other, entries, at in zip(
+        found, expected, packed, inverse_dynamics_derivatives_entries(model), strict=True
+    ):
+        assert is_near(own[1], np.array(other))
+        assert np.array_equal(own[:, at.rows, at.columns], entries)
+    assert is_near(found.da, cardan.mass_matrix(model, given[0]))
+
+
 def test_external_forces_act_on_looped_bodies():
     model = tree(HINGES)
     q, v, x = (a[0] for a in states(model, 1))
@@ -101,7 +120,7 @@ def test_bits_hang_on_no_cut_of_the_batch(dtype):
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.name)
 def test_other_targets_agree(function, tmp_path):
     # entries of a matrix grow with the square of the joints, and NumPy takes milliseconds for each
-    model = tree(MIXED, 16) if function is cardan.mass_matrix else tree((*MIXED, *BALLS))
+    model = tree(MIXED, 16) if function in FUNCTIONS[2:] else tree((*MIXED, *BALLS))
     given = [np.ascontiguousarray(a) for a in arguments(function, model, 3)]
     own = verify(function.program(model))
     (native,), (plain,) = evaluated(own, "llvm", given), evaluated(own, "numpy", given)

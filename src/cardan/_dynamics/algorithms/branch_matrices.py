@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from cardan._algebra.arrays.cell import Table
+from cardan._algebra.spatial import Force, Vector3
 from cardan._dynamics.algorithms.along import NodeRows, Nodes
 from cardan._dynamics.algorithms.entries import Entries
 from cardan._dynamics.algorithms.linear import add_block, zeros
@@ -24,6 +25,11 @@ Coordinate = TypeVar("Coordinate")
 
 BLOCK = 16
 """Rows and columns of a matrix that are made together: of two lanes they fit in half of a cache."""
+
+
+def moved(force: Force, lever: Vector3) -> Force:
+    """Return a force with its moment taken about another point, from which the lever goes to where it was taken."""
+    return Force(force.linear, force.angular + lever.cross(force.linear))
 
 
 class Pairs(NamedTuple):

@@ -12,12 +12,12 @@ Cost: about 30 operations a supporting joint beyond its pose.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from cardan._algebra.spatial import SE3, Motion, MotionSubspace
 from cardan._dynamics.algorithms.kinematics import FrameName, Frames, Kinematics, Reference, each_frame
 from cardan._dynamics.algorithms.linear import Rows
-from cardan._dynamics.algorithms.tree import Vector, supports
+from cardan._dynamics.algorithms.tree import Relative, Vector, supports
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model, Node
 
@@ -90,21 +90,20 @@ def _rate(
     kinematics: Kinematics, q: Vector, v: Vector, frame: str, at: str, expressed_in: str, relative_to: str
 ) -> Rows:
     reference = Reference.of(frame, at, expressed_in)
-    W = kinematics.reference_twist(reference)
+    W, V = kinematics.reference_twist(reference), kinematics.twists
+    assert V is not None
     columns = [Motion.zero()] * kinematics.model.nv
     for node, X_rk, sign in _supporting(kinematics, frame, reference, relative_to):
-        rates = subspace_rates(kinematics, node, q, v)
+        rates = subspace_rates(kinematics.relative, V, node, q, v)
         S = kinematics.relative.S[node.index]
         _accumulate(columns, node, (X_rk @ dS - W.cross(X_rk @ s) for s, dS in zip(S, rates, strict=True)), sign)
     return MotionSubspace(columns).rows()
 
 
-def subspace_rates(kinematics: Kinematics, node: Node, q: Vector, v: Vector) -> list[Motion]:
+def subspace_rates(relative: Relative, V: Sequence[Motion], node: Node, q: Vector, v: Vector) -> list[Motion]:
     """Return dS/dt + V x S of a node: the rate of its motion subspace as the world sees it, in node coordinates."""
-    assert kinematics.twists is not None
     rates = node.joint.motion_subspace_rate(node.configuration(q), node.velocity(v))
-    V, S = kinematics.twists[node.index], kinematics.relative.S[node.index]
-    return [dS + V.cross(s) for s, dS in zip(S, rates, strict=True)]
+    return [dS + V[node.index].cross(s) for s, dS in zip(relative.S[node.index], rates, strict=True)]
 
 
 def _supporting(

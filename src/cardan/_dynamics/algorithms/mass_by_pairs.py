@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from cardan._algebra.spatial import SE3, Force, Inertia, Motion, MotionSubspace, Scalar, Vector3
 from cardan._dynamics.algorithms.along import NodeRows
-from cardan._dynamics.algorithms.branch_matrices import branch_matrices
+from cardan._dynamics.algorithms.branch_matrices import branch_matrices, moved
 from cardan._dynamics.algorithms.entries import mass_matrix_entries
 from cardan._dynamics.algorithms.linear import Rows, mirrored
 from cardan._dynamics.algorithms.tree import Relative, world_poses
@@ -32,10 +32,6 @@ class Freedom(NamedTuple):
     p: Vector3  # where its node's origin is
     S: Motion
     F: Force
-
-    def moment_at(self, force: Force, other: Freedom) -> Force:
-        """Return one of its forces, with the moment taken about the origin of another coordinate's node."""
-        return Force(force.linear, force.angular + (self.p - other.p).cross(force.linear))
 
 
 def mass_matrix_by_pairs(
@@ -50,7 +46,7 @@ def mass_matrix_by_pairs(
         return [Freedom(p, axes @ s, axes @ (composite[node.index] @ s)) for s in relative.S[node.index]]
 
     def entries(i: Freedom, j: Freedom) -> list[tuple[Scalar, Scalar]]:
-        entry = j.S.dot(i.moment_at(i.F, j))
+        entry = j.S.dot(moved(i.F, i.p - j.p))
         return [(entry, entry)]
 
     def own(node: Node) -> list[Rows]:
