@@ -89,9 +89,14 @@ def _program(
 
 
 def _numbers(graph: Graph, name: str, key: str, entries: Sequence[Any]) -> list[int]:
-    """Return the numbers of the instructions that hold results; those of a large matrix are mostly at hand."""
+    """Return the numbers of the instructions that hold results; those of a large matrix are mostly at hand, or 0."""
+    zero = _result(graph, name, key, 0.0) if any(type(e) is float and not e for e in entries) else -1
     return [
-        e.index if type(e) is Expr and e.graph is graph and not e.negative else _result(graph, name, key, e)
+        e.index
+        if type(e) is Expr and e.graph is graph and not e.negative
+        else zero
+        if type(e) is float and not e
+        else _result(graph, name, key, e)
         for e in entries
     ]
 

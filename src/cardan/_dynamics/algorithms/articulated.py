@@ -17,7 +17,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from cardan._algebra.errors import MechanismError
 from cardan._algebra.spatial import ForceSubspace, Scalar
 from cardan._dynamics.algorithms import aba
-from cardan._dynamics.algorithms.linear import add_block, zeros
+from cardan._dynamics.algorithms.branch_matrices import block_diagonal
 from cardan._dynamics.algorithms.loops import without_loops
 from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan._dynamics.call.public import ArrayLike, Reals, public
@@ -80,11 +80,8 @@ def articulated_inertias(model: Model, q: ArrayLike) -> ArticulatedInertias[Any]
             rows[i][i] = rows[i][i] + rotor
         return rows
 
-    blocks = nodes.each(inertia_along)
-    columns: list = [None] * model.nv
-    D = zeros(model.nv, model.nv)
+    D, columns = block_diagonal(nodes, inertia_along), list[Any]([None] * model.nv)
     for node in model.nodes:
-        add_block(D, node.v, node.v, blocks[node.index])
         for i, u in zip(node.v, found[node.index].U, strict=True):
             columns[i] = u
     # nodes are in the order of the tree, links in that of the document

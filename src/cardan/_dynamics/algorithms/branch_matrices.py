@@ -56,43 +56,37 @@ class Pairs(NamedTuple):
 class BranchMatrix:
     """A matrix in a column of a program, dense or with the entries at some places alone."""
 
-    def __init__(self, nodes: NodeRows, entries: Entries | None) -> None:
+    def __init__(self, nodes: NodeRows, entries: Entries | None, pairs: int) -> None:
         nv = nodes.model.nv
+        self.has_zeros = entries is None and 2 * pairs + sum(len(v) ** 2 for v in nodes.places("v")) < nv * nv
         self.nodes, self.nv, self.shape = nodes, nv, (nv, nv) if entries is None else (len(entries.rows),)
         self.places = np.arange(nv * nv)  # of an entry in the column; -1 for those that are left out
         if entries is not None:
             self.places[:] = -1
             self.places[np.array(entries.rows) * nv + entries.columns] = np.arange(len(entries.rows))
         self.column = nodes.graph.new_column(int(np.prod(self.shape)))
-        self.is_dense = entries is None
 
     def at(self, i: Any, j: Any) -> np.ndarray:
         return self.places[np.asarray(i, np.int64) * self.nv + j]
 
-    def put(self, node: Any, block: Sequence[Sequence[Any]]) -> None:
+    def put(self, node: Any, block: Sequence[Sequence[Any]]) -> tuple[()]:
         """Put a joint's own block, in a loop over nodes."""
         for a, row in enumerate(block):
             for b, value in enumerate(row):
-                own = [self.at(v[a], v[b]) if max(a, b) < len(v) else 0 for v in self.nodes.places("v")]
-                if min(own) >= 0:
-                    graph = self.nodes.graph
-                    graph.put_in(self.column, graph.link(Table(own), node.row), value)
+                first = next(v for v in self.nodes.places("v") if max(a, b) < len(v))
+                own = [v if max(a, b) < len(v) else first for v in self.nodes.places("v")]
+                self.put_at([self.at(v[a], v[b]) for v in own], node.row, value)
+        return ()
 
-    def result(self, pairs: Pairs) -> Any:
-        """Return the matrix, with zeros at the entries of coordinates that do not carry each other."""
-        if self.is_dense:
-            own = [(a, b) for v in self.nodes.places("v") for a in v for b in v]
-            apart = np.ones((self.nv, self.nv), bool)
-            apart[pairs] = apart[pairs[::-1]] = apart[tuple(zip(*own, strict=True))] = False
-            self._put_zeros(np.flatnonzero(apart))
-        return self.nodes.graph.array([self.column], self.shape)
-
-    def _put_zeros(self, places: np.ndarray) -> None:
-        if len(places):
+    def put_at(self, places: Any, row: int, value: Any) -> None:
+        """Put an entry in a loop, at the place that a table names: none, where the table begins with one left out."""
+        if places[0] >= 0:
             graph = self.nodes.graph
-            start, row = graph.opened()
-            graph.put_in(self.column, graph.link(Table(places), row), 0.0)
-            graph.closed(start, len(places))
+            write = graph.add_to if self.has_zeros else graph.put_in  # what is added to begins with zeros
+            write(self.column, graph.link(Table(places), row), value)
+
+    def result(self) -> Any:
+        return self.nodes.graph.array([self.column], self.shape)
 
 
 def branch_matrices(
@@ -110,9 +104,9 @@ def branch_matrices(
     """
     model = nodes.model
     if isinstance(nodes, NodeRows):
-        return _in_columns(
-            [BranchMatrix(nodes, own if packed else None) for own in places], blocks, coordinates, entries
-        )
+        pairs = Pairs.of(model)
+        matrices = [BranchMatrix(nodes, own if packed else None, len(pairs.i)) for own in places]
+        return _in_columns(nodes, pairs, matrices, blocks, coordinates, entries)
     found = [zeros(model.nv, model.nv) for _ in places]
     own: list[list[tuple[int, Coordinate]]] = []
     for node in model.nodes:
@@ -125,14 +119,28 @@ def branch_matrices(
     return [own.of(matrix) for own, matrix in zip(places, found, strict=True)] if packed else found
 
 
+def block_diagonal(nodes: Nodes, block: Callable[[Node], Sequence[Sequence[Any]]]) -> Any:
+    """Return the matrix of joints' own blocks alone."""
+    if isinstance(nodes, NodeRows):
+        matrix = BranchMatrix(nodes, None, 0)
+        nodes.each(lambda node: matrix.put(node, block(node)))
+        nodes.trace()
+        return matrix.result()
+    found = zeros(nodes.model.nv, nodes.model.nv)
+    for node in nodes.model.nodes:
+        add_block(found, node.v, node.v, block(node))
+    return found
+
+
 def _in_columns(
+    nodes: NodeRows,
+    pairs: Pairs,
     matrices: Sequence[BranchMatrix],
     blocks: Callable[[Node], Sequence[Sequence[Sequence[Any]]]],
     coordinates: Callable[[Node], Sequence[Coordinate]],
     entries: Callable[[Coordinate, Coordinate], Sequence[tuple[Any, Any]]],
 ) -> list[Any]:
-    nodes = matrices[0].nodes
-    graph, pairs = nodes.graph, Pairs.of(nodes.model)
+    graph = nodes.graph
 
     def put(node: Node) -> tuple[()]:
         for matrix, block in zip(matrices, blocks(node), strict=True):
@@ -145,9 +153,8 @@ def _in_columns(
     if len(pairs.i):
         start, row = graph.opened()
         i, j = (own.at(graph.link(Table(k), row)) for k in pairs)
-        for matrix, both in zip(matrices, entries(i, j), strict=True):
-            for places, value in zip((matrix.at(*pairs), matrix.at(*pairs[::-1])), both, strict=True):
-                if places[0] >= 0:
-                    graph.put_in(matrix.column, graph.link(Table(places), row), value)
+        for matrix, (at_i, at_j) in zip(matrices, entries(i, j), strict=True):
+            matrix.put_at(matrix.at(*pairs), row, at_i)
+            matrix.put_at(matrix.at(*pairs[::-1]), row, at_j)
         graph.closed(start, len(pairs.i))
-    return [matrix.result(pairs) for matrix in matrices]
+    return [matrix.result() for matrix in matrices]

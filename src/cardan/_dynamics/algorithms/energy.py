@@ -10,9 +10,9 @@ from __future__ import annotations
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import Scalar
 from cardan._dynamics.algorithms.centroidal import center_of_mass
-from cardan._dynamics.algorithms.tree import relative_kinematics, twists
+from cardan._dynamics.algorithms.tree import relative_kinematics, sums, twists
 from cardan._dynamics.call.public import ArrayLike, public
-from cardan._robot.model import Model
+from cardan._robot.model import Model, Node
 
 
 @public(returns=())
@@ -28,13 +28,16 @@ def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Scalar:
 
     Peers: Pinocchio `computeKineticEnergy`, MuJoCo `mj_energyVel`, Drake `CalcKineticEnergy`.
     """
-    V = twists(model, relative_kinematics(model, q), v)
-    total: Scalar = 0.0
-    for node in model.nodes:
-        total = total + V[node.index].dot(node.inertia @ V[node.index])
-        for rotor, rate in zip(node.armature, node.velocity(v), strict=True):
-            total = total + rotor * (rate * rate)
-    return total * 0.5
+    relative = relative_kinematics(model, q, loops=True)
+    V = twists(model, relative, v)
+
+    def twice(node: Node) -> Scalar:
+        own = V[node.index].dot(node.inertia @ V[node.index])
+        rotors = zip(node.armature, node.velocity(v), strict=True)
+        return sum((rotor * (rate * rate) for rotor, rate in rotors), own)
+
+    behind = sums(model, relative, twice)
+    return sum((behind[node.index] for node in model.nodes if node.parent < 0), 0.0) * 0.5
 
 
 @public(returns=())
