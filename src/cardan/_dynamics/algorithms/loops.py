@@ -21,6 +21,7 @@ Cost: about 100 operations a joint of the loop.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -64,6 +65,7 @@ class Side(NamedTuple):
 
     nodes: list[Node]  # the joints between, outwards
     frame: SE3  # the joint's frame in the last node, or in that of the fork if there is none
+    on: int  # that node; -1 for the world
 
     def pose(self, relative: Relative) -> SE3:
         """Return the pose of the last node in the fork's."""
@@ -92,6 +94,18 @@ class Side(NamedTuple):
             yield from zip(node.v, relative.S[node.index].T @ force, strict=True)
             force = relative.X[node.index] @ force
 
+    def rows(self, relative: Relative, X: SE3, T: Sequence[Force]) -> list[list[tuple[int, Scalar]]]:
+        """Return what each of some wrenches, in a frame X in the last node, asks of the joints between."""
+        before = accumulate((len(node.v) for node in self.nodes), initial=0)
+        if len(T) * (len(self.nodes) + 1) < sum(before):
+            return [list(self.efforts(relative, X @ wrench)) for wrench in T]
+        columns: list[tuple[int, Motion]] = []
+        for node in self.nodes:
+            columns = [(j, relative.X[node.index].inverse_act(column)) for j, column in columns]
+            columns += zip(node.v, relative.S[node.index], strict=True)
+        moved = [(j, X.inverse_act(column)) for j, column in columns]
+        return [[(j, wrench.dot(column)) for j, column in moved] for wrench in T]
+
 
 class Loop:
     """A closing joint at a configuration of the tree: its rows of the constraints, in the letters of the head.
@@ -112,7 +126,7 @@ class Loop:
         # from the axes of the child frame to those of the rows
         self.turn = self.child.frame.rotation if along_node else Matrix3.identity()
         if along_node:
-            self.child = Side(self.child.nodes, SE3(None, self.child.frame.translation))
+            self.child = self.child._replace(frame=SE3(None, self.child.frame.translation))
         # the child frame, along the rows' axes, in the node that the parent frame is on; and in the parent frame
         self.in_parent = self.parent.pose(relative).inverse() @ self.child.pose(relative) @ self.child.frame
         self.X = self.parent.frame.inverse() @ self.in_parent @ SE3(self.turn)
@@ -125,17 +139,11 @@ class Loop:
         if self.holds:
             at = self.parent.frame @ self.joint.transform(self.q)
             self.in_parent = SE3(self.in_parent.rotation, at.translation)
-        # for each of the nv velocities, the twist V of the child frame relative to the parent frame
-        columns = [Motion.zero()] * model.nv
-        for side, X_kc, sign in ((self.child, self.child.frame, 1.0), (self.parent, self.in_parent, -1.0)):
-            T: dict[int, Motion] = {}
-            for node in side.nodes:
-                T = {i: relative.X[node.index].inverse_act(t) for i, t in T.items()}
-                for i, s in zip(node.v, relative.S[node.index], strict=True):
-                    T[i] = T.get(i, Motion.zero()) + s
-            for i, t in T.items():
-                columns[i] = columns[i] + X_kc.inverse_act(t) * sign
-        self.K: Rows = [[wrench.dot(column) for column in columns] for wrench in self.T]
+        self.K: Rows = [[0.0] * model.nv for _ in self.T]
+        for side, X, sign in ((self.child, self.child.frame, 1.0), (self.parent, self.in_parent, -1.0)):
+            for row, efforts in zip(self.K, side.rows(relative, X, [wrench * sign for wrench in self.T]), strict=True):
+                for j, e in efforts:
+                    row[j] = row[j] + e
 
     def opening(self, q: Vector, v: Vector, a: Vector | None = None, rate: float = 0.0, stiffness: float = 0.0) -> Any:
         """Return K a + k, k by default, with terms that close an open loop: rate K v and stiffness r."""
@@ -161,9 +169,13 @@ class Loop:
 
     def efforts(self, multipliers: Sequence[Scalar]) -> Iterator[tuple[int, Scalar]]:
         """Yield K^T l, by the index in v: what the joint's wrenches ask of the joints of the loop."""
-        own = combined(self.T, multipliers)
-        yield from self.child.efforts(self.relative, self.child.frame @ own)
-        yield from self.parent.efforts(self.relative, self.in_parent @ -own)
+        own = self.on_nodes(combined(self.T, multipliers))
+        for side, (_, force) in zip((self.child, self.parent), own, strict=True):
+            yield from side.efforts(self.relative, force)
+
+    def on_nodes(self, wrench: Force) -> list[tuple[int, Force]]:
+        """Return what a wrench on the child, and its opposite on the parent, are on the nodes of both; -1: world."""
+        return [(self.child.on, self.child.frame @ wrench), (self.parent.on, self.in_parent @ -wrench)]
 
     def wrench(self, multipliers: Sequence[Scalar]) -> Force:
         """Return T times multipliers: the wrench on the child, in the joint's child frame."""
@@ -349,7 +361,7 @@ def _sides(model: Model, closure: Connection) -> tuple[Side, Side]:
     # joints before the fork carry both sides, and do not count
     own = [[i for i in reversed(path) if i not in other] for path, other in zip(paths, reversed(paths), strict=True)]
     parent, child = (
-        Side([model.nodes[i] for i in indices], at.pose @ pose)
+        Side([model.nodes[i] for i in indices], at.pose @ pose, at.node)
         for indices, at, pose in zip(own, ends, poses, strict=True)
     )
     return parent, child
