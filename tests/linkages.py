@@ -395,3 +395,26 @@ def hand(free=False):
             m.add_joint(name, joint, above, f"{name}_link", pose(0.04 if j else 0.09, 0.0 if j else 0.025 * k))
             above = f"{name}_link"
     return m
+
+
+def closed_chain(joints, closing, base="world"):
+    """A chain of hinges, of small bodies, whose end a joint holds at its base."""
+    m = cardan.Mechanism("closed_chain")
+    if base != "world":
+        m.add_body(base, inertia(99, 0.2, 2.0))
+    bodies = [base, *(f"link{k}" for k in range(joints))]
+    for k in range(joints):
+        m.add_body(bodies[k + 1], inertia(k, 0.1))
+        axis = Revolute(((0, 0, 1), (0, 1, 0))[k % 2])
+        m.add_joint(f"joint{k}", axis, bodies[k], bodies[k + 1], pose(0.1 if k else 0.0))
+    m.add_joint("closing", closing, base, bodies[-1], pose(0.05 * joints, 0.3, 0.1))
+    return m
+
+
+def humanoid_that_holds(*held):
+    """A floating humanoid with joints that hold it: (name, joint, parent, child)."""
+    m = cardan.robots.humanoid()
+    m.add_joint("base", cardan.joints.FreeFlyer(), "world", "pelvis")
+    for joint in held:
+        m.add_joint(*joint)
+    return m.model(closing=[name for name, *_ in held])

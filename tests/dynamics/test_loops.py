@@ -316,21 +316,24 @@ def test_a_light_slider_keeps_its_constraint(dtype, slider, tolerance):
     assert relative_error(again, expected) < 20.0 * tolerance
 
 
-def random_loop(joints, decades, seed, place):
-    """A chain from the world back to it through joints made by functions of a generator, masses over some decades."""
+def random_loop(joints, decades, seed, place, base="world"):
+    """A chain from a base back to it through joints made by functions of a generator, masses over some decades."""
     rng = np.random.default_rng(seed)
     m = cardan.Mechanism("ring")
-    bodies = ["world", *(f"b{k}" for k in range(len(joints) - 1))]
+    if base != "world":
+        m.add_body(base, linkages.inertia(77 * seed, 0.3))
+        m.add_joint("free", FreeFlyer(), "world", base)
+    bodies = [base, *(f"b{k}" for k in range(len(joints) - 1))]
     for k, make in enumerate(joints[:-1]):
         mass = 10.0 ** rng.uniform(-decades / 2.0, decades / 2.0)
         m.add_body(f"b{k}", linkages.inertia(31 * seed + k, 0.3, mass))
         m.add_joint(f"j{k}", make(rng), bodies[k], f"b{k}", place(rng))
     open_chain = m.model()
     q = np.clip(open_chain.random_configuration(seed=seed), -3.0, 3.0)
-    end = cardan.SE3.of(cardan.frame_transform(open_chain, q, bodies[-1]))
+    start, end = (cardan.SE3.of(cardan.frame_transform(open_chain, q, body)) for body in (base, bodies[-1]))
     last = place(rng)
-    m.add_joint("closing", joints[-1](rng), "world", bodies[-1], end @ last, last)
-    return m.model(), q, rng
+    m.add_joint("closing", joints[-1](rng), base, bodies[-1], start.inverse() @ end @ last, last)
+    return m.model(closing=["closing"]), q, rng
 
 
 def hinge_in_plane(_):

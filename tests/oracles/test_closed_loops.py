@@ -55,7 +55,7 @@ def in_their_order(model, theirs):
     return iq, iv
 
 
-def their_accelerations(pin, model, q, v, tau):
+def their_accelerations(pin, model, q, v, tau, *, lcaba=False):
     theirs, places = pin_model(pin, model)
     iq, iv = in_their_order(model, theirs)
     constraints, parts = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
@@ -63,12 +63,17 @@ def their_accelerations(pin, model, q, v, tau):
         kind = pin.ContactType.CONTACT_6D if isinstance(c.joint, Fixed) else pin.ContactType.CONTACT_3D
         (i, X), (j, Y) = places[c.parent], places[c.child]
         ends = (i, pin_pose(pin, X @ c.parent_pose), j, pin_pose(pin, Y @ c.child_pose))
+        ends = ends[2:] + ends[:2] if i == 0 else ends  # `lcaba` fails with the world first
         constraints.append(pin.RigidConstraintModel(kind, theirs, *ends, pin.ReferenceFrame.LOCAL))
         parts.append(constraints[len(constraints) - 1].createData())
     data = theirs.createData()
-    pin.initConstraintDynamics(theirs, data, constraints, parts)
-    settings = pin.ProximalSettings(1e-14, 1e-9, 60)
-    found = pin.constraintDynamics(theirs, data, q[iq], v[iv], tau[iv], constraints, parts, settings)
+    settings = pin.ProximalSettings(1e-14, 1e-6 if lcaba else 1e-9, 60)
+    if lcaba:
+        pin.computeJointMinimalOrdering(theirs, data, constraints)
+    else:
+        pin.initConstraintDynamics(theirs, data, constraints, parts)
+    solve = pin.lcaba if lcaba else pin.constraintDynamics
+    found = solve(theirs, data, q[iq], v[iv], tau[iv], constraints, parts, settings)
     a = np.empty(model.nv)
     a[iv] = found
     return a
@@ -146,6 +151,32 @@ def test_accelerations_of_pinocchio(name):
         x, dx = back.configuration(q), back.velocity(q, v)
         moved = out.acceleration(x, dx, cardan.forward_dynamics(cluster, x, dx, back.effort(q, tau)))
         np.testing.assert_allclose(moved, expected, atol=1e-8 * (1.0 + np.abs(expected).max()))
+
+
+DEEP = {
+    "chain on a ball": lambda: linkages.closed_chain(16, Spherical()).model(),
+    "welded chain": lambda: linkages.closed_chain(24, Fixed()).model(),
+    "hands": lambda: linkages.humanoid_that_holds(("hands", Spherical(), "left_hand", "right_hand")),
+    "soles": lambda: linkages.humanoid_that_holds(
+        *((f"{side}_holds", Fixed(), "world", f"{side}_foot") for side in ("left", "right"))
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lcaba", [False, True])
+@pytest.mark.parametrize("name", DEEP)
+def test_deep_trees_of_pinocchio(name, lcaba):
+    """By the factors of M, and by articulated bodies of its own."""
+    pin = pytest.importorskip("pinocchio", reason="needs the `oracles` extra: pin", exc_type=ImportError)
+    model = DEEP[name]()
+    rng = np.random.default_rng(2)
+    q = cardan.assemble(model, cardan.integrate(model, cardan.assemble(model), 0.3 * rng.normal(size=model.nv)))
+    v = cardan.project_velocity(model, q, rng.normal(size=model.nv))
+    tau = rng.normal(size=model.nv)
+    ours = cardan.constrained_forward_dynamics(model, q, v, tau).accelerations
+    expected = their_accelerations(pin, model, q, v, tau, lcaba=lcaba)
+    np.testing.assert_allclose(ours, expected, atol=(1e-6 if lcaba else 1e-10) * np.abs(expected).max())
 
 
 def mjcf(model):

@@ -159,14 +159,14 @@ def articulated_inertias(
         S = relative.S[node.index]
         U = [I_A @ s for s in S]  # (2)
         rotors = [a + b for a, b in zip(node.armature, node.velocity(felt_along), strict=True)]
-        D = _joint_inertia(node, S, U, rotors)
+        D = joint_inertia(node, S, U, rotors)
         I_a = given_way(I_A, S, U, times_inverse(U, D), rotors)  # (4)
         return Articulated(U, D, I_a), lambda: relative.inwards(node, I_a)
 
     return nodes.inwards(nodes.each(felt or (lambda node: node.inertia.articulated())), inward)
 
 
-def _joint_inertia(node: Node, S: MotionSubspace, U: Sequence[Force], rotors: Sequence[Scalar]) -> Factor:
+def joint_inertia(node: Node, S: MotionSubspace, U: Sequence[Force], rotors: Sequence[Scalar]) -> Factor:
     D = [list(S.T @ column) for column in U]
     for k, rotor in enumerate(rotors):
         D[k][k] = D[k][k] + rotor

@@ -1,12 +1,16 @@
 """A tree with its loops at a configuration: M, K, and what solves M a = b + K^T l, K a + k = 0.
 
-That is the equation in the free coordinates (`embedding`) where a choice of them was found for the model, and they
-determine the others there. Elsewhere, and without a choice, it is the general solution (`proximal_loops`).
+Three pages solve it, each where it takes the fewest operations:
+
+    deep trees                     `constrained_bodies`, O(n + m), whatever the configuration
+    shallow trees, few freedoms    the equation in the free coordinates (`embedding`), if a choice of them was found for
+                                   the model, and they determine the others there; if not, the general solution:
+    all other equations            `proximal_loops`, by the factors of M, or of what stands in its place in a step
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TypeVar
 
@@ -14,70 +18,85 @@ from cardan._algebra.arrays.implicit_function import all_held, derivatives_taken
 from cardan._algebra.arrays.repeat import when
 from cardan._algebra.scalar import held, is_zero, where
 from cardan._algebra.spatial import Force, Scalar
-from cardan._dynamics.algorithms.aba import factored
+from cardan._dynamics.algorithms.aba import SHALLOW, factored
+from cardan._dynamics.algorithms.constrained_bodies import ConstrainedBodies
 from cardan._dynamics.algorithms.crba import mass_matrix
-from cardan._dynamics.algorithms.dependent import Block, dependence
+from cardan._dynamics.algorithms.dependent import Block, dependence, rows_along_nodes
 from cardan._dynamics.algorithms.embedding import SINGULAR, SINGULAR_IN_SINGLE, Embedded
 from cardan._dynamics.algorithms.linear import Rows, dot, zeros
 from cardan._dynamics.algorithms.loops import Loop, Rowed, constraints
 from cardan._dynamics.algorithms.proximal import is_double, regularization
-from cardan._dynamics.algorithms.proximal_loops import General, Solved, metric_of, over
-from cardan._dynamics.algorithms.tree import Vector, in_tree_order, relative_kinematics
+from cardan._dynamics.algorithms.proximal_loops import General, Solved, inertias, metric_of, over
+from cardan._dynamics.algorithms.tree import Vector, along_joints, deepest, in_tree_order, relative_kinematics
 from cardan._robot.model import Model
 
 T = TypeVar("T")
+FEW = 8
+"""Free coordinates up to which their equation takes fewer operations than articulated bodies."""
 
 
 class Closed:
-    """A tree with its loops, at a configuration: M, K, and what solves with them.
+    """A tree with its loops, at a configuration: K, and what solves with it.
 
-    Loops whose frames no joint moves against each other take no part. M is what the joints feel; the mass matrix by
-    default.
+    Loops whose frames no joint moves against each other take no part. A is what the joints feel, if that is not the
+    mass matrix M.
     """
 
-    def __init__(self, model: Model, q: Vector, M: Rows | None = None) -> None:
-        self.model, self.relative, self.q = model, relative_kinematics(model, q), q
-        self.M = mass_matrix.kernel(model, q) if M is None else M
-        self.choice = dependence(model)
-        self.loops = constraints(model, q, self.relative, self.choice and self.choice.along_nodes)
+    def __init__(self, model: Model, q: Vector, A: Rows | None = None) -> None:
+        self.model, self.relative, self.q, self.felt = model, relative_kinematics(model, q), q, A
+        self.loops = constraints(model, q, self.relative, rows_along_nodes(model))
         self.moving = [loop for loop in self.loops if loop.moves]
         self.K = [row for loop in self.moving for row in loop.K]
         self.length_squared = length_squared(model)
+        self.is_deep = A is None and not model.has_mimics and deepest(model) > SHALLOW
+
+    @cached_property
+    def M(self) -> Rows:
+        """What the joints feel: the mass matrix, or A."""
+        return mass_matrix.kernel(self.model, self.q) if self.felt is None else self.felt
 
     @cached_property
     def embedded(self) -> Embedded | None:
-        """The equation of motion in the free coordinates, if there is a choice of them."""
-        return self.embedding(self.M)
+        """The equation of motion in the free coordinates, if these are few and there is a choice of them."""
+        if self.is_deep and self.model.nv - len(self.K) > FEW:
+            return None  # without looking for a choice, which takes long for many rows
+        found = self.embedding(self.M)
+        return None if found is None or (self.is_deep and len(found.free) > FEW) else found
 
     def embedding(self, M: Rows) -> Embedded | None:
         """Return an equation M a = b + K^T l in the free coordinates, if there is a choice of them."""
-        if self.choice is None:
+        choice = dependence(self.model)
+        if choice is None:
             return None
         place = [i for loop in self.loops for i in (self._places(loop) or [-1] * len(loop.K))]
-        blocks = [
-            Block([place[i] for i in b.rows], b.columns, [place[i] for i in b.others]) for b in self.choice.blocks
-        ]
+        blocks = [Block([place[i] for i in b.rows], b.columns, [place[i] for i in b.others]) for b in choice.blocks]
         tolerance = where(is_double(self.q), SINGULAR, SINGULAR_IN_SINGLE)
         return Embedded(M, self.K, blocks, self.metric, tolerance, in_tree_order(self.model))
 
-    def general(self) -> General:
+    def general(self) -> General | ConstrainedBodies:
         """Return what solves in every configuration."""
-        exceptional = self.embedded is not None
-        return General(self.model, self.M, self.K, self.metric(), regularization(self.q), exceptional)
+        R, by = self.metric(), regularization(self.q)
+        if self.is_deep:
+            return ConstrainedBodies(self.model, self.relative, self.moving, R, by)
+        return General(self.model, self.M, self.K, R, by)
 
-    @property
-    def direct(self) -> Embedded | General:
+    @cached_property
+    def direct(self) -> Embedded | General | ConstrainedBodies:
         """What solves in the configurations that are no exception."""
         return self.embedded or self.general()
 
-    def by_either(self, solution: Callable[[Embedded | General], T]) -> T:
+    def by_either(self, solution: Callable[[Embedded | General | ConstrainedBodies], T]) -> T:
         """Return what is made of the embedded equation, where that is singular of the general one."""
         if self.embedded is None:
-            return solution(self.general())
+            return solution(self.direct)
         return when(self.embedded.is_singular, lambda: solution(self.general()), solution(self.embedded))
 
-    def solve(self, b: Vector, k: Vector | None = None) -> Solved:
-        """Return a and l with M a = b + K^T l and K a + k = 0; k = 0 by default."""
+    def solve(self, b: Vector, k: Vector | None = None, p: Sequence[Force] = ()) -> Solved:
+        """Return a and l with M a = b - J^T p + K^T l and K a + k = 0; k = 0 by default, p forces on the nodes."""
+        if isinstance(self.direct, ConstrainedBodies):
+            return self.direct.solve(b, k, p)
+        if p:
+            b = along_joints(self.model, self.relative, [-force for force in p], b)
         return self.by_either(lambda solver: solver.solve(b, k))
 
     def with_derivatives(
@@ -88,9 +107,8 @@ class Closed:
         `lacking` returns M a - b, `opening` K a + k. Without a choice of free coordinates it is differentiated as it is
         found: of rows that depend on one another, only so the multipliers stay the smallest.
         """
-        if self.embedded is None:
-            return found
-        return self.differentiated(self.embedded, found, lacking, opening)
+        by = (self.embedded or self.embedding(self.M)) if derivatives_taken(found) else None
+        return found if by is None else self.differentiated(by, found, lacking, opening)
 
     def differentiated(
         self,
@@ -133,10 +151,14 @@ class Closed:
         R: Rows = [[0.0] * len(self.K) for _ in self.K]
         extents, start = self.extents(), 0
         for loop in self.moving:
-            for i, weights in enumerate(metric_of(loop, self.M, extents, self.length_squared), start):
+            for i, weights in enumerate(metric_of(loop, self.inertias(), extents, self.length_squared), start):
                 R[i][start : start + len(weights)] = weights
             start += len(loop.K)
         return R
+
+    def inertias(self) -> list[Scalar]:
+        """Return what each coordinate feels by itself; of deep trees about so, as M is not there."""
+        return inertias(self.model) if self.is_deep else [row[j] for j, row in enumerate(self.M)]
 
     def extents(self) -> list[Scalar]:
         """Return |S_j|^2 of every coordinate: 1 for a slide, for a hinge the square of the bodies' length."""
@@ -151,7 +173,7 @@ class Closed:
         """Return 1 / |S_j|^2 over a mean mass: what makes the efforts of slides and hinges comparable."""
         extents = self.extents()
         shares = [over(1.0, e) for e in extents]
-        mass = sum((self.M[j][j] * share for j, share in enumerate(shares)), 0.0)
+        mass = sum((e * share for e, share in zip(self.inertias(), shares, strict=True)), 0.0)
         # a coordinate that moves nothing has extent 0: 1 in its place keeps both branches finite, and derivatives alive
         return [float(self.model.nv) / (mass * where(e > 0.0, e, 1.0)) for e in extents]
 

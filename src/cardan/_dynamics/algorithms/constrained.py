@@ -27,13 +27,14 @@ from cardan._algebra.manifolds.manifold import identity_rows
 from cardan._algebra.scalar import absolute, is_zero, where
 from cardan._algebra.spatial import Force, Scalar
 from cardan._dynamics.algorithms.closed import Closed
+from cardan._dynamics.algorithms.constrained_bodies import ConstrainedBodies
 from cardan._dynamics.algorithms.embedding import Embedded
 from cardan._dynamics.algorithms.implicit import Snapshot, unbalanced
 from cardan._dynamics.algorithms.linear import SingularError, dot
 from cardan._dynamics.algorithms.loops import joint_coordinates, with_loops
-from cardan._dynamics.algorithms.proximal import SHARING, proximal, regularization
-from cardan._dynamics.algorithms.proximal_loops import General
-from cardan._dynamics.algorithms.rnea import bias_forces, inverse_dynamics, node_forces
+from cardan._dynamics.algorithms.proximal import SHARING, Semidefinite, regularization
+from cardan._dynamics.algorithms.proximal_loops import General, Solved
+from cardan._dynamics.algorithms.rnea import inverse_dynamics, node_forces
 from cardan._dynamics.call.public import ArrayLike, Reals, public
 from cardan._robot.model import Model
 
@@ -116,10 +117,12 @@ def constrained_forward_dynamics(
     with_loops(model, "constrained_forward_dynamics")
     rate = _checked_rate(stabilization)
     closed = Closed(model, q)
-    bias = bias_forces.kernel(model, q, v, external_forces)
-    k = closed.opening(q, v, None, 2.0 * rate, rate * rate)
-    found = closed.solve([t - b for t, b in zip(tau, bias, strict=True)], k)
     moment, forces = Snapshot(model, q, v), node_forces(model, external_forces)
+    k = closed.opening(q, v, None, 2.0 * rate, rate * rate)
+    p = list(moment.p)
+    for i, force in forces:
+        p[i] = p[i] - force
+    found = closed.solve(tau, k, p)
     a, multipliers = closed.with_derivatives(
         found,
         lambda a: unbalanced(moment, a, forces, tau),
@@ -172,13 +175,13 @@ def impact(
     e: Scalar = 0.0
     if restitution is not None:  # a call returns numbers: what cannot be is said by NaN
         e = where(absolute(restitution - 0.5) <= 0.5, restitution, math.nan)
-    closed, rest = Closed(model, q), [0.0] * model.nv
+    closed = Closed(model, q)
     if late := [loop.name for loop in closed.moving if loop.level == 2]:
         what = f"constraint {late[0]!r} is one of accelerations, and says of no velocity what it becomes"
         raise MechanismError(f"impact: {what}; write it as a function of (model, q, v).")
     approach = closed.rate(q, v)
-    k = [own + e * rate for own, rate in zip(closed.rate(q, rest), approach, strict=True)]
-    found = closed.solve([dot(row, v) for row in closed.M], k)
+    change, impulses = closed.solve([0.0] * model.nv, [(1.0 + e) * rate for rate in approach])
+    found = Solved([a + b for a, b in zip(v, change, strict=True)], impulses)
     after, multipliers = closed.with_derivatives(
         found,
         lambda u: [dot(row, [b - a for a, b in zip(v, u, strict=True)]) for row in closed.M],
@@ -226,13 +229,15 @@ def constrained_inverse_dynamics(
     weights = closed.drive_weights()
     units = identity_rows(model.nv)
 
-    def found(solver: Embedded | General) -> ConstrainedEfforts[list[Scalar], list[Scalar]]:
+    def found(solver: Embedded | General | ConstrainedBodies) -> ConstrainedEfforts[list[Scalar], list[Scalar]]:
         columns = {i: solver.solve(units[i]).a for i in chosen}
         # each pair once: the factorisation reads one triangle, the residual of a step both
         L = [[columns[max(i, j)][min(i, j)] for j in chosen] for i in chosen]
         wanted = solver.solve(tree).a
         R = [[weights[i] if i == j else 0.0 for j in chosen] for i in chosen]
-        own = dict(zip(chosen, proximal(L, R, [wanted[i] for i in chosen], regularization(q, SHARING)), strict=True))
+        own = dict(
+            zip(chosen, Semidefinite(L, R, regularization(q, SHARING)).solve([wanted[i] for i in chosen]), strict=True)
+        )
         efforts = [own.get(i, 0.0) for i in range(model.nv)]
         lacking = [t - e for t, e in zip(tree, efforts, strict=True)]
         # l' has K M^-1 (lacking + K^T l') = 0, and lacking = K^T l + unbalanced: l = -l'

@@ -81,7 +81,7 @@ def partition(
     """
     if not closed:
         return None
-    along_nodes = [_along_node(model, k) for k in range(len(model.closures))]
+    along_nodes = rows_along_nodes(model)
     rng = np.random.default_rng(1)
     samples = [_rows(model, along_nodes, q) for q in closed]
     moved = [_rows(model, along_nodes, _moved(model, closed[0], rng)) for _ in range(2 * open_too)]
@@ -266,6 +266,11 @@ def _rank(K: Rows) -> int:
 
 
 # --- axes ---
+
+
+def rows_along_nodes(model: Model) -> list[bool]:
+    """Return of each closing joint whether its rows are along the axes of the node that its child frame is on."""
+    return [_along_node(model, k) for k in range(len(model.closures))]
 
 
 def _along_node(model: Model, closure: int) -> bool:

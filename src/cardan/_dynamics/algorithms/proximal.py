@@ -1,14 +1,14 @@
 """Symmetric systems that may be singular: A x = b with b in the range of A, A positive semidefinite.
 
-    x <- x + (A + N)^-1 (b - A x)        from x = 0,        N = mu R + nu diag(A)
+    x <- x + X (b - A x)        from x = 0,        X = (A + N)^-1,   N = mu R + nu diag(A)
 
-Each step shrinks the error along an eigenvalue s of N^-1 A by 1 / (1 + s): what matters is solved, what is dependent
+or, since 1 - A X = N X, the sum X b + X N X b + ..., in which nothing cancels. Each step shrinks the error along an eigenvalue s of N^-1 A by 1 / (1 + s): what matters is solved, what is dependent
 stays out, no rank is decided, and the result is the solution that is smallest in the metric N. R says what is small;
 nu diag(A), a few units in the last place of A, keeps A + N positive however large rounding errors of A are beside R.
 
 Source: Carpentier, Budhiraja and Mansard, Proximal and sparse resolution of constrained dynamic equations (2021);
 Rockafellar, Monotone operators and the proximal point algorithm (1976).
-Cost: O(n^3 / 6) for the factorisation, 2 n^2 a step.
+Cost: O(n^3 / 6) for the factorisation, n^2 a step; 5 n^3 for `inverse`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from typing import NamedTuple
 
 from cardan._algebra.scalar import where
 from cardan._algebra.spatial import Scalar
-from cardan._dynamics.algorithms.linear import Factor, Rows, dot
+from cardan._dynamics.algorithms.linear import Factor, Rows, dot, transposed
 from cardan._dynamics.algorithms.tree import Vector
 
 STEPS = 6  # proximal steps: along s = 30 mu the error is 1e-9, along s = 300 mu it is 1e-15
+PASSES = 2  # in which they go where the rest of the equation is looked at again
 
 
 class Regularization(NamedTuple):
@@ -52,20 +53,42 @@ def is_double(q: Vector) -> Scalar:
     return number + 1e-10 * number > number
 
 
-def proximal_factor(A: Rows, R: Rows, by: Regularization) -> Factor:
+def regular(A: Rows, R: Rows, by: Regularization) -> Rows:
+    """Return N."""
     N = [[by.mu * r for r in row] for row in R]
     for i, row in enumerate(N):
         # rounding errors of A grow with A, so what covers them is a part of its own diagonal
         row[i] = row[i] + by.nu * A[i][i]
-    return Factor([[a + n for a, n in zip(*rows, strict=True)] for rows in zip(A, N, strict=True)])
+    return N
 
 
-def proximal(A: Rows, R: Rows, b: Vector, by: Regularization) -> list[Scalar]:
-    """Return the solution of A x = b that is smallest in the metric N."""
-    factor = proximal_factor(A, R, by)
-    x = factor.solve(b)
-    # the first step, from x = 0, is the solution above
-    for _ in range(STEPS - 1):
-        rest = [e - dot(row, x) for e, row in zip(b, A, strict=True)]
-        x = [e + d for e, d in zip(x, factor.solve(rest), strict=True)]
-    return x
+class Semidefinite:
+    """What solves A x = b: the solution that is smallest in the metric N."""
+
+    def __init__(self, A: Rows, R: Rows, by: Regularization) -> None:
+        self.N = regular(A, R, by)
+        self.factor = Factor([[a + n for a, n in zip(*rows, strict=True)] for rows in zip(A, self.N, strict=True)])
+
+    def solve(self, b: Vector, steps: int = STEPS) -> list[Scalar]:
+        """Return x after so many steps."""
+        step = x = self.factor.solve(b)
+        for _ in range(steps - 1):
+            step = self.factor.solve([dot(row, step) for row in self.N])
+            x = [e + d for e, d in zip(x, step, strict=True)]
+        return x
+
+    def inverse(self) -> Rows:
+        """Return what takes b to x after `STEPS` steps, 6: (1 + E^2 + E^4) (1 + E) X, E = X N."""
+        X = self.factor.inverse()
+        E = _product(X, self.N)
+        of_two, square = _sum(X, _product(E, X)), _product(E, E)
+        return _sum(of_two, _product(square, _sum(of_two, _product(square, of_two))))
+
+
+def _product(A: Rows, B: Rows) -> Rows:
+    columns = transposed(B)
+    return [[dot(row, column) for column in columns] for row in A]
+
+
+def _sum(A: Rows, B: Rows) -> Rows:
+    return [[a + b for a, b in zip(*rows, strict=True)] for rows in zip(A, B, strict=True)]
