@@ -2,9 +2,10 @@
 
     x <- x + X (b - A x)        from x = 0,        X = (A + N)^-1,   N = mu R + nu diag(A)
 
-or, since 1 - A X = N X, the sum X b + X N X b + ..., in which nothing cancels. Each step shrinks the error along an eigenvalue s of N^-1 A by 1 / (1 + s): what matters is solved, what is dependent
-stays out, no rank is decided, and the result is the solution that is smallest in the metric N. R says what is small;
-nu diag(A), a few units in the last place of A, keeps A + N positive however large rounding errors of A are beside R.
+or, since 1 - A X = N X, the sum X b + X N X b + ..., in which nothing cancels. Each step shrinks the error along an
+eigenvalue s of N^-1 A by 1 / (1 + s): what matters is solved, what is dependent stays out, no rank is decided, and the
+result is the solution that is smallest in the metric N. R says what is small; nu diag(A), a few units in the last place
+of A, keeps A + N positive however large rounding errors of A are beside R.
 
 Source: Carpentier, Budhiraja and Mansard, Proximal and sparse resolution of constrained dynamic equations (2021);
 Rockafellar, Monotone operators and the proximal point algorithm (1976).
