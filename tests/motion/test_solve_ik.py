@@ -13,6 +13,7 @@ import cardan
 from cardan import pose_error, solve_ik
 from cardan._algebra.errors import (
     InfeasibleError,
+    MechanismError,
     MissingExtraError,
     NotFiniteError,
     ParameterError,
@@ -238,6 +239,66 @@ def test_closing_loops_can_be_all_there_is_to_do():
     for _ in range(6):
         q = cardan.integrate(BAR, q, 0.1 * solve_ik(BAR, q, ClosedLoops(gain=0.9), 0.1, limits=False))
     assert np.abs(cardan.loop_residual(BAR, q)).max() < 1e-6
+
+
+def skate(*functions):
+    m = cardan.Mechanism("skater")
+    m.add_body("skate", cardan.Inertia(mass=2.0, com=[0.4, 0.0, 0.0], inertia=0.3 * np.eye(3)))
+    m.add_joint("moves", cardan.joints.Planar(), "world", "skate")
+    return m.model().with_constraints(*functions)
+
+
+def blade(model, q, v):
+    return cardan.frame_velocity(model, q, v, "skate", expressed_in="frame")[1]
+
+
+def turntable(model, q, v):
+    """Turns by 0.3 rad/s, and slower further out: no velocity of rest."""
+    return v[2] - 0.3 / (1.0 + q[0] * q[0])
+
+
+def test_constraints_of_velocities_hold():
+    """A blade went 10 m/s sideways: its function is no function of places, so its slope by q was none."""
+    model = skate(blade, turntable)
+    tree = model.spanning_tree()
+    q = cardan.integrate(tree, tree.neutral(), np.array([[0.0, 0.0, 0.0], [0.5, -0.2, 0.8]]))
+    goal = np.array([1.0, 1.0, 0.0])
+    v = solve_ik(model, q, FramePosition("skate", goal), 0.1)
+    ahead, sideways, *_ = cardan.frame_velocity(tree, q, v, "skate", expressed_in="frame").T
+    np.testing.assert_allclose(sideways, 0.0, atol=1e-12)
+    np.testing.assert_allclose(v[:, 2], 0.3 / (1.0 + q[:, 0] ** 2), atol=1e-12)
+    X = cardan.frame_transform(tree, q, "skate")
+    along = np.einsum("ni,ni->n", X[:, :3, 0], goal - X[:, :3, 3])
+    np.testing.assert_allclose(ahead, along / 0.1, rtol=1e-6)  # as near as the blade lets it
+
+
+def sphere(model, q):
+    place = cardan.frame_transform(model, q, "tool")[:3, 3]
+    return place[0] * place[0] + place[1] * place[1] + place[2] * place[2] - 0.36
+
+
+def test_constraints_of_places_hold():
+    """The tool stays on a sphere, where it is asked to and where it is asked away from it."""
+    model = ARM.with_constraints(sphere)
+    found = cardan.inverse_kinematics(model, FramePosition("tool", (0.36, 0.0, 0.48)))
+    assert found.converged
+    assert abs(cardan.loop_residual(model, found.q)[0]) < 1e-6
+    q = found.q
+    for _ in range(5):
+        q = cardan.integrate(model, q, 0.1 * solve_ik(model, q, FramePosition("tool", (0.4, 0.3, 0.6)), 0.1))
+    assert abs(cardan.loop_residual(model, q)[0]) < 1e-6
+    place = cardan.frame_transform(ARM, q, "tool")[:3, 3]
+    np.testing.assert_allclose(np.linalg.norm(place), 0.6, atol=1e-6)
+    assert place[1] > 0.05
+
+
+def push(model, q, v, a):
+    return a[0] - 0.2
+
+
+def test_constraints_of_accelerations_are_refused():
+    with pytest.raises(MechanismError, match="solve_ik: constraint 'push' is one of accelerations"):
+        solve_ik(skate(push), skate().neutral(), FramePosition("skate", (1.0, 0.0, 0.0)), 0.1)
 
 
 def test_what_excludes_one_another_is_named_with_its_rows():

@@ -31,7 +31,7 @@ from cardan._dynamics.algorithms.constrained_bodies import ConstrainedBodies
 from cardan._dynamics.algorithms.embedding import Embedded
 from cardan._dynamics.algorithms.implicit import Snapshot, unbalanced
 from cardan._dynamics.algorithms.linear import SingularError, dot
-from cardan._dynamics.algorithms.loops import joint_coordinates, with_loops
+from cardan._dynamics.algorithms.loops import check_no_accelerations, joint_coordinates, with_loops
 from cardan._dynamics.algorithms.proximal import SHARING, Semidefinite, regularization
 from cardan._dynamics.algorithms.proximal_loops import General, Solved
 from cardan._dynamics.algorithms.rnea import inverse_dynamics, node_forces
@@ -176,9 +176,7 @@ def impact(
     if restitution is not None:  # a call returns numbers: what cannot be is said by NaN
         e = where(absolute(restitution - 0.5) <= 0.5, restitution, math.nan)
     closed = Closed(model, q)
-    if late := [loop.name for loop in closed.moving if loop.level == 2]:
-        what = f"constraint {late[0]!r} is one of accelerations, and says of no velocity what it becomes"
-        raise MechanismError(f"impact: {what}; write it as a function of (model, q, v).")
+    check_no_accelerations("impact", closed.moving)
     approach = closed.rate(q, v)
     change, impulses = closed.solve([0.0] * model.nv, [(1.0 + e) * rate for rate in approach])
     found = Solved([a + b for a, b in zip(v, change, strict=True)], impulses)

@@ -341,6 +341,13 @@ def without_loops(model: Model, where: str) -> Model:
     return model
 
 
+def check_no_accelerations(where: str, found: Iterable[Rowed]) -> None:
+    """Raise for a constraint of accelerations where velocities are asked for."""
+    if late := [loop.name for loop in found if loop.level == 2]:
+        what = f"constraint {late[0]!r} is one of accelerations, and says nothing of a velocity"
+        raise MechanismError(f"{where}: {what}; write it as a function of (model, q, v).")
+
+
 def joint_coordinates(model: Model, names: Any) -> list[int]:
     """Return the velocity coordinates of joints of the tree."""
     if isinstance(names, str) or not isinstance(names, Iterable):

@@ -40,7 +40,8 @@ from cardan._algebra.scalar import absolute, maximum, minimum, where
 from cardan._algebra.spatial import Scalar
 from cardan._compiler.runtime.extras import package
 from cardan._dynamics.algorithms.configuration import limit_coordinates
-from cardan._dynamics.algorithms.linear import dot
+from cardan._dynamics.algorithms.linear import Rows, dot
+from cardan._dynamics.algorithms.loops import check_no_accelerations, constraints
 from cardan._dynamics.call.arguments import check_finite
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.functions.derivatives import derivative
@@ -74,7 +75,8 @@ def solve_ik(
     is closed-loop inverse kinematics.
 
     Args:
-        model: the robot. Its loops are kept closed (`ClosedLoops` is added where it is missing).
+        model: the robot. Its loops are kept closed (`ClosedLoops` is added where it is missing), and what users
+            constrain of places and velocities holds.
         q: where it is, shape (..., nq) [rad, m].
         tasks: one, or several in a list (`cardan.tasks`), with their weights, gains and priorities: tasks of priority 1
             move only as those of priority 0 allow. Leading axes are a batch, broadcast against that of q.
@@ -86,6 +88,7 @@ def solve_ik(
     Raises:
         NotFiniteError: where a task's error, or its slope, is no number at q.
         InfeasibleError: where no motion keeps loops closed and all limits, with the rows and what is in the way.
+        MechanismError: for a constraint of accelerations.
         MissingExtraError: without daqp, of the extra `qp`.
         ParameterError, UnknownNameError: for a dt, damping or frame that is none.
         ShapeError, DTypeError, NotFiniteError: for an array that does not fit.
@@ -138,6 +141,7 @@ class DifferentialIK:
         damping: float = 1e-8,
     ) -> None:
         check_model_without_inputs(WHERE, model)
+        check_no_accelerations(WHERE, constraints(model, model.neutral().tolist()))
         self.model: Model = model
         self.dt: float = positive(f"{WHERE}: dt", dt, "s")
         self._damping: float = positive(f"{WHERE}: damping", damping, "1/rad^2, 1/m^2")
@@ -281,7 +285,16 @@ def priorities(stack: Stack) -> dict[int, list[int]]:
     for task, rows in zip(stack.tasks, stack.rows, strict=True):
         level = -1 if isinstance(task, ClosedLoops) else task.priority
         found.setdefault(level, []).extend(range(rows.start, rows.stop))
+    held = range(stack.size, stack.size + len(_rates_held(stack.model, stack.model.neutral().tolist(), 1.0)[0]))
+    found.setdefault(-1, []).extend(held) if held else None
     return dict(sorted(found.items()))
+
+
+def _rates_held(model: Model, q: Sequence[Scalar], dt: Scalar) -> tuple[list[Scalar], Rows]:
+    """Return e and J of what users constrain of velocities, A(q) v = b(q): in a step, J is A and e is -b dt."""
+    held = [loop for loop in constraints(model, q) if loop.level == 1] if model.constraints else []
+    rest = [0.0] * model.nv
+    return [dt * e for loop in held for e in loop.rate(q, rest)], [row for loop in held for row in loop.K]
 
 
 def differential(stack: Stack, limits: bool) -> Function:
@@ -306,11 +319,18 @@ def _differential(
     ) -> dict[str, Any]:
         errors, J = stacked(tasks, model, q, targets)
         errors, nv = [k * e for k, e in zip(gains, errors, strict=True)], model.nv
+        e, K = _rates_held(model, q.tolist(), dt)
+        errors, J = [*errors, *e], [*J, *K]
         lower, upper = _motions(model, q, dt) if limits else ([-math.inf] * nv, [math.inf] * nv)
         bounded = [maximum(absolute(a), absolute(b)) for a, b in zip(lower, upper, strict=True) if _are_finite(a, b)]
         largest = functools.reduce(maximum, bounded, 0.0)
         unit = where(largest > 0.0, largest, 1.0)
-        found = {"e": _array([errors], size)[0], "J": _array(J, nv), "weights": weights, "unit": _array([[unit]], 1)[0]}
+        found = {
+            "e": _array([errors], len(errors))[0],
+            "J": _array(J, nv),
+            "weights": weights,
+            "unit": _array([[unit]], 1)[0],
+        }
         for level, rows in levels:
             weighted = [[weights[r] * x for x in (*J[r], errors[r])] for r in rows]
             *columns, error = [[row[i] for row in weighted] for i in range(nv + 1)]
