@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,17 +22,27 @@ ENTRY = "kernel_entry"
 class Kernel:
     """A function on numbers and arrays, compiled when it is first called; `python` is the function itself."""
 
-    def __init__(self, python: Callable[..., Any], parameters: dict[str, Any], returns: tuple[Any, ...]) -> None:
+    def __init__(
+        self,
+        python: Callable[..., Any],
+        parameters: dict[str, Any],
+        returns: tuple[Any, ...],
+        numbers: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
         names = python.__code__.co_varnames[: python.__code__.co_argcount]
         if names != tuple(parameters):
             raise ParameterError(f"types of kernel {python.__name__}", got=tuple(parameters), expected=str(names))
         self.python, self.signature = python, Signature(python.__name__, parameters, returns)
-        self.__name__, self.__doc__ = python.__name__, python.__doc__
+        self.__name__, self.__doc__, self.numbers = python.__name__, python.__doc__, numbers
+
+    def fixed(self, **numbers: int) -> Kernel:
+        """Return the same with other numbers in place of those of the module, in all kernels that it calls."""
+        return Kernel(self.python, dict(self.signature.parameters), self.signature.returns, numbers)
 
     @cached_property
     def text(self) -> str:
         """The module in LLVM IR."""
-        return module_text(self, Kernel)
+        return module_text(self, Kernel, self.numbers)
 
     @cached_property
     def _code(self) -> Any:

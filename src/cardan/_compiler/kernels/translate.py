@@ -61,10 +61,12 @@ def llvm(kind: Type) -> str:
 class Translator(CodeWriter):
     """Writes one kernel."""
 
-    def __init__(self, function: Callable[..., Any], signature: Signature, kernel_type: type) -> None:
+    def __init__(
+        self, function: Callable[..., Any], signature: Signature, kernel_type: type, numbers: Mapping[str, Any]
+    ) -> None:
         super().__init__()
         self.function, self.signature, self.kernel_type = function, signature, kernel_type
-        self.scope: dict[str, Any] = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+        self.scope: dict[str, Any] = {**function.__globals__, **inspect.getclosurevars(function).nonlocals, **numbers}
         self.tree: Any = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
         self.first_line = function.__code__.co_firstlineno
         self.variables: dict[str, Value] = {}  # where each name's value is kept
@@ -567,14 +569,19 @@ class Translator(CodeWriter):
 
 
 def _fits(given: Type, wanted: Type) -> bool:
-    """Return whether an array may stand for another: with a fixed length where any is taken."""
+    """Return whether one may stand for another: an array of a fixed length where any is taken, an extended record."""
     if isinstance(given, ArrayType) and isinstance(wanted, ArrayType) and wanted.is_open and not given.is_open:
         return given.item is wanted.item and given.shape[1:] == wanted.shape
+    if isinstance(given, type) and isinstance(wanted, type):
+        return issubclass(given, wanted)  # a record begins with the fields of those that it extends
     return given == wanted
 
 
-def module_text(entry: Any, kernel_type: type) -> str:
-    """Return the module of a kernel with all those that it calls; `entry` takes a row of words: its arguments."""
+def module_text(entry: Any, kernel_type: type, numbers: Mapping[str, Any]) -> str:
+    """Return the module of a kernel with all those that it calls; `entry` takes a row of words: its arguments.
+
+    The numbers stand in place of those of the kernels' modules.
+    """
     waiting, texts, known = [entry], dict[str, str](), dict[str, Any]()
     while waiting:
         own = waiting.pop()
@@ -583,7 +590,7 @@ def module_text(entry: Any, kernel_type: type) -> str:
                 raise TargetError(f"two kernels that one module needs are called {own.signature.name!r}")
             continue
         known[own.signature.name] = own
-        translator = Translator(own.python, own.signature, kernel_type)
+        translator = Translator(own.python, own.signature, kernel_type, numbers)
         texts[own.signature.name] = translator.text()
         waiting += translator.called.values()
     return "\n\n".join([*texts.values(), _entry(entry.signature), ATTRIBUTES, *METADATA])

@@ -40,9 +40,9 @@ Cost: of an iteration, T steps one after the other, their derivatives all at onc
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,19 +50,19 @@ from numpy.typing import ArrayLike
 from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import DTypeError, NotFiniteError, ParameterError, ShapeError, check_known
+from cardan._compiler.runtime.threads import split
 from cardan._dynamics.call.arguments import check_configuration
 from cardan._dynamics.call.public import Reals
 from cardan._motion.optimal.constraints import Begin, Constraints, descended, penalised
 from cardan._motion.optimal.motions import Found, Motion, Motions, total
 from cardan._motion.optimal.problem import STATE, Problem
-from cardan._motion.optimal.riccati_sweep import Sweep, sweep
+from cardan._motion.optimal.workspace import BEGIN, TOGETHER, workspace
 from cardan._motion.tasks.task import checked_array
 
 WHERE = "optimal.solve"
 HESSIANS = ("gauss-newton", "exact")
-SHARES = 0.5 ** np.arange(1, 9)
-ARMIJO = 1e-4
-LEAST_MU, MOST_MU = 1e-6, 1e10
+AT_ONCE = 8  # iterations: problems that end leave their places to others afterwards, and an interrupt is seen
+ROUNDING = 1e-12  # gaps of a motion found before, relative to its states
 THROUGH = "states: "  # names of states to begin with, beside those of parameters
 COMPILED: ByIdentity[Problem, dict[bool, tuple[Motions, Constraints | None]]] = ByIdentity()  # of problems that live
 TINY = 1e-14  # of the cost a motion begins with: rounding errors, whatever the tolerance
@@ -255,36 +255,77 @@ def checked_problem(where: str, problem: Any, q0: Any, v0: Any, u: Any, paramete
 def _descended(
     motions: Motions, motion: Motion, given: Any, iterations: int, tolerance: float, is_exact: bool
 ) -> Found:
-    (T, N, m), n = motion.u.shape, 2 * motions.model.nv
-    K, nu = np.zeros((T, N, m, n)), np.zeros(N)
-    mu, left, scale = np.zeros(N), np.full(N, np.inf), TINY * np.abs(motion.cost)
-    done, converged, count = np.zeros(N, dtype=bool), np.zeros(N, dtype=bool), np.zeros(N, dtype=int)
-    unsound = np.full(N, -1.0)  # the last mu with which Q_uu was not positive definite, at this motion
-    for _ in range(iterations):
-        live = np.flatnonzero(~done)
+    (T, N, m), n = motion.u.shape, motions.n
+    own = {name: np.zeros(N) for name in ("damping", "nu", "widest")} | {"cost": motion.cost, "apart": motion.gaps}
+    own |= {"left": np.full(N, np.inf), "scale": TINY * np.abs(motion.cost), "unsound": np.full(N, -1.0)}
+    own |= {name: np.zeros(N, dtype=int) for name in ("done", "converged", "iterations")}
+    arrays, K = {"q": motion.q, "v": motion.v, motions.control: motion.u}, np.zeros((T, N, m, n))
+
+    def descend(problems: np.ndarray, most: int) -> None:
+        held = workspace(motions, T, N, is_exact)
+        held.c.tolerance = tolerance
+        count = held.run(problems, arrays | given, own, most)
+        for name, array in arrays.items():
+            array[:, problems] = held.rows[: len(array), :count, motions.places[name]]
+        for name, array in own.items():
+            array[problems] = getattr(held.c, name)[:count]
+        K[:, problems] = held.c.gains.reshape(T, -1, m, 8 * motions.numbers["X"])[:, :count, :, :n]
+
+    for begun in range(0, max(iterations, 1), AT_ONCE):
+        live = np.flatnonzero(own["done"] == 0)
         if not len(live):
             break
-        near, own = _of(motion, live), {name: _part(a, live) for name, a in given.items()}
-        better, (taken, sound, calm) = near, np.zeros((3, len(live)), dtype=bool)
-        for way in _swept(motions, near, own, mu[live], is_exact):
-            back, gain = way.back, -(way.slope + 0.5 * way.curve)
-            little = (gain <= tolerance * np.abs(near.cost) + scale[live]) & (near.gaps == 0.0)
-            calm = np.where(way.sound, little, calm)  # the last that is sound says so, which is the exact one
-            nu[live] = np.maximum(nu[live], way.least_nu(near))
-            other, improved = _improved(motions, near, way, nu[live], own)
-            better, taken, sound = _better(better, other, nu[live]), taken | improved, sound | way.sound
-            K = _placed(K, live[way.sound], back.K, way.sound, within=True)
-            left[live[way.sound]] = gain[way.sound]
-        motion = _moved(motion, live, better, slice(None), within=True)
-        less = np.where(mu[live] <= LEAST_MU, 0.0, 0.1 * mu[live])
-        ended, held = calm & (mu[live] <= LEAST_MU), calm & ~taken & (less <= 2.0 * unsound[live])
-        unsound[live] = np.where(taken, -1.0, np.where(sound, unsound[live], mu[live]))
-        mu[live] = np.where(taken | calm, less, np.maximum(10.0 * mu[live], LEAST_MU))
-        count[live] += 1
-        converged[live] = ended
-        done[live] = ended | held | (mu[live] > MOST_MU)
-    gap = np.abs(motions.gaps(motion, given)).max((0, 2)) if motion.gaps.any() else np.zeros(N)
-    return Found(*motion[:3], K, motion.cost, left, converged, count, gap)
+        _split(motions, live, T, lambda problems, most=min(AT_ONCE, iterations - begun): descend(problems, most))
+    found = own["cost"], own["left"], own["converged"] > 0, own["iterations"], own["widest"]
+    return Found(motion.q, motion.v, motion.u, K, *found)
+
+
+def _split(motions: Motions, problems: np.ndarray, knots: int, run: Callable[[np.ndarray], None]) -> None:
+    """Call run(problems) for some at a time, on several threads if that is worth it."""
+
+    def part(start: int, stop: int) -> None:
+        for first in range(start, stop, TOGETHER):
+            run(problems[first : min(first + TOGETHER, stop)])
+
+    split(len(problems), motions.work * knots, TOGETHER, None, part)
+
+
+def moved(
+    motions: Motions, start: tuple[np.ndarray, np.ndarray], u: np.ndarray, given: Mapping[str, np.ndarray]
+) -> Motion:
+    """Return the motions from some states by these controls, and what they cost."""
+    T, N = u.shape[:2]
+    near = {name: np.broadcast_to(a, (T + 1, *a.shape)) for name, a in zip(STATE, start, strict=True)}
+    arrays = near | {motions.control: u, "share ": np.ones((T + 1, N)), **given}
+    arrays |= {"K ": np.zeros((T, N, motions.numbers["SMALL"])), "k ": np.zeros_like(u)}
+    q, v, found, cost = *(np.empty((T + 1, *a.shape)) for a in start), np.empty_like(u), np.empty(N)
+
+    def move(problems: np.ndarray) -> None:
+        held = workspace(motions, T, N)
+        count = held.run(problems, arrays, {}, BEGIN)
+        state = held.c.state.reshape(T + 1, -1, motions.states)[:, :count]
+        q[:, problems], v[:, problems] = state[..., : q.shape[-1]], state[..., q.shape[-1] :]
+        found[:, problems] = held.c.control.reshape(T, -1, u.shape[-1])[:, :count]
+        cost[problems] = held.c.tried_cost[:count]
+
+    _split(motions, np.arange(N), T, move)
+    return Motion(q, v, found, cost, np.zeros(N))
+
+
+def _through(motions: Motions, q: np.ndarray, v: np.ndarray, u: np.ndarray, given: Mapping[str, np.ndarray]) -> Motion:
+    """Return the motions through given states, with gaps, and what they cost."""
+    arrays, (T, N) = {"q": q, "v": v, motions.control: u, **given}, u.shape[:2]
+    costs = total(motions.knot.at(slice(T), arrays)) + motions.final.at(-1, arrays)
+    gaps, widest = np.ones(N), np.empty(N)
+
+    def look(problems: np.ndarray) -> None:
+        held = workspace(motions, T, N)
+        count = held.run(problems, arrays, {"apart": gaps}, BEGIN)
+        gaps[problems], widest[problems] = held.c.apart[:count], held.c.widest[:count]
+
+    _split(motions, np.arange(N), T, look)
+    size = np.maximum(np.abs(q).max((0, 2)), np.abs(v).max((0, 2)))
+    return Motion(q, v, u, costs, np.where(widest > ROUNDING * np.maximum(size, 1.0), gaps, 0.0))
 
 
 def first(
@@ -297,10 +338,10 @@ def first(
 ) -> Motion:
     """Return the motion of the first controls, or that through states; NotFiniteError if it is none."""
     if states is None:
-        found = motions.motion(start, u, given)
+        found = moved(motions, start, u, given)
     else:
         q, v = (np.concatenate([at[None], a[1:]]) for at, a in zip(start, states, strict=True))
-        found = motions.through((q, v), u, given)
+        found = _through(motions, q, v, u.copy(), given)
     bad = np.flatnonzero(~np.isfinite(found.cost))
     if len(bad):
         hint = (
@@ -308,102 +349,6 @@ def first(
         )
         raise NotFiniteError(where, "cost", (int(bad[0]),), float(found.cost[bad[0]]), hint)
     return found
-
-
-def _of(motion: Motion, problems: np.ndarray) -> Motion:
-    q, v, u = (_part(a, problems) for a in motion[:3])
-    return Motion(q, v, u, motion.cost[problems], motion.gaps[problems])
-
-
-def _part(array: np.ndarray, problems: np.ndarray) -> np.ndarray:
-    """Return that of some problems; an array of all of them is not copied."""
-    return array if len(problems) == array.shape[1] else np.ascontiguousarray(array[:, problems])
-
-
-def _better(one: Motion, other: Motion, nu: np.ndarray) -> Motion:
-    """Return of each problem the motion of less merit."""
-    less = np.flatnonzero(other.cost + nu * other.gaps < one.cost + nu * one.gaps)
-    return _moved(one, less, other, less)
-
-
-def _moved(motion: Motion, problems: np.ndarray, other: Motion, places: Any, *, within: bool = False) -> Motion:
-    """Return the motions of some problems from the others at these places, and the rest as it is."""
-    arrays = [(*m[:3], m.cost[None], m.gaps[None]) for m in (motion, other)]
-    q, v, u, cost, gaps = (_placed(to, problems, of, places, within=within) for to, of in zip(*arrays, strict=True))
-    return Motion(q, v, u, cost[0], gaps[0])
-
-
-def _placed(array: np.ndarray, problems: np.ndarray, other: np.ndarray, places: Any, *, within: bool) -> np.ndarray:
-    """Return an array with some columns from another, which it is itself if it has all; or write them within it."""
-    if len(problems) == array.shape[1] == other.shape[1]:
-        return other
-    array = array if within else array.copy()
-    array[:, problems] = other[:, places]
-    return array
-
-
-class Way(NamedTuple):
-    """Where a recursion leads, and what a whole step of it adds to the cost, to first and to second order."""
-
-    back: Sweep
-    c: np.ndarray | None  # gaps, shape (T, problems, n)
-    slope: np.ndarray
-    curve: np.ndarray
-    sound: np.ndarray  # whether Q_uu + mu is positive definite everywhere, and all of it finite
-
-    def least_nu(self, near: Motion) -> np.ndarray:
-        rises = self.slope + 0.5 * np.maximum(self.curve, 0.0)
-        return np.divide(2.0 * rises, near.gaps, out=np.zeros_like(rises), where=self.sound & (near.gaps > 0.0))
-
-    def fall(self, shares: np.ndarray, near: Motion, nu: np.ndarray) -> np.ndarray:
-        """Return by how much the merit of shares of a step should fall, shape (shares, problems)."""
-        return np.outer(shares, nu * near.gaps - self.slope) - 0.5 * np.outer(shares**2, self.curve)
-
-
-def _swept(motions: Motions, near: Motion, given: Any, mu: np.ndarray, is_exact: bool) -> Iterator[Way]:
-    """Yield the recursion without second derivatives of the dynamics, and that with them if they are asked for."""
-    knots, P, p = motions.knots(near, given)
-    size = np.abs(np.diagonal(knots.R, axis1=-2, axis2=-1)).max(axis=(0, 2))
-    bounds = [limit - near.u for limit in motions.bounds] if motions.is_bounded else None
-    mu = mu * np.where(size > 0.0, size, 1.0)
-    c = motions.gaps(near, given) if motions.has_gaps else None
-    for own in (knots, motions.with_curvature(knots, p, near, given)) if is_exact else (knots,):
-        back = sweep(own, P, p, mu, bounds, c)
-        adds = (total(back.slope), total(back.curve)) if c is None else motions.changes(own, c, P, p, back)
-        sound = (back.least > 0.0).all(0) & np.isfinite(back.slope).all(0) & np.isfinite(adds[0])
-        yield Way(back, c, *adds, sound)
-
-
-def _improved(motions: Motions, near: Motion, way: Way, nu: np.ndarray, given: Any) -> tuple[Motion, np.ndarray]:
-    """Return better motions where there are any, the same ones elsewhere, and where."""
-    found, taken = near, np.zeros(len(nu), dtype=bool)
-    merit, sound = near.cost + nu * near.gaps, way.sound
-    for shares in (np.ones(1), SHARES):
-        left = np.flatnonzero(sound & ~taken)
-        if not len(left):
-            break
-        tried = _tried(motions, _of(near, left), way, left, shares, given)
-        least = ARMIJO * way.fall(shares, near, nu)[:, left]
-        tried_merit = tried.cost + np.tile(nu[left], len(shares)) * tried.gaps
-        merits = np.where(np.isfinite(tried_merit), tried_merit, np.inf).reshape(len(shares), -1)
-        fell = merit[left] - merits
-        best = merits.argmin(0)
-        rows = np.arange(len(left))
-        good = (fell > np.maximum(least, 0.0))[best, rows]
-        places = (best * len(left) + rows)[good]
-        found = _moved(found, left[good], tried, places)
-        taken[left[good]] = True
-    return found, taken
-
-
-def _tried(motions: Motions, near: Motion, way: Way, problems: np.ndarray, shares: np.ndarray, given: Any) -> Motion:
-    """Return the motions of all shares of all problems, the problems of a share side by side."""
-    times = len(shares)
-    K, k, *c = (tiled(_part(a, problems), times) for a in (way.back.K, way.back.k, way.c) if a is not None)
-    q, v, u = (tiled(a, times) for a in near[:3])
-    near = Motion(q, v, u, near.cost, np.tile(near.gaps, times))
-    own = {n: tiled(_part(a, problems), times) for n, a in given.items()}
-    return motions.motion_near((q[0], v[0]), near, K, k, np.repeat(shares, len(problems)), own, *c)
 
 
 def tiled(array: np.ndarray, times: int) -> np.ndarray:

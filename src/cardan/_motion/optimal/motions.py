@@ -1,4 +1,4 @@
-"""Motions of a problem of optimal control, and expansions near them: compiled once, for all knots at once.
+"""What a descent needs of a problem: programs of a knot, compiled once, over rows of numbers.
 
 A state is near another one by x = (difference(q_near, q), v - v_near), 2 nv numbers. Motions may have gaps: by
 
@@ -10,23 +10,26 @@ a step then leads away from the next state.
 from __future__ import annotations
 
 import inspect
+import math
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan._algebra.scalar import maximum, minimum
+from cardan._compiler.program.program import Program
 from cardan._dynamics.algorithms.configuration import difference, integrate
 from cardan._dynamics.call.compiled import Bound
 from cardan._dynamics.call.function import Function, function
 from cardan._dynamics.functions.derivatives import derivative, gradient, hessian
 from cardan._motion.optimal.problem import STATE, Problem, taken
-from cardan._motion.optimal.riccati_sweep import Knots, Sweep
+from cardan._motion.optimal.riccati_kernel import sizes
 from cardan._robot.model import Model
 
-ROUNDING = 1e-12  # gaps of a motion found before, relative to its states
-NEAR, AFTER = "cardan_near_", "cardan_after_"  # names of arrays beside the user's begin like this
+AFTER = "cardan_after_"  # names of arrays beside the user's begin like this
 
 
 class Motion(NamedTuple):
@@ -53,6 +56,32 @@ class Found(NamedTuple):
     gap: np.ndarray  # the largest entry of c
 
 
+class Knots(NamedTuple):
+    """What there is at a knot, in the equations' letters."""
+
+    A: Any
+    B: Any
+    Q: Any
+    S: Any
+    R: Any
+    q: Any
+    r: Any
+
+
+class Expansion(NamedTuple):
+    """The same, as `riccati_kernel` has it."""
+
+    G: Any
+    HU: Any
+    HX: Any
+
+
+class Moved(NamedTuple):
+    state_next: Any  # q and v
+    control: Any
+    cost: Any
+
+
 class ByName(NamedTuple):
     """A function for a problem's model, and the names of the arrays it takes."""
 
@@ -69,7 +98,7 @@ class ByName(NamedTuple):
 
 
 class Motions:
-    """Motions of a problem; `has_gaps` says whether they may have any."""
+    """Programs of a problem's motions; `has_gaps` says whether they may have any."""
 
     def __init__(self, problem: Problem, has_gaps: bool = False) -> None:
         self.has_gaps = has_gaps
@@ -77,34 +106,63 @@ class Motions:
         self.model, self.step = problem.model, problem.step
         self.cost, self.final_cost = problem.cost, problem.final_cost
         self.control, self.controls, self.bounds = problem.control, problem.controls, problem.bounds
+        self.n, self.states = 2 * self.model.nv, self.model.nq + self.model.nv
+        self.of_thread = threading.local()
+        self.parameters = {n: core for n, core in shapes_of(self.model, *self._all).items() if n not in self._own}
+
+    @property
+    def _all(self) -> tuple[Function[..., Any], ...]:
+        return self.step, self.cost, self.final_cost
+
+    @property
+    def _own(self) -> dict[str, tuple[int, ...]]:
+        return {"q": (self.model.nq,), "v": (self.model.nv,), self.control: (self.controls,)}
 
     @property
     def is_bounded(self) -> bool:
         return bool(np.isfinite(self.bounds).any())
 
-    def _made(self, kernel: Callable[..., Any], shapes: Mapping[str, Any]) -> Bound:
-        """Return a function of these arrays, for the problem's model."""
-        return named(kernel, shapes).bind(self.model)
+    @cached_property
+    def work(self) -> int:
+        """Of a knot in an iteration."""
+        return self.expansions.operations + 2 * self.steps.operations + (self.n + self.controls) ** 3
+
+    # --- rows of numbers ---
 
     @cached_property
-    def expansion(self) -> ByName:
-        names = (*STATE, self.control)
-        rates = derivative(self._next, names) if self.has_gaps else derivative(self.step, names, tangent=(0,))
-        slope, curve = gradient(self.cost, names), hessian(self.cost, names)
-        n, shapes = 2 * self.model.nv, shapes_of(self.model, self.step, self.cost)
-        shapes |= self._after if self.has_gaps else {}
+    def places(self) -> dict[str, slice]:
+        """Where each array is in a row: those without a user's name have one that none can have."""
+        s = sizes(self.n, self.controls)
+        lengths = {"K ": s["SMALL"], "k ": self.controls} | {name: size for name, (size,) in self._own.items()}
+        lengths |= {"share ": 1, "gap ": self.n * self.has_gaps}
+        lengths |= {name: math.prod(core) for name, core in self.parameters.items()}
+        return {n: slice(*ends) for n, ends in zip(lengths, pairwise(accumulate(lengths.values(), initial=0)), strict=True)}
 
-        def expansion(model: Model, given: Mapping[str, Any]) -> Knots:
-            by, g, H = (called(f, model, given) for f in (rates, slope, curve))
-            g, H = np.concatenate(g), _blocks(H)
-            A, B = _blocks([[by[j][i] for j in range(2)] for i in range(2)]), np.concatenate(by[2])
-            return Knots(A, B, H[:n, :n], H[n:, :n], H[n:, n:], g[:n], g[n:])
+    @cached_property
+    def vectors(self) -> int:
+        """Of eight numbers, in a row."""
+        return -(-max(place.stop for place in self.places.values()) // 8)
 
-        return ByName(self._made(expansion, shapes), tuple(shapes))
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """What a kernel of this problem has compiled in."""
+        own = {"L": self.vectors, "STATE": self.states, "SHARE": self.places["share "].start}
+        return sizes(self.n, self.controls) | own | {"HAS_GAPS": self.has_gaps, "IS_BOUNDED": self.is_bounded}
 
-    @property
-    def _after(self) -> dict[str, tuple[int, ...]]:
-        return {AFTER + "q": (self.model.nq,), AFTER + "v": (self.model.nv,)}
+    def _read(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arrays in a row, by name, and the next state if there is the next row."""
+        row, cores = given["row"], self._own | self.parameters
+        arrays = {name: row[self.places[name]].reshape(core) for name, core in cores.items()}
+        arrays = {name: a if cores[name] else a[()] for name, a in arrays.items()}
+        after = STATE if "after" in given else ()
+        return arrays | {AFTER + name: given["after"][self.places[name]] for name in after}
+
+    def _program(self, kernel: Callable[..., Any], *others: str, **shapes: Any) -> Program:
+        """Return a program of a row, of others beside it, and of more arrays."""
+        rows = dict.fromkeys(("row", *others), (8 * self.vectors,))
+        return named(kernel, rows | shapes).program(self.model)
+
+    # --- expansions ---
 
     @cached_property
     def _next(self) -> Function[..., Any]:
@@ -116,35 +174,79 @@ class Motions:
 
         return named(next_state, shapes_of(self.model, self.step) | self._after)
 
-    @cached_property
-    def _to_next(self) -> ByName:
-        return ByName.of(self._next, self.model)
+    @property
+    def _after(self) -> dict[str, tuple[int, ...]]:
+        return {AFTER + name: self._own[name] for name in STATE}
 
     @cached_property
-    def _linear(self) -> Bound:
-        """The next x of a step as the expansion has it, and what it adds to the cost to first and second order."""
-        n, m = 2 * self.model.nv, self.controls
+    def _rates(self) -> Callable[[Model, Mapping[str, Any]], Knots]:
+        """Dynamics to first and costs to second order, from arrays by name."""
+        names, n = (*STATE, self.control), self.n
+        rates = derivative(self._next, names) if self.has_gaps else derivative(self.step, names, tangent=(0,))
+        slope, curve = gradient(self.cost, names), hessian(self.cost, names)
 
-        def linear_step(model: Model, given: Mapping[str, Any]) -> tuple[Any, ...]:
-            x, A, B, Q, S, R, q, r, c, K, k = (given[name] for name in shapes)
-            u = k + K @ x
-            return A @ x + B @ u + c, q @ x + r @ u, x @ (Q @ x) + 2.0 * (u @ (S @ x)) + u @ (R @ u)
+        def expansion(model: Model, given: Mapping[str, Any]) -> Knots:
+            by, g, H = (called(f, model, given) for f in (rates, slope, curve))
+            g, H = np.concatenate(g), _blocks(H)
+            A, B = _blocks([[by[j][i] for j in range(2)] for i in range(2)]), np.concatenate(by[2])
+            return Knots(A, B, H[:n, :n], H[n:, :n], H[n:, n:], g[:n], g[n:])
 
-        shapes = {"x": (n,), "A": (n, n), "B": (n, m), "Q": (n, n), "S": (m, n), "R": (m, m), "slope": (n,), "r": (m,)}
-        shapes |= {"c": (n,), "K": (m, n), "k": (m,)}
-        return self._made(linear_step, shapes)
-
-    def changes(self, knots: Knots, c: np.ndarray, P: np.ndarray, p: np.ndarray, back: Sweep) -> tuple[Any, Any]:
-        """Return what a whole step adds to the cost, as the expansion has it: to first and to second order."""
-        T, x = len(c), np.zeros((len(c) + 1, *c.shape[1:]))
-        slopes, curves = np.empty(c.shape[:2]), np.empty(c.shape[:2])
-        self._linear.in_turn([x[:-1], *knots, c, back.K, back.k], [x[1:], slopes, curves])
-        return total(slopes) + (p * x[T]).sum(-1), total(curves) + ((P @ x[T][..., None])[..., 0] * x[T]).sum(-1)
+        return expansion
 
     @cached_property
-    def _curvature(self) -> ByName:
-        """Return the second derivatives of costates . x of the next state, near what it is."""
-        n, names = 2 * self.model.nv, (*STATE, self.control)
+    def _last_rates(self) -> Callable[[Model, Mapping[str, Any]], tuple[Any, Any]]:
+        slope, curve = gradient(self.final_cost, STATE), hessian(self.final_cost, STATE)
+
+        def expansion_of_last(model: Model, given: Mapping[str, Any]) -> tuple[Any, Any]:
+            return _blocks(called(curve, model, given)), np.concatenate(called(slope, model, given))
+
+        return expansion_of_last
+
+    @cached_property
+    def expansion(self) -> ByName:
+        shapes = shapes_of(self.model, self.step, self.cost)
+        return ByName(named(self._rates, shapes).bind(self.model), tuple(shapes))
+
+    @cached_property
+    def last_expansion(self) -> ByName:
+        shapes = shapes_of(self.model, self.final_cost)
+        return ByName(named(self._last_rates, shapes).bind(self.model), tuple(shapes))
+
+    def _costs(self, Q: Any, S: Any, R: Any, q: Any, r: Any) -> tuple[Any, Any]:
+        """Return the rows HU and HX of these blocks."""
+        n, m, s = self.n, self.controls, sizes(self.n, self.controls)
+        states = slice(8 * s["U"], 8 * s["U"] + n)
+        HU, HX = (np.zeros(shape, dtype=object) for shape in ((m + 1, 8 * s["W"]), (n, 8 * s["X"])))
+        HU[:m, :m], HU[:m, m], HU[m, :m], HU[:m, states], HU[m, states], HX[:, :n] = R, r, r, S, q, Q
+        return HU, HX
+
+    @cached_property
+    def expansions(self) -> Program:
+        n, m, s = self.n, self.controls, sizes(self.n, self.controls)
+
+        def expansion(model: Model, given: Mapping[str, Any]) -> Expansion:
+            A, B, *costs = self._rates(model, self._read(given))
+            G = np.zeros((n, 8 * s["W"]), dtype=object)
+            G[:, :m], G[:, 8 * s["U"] : 8 * s["U"] + n] = B, A
+            return Expansion(G, *self._costs(*costs))
+
+        return self._program(expansion, *("after",) * self.has_gaps)
+
+    @cached_property
+    def last_expansions(self) -> Program:
+        n, s = self.n, sizes(self.n, self.controls)
+
+        def last_expansion(model: Model, given: Mapping[str, Any]) -> Any:
+            end = np.zeros((n + 1, 8 * s["X"]), dtype=object)
+            end[:n, :n], end[n, :n] = self._last_rates(model, self._read(given))
+            return {"end": end}
+
+        return self._program(last_expansion)
+
+    @cached_property
+    def curvature(self) -> Program:
+        """The second derivatives of costates . x of the next state, near what it is."""
+        n, m, names = self.n, self.controls, (*STATE, self.control)
         shapes = shapes_of(self.model, self.step) | self._after | {AFTER + "costates": (n,)}
 
         def next_along(model: Model, given: Mapping[str, Any]) -> Any:
@@ -152,30 +254,54 @@ class Motions:
 
         weighed = hessian(named(next_along, shapes), names)
 
-        def curvature(model: Model, given: Mapping[str, Any]) -> tuple[Any, ...]:
-            H = _blocks(called(weighed, model, given))
-            return H[:n, :n], H[n:, :n], H[n:, n:]
+        def curvature(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
+            H = _blocks(called(weighed, model, self._read(given) | {AFTER + "costates": given["costates"]}))
+            HU, HX = self._costs(H[:n, :n], H[n:, :n], H[n:, n:], np.zeros(n), np.zeros(m))
+            return {"curved_HU": HU, "curved_HX": HX}
 
-        return ByName(self._made(curvature, shapes), tuple(shapes))
+        return self._program(curvature, "after", costates=(n,))
 
-    @cached_property
-    def _costate(self) -> Bound:
-        n = 2 * self.model.nv
-
-        def costate(model: Model, given: Mapping[str, Any]) -> Any:
-            return given["slope"] + given["A"].T @ given["after"]
-
-        return self._made(costate, {"after": (n,), "A": (n, n), "slope": (n,)})
+    # --- motions ---
 
     @cached_property
-    def last_expansion(self) -> ByName:
-        slope, curve = gradient(self.final_cost, STATE), hessian(self.final_cost, STATE)
-        shapes = shapes_of(self.model, self.final_cost)
+    def gaps(self) -> Program:
+        def gap(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
+            return {"gaps": np.concatenate(called(self._next, model, self._read(given)))}
 
-        def expansion_of_last(model: Model, given: Mapping[str, Any]) -> tuple[Any, Any]:
-            return _blocks(called(curve, model, given)), np.concatenate(called(slope, model, given))
+        return self._program(gap, "after")
 
-        return ByName(self._made(expansion_of_last, shapes), tuple(shapes))
+    @cached_property
+    def steps(self) -> Program:
+        """One step near a motion, with feedback."""
+        model, places, m = self.model, self.places, self.controls
+        limits = self.bounds if self.is_bounded else None
+
+        def step_near(model: Model, given: Mapping[str, Any]) -> Moved:
+            row, near = given["row"], self._read(given)
+            q, v = given["state"][: model.nq], given["state"][model.nq :]
+            x = np.concatenate([difference(model, near["q"], q), v - near["v"]])
+            K, share = row[places["K "]].reshape(m, -1)[:, : self.n], row[places["share "].start]
+            u = near[self.control] + share * row[places["k "]] + K @ x
+            if limits is not None:
+                u = minimum(maximum(u, limits[0]), limits[1])
+            arrays = {**near, "q": q, "v": v, self.control: u}
+            q, v = called(self.step, model, arrays)
+            if self.has_gaps:
+                left = (share - 1.0) * row[places["gap "]]
+                q, v = integrate(model, q, left[: model.nv]), v + left[model.nv :]
+            return Moved(np.concatenate([q, v]), u, called(self.cost, model, arrays))
+
+        return self._program(step_near, state=(self.states,))
+
+    @cached_property
+    def finals(self) -> Program:
+        nq = self.model.nq
+
+        def final(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
+            arrays = self._read(given) | {"q": given["state"][:nq], "v": given["state"][nq:]}
+            return {"cost": called(self.final_cost, model, arrays)}
+
+        return self._program(final, state=(self.states,))
 
     @cached_property
     def final(self) -> ByName:
@@ -184,98 +310,6 @@ class Motions:
     @cached_property
     def knot(self) -> ByName:
         return ByName.of(self.cost, self.model)
-
-    @cached_property
-    def _near(self) -> ByName:
-        """Return one step near a motion, with feedback, compiled, and the names of the parameters it takes."""
-        control, limits = self.control, self.bounds if self.is_bounded else None
-        n, m, own = 2 * self.model.nv, self.controls, shapes_of(self.model, self.step, self.cost)
-        state = {name: own.pop(name) for name in (*STATE, control)}
-        near = {NEAR + "q": state["q"], NEAR + "v": state["v"], NEAR + "u": (m,)}
-        near |= {NEAR + "K": (m, n), NEAR + "k": (m,), NEAR + "share": ()}
-        if self.has_gaps:
-            near[NEAR + "c"] = (n,)
-
-        def step_near(model: Model, given: Mapping[str, Any]) -> tuple[Any, ...]:
-            q, v, u, K, k, share, *gaps = (given[name] for name in near)
-            x = np.concatenate([difference(model, q, given["q"]), given["v"] - v])
-            u = u + share * k + K @ x
-            if limits is not None:
-                u = minimum(maximum(u, limits[0]), limits[1])
-            arrays = {**given, control: u}
-            q, v = called(self.step, model, arrays)
-            for gap in gaps:
-                left = (share - 1.0) * gap
-                q, v = integrate(model, q, left[: model.nv]), v + left[model.nv :]
-            return q, v, u, called(self.cost, model, arrays)
-
-        return ByName(self._made(step_near, {n: state[n] for n in STATE} | near | own), tuple(own))
-
-    def motion(self, start: tuple[np.ndarray, np.ndarray], u: np.ndarray, given: Mapping[str, np.ndarray]) -> Motion:
-        """Return the motions from some states by these controls, and what they cost."""
-        (T, N, m), n = u.shape, 2 * self.model.nv
-        q, v = (np.broadcast_to(a, (T + 1, *a.shape)) for a in start)  # x is multiplied with 0
-        K, k = (np.broadcast_to(np.zeros(shape), (T, *shape)) for shape in ((N, m, n), (N, m)))
-        return self.motion_near(start, Motion(q, v, u, np.zeros(N), np.zeros(N)), K, k, np.zeros(N), given)
-
-    def through(self, states: tuple[np.ndarray, np.ndarray], u: np.ndarray, given: Mapping[str, np.ndarray]) -> Motion:
-        """Return the motions through given states, with gaps, and what they cost."""
-        (q, v), knots = states, slice(len(u))
-        arrays = {"q": q, "v": v, self.control: u, **given}
-        costs = total(self.knot.at(knots, arrays)) + self.final.at(-1, arrays)
-        near = Motion(q, v, u, costs, np.ones(u.shape[1]))
-        c, size = np.abs(self.gaps(near, given)), np.maximum(np.abs(q).max((0, 2)), np.abs(v).max((0, 2)))
-        is_open = c.max((0, 2)) > ROUNDING * np.maximum(size, 1.0)
-        return near._replace(gaps=np.where(is_open, total(c.sum(-1)), 0.0))
-
-    def _arrays(self, motion: Motion, given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        after = {AFTER + "q": motion.q[1:], AFTER + "v": motion.v[1:]}
-        return {"q": motion.q, "v": motion.v, self.control: motion.u, **after, **given}
-
-    def gaps(self, motion: Motion, given: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return c of all knots."""
-        c = np.concatenate(self._to_next.at(slice(len(motion.u)), self._arrays(motion, given)), axis=-1)
-        return c * (motion.gaps > 0.0)[:, None]  # of those that are closed rounding errors are left
-
-    def motion_near(
-        self,
-        start: tuple[np.ndarray, np.ndarray],
-        near: Motion,
-        K: np.ndarray,
-        k: np.ndarray,
-        share: np.ndarray,
-        given: Mapping[str, np.ndarray],
-        c: np.ndarray | None = None,
-    ) -> Motion:
-        """Return the motions from some states by u = u_near + share k + K x, and what they cost.
-
-        Gaps c become 1 - share of them.
-        """
-        (T, N, m), (step, names) = near.u.shape, self._near
-        q, v = np.empty((T + 1, N, self.model.nq)), np.empty((T + 1, N, self.model.nv))
-        u, costs = np.empty((T, N, m)), np.empty((T, N))
-        q[0], v[0] = start
-        rows = [q, v, near.q, near.v, near.u, K, k, np.broadcast_to(share, (T, N)), *([] if c is None else [c])]
-        rows += [given[n] for n in names]
-        step.in_turn([a[:T] for a in rows], [q[1:], v[1:], u, costs])
-        last = self.final.at(-1, {"q": q, "v": v, **given})
-        with np.errstate(invalid="ignore", over="ignore"):  # of a motion that runs away, which is not taken
-            return Motion(q, v, u, total(costs) + last, (1.0 - share) * near.gaps)
-
-    def knots(self, motion: Motion, given: Mapping[str, np.ndarray]) -> tuple[Knots, np.ndarray, np.ndarray]:
-        """Return dynamics to first and costs to second order near a motion, and P and p of the last state."""
-        arrays = self._arrays(motion, given)
-        return self.expansion.at(slice(len(motion.u)), arrays), *self.last_expansion.at(-1, arrays)
-
-    def with_curvature(self, knots: Knots, p: np.ndarray, motion: Motion, given: Mapping[str, np.ndarray]) -> Knots:
-        """Return knots with the second derivatives of the dynamics, weighed with the costates of a motion."""
-        T = len(motion.u)
-        costates = np.empty((T + 1, *p.shape))
-        costates[T] = p
-        self._costate.in_turn([a[::-1] for a in (costates[1:], knots.A, knots.q)], [costates[-2::-1]])
-        arrays = {**self._arrays(motion, given), AFTER + "costates": costates[1:]}
-        xx, ux, uu = self._curvature.at(slice(T), arrays)
-        return knots._replace(Q=knots.Q + xx, S=knots.S + ux, R=knots.R + uu)
 
 
 def named(kernel: Callable[..., Any], shapes: Mapping[str, Any], **options: Any) -> Function[..., Any]:

@@ -1,175 +1,164 @@
-"""A Riccati sweep as one kernel: the stages of `riccati_sweep`, for any number of states and controls.
+"""The stages of a Riccati recursion as a kernel, with the numbers of states and controls compiled in.
 
-Matrices lie in vectors of eight lanes, along their columns: those of the controls first, begun anew for the states, and
-one column more for what is constant. With G = [B | A | c] a stage is
+Matrices lie in vectors of eight lanes, along their columns: those of the controls and one for what is constant first,
+begun anew for the states. With P_+ = [[P, p], [p^T, .]] of x and 1, and G = [[B c A], [0 1 0]], a stage is
 
-    H = [R S r; . Q q] + G^T (P G + [0 | 0 | p])
+    H = [R r S; r^T . q^T; S^T q Q] + G^T P_+ G
 
-of which the rows of the controls are Q_uu, Q_ux and Q_u of (1) and (2), and those of the states Q_xx and Q_x. What is
-left and below of the diagonal's vector is not computed.
+of which the rows of controls hold Q_uu, Q_u and Q_ux of (1) and (2) in `riccati_sweep`, that of the constant Q_x, and
+those of the states Q_xx. What is left and below of the diagonal's vector is not computed.
 
 Cost: (n + m)^3 multiply-adds a stage, eight at once.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping
-from itertools import accumulate
-
 import numpy as np
 
-from cardan._compiler.kernels import F64, INT, LANES, REAL, TRUTH, Record, aligned_empty, fma, kernel, tail
+from cardan._compiler.kernels import F64, I64, INT, LANES, REAL, Record, aligned_empty, fma, kernel
 
 # pyright: analyzeUnannotatedFunctions=false
 
-TOGETHER = 16  # problems side by side
+TOGETHER = 8  # problems side by side
 PASSES = 20  # of the search for what is at its bound: three to five are usual
 
-
-@kernel(to=LANES[:], at=INT, of=F64[:], first=INT, count=INT)
-def take_row(to, at, of, first, count):
-    for v in range(count // 8):
-        for e in range(8):
-            to[at + v, e] = of[first + 8 * v + e]
-    v = count // 8
-    for e in range(count % 8):
-        to[at + v, e] = of[first + 8 * v + e]
-
-
-@kernel(to=F64[:], first=INT, of=LANES[:], at=INT, count=INT)
-def put_row(to, first, of, at, count):
-    for v in range(count // 8):
-        for e in range(8):
-            to[first + 8 * v + e] = of[at + v, e]
-    v = count // 8
-    for e in range(count % 8):
-        to[first + 8 * v + e] = of[at + v, e]
-
-
-@kernel(C=LANES[:], X=LANES[:], Y=LANES[:], rows=INT, first=INT, count=INT, wide=INT, across=INT, upper=TRUTH)
-def add_product(C, X, Y, rows, first, count, wide, across, upper):
-    """C += X^T Y from row `first` of C on, four rows at once; rows of X are `wide` vectors, of C and Y `across`."""
-    for r in range(first, rows, 4):
-        block = r // 8
-        e = r % 8
-        for c in range(block if upper else 0, across):
-            one = C[r * across + c]
-            two = C[(r + 1) * across + c]
-            three = C[(r + 2) * across + c]
-            four = C[(r + 3) * across + c]
-            for k in range(count):
-                y = Y[k * across + c]
-                x = k * wide + block
-                one = fma(y, X[x, e], one)
-                two = fma(y, X[x, e + 1], two)
-                three = fma(y, X[x, e + 2], three)
-                four = fma(y, X[x, e + 3], four)
-            C[r * across + c] = one
-            C[(r + 1) * across + c] = two
-            C[(r + 2) * across + c] = three
-            C[(r + 3) * across + c] = four
-
-
-@kernel(F=LANES[:], m=INT, across=INT, first=INT, returns=REAL)
-def solve(F, m, across, first):
-    """Replace the right sides of [H | X], from vector `first` on, by H^-1 X.
-
-    Return the least pivot, or the first that is not above 0: then nothing is solved.
-    """
-    least = F[0, 0]
-    for j in range(m):
-        d = F[j * across + j // 8, j % 8]
-        if not d > 0.0:
-            return d
-        least = min(least, d)
-        for i in range(j + 1, m):
-            f = -F[j * across + i // 8, i % 8] / d
-            for c in range(i // 8, across):
-                F[i * across + c] = fma(F[j * across + c], f, F[i * across + c])
-    for j in range(m - 1, -1, -1):
-        inverse = 1.0 / F[j * across + j // 8, j % 8]
-        for c in range(first, across):
-            F[j * across + c] = F[j * across + c] * inverse
-        for i in range(j):
-            f = -F[i * across + j // 8, j % 8]
-            for c in range(first, across):
-                F[i * across + c] = fma(F[j * across + c], f, F[i * across + c])
-    return least
+N, M = 1, 1  # states and controls; these and those below are others in each compiled kernel
+U, X, W = 1, 1, 2  # vectors of a row of controls and the constant, of states, of both
+F, V = 1, 3  # of Q_uu, and of it with what it is solved for
+L, SMALL = 2, 8  # vectors of one of `rows`, and the place of k in it
+IS_BOUNDED = False  # whether k has bounds
 
 
 class Stages(Record):
-    """What a sweep is given and writes, flat, knots first and then problems; and where it computes."""
+    """What a sweep is given and writes, knots first and then problems; and where it computes."""
 
-    room: np.ndarray
     problems = INT
     knots = INT
-    n = INT
-    m = INT
-    controls = INT  # vectors of a row of controls
-    states = INT  # and of states, with the constant
-    is_bounded = INT
-    A = F64[:]
-    B = F64[:]
-    Q = F64[:]
-    S = F64[:]
-    R = F64[:]
-    q = F64[:]
-    r = F64[:]
-    c = F64[:]
+    kept = INT  # vectors between the P of a knot and of the next one: 0 if they are kept nowhere
+    G = LANES[:]  # rows of states
+    HU = LANES[:]  # rows of controls and of the constant
+    HX = LANES[:]  # rows of states, of these columns alone
     mu = F64[:]  # of each problem
     low = F64[:]
     high = F64[:]
-    P = F64[:]
-    p = F64[:]
-    K = F64[:]
-    k = F64[:]
-    slope = F64[:]
-    curve = F64[:]
-    least = F64[:]
-    G = LANES[:]
+    cost_to_go = LANES[:]  # P, and behind it p, of each problem: of the last state to begin with
+    rows = LANES[:]  # of a knot and problem: K, behind it k, and what else a descent has there
+    numbers = F64[:]  # the same, one by one
+    slope = F64[:]  # of each problem: Q_u . k of all knots
+    curve = F64[:]  # k . Q_uu k
+    least = F64[:]  # least pivot of Q_uu + mu, or the first that is not above 0: no stage follows. Infinite at first
+    last = I64[:]  # the last stage
+    unit = LANES[:]  # of each lane 1 in it, and behind them 0
     PG = LANES[:]
-    H = LANES[:]
-    F = LANES[:]  # of the rows of controls: Q_uu + mu and what it is solved for
-    gains = LANES[:]
+    C = LANES[:]  # rows of controls and of the constant, of H
+    D = LANES[:]  # Q_uu + mu, Q_u and Q_ux, solved in place
+    E = LANES[:]  # Q_uu + mu of what is free, and a slope
     rest = LANES[:]  # Q_ux - mu K
-    cost = LANES[:]  # P, and behind it p, of each problem
     free = F64[:]  # 1, or 0 at a bound
     step = F64[:]
     tried = F64[:]
     found = F64[:]
-    E = LANES[:]  # of what is free
 
 
-@kernel(F=LANES[:], across=INT, m=INT, i=INT, x=F64[:], first=INT, returns=REAL)
-def row_times(F, across, m, i, x, first):
+@kernel(c=Stages, at=INT, own=INT)
+def set_expansion(c, at, own):
+    """H of the controls and the constant."""
+    for r in range(0, N, 4):
+        for v in range(W):
+            place = M % 8 if v == M // 8 else 8
+            one = c.unit[place] * c.cost_to_go[own + N * X + r // 8, r % 8]
+            two = c.unit[place] * c.cost_to_go[own + N * X + r // 8, r % 8 + 1]
+            three = c.unit[place] * c.cost_to_go[own + N * X + r // 8, r % 8 + 2]
+            four = c.unit[place] * c.cost_to_go[own + N * X + r // 8, r % 8 + 3]
+            for k in range(N):
+                y = c.G[(at * N + k) * W + v]
+                x = own + k * X + r // 8
+                one = fma(y, c.cost_to_go[x, r % 8], one)
+                two = fma(y, c.cost_to_go[x, r % 8 + 1], two)
+                three = fma(y, c.cost_to_go[x, r % 8 + 2], three)
+                four = fma(y, c.cost_to_go[x, r % 8 + 3], four)
+            c.PG[r * W + v] = one
+            c.PG[(r + 1) * W + v] = two
+            c.PG[(r + 2) * W + v] = three
+            c.PG[(r + 3) * W + v] = four
+    for r in range(0, M + 1, 4):
+        for v in range(r // 8, W):
+            one = c.HU[(at * (M + 1) + r) * W + v]
+            two = c.HU[(at * (M + 1) + min(r + 1, M)) * W + v]
+            three = c.HU[(at * (M + 1) + min(r + 2, M)) * W + v]
+            four = c.HU[(at * (M + 1) + min(r + 3, M)) * W + v]
+            for k in range(N):
+                y = c.PG[k * W + v]
+                x = (at * N + k) * W + r // 8
+                one = fma(y, c.G[x, r % 8], one)
+                two = fma(y, c.G[x, r % 8 + 1], two)
+                three = fma(y, c.G[x, r % 8 + 2], three)
+                four = fma(y, c.G[x, r % 8 + 3], four)
+            c.C[r * W + v] = one
+            c.C[(r + 1) * W + v] = two
+            c.C[(r + 2) * W + v] = three
+            c.C[(r + 3) * W + v] = four
+    for v in range(M // 8, W):
+        total = c.C[M * W + v]
+        for k in range(N):
+            total = fma(c.G[(at * N + k) * W + v], c.cost_to_go[own + N * X + k // 8, k % 8], total)
+        c.C[M * W + v] = total
+
+
+@kernel(A=LANES[:], m=INT, across=INT, first=INT, returns=REAL)
+def solve(A, m, across, first):
+    """Replace the right sides of [H | x], from vector `first` on, by H^-1 x.
+
+    Return the least pivot, or the first that is not above 0: then nothing is solved.
+    """
+    least = A[0, 0]
+    for j in range(m):
+        d = A[j * across + j // 8, j % 8]
+        if not d > 0.0:
+            return d
+        least = min(least, d)
+        inverse = -1.0 / d
+        for i in range(j + 1, m):
+            f = A[j * across + i // 8, i % 8] * inverse
+            for v in range(i // 8, across):
+                A[i * across + v] = fma(A[j * across + v], f, A[i * across + v])
+    for j in range(m - 1, -1, -1):
+        inverse = 1.0 / A[j * across + j // 8, j % 8]
+        for v in range(first, across):
+            A[j * across + v] = A[j * across + v] * inverse
+        for i in range(j):
+            f = -A[i * across + j // 8, j % 8]
+            for v in range(first, across):
+                A[i * across + v] = fma(A[j * across + v], f, A[i * across + v])
+    return least
+
+
+@kernel(A=LANES[:], across=INT, i=INT, x=F64[:], first=INT, returns=REAL)
+def row_times(A, across, i, x, first):
     """Return row i of a symmetric matrix of which the upper half is there, times x from an entry on."""
     total = 0.0
-    for j in range(m):
-        total = fma(F[min(i, j) * across + max(i, j) // 8, max(i, j) % 8], x[first + j], total)
+    for j in range(M):
+        total = fma(A[min(i, j) * across + max(i, j) // 8, max(i, j) % 8], x[first + j], total)
     return total
 
 
-@kernel(c=Stages, at=INT, x=F64[:], first=INT, returns=REAL)
-def value(c, at, x, first):
+@kernel(c=Stages, x=F64[:], first=INT, returns=REAL)
+def value(c, x, first):
     """Return 1/2 x^T (Q_uu + mu) x + Q_u^T x, of x from an entry on."""
-    across = c.controls + c.states
     total = 0.0
-    for i in range(c.m):
-        slope = c.F[i * across + c.controls + c.n // 8, c.n % 8]
-        total = fma(x[first + i], 0.5 * row_times(c.F, across, c.m, i, x, first) + slope, total)
+    for i in range(M):
+        total = fma(x[first + i], 0.5 * row_times(c.D, V, i, x, first) + c.D[i * V + F, 0], total)
     return total
 
 
 @kernel(c=Stages, at=INT)
 def set_free(c, at):
     """Say what of k is not at a bound and pushed on, and what the slopes are there: `step`."""
-    across = c.controls + c.states
-    for i in range(c.m):
-        slope = c.F[i * across + c.controls + c.n // 8, c.n % 8]
-        slope += row_times(c.F, across, c.m, i, c.k, at * c.m)
-        k = c.k[at * c.m + i]
-        held = (k <= c.low[at * c.m + i] and slope > 0.0) or (k >= c.high[at * c.m + i] and slope < 0.0)
+    first = at * 8 * L + SMALL
+    for i in range(M):
+        slope = row_times(c.D, V, i, c.numbers, first) + c.D[i * V + F, 0]
+        k = c.numbers[first + i]
+        held = (k <= c.low[at * M + i] and slope > 0.0) or (k >= c.high[at * M + i] and slope < 0.0)
         c.free[i] = 0.0 if held else 1.0
         c.step[i] = slope
 
@@ -177,10 +166,9 @@ def set_free(c, at):
 @kernel(c=Stages, to=LANES[:], wide=INT)
 def leave_free(c, to, wide):
     """Write Q_uu + mu with rows and columns of the identity for what is not free, in rows of so many vectors."""
-    across = c.controls + c.states
-    for i in range(c.m):
-        for j in range(i, c.m):
-            to[i * wide + j // 8, j % 8] = c.F[i * across + j // 8, j % 8] * c.free[i] * c.free[j]
+    for i in range(M):
+        for j in range(i, M):
+            to[i * wide + j // 8, j % 8] = c.D[i * V + j // 8, j % 8] * c.free[i] * c.free[j]
         if c.free[i] == 0.0:
             to[i * wide + i // 8, i % 8] = 1.0
 
@@ -192,180 +180,162 @@ def set_within(c, at):
     Newton steps of what is free, cut off at the bounds, the best of some lengths each: projected Newton. It ends when
     none makes it less.
     """
-    own = c.controls + 1
-    first = at * c.m
-    for i in range(c.m):
-        c.k[first + i] = min(max(0.0, c.low[first + i]), c.high[first + i])
-    best = value(c, at, c.k, first)
+    first = at * 8 * L + SMALL
+    bound = at * M
+    for i in range(M):
+        c.numbers[first + i] = min(max(0.0, c.low[bound + i]), c.high[bound + i])
+    best = value(c, c.numbers, first)
     for _ in range(PASSES):
         set_free(c, at)
-        leave_free(c, c.E, own)
-        for i in range(c.m):
-            c.E[i * own + c.controls, 0] = c.step[i] * c.free[i]
-        solve(c.E, c.m, own, c.controls)
+        leave_free(c, c.E, F + 1)
+        for i in range(M):
+            c.E[i * (F + 1) + F, 0] = c.step[i] * c.free[i]
+        solve(c.E, M, F + 1, F)
         before = best
         share = 1.0
         for _ in range(5):
-            for i in range(c.m):
-                moved = c.k[first + i] - share * c.E[i * own + c.controls, 0]
-                c.tried[i] = min(max(moved, c.low[first + i]), c.high[first + i])
-            cost = value(c, at, c.tried, 0)
+            for i in range(M):
+                moved = c.numbers[first + i] - share * c.E[i * (F + 1) + F, 0]
+                c.tried[i] = min(max(moved, c.low[bound + i]), c.high[bound + i])
+            cost = value(c, c.tried, 0)
             if cost < best:
                 best = cost
-                for i in range(c.m):
+                for i in range(M):
                     c.found[i] = c.tried[i]
             share = share * 0.5 if share > 0.25 else share * share
         if not best < before:
             break
-        for i in range(c.m):
-            c.k[first + i] = c.found[i]
+        for i in range(M):
+            c.numbers[first + i] = c.found[i]
     set_free(c, at)
 
 
-@kernel(c=Stages, at=INT, own=INT)
-def set_expansion(c, at, own):
-    """H of a knot, from the costs of it and P and p of the next one."""
-    n = c.n
-    m = c.m
-    across = c.controls + c.states
-    first = 8 * c.controls
-    block = c.controls + n // 8  # of the constant
-    e = n % 8
-    for i in range(n):
-        take_row(c.G, i * across, c.B, (at * n + i) * m, m)
-        take_row(c.G, i * across + c.controls, c.A, (at * n + i) * n, n)
-        c.G[i * across + block, e] = c.c[at * n + i]
-        for v in range(across):
-            c.PG[i * across + v] = 0.0
-        c.PG[i * across + block, e] = c.cost[own + n * c.states + i // 8, i % 8]
-    add_product(c.PG, tail(c.cost, own), c.G, n, 0, n, c.states, across, False)
-    for i in range(m):
-        for v in range(across):
-            c.H[i * across + v] = 0.0
-        take_row(c.H, i * across, c.R, (at * m + i) * m, m)
-        take_row(c.H, i * across + c.controls, c.S, (at * m + i) * n, n)
-        c.H[i * across + block, e] = c.r[at * m + i]
-    for i in range(n):
-        row = (first + i) * across
-        for v in range(c.controls, across):
-            c.H[row + v] = 0.0
-        take_row(c.H, row + c.controls, c.Q, (at * n + i) * n, n)
-        c.H[row + block, e] = c.q[at * n + i]
-    add_product(c.H, c.G, c.PG, m, 0, n, across, across, True)
-    add_product(c.H, c.G, c.PG, first + n, first, n, across, across, True)
-
-
-@kernel(c=Stages, at=INT, mu=REAL)
+@kernel(c=Stages, at=INT, mu=REAL, returns=REAL)
 def set_gains(c, at, mu):
-    """K and K of a knot, (3)."""
-    across = c.controls + c.states
-    block = c.controls + c.n // 8
-    for i in range(c.m):
-        for v in range(across):
-            c.F[i * across + v] = c.H[i * across + v]
-        c.F[i * across + i // 8, i % 8] = c.F[i * across + i // 8, i % 8] + mu
-    if c.is_bounded == 1:
+    """K and k of a knot, (3); return the least pivot."""
+    for i in range(M):
+        for v in range(i // 8, F):
+            c.D[i * V + v] = c.C[i * W + v]
+        c.D[i * V + i // 8] = fma(c.unit[i % 8], mu, c.D[i * V + i // 8])
+        c.D[i * V + F] = c.C[i * W + M // 8, M % 8]
+        for v in range(X):
+            c.D[i * V + F + 1 + v] = c.C[i * W + U + v]
+    if IS_BOUNDED:
         set_within(c, at)
-        leave_free(c, c.F, across)
-        for i in range(c.m):
-            if c.free[i] == 0.0:
-                for v in range(c.controls, across):
-                    c.F[i * across + v] = 0.0
-    c.least[at] = solve(c.F, c.m, across, c.controls)
-    for i in range(c.m):
-        if c.is_bounded == 0:
-            c.k[at * c.m + i] = -c.F[i * across + block, c.n % 8]
-        for v in range(c.states):
-            gain = c.F[i * across + c.controls + v] * -1.0
-            c.gains[i * c.states + v] = gain
-            c.rest[i * c.states + v] = fma(gain, -mu, c.H[i * across + c.controls + v])
-        put_row(c.K, (at * c.m + i) * c.n, c.gains, i * c.states, c.n)
+        leave_free(c, c.D, V)
+        for i in range(M):
+            for v in range(F, V):
+                c.D[i * V + v] = c.D[i * V + v] * c.free[i]
+    least = solve(c.D, M, V, F)
+    for i in range(M):
+        if not IS_BOUNDED:
+            c.numbers[at * 8 * L + SMALL + i] = -c.D[i * V + F, 0]
+        for v in range(X):
+            gain = c.D[i * V + F + 1 + v] * -1.0
+            c.rows[at * L + i * X + v] = gain
+            c.rest[i * X + v] = fma(gain, -mu, c.C[i * W + U + v])
+    return least
 
 
 @kernel(c=Stages, at=INT, own=INT)
 def set_cost(c, at, own):
-    """P and p of a knot, (4), and what a step of k gains."""
-    n = c.n
-    across = c.controls + c.states
-    first = 8 * c.controls
-    block = c.controls + n // 8
-    p = own + n * c.states
-    for i in range(n):
-        c.cost[p + i // 8, i % 8] = c.H[(first + i) * across + block, n % 8]
-        for v in range(i // 8, c.states):
-            row = c.H[(first + i) * across + c.controls + v]
-            for k in range(c.m):
-                row = fma(c.rest[k * c.states + v], c.gains[k * c.states + i // 8, i % 8], row)
-            c.cost[own + i * c.states + v] = row
-    slope = 0.0
-    curve = 0.0
-    for k in range(c.m):
-        control = c.k[at * c.m + k]
-        Qk = row_times(c.H, across, c.m, k, c.k, at * c.m)
-        Qu = c.H[k * across + block, n % 8]
+    """P of a knot, (4)."""
+    for r in range(0, N, 4):
+        for v in range(r // 8, X):
+            one = c.HX[(at * N + r) * X + v]
+            two = c.HX[(at * N + min(r + 1, N - 1)) * X + v]
+            three = c.HX[(at * N + min(r + 2, N - 1)) * X + v]
+            four = c.HX[(at * N + min(r + 3, N - 1)) * X + v]
+            for k in range(N):
+                y = c.PG[k * W + U + v]
+                x = (at * N + k) * W + U + r // 8
+                one = fma(y, c.G[x, r % 8], one)
+                two = fma(y, c.G[x, r % 8 + 1], two)
+                three = fma(y, c.G[x, r % 8 + 2], three)
+                four = fma(y, c.G[x, r % 8 + 3], four)
+            for k in range(M):
+                y = c.rest[k * X + v]
+                x = at * L + k * X + r // 8
+                one = fma(y, c.rows[x, r % 8], one)
+                two = fma(y, c.rows[x, r % 8 + 1], two)
+                three = fma(y, c.rows[x, r % 8 + 2], three)
+                four = fma(y, c.rows[x, r % 8 + 3], four)
+            c.cost_to_go[own + r * X + v] = one
+            if r + 1 < N:
+                c.cost_to_go[own + (r + 1) * X + v] = two
+            if r + 2 < N:
+                c.cost_to_go[own + (r + 2) * X + v] = three
+            if r + 3 < N:
+                c.cost_to_go[own + (r + 3) * X + v] = four
+    for i in range(N):
+        for j in range(i):
+            c.cost_to_go[own + i * X + j // 8, j % 8] = c.cost_to_go[own + j * X + i // 8, i % 8]
+
+
+@kernel(c=Stages, at=INT, own=INT, problem=INT)
+def set_slopes(c, at, own, problem):
+    """p of a knot, (4), and what a step of k gains."""
+    slope = c.slope[problem]
+    curve = c.curve[problem]
+    for v in range(X):
+        c.cost_to_go[own + N * X + v] = c.C[M * W + U + v]
+    for k in range(M):
+        control = c.numbers[at * 8 * L + SMALL + k]
+        Qk = row_times(c.C, W, k, c.numbers, at * 8 * L + SMALL)
+        Qu = c.C[k * W + M // 8, M % 8]
         slope = fma(Qu, control, slope)
         curve = fma(Qk, control, curve)
-        for v in range(c.states):
-            by_gain = fma(c.gains[k * c.states + v], Qk + Qu, c.cost[p + v])
-            c.cost[p + v] = fma(c.H[k * across + c.controls + v], control, by_gain)
-    c.slope[at] = slope
-    c.curve[at] = curve
-    for i in range(n):
-        c.p[at * n + i] = c.cost[p + i // 8, i % 8]
-        for j in range(i):
-            c.cost[own + i * c.states + j // 8, j % 8] = c.cost[own + j * c.states + i // 8, i % 8]
-        put_row(c.P, (at * n + i) * n, c.cost, own + i * c.states, n)
+        for v in range(X):
+            by_gain = fma(c.rows[at * L + k * X + v], Qk + Qu, c.cost_to_go[own + N * X + v])
+            c.cost_to_go[own + N * X + v] = fma(c.C[k * W + U + v], control, by_gain)
+    c.slope[problem] = slope
+    c.curve[problem] = curve
+
+
+@kernel(c=Stages, at=INT, after=INT, own=INT, problem=INT)
+def set_stage(c, at, after, own, problem):
+    """All of a knot and problem: its row, and P and p from those after it."""
+    set_expansion(c, at, after)
+    least = set_gains(c, at, c.mu[problem])
+    c.least[problem] = c.least[problem] if c.least[problem] < least else least
+    set_cost(c, at, own)
+    set_slopes(c, at, own, problem)
 
 
 @kernel(c=Stages, begin=INT, stop=INT)
 def all_stages(c, begin, stop):
     """Write the stages of all knots of some problems, from the end; several side by side, as they lie in memory."""
-    n = c.n
-    room = (n + 1) * c.states
     for first in range(begin, stop, TOGETHER):
         last = min(first + TOGETHER, stop)
         for problem in range(first, last):
-            own = (problem - first) * room
-            at = c.knots * c.problems + problem
-            for i in range(n):
-                c.cost[own + n * c.states + i // 8, i % 8] = c.p[at * n + i]
-                take_row(c.cost, own + i * c.states, c.P, (at * n + i) * n, n)
+            c.slope[problem] = 0.0
+            c.curve[problem] = 0.0
         for t in range(c.knots - 1, -1, -1):
             for problem in range(first, last):
-                at = t * c.problems + problem
-                own = (problem - first) * room
-                set_expansion(c, at, own)
-                set_gains(c, at, c.mu[problem])
-                set_cost(c, at, own)
+                if c.least[problem] > 0.0:
+                    own = t * c.kept + problem * (N + 1) * X
+                    set_stage(c, t * c.problems + problem, own + c.kept, own, problem)
+                    c.last[problem] = t
 
 
-class Rooms(threading.local):
-    """The room of each thread to compute in, by numbers of states and controls."""
-
-    def __init__(self) -> None:
-        self.known: dict[tuple[int, int], Stages] = {}
-
-
-ROOMS = Rooms()
+def sizes(n: int, m: int) -> dict[str, int]:
+    """Return the numbers that depend on those of states and controls alone."""
+    controls, states, own = m // 8 + 1, -(-n // 8), -(-m // 8)
+    found = {"N": n, "M": m, "U": controls, "X": states, "W": controls + states, "F": own, "V": own + 1 + states}
+    return found | {"SMALL": 8 * m * states}
 
 
-def prepared(knots: int, problems: int, n: int, m: int, arrays: Mapping[str, np.ndarray]) -> Stages:
-    """Return what this thread is given, until it is given other arrays."""
-    found = ROOMS.known.get((n, m)) or ROOMS.known.setdefault((n, m), _with_room(n, m))
-    found.point({name: array.__array_interface__["data"][0] for name, array in arrays.items()})
-    found.point({"problems": problems, "knots": knots, "is_bounded": int("low" in arrays)})
-    return found
+def room(n: int, m: int) -> dict[str, np.ndarray]:
+    """Return the arrays that stages are computed in."""
+    s = sizes(n, m)
+    rows = {"PG": -(-n // 4) * 4 * s["W"], "C": -(-(m + 1) // 4) * 4 * s["W"], "D": m * s["V"], "E": m * (s["F"] + 1)}
+    found = {name: zeros(count, 8) for name, count in (rows | {"rest": m * s["X"], "unit": 9}).items()}
+    np.fill_diagonal(found["unit"], 1.0)
+    return found | {name: zeros(m) for name in ("free", "step", "tried", "found")}
 
 
-def _with_room(n: int, m: int) -> Stages:
-    controls, states = -(-m // 8), -(-(n + 1) // 8)
-    across = controls + states
-    room = {"G": n * across, "PG": 8 * states * across, "H": 8 * across * across, "F": m * across}
-    room |= {"gains": m * states, "rest": m * states, "cost": TOGETHER * (n + 1) * states, "E": m * (controls + 1)}
-    room |= dict.fromkeys(("free", "step", "tried", "found"), controls)
-    found = Stages(n=n, m=m, controls=controls, states=states)
-    found.room = aligned_empty((sum(room.values()), 8), float)
-    found.room[...] = 0.0
-    starts = accumulate(room.values(), initial=found.room.ctypes.data // 64)
-    found.point({name: 64 * start for name, start in zip(room, starts, strict=False)})
+def zeros(*shape: int) -> np.ndarray:
+    """Return an array that begins at a multiple of 64 bytes."""
+    found = aligned_empty(shape, float)
+    found[...] = 0.0
     return found

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import ParameterError, ShapeError, UnsupportedError
 from cardan._dynamics.call.public import Reals
-from cardan._motion.optimal.descent import batched, checked_problem, compiled, first, tiled
+from cardan._motion.optimal.descent import batched, checked_problem, compiled, first, moved, tiled
 from cardan._motion.optimal.motions import total
 from cardan._motion.optimal.problem import Problem
 from cardan._motion.tasks.task import checked_array
@@ -120,8 +120,8 @@ def predictive_sampling(
     tried = controls[:, None] + e  # (T, count, problems, m)
     np.clip(tried, *motions.bounds, out=tried)
     many = tiled(start[0][None], count)[0], tiled(start[1][None], count)[0]
-    moved = motions.motion(many, tried.reshape(T, -1, m), {n: tiled(a, count) for n, a in given.items()})
-    best = np.clip(_chosen(tried, moved.cost.reshape(count, -1), heat), *motions.bounds)
+    tries = moved(motions, many, tried.reshape(T, -1, m), {n: tiled(a, count) for n, a in given.items()})
+    best = np.clip(_chosen(tried, tries.cost.reshape(count, -1), heat), *motions.bounds)
     found = first(WHERE, motions, start, best, given)
     return Rollout(*(batched(a, batch, axis) for a, axis in zip(found[:4], (1, 1, 1, 0), strict=True)))
 
