@@ -10,6 +10,7 @@ import scipy.optimize
 import cardan
 from cardan import optimal
 from cardan._motion.optimal import riccati_sweep as page
+from cardan._motion.optimal.riccati_kernel import all_stages, sizes
 from cardan.errors import (
     ConfigurationError,
     DTypeError,
@@ -47,10 +48,8 @@ def cost_of(given, rest, x, u):
     return total + 0.5 * x @ final @ x + rest["final_slope"] @ x
 
 
-@pytest.mark.parametrize("largest", [page.LARGEST, 0], ids=["program", "kernel"])
-def test_riccati_finds_the_least_cost(largest, monkeypatch):
+def test_riccati_finds_the_least_cost():
     """No other controls cost less, and the feedback's cost is what P and p say."""
-    monkeypatch.setattr(page, "LARGEST", largest)
     given, rest = linear(6, 4, 2)
     found = optimal.riccati(*given, **rest)
     rng, x0 = np.random.default_rng(1), np.array([1.0, -2.0, 0.5, 0.3])
@@ -89,19 +88,15 @@ def test_riccati_of_a_batch_and_of_what_is_given_once():
     close(P, np.eye(2) + A.T @ P @ A - A.T @ P @ B @ np.linalg.solve(H, B.T @ P @ A), 1e-10)
 
 
-@pytest.mark.parametrize("largest", [page.LARGEST, 0], ids=["program", "kernel"])
-def test_riccati_of_what_overflows_is_refused_without_warnings(largest, monkeypatch):
+def test_riccati_of_what_overflows_is_refused_without_warnings():
     """NumPy warned of large problems as they ran away."""
-    monkeypatch.setattr(page, "LARGEST", largest)
     (A, *given), _ = linear(6, 4, 2)
     with pytest.raises(ParameterError, match="positive definite"):  # warnings of ours are errors
         optimal.riccati(1e200 * A, *given)
 
 
-@pytest.mark.parametrize("largest", [page.LARGEST, 0], ids=["program", "kernel"])
-def test_riccati_of_controls_in_units_of_their_own(largest, monkeypatch):
+def test_riccati_of_controls_in_units_of_their_own():
     """And of costs whose matrices are not symmetric, which are those of the symmetric parts; and of no problems."""
-    monkeypatch.setattr(page, "LARGEST", largest)
     (A, B, Q, R, final), rest = linear(5, 3, 2)
     found = optimal.riccati(A, B, Q, R, final, **rest)
     D, skew = np.diag([1e-9, 1e9]), np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 2.0], [0.0, -2.0, 0.0]])
@@ -140,58 +135,69 @@ def test_what_riccati_refuses():
         optimal.riccati(*given[:3], "R", given[4])
 
 
-@pytest.mark.parametrize("largest", [page.LARGEST, 0], ids=["program", "kernel"])
-@pytest.mark.parametrize("m", [1, 3])
-def test_controls_between_bounds_are_the_best(m, largest, monkeypatch):
-    """No k within its bounds costs less (Karush, Kuhn and Tucker), and feedback does not move what is at one."""
-    monkeypatch.setattr(page, "LARGEST", largest)
-    rng, N = np.random.default_rng(m), 50
-    root = rng.normal(size=(N, m, m))
-    R, r = root @ np.swapaxes(root, -1, -2) + 0.05 * np.eye(m), rng.normal(size=(N, m))
-    zero = {"A": np.zeros((N, 2, 2)), "B": np.zeros((N, 2, m)), "Q": np.zeros((N, 2, 2)), "q": np.zeros((N, 2))}
-    at = page.Knots(**zero, S=rng.normal(size=(N, m, 2)), R=R, r=r)
-    low, high = -rng.uniform(0, 1, size=(N, m)), rng.uniform(0, 1, size=(N, m))
-    one = page.Knots(*(a[None] for a in at))
-    ends = np.zeros((N, 2, 2)), np.zeros((N, 2))
-    found = page.sweep(one, *ends, np.zeros(N), (low[None], high[None]))
-    K, k = found.K[0], found.k[0]
-    slope = r + (R @ k[..., None])[..., 0]
-    at_low, at_high = k <= low, k >= high
-    free = ~at_low & ~at_high
-    assert (at_low | at_high).any()
-    assert free.any()
-    np.testing.assert_allclose(slope[free], 0.0, atol=1e-10)
-    assert (slope[at_low] >= 0.0).all()
-    assert (slope[at_high] <= 0.0).all()
-    assert (K[~free] == 0.0).all()
+def swept(knots, ends, mu, bounds=None):
+    """P, p, K and k of all knots and problems, by arrays of knots (T, N, ...) and of the ends, of all problems."""
+    (T, N, n, m), s = knots["B"].shape, sizes(*knots["B"].shape[2:])
+    c = page._with_room(page._arranged(n, m, knots, ends), n, m)
+    c.mu = mu
+    if bounds:
+        c.low, c.high = (np.ascontiguousarray(b).reshape(-1) for b in bounds)
+    all_stages.fixed(**s, L=m * s["X"] + s["F"], IS_BOUNDED=bounds is not None)(c, 0, N)
+    assert (c.least > 0.0).all()
+    cost, rows = c.cost_to_go.reshape(T + 1, N, n + 1, -1)[..., :n], c.numbers.reshape(T, N, -1)
+    K, k = rows[..., : s["SMALL"]].reshape(T, N, m, -1)[..., :n], rows[..., s["SMALL"] : s["SMALL"] + m]
+    return cost[..., :n, :], cost[..., n, :], K, k
 
 
-@pytest.mark.parametrize(("n", "m"), [(1, 1), (3, 9), (7, 2), (8, 8), pytest.param(14, 7, marks=pytest.mark.slow)])
-def test_the_kernel_is_the_program(n, m, monkeypatch):
-    """Sizes within, at and beyond a vector; gaps and bounds; problems side by side, each as by itself."""
+def times(M, x):
+    return (M @ x[..., None])[..., 0]
+
+
+@pytest.mark.parametrize(
+    ("n", "m"), [(1, 1), (2, 3), (3, 9), (7, 2), (8, 8), (17, 4), pytest.param(14, 7, marks=pytest.mark.slow)]
+)
+def test_stages_are_the_equations(n, m):
+    """Sizes within, at and beyond a vector; gaps and bounds; problems side by side, each as by itself.
+
+    No k within its bounds costs less (Karush, Kuhn and Tucker), and feedback does not move what is at one. P and p are
+    those of the K and k that were found.
+    """
     rng, T, N = np.random.default_rng(n), 3, 19
 
     def positive(size):
         root = rng.normal(size=(T, N, size, size))
         return root @ np.swapaxes(root, -1, -2) / size + 0.1 * np.eye(size)
 
-    W = positive(n + m)
-    A, B = rng.normal(size=(T, N, n, n)) / n, rng.normal(size=(T, N, n, m))
-    slopes = rng.normal(size=(T, N, n)), rng.normal(size=(T, N, m))
-    blocks = W[..., :n, :n], W[..., n:, :n], W[..., n:, n:]
-    knots = page.Knots(A, B, *map(np.ascontiguousarray, blocks), *slopes)
-    P, p, mu, c = positive(n)[0], rng.normal(size=(N, n)), rng.uniform(size=N), rng.normal(size=(T, N, n))
-    for bounds in (None, [np.full((T, N, m), -0.3), np.full((T, N, m), 0.2)]):
-        monkeypatch.setattr(page, "LARGEST", n)
-        expected = page.sweep(knots, P, p, mu, bounds, c)
-        monkeypatch.setattr(page, "LARGEST", 0)
-        found = page.sweep(knots, P, p, mu, bounds, c)
-        for a, b in zip(found[:6], expected[:6], strict=True):
-            np.testing.assert_allclose(a, b, atol=1e-13 * max(1.0, np.abs(b).max()))
-        own = [np.ascontiguousarray(a[:, 5:6]) for a in knots]
-        alone = page.sweep(
-            page.Knots(*own), P[5:6], p[5:6], mu[5:6], bounds and [b[:, 5:6].copy() for b in bounds], c[:, 5:6].copy()
-        )
+    W, turned = positive(n + m), lambda M: np.swapaxes(M, -1, -2)
+    knots = {"A": rng.normal(size=(T, N, n, n)) / n, "B": rng.normal(size=(T, N, n, m)), "Q": W[..., :n, :n]}
+    knots |= {"S": W[..., n:, :n], "R": W[..., n:, n:]}
+    knots |= {name: rng.normal(size=(T, N, size)) for name, size in (("q", n), ("r", m), ("c", n))}
+    ends, mu = {"final": positive(n)[0], "final_slope": rng.normal(size=(N, n))}, rng.uniform(size=N)
+    for limits in (None, (-0.3, 0.2)):
+        bounds = limits and [np.full((T, N, m), limit) for limit in limits]
+        P, p, K, k = found = swept(knots, ends, mu, bounds)
+        np.testing.assert_array_equal(P[-1], ends["final"])
+        A, B, Q, S, R, q, r, c = (knots[name] for name in "ABQSRqrc")
+        after = p[1:] + times(P[1:], c)
+        Q_u, Q_x = r + times(turned(B), after), q + times(turned(A), after)
+        Q_uu, Q_ux, Q_xx = R + turned(B) @ P[1:] @ B, S + turned(B) @ P[1:] @ A, Q + turned(A) @ P[1:] @ A
+        H = Q_uu + mu[:, None, None] * np.eye(m)
+        slope, at_low, at_high = Q_u + times(H, k), np.zeros(k.shape, bool), np.zeros(k.shape, bool)
+        if limits:
+            at_low, at_high = k <= limits[0], k >= limits[1]
+            assert (at_low | at_high).any()
+        free = ~(at_low | at_high)
+        assert free.any()
+        assert (np.abs(slope[free]) < 1e-12 * max(1.0, np.abs(Q_u).max())).all()
+        assert (slope[at_low] >= 0.0).all()
+        assert (slope[at_high] <= 0.0).all()
+        assert (K[~free] == 0.0).all()
+        close((H @ K + Q_ux) * free[..., None], 0.0 * Q_ux, 1e-12)
+        close(P[:-1], Q_xx + turned(K) @ Q_uu @ K + turned(K) @ Q_ux + turned(Q_ux) @ K, 1e-12)
+        close(p[:-1], Q_x + times(turned(K), times(Q_uu, k) + Q_u) + times(turned(Q_ux), k), 1e-12)
+        own = {name: np.ascontiguousarray(a[:, 5:6]) for name, a in knots.items()}
+        one = {name: a[5:6] for name, a in ends.items()}
+        alone = swept(own, one, mu[5:6].copy(), bounds and [b[:, 5:6] for b in bounds])
         for a, b in zip(alone, found, strict=True):
             np.testing.assert_array_equal(a[:, 0], b[:, 5])
 

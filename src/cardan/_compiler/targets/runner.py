@@ -95,17 +95,6 @@ class Runner(ABC):
             threads: at most so many; None for the setting of `set_num_threads`.
         """
 
-    def in_turn(self, arrays: Arrays, results: Arrays) -> None:
-        """Compute batches of float64 one after the other, each of which may read what those before it wrote.
-
-        Args:
-            arrays: the inputs, of shape (batches, states, ...). A batch lies in one piece; the next may be anywhere.
-            results: likewise.
-        """
-        for given, out in zip(zip(*arrays, strict=True), zip(*results, strict=True), strict=True):
-            rows = [a.reshape(len(a), array.size) for a, array in zip(out, self.outputs, strict=True)]
-            self.write(given, rows, len(rows[0]), np.dtype(float))
-
     @abstractmethod
     def times(self, count: int) -> Runner:
         """Return the program run so many times as often, by the same machine code; see `program.replay.times`."""

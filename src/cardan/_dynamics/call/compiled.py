@@ -20,7 +20,7 @@ from cardan._compiler.program.replay import times, whole
 from cardan._compiler.runtime.memory import empty
 from cardan._compiler.targets import Outline, Runner
 from cardan._compiler.targets.llvm.fast_path import held_by
-from cardan._compiler.targets.runner import Arrays, PythonCall
+from cardan._compiler.targets.runner import PythonCall
 from cardan._dynamics.call.arguments import Batch, check_finite, checked_batch, handler_of, meant_argument, pieces
 from cardan._dynamics.call.conversion import SecondTry
 from cardan._dynamics.call.results import Form
@@ -258,10 +258,6 @@ class Bound:
         return results[0] if self._packed else self._compiled.returned(results)
 
     __signature__: Any = _Signature()
-
-    def in_turn(self, arrays: Arrays, results: Arrays) -> None:
-        """Compute batches one after the other, and check nothing; see `Runner.in_turn`."""
-        self._compiled.run.in_turn(arrays, results)
 
     @property
     def places(self) -> dict[str, Any]:

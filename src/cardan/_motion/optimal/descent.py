@@ -29,6 +29,8 @@ by half of its last term or more, and never becomes smaller.
 
 Problems of a batch descend together, each with its own share, mu and end. None depends on the others.
 
+Several iterations are one call of a kernel (`descent_kernel`), for up to eight problems side by side (`workspace`).
+
 Source: Tassa, Erez and Todorov, Synthesis and stabilization of complex behaviors through online trajectory optimization
 (2012); for bounds, Tassa, Mansard and Todorov, Control-limited differential dynamic programming (2014); for costates,
 Pantoja, Differential dynamic programming and Newton's method (1988). For gaps, Giftthaler et al., A family of iterative
@@ -39,6 +41,7 @@ Cost: of an iteration, T steps one after the other, their derivatives all at onc
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -261,7 +264,7 @@ def _descended(
     own |= {name: np.zeros(N, dtype=int) for name in ("done", "converged", "iterations")}
     arrays, K = {"q": motion.q, "v": motion.v, motions.control: motion.u}, np.zeros((T, N, m, n))
 
-    def descend(problems: np.ndarray, most: int) -> None:
+    def descend(most: int, problems: np.ndarray) -> None:
         held = workspace(motions, T, N, is_exact)
         held.c.tolerance = tolerance
         count = held.run(problems, arrays | given, own, most)
@@ -271,11 +274,11 @@ def _descended(
             array[problems] = getattr(held.c, name)[:count]
         K[:, problems] = held.c.gains.reshape(T, -1, m, 8 * motions.numbers["X"])[:, :count, :, :n]
 
-    for begun in range(0, max(iterations, 1), AT_ONCE):
+    for begun in range(0, max(iterations, int(motions.has_gaps)), AT_ONCE):  # the gaps at least
         live = np.flatnonzero(own["done"] == 0)
         if not len(live):
             break
-        _split(motions, live, T, lambda problems, most=min(AT_ONCE, iterations - begun): descend(problems, most))
+        _split(motions, live, T, functools.partial(descend, min(AT_ONCE, iterations - begun)))
     found = own["cost"], own["left"], own["converged"] > 0, own["iterations"], own["widest"]
     return Found(motion.q, motion.v, motion.u, K, *found)
 
@@ -296,8 +299,7 @@ def moved(
     """Return the motions from some states by these controls, and what they cost."""
     T, N = u.shape[:2]
     near = {name: np.broadcast_to(a, (T + 1, *a.shape)) for name, a in zip(STATE, start, strict=True)}
-    arrays = near | {motions.control: u, "share ": np.ones((T + 1, N)), **given}
-    arrays |= {"K ": np.zeros((T, N, motions.numbers["SMALL"])), "k ": np.zeros_like(u)}
+    arrays = {**near, motions.control: u, **given}
     q, v, found, cost = *(np.empty((T + 1, *a.shape)) for a in start), np.empty_like(u), np.empty(N)
 
     def move(problems: np.ndarray) -> None:

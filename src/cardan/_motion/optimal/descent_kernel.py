@@ -161,7 +161,7 @@ def keep(c, g, state, control, row, every):
 
 @kernel(c=Descent)
 def set_gaps(c):
-    """c of all knots, and of each problem its sum and the largest; 0 where the sum is, but for rounding errors."""
+    """Set c of all knots, and of each problem its sum and the largest: 0 of what is closed but for rounding errors."""
     n = c.problems
     run(c.gap, c.knots * n)
     for g in range(n):
@@ -182,7 +182,7 @@ def set_gaps(c):
 
 @kernel(c=Descent)
 def set_expansions(c):
-    """Dynamics to first and costs to second order near the motions."""
+    """Expand dynamics to first and costs to second order near the motions."""
     n = c.problems
     run(c.expansion, c.knots * n)
     run(c.last_expansion, n)
@@ -206,7 +206,7 @@ def set_expansions(c):
 
 @kernel(c=Descent)
 def add_curvature(c):
-    """The second derivatives of the step, weighed with the costates."""
+    """Add the second derivatives of the step, weighed with the costates."""
     n = c.problems
     for g in range(n):
         after = c.x
@@ -231,7 +231,7 @@ def add_curvature(c):
 
 @kernel(c=Descent)
 def sweep(c):
-    """The recursion of all problems that are not done."""
+    """Run the recursion of all problems that are not done."""
     for g in range(c.problems):
         c.least[g] = 1e300 if c.done[g] == 0 else -1.0
         for v in range((N + 1) * X):
@@ -241,7 +241,7 @@ def sweep(c):
 
 @kernel(c=Descent, g=INT)
 def set_changes(c, g):
-    """What a whole step adds to the cost where there are gaps, as the expansion has it: to first and second order."""
+    """Set what a whole step adds to the cost, to first and second order, where there are gaps."""
     slope = 0.0
     curve = 0.0
     for i in range(N):
@@ -394,7 +394,7 @@ def finish(c, g):
 
 @kernel(c=Descent)
 def iterate(c):
-    """One iteration of all problems that are not done."""
+    """Do one iteration of all problems that are not done."""
     set_expansions(c)
     for g in range(c.problems):
         c.best_cost[g] = c.cost[g]
@@ -425,6 +425,9 @@ def begin(c):
         for g in range(c.problems):
             c.apart[g] = c.x[g]
     else:
+        for at in range(c.knots * c.problems):
+            for i in range(SMALL + M):
+                c.numbers[at * 8 * L + i] = 0.0  # K and k
         roll_whole(c)
 
 

@@ -136,7 +136,9 @@ class Motions:
         lengths = {"K ": s["SMALL"], "k ": self.controls} | {name: size for name, (size,) in self._own.items()}
         lengths |= {"share ": 1, "gap ": self.n * self.has_gaps}
         lengths |= {name: math.prod(core) for name, core in self.parameters.items()}
-        return {n: slice(*ends) for n, ends in zip(lengths, pairwise(accumulate(lengths.values(), initial=0)), strict=True)}
+        return {
+            n: slice(*ends) for n, ends in zip(lengths, pairwise(accumulate(lengths.values(), initial=0)), strict=True)
+        }
 
     @cached_property
     def vectors(self) -> int:
@@ -273,7 +275,7 @@ class Motions:
     @cached_property
     def steps(self) -> Program:
         """One step near a motion, with feedback."""
-        model, places, m = self.model, self.places, self.controls
+        places, m = self.places, self.controls
         limits = self.bounds if self.is_bounded else None
 
         def step_near(model: Model, given: Mapping[str, Any]) -> Moved:

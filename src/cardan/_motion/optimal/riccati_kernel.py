@@ -49,6 +49,7 @@ class Stages(Record):
     least = F64[:]  # least pivot of Q_uu + mu, or the first that is not above 0: no stage follows. Infinite at first
     last = I64[:]  # the last stage
     unit = LANES[:]  # of each lane 1 in it, and behind them 0
+    sums = LANES[:]
     PG = LANES[:]
     C = LANES[:]  # rows of controls and of the constant, of H
     D = LANES[:]  # Q_uu + mu, Q_u and Q_ux, solved in place
@@ -60,48 +61,47 @@ class Stages(Record):
     found = F64[:]
 
 
+@kernel(A=LANES[:], x=INT, wide=INT, e=INT, B=LANES[:], y=INT, across=INT, count=INT, sums=LANES[:])
+def add_product(A, x, wide, e, B, y, across, count, sums):
+    """Add four rows of A^T B, those of lanes e to e + 3 of A, at one vector of B; both from a vector on, row by row."""
+    one = sums[0]
+    two = sums[1]
+    three = sums[2]
+    four = sums[3]
+    for k in range(count):
+        row = B[y + k * across]
+        one = fma(row, A[x + k * wide, e], one)
+        two = fma(row, A[x + k * wide, e + 1], two)
+        three = fma(row, A[x + k * wide, e + 2], three)
+        four = fma(row, A[x + k * wide, e + 3], four)
+    sums[0] = one
+    sums[1] = two
+    sums[2] = three
+    sums[3] = four
+
+
 @kernel(c=Stages, at=INT, own=INT)
 def set_expansion(c, at, own):
-    """H of the controls and the constant."""
+    """Set PG, and H of the controls and the constant."""
+    p = own + N * X
     for r in range(0, N, 4):
         for v in range(W):
-            place = M % 8 if v == M // 8 else 8
-            one = c.unit[place] * c.cost_to_go[own + N * X + r // 8, r % 8]
-            two = c.unit[place] * c.cost_to_go[own + N * X + r // 8, r % 8 + 1]
-            three = c.unit[place] * c.cost_to_go[own + N * X + r // 8, r % 8 + 2]
-            four = c.unit[place] * c.cost_to_go[own + N * X + r // 8, r % 8 + 3]
-            for k in range(N):
-                y = c.G[(at * N + k) * W + v]
-                x = own + k * X + r // 8
-                one = fma(y, c.cost_to_go[x, r % 8], one)
-                two = fma(y, c.cost_to_go[x, r % 8 + 1], two)
-                three = fma(y, c.cost_to_go[x, r % 8 + 2], three)
-                four = fma(y, c.cost_to_go[x, r % 8 + 3], four)
-            c.PG[r * W + v] = one
-            c.PG[(r + 1) * W + v] = two
-            c.PG[(r + 2) * W + v] = three
-            c.PG[(r + 3) * W + v] = four
+            for i in range(4):
+                c.sums[i] = c.unit[M % 8 if v == M // 8 else 8] * c.cost_to_go[p + r // 8, r % 8 + i]
+            add_product(c.cost_to_go, own + r // 8, X, r % 8, c.G, at * N * W + v, W, N, c.sums)
+            for i in range(4):
+                c.PG[(r + i) * W + v] = c.sums[i]
     for r in range(0, M + 1, 4):
         for v in range(r // 8, W):
-            one = c.HU[(at * (M + 1) + r) * W + v]
-            two = c.HU[(at * (M + 1) + min(r + 1, M)) * W + v]
-            three = c.HU[(at * (M + 1) + min(r + 2, M)) * W + v]
-            four = c.HU[(at * (M + 1) + min(r + 3, M)) * W + v]
-            for k in range(N):
-                y = c.PG[k * W + v]
-                x = (at * N + k) * W + r // 8
-                one = fma(y, c.G[x, r % 8], one)
-                two = fma(y, c.G[x, r % 8 + 1], two)
-                three = fma(y, c.G[x, r % 8 + 2], three)
-                four = fma(y, c.G[x, r % 8 + 3], four)
-            c.C[r * W + v] = one
-            c.C[(r + 1) * W + v] = two
-            c.C[(r + 2) * W + v] = three
-            c.C[(r + 3) * W + v] = four
+            for i in range(4):
+                c.sums[i] = c.HU[(at * (M + 1) + min(r + i, M)) * W + v]
+            add_product(c.G, at * N * W + r // 8, W, r % 8, c.PG, v, W, N, c.sums)
+            for i in range(4):
+                c.C[(r + i) * W + v] = c.sums[i]
     for v in range(M // 8, W):
         total = c.C[M * W + v]
         for k in range(N):
-            total = fma(c.G[(at * N + k) * W + v], c.cost_to_go[own + N * X + k // 8, k % 8], total)
+            total = fma(c.G[(at * N + k) * W + v], c.cost_to_go[p + k // 8, k % 8], total)
         c.C[M * W + v] = total
 
 
@@ -212,7 +212,7 @@ def set_within(c, at):
 
 @kernel(c=Stages, at=INT, mu=REAL, returns=REAL)
 def set_gains(c, at, mu):
-    """K and k of a knot, (3); return the least pivot."""
+    """Set K and k of a knot, (3); return the least pivot."""
     for i in range(M):
         for v in range(i // 8, F):
             c.D[i * V + v] = c.C[i * W + v]
@@ -239,34 +239,15 @@ def set_gains(c, at, mu):
 
 @kernel(c=Stages, at=INT, own=INT)
 def set_cost(c, at, own):
-    """P of a knot, (4)."""
+    """Set P of a knot, (4)."""
     for r in range(0, N, 4):
         for v in range(r // 8, X):
-            one = c.HX[(at * N + r) * X + v]
-            two = c.HX[(at * N + min(r + 1, N - 1)) * X + v]
-            three = c.HX[(at * N + min(r + 2, N - 1)) * X + v]
-            four = c.HX[(at * N + min(r + 3, N - 1)) * X + v]
-            for k in range(N):
-                y = c.PG[k * W + U + v]
-                x = (at * N + k) * W + U + r // 8
-                one = fma(y, c.G[x, r % 8], one)
-                two = fma(y, c.G[x, r % 8 + 1], two)
-                three = fma(y, c.G[x, r % 8 + 2], three)
-                four = fma(y, c.G[x, r % 8 + 3], four)
-            for k in range(M):
-                y = c.rest[k * X + v]
-                x = at * L + k * X + r // 8
-                one = fma(y, c.rows[x, r % 8], one)
-                two = fma(y, c.rows[x, r % 8 + 1], two)
-                three = fma(y, c.rows[x, r % 8 + 2], three)
-                four = fma(y, c.rows[x, r % 8 + 3], four)
-            c.cost_to_go[own + r * X + v] = one
-            if r + 1 < N:
-                c.cost_to_go[own + (r + 1) * X + v] = two
-            if r + 2 < N:
-                c.cost_to_go[own + (r + 2) * X + v] = three
-            if r + 3 < N:
-                c.cost_to_go[own + (r + 3) * X + v] = four
+            for i in range(4):
+                c.sums[i] = c.HX[(at * N + min(r + i, N - 1)) * X + v]
+            add_product(c.G, at * N * W + U + r // 8, W, r % 8, c.PG, U + v, W, N, c.sums)
+            add_product(c.rows, at * L + r // 8, X, r % 8, c.rest, v, X, M, c.sums)
+            for i in range(min(4, N - r)):
+                c.cost_to_go[own + (r + i) * X + v] = c.sums[i]
     for i in range(N):
         for j in range(i):
             c.cost_to_go[own + i * X + j // 8, j % 8] = c.cost_to_go[own + j * X + i // 8, i % 8]
@@ -274,7 +255,7 @@ def set_cost(c, at, own):
 
 @kernel(c=Stages, at=INT, own=INT, problem=INT)
 def set_slopes(c, at, own, problem):
-    """p of a knot, (4), and what a step of k gains."""
+    """Set p of a knot, (4), and add what a step of k gains."""
     slope = c.slope[problem]
     curve = c.curve[problem]
     for v in range(X):
@@ -294,7 +275,7 @@ def set_slopes(c, at, own, problem):
 
 @kernel(c=Stages, at=INT, after=INT, own=INT, problem=INT)
 def set_stage(c, at, after, own, problem):
-    """All of a knot and problem: its row, and P and p from those after it."""
+    """Set all of a knot and problem: its row, and P and p from those after it."""
     set_expansion(c, at, after)
     least = set_gains(c, at, c.mu[problem])
     c.least[problem] = c.least[problem] if c.least[problem] < least else least
@@ -329,7 +310,7 @@ def room(n: int, m: int) -> dict[str, np.ndarray]:
     """Return the arrays that stages are computed in."""
     s = sizes(n, m)
     rows = {"PG": -(-n // 4) * 4 * s["W"], "C": -(-(m + 1) // 4) * 4 * s["W"], "D": m * s["V"], "E": m * (s["F"] + 1)}
-    found = {name: zeros(count, 8) for name, count in (rows | {"rest": m * s["X"], "unit": 9}).items()}
+    found = {name: zeros(count, 8) for name, count in (rows | {"rest": m * s["X"], "unit": 9, "sums": 4}).items()}
     np.fill_diagonal(found["unit"], 1.0)
     return found | {name: zeros(m) for name in ("free", "step", "tried", "found")}
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -108,7 +108,7 @@ def riccati(
     arrays = {k: checked_array(WHERE, k, given[k], core) for k, core in (cores | ends).items() if given[k] is not None}
     batch, T = _leading({k: a.shape[: a.ndim - len((cores | ends)[k])] for k, a in arrays.items()}, ends)
     # x^T Q x is that of the symmetric part
-    arrays |= {k: 0.5 * (arrays[k] + _T(arrays[k])) for k in ("Q", "R", "final")}
+    arrays |= {k: 0.5 * (arrays[k] + np.swapaxes(arrays[k], -1, -2)) for k in ("Q", "R", "final")}
     N, s = math.prod(batch), sizes(n, m)
 
     def of_all(name: str) -> np.ndarray:
@@ -120,15 +120,16 @@ def riccati(
     def of_end(name: str) -> np.ndarray:
         return np.broadcast_to(arrays.get(name, np.zeros(ends[name])), (*batch, *ends[name])).reshape(N, *ends[name])
 
-    c = _arranged(n, m, {name: of_all(name) for name in cores}, {name: of_end(name) for name in ends})
-    split(N, T * (n + m) ** 3, TOGETHER, None, lambda start, stop: _stages(n, m)(_with_room(c, n, m), start, stop))
-    bad = np.flatnonzero(~(c.least > 0.0))
+    held = _arranged(n, m, {name: of_all(name) for name in cores}, {name: of_end(name) for name in ends})
+    split(N, T * (n + m) ** 3, TOGETHER, None, lambda start, stop: _stages(n, m)(_with_room(held, n, m), start, stop))
+    bad = np.flatnonzero(~(held.least > 0.0))
     if len(bad):
-        worst = bad[c.last[bad].argmax()]
-        got = f"{c.least[worst]:.3g} as its least pivot at knot {c.last[worst]}"
+        worst = bad[held.last[bad].argmax()]
+        got = f"{held.least[worst]:.3g} as its least pivot at knot {held.last[worst]}"
         raise ParameterError("R + B^T P B of riccati", got=got, expected="a positive definite matrix")
-    P, K = c.cost_to_go.reshape(T + 1, N, n + 1, -1)[..., :n], c.numbers.reshape(T, N, -1)
-    k, K = K[..., s["SMALL"] : s["SMALL"] + m], K[..., : s["SMALL"]].reshape(T, N, m, -1)[..., :n]
+    P = held.cost_to_go.reshape(T + 1, N, n + 1, 8 * s["X"])[..., :n]
+    row = held.numbers.reshape(T, N, 8 * _vectors(n, m))
+    k, K = row[..., s["SMALL"] : s["SMALL"] + m], row[..., : s["SMALL"]].reshape(T, N, m, 8 * s["X"])[..., :n]
     found = K, k, P[..., :n, :], P[..., n, :]
     return Riccati(*(np.moveaxis(a, 0, 1).reshape(*batch, a.shape[0], *a.shape[2:]) for a in found))
 
@@ -136,8 +137,12 @@ def riccati(
 @functools.cache
 def _stages(n: int, m: int) -> Kernel:
     """Return the kernel for so many states and controls."""
-    s = sizes(n, m)
-    return all_stages.fixed(**s, L=m * s["X"] + s["F"])
+    return all_stages.fixed(**sizes(n, m), L=_vectors(n, m))
+
+
+def _vectors(n: int, m: int) -> int:
+    """Of a row that holds K and k alone."""
+    return m * sizes(n, m)["X"] + sizes(n, m)["F"]
 
 
 def _arranged(n: int, m: int, knots: Mapping[str, np.ndarray], ends: Mapping[str, np.ndarray]) -> Stages:
@@ -148,12 +153,18 @@ def _arranged(n: int, m: int, knots: Mapping[str, np.ndarray], ends: Mapping[str
     G[..., :m], G[..., m], G[..., first : first + n] = knots["B"], knots["c"], knots["A"]
     HU[..., :m, :m], HU[..., :m, m], HX[..., :n] = knots["R"], knots["r"], knots["Q"]
     HU[..., :m, first : first + n], HU[..., m, first : first + n] = knots["S"], knots["q"]
-    cost, rows = zeros(T + 1, N, n + 1, states), zeros(T * N * (m * s["X"] + s["F"]), 8)
+    cost, rows = zeros(T + 1, N, n + 1, states), zeros(T * N * _vectors(n, m), 8)
     cost[T, :, :n, :n], cost[T, :, n, :n] = ends["final"], ends["final_slope"]
     flat = {name: a.reshape(-1, 8) for name, a in (("G", G), ("HU", HU), ("HX", HX), ("cost_to_go", cost))}
     one = {name: np.zeros(N) for name in ("mu", "slope", "curve")} | {"least": np.full(N, np.inf)}
     return Stages(
-        **flat, **one, rows=rows, numbers=rows.ravel(), last=np.zeros(N, int), problems=N, knots=T,
+        **flat,
+        **one,
+        rows=rows,
+        numbers=rows.ravel(),
+        last=np.zeros(N, int),
+        problems=N,
+        knots=T,
         kept=N * (n + 1) * s["X"],
     )
 

@@ -25,6 +25,7 @@ class Workspace:
         tile, L, size = SHARES * N, motions.vectors, motions.states
         c = self.c = Descent(knots=T, problems=N, lower=motions.bounds[0], upper=motions.bounds[1], **room(n, m))
         self.rows = zeros(T + 1, N, 8 * L)
+        self.rows[..., motions.places["share "]] = 1.0
         self._vectors(rows=self.rows, tile=zeros(tile, 8 * L), gains=zeros(T, N, s["SMALL"]))
         self._vectors(G=zeros(T * N, 8 * n * s["W"]), HU=zeros(T * N, 8 * (m + 1) * s["W"]))
         self._vectors(HX=zeros(T * N, 8 * n * s["X"]), end=zeros(N, 8 * (n + 1) * s["X"]))
@@ -66,8 +67,8 @@ class Workspace:
         last = {"row": rows[-N:], "end": c.end, "state": state[-N:], "cost": c.cost_of_last}
         c.expansion, c.last_expansion = self._made("expansions", near), self._made("last_expansions", last, few)
         c.whole_step, c.final = self._made("steps", moved, few), self._made("finals", last, few)
-        c.shared_step = self._made("steps", tile, False, "of the tile")
-        c.shared_final = self._made("finals", tile | {"cost": c.tile_last}, False, "of the tile")
+        c.shared_step = self._made("steps", tile, few, "of the tile")
+        c.shared_final = self._made("finals", tile | {"cost": c.tile_last}, few, "of the tile")
         if motions.has_gaps:
             c.gap = self._made("gaps", near)
         if is_exact:

@@ -17,16 +17,15 @@ from weakref import WeakSet
 import numpy as np
 
 from cardan._algebra.errors import TargetError
-from cardan._algebra.lazy import later
 from cardan._compiler.program.program import Program, places_of
 from cardan._compiler.runtime import processor
 from cardan._compiler.runtime.log import log
 from cardan._compiler.runtime.threads import split, work_of
 from cardan._compiler.targets.llvm.fast_path import FastPath, serves
 from cardan._compiler.targets.llvm.fast_path_layout import KINDS
-from cardan._compiler.targets.llvm.image import LOCK, Image, once, workspace
+from cardan._compiler.targets.llvm.image import LOCK, Image, workspace
 from cardan._compiler.targets.llvm.lanes import Lanes
-from cardan._compiler.targets.llvm.store import image_of, is_kept, kept, load
+from cardan._compiler.targets.llvm.store import is_kept, kept, load
 from cardan._compiler.targets.runner import Arrays, Outline, PythonCall, Runner
 
 FEW = 16  # bytes of the vectors that a few states fill
@@ -71,23 +70,6 @@ class LoadedCode:
         places = (ctypes.c_int64 * (2 * len(results)))(*chain.from_iterable(_place(r, start) for r in results))
         _space, heap = workspace(self.heap) if self.heap else (None, None)  # one for each caller: threads share nothing
         self.entry(table, places, stop - start, heap, passes)
-
-    def in_turn(self, arrays: Arrays, results: Arrays, start: int, stop: int, passes: int) -> None:
-        """Compute the states from start to stop of batches one after the other."""
-        table = [*(_address(a[0], start) for a in arrays), *chain.from_iterable(_place(r[0], start) for r in results)]
-        moves = [*(a.strides[0] for a in arrays), *chain.from_iterable((r.strides[0], 0) for r in results)]
-        kind, count = ctypes.c_int64 * len(table), len(results[0])
-        _space, heap = workspace(self.heap) if self.heap else (None, None)
-        steps = count, len(arrays), len(table), kind(*moves)
-        _loop()[1](self.address, kind(*table), stop - start, heap, passes, *steps)
-
-
-@once
-def _loop() -> tuple[Any, Callable[..., None]]:
-    """Return what calls a program several times, and moves all addresses between; see `turns`."""
-    code = load(image_of("calls in turn", later(f"{_HERE}.turns:turns_text"), "turns"), "turns")
-    kinds = _POINTER, _POINTER, ctypes.c_int64, _POINTER, *[ctypes.c_int64] * 4, _POINTER
-    return code, ctypes.CFUNCTYPE(None, *kinds)(code.address)  # the function needs the code
 
 
 class NativeProgram(Runner):
@@ -151,13 +133,6 @@ class NativeProgram(Runner):
             return
         code, passes = self.code(dtype, batch), self.outline.passes
         split(batch, self.work, code.image.width, threads, lambda a, b: code(arrays, results, a, b, passes))
-
-    def in_turn(self, arrays: Arrays, results: Arrays) -> None:
-        (count, batch), passes = results[0].shape[:2], self.outline.passes
-        if count * batch:
-            code = self.code(np.dtype(float), batch)
-            run = lambda a, b: code.in_turn(arrays, results, a, b, passes)  # noqa: E731
-            split(batch, self.work * count, code.image.width, None, run)
 
     def fast_path(self, call: PythonCall) -> Callable[..., Any] | None:
         arrays, outputs = [a.shape for a in self.outline.inputs], self.outputs
