@@ -305,9 +305,9 @@ def moved(
     def move(problems: np.ndarray) -> None:
         held = workspace(motions, T, N)
         count = held.run(problems, arrays, {}, BEGIN)
-        state = held.c.state.reshape(T + 1, -1, motions.states)[:, :count]
+        state = held.c.tried_state.reshape(T + 2, -1, motions.states)[:-1, :count]
         q[:, problems], v[:, problems] = state[..., : q.shape[-1]], state[..., q.shape[-1] :]
-        found[:, problems] = held.c.control.reshape(T, -1, u.shape[-1])[:, :count]
+        found[:, problems] = held.c.tried_control.reshape(T + 1, -1, u.shape[-1])[:-1, :count]
         cost[problems] = held.c.tried_cost[:count]
 
     _split(motions, np.arange(N), T, move)

@@ -27,10 +27,8 @@ class Descent(Stages):
     last_expansion = INT  # P and p of the last state
     curvature = INT  # of the step along costates, to be added to HU and HX
     gap = INT  # of all knots
-    whole_step = INT  # a step of all problems from `state`, with feedback
-    final = INT  # what the last of `state` costs
-    shared_step = INT  # a step of the rows of `tile`
-    shared_final = INT
+    step_of_tile = INT  # a step near a motion, with feedback, of the rows of `tile`
+    final_of_tile = INT  # what the last state costs
     tolerance = REAL
     lower = F64[:]
     upper = F64[:]
@@ -40,17 +38,12 @@ class Descent(Stages):
     curved_HX = LANES[:]
     costates = F64[:]
     gaps = F64[:]
-    state = F64[:]
-    control = F64[:]
-    cost_of_knot = F64[:]
-    cost_of_last = F64[:]
     tile = LANES[:]  # rows of several shares of several problems
     tile_numbers = F64[:]
     tile_state = F64[:]
     tile_next = F64[:]
     tile_control = F64[:]
     tile_cost = F64[:]
-    tile_last = F64[:]
     lane = I64[:]  # the problem of each row of the tile
     tried_state = F64[:]  # of each row of the tile
     tried_control = F64[:]
@@ -100,63 +93,41 @@ def row_dot(A, at, x, count):
 # --- motions ---
 
 
-@kernel(c=Descent)
-def roll_whole(c):
-    """Move all problems by whole steps, from their first states."""
-    n = c.problems
-    for g in range(n):
-        for i in range(STATE):
-            c.state[g * STATE + i] = c.numbers[g * 8 * L + SHARE - M - STATE + i]
-    for t in range(c.knots):
-        run(c.whole_step, n, t * n)
-    run(c.final, n)
-    for g in range(n):
-        total = 0.0
-        for t in range(c.knots):
-            total += c.cost_of_knot[t * n + g]
-        c.tried_cost[g] = total + c.cost_of_last[g]
-
-
 @kernel(c=Descent, rows=INT)
-def roll_shared(c, rows):
-    """Move the problems of some rows of the tile, by the shares there."""
+def roll(c, rows):
+    """Move the problems of some rows of the tile from their first states, by the shares there."""
     every = SHARES * c.problems
     for r in range(rows):
         c.tried_cost[r] = 0.0
         for i in range(STATE):
-            c.tile_state[r * STATE + i] = c.numbers[c.lane[r] * 8 * L + SHARE - M - STATE + i]
-            c.tried_state[r * STATE + i] = c.tile_state[r * STATE + i]
+            c.tried_state[r * STATE + i] = c.numbers[c.lane[r] * 8 * L + SHARE - M - STATE + i]
     for t in range(c.knots + 1):
         for r in range(rows):
             share = c.tile_numbers[r * 8 * L + SHARE]
             for v in range(L):
                 c.tile[r * L + v] = c.rows[(t * c.problems + c.lane[r]) * L + v]
             c.tile_numbers[r * 8 * L + SHARE] = share
-        if t < c.knots:
-            run(c.shared_step, rows)
-            for r in range(rows):
-                c.tried_cost[r] += c.tile_cost[r]
-                for i in range(STATE):
-                    moved = c.tile_next[r * STATE + i]
-                    c.tile_state[r * STATE + i] = moved
-                    c.tried_state[((t + 1) * every + r) * STATE + i] = moved
-                for i in range(M):
-                    c.tried_control[(t * every + r) * M + i] = c.tile_control[r * M + i]
-    run(c.shared_final, rows)
-    for r in range(rows):
-        c.tried_cost[r] += c.tile_last[r]
+            for i in range(STATE):
+                c.tile_state[r * STATE + i] = c.tried_state[(t * every + r) * STATE + i]
+        run(c.step_of_tile if t < c.knots else c.final_of_tile, rows)
+        for r in range(rows):
+            c.tried_cost[r] += c.tile_cost[r]
+            for i in range(STATE):
+                c.tried_state[((t + 1) * every + r) * STATE + i] = c.tile_next[r * STATE + i]
+            for i in range(M):
+                c.tried_control[(t * every + r) * M + i] = c.tile_control[r * M + i]
 
 
-@kernel(c=Descent, g=INT, state=F64[:], control=F64[:], row=INT, every=INT)
-def keep(c, g, state, control, row, every):
-    """Note a motion of a problem, one of so many."""
+@kernel(c=Descent, g=INT, row=INT)
+def keep(c, g, row):
+    """Note the motion of a row as the best one of a problem."""
     n = c.problems
+    every = SHARES * n
     for t in range(c.knots + 1):
         for i in range(STATE):
-            c.best_state[(t * n + g) * STATE + i] = state[(t * every + row) * STATE + i]
-    for t in range(c.knots):
+            c.best_state[(t * n + g) * STATE + i] = c.tried_state[(t * every + row) * STATE + i]
         for i in range(M):
-            c.best_control[(t * n + g) * M + i] = control[(t * every + row) * M + i]
+            c.best_control[(t * n + g) * M + i] = c.tried_control[(t * every + row) * M + i]
 
 
 @kernel(c=Descent)
@@ -278,6 +249,7 @@ def judge(c, g):
         set_changes(c, g)
         is_sound = is_sound and is_finite(c.slope[g])
     c.is_sound[g] = int(is_sound)
+    c.is_taken[g] = 0
     if is_sound:
         gain = -(c.slope[g] + 0.5 * c.curve[g])
         c.is_calm[g] = int(gain <= c.tolerance * abs(c.cost[g]) + c.scale[g] and c.apart[g] == 0.0)
@@ -294,14 +266,6 @@ def judge(c, g):
 # --- the search along a step ---
 
 
-@kernel(c=Descent, g=INT, row=INT, share=REAL, returns=TRUTH)
-def is_enough(c, g, row, share):
-    """Return whether the merit falls by enough."""
-    merit = c.tried_cost[row] + c.nu[g] * (1.0 - share) * c.apart[g]
-    fall = share * (c.nu[g] * c.apart[g] - c.slope[g]) - 0.5 * share * share * c.curve[g]
-    return is_finite(merit) and c.cost[g] + c.nu[g] * c.apart[g] - merit > max(ARMIJO * fall, 0.0)
-
-
 @kernel(c=Descent, g=INT, cost=REAL, apart=REAL, returns=TRUTH)
 def is_best(c, g, cost, apart):
     """Return whether a motion has less merit than the best one, and note what it costs then."""
@@ -312,51 +276,44 @@ def is_best(c, g, cost, apart):
     return found
 
 
-@kernel(c=Descent)
-def search(c):
-    """Try a whole step, and shares of it where that is none."""
-    roll_whole(c)
+@kernel(c=Descent, g=INT, first=INT, count=INT, share=REAL)
+def choose(c, g, first, count, share):
+    """Take the best of some rows, of this share and each of half the one before, if it is good enough."""
+    best = 1e308
+    at = first
+    taken = share
+    for row in range(first, first + count):
+        merit = c.tried_cost[row] + c.nu[g] * (1.0 - share) * c.apart[g]
+        if is_finite(merit) and merit < best:
+            best = merit
+            at = row
+            taken = share
+        share = 0.5 * share
+    fall = taken * (c.nu[g] * c.apart[g] - c.slope[g]) - 0.5 * taken * taken * c.curve[g]
+    if best < 1e308 and c.cost[g] + c.nu[g] * c.apart[g] - best > max(ARMIJO * fall, 0.0):
+        c.is_taken[g] = 1
+        c.was_taken[g] = 1
+        if is_best(c, g, c.tried_cost[at], (1.0 - taken) * c.apart[g]):
+            c.is_better[g] = 1
+            keep(c, g, at)
+
+
+@kernel(c=Descent, count=INT, share=REAL)
+def search(c, count, share):
+    """Try so many shares of a step, this one and each of half the one before, of problems that have taken none."""
     rows = 0
     for g in range(c.problems):
-        c.is_taken[g] = 0
-        if c.is_sound[g] == 1:
-            if is_enough(c, g, g, 1.0):
-                c.is_taken[g] = 1
-                if is_best(c, g, c.tried_cost[g], 0.0):
-                    c.is_better[g] = 1
-                    keep(c, g, c.state, c.control, g, c.problems)
-            else:
-                share = 1.0
-                for _ in range(SHARES):
-                    share = 0.5 * share
-                    c.lane[rows] = g
-                    c.tile_numbers[rows * 8 * L + SHARE] = share
-                    rows += 1
+        if c.is_sound[g] == 1 and c.is_taken[g] == 0:
+            tried = share
+            for _ in range(count):
+                c.lane[rows] = g
+                c.tile_numbers[rows * 8 * L + SHARE] = tried
+                tried = 0.5 * tried
+                rows += 1
     if rows > 0:
-        roll_shared(c, rows)
-    for first in range(0, rows, SHARES):
-        g = c.lane[first]
-        best = 1e308
-        at = first
-        share = 1.0
-        taken = 0.5
-        for s in range(SHARES):
-            share = 0.5 * share
-            merit = c.tried_cost[first + s] + c.nu[g] * (1.0 - share) * c.apart[g]
-            if merit < best:
-                best = merit
-                at = first + s
-                taken = share
-        if is_enough(c, g, at, taken):
-            c.is_taken[g] = 1
-            if is_best(c, g, c.tried_cost[at], (1.0 - taken) * c.apart[g]):
-                c.is_better[g] = 1
-                keep(c, g, c.tried_state, c.tried_control, at, SHARES * c.problems)
-    for g in range(c.problems):
-        if c.is_taken[g] == 1:
-            c.was_taken[g] = 1
-        elif is_best(c, g, c.cost[g], c.apart[g]):
-            c.is_better[g] = 0
+        roll(c, rows)
+    for k in range(rows // count):
+        choose(c, c.lane[k * count], k * count, count, share)
 
 
 @kernel(c=Descent, g=INT)
@@ -409,7 +366,11 @@ def iterate(c):
         sweep(c)
         for g in range(c.problems):
             judge(c, g)
-        search(c)
+        search(c, 1, 1.0)
+        search(c, SHARES, 0.5)
+        for g in range(c.problems):
+            if c.is_taken[g] == 0 and is_best(c, g, c.cost[g], c.apart[g]):
+                c.is_better[g] = 0
     for g in range(c.problems):
         if c.done[g] == 0:
             if c.is_better[g] == 1:
@@ -428,7 +389,10 @@ def begin(c):
         for at in range(c.knots * c.problems):
             for i in range(SMALL + M):
                 c.numbers[at * 8 * L + i] = 0.0  # K and k
-        roll_whole(c)
+        for g in range(c.problems):
+            c.lane[g] = g
+            c.tile_numbers[g * 8 * L + SHARE] = 1.0
+        roll(c, c.problems)
 
 
 @kernel(c=Descent, most=INT)

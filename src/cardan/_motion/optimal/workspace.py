@@ -34,10 +34,9 @@ class Workspace:
             self._vectors(curved_HU=np.zeros_like(c.HU), curved_HX=np.zeros_like(c.HX))
         c.numbers, c.tile_numbers = c.rows.reshape(-1), c.tile.reshape(-1)
         places = {"gaps": T * N * n, "costates": T * N * n * is_exact, "x": max(n, N), "x_next": n, "small": m}
-        places |= {"state": (T + 1) * N * size, "control": T * N * m, "cost_of_knot": T * N, "cost_of_last": N}
         places |= {"tile_state": tile * size, "tile_next": tile * size, "tile_control": tile * m, "tile_cost": tile}
-        places |= {"tile_last": tile, "tried_cost": tile, "tried_state": (T + 1) * tile * size}
-        places |= {"tried_control": T * tile * m, "best_state": (T + 1) * N * size, "best_control": T * N * m}
+        places |= {"tried_cost": tile, "tried_state": (T + 2) * tile * size, "tried_control": (T + 1) * tile * m}
+        places |= {"best_state": (T + 1) * N * size, "best_control": (T + 1) * N * m}
         places |= dict.fromkeys(("low", "high"), T * N * m)
         own = "mu", "slope", "curve", "least", "best_cost", "best_apart", "cost", "apart", "widest", "damping", "nu"
         places |= dict.fromkeys((*own, "left", "scale", "unsound"), N)
@@ -60,26 +59,22 @@ class Workspace:
         near = {"row": rows[:-N], "after": rows[N:], "G": c.G, "HU": c.HU, "HX": c.HX, "end": c.end}
         near |= {"curved_HU": c.curved_HU, "curved_HX": c.curved_HX, "costates": c.costates} if is_exact else {}
         near |= {"gaps": c.gaps}
-        state = c.state.reshape((T + 1) * N, -1)
-        moved = near | {"state": state[:-N], "state_next": state[N:], "control": c.control, "cost": c.cost_of_knot}
         tile = {"row": c.tile, "state": c.tile_state, "state_next": c.tile_next, "control": c.tile_control}
         tile |= {"cost": c.tile_cost}
-        last = {"row": rows[-N:], "end": c.end, "state": state[-N:], "cost": c.cost_of_last}
-        c.expansion, c.last_expansion = self._made("expansions", near), self._made("last_expansions", last, few)
-        c.whole_step, c.final = self._made("steps", moved, few), self._made("finals", last, few)
-        c.shared_step = self._made("steps", tile, few, "of the tile")
-        c.shared_final = self._made("finals", tile | {"cost": c.tile_last}, few, "of the tile")
+        c.expansion = self._made("expansions", near)
+        c.last_expansion = self._made("last_expansions", near | {"row": rows[-N:]}, few)
+        c.step_of_tile, c.final_of_tile = (self._made(name, tile, few) for name in ("steps", "finals"))
         if motions.has_gaps:
             c.gap = self._made("gaps", near)
         if is_exact:
             c.curvature = self._made("curvature", near)
 
-    def _made(self, name: str, arrays: Mapping[str, np.ndarray], few: bool = False, which: str = "") -> int:
+    def _made(self, name: str, arrays: Mapping[str, np.ndarray], few: bool = False) -> int:
         """Return the address of what runs a program over these arrays, made before if there is one."""
         program = getattr(self.motions, name)
         sizes = {a.name: a.size for a in (*program.inputs, *program.outputs)}
         given = {name: arrays[name].reshape(-1, size) for name, size in sizes.items()}
-        key = name, few, which
+        key = name, few
         if key in self.programs:
             self.programs[key].place(given)
         else:
