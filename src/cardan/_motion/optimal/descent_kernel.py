@@ -6,7 +6,7 @@ K, k, q, v, u, the share of k that a motion takes, the gap behind it, and parame
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, I64, INT, LANES, REAL, TRUTH, kernel, run
+from cardan._compiler.kernels import F64, I64, INT, LANES, REAL, TRUTH, kernel, run, scratch
 from cardan._motion.optimal.riccati_kernel import IS_BOUNDED, SMALL, L, M, N, Stages, U, W, X, all_stages
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -40,34 +40,31 @@ class Descent(Stages):
     gaps = F64[:]
     tile = LANES[:]  # rows of several shares of several problems
     tile_numbers = F64[:]
-    tile_state = F64[:]
-    tile_next = F64[:]
-    tile_control = F64[:]
-    tile_cost = F64[:]
     lane = I64[:]  # the problem of each row of the tile
-    tried_state = F64[:]  # of each row of the tile
+    state = F64[:]  # of each row of the tile, at a knot
+    state_next = F64[:]
+    control = F64[:]
+    added = F64[:]  # to the cost
+    tried_state = F64[:]
     tried_control = F64[:]
     tried_cost = F64[:]
     best_state = F64[:]
     best_control = F64[:]
-    best_cost = F64[:]
-    best_apart = F64[:]
-    x = F64[:]
-    x_next = F64[:]
-    small = F64[:]
-    # of each problem
+    # Of each problem:
     done = I64[:]
     converged = I64[:]
     iterations = I64[:]
     cost = F64[:]
     apart = F64[:]  # of its gaps, |c|
     widest = F64[:]  # of its gaps
+    total_gap = F64[:]
     damping = F64[:]  # mu, relative to the largest second derivative by a control
     nu = F64[:]
     left = F64[:]
     scale = F64[:]
     unsound = F64[:]  # the last mu with which Q_uu was not positive definite, at this motion
-    # of each problem, in an iteration
+    best_cost = F64[:]
+    best_apart = F64[:]
     is_sound = I64[:]  # the recursion: Q_uu + mu is positive definite everywhere, and all of it finite
     was_sound = I64[:]  # one of them
     is_calm = I64[:]
@@ -108,14 +105,14 @@ def roll(c, rows):
                 c.tile[r * L + v] = c.rows[(t * c.problems + c.lane[r]) * L + v]
             c.tile_numbers[r * 8 * L + SHARE] = share
             for i in range(STATE):
-                c.tile_state[r * STATE + i] = c.tried_state[(t * every + r) * STATE + i]
+                c.state[r * STATE + i] = c.tried_state[(t * every + r) * STATE + i]
         run(c.step_of_tile if t < c.knots else c.final_of_tile, rows)
         for r in range(rows):
-            c.tried_cost[r] += c.tile_cost[r]
+            c.tried_cost[r] += c.added[r]
             for i in range(STATE):
-                c.tried_state[((t + 1) * every + r) * STATE + i] = c.tile_next[r * STATE + i]
+                c.tried_state[((t + 1) * every + r) * STATE + i] = c.state_next[r * STATE + i]
             for i in range(M):
-                c.tried_control[(t * every + r) * M + i] = c.tile_control[r * M + i]
+                c.tried_control[(t * every + r) * M + i] = c.control[r * M + i]
 
 
 @kernel(c=Descent, g=INT, row=INT)
@@ -144,7 +141,7 @@ def set_gaps(c):
                 c.numbers[(t * n + g) * 8 * L + SHARE + 1 + i] = gap
                 total += abs(gap)
                 widest = max(widest, abs(gap))
-        c.x[g] = total
+        c.total_gap[g] = total
         c.widest[g] = widest
 
 
@@ -179,8 +176,9 @@ def set_expansions(c):
 def add_curvature(c):
     """Add the second derivatives of the step, weighed with the costates."""
     n = c.problems
+    after = scratch(N)
+    before = scratch(N)
     for g in range(n):
-        after = c.x
         for i in range(N):
             after[i] = c.end[(g * (N + 1) + N) * X + i // 8, i % 8]
         for t in range(c.knots - 1, -1, -1):
@@ -188,11 +186,11 @@ def add_curvature(c):
             for i in range(N):
                 c.costates[at * N + i] = after[i]
             for j in range(N):
-                c.x_next[j] = c.HU[(at * (M + 1) + M) * W + U + j // 8, j % 8]
+                before[j] = c.HU[(at * (M + 1) + M) * W + U + j // 8, j % 8]
                 for i in range(N):
-                    c.x_next[j] += c.G[(at * N + i) * W + U + j // 8, j % 8] * after[i]
+                    before[j] += c.G[(at * N + i) * W + U + j // 8, j % 8] * after[i]
             for j in range(N):
-                after[j] = c.x_next[j]
+                after[j] = before[j]
     run(c.curvature, c.knots * n)
     for v in range(c.knots * n * (M + 1) * W):
         c.HU[v] = c.HU[v] + c.curved_HU[v]
@@ -213,30 +211,33 @@ def sweep(c):
 @kernel(c=Descent, g=INT)
 def set_changes(c, g):
     """Set what a whole step adds to the cost, to first and second order, where there are gaps."""
+    x = scratch(N)
+    x_next = scratch(N)
+    u = scratch(M)
     slope = 0.0
     curve = 0.0
     for i in range(N):
-        c.x[i] = 0.0
+        x[i] = 0.0
     for t in range(c.knots):
         at = t * c.problems + g
         for i in range(M):
-            c.small[i] = c.numbers[at * 8 * L + SMALL + i] + row_dot(c.rows, at * L + i * X, c.x, N)
+            u[i] = c.numbers[at * 8 * L + SMALL + i] + row_dot(c.rows, at * L + i * X, x, N)
         row = (at * (M + 1) + M) * W
-        slope += row_dot(c.HU, row, c.small, M) + row_dot(c.HU, row + U, c.x, N)
+        slope += row_dot(c.HU, row, u, M) + row_dot(c.HU, row + U, x, N)
         for i in range(M):
             row = (at * (M + 1) + i) * W
-            curve += c.small[i] * (row_dot(c.HU, row, c.small, M) + 2.0 * row_dot(c.HU, row + U, c.x, N))
+            curve += u[i] * (row_dot(c.HU, row, u, M) + 2.0 * row_dot(c.HU, row + U, x, N))
         for i in range(N):
-            curve += c.x[i] * row_dot(c.HX, (at * N + i) * X, c.x, N)
+            curve += x[i] * row_dot(c.HX, (at * N + i) * X, x, N)
             row = (at * N + i) * W
-            moved = row_dot(c.G, row, c.small, M) + row_dot(c.G, row + U, c.x, N)
-            c.x_next[i] = moved + c.G[row + M // 8, M % 8]
+            moved = row_dot(c.G, row, u, M) + row_dot(c.G, row + U, x, N)
+            x_next[i] = moved + c.G[row + M // 8, M % 8]
         for i in range(N):
-            c.x[i] = c.x_next[i]
+            x[i] = x_next[i]
     own = g * (N + 1) * X
-    slope += row_dot(c.end, own + N * X, c.x, N)
+    slope += row_dot(c.end, own + N * X, x, N)
     for i in range(N):
-        curve += c.x[i] * row_dot(c.end, own + i * X, c.x, N)
+        curve += x[i] * row_dot(c.end, own + i * X, x, N)
     c.slope[g] = slope
     c.curve[g] = curve
 
@@ -384,7 +385,7 @@ def begin(c):
     if HAS_GAPS:
         set_gaps(c)
         for g in range(c.problems):
-            c.apart[g] = c.x[g]
+            c.apart[g] = c.total_gap[g]
     else:
         for at in range(c.knots * c.problems):
             for i in range(SMALL + M):

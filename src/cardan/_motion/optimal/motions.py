@@ -79,7 +79,7 @@ class Expansion(NamedTuple):
 class Moved(NamedTuple):
     state_next: Any  # q and v
     control: Any
-    cost: Any
+    added: Any  # to the cost
 
 
 class ByName(NamedTuple):
@@ -301,7 +301,7 @@ class Motions:
 
         def final(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
             arrays = self._read(given) | {"q": given["state"][:nq], "v": given["state"][nq:]}
-            return {"cost": called(self.final_cost, model, arrays)}
+            return {"added": called(self.final_cost, model, arrays)}
 
         return self._program(final, state=(self.states,))
 

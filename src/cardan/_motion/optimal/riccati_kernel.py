@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cardan._compiler.kernels import F64, I64, INT, LANES, REAL, Record, aligned_empty, fma, kernel
+from cardan._compiler.kernels import F64, I64, INT, LANES, REAL, Record, aligned_empty, fma, kernel, scratch
 
 # pyright: analyzeUnannotatedFunctions=false
 
@@ -55,10 +55,6 @@ class Stages(Record):
     D = LANES[:]  # Q_uu + mu, Q_u and Q_ux, solved in place
     E = LANES[:]  # Q_uu + mu of what is free, and a slope
     rest = LANES[:]  # Q_ux - mu K
-    free = F64[:]  # 1, or 0 at a bound
-    step = F64[:]
-    tried = F64[:]
-    found = F64[:]
 
 
 @kernel(A=LANES[:], x=INT, wide=INT, e=INT, B=LANES[:], y=INT, across=INT, count=INT, sums=LANES[:])
@@ -151,30 +147,30 @@ def value(c, x, first):
     return total
 
 
-@kernel(c=Stages, at=INT)
-def set_free(c, at):
-    """Say what of k is not at a bound and pushed on, and what the slopes are there: `step`."""
+@kernel(c=Stages, at=INT, free=F64[:], slopes=F64[:])
+def set_free(c, at, free, slopes):
+    """Say what of k is not at a bound and pushed on, 1 or 0, and what the slopes are there."""
     first = at * 8 * L + SMALL
     for i in range(M):
         slope = row_times(c.D, V, i, c.numbers, first) + c.D[i * V + F, 0]
         k = c.numbers[first + i]
         held = (k <= c.low[at * M + i] and slope > 0.0) or (k >= c.high[at * M + i] and slope < 0.0)
-        c.free[i] = 0.0 if held else 1.0
-        c.step[i] = slope
+        free[i] = 0.0 if held else 1.0
+        slopes[i] = slope
 
 
-@kernel(c=Stages, to=LANES[:], wide=INT)
-def leave_free(c, to, wide):
+@kernel(c=Stages, free=F64[:], to=LANES[:], wide=INT)
+def leave_free(c, free, to, wide):
     """Write Q_uu + mu with rows and columns of the identity for what is not free, in rows of so many vectors."""
     for i in range(M):
         for j in range(i, M):
-            to[i * wide + j // 8, j % 8] = c.D[i * V + j // 8, j % 8] * c.free[i] * c.free[j]
-        if c.free[i] == 0.0:
+            to[i * wide + j // 8, j % 8] = c.D[i * V + j // 8, j % 8] * free[i] * free[j]
+        if free[i] == 0.0:
             to[i * wide + i // 8, i % 8] = 1.0
 
 
-@kernel(c=Stages, at=INT)
-def set_within(c, at):
+@kernel(c=Stages, at=INT, free=F64[:])
+def set_within(c, at, free):
     """Find the k between bounds that makes 1/2 k^T H k + g^T k least, and what of it is free.
 
     Newton steps of what is free, cut off at the bounds, the best of some lengths each: projected Newton. It ends when
@@ -182,32 +178,35 @@ def set_within(c, at):
     """
     first = at * 8 * L + SMALL
     bound = at * M
+    slopes = scratch(M)
+    tried = scratch(M)
+    found = scratch(M)
     for i in range(M):
         c.numbers[first + i] = min(max(0.0, c.low[bound + i]), c.high[bound + i])
     best = value(c, c.numbers, first)
     for _ in range(PASSES):
-        set_free(c, at)
-        leave_free(c, c.E, F + 1)
+        set_free(c, at, free, slopes)
+        leave_free(c, free, c.E, F + 1)
         for i in range(M):
-            c.E[i * (F + 1) + F, 0] = c.step[i] * c.free[i]
+            c.E[i * (F + 1) + F, 0] = slopes[i] * free[i]
         solve(c.E, M, F + 1, F)
         before = best
         share = 1.0
         for _ in range(5):
             for i in range(M):
                 moved = c.numbers[first + i] - share * c.E[i * (F + 1) + F, 0]
-                c.tried[i] = min(max(moved, c.low[bound + i]), c.high[bound + i])
-            cost = value(c, c.tried, 0)
+                tried[i] = min(max(moved, c.low[bound + i]), c.high[bound + i])
+            cost = value(c, tried, 0)
             if cost < best:
                 best = cost
                 for i in range(M):
-                    c.found[i] = c.tried[i]
+                    found[i] = tried[i]
             share = share * 0.5 if share > 0.25 else share * share
         if not best < before:
             break
         for i in range(M):
-            c.numbers[first + i] = c.found[i]
-    set_free(c, at)
+            c.numbers[first + i] = found[i]
+    set_free(c, at, free, slopes)
 
 
 @kernel(c=Stages, at=INT, mu=REAL, returns=REAL)
@@ -221,11 +220,12 @@ def set_gains(c, at, mu):
         for v in range(X):
             c.D[i * V + F + 1 + v] = c.C[i * W + U + v]
     if IS_BOUNDED:
-        set_within(c, at)
-        leave_free(c, c.D, V)
+        free = scratch(M)
+        set_within(c, at, free)
+        leave_free(c, free, c.D, V)
         for i in range(M):
             for v in range(F, V):
-                c.D[i * V + v] = c.D[i * V + v] * c.free[i]
+                c.D[i * V + v] = c.D[i * V + v] * free[i]
     least = solve(c.D, M, V, F)
     for i in range(M):
         if not IS_BOUNDED:
@@ -312,7 +312,7 @@ def room(n: int, m: int) -> dict[str, np.ndarray]:
     rows = {"PG": -(-n // 4) * 4 * s["W"], "C": -(-(m + 1) // 4) * 4 * s["W"], "D": m * s["V"], "E": m * (s["F"] + 1)}
     found = {name: zeros(count, 8) for name, count in (rows | {"rest": m * s["X"], "unit": 9, "sums": 4}).items()}
     np.fill_diagonal(found["unit"], 1.0)
-    return found | {name: zeros(m) for name in ("free", "step", "tried", "found")}
+    return found
 
 
 def zeros(*shape: int) -> np.ndarray:
