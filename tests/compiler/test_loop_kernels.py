@@ -182,6 +182,45 @@ def advance_from(c):
     run(c.program, c.count, c.first)
 
 
+@kernel(x=REAL, returns=REAL)
+def scaled(x):
+    return SCALE * x
+
+
+@kernel(c=Things)
+def scale(c):
+    c.size = scaled(c.size) + SCALE
+
+
+class MoreThings(Things):
+    factor = REAL
+
+
+@kernel(c=MoreThings)
+def scale_more(c):
+    scale(c)
+    c.size *= c.factor
+
+
+def test_numbers_of_the_module_are_fixed_in_all_that_a_kernel_calls():
+    """And a record may stand for what it extends."""
+    c = MoreThings(size=3.0, factor=2.0)
+    scale_more(c)
+    assert c.size == 4.0
+    scale_more.fixed(SCALE=3.0)(c)
+    assert c.size == 30.0
+    scale_more(c)
+    assert c.size == 31.0
+    with pytest.raises(TargetError, match=r"kernel scale: no number SCALES"):
+        scale.fixed(SCALES=3.0)(c)
+    with pytest.raises(TargetError, match="scale takes"):
+        kernel(x=REAL)(unrecorded)(1.0)
+
+
+def unrecorded(x):
+    scale(x)
+
+
 def test_records_and_programs():
     """A kernel runs a program on the first rows of its arrays, here in place."""
     program = trace("double", lambda x: {"y": 2.0 * x}, [Array("x", (2,))])

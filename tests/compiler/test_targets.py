@@ -8,9 +8,7 @@ import pytest
 import cardan
 from cardan import robots
 from cardan._algebra.lazy import registered
-from cardan._compiler.program import Array
-from cardan._compiler.program.trace import trace
-from cardan._compiler.targets import TARGETS, compile_program
+from cardan._compiler.targets import TARGETS
 from cardan.errors import TargetError, UnknownNameError
 
 POINTS = """[cardan.targets]
@@ -66,16 +64,3 @@ def test_what_a_target_does_not_do_is_no_name_of_it():
         cardan.mass_matrix.on("c")
     with pytest.raises(UnknownNameError, match="no form named 'numpy'"):
         cardan.mass_matrix.source(robots.arm7().model(), "numpy")
-
-
-@pytest.mark.parametrize("target", ["llvm", "numpy"])
-@pytest.mark.parametrize("states", [0, 1, 11])
-def test_batches_in_turn_read_what_those_before_wrote(target, states):
-    """A sum from the end, with a factor that all share."""
-    shapes = [Array("after", (2,)), Array("x", (2,)), Array("factor", ())]
-    run = compile_program(trace("sum", lambda a, x, f: {"sum": a * f + x}, shapes), target)
-    x, sums = np.random.default_rng(0).normal(size=(5, states, 2)), np.full((6, states, 2), 1.0)
-    factor = np.broadcast_to(np.full(states, 0.5), (5, states))
-    run.in_turn([a[::-1] for a in (sums[1:], x, factor)], [sums[-2::-1]])
-    for k in range(5):
-        np.testing.assert_allclose(sums[k], sums[k + 1] * 0.5 + x[k], rtol=1e-15)

@@ -35,8 +35,11 @@ class Kernel:
         self.python, self.signature = python, Signature(python.__name__, parameters, returns)
         self.__name__, self.__doc__, self.numbers = python.__name__, python.__doc__, numbers
 
-    def fixed(self, **numbers: int) -> Kernel:
-        """Return the same with other numbers in place of those of the module, in all kernels that it calls."""
+    def fixed(self, **numbers: float) -> Kernel:
+        """Return the same with other numbers in place of those of modules, in all kernels that it calls.
+
+        Loops then have ends that the compiler knows. `python` keeps the numbers of its module.
+        """
         return Kernel(self.python, dict(self.signature.parameters), self.signature.returns, numbers)
 
     @cached_property

@@ -593,6 +593,11 @@ def module_text(entry: Any, kernel_type: type, numbers: Mapping[str, Any]) -> st
         translator = Translator(own.python, own.signature, kernel_type, numbers)
         texts[own.signature.name] = translator.text()
         waiting += translator.called.values()
+    names = {name for own in known.values() for name in own.python.__globals__}
+    if lacking := numbers.keys() - names:
+        raise TargetError(
+            f"kernel {entry.signature.name}: no number {', '.join(sorted(lacking))} in a module of its kernels"
+        )
     return "\n\n".join([*texts.values(), _entry(entry.signature), ATTRIBUTES, *METADATA])
 
 
