@@ -9,6 +9,7 @@ import scipy.optimize
 
 import cardan
 from cardan import optimal
+from cardan._compiler.runtime import threads
 from cardan._motion.optimal import riccati_sweep as page
 from cardan._motion.optimal.riccati_kernel import all_stages, sizes
 from cardan.errors import (
@@ -275,6 +276,9 @@ def test_a_cost_that_is_not_convex_in_the_controls_converges(hessian):
     assert (stays.u == 0.0).all()  # no slope says which way is down, and it does not end for that
     assert not stays.converged
     assert stays.iterations < 20
+    assert optimal.solve(level, STILL, STILL, np.full((3, 1), 3.0), hessian=hessian).K.any()
+    once = optimal.solve(level, STILL, STILL, np.zeros((3, 1)), iterations=1, hessian=hessian)
+    assert (once.K == 0.0).all()  # no recursion was sound, and those of other problems are not its own
 
 
 def test_bounds_hold_and_what_is_at_one_is_pushed_on():
@@ -299,17 +303,24 @@ def test_bounds_hold_and_what_is_at_one_is_pushed_on():
             assert abs(slope) < 0.5
 
 
-def test_problems_of_a_batch_do_not_see_each_other():
+def test_problems_of_a_batch_do_not_see_each_other(monkeypatch):
+    """More than lie side by side, which end one after the other; on two threads, too."""
     problem = optimal.Problem(CART, step, cost, final, -20.0, 20.0)
-    q0 = HANGING + np.array([[0.0, 0.0], [0.3, -0.2], [-0.4, 2.9]])
+    q0 = HANGING + np.concatenate([[[0.0, 0.0]], np.random.default_rng(0).uniform(-0.4, 2.9, size=(10, 2))])
     found = optimal.solve(problem, q0, STILL, np.zeros((40, 1)), tolerance=1e-4)
-    assert found.q.shape == (3, 41, 2)
-    assert found.K.shape == (3, 40, 1, 4)
+    assert found.q.shape == (11, 41, 2)
+    assert found.K.shape == (11, 40, 1, 4)
     assert found.converged.all()
-    for k, q in enumerate(q0):
-        one = optimal.solve(problem, q, STILL, np.zeros((40, 1)), tolerance=1e-4)
-        np.testing.assert_array_equal(one.u, found.u[k])
-        assert one.iterations == found.iterations[k]
+    assert len(np.unique(found.iterations)) > 3
+    for k in (0, 1, 6, 7, 8, 10):
+        one = optimal.solve(problem, q0[k], STILL, np.zeros((40, 1)), tolerance=1e-4)
+        for name in ("q", "u", "K", "cost", "left", "iterations"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(found, name)[k], err_msg=name)
+    monkeypatch.setattr(threads, "WORTHWHILE", 0)
+    monkeypatch.setattr(threads, "GRAIN", 1)
+    monkeypatch.setattr(threads, "num_threads", lambda: 2)
+    other = optimal.solve(problem, q0, STILL, np.zeros((40, 1)), tolerance=1e-4)
+    np.testing.assert_array_equal(other.K, found.K)
 
 
 def standing():

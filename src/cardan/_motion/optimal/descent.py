@@ -261,18 +261,19 @@ def _descended(
     (T, N, m), n = motion.u.shape, motions.n
     own = {name: np.zeros(N) for name in ("damping", "nu", "widest")} | {"cost": motion.cost, "apart": motion.gaps}
     own |= {"left": np.full(N, np.inf), "scale": TINY * np.abs(motion.cost), "unsound": np.full(N, -1.0)}
-    own |= {name: np.zeros(N, dtype=int) for name in ("done", "converged", "iterations")}
+    own |= {name: np.zeros(N, dtype=int) for name in ("done", "converged", "iterations", "has_gains")}
     arrays, K = {"q": motion.q, "v": motion.v, motions.control: motion.u}, np.zeros((T, N, m, n))
 
     def descend(most: int, problems: np.ndarray) -> None:
         held = workspace(motions, T, N, is_exact)
-        held.c.tolerance = tolerance
+        held.c.tolerance, own["has_gains"][problems] = tolerance, 0
         count = held.run(problems, arrays | given, own, most)
         for name, array in arrays.items():
             array[:, problems] = held.rows[: len(array), :count, motions.places[name]]
         for name, array in own.items():
             array[problems] = getattr(held.c, name)[:count]
-        K[:, problems] = held.c.gains.reshape(T, -1, m, 8 * motions.numbers["X"])[:, :count, :, :n]
+        gains, known = held.c.gains.reshape(T, -1, m, 8 * motions.numbers["X"]), own["has_gains"][problems] > 0
+        K[:, problems[known]] = gains[:, :count, :, :n][:, known]
 
     for begun in range(0, max(iterations, int(motions.has_gaps)), AT_ONCE):  # the gaps at least
         live = np.flatnonzero(own["done"] == 0)

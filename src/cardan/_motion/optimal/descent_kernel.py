@@ -54,6 +54,7 @@ class Descent(Stages):
     done = I64[:]
     converged = I64[:]
     iterations = I64[:]
+    has_gains = I64[:]
     cost = F64[:]
     apart = F64[:]  # of its gaps, |c|
     widest = F64[:]  # of its gaps
@@ -256,6 +257,7 @@ def judge(c, g):
         c.is_calm[g] = int(gain <= c.tolerance * abs(c.cost[g]) + c.scale[g] and c.apart[g] == 0.0)
         c.left[g] = gain
         c.was_sound[g] = 1
+        c.has_gains[g] = 1
         if c.apart[g] > 0.0:
             c.nu[g] = max(c.nu[g], 2.0 * (c.slope[g] + 0.5 * max(c.curve[g], 0.0)) / c.apart[g])
         for t in range(c.knots):
