@@ -23,11 +23,21 @@ from cardan._motion.collision.bounds import may_meet
 from cardan._motion.collision.box_box import box_box, box_separation
 from cardan._motion.collision.box_round import box_capsule
 from cardan._motion.collision.convex import witness
-from cardan._motion.collision.distance import SEARCHED, seen_from_a, unit_of
+from cardan._motion.collision.distance import SEARCHED, seen_from_a
 from cardan._motion.collision.nearest_triangle import is_apart
 from cardan._motion.collision.round_shapes import capsule_capsule, capsule_sphere, sphere_sphere
 from cardan._motion.collision.spines import Ball, Spine, square
-from cardan._motion.collision.table import PAIRS, Two, check_page, in_order, kind_of, of_alike, of_sizes, rows_of
+from cardan._motion.collision.table import (
+    PAIRS,
+    Two,
+    check_page,
+    in_order,
+    kind_of,
+    of_alike,
+    of_sizes,
+    rows_of,
+    unit_of,
+)
 from cardan._robot.geometry.shapes import GROUNDS, Box, TriangleMesh
 
 STAGE = 3  # shapes whose bounds are looked at together

@@ -45,9 +45,19 @@ class Candidate(NamedTuple):
         opposite = self.point - self.normal * self.gap
         return Candidate(self.gap, X_ba @ opposite, -(X_ba.rotation @ self.normal))
 
+    def in_metres(self, unit: float) -> Candidate:
+        """Return a candidate whose lengths are in a unit [m]: one that does not exist is `far_in(unit)` away."""
+        gap = self.gap if unit == 1.0 else where(self.gap >= FAR, far_in(unit), self.gap * unit)
+        return Candidate(gap, self.point * unit, self.normal)
+
 
 NOWHERE = Candidate(FAR, Vector3.zero(), Z)
 """What stands for a candidate of shapes that are out of reach."""
+
+
+def far_in(unit: float) -> float:
+    """Return how far away [m] a candidate is that does not exist, of shapes that are looked at in a unit."""
+    return FAR * max(unit, 1.0)
 
 
 def existing(condition: Any, candidate: Candidate) -> Candidate:

@@ -16,11 +16,8 @@ Cost: that of the page, or of the search; derivatives 200 operations for each pa
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import reduce
-
-import numpy as np
 
 from cardan._algebra.scalar import held, where
 from cardan._algebra.spatial import SE3, Matrix3, Vector3
@@ -38,20 +35,16 @@ from cardan._motion.collision.table import (
     Page,
     Two,
     in_order,
+    in_unit,
     of_alike,
-    of_sizes,
     points_of,
-    sizes_of,
+    unit_of,
 )
-from cardan._robot.geometry.shapes import Geometry, TriangleMesh
-from cardan._robot.geometry.support import ENDING, box_about
+from cardan._robot.geometry.shapes import TriangleMesh
 
 # Their candidates are made for contact: of boxes apart they may be farther in than the nearest points.
 SEARCHED = (convex_convex, box_box, flat_convex, smooth_convex)
 LONG = (box_capsule, capsule_capsule)  # closed forms whose derivatives are longer than those of what is nearest
-# Sizes [m] that are looked at in metres. Beyond, squares of squares of lengths would under- and overflow, in single
-# precision from 1e-9 and 1e8 m on, and what is `FAR` would be near.
-USUAL = 2.0**-10, 2.0**10
 
 
 def witnesses(pairs: Sequence[Two]) -> list[Witness]:
@@ -59,7 +52,7 @@ def witnesses(pairs: Sequence[Two]) -> list[Witness]:
     ordered = [in_order(two) for two in pairs]
     searched = [k for k, (two, _) in enumerate(ordered) if _is_searched(two)]
     listed = [k for k in range(len(pairs)) if k not in set(searched)]
-    units = [unit_of(two) for two, _ in ordered]
+    units = [unit_of(two) for two in pairs]
     own = [seen_from_a(two, unit) for (two, _), unit in zip(ordered, units, strict=True)]
     known = of_alike([_still(own[k]) for k in searched], lambda two, _: _features(two), [None] * len(searched))
     found = {k: _near(own[k], *local) for k, local in zip(searched, known, strict=True)}
@@ -68,27 +61,10 @@ def witnesses(pairs: Sequence[Two]) -> list[Witness]:
     return [_in_world(*given, found[k], units[k]) for k, given in enumerate(ordered)]
 
 
-def unit_of(two: Two) -> float:
-    """Return the unit of length [m] in which a pair is looked at: a power of 2, so that it rounds nothing."""
-    shapes = two.a, two.b
-    if not all(isinstance(shape, ENDING) for shape in shapes):
-        return 1.0
-    halves = [half for shape in shapes for half in box_about(shape)[1]]
-    size = max(halves) if all(isinstance(half, float) for half in halves) else 0.0  # rows of a loop are symbols
-    return 1.0 if not size or USUAL[0] < size < USUAL[1] else 2.0 ** round(math.log2(size))
-
-
 def seen_from_a(two: Two, unit: float) -> Two:
     """Return two shapes in the frame of A, their lengths in a unit."""
-    if unit == 1.0:
-        return Two(two.a, SE3(), two.b, two.X_ab)
-    (R, p), (a, b) = two.X_ab, (_scaled(shape, 1.0 / unit) for shape in (two.a, two.b))
-    return Two(a, SE3(), b, SE3(R, p * (1.0 / unit)))
-
-
-def _scaled(shape: Geometry, factor: float) -> Geometry:
-    lengths = (np.multiply(length, factor).tolist() for length in sizes_of(shape))
-    return of_sizes(shape, list(lengths))
+    a, _, b, _ = own = in_unit(two, unit)
+    return Two(a, SE3(), b, own.X_ab)
 
 
 def _is_searched(two: Two) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from itertools import count
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from cardan._algebra.arrays.nested import rebuilt
 from cardan._algebra.arrays.repeat import each, when
@@ -24,8 +27,13 @@ from cardan._motion.collision.nearest_features import smooth_convex
 from cardan._motion.collision.on_plane import ABOVE, on_plane
 from cardan._motion.collision.on_triangles import most_of, on_triangles
 from cardan._robot.geometry.shapes import Geometry, HeightField, Hull, Plane, TriangleMesh
+from cardan._robot.geometry.support import ENDING, box_about
 
 CONSTANT = (HeightField, TriangleMesh)  # shapes of so many numbers that a program has them, not its blocks
+
+# Sizes [m] that are looked at in metres. Beyond, squares of squares of lengths would under- and overflow, in single
+# precision from 1e-9 and 1e8 m on, and what is `FAR` would be near.
+USUAL = 2.0**-10, 2.0**10
 
 REACHING: tuple[Page, ...] = (convex_convex, flat_convex, on_plane, on_triangles, smooth_convex)
 """Pages that do less for what is out of reach."""
@@ -118,13 +126,40 @@ def points_of(
     """
     ordered = [in_order(two) for two in pairs]
     swapped = [is_other for _, is_other in ordered]
+    units = [unit_of(two) for two in pairs]
+    if frames:
+        frames = [SE3(X.rotation, X.translation * (1.0 / unit)) for X, unit in zip(frames, units, strict=True)]
+    if reaches:
+        reaches = [reach * (1.0 / unit) for reach, unit in zip(reaches, units, strict=True)]
     more = [own for own in (frames, reaches) if own]
 
     def found(two: Two, is_swapped: bool, *more: Any) -> list[Candidate]:
         X, reach = (*more, None, None)[:2] if frames else (None, *more, None)[:2]
         return _candidates(two, is_swapped, page_of, X, reach)
 
-    return of_alike([two for two, _ in ordered], found, swapped, *more)
+    own = [in_unit(two, unit) for (two, _), unit in zip(ordered, units, strict=True)]
+    all_found = of_alike(own, found, swapped, *more)
+    return [[c.in_metres(unit) for c in those] for those, unit in zip(all_found, units, strict=True)]
+
+
+def unit_of(two: Two) -> float:
+    """Return the unit of length [m] in which a pair is looked at: a power of 2, so that it rounds nothing."""
+    shapes = [shape for shape in (two.a, two.b) if not isinstance(shape, Plane)]
+    if not all(isinstance(shape, ENDING) for shape in shapes):
+        return 1.0
+    halves = [half for shape in shapes for half in box_about(shape)[1]]
+    size = max(halves) if all(isinstance(half, float) for half in halves) else 0.0  # rows of a loop are symbols
+    return 1.0 if not size or USUAL[0] < size < USUAL[1] else 2.0 ** round(math.log2(size))
+
+
+def in_unit(two: Two, unit: float) -> Two:
+    """Return two shapes with their lengths in a unit."""
+    if unit == 1.0:
+        return two
+    shapes = (of_sizes(own, [np.divide(size, unit).tolist() for size in sizes_of(own)]) for own in (two.a, two.b))
+    poses = (SE3(X.rotation, X.translation * (1.0 / unit)) for X in (two.X_a, two.X_b))
+    (a, b), (X_a, X_b) = shapes, poses
+    return Two(a, X_a, b, X_b)
 
 
 def in_order(two: Two) -> tuple[Two, bool]:

@@ -15,7 +15,9 @@ from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.function import Function, function
-from cardan._motion.collision import FAR, Candidate, Two, check_page, count_of, points, points_of
+from cardan._motion.collision import Candidate, Two, check_page, count_of, points_of
+from cardan._motion.collision.candidate import far_in
+from cardan._motion.collision.table import unit_of
 from cardan._motion.contact.touching import ContactPair
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world_contents import WorldContents
@@ -61,7 +63,7 @@ def collide_function(pairs: tuple[ContactPair, ...]) -> Function[..., Any]:
                 X_a = SE3(None, X_a.translation)
             placed.append(Two(pair.shape_a, X_a, pair.shape_b, X_b))
         found = points_of(placed, [two.X_a for two in placed])
-        return _together([candidate for those in found for candidate in those])
+        return _together([(candidate, two) for those, two in zip(found, placed, strict=True) for candidate in those])
 
     return collide
 
@@ -88,9 +90,9 @@ def _raise_unread(pair: ContactPair, mesh: Mesh) -> None:
         ) from None
 
 
-def _together(found: Sequence[Candidate]) -> ContactPoints:
-    gaps = [where(c.gap >= FAR, math.inf, c.gap) for c in found]  # NaN stays NaN
-    return ContactPoints(gaps, [c.point for c in found], [c.normal for c in found])
+def _together(found: Sequence[tuple[Candidate, Two]]) -> ContactPoints:
+    gaps = [where(c.gap >= far_in(unit_of(two)), math.inf, c.gap) for c, two in found]  # NaN stays NaN
+    return ContactPoints(gaps, [c.point for c, _ in found], [c.normal for c, _ in found])
 
 
 # By the world itself, so that a function lives as long as its world does.
@@ -147,9 +149,9 @@ def contact_points(shape_a: Geometry, X_a: Any, shape_b: Geometry, X_b: Any) -> 
         0.4
     """
     poses = SE3.of(X_a), SE3.of(X_b)
-    X = poses[0]
-    own = points(shape_a, X, shape_b, poses[1])
-    found = _together([Candidate(c.gap, X @ c.point, X.rotation @ c.normal) for c in own])
+    two = Two(shape_a, poses[0], shape_b, poses[1])
+    ((own,), X) = points_of([two]), poses[0]
+    found = _together([(Candidate(c.gap, X @ c.point, X.rotation @ c.normal), two) for c in own])
     batch = np.broadcast_shapes(*(np.asarray(e).shape for X in poses for e in (*X.rotation.entries(), *X.translation)))
 
     def stacked(entries: Sequence[Any]) -> np.ndarray:
