@@ -161,7 +161,7 @@ def _side(shape: Geometry, X: SE3, sign: float, points: Sequence[Vector3], weigh
         return R.transpose_apply(n * sign)
 
     return Side(
-        lambda n: X @ support(shape, outwards(n)),
+        lambda n: X @ surface.point(shape, outwards(n), at),
         lambda n: [R @ e for e in surface.goes_on(shape, outwards(n), at)],
         lambda n, p: surface.bend(shape, outwards(n), X.inverse_act(p)).rotated(R),
     )

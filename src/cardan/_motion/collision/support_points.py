@@ -57,11 +57,11 @@ def _of_cylinder(shape: Cylinder, d: Vector3) -> Vector3:
     return Vector3(x * shape.radius, y * shape.radius, _towards(d.z, shape.length))
 
 
-def _of_cone(shape: Cone, d: Vector3) -> Vector3:
+def _of_cone(shape: Cone, d: Vector3, is_tip: Any = None) -> Vector3:
     out, (x, y, _) = length_and_direction(Vector3(d.x, d.y, 0.0), X)
     half = 0.5 * shape.length
     rim = Vector3(x * shape.radius, y * shape.radius, -half)
-    return select(shape.length * d.z > shape.radius * out, Z * half, rim)
+    return select(shape.length * d.z > shape.radius * out if is_tip is None else is_tip, Z * half, rim)
 
 
 def _of_ellipsoid(shape: Ellipsoid, d: Vector3) -> Vector3:
@@ -112,9 +112,11 @@ SHORT = 1e-9, 1e-4  # of its radius: a capsule of less length is a sphere, for w
 class Surface(NamedTuple):
     """What a shape is like where its point p is farthest along a unit vector d, as functions of shape, d and p.
 
+    Of corners and ends that are equally far, `point` is that at which p is: to rounding, d does not tell them apart.
     It bends by K = dp/dd, and goes on straight in some directions across d; these are 0 if it does not.
     """
 
+    point: Callable[[Any, Vector3, Vector3], Vector3]
     bend: Callable[[Any, Vector3, Vector3], Matrix3]
     goes_on: Callable[[Any, Vector3, Vector3], list[Vector3]]
 
@@ -174,11 +176,11 @@ def _on_cone(shape: Cone, d: Vector3, p: Vector3) -> list[Vector3]:
 
 
 SURFACES: dict[type, Surface] = {
-    Capsule: Surface(_straight, _on_capsule),
-    Box: Surface(_straight, _on_box),
-    Cylinder: Surface(_bend_around_z, _on_cylinder),
-    Cone: Surface(_bend_around_z, _on_cone),
-    Ellipsoid: Surface(_bend_of_ellipsoid, lambda shape, d, p: []),
+    Capsule: Surface(lambda shape, d, p: support(shape, p), _straight, _on_capsule),
+    Box: Surface(lambda shape, d, p: support(shape, p), _straight, _on_box),
+    Cylinder: Surface(lambda shape, d, p: support(shape, Vector3(d.x, d.y, p.z)), _bend_around_z, _on_cylinder),
+    Cone: Surface(lambda shape, d, p: _of_cone(shape, d, p.z > 0.0), _bend_around_z, _on_cone),
+    Ellipsoid: Surface(lambda shape, d, p: support(shape, d), _bend_of_ellipsoid, lambda shape, d, p: []),
 }
 CURVED = frozenset({Cylinder, Cone, Ellipsoid})
 
