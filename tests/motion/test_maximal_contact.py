@@ -1,5 +1,7 @@
 """Contact in maximal coordinates against statics, Coulomb, restitution, conservation laws, differences."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -19,8 +21,10 @@ from contact_worlds import stack_world
 G = 9.81
 LYING = (0.0, np.sqrt(0.5), 0.0, np.sqrt(0.5))
 SHAPES = {"box": (Box((0.1, 0.2, 0.1)), 0.05), "sphere": (Sphere(0.1), 0.1), "capsule": (Capsule(0.1, 0.3), 0.1)}
-rigid = pytest.mark.parametrize("make", [XPBD, Variational])
-every = pytest.mark.parametrize("make", [XPBD, Variational, SemiImplicit])
+by_tables = pytest.param(partial(XPBD, tables=True), id="XPBD by tables")
+of_one_program = pytest.mark.parametrize("make", [XPBD, Variational])
+rigid = pytest.mark.parametrize("make", [XPBD, by_tables, Variational])
+every = pytest.mark.parametrize("make", [XPBD, by_tables, Variational, SemiImplicit])
 
 
 def on_ground(shape, z, material=None, slope=0.0):
@@ -142,7 +146,7 @@ def test_a_stack_of_boxes_stands(make):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", [pytest.param("float64", marks=pytest.mark.full), "float32"])
-@rigid
+@of_one_program
 def test_a_block_on_an_incline_sticks_below_its_friction_and_slides_by_the_rest(make, dtype):
     """One compiled step, a friction in each world."""
     slope, mu = np.arctan(0.4), np.array([0.5, 0.42, 0.38, 0.2, 0.0])
@@ -166,7 +170,7 @@ def test_springs_creep_where_others_stick_and_slide_as_they_do():
 
 
 @pytest.mark.slow
-@every
+@pytest.mark.parametrize("make", [XPBD, Variational, SemiImplicit])
 def test_a_ball_bounces_to_the_square_of_its_restitution(make):
     e = np.array([0.0, 0.5, 0.8, 0.9])
     world = on_ground(Sphere(0.1), 0.6, Material(restitution=0.0)).with_inputs("contact_restitution")
@@ -223,7 +227,7 @@ def test_a_pendulum_comes_to_rest_on_the_ground_and_swings_as_before_until_then(
 
 
 @pytest.mark.full
-@rigid
+@of_one_program
 def test_a_closed_loop_comes_to_rest_on_a_plane(make):
     """Its coupler's pin, a ball of 2 cm, on a plane 10 cm below the cranks' pins."""
     m = cardan.robots.four_bar()
@@ -275,7 +279,7 @@ def test_a_step_is_differentiated_through_a_contact(make):
 # --- refused ---
 
 
-@every
+@pytest.mark.parametrize("make", [XPBD, Variational, SemiImplicit])
 def test_rolling_friction_is_refused_by_name_unless_nothing_touches(make):
     world = on_ground(Sphere(0.1), 0.1, Material(rolling=1e-3))
     with pytest.raises(UnsupportedError, match=r"rolling friction.*\(body.*convex law"):
@@ -290,7 +294,7 @@ def neighbours(world, count):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("make", [XPBD, Variational])
+@rigid
 def test_a_thousand_on_one_stands_though_it_was_touched(make):
     """Both threw the lower one out, at every step."""
     world = neighbours(stack_world((1.0, 1000.0), size=0.1), 2)
@@ -303,10 +307,116 @@ def test_a_thousand_on_one_stands_though_it_was_touched(make):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("make", [XPBD, Variational])
+@rigid
 @pytest.mark.parametrize("dt", [2e-3, 5e-3])
 def test_ten_boxes_stand_for_five_seconds(make, dt):
     world = neighbours(stack_world((1.0,) * 10, size=0.1), 10)
     after = make(world, dt).step(world.state(), steps=round(5.0 / dt))
     assert np.abs(after.q - world.state().q).max() < 1e-5
     assert after.residual.max() < 1e-4
+
+
+# --- by tables ---
+
+
+def pile(count, shape=SHAPES["sphere"][0], **how):
+    """A grid of bodies, a little askew, above ground."""
+    rng, side = np.random.default_rng(0), int(np.ceil(count ** (1 / 3)))
+    b = WorldBuilder(**how)
+    for k in range(count):
+        at = np.array([k % side, k // side % side, k // side**2]) * 0.105 + 0.01 * rng.random(3) + [0.0, 0.0, 0.05]
+        b.add_body(f"b{k}", pose=SE3(translation=at))
+        b.add_shape(f"b{k}", shape)
+    b.add_ground()
+    return b.finalize()
+
+
+@pytest.mark.slow
+def test_tables_take_the_steps_of_one_program():
+    """Three balls fall on one another: each step from the same state, as exact as the residual says."""
+    world = pile(3)
+    rows, program = XPBD(world, 2e-3, tables=True), XPBD(world, 2e-3)
+    assert rows.tables
+    assert not program.tables
+    state = world.state(v=np.random.default_rng(1).normal(size=18))
+    for _ in range(200):
+        after = program.step(state)
+        np.testing.assert_allclose(rows.step(state).v, after.v, atol=1e-4)
+        np.testing.assert_allclose(rows.step(state).q, after.q, atol=1e-6)
+        state = after
+
+
+@pytest.mark.slow
+def test_bits_of_tables_do_not_depend_on_threads_worlds_or_lists():
+    world = pile(12, Box((0.1, 0.1, 0.1)))
+    state = world.state(worlds=3)
+    state.v = 0.3 * np.random.default_rng(2).normal(size=state.v.shape)
+    solver, tight, before = XPBD(world, 2e-3), XPBD(world, 2e-3), cardan.num_threads()
+    whole = solver.step(state, steps=100)
+    try:
+        cardan.set_num_threads(3)
+        assert solver.step(state, steps=100) == whole
+    finally:
+        cardan.set_num_threads(before)
+    engine = tight._by_tables._made(3, False)
+    for give, name in engine._room.values():
+        setattr(engine.c, name, 3)
+        give(3)
+    tight._by_tables._idle[0, 3, False] = [engine]
+    assert tight.step(state, steps=100) == whole
+    np.testing.assert_array_equal(solver.step(state[1:2], steps=100).q, whole.q[1:2])
+
+
+@pytest.mark.slow
+def test_a_heap_keeps_all_its_momentum_and_a_pile_its_place():
+    world = pile(40, gravity=[0, 0, 0]).with_contacts("b*/b*")
+    state = world.state(v=0.5 * np.random.default_rng(3).normal(size=240))
+    after = XPBD(world, 2e-3).step(state, steps=200)
+    before, kept = (cardan.centroidal_momentum(world.model, s.q, s.v) for s in (state, after))
+    np.testing.assert_allclose(kept, before, atol=1e-11)
+    world = pile(27, Box((0.1, 0.1, 0.1)))
+    after = XPBD(world, 2e-3).step(world.state(), steps=500)
+    assert world.collide(after).gap.min() > -1e-6
+    assert np.abs(after.v).max() < 1e-3
+    assert after.residual[0] <= 1e-4
+
+
+@pytest.mark.slow
+def test_a_world_of_robots_goes_by_tables():
+    b = WorldBuilder()
+    b.add_ground()
+    robot = drive_all(cardan.robots.quadruped(), Drive(80.0, 2.0))
+    b.replicate(robot, 4, 1.5, base="floating")
+    world = b.finalize()
+    one = robot.world(base="floating", ground=True)
+    q, own = one.initial.copy(), world.initial.reshape(4, -1).copy()
+    q[2], q[7:] = 0.383, np.tile([0.0, 0.6, -1.2], 4)
+    own[:, 2:] = q[2:]
+    control, alone = world.control(), one.control()
+    alone.position = cardan.limit_coordinates(one.model, q)
+    control.position = np.tile(alone.position, 4)
+    after = XPBD(world, 1e-3).step(world.state(q=own.ravel()), control, steps=100)
+    single = XPBD(one, 1e-3).step(one.state(q=q), alone, steps=100)
+    np.testing.assert_allclose(after.q.reshape(4, -1)[:, 2:], np.tile(single.q[:, 2:], (4, 1)), atol=1e-5)
+    assert after.residual[0] < 1e-2
+
+
+def test_what_tables_do_not_take_is_said():
+    world = pile(5)
+    assert XPBD(world, 1e-3).tables
+    with pytest.raises(UnsupportedError, match="one step as a function"):
+        XPBD(world, 1e-3).function
+    varied = world.with_inputs("contact_friction")
+    assert not XPBD(varied, 1e-3).tables
+    for own, how, named in ((varied, {}, "contact_friction"), (world, {"contacts": False}, "passes through")):
+        with pytest.raises(UnsupportedError, match=named):
+            XPBD(own, 1e-3, tables=True, **how).tables
+    rope = cardan.Mechanism("rope")
+    for k in range(40):
+        rope.add_body(f"b{k}", Inertia(1.0, (0.1, 0, 0), 0.01 * np.eye(3)))
+        rope.add_joint(
+            f"j{k}", Revolute((0, 1, 0)), f"b{k - 1}" if k else "world", f"b{k}", SE3(translation=[0.2, 0, 0])
+        )
+    rope.add_shape(Shape("b39", "collision", Sphere(0.05)))
+    with pytest.raises(UnsupportedError, match=r"j0.*long"):
+        XPBD(rope.world(ground=True), 1e-3, tables=True).tables

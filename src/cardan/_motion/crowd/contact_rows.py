@@ -23,6 +23,28 @@ CONE = ("friction", "inverse_mass", "R_n", "R_t", "wanted", "torsional", "rollin
 LAW = 6 + len(CONE)  # numbers of a law: normal, place, and those
 TORSIONAL = 6 + CONE.index("torsional")  # where the lengths of torsional and rolling friction are
 
+COLUMNS = {"a": NODE, "b": NODE, "gap": 1, "point": 3, "normal": 3, "turning": 3, "surface": len(SURFACE)}
+COLUMNS |= {"centre_a": 3, "centre_b": 3, "weight_a": 2, "weight_b": 2, "stiffness": 1}
+BY = {"a": "node_a", "b": "node_b", "surface": "surface_of", "stiffness": "shape_a"}
+BY |= {f"{name}_{end}": f"shape_{end}" for name in ("centre", "weight", "runs") for end in "ab"}
+BY |= dict.fromkeys(("gap", "point", "normal", "turning"), "found_of")
+
+
+def contact_of(a: Any, b: Any, given: dict[str, Any]) -> Contact:
+    """Return the contact of rows: those of its nodes, and what `COLUMNS` names."""
+    ends, surface = (NodeRow.of(a), NodeRow.of(b)), list(given["surface"])
+    surface[2] = where(surface[2] < 0.0, given["stiffness"][0], surface[2])
+    poses, V, motions = ([e[k] for e in ends] for k in range(3))
+    moment: Any = SimpleNamespace(poses=poses, V=V, motions=motions, q=[given["gap"][0]])
+    both = Vector3(*given["centre_a"]), Vector3(*given["centre_b"])
+    weight, chains = (x + y for x, y in zip(given["weight_a"], given["weight_b"], strict=True))
+    runs = [_motion(given[f"runs_{end}"]) if f"runs_{end}" in given else None for end in "ab"]
+    pair: Any = SimpleNamespace(nodes=(0, 1), centres=both, inverse_mass=weight, lever_rate=None, runs=runs)
+    pair.is_rigid = chains < 0.5
+    material: Any = SimpleNamespace(**dict(zip(SURFACE, surface, strict=True)), anisotropy=1.0)
+    gap, point, normal = given["gap"][0], Vector3(*given["point"]), Vector3(*given["normal"])
+    return Contact(moment, pair, Candidate(gap, point, normal), material)
+
 
 @dataclass(frozen=True)
 class ContactRows:
@@ -53,36 +75,23 @@ class ContactRows:
         decision to begin with.
         """
 
-        def begin(a: Any, b: Any, gap: Any, point: Any, normal: Any, turning: Any, **given: Any) -> dict[str, Any]:
-            ends, surface = (NodeRow.of(a), NodeRow.of(b)), list(given["surface"])
-            surface[2] = where(surface[2] < 0.0, given["stiffness"][0], surface[2])
-            poses, V, motions = ([e[k] for e in ends] for k in range(3))
-            moment: Any = SimpleNamespace(poses=poses, V=V, motions=motions, q=[gap[0]])
-            both = Vector3(*given["centre_a"]), Vector3(*given["centre_b"])
-            weight, chains = (x + y for x, y in zip(given["weight_a"], given["weight_b"], strict=True))
-            runs = [_motion(given[f"runs_{end}"]) if self.running else None for end in "ab"]
-            pair: Any = SimpleNamespace(nodes=(0, 1), centres=both, inverse_mass=weight, lever_rate=None, runs=runs)
-            pair.is_rigid = chains < 0.5
-            material: Any = SimpleNamespace(**dict(zip(SURFACE, surface, strict=True)), anisotropy=1.0)
+        def begin(a: Any, b: Any, **given: Any) -> dict[str, Any]:
+            contact = contact_of(a, b, given)
+            material = contact.material
             if not self.lengths:
                 material.torsional = material.rolling = 0.0
-            contact = Contact(moment, pair, Candidate(gap[0], Vector3(*point), Vector3(*normal)), material)
             dissipating = FrictionCone.of(contact, self.dt)
             material.dissipation = None
-            cone = _chosen(surface[SURFACE.index("dissipation")] < 0.0, FrictionCone.of(contact, self.dt), dissipating)
+            is_own = given["surface"][SURFACE.index("dissipation")] < 0.0
+            cone = _chosen(is_own, FrictionCone.of(contact, self.dt), dissipating)
             twist = contact.ahead(self.dt)
-            ahead = Motion(twist.linear + Vector3(*turning) * (0.5 * self.dt), twist.angular)
+            ahead = Motion(twist.linear + Vector3(*given["turning"]) * (0.5 * self.dt), twist.angular)
             test = cone.test(cone.first(contact.velocity), contact.velocity)
             law = [*cone.normal, *contact.place.translation, *(getattr(cone, key) for key in CONE)]
             return {"law": law, "ahead": self._twist(ahead), "test": self._impulse(test)}
 
-        columns = {"a": NODE, "b": NODE, "gap": 1, "point": 3, "normal": 3, "turning": 3, "surface": len(SURFACE)}
-        columns |= {"centre_a": 3, "centre_b": 3, "weight_a": 2, "weight_b": 2, "stiffness": 1}
-        columns |= {"runs_a": 6, "runs_b": 6} if self.running else {}
-        by = {"a": "node_a", "b": "node_b", "surface": "surface_of", "stiffness": "shape_a"}
-        by |= {f"{name}_{end}": f"shape_{end}" for name in ("centre", "weight", "runs") for end in "ab"}
-        by |= dict.fromkeys(("gap", "point", "normal", "turning"), "found_of")
-        return row_program("contact", columns, begin, by=by)
+        columns = COLUMNS | ({"runs_a": 6, "runs_b": 6} if self.running else {})
+        return row_program("contact", columns, begin, by=BY)
 
     def response(self) -> Program:
         """Return the program of what a contact does, on the part of its law that is decided on, at its node's origin.

@@ -15,6 +15,8 @@ from cardan._motion.crowd.grid import LEVELS
 from cardan._motion.crowd.itself import BEYOND
 from cardan._motion.crowd.kept import NOBODY, NOTHING, KeptImpulses
 from cardan._motion.crowd.layout import Layout, Scene, starts_of
+from cardan._motion.crowd.maximal_rows import MaximalRows
+from cardan._motion.crowd.rigid_rows import RigidRows
 from cardan._motion.crowd.sleep import REST
 from cardan._motion.crowd.sparse import CROWDED
 from cardan._motion.crowd.step import take_steps
@@ -80,7 +82,8 @@ class Engine:
         ]
         self._add_trees()
         self.pairs = layout.fill_shapes(c)
-        self.contacts = ContactRows(dt, bool(np.any(c.surfaces[:, 4:])), bool(np.any(c.shape_runs)))
+        lengths, running = (bool(np.any(own)) for own in (c.surfaces[:, 4:], c.shape_runs))
+        self.contacts = RigidRows(dt) if scene.closing else ContactRows(dt, lengths, running)
         c.twist_size = self.contacts.twist
         self._forget_pairs()
         self._add_room()
@@ -97,6 +100,9 @@ class Engine:
         c.allocate(c.numbers_v, "v_rows", "v_after", "a_rows", "effort_rows", "position_rows", "velocity_rows")
         c.allocate(c.numbers_v, "coriolis_rows", "damping_rows")
         c.allocate(len(c.w_source), "wrenches", "wrench_rows")
+        c.allocate(c.nodes + 1, "node_shift", "node_kick")
+        c.allocate(3, "lever", "push")
+        c.node_shift[...] = 0.0
         c.allocate(layout.first_vector[-1], "force", "free", "line", "armature", "before", "change")
         c.allocate(layout.first_matrix[-1], "mass")
         c.allocate(layout.first_borne[-1], "borne", "borne_first", "moved")
@@ -122,7 +128,7 @@ class Engine:
         c.tree_held = np.concatenate([start + size * np.arange(n) for n, size, start in own]).astype(np.int32)
         self._programs: list[RowProgram] = []
         of_robots = "placing", "looking", "ending", "moving", "alone"
-        for name in ("start", "lines", "joint_reaction", "finish", *of_robots, "middle", "bearing"):
+        for name in ("start", "lines", "joint_reaction", "finish", "carrying", *of_robots, "middle", "bearing"):
             setattr(c, name, np.zeros(c.kinds, np.int64))
         self._tree_arrays = [self._arrays_of(k, first) for k, first in enumerate(held[:-1])]
         for k, rows_of in enumerate(self.trees):
@@ -149,7 +155,12 @@ class Engine:
     def _add_tree_programs(self, k: int) -> None:
         """Make what steps the trees of a kind that meet others: of robots not before one does."""
         c, rows_of = self.c, self.trees[k]
-        c.start[k], c.finish[k] = (self._made(p, k) for p in (rows_of.start(), rows_of.finish()))
+        if self.scene.closing:
+            own = MaximalRows(rows_of, self.scene.closing)
+            c.carrying[k], start, finish = self._made(own.moved(), k), own.start(), own.leaving()
+        else:
+            start, finish = rows_of.start(), rows_of.finish()
+        c.start[k], c.finish[k] = (self._made(p, k) for p in (start, finish))
         if rows_of.elements:
             both = rows_of.lines(), rows_of.reaction()
             c.lines[k], c.joint_reaction[k] = (self._made(p, k) for p in both)
@@ -170,24 +181,26 @@ class Engine:
         c, layout, rows_of = self.c, self.layout, self.trees[k]
         kind, model, n = layout.kinds[k], rows_of.model, int(c.kind_rows[k])
         blocks, touching = rows_of.blocks, len(kind.touching)
-        along_v = {"v": "v_rows", "v_after": "v_after", "a": "a_rows"}
+        along_v = {"v": "v_rows", "v_after": "v_after", "a": "a_rows", "going": "v_after"}
         along_v |= {name: f"{name}_rows" for name in ("effort", "position", "velocity", "damping")}
         along_v |= {"coriolis_of": "coriolis_rows"}
         vectors = {name: name for name in ("force", "free", "line", "armature", "before", "change")}
+        vectors |= {"acting": "force", "freely": "free"}
         of_tree = "sound", "error", "residual", "slack", "predicting"
         groups: list[tuple[int, int, dict[str, str]]] = [
-            (layout.first_q[k], model.nq, {"q": "q_rows", "q_after": "q_after"}),
+            (layout.first_q[k], model.nq, {"q": "q_rows", "q_after": "q_after", "went": "q_after"}),
             (layout.first_v[k], model.nv, along_v),
             (layout.first_vector[k], blocks, vectors),
             (layout.first_matrix[k], kind.matrix_blocks, {"mass": "mass"}),
             (layout.first_node[k], touching, {"node": "node", "node_after": "node_after"}),
+            (layout.first_node[k], touching, {"shift": "node_shift", "kick": "node_kick"}),
             (layout.first_jacobian[k], kind.jacobian_blocks, {"jacobian": "jacobian"}),
             (layout.first_borne[k], touching * kind.is_long, {"borne": "borne", "moved": "moved"}),
             (layout.first_wrench[k], 6 * model.nbodies, {"wrenches": "wrench_rows"}),
             (layout.first_ball[k], len(kind.balls), {"listed": "listed_balls", "pose": "looked_pose"}),
             (layout.first_ball[k], len(kind.balls), {"middle": "looked_ball"}),
             (held, rows_of.elements, {"held": "held", "held_after": "held_after"}),
-            (layout.first_tree[k], 1, {name: f"tree_{name}" for name in of_tree}),
+            (layout.first_tree[k], 1, {name: f"tree_{name}" for name in of_tree} | {"gap": "tree_residual"}),
         ]
         found: dict[str, np.ndarray] = {"run_rows": c.run_rows}
         for start, size, arrays in groups:
@@ -292,7 +305,7 @@ class Engine:
         c, kept = self.c, self.kept() if self._contact_programs else None
         size = self.contacts.impulse
         c.allocate(most, "found_key", "found_feature", "found_gap", "found_point", "found_normal", "found_turning")
-        c.allocate(most, "found_impulse", "kept_key", "kept_feature", "kept_impulse")
+        c.allocate(most, "found_impulse", "found_before", "kept_key", "kept_feature", "kept_impulse")
         c.allocate(most, "found_of", "shape_a", "shape_b", "node_a", "node_b", "tree_a", "tree_b", "surface_of")
         c.allocate(most, "law", "answer", "row_change", "error")
         c.allocate(most + ALONE + 2, "colour_first", "colour_last")
@@ -311,7 +324,9 @@ class Engine:
         own = self.contacts
         made = {"begin": own.begin(), "response": own.response(), "reaction": own.reaction()}
         made |= {"begin_body": body_program(self.dt), "accelerate_body": accelerated_program(self.dt)}
-        made |= {"meet": meeting_program(own.twist), "visit": visit_program()}
+        made |= {"meet": meeting_program(own.twist), "visit": visit_program(bool(self.scene.closing))}
+        if isinstance(own, RigidRows):
+            made["leave"] = own.begin(leaving=True)
         for name, program in made.items():
             self._contact_programs[name] = RowProgram(program, self._contact_arrays(name))
             setattr(self.c, name, self._contact_programs[name].address)
@@ -338,6 +353,7 @@ class Engine:
             named = {name: name for name in (*columns, *results)} | {"a": "node", "b": "node"}
             named |= {name: f"found_{name}" for name in ("gap", "point", "normal", "turning")}
             named |= {"surface": "surfaces", "stiffness": "shape_stiffness", "change": "row_change"}
+            named |= {"pushed": "found_impulse"}
             named |= {f"{name}_{end}": f"shape_{name}" for name in ("centre", "weight", "runs") for end in "ab"}
         return {name: getattr(c, array) for name, array in named.items()}
 

@@ -134,8 +134,8 @@ def trees_with_bodies(model: Model) -> list[Tree]:
     return found
 
 
-def kinds_of(model: Model, kinematic: Sequence[str]) -> list[Kind]:
-    """Return the kinds of trees of a model, of which some joints move as they are told."""
+def kinds_of(model: Model, kinematic: Sequence[str], whole: bool = False) -> list[Kind]:
+    """Return the kinds of trees of a model, of which some joints move as they are told; `whole` keeps their bodies."""
     found: dict[Any, Kind] = {}
     loose = _loose_model(model)
     children = {c.child: c for c in model.connections}
@@ -163,11 +163,11 @@ def kinds_of(model: Model, kinematic: Sequence[str]) -> list[Kind]:
         kind.trees.append(tree)
     for kind in found.values():
         if not kind.is_loose:
-            kind.model = _placed(kind)
+            kind.model = _placed(kind, whole)
     return list(found.values())
 
 
-def _placed(kind: Kind) -> Model:
+def _placed(kind: Kind, whole: bool) -> Model:
     """Return the model of trees that are alike but for where they hang: there, or where each is said to hang."""
     root = next(c.name for c in kind.model.connections if c.parent == WORLD)
     first, place = kind.numbers[0], {PLACE: (root, "parent_pose")}
@@ -177,7 +177,7 @@ def _placed(kind: Kind) -> Model:
     is_moved = first != np.ravel(np.eye(4)).tolist()
     there = {PLACE: np.reshape(first, (4, 4))}
     placed = kind.model.with_inputs(**place).filled_with(there) if is_moved else kind.model
-    return simplified_tree(placed)  # as a robot alone has it
+    return placed if whole else simplified_tree(placed)  # as a robot alone has it
 
 
 def hinges_of(model: Model) -> Sequence[Node]:

@@ -57,6 +57,7 @@ class Scene(NamedTuple):
     own: Mapping[tuple[int, int], ContactSurface]  # contact of pairs that has a surface of its own
     partners: Callable[[int], np.ndarray]  # the shapes that may touch one
     pair: Callable[[int, int], ContactPair]  # two of them, the first on what moves
+    closing: int | None = None  # under XPBD, passes over the joints
 
 
 class Layout:
@@ -64,7 +65,7 @@ class Layout:
 
     def __init__(self, scene: Scene, worlds: int) -> None:
         self.scene, self.worlds = scene, worlds
-        self.kinds = kinds_of(scene.model, scene.kinematic)
+        self.kinds = kinds_of(scene.model, scene.kinematic, scene.closing is not None)
         self.own = sorted(scene.own.items(), key=lambda row: row[0])
         self.owner = {
             node.index: (k, i, n)
@@ -115,7 +116,7 @@ class Layout:
         at = [self.scene.model.attachments[shape.body].node for shape in self.scene.shapes]
         tree_of = np.array([self.owner[node][:2] if node >= 0 else (-1, -1) for node in at]).reshape(-1, 2)
         for k, kind in enumerate(self.kinds):
-            if kind.is_loose or kind.is_long:
+            if kind.is_loose or kind.is_long or self.scene.closing:
                 continue
             shapes = [np.flatnonzero((tree_of == (k, i)).all(axis=1)).tolist() for i in range(len(kind.trees))]
             met = [self._met((k, i), own, tree_of) for i, own in enumerate(shapes)]

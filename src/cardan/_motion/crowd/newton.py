@@ -177,7 +177,7 @@ def errors_of(c, i):
     held = 0.0
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
         t = c.members[m]
-        if c.tree_elements[t] > 0:
+        if c.tree_elements[t] > 0 and c.is_leaving == 0:
             held = c.tree_error[t] if not c.tree_error[t] <= held else held
     worst = sqrt(worst)
     if has_long_trees(c, i):
@@ -195,7 +195,7 @@ def goes_on(c, i):
     is_right = not worst > c.tolerance and not held > EXACT
     if is_right or count >= c.most:
         return False
-    return count < ITERATIONS or c.island_residual[i] > CONVERGED
+    return count < ITERATIONS or c.leave != 0 or c.island_residual[i] > CONVERGED
 
 
 @kernel(c=Crowd, i=INT)
@@ -237,7 +237,7 @@ def keep_island_impulses(c, i):
 def run_joints(c, programs, first, end):
     """Run a program of each kind over the trees of some islands."""
     for k in range(c.kinds):
-        if programs[k] != 0:
+        if programs[k] != 0 and c.is_leaving == 0:  # then they are decided
             count = 0
             for m in range(c.island_trees[first], c.island_trees[end]):
                 if c.tree_kind[c.members[m]] == k:

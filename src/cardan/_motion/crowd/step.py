@@ -28,6 +28,7 @@ from cardan._motion.crowd.islands import (
 from cardan._motion.crowd.itself import look_at_robots
 from cardan._motion.crowd.narrow import find_contacts, keep_impulses, list_where_needed, place_near
 from cardan._motion.crowd.newton import fill_contacts, iterate
+from cardan._motion.crowd.rigid import kick_bodies, move_bodies
 from cardan._motion.crowd.sleep import ASLEEP, find_asleep, rest_islands, settle, wake_disturbed, wake_touched
 from cardan._motion.crowd.sweeps import SWEEPING, sweep
 from cardan._motion.crowd.tables import ORDER, TREES, Crowd
@@ -37,6 +38,8 @@ from cardan._motion.crowd.tried import judge_tried
 
 HEAPED = 300
 """Trees of a heap of balls from which on it is right after sweeps to `NEARLY`."""
+HEAPED_RIGIDLY = 16
+"""The same under XPBD, whose contacts do not give way: there sweeps to the end, and factors, take much longer."""
 NEARLY = 1e-3
 """By how much velocities may be wrong after sweeps that no factor follows [m/s]."""
 
@@ -109,9 +112,10 @@ def start_islands(c):
 @kernel(c=Crowd)
 def sweep_heaps(c):
     """Sweep heaps of balls: small ones to the end, if that is soon."""
+    few = HEAPED if c.leave == 0 else HEAPED_RIGIDLY
     for i in range(c.islands):
         c.island_swept[i] = SWEEPING if is_heap(c, i) and may_be_swept(c, i) else 0
-        c.island_within[i] = c.tolerance if c.island_trees[i + 1] - c.island_trees[i] <= HEAPED else NEARLY
+        c.island_within[i] = c.tolerance if c.island_trees[i + 1] - c.island_trees[i] <= few else NEARLY
     sweep(c)
 
 
@@ -163,11 +167,33 @@ def begin_islands(c):
 
 
 @kernel(c=Crowd)
-def finish_trees(c):
+def solve_islands(c):
+    begin_islands(c)
+    if c.lacking == 0:
+        iterate(c)
+
+
+@kernel(c=Crowd)
+def leave_contacts(c):
+    """Solve for contacts once more, for velocities (`rigid`)."""
+    move_bodies(c)
+    c.is_leaving = 1
+    solve_islands(c)
+    c.is_leaving = 0
+    kick_bodies(c)
+
+
+@kernel(c=Crowd)
+def free_others(c):
+    """Give trees that are in no island the accelerations that they have without contacts."""
     for t in range(c.trees):
         if c.island_of[t] < 0 and c.tree_alone[t] != 1:
             for k in range(c.tree_first[t], c.tree_first[t] + c.tree_blocks[t]):
                 c.change[k] = c.free[k]
+
+
+@kernel(c=Crowd)
+def finish_trees(c):
     for k in range(c.kinds):
         run_where(c, c.tree_alone, c.finish[k], k, 0)
     finish_alone(c)
@@ -238,10 +264,10 @@ def take_step(c):
         return
     find_islands(c)
     fill_contacts(c)
-    begin_islands(c)
-    if c.lacking != 0:
-        return
-    iterate(c)
+    solve_islands(c)
+    free_others(c)
+    if c.leave != 0 and c.lacking == 0:
+        leave_contacts(c)
     if c.lacking != 0:
         return
     keep_impulses(c)

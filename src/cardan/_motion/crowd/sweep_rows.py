@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from cardan._algebra.scalar import absolute, maximum, where
+from cardan._algebra.scalar import absolute, maximum, sqrt, where
 from cardan._algebra.spatial import SE3, Motion, Scalar, Symmetric3, Vector3
 from cardan._compiler.program import Program
 from cardan._motion.contact.cone import FrictionCone, Impulse
@@ -90,11 +90,14 @@ class Meeting(NamedTuple):
         cone = [*law.normal, *law[1:6]]
         return [*ends, *self.ahead, *cone, *self.per, self.m, self.share]
 
-    def visit(self, Va: Motion, Vb: Motion, g: Vector3) -> Vector3:
-        """Return what the impulse becomes."""
+    def visit(self, Va: Motion, Vb: Motion, g: Vector3, rigid: bool = False) -> Vector3:
+        """Return what the impulse becomes; of a `rigid` contact by the law of `rigid_rows`."""
         law, (per_n, per_t) = self.law, self.per
         u = law.components(self.ahead + self.a.velocity(Va) - self.b.velocity(Vb))
         before = law.components(g)
+        if rigid:
+            lift = law.friction * sqrt(u.slip.linear.norm_squared())
+            u, law = u._replace(normal=u.normal + lift), law._replace(R_n=0.0, R_t=0.0)
         normal = before.normal + (law.wanted - u.normal - law.R_n * before.normal) * per_n
         y = Impulse(normal, before.slip - (u.slip + before.slip * law.R_t) * per_t)
         return law.wrench(law.project(y, self.m, self.share)).linear
@@ -165,13 +168,13 @@ def _moved(ends: Sequence[End], twists: Sequence[Any], g: Vector3) -> dict[str, 
     return {name: [*own.scalars(), 0.0, 0.0] for name, own in zip(("after_a", "after_b"), after, strict=True)}
 
 
-def visit_program() -> Program:
+def visit_program(rigid: bool = False) -> Program:
     """Return the program of a visit: the twists of both bodies, the impulse, the square of its error [m^2/s^2]."""
 
     def visit(row: Any, a: Any, b: Any, impulse: Any) -> dict[str, Any]:
         meeting, g = Meeting.of(row), Vector3(*impulse[:3])
         Va, Vb = (Motion(tuple(V[:3]), tuple(V[3:6])) for V in (a, b))
-        found = meeting.visit(Va, Vb, g)
+        found = meeting.visit(Va, Vb, g, rigid)
         change = found - g
         error = change.norm_squared() * (meeting.law.inverse_mass * meeting.law.inverse_mass)
         return {"impulse": [*found, error]} | _moved(meeting[:2], (a, b), change)

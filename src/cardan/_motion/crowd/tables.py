@@ -74,6 +74,7 @@ class Crowd(Record):
     lines = I64[:]  # 0 of a kind of which no force answers to the acceleration
     joint_reaction = I64[:]
     finish = I64[:]
+    carrying = I64[:]  # under XPBD; 0 else
     middle = I64[:]  # of kinds of long chains (`whips`); 0 of others
     bearing = I64[:]  # of kinds of long trees; 0 of others
     # --- trees ---
@@ -169,6 +170,8 @@ class Crowd(Record):
     # --- nodes that carry shapes ---
     node = F64[:, 27]
     node_after = F64[:, 27]  # at the velocities after a step alone
+    node_shift = F64[:, 3]  # under XPBD: how far its body's centre of mass goes; what contacts do to it after that
+    node_kick = F64[:, 6]
     node_tree = I32[:]
     node_jacobian = I32[:]  # its first block; -1 for the identity
     jacobian = LANES[:, 6]
@@ -291,6 +294,7 @@ class Crowd(Record):
     found_normal = F64[:, 3]
     found_turning = F64[:, 3]
     found_impulse = F64[:, 3]  # along the axes of the world, on the first body
+    found_before = F64[:, 3]  # under XPBD: those of positions
     # --- those of the step before, with their impulses: part of the state ---
     kept = INT
     kept_key = I64[:]
@@ -368,6 +372,10 @@ class Crowd(Record):
     impulse = F64[:]
     error = F64[:]
     begin = INT  # programs
+    leave = INT  # under XPBD; 0 else
+    is_leaving = INT  # whether contacts are solved for the second time, for velocities
+    lever = F64[:]  # of one contact
+    push = F64[:]
     response = INT
     reaction = INT
     # --- sweeps; bodies behind the last are the world, for each island: what is no number stays in one ---

@@ -180,17 +180,19 @@ class TreeRows:
                 found |= {"coriolis_of": state.coriolis_of, "damping": damping, "predicting": [1.0]}
             if self.is_long:
                 return found
-            model, count = joints.model, self.blocks
-            M = with_diagonal(mass_matrix.kernel(model, state.q), W)
-            found["mass"] = [block_of(M, r, c, 1.0) for c in range(count) for r in range(c, count)]
-            found["force"] = self._acting(state, efforts)
-            if not self.is_loose:
-                found["jacobian"] = self._jacobians(state)
-            if not (self.elements or self.is_chain):
-                found["free"] = in_blocks(implicit_dynamics(state, efforts, W).a)
-            return found
+            return found | self._equation(state, efforts, W)
 
         return row_program("start", self.columns, start, by="run_rows")
+
+    def _equation(self, state: Snapshot, efforts: Vector, W: Vector) -> dict[str, Any]:
+        count, M = self.blocks, with_diagonal(mass_matrix.kernel(state.model, state.q), W)
+        found = {"mass": [block_of(M, r, c, 1.0) for c in range(count) for r in range(c, count)]}
+        found["force"] = self._acting(state, efforts)
+        if not self.is_loose:
+            found["jacobian"] = self._jacobians(state)
+        if not (self.elements or self.is_chain):
+            found["free"] = in_blocks(implicit_dynamics(state, efforts, W).a)
+        return found
 
     def _acting(self, state: Snapshot, efforts: Vector) -> list[Any]:
         """Return tau - h."""
@@ -367,7 +369,13 @@ class TreeRows:
         self, joints: KinematicJoints, q: Any, v: Any, a: list[Any], state: Snapshot, residual: Any = 0.0
     ) -> dict[str, Any]:
         moved = moved_by(state, a, self.dt, self.is_long)
-        q_after, v_after, a = joints.at_end(*moved, a)
+        return self.ended(joints, (moved.q, moved.v, a), q, v, residual)
+
+    def ended(
+        self, joints: KinematicJoints, after: tuple[Vector, Vector, Vector], q: Any, v: Any, residual: Any
+    ) -> dict[str, Any]:
+        """Return what a step from q, v leaves; q and v themselves if what comes of it is no number."""
+        q_after, v_after, a = joints.at_end(*after)
         sound = is_sound(q_after, v_after, a)
         kept = [_chosen(sound, *both) for both in ((q_after, q), (v_after, v))]
         residual = reduce(maximum, (e * (1.0 / self.dt) for e in bends(joints.model, list(q), q_after)), residual)

@@ -28,7 +28,7 @@ from typing import Any
 
 from cardan._algebra.arrays.repeat import repeat
 from cardan._algebra.scalar import is_zero, maximum
-from cardan._algebra.spatial import Scalar
+from cardan._algebra.spatial import Force, Scalar
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.proximal import regularization
 from cardan._dynamics.algorithms.tree import Vector
@@ -56,18 +56,34 @@ def xpbd_step(
     if not pairs and all(map(is_zero, (*loads.W, *armature))):
         # Nothing answers within the step, so bodies may fall freely: the passes over the joints do all.
         kick, touched = system.impulses(units, [h * tau for tau in loads.tau]), None
-        flying = system.started(start, kick, h, h)
+        fall = h
     else:
         moment = Snapshot(model, q, v)
         after = fallen(system, start, moment, loads, h)
         touched = Touched(system, start, moment, after, loads.W, h, pairs, iterations * SWEEPS, 0.5 * h)
-        flying = system.started(start, touched.kick, h, 0.0)
+        kick, fall = touched.kick, 0.0
+    stepped, moving = carried(system, start, joined, kick, q, h, iterations, fall)
+    return stepped if touched is None else touched.left(stepped, moving)
+
+
+def carried(
+    system: System,
+    start: Sequence[BodyState],
+    joined: Sequence[PlacedJoint],
+    kick: Sequence[Force],
+    q: Vector,
+    h: float,
+    iterations: int,
+    fall: float,
+) -> tuple[StepResult, list[BodyState]]:
+    """Return the state, and the bodies, that impulses and gravity for a time `fall` make in a step; joints close."""
+    flying = system.started(start, kick, h, fall)
     placed = _closed(system, [b.moved(h) for b in flying], joined, q, iterations)
     parts = zip(start, placed, strict=True)  # velocities are those that took the bodies where they are
     moving = [b._replace(v=(b.p - a.p) * (1.0 / h), w=a.turning_to(b.r, h)) for a, b in parts]
     twists = [a._replace(v=b.v, w=b.w).twist() for a, b in zip(start, moving, strict=True)]
-    stepped = system.coordinates_after(moving, q, h, rotors(units, armature, twists))
-    return stepped if touched is None else touched.left(stepped, moving)
+    own = rotors(system.effort_rows(joined), system.model.passive("armature"), twists)
+    return system.coordinates_after(moving, q, h, own), moving
 
 
 def _closed(

@@ -25,22 +25,16 @@ from cardan._motion.contact import LAWS, contacts
 from cardan._motion.contact.lengths import bounded, lengths
 from cardan._motion.contact.point import Contact
 from cardan._motion.simulation.collide import check_pages
-from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.pairs import warn_of_many
 from cardan._motion.simulation.solvers.solver import (
     SHARED,
     YES,
-    CompiledSolver,
-    Stepper,
     checked_steps,
-    control_names,
     left_out,
 )
 from cardan._motion.simulation.solvers.step_function import Settings, StepInputs, state_after, step_function
-from cardan._motion.simulation.solvers.table_steps import TableStepper, TableSteps, has_many, what_is_no_row
-from cardan._motion.simulation.state import Clock, State, start_of
+from cardan._motion.simulation.solvers.table_steps import TableSolver, TableSteps, what_is_no_row
 from cardan._motion.simulation.world import World
-from cardan._robot.geometry.touching import ContactForces
 from cardan._robot.joints.catalogue.of_another import Follower
 from cardan._robot.records import Material
 
@@ -51,7 +45,7 @@ LEFT_OUT = ("restitution", "torsional", "rolling", "anisotropy")
 """What of a surface the compliant law does not know; nor does it take springs as stiff as the bounds of a distance."""
 
 
-class Featherstone(CompiledSolver):
+class Featherstone(TableSolver):
     """Articulated bodies in generalised coordinates, in O(n); the solver to begin with.
 
     The implicit integrator, the default, takes drives, damping, dry friction, stops and contacts into the recursion of
@@ -126,55 +120,15 @@ class Featherstone(CompiledSolver):
     def features(self) -> Iterator[tuple[str, str]]:
         yield from left_out(self.world.model)
 
-    @cached_property
-    def tables(self) -> bool:
-        """Whether bodies are rows of tables."""
-        asked, law = self._tables_asked, self.contact == "convex" and self.integrator == "implicit"
-        if asked is False and self.sleep is None:
-            return False
-        if asked is False:
-            raise UnsupportedError(
-                f"sleep={self.sleep:g}", "a step of one program", "leave out sleep=, or tables=False"
-            )
-        asked = asked or self.sleep is not None
-        lacking = what_is_no_row(self.world) if law else "a law or an integrator but 'convex' and 'implicit'"
-        if asked and lacking:
-            instead = "ask for tables=False" if self.sleep is None else "leave out sleep="
-            raise UnsupportedError(lacking, "a step of many bodies", instead)
-        return bool(asked) or (lacking is None and has_many(self.world))
+    def _no_row(self) -> str | None:
+        """See `TableSolver._no_row`."""
+        if self.contact != "convex" or self.integrator != "implicit":
+            return "a law or an integrator but 'convex' and 'implicit'"
+        return what_is_no_row(self.world)
 
     @cached_property
     def _by_tables(self) -> TableSteps:
         return TableSteps(self.world, self.dt, bool(self.limits), self.iterations, self.sleep)
-
-    def _prepared(self, clock: Clock, state: State, control: Control | None, steps: int) -> tuple[int, Any, Any]:
-        """See `CompiledSolver._prepared`."""
-        if not self.tables:
-            return super()._prepared(clock, state, control, steps)
-        names, count = ("q", "v", "count", *control_names(control)), checked_steps(steps)
-
-        def run(*arrays: np.ndarray) -> dict[str, Any]:
-            given = dict(zip(names, arrays, strict=True))
-            found, kept = self._by_tables.step(given, state.kept_impulses, count)
-            return {**found, "kept_impulses": kept}
-
-        return count, run, self._read_control(state, control)
-
-    @cached_property
-    def _inputs(self) -> tuple[str, ...]:
-        return () if self.tables else super()._inputs
-
-    def _taking(self, count: int, asked: tuple[str, ...]) -> tuple[type[Stepper], Any]:
-        """See `CompiledSolver._taking`."""
-        return (TableStepper, self._by_tables.run(asked, count)) if self.tables else super()._taking(count, asked)
-
-    def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
-        """Return the forces at the contacts in the step from a state; see `Solver.contact_forces`."""
-        if not self.tables:
-            return super().contact_forces(state, control)
-        asked = dict(zip(control_names(control), self._read_control(state, control), strict=True))
-        q, v, clock = start_of(state, self.dt)
-        return self._by_tables.forces({"q": q, "v": v, "count": clock[2], **asked}, state.kept_impulses)
 
     @property
     def _bounded(self) -> list[str]:
@@ -242,8 +196,7 @@ class Featherstone(CompiledSolver):
 
         Results: q, v; warm, the accelerations; count, how many steps were good; residual. See `State`.
         """
-        if self.tables:
-            raise UnsupportedError("one step as a function", "a step of many bodies", "ask for tables=False")
+        self._check_is_function()
         return step_function("featherstone_step", step_state, self.settings, True)
 
     @cached_property

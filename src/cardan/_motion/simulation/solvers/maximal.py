@@ -14,6 +14,7 @@ import numpy as np
 from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._algebra.scalar import absolute, is_finite, maximum
 from cardan._algebra.spatial import Scalar, Vector3
+from cardan._dynamics.algorithms.chains import trees_of
 from cardan._dynamics.algorithms.drives import JointForces, Lines, coupling
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.linear import lumped
@@ -21,6 +22,7 @@ from cardan._dynamics.algorithms.tree import Vector, supports
 from cardan._dynamics.call.function import Function
 from cardan._motion.contact.lengths import bounds_of
 from cardan._motion.contact.touching import ContactPair
+from cardan._motion.crowd.kinds import are_long
 from cardan._motion.maximal_steps import (
     Efforts,
     MovingBody,
@@ -32,11 +34,13 @@ from cardan._motion.maximal_steps import (
 from cardan._motion.maximal_steps.bodies import PartialStep
 from cardan._motion.maximal_steps.non_penetration import SWEEPS, estimated
 from cardan._motion.simulation.collide import check_pages
-from cardan._motion.simulation.pairs import warn_of_many
-from cardan._motion.simulation.solvers.solver import SHARED, YES, CompiledSolver, checked_steps, left_out
+from cardan._motion.simulation.pairs import ContactPair, warn_of_many
+from cardan._motion.simulation.solvers.solver import SHARED, YES, checked_steps, left_out
 from cardan._motion.simulation.solvers.step_function import Settings, StepInputs, state_after, step_function
+from cardan._motion.simulation.solvers.table_steps import TableSolver, TableSteps, what_is_no_row
 from cardan._motion.simulation.world import World
 from cardan._robot.model import Model
+from cardan._robot.records import Material
 
 Start = Callable[[Model, Vector, Vector, float], PartialStep]
 """The beginning of a step of (model, q, v, h)."""
@@ -65,7 +69,7 @@ STARTS: dict[str, Any] = {
 """How a step is taken, by name, given what may touch and the options of a solver."""
 
 
-class Maximal(CompiledSolver):
+class Maximal(TableSolver):
     """A solver that moves every body by itself and brings joints together.
 
     A state is coordinates, which keep no gaps: each step begins with closed joints, and what velocities it leaves are
@@ -113,7 +117,7 @@ class Maximal(CompiledSolver):
                 MovingBody(node)
             except UnsupportedError:
                 yield "link without inertia", f"what joint {node.name!r} moves, without mass or inertia"
-        for pair in self.world.pairs if self.contacts else ():
+        for pair in self._unusual_pairs() if self.contacts else ():
             if any(pair.surface_velocities):
                 yield "surface velocity", f"a surface that runs ({pair.name})"
             if pair.material.torsional or pair.material.rolling or pair.material.anisotropy != 1.0:
@@ -122,8 +126,18 @@ class Maximal(CompiledSolver):
     def _check_support(self) -> None:
         super()._check_support()
         if self.contacts:
-            check_pages(self.world.pairs)
-            warn_of_many(self.world.name, self.world.pairs)
+            pairs = self.world.pairs
+            check_pages(pairs.of_each_kind() if self.tables else pairs)
+            if not self.tables:
+                warn_of_many(self.world.name, pairs)
+
+    def _unusual_pairs(self) -> Iterator[ContactPair]:
+        """Yield the pairs of shapes whose surfaces run, or have more friction than one coefficient."""
+        rules = self.world.pairs.rules
+        unusual = {i for i, own in enumerate(rules.solids) if own.shape.surface_velocity or _rubs(own.shape.surface)}
+        for i in unusual.union(*(both for both, own in rules.surfaces.items() if _rubs(own.material))):
+            for j in rules.partners(i).tolist():
+                yield self.world.pairs.pair(min(i, j), max(i, j))
 
     @cached_property
     def settings(self) -> Settings:
@@ -142,12 +156,17 @@ class Maximal(CompiledSolver):
 
         Results: q, v; warm, the mean accelerations; count, how many steps were good; residual. See `State`.
         """
+        self._check_is_function()
         return step_function("maximal_step", step_state, self.settings)
 
     @cached_property
     def _forces(self) -> Function[..., Any]:
         """See `CompiledSolver._forces`."""
         return step_function("contact_forces", find_forces, self.settings)
+
+
+def _rubs(surface: Material | None) -> bool:
+    return surface is not None and (surface.torsional > 0.0 or surface.rolling > 0.0 or surface.anisotropy != 1.0)
 
 
 def step_state(given: StepInputs) -> dict[str, Any]:
@@ -205,6 +224,8 @@ class XPBD(Maximal):
         world, dt, limits: as for `Featherstone`.
         iterations: over all joints; over contacts twice as many.
         contacts: False to let everything pass through everything else.
+        tables: as for `Featherstone`. By tables contacts are solved to the residual that a step reports, by Newton's
+            method, and by up to 100 passes in large heaps of balls.
 
     Examples:
         >>> world = cardan.robots.double_pendulum().world()
@@ -229,8 +250,10 @@ class XPBD(Maximal):
         iterations: int = 4,
         limits: bool = True,
         contacts: bool = True,
+        tables: bool | None = None,
     ) -> None:
         self.iterations: int = checked_steps(iterations, "iterations")
+        self._tables_asked = tables
         super().__init__(world, dt, limits, contacts)
 
     def features(self) -> Iterator[tuple[str, str]]:
@@ -247,6 +270,19 @@ class XPBD(Maximal):
                     "what a kinematic joint moves by other joints",
                     f"joint {name!r} in the tree of {moved[first]!r}, which moves as it is told",
                 )
+
+    def _no_row(self) -> str | None:
+        """See `TableSolver._no_row`."""
+        if not self.contacts:
+            return "a world in which everything passes through everything else"
+        for nodes in trees_of(self.world.model):
+            if are_long(nodes):
+                return f"the tree of joint {nodes[0].name!r}, which is long"
+        return what_is_no_row(self.world)
+
+    @cached_property
+    def _by_tables(self) -> TableSteps:
+        return TableSteps(self.world, self.dt, bool(self.limits), None, closing=self.iterations)
 
 
 class Variational(Maximal):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import chain, pairwise
 from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan._algebra.errors import UnsupportedError
 from cardan._compiler.runtime.threads import num_threads, split
 from cardan._dynamics.algorithms.chains import trees_of
 from cardan._dynamics.algorithms.drives import coupling
@@ -18,9 +20,10 @@ from cardan._motion.crowd.engine import Engine
 from cardan._motion.crowd.kept import NOTHING, KeptImpulses
 from cardan._motion.crowd.kinds import are_long
 from cardan._motion.crowd.layout import Scene
+from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.pairs import Rules
-from cardan._motion.simulation.solvers.solver import Stepper
-from cardan._motion.simulation.state import State
+from cardan._motion.simulation.solvers.solver import CompiledSolver, Stepper, checked_steps, control_names
+from cardan._motion.simulation.state import Clock, State, start_of
 from cardan._motion.simulation.world import World
 from cardan._robot.geometry.touching import ContactForces
 
@@ -99,9 +102,16 @@ class TableSteps:
     """Takes steps of a world, some worlds on each thread."""
 
     def __init__(
-        self, world: World, dt: float, limits: bool, iterations: int | None, sleep: float | None = None
+        self,
+        world: World,
+        dt: float,
+        limits: bool,
+        iterations: int | None,
+        sleep: float | None = None,
+        closing: int | None = None,
     ) -> None:
         self.world, self.dt, self.limits, self.iterations, self.sleep = world, dt, limits, iterations, sleep
+        self.closing = closing
         pairs, rules = world.pairs, world.pairs.rules
         shapes = [solid.shape for solid in rules.solids]
         self.scene = Scene(
@@ -115,11 +125,12 @@ class TableSteps:
             rules.surfaces,
             rules.partners,
             pairs.pair,
+            closing,
         )
         self._idle: dict[tuple[int, int, bool], list[Engine]] = {}  # nobody steps by them now
 
     def __reduce__(self) -> Any:
-        return TableSteps, (self.world, self.dt, self.limits, self.iterations, self.sleep)
+        return TableSteps, (self.world, self.dt, self.limits, self.iterations, self.sleep, self.closing)
 
     def _engine(self, key: tuple[int, int, bool], given: Mapping[str, np.ndarray], kept: KeptImpulses | None) -> Engine:
         """Return what steps worlds, loaded; it is nobody else's until it is back in the list of its key."""
@@ -243,3 +254,69 @@ class TableStepper(Stepper):
         found = super().state
         found.kept_impulses = self._run.engine.kept()
         return found
+
+
+class TableSolver(CompiledSolver):
+    """A solver whose steps go by tables where bodies are many."""
+
+    sleep: float | None = None
+    _tables_asked: bool | None = False
+
+    @cached_property
+    def tables(self) -> bool:
+        """Whether bodies are rows of tables."""
+        asked = self._tables_asked
+        if asked is False and self.sleep is None:
+            return False
+        if asked is False:
+            raise UnsupportedError(
+                f"sleep={self.sleep:g}", "a step of one program", "leave out sleep=, or tables=False"
+            )
+        asked = asked or self.sleep is not None
+        lacking = self._no_row()
+        if asked and lacking:
+            instead = "ask for tables=False" if self.sleep is None else "leave out sleep="
+            raise UnsupportedError(lacking, "a step of many bodies", instead)
+        return bool(asked) or (lacking is None and has_many(self.world))
+
+    def _no_row(self) -> str | None:
+        """Return what of the world, or of what is asked for, cannot be rows of tables; None if all can."""
+        return f"the method of {type(self).__name__}"
+
+    def _check_is_function(self) -> None:
+        if self.tables:
+            raise UnsupportedError("one step as a function", "a step of many bodies", "ask for tables=False")
+
+    @cached_property
+    def _by_tables(self) -> TableSteps:
+        """What takes steps by tables."""
+        raise NotImplementedError
+
+    def _prepared(self, clock: Clock, state: State, control: Control | None, steps: int) -> tuple[int, Any, Any]:
+        """See `CompiledSolver._prepared`."""
+        if not self.tables:
+            return super()._prepared(clock, state, control, steps)
+        names, count = ("q", "v", "count", *control_names(control)), checked_steps(steps)
+
+        def run(*arrays: np.ndarray) -> dict[str, Any]:
+            given = dict(zip(names, arrays, strict=True))
+            found, kept = self._by_tables.step(given, state.kept_impulses, count)
+            return {**found, "kept_impulses": kept}
+
+        return count, run, self._read_control(state, control)
+
+    @cached_property
+    def _inputs(self) -> tuple[str, ...]:
+        return () if self.tables else super()._inputs
+
+    def _taking(self, count: int, asked: tuple[str, ...]) -> tuple[type[Stepper], Any]:
+        """See `CompiledSolver._taking`."""
+        return (TableStepper, self._by_tables.run(asked, count)) if self.tables else super()._taking(count, asked)
+
+    def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
+        """Return the forces at the contacts in the step from a state; see `Solver.contact_forces`."""
+        if not self.tables:
+            return super().contact_forces(state, control)
+        asked = dict(zip(control_names(control), self._read_control(state, control), strict=True))
+        q, v, clock = start_of(state, self.dt)
+        return self._by_tables.forces({"q": q, "v": v, "count": clock[2], **asked}, state.kept_impulses)

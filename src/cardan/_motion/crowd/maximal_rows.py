@@ -1,0 +1,111 @@
+"""What XPBD computes of each tree in place of accelerations: where its bodies go, and how they leave their contacts.
+
+A step solves for contacts twice, by the same matrices (`maximal_steps/non_penetration.py`). Accelerations a of the
+first solve are mean velocities on the way, v + h a. Then bodies move and joints close. With v' the velocities that this
+leaves
+
+    free'  = free  + d,    force' = force + (M + W) d,    d = (v' - v) / h - a
+
+are what the second solve begins with. It knows what bodies do without contacts, and finds contacts' impulses anew.
+Their change g' - g acts on the bodies where they are then.
+
+Source: `maximal_steps/xpbd.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+from cardan._algebra.scalar import absolute, maximum
+from cardan._algebra.spatial import Force, Vector3
+from cardan._compiler.program import Program
+from cardan._dynamics.algorithms.crba import mass_matrix
+from cardan._dynamics.algorithms.implicit import Snapshot
+from cardan._dynamics.algorithms.kinematics import Kinematics
+from cardan._dynamics.algorithms.linear import dot, with_diagonal
+from cardan._dynamics.algorithms.tree import relative_kinematics
+from cardan._motion.crowd.rows import LANES, in_blocks, row_program
+from cardan._motion.crowd.tree_rows import TreeRows
+from cardan._motion.maximal_steps.bodies import System, response
+from cardan._motion.maximal_steps.xpbd import carried
+
+
+@dataclass(frozen=True, eq=False)
+class MaximalRows:
+    """The programs of a kind of tree under XPBD, beside those of `TreeRows`."""
+
+    tree: TreeRows
+    iterations: int
+
+    def start(self) -> Program:
+        """See `TreeRows.start`. Bodies keep their momenta as they turn: along joints act only weight and efforts."""
+
+        def start(**given: Any) -> dict[str, Any]:
+            tree, (_, state, forces) = self.tree, self.tree._start(**given)
+            efforts, W = forces.without_decisions()
+            still = [0.0] * state.model.nv
+            found = {"node": tree._node_rows(state), "held": forces.at(still)}
+            return found | tree._equation(Snapshot(state.model, state.q, still), efforts, W)
+
+        return row_program("start", self.tree.columns, start, by="run_rows")
+
+    def moved(self) -> Program:
+        """Return the program of where mean velocities take bodies; `shift` are the ways of those that carry shapes."""
+
+        def moved(change: Any, acting: Any, armature: Any, freely: Any, **given: Any) -> dict[str, Any]:
+            tree, (joints, state, forces) = self.tree, self.tree._start(**given)
+            model, q, h = joints.model, state.q, tree.dt
+            a, W = tree._values(change), self._inertias(forces, armature)
+            system = System(model)
+            start = system.placed(q, joints.v)
+            twists = system.twists(state.relative, [h * e for e in a])
+            kick = [body.impulse(twist) for body, twist in zip(system.bodies, twists, strict=True)]
+            joined = system.joined(start, system.near(q))
+            stepped, placed = carried(system, start, joined, kick, q, h, self.iterations, 0.0)
+            parts = zip(stepped.v, joints.v, a, strict=True)
+            d = [(new - old) * (1.0 / h) - e for new, old, e in parts]
+            M = with_diagonal(mass_matrix.kernel(model, q), W)
+            force = [f + dot(row, d) for f, row in zip(tree._values(acting), M, strict=True)]
+            free = [f + e for f, e in zip(tree._values(freely), d, strict=True)]
+            gap = reduce(maximum, (absolute(e) for e in stepped.gaps), 0.0)
+            shift = [list(placed[i].p - start[i].p) for i in tree.nodes]
+            found = {"q_after": stepped.q, "v_after": stepped.v, "residual": [gap * (1.0 / h)], "shift": shift}
+            return found | {"force": in_blocks(force), "free": in_blocks(free)}
+
+        columns = self.tree.columns | dict.fromkeys(("change", "acting", "armature", "freely"), self._vector)
+        return row_program("moved", columns, moved, by="run_rows")
+
+    def leaving(self) -> Program:
+        """Return the program of the state after a step: velocities get what contacts still do, `kick` on each node.
+
+        A kick is about the node's origin where the step began, in axes of the world.
+        """
+
+        def leaving(went: Any, going: Any, kick: Any, armature: Any, gap: Any, **given: Any) -> dict[str, Any]:
+            tree, (joints, state, forces) = self.tree, self.tree._start(**given)
+            model, h, q = joints.model, tree.dt, list(went)
+            system, W = System(model), self._inertias(forces, armature)
+            poses, wrenches = Kinematics(model, q).poses, [Force.zero() for _ in system.bodies]
+            for i, row in zip(tree.nodes, kick, strict=True):
+                push, turn = Vector3(*row[:3]), poses[i].rotation.transpose_apply
+                lever = state.poses[i].rotation @ system.bodies[i].com
+                wrenches[i] = Force(turn(push), turn(Vector3(*row[3:]) - lever.cross(push)))
+            change = response(model, q, W)(system.along(relative_kinematics(model, q), wrenches, [0.0] * model.nv))
+            v = [e + more for e, more in zip(going, change, strict=True)]
+            a = [(new - old) * (1.0 / h) for new, old in zip(v, joints.v, strict=True)]
+            return tree.ended(joints, (q, v, a), given["q"], given["v"], gap[0])
+
+        own = {"went": self.tree.model.nq, "going": self.tree.model.nv, "kick": (len(self.tree.nodes), 6), "gap": 1}
+        return row_program("leaving", self.tree.columns | own | {"armature": self._vector}, leaving, by="run_rows")
+
+    @property
+    def _vector(self) -> tuple[int, int]:
+        return self.tree.blocks, LANES
+
+    def _inertias(self, forces: Any, armature: Any) -> Sequence[Any]:
+        """Return W of all forces that answer to the acceleration, as they were decided on."""
+        _, W = forces.without_decisions()
+        return [a + b for a, b in zip(W, self.tree._values(armature), strict=True)] if self.tree.elements else W

@@ -1,0 +1,60 @@
+"""The second half of a step under XPBD: bodies go where contacts let them, then contacts give them their velocities.
+
+The first solve was for positions. Bodies have moved by its mean velocities and joints are closed (`maximal_rows`). The
+second solve is of the same islands by the same matrices, with other wanted velocities (`rigid_rows`). By how much it
+changes impulses acts on the bodies where they are: both at one point, which goes with the first body's centre of mass.
+"""
+
+from __future__ import annotations
+
+from cardan._compiler.kernels import INT, kernel, run
+from cardan._motion.crowd.batches import copy
+from cardan._motion.crowd.tables import Crowd
+
+# pyright: analyzeUnannotatedFunctions=false
+
+
+@kernel(c=Crowd)
+def move_bodies(c):
+    """Move all bodies, and note what contacts did and by how much that is wrong."""
+    for k in range(c.kinds):
+        run(c.carrying[k], c.kind_rows[k])
+    for i in range(c.islands):
+        t = c.members[c.island_trees[i]]
+        if not c.island_residual[i] <= c.tree_residual[t]:
+            c.tree_residual[t] = c.island_residual[i]
+    for k in range(c.contacts):
+        copy(c.found_before[k], 0, c.found_impulse[k], 0, 3)
+    run(c.leave, c.contacts)
+
+
+@kernel(c=Crowd, k=INT)
+def kick_nodes(c, k):
+    """Add what a contact still does to both its nodes, about their origins where the step began."""
+    node = c.node[c.node_a[k]]
+    n = c.found_of[k]
+    for side in range(2):
+        s = c.node_a[k] if side == 0 else c.node_b[k]
+        if s < c.nodes:
+            sign = 1.0 if side == 0 else -1.0
+            lever = c.lever
+            g = c.push
+            for i in range(3):
+                p = node[9 + i] - c.node[s, 9 + i]
+                for j in range(3):
+                    p += node[3 * i + j] * c.found_point[n, j]
+                lever[i] = p + c.node_shift[c.node_a[k], i] - c.node_shift[s, i]
+                g[i] = sign * (c.found_impulse[n, i] - c.found_before[n, i])
+                c.node_kick[s, i] += g[i]
+            c.node_kick[s, 3] += lever[1] * g[2] - lever[2] * g[1]
+            c.node_kick[s, 4] += lever[2] * g[0] - lever[0] * g[2]
+            c.node_kick[s, 5] += lever[0] * g[1] - lever[1] * g[0]
+
+
+@kernel(c=Crowd)
+def kick_bodies(c):
+    for s in range(c.nodes):
+        for e in range(6):
+            c.node_kick[s, e] = 0.0
+    for k in range(c.contacts):
+        kick_nodes(c, k)
