@@ -19,6 +19,7 @@ from cardan.joints import FreeFlyer, Prismatic, Revolute
 from contact_worlds import stack_world
 
 G = 9.81
+BALL = Sphere(0.05)
 LYING = (0.0, np.sqrt(0.5), 0.0, np.sqrt(0.5))
 SHAPES = {"box": (Box((0.1, 0.2, 0.1)), 0.05), "sphere": (Sphere(0.1), 0.1), "capsule": (Capsule(0.1, 0.3), 0.1)}
 by_tables = pytest.param(partial(XPBD, tables=True), id="XPBD by tables")
@@ -69,7 +70,7 @@ def test_the_impulses_of_what_rests_carry_its_weight():
     def impulses(model, q, v):
         system, moment, loads = System(model), Snapshot(model, q, v), Efforts([0.0] * 6, [0.0] * 6)
         start = system.placed(q, v)
-        touched = Touched(system, start, moment, fallen(system, start, moment, loads, h), loads.W, h, world.pairs, 40)
+        touched = Touched(system, start, moment, fallen(system, start, moment, loads, h), loads.W, h, world.pairs)
         return [list(g) for g in touched.pushed.impulses]
 
     found = impulses(world.model, world.initial, np.zeros(6))
@@ -175,7 +176,7 @@ def test_a_ball_bounces_to_the_square_of_its_restitution(make):
     e = np.array([0.0, 0.5, 0.8, 0.9])
     world = on_ground(Sphere(0.1), 0.6, Material(restitution=0.0)).with_inputs("contact_restitution")
     found = make(world, 1e-3).rollout(world.state(4, contact_restitution=e[:, None]), steps=800)
-    heights = [z[np.argmin(z) :].max() for z in found.q[:, :, 2].T - 0.1]
+    heights = [z[np.argmax(z < 1e-3) :].max() for z in found.q[:, :, 2].T - 0.1]  # after it first touches
     np.testing.assert_allclose(np.divide(heights, 0.5), e**2, rtol=0.15 if make is SemiImplicit else 0.03, atol=6e-3)
 
 
@@ -319,7 +320,7 @@ def test_ten_boxes_stand_for_five_seconds(make, dt):
 # --- by tables ---
 
 
-def pile(count, shape=SHAPES["sphere"][0], **how):
+def pile(count, shape=BALL, **how):
     """A grid of bodies, a little askew, above ground."""
     rng, side = np.random.default_rng(0), int(np.ceil(count ** (1 / 3)))
     b = WorldBuilder(**how)
@@ -341,7 +342,7 @@ def test_tables_take_the_steps_of_one_program():
     state = world.state(v=np.random.default_rng(1).normal(size=18))
     for _ in range(200):
         after = program.step(state)
-        np.testing.assert_allclose(rows.step(state).v, after.v, atol=1e-4)
+        np.testing.assert_allclose(rows.step(state).v, after.v, atol=5e-4)  # 1e-5 m/s at a lever of 5 cm
         np.testing.assert_allclose(rows.step(state).q, after.q, atol=1e-6)
         state = after
 

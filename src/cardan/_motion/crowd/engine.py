@@ -101,7 +101,6 @@ class Engine:
         c.allocate(c.numbers_v, "coriolis_rows", "damping_rows")
         c.allocate(len(c.w_source), "wrenches", "wrench_rows")
         c.allocate(c.nodes + 1, "node_shift", "node_kick")
-        c.allocate(3, "lever", "push")
         c.node_shift[...] = 0.0
         c.allocate(layout.first_vector[-1], "force", "free", "line", "armature", "before", "change")
         c.allocate(layout.first_matrix[-1], "mass")

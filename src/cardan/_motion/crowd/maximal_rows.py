@@ -63,8 +63,7 @@ class MaximalRows:
             start = system.placed(q, joints.v)
             twists = system.twists(state.relative, [h * e for e in a])
             kick = [body.impulse(twist) for body, twist in zip(system.bodies, twists, strict=True)]
-            joined = system.joined(start, system.near(q))
-            stepped, placed = carried(system, start, joined, kick, q, h, self.iterations, 0.0)
+            stepped, placed = carried(system, start, kick, q, h, self.iterations, 0.0)
             parts = zip(stepped.v, joints.v, a, strict=True)
             d = [(new - old) * (1.0 / h) - e for new, old, e in parts]
             M = with_diagonal(mass_matrix.kernel(model, q), W)

@@ -37,18 +37,17 @@ def kick_nodes(c, k):
         s = c.node_a[k] if side == 0 else c.node_b[k]
         if s < c.nodes:
             sign = 1.0 if side == 0 else -1.0
-            lever = c.lever
-            g = c.push
             for i in range(3):
                 p = node[9 + i] - c.node[s, 9 + i]
                 for j in range(3):
                     p += node[3 * i + j] * c.found_point[n, j]
-                lever[i] = p + c.node_shift[c.node_a[k], i] - c.node_shift[s, i]
-                g[i] = sign * (c.found_impulse[n, i] - c.found_before[n, i])
-                c.node_kick[s, i] += g[i]
-            c.node_kick[s, 3] += lever[1] * g[2] - lever[2] * g[1]
-            c.node_kick[s, 4] += lever[2] * g[0] - lever[0] * g[2]
-            c.node_kick[s, 5] += lever[0] * g[1] - lever[1] * g[0]
+                c.wrench[1, i] = p + c.node_shift[c.node_a[k], i] - c.node_shift[s, i]
+                c.wrench[0, i] = sign * (c.found_impulse[n, i] - c.found_before[n, i])
+                c.node_kick[s, i] += c.wrench[0, i]
+            for i in range(3):
+                j = (i + 1) % 3
+                m = (i + 2) % 3
+                c.node_kick[s, 3 + i] += c.wrench[1, j] * c.wrench[0, m] - c.wrench[1, m] * c.wrench[0, j]
 
 
 @kernel(c=Crowd)

@@ -374,8 +374,6 @@ class Crowd(Record):
     begin = INT  # programs
     leave = INT  # under XPBD; 0 else
     is_leaving = INT  # whether contacts are solved for the second time, for velocities
-    lever = F64[:]  # of one contact
-    push = F64[:]
     response = INT
     reaction = INT
     # --- sweeps; bodies behind the last are the world, for each island: what is no number stays in one ---

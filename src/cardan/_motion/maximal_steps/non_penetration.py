@@ -6,9 +6,8 @@ impulses, and M what the joints feel of bodies, rotors and drives,
     positions     gap + h n . J x >= 0,  g_n >= 0,  and what sticks stays where it was: J_t x = 0,  |g_t| <= mu g_n
     velocities    n . J v' = 0 of what has pushed, or -e times the velocity of the approach,  |g_t| <= mu g_n
 
-and each impulse moves all by M^-1 J^T g. Contact after contact is moved so, several times (projected Gauss and Seidel),
-from the impulses of nearly rigid contacts on (`first_impulses`), the velocities from those that the positions left
-where these are better: what opened a depth does not go on opening it.
+and impulses move all by M^-1 J^T g (`rigid_impulses`). Velocities begin with the impulses of positions, but want
+others: what opened a depth does not go on opening it.
 
 A body in contact carries all that hangs on it. Impulses therefore move the mechanism, and not a body alone, whose
 joints would hand on a small part of them in each pass where a light foot bears a heavy trunk. The passes over joints
@@ -21,22 +20,21 @@ On the world a point goes over its shape, and with it the lever r (`contact/movi
 one place to the next are asked for at the lever of the step's middle, J x + h/2 w x r'.
 
 Source: Mueller et al., Detailed rigid body simulation with extended position based dynamics (2020), sections 3.5, 3.6;
-Jourdan, Alart and Jean, A Gauss-Seidel like algorithm to solve frictional contact problems (1998).
-Cost: an M^-1 b for each direction of each contact, twice `first_impulses`, 20 nv operations a contact in every pass.
+`rigid_impulses.py` for the law.
+Cost: twice `rigid_impulses`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from cardan._algebra.arrays.repeat import repeat
 from cardan._algebra.scalar import is_zero, maximum, where
 from cardan._algebra.spatial import Force, Matrix3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.closed import inverse
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.implicit import Snapshot, closed_solution
-from cardan._dynamics.algorithms.linear import Rows, dot, with_diagonal
+from cardan._dynamics.algorithms.linear import Rows, with_diagonal
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
 from cardan._motion.collision import FAR
@@ -53,10 +51,7 @@ from cardan._motion.maximal_steps.bodies import (
     response,
     together,
 )
-from cardan._motion.maximal_steps.first_impulses import Known, Point, first_impulses
-
-SWEEPS = 2
-"""Passes over the contacts for each over the joints: what `first_impulses` leaves is friction's regularisation."""
+from cardan._motion.maximal_steps.rigid_impulses import rigid_impulses
 
 
 class Pushed(NamedTuple):
@@ -67,105 +62,63 @@ class Pushed(NamedTuple):
     slack: Scalar
 
 
-class Touch(NamedTuple):
-    """A contact, in axes of its first body, and the mechanism at it.
-
-    J is the points' relative velocity by the index in v; `moved` M^-1 J^T, the change of each entry of v by a unit
-    impulse along each axis; G = J M^-1 J^T. `ahead` is what the velocity changes by as the point goes over its shape.
-    """
-
-    contact: Contact
-    J: dict[int, Vector3]
-    moved: list[Vector3]
-    G: Matrix3
-    ahead: Vector3
-
-    @staticmethod
-    def of(contact: Contact, response: Callable[[Vector], list[Scalar]], later: float) -> Touch:
-        """Return the contact of a mechanism, of which M^-1 is known, at the lever that it has later [s]."""
-        nv = contact.moment.model.nv
-        J = {j: column.linear for j, column in contact.columns().items()}
-        rows = [[J[j][k] if j in J else 0.0 for j in range(nv)] for k in range(3)]
-        moved = [Vector3(*e) for e in zip(*map(response, rows), strict=True)]
-        G = Matrix3(dot(row, [e[i] for e in moved]) for row in rows for i in range(3))
-        return Touch(contact, J, moved, G, contact.turning(later) * later)
-
-    def velocity(self, v: Vector) -> Vector3:
-        return sum((column * v[j] for j, column in self.J.items()), self.ahead)
-
-    def after(self, v: Vector, impulse: Vector3) -> list[Scalar]:
-        return [e + column.dot(impulse) for e, column in zip(v, self.moved, strict=True)]
-
-    def rebound(self) -> Scalar:
-        """Return the velocity along the normal with which it leaves."""
-        e, v_n = self.contact.material.restitution, self.contact.normal.dot(self.contact.velocity.linear)
-        # Below IMPACT nothing bounces: what rests would tremble by the velocity that its weight gives it in a step.
-        return 0.0 if is_zero(e) else where(v_n < -IMPACT, -e * v_n, 0.0)
-
-
 class Touching:
     """The contacts of a step of h [s] that begins at a moment, at the levers that they have later [s].
 
-    M is what impulses along v meet.
+    M is what impulses along v meet. Impulses are in the axes of each contact's first body.
     """
 
     def __init__(self, moment: Snapshot, pairs: Iterable[ContactPair], M: Rows, h: float, later: float = 0.0) -> None:
-        self.moment, self.M, self.h = moment, M, h
-        response = inverse(moment.model, moment.q, M)
-        self.touches = [Touch.of(contact, response, later) for contact in contacts(moment, pairs)]
+        self.moment, self.M, self.h, self.contacts = moment, M, h, contacts(moment, pairs)
+        self.response = inverse(moment.model, moment.q, M)
+        self.in_tree = [contact.in_tree() for contact in self.contacts]  # along v their Jacobians are sparse there
+        self.ahead = [Motion(contact.turning(later) * later, Vector3.zero()) for contact in self.in_tree]
 
-    def by_positions(self, v: Vector, sweeps: int) -> Pushed:
+    def by_positions(self, v: Vector) -> Pushed:
         """Return the mean velocities of a step in which nothing overlaps at its end."""
-        wanted = [touch.contact.gap * (-1.0 / self.h) for touch in self.touches]
-        return self._swept(list(v), [Vector3.zero() for _ in self.touches], wanted, sweeps)
+        wanted = [closing_velocity(contact, self.h) for contact in self.contacts]
+        return self._pushed(v, [Vector3.zero() for _ in wanted], wanted)
 
-    def by_velocities(self, v: Vector, impulses: Sequence[Vector3], sweeps: int) -> Pushed:
+    def by_velocities(self, v: Vector, impulses: Sequence[Vector3]) -> Pushed:
         """Return the velocities with which what has pushed goes on, from those that such impulses led to."""
-        never = -FAR / self.h  # as an approach nobody has: what did not push stays without an impulse
-        wanted = [
-            where(touch.contact.normal.dot(impulse) > 0.0, touch.rebound(), never)
-            for touch, impulse in zip(self.touches, impulses, strict=True)
-        ]
-        return self._swept(list(v), list(impulses), wanted, sweeps)
+        pairs = zip(self.contacts, impulses, strict=True)
+        wanted = [leaving_velocity(contact, impulse, self.h) for contact, impulse in pairs]
+        return self._pushed(v, impulses, wanted)
 
-    def _swept(self, v: list[Scalar], impulses: list[Vector3], wanted: Sequence[Scalar], sweeps: int) -> Pushed:
-        """Return what passes make of velocities v that impulses have led to."""
-        if not self.touches:
-            return Pushed(v, impulses, 0.0)
-        # Passes alone would take as many as bodies stand on one another; from these impulses on a few are enough.
-        start = self._first_pass(v, impulses, wanted)
-        points = [Point.of(t.contact, t.G, speed) for t, speed in zip(self.touches, wanted, strict=True)]
+    def _pushed(self, v: Vector, impulses: Sequence[Vector3], wanted: Sequence[Scalar]) -> Pushed:
+        """Return what the law makes of velocities that impulses have led to."""
+        if not self.contacts:
+            return Pushed(list(v), [], 0.0)
+        equation = JointEquation(self.moment, patches_of(self.in_tree), self.h)
+        known = [contact.in_axes(g) for contact, g in zip(self.in_tree, impulses, strict=True)]
+        free = self._after(v, [-g for g in known])
+        change = equation.changes(free)
+        twists = [change(k) + more for k, more in enumerate(self.ahead)]
+        found, slack = rigid_impulses(equation, self.M, twists, wanted, known)
+        on_nodes = (c.on_node(Force(g, Vector3.zero())).linear for c, g in zip(self.in_tree, found, strict=True))
+        return Pushed(self._after(free, found), list(on_nodes), slack)
 
-        def swept(v: list[Scalar], impulses: list[Vector3], _: Scalar) -> Pushed:
-            slack, after = 0.0, []
-            for touch, point, g in zip(self.touches, points, impulses, strict=True):
-                after.append(point.impulse(g, touch.velocity(v), touch.G))
-                v = touch.after(v, after[-1] - g)
-                slack = maximum(slack, (touch.G @ (after[-1] - g)).norm())
-            return Pushed(v, after, slack)
+    def _after(self, v: Vector, impulses: Sequence[Vector3]) -> list[Scalar]:
+        """Return the velocities that impulses, in the axes of trees, change v to."""
+        p: list[Scalar] = [0.0] * len(v)
+        for contact, impulse in zip(self.in_tree, impulses, strict=True):
+            for j, column in contact.columns().items():
+                p[j] = p[j] + column.linear.dot(impulse)
+        return [a + b for a, b in zip(v, self.response(p), strict=True)]
 
-        return Pushed(*repeat(sweeps, swept, *start))
 
-    def _first_pass(self, v: list[Scalar], impulses: Sequence[Vector3], wanted: Sequence[Scalar]) -> Pushed:
-        """Return where the passes begin."""
-        contacts = [touch.contact.in_tree() for touch in self.touches]
-        equation = JointEquation(self.moment, patches_of(contacts), self.h)
-        ahead = [Motion(c.in_axes(t.ahead), Vector3.zero()) for c, t in zip(contacts, self.touches, strict=True)]
+def closing_velocity(contact: Contact, h: float) -> Scalar:
+    """Return the velocity along the normal with which a gap closes in a step."""
+    return contact.gap * (-1.0 / h)
 
-        def twists(v: Vector) -> list[Motion]:
-            of = equation.changes(v)
-            return [of(k) + more for k, more in enumerate(ahead)]
 
-        known = Known([c.in_axes(g) for c, g in zip(contacts, impulses, strict=True)], twists(v))
-        free = self._after(v, [-g for g in impulses])
-        found = first_impulses(equation, self.M, twists(free), wanted, known)
-        first = [c.on_node(Force(g, Vector3.zero())).linear for c, g in zip(contacts, found, strict=True)]
-        return Pushed(self._after(free, first), first, 0.0)
-
-    def _after(self, v: list[Scalar], impulses: Sequence[Vector3]) -> list[Scalar]:
-        for touch, impulse in zip(self.touches, impulses, strict=True):
-            v = touch.after(v, impulse)
-        return v
+def leaving_velocity(contact: Contact, impulse: Vector3, h: float) -> Scalar:
+    """Return the velocity along the normal with which a contact leaves that an impulse has pushed."""
+    e, v_n = contact.material.restitution, contact.normal.dot(contact.velocity.linear)
+    # Below IMPACT nothing bounces: what rests would tremble by the velocity that its weight gives it in a step.
+    rebound = 0.0 if is_zero(e) else where(v_n < -IMPACT, -e * v_n, 0.0)
+    never = -FAR / h  # as an approach nobody has: what did not push stays without an impulse
+    return where(contact.normal.dot(impulse) > 0.0, rebound, never)
 
 
 class Meeting(NamedTuple):
@@ -228,14 +181,13 @@ class Touched:
         W: Vector,
         h: float,
         pairs: Sequence[ContactPair],
-        sweeps: int,
         later: float = 0.0,
     ) -> None:
-        self.system, self.start, self.moment, self.W, self.sweeps = system, start, moment, W, sweeps
+        self.system, self.start, self.moment, self.W = system, start, moment, W
         M = with_diagonal(mass_matrix.kernel(moment.model, moment.q), W)
         self.touching = Touching(moment, pairs, M, h, later)
-        self.pushed = self.touching.by_positions(v, sweeps)
-        self.meetings = [Meeting.of(touch.contact, start) for touch in self.touching.touches]
+        self.pushed = self.touching.by_positions(v)
+        self.meetings = [Meeting.of(contact, start) for contact in self.touching.contacts]
 
     @property
     def kick(self) -> list[Force]:
@@ -251,7 +203,7 @@ class Touched:
 
     def left(self, stepped: StepResult, placed: Sequence[BodyState]) -> StepResult:
         """Return the state with the velocities that bodies leave their contacts with, where they are now."""
-        leaving = self.touching.by_velocities(stepped.v, self.pushed.impulses, self.sweeps)
+        leaving = self.touching.by_velocities(stepped.v, self.pushed.impulses)
         more = [new - old for new, old in zip(leaving.impulses, self.pushed.impulses, strict=True)]
         model, none = self.system.model, [0.0] * len(stepped.v)
         along = self.system.along(relative_kinematics(model, stepped.q), on_bodies(self.meetings, more, placed), none)
@@ -269,10 +221,10 @@ def fallen(system: System, start: Sequence[BodyState], moment: Snapshot, loads: 
     return [a + b for a, b in zip(moment.v, change, strict=True)]
 
 
-def estimated(moment: Snapshot, loads: Efforts, h: float, pairs: Sequence[ContactPair], sweeps: int) -> list[Scalar]:
+def estimated(moment: Snapshot, loads: Efforts, h: float, pairs: Sequence[ContactPair]) -> list[Scalar]:
     """Return the velocity after a step, about: that of joint space, with contacts by positions."""
     model, q, v = moment.model, moment.q, moment.v
     A = with_diagonal(mass_matrix.kernel(model, q), loads.W)
     b = [tau - bias for tau, bias in zip(loads.tau, bias_forces.kernel(model, q, v), strict=True)]
     after = [old + h * a for old, a in zip(v, closed_solution(moment, A, b, h), strict=True)]
-    return Touching(moment, pairs, A, h).by_positions(after, sweeps).v
+    return Touching(moment, pairs, A, h).by_positions(after).v

@@ -23,14 +23,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from cardan._algebra.scalar import log, maximum, minimum, sqrt, where
-from cardan._algebra.spatial import Force, Motion, Scalar, Vector3
-from cardan._dynamics.algorithms.crba import mass_matrix
+from cardan._algebra.spatial import Force, Matrix3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.implicit import Snapshot
+from cardan._dynamics.algorithms.linear import dot
 from cardan._dynamics.algorithms.tree import Vector
+from cardan._motion.contact import Contact, contacts
 from cardan._motion.contact.cone import SMALL
 from cardan._motion.contact.touching import ContactPair
 from cardan._motion.maximal_steps.bodies import (
@@ -41,9 +42,10 @@ from cardan._motion.maximal_steps.bodies import (
     Row,
     StepResult,
     System,
+    response,
 )
 from cardan._motion.maximal_steps.effort_rows import DistanceBounds
-from cardan._motion.maximal_steps.non_penetration import Meeting, Touch, Touching, on_bodies
+from cardan._motion.maximal_steps.non_penetration import Meeting, on_bodies
 from cardan._robot.model import Model
 
 STIFFNESS, DAMPING = 0.02, 0.5
@@ -108,6 +110,28 @@ def semi_implicit_start(
     return PartialStep(system.configuration_of(placed, q)[0], finish)
 
 
+class Touch(NamedTuple):
+    """A contact, in axes of its first body, and the mechanism at it.
+
+    `moved` is M^-1 J^T, the change of each entry of v by a unit impulse along each axis; G = J M^-1 J^T.
+    """
+
+    contact: Contact
+    moved: list[Vector3]
+    G: Matrix3
+
+    @staticmethod
+    def of(contact: Contact, response: Callable[[Vector], list[Scalar]]) -> Touch:
+        """Return the contact of a mechanism, of which M^-1 is known."""
+        J = {j: column.linear for j, column in contact.columns().items()}
+        rows = [[J[j][k] if j in J else 0.0 for j in range(contact.moment.model.nv)] for k in range(3)]
+        moved = [Vector3(*e) for e in zip(*map(response, rows), strict=True)]
+        return Touch(contact, moved, Matrix3(dot(row, [e[i] for e in moved]) for row in rows for i in range(3)))
+
+    def after(self, v: Vector, impulse: Vector3) -> list[Scalar]:
+        return [e + column.dot(impulse) for e, column in zip(v, self.moved, strict=True)]
+
+
 class Cushion(NamedTuple):
     """A spring [N/m] with a damper [N s/m], and friction over slip while it holds [N s/m], where two shapes overlap."""
 
@@ -152,7 +176,8 @@ class Cushions:
         self, system: System, start: Sequence[BodyState], moment: Snapshot, pairs: Sequence[ContactPair], h: float
     ) -> None:
         self.system, self.start, self.moment, self.h = system, start, moment, h
-        touches = Touching(moment, pairs, mass_matrix.kernel(moment.model, moment.q), h).touches
+        felt = response(moment.model, moment.q)
+        touches = [Touch.of(contact, felt) for contact in contacts(moment, pairs)]
         # Contacts between the same two bodies share their drag, so that together they do not turn the slip round.
         among = Counter(touch.contact.nodes for touch in touches)
         self.each = [Cushion.of(touch, start, h, among[touch.contact.nodes]) for touch in touches]

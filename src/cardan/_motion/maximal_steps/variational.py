@@ -28,7 +28,7 @@ from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.touching import ContactPair
 from cardan._motion.maximal_steps.bodies import BodyState, Efforts, Responses, StepResult, System
 from cardan._motion.maximal_steps.effort_rows import DistanceBounds, effort_rows, rotors
-from cardan._motion.maximal_steps.non_penetration import SWEEPS, Touched
+from cardan._motion.maximal_steps.non_penetration import Touched
 from cardan._robot.model import Model
 
 DEPENDENT = 1e4
@@ -40,7 +40,7 @@ def variational_step(
 ) -> StepResult:
     """Return the state after a step of h [s] under efforts along v.
 
-    So many iterations are taken for the impulses of the joints, and `SWEEPS` times as many for those of contacts.
+    So many iterations are taken for the impulses of the joints.
     """
     system = System(model)
     start = system.placed(q, v)
@@ -78,7 +78,7 @@ def variational_step(
         twists = [b.twist() for b in moving(kick, multipliers)]
         momenta = [body.impulse(twist) for body, twist in zip(system.bodies, twists, strict=True)]
         mean = system.velocity_of(momenta, q, rotors(answering.units, armature, twists))
-        touched = Touched(system, start, Snapshot(model, q, v), mean, loads.W, h, pairs, iterations * SWEEPS)
+        touched = Touched(system, start, Snapshot(model, q, v), mean, loads.W, h, pairs)
         kick = [a + b for a, b in zip(kick, touched.wrenches, strict=True)]
         multipliers = solved(kick, multipliers)  # once more: the contacts' impulses bend the joints
     now = moving(kick, multipliers)

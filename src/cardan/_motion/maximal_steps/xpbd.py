@@ -35,7 +35,7 @@ from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.touching import ContactPair
 from cardan._motion.maximal_steps.bodies import BodyState, Efforts, PlacedJoint, Responses, StepResult, System
 from cardan._motion.maximal_steps.effort_rows import DistanceBounds, rotors
-from cardan._motion.maximal_steps.non_penetration import SWEEPS, Touched, fallen
+from cardan._motion.maximal_steps.non_penetration import Touched, fallen
 from cardan._robot.model import Model
 
 DEPENDENT = 1e2
@@ -45,10 +45,7 @@ DEPENDENT = 1e2
 def xpbd_step(
     model: Model, q: Vector, v: Vector, loads: Efforts, h: float, iterations: int = 4, pairs: Sequence[ContactPair] = ()
 ) -> StepResult:
-    """Return the state after a step of h [s] under efforts along v: so many iterations over all joints.
-
-    Over contacts there are `SWEEPS` times as many.
-    """
+    """Return the state after a step of h [s] under efforts along v: so many iterations over all joints."""
     system = System(model)
     start = system.placed(q, v)
     joined = system.joined(start, system.near(q))
@@ -60,24 +57,17 @@ def xpbd_step(
     else:
         moment = Snapshot(model, q, v)
         after = fallen(system, start, moment, loads, h)
-        touched = Touched(system, start, moment, after, loads.W, h, pairs, iterations * SWEEPS, 0.5 * h)
+        touched = Touched(system, start, moment, after, loads.W, h, pairs, 0.5 * h)
         kick, fall = touched.kick, 0.0
-    stepped, moving = carried(system, start, joined, kick, q, h, iterations, fall)
+    stepped, moving = carried(system, start, kick, q, h, iterations, fall)
     return stepped if touched is None else touched.left(stepped, moving)
 
 
 def carried(
-    system: System,
-    start: Sequence[BodyState],
-    joined: Sequence[PlacedJoint],
-    kick: Sequence[Force],
-    q: Vector,
-    h: float,
-    iterations: int,
-    fall: float,
+    system: System, start: Sequence[BodyState], kick: Sequence[Force], q: Vector, h: float, iterations: int, fall: float
 ) -> tuple[StepResult, list[BodyState]]:
     """Return the state, and the bodies, that impulses and gravity for a time `fall` make in a step; joints close."""
-    flying = system.started(start, kick, h, fall)
+    flying, joined = system.started(start, kick, h, fall), system.joined(start, system.near(q))
     placed = _closed(system, [b.moved(h) for b in flying], joined, q, iterations)
     parts = zip(start, placed, strict=True)  # velocities are those that took the bodies where they are
     moving = [b._replace(v=(b.p - a.p) * (1.0 / h), w=a.turning_to(b.r, h)) for a, b in parts]

@@ -32,7 +32,7 @@ from cardan._motion.maximal_steps import (
     xpbd_step,
 )
 from cardan._motion.maximal_steps.bodies import PartialStep
-from cardan._motion.maximal_steps.non_penetration import SWEEPS, estimated
+from cardan._motion.maximal_steps.non_penetration import estimated
 from cardan._motion.simulation.collide import check_pages
 from cardan._motion.simulation.pairs import ContactPair, warn_of_many
 from cardan._motion.simulation.solvers.solver import SHARED, YES, checked_steps, left_out
@@ -51,7 +51,7 @@ def at_start(step: Callable[..., StepResult], *, iterations: int, pairs: Sequenc
 
     def start(model: Model, q: Vector, v: Vector, h: float) -> PartialStep:
         def estimate(loads: Efforts) -> list[Scalar]:
-            return estimated(Snapshot(model, q, v), loads, h, pairs, iterations * SWEEPS)
+            return estimated(Snapshot(model, q, v), loads, h, pairs)
 
         finish = partial(step, model, q, v, h=h, iterations=iterations, pairs=pairs)
         bounded = any(bounds_of(c.joint) for c in (*model.connections, *model.closures))
@@ -222,10 +222,9 @@ class XPBD(Maximal):
 
     Args:
         world, dt, limits: as for `Featherstone`.
-        iterations: over all joints; over contacts twice as many.
+        iterations: over all joints.
         contacts: False to let everything pass through everything else.
-        tables: as for `Featherstone`. By tables contacts are solved to the residual that a step reports, by Newton's
-            method, and by up to 100 passes in large heaps of balls.
+        tables: as for `Featherstone`. By tables contacts take the iterations they need, large heaps of balls passes.
 
     Examples:
         >>> world = cardan.robots.double_pendulum().world()
@@ -294,8 +293,7 @@ class Variational(Maximal):
     Args:
         world, dt, limits: as for `Featherstone`.
         iterations: for the impulses of the joints: each shrinks the gaps by a factor of the order of the step. With 2
-            the gaps that are left let the energy drift at steps of 4 ms and more; with 3 they do not. Over contacts
-            there are twice as many.
+            the gaps that are left let the energy drift at steps of 4 ms and more; with 3 they do not.
         contacts: False to let everything pass through everything else.
 
     Examples:
