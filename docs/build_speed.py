@@ -50,7 +50,9 @@ def measured(page: str) -> dict[tuple[str, str], Times]:
             robot = line[3:].split(",")[0]
         elif "one call" in cells:
             columns = cells
-        elif robot in SHOWN and len(cells) == len(columns) and cells[0] in QUANTITIES and (robot, cells[0]) not in found:
+        elif (
+            robot in SHOWN and len(cells) == len(columns) and cells[0] in QUANTITIES and (robot, cells[0]) not in found
+        ):
             row = dict(zip(columns, cells, strict=True))
             call = microseconds(row["one call"])
             ratio = float(row["pin: batch \\| call"].split("|")[1].split("x")[0])

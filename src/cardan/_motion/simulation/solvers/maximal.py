@@ -34,7 +34,7 @@ from cardan._motion.maximal_steps import (
 from cardan._motion.maximal_steps.bodies import PartialStep
 from cardan._motion.maximal_steps.non_penetration import estimated
 from cardan._motion.simulation.collide import check_pages
-from cardan._motion.simulation.pairs import ContactPair, warn_of_many
+from cardan._motion.simulation.pairs import warn_of_many
 from cardan._motion.simulation.solvers.solver import SHARED, YES, checked_steps, left_out
 from cardan._motion.simulation.solvers.step_function import Settings, StepInputs, state_after, step_function
 from cardan._motion.simulation.solvers.table_steps import TableSolver, TableSteps, what_is_no_row
