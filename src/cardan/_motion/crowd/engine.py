@@ -74,9 +74,10 @@ class Engine:
         layout.fill_trees(c)
         layout.fill_nodes(c)
         c.numbers_w = len(c.w_source) if pushed else 0
+        asked: dict[str, Any] = {"iterations": iterations, "carried": scene.closing is not None}
         self.trees = [
             TreeRows(
-                k.model, k.touching, dt, limits, k.kinematic, pushed, k.pairs or (), k.balls, iterations, k.is_long
+                k.model, k.touching, dt, limits, k.kinematic, pushed, k.pairs or (), k.balls, is_long=k.is_long, **asked
             )
             for k in layout.kinds
         ]
@@ -154,12 +155,10 @@ class Engine:
     def _add_tree_programs(self, k: int) -> None:
         """Make what steps the trees of a kind that meet others: of robots not before one does."""
         c, rows_of = self.c, self.trees[k]
-        if self.scene.closing:
-            own = MaximalRows(rows_of, self.scene.closing)
-            c.carrying[k], start, finish = self._made(own.moved(), k), own.start(), own.leaving()
-        else:
-            start, finish = rows_of.start(), rows_of.finish()
-        c.start[k], c.finish[k] = (self._made(p, k) for p in (start, finish))
+        own = MaximalRows(rows_of, self.scene.closing) if self.scene.closing else None
+        c.start[k] = self._made(rows_of.start(), k)
+        c.finish[k] = self._made((own.leaving if own else rows_of.finish)(), k)
+        c.carrying[k] = self._made(own.moved(), k) if own else 0
         if rows_of.elements:
             both = rows_of.lines(), rows_of.reaction()
             c.lines[k], c.joint_reaction[k] = (self._made(p, k) for p in both)

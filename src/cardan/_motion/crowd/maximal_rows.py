@@ -23,7 +23,6 @@ from cardan._algebra.scalar import absolute, maximum
 from cardan._algebra.spatial import Force, Vector3
 from cardan._compiler.program import Program
 from cardan._dynamics.algorithms.crba import mass_matrix
-from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.linear import dot, with_diagonal
 from cardan._dynamics.algorithms.tree import relative_kinematics
@@ -39,18 +38,6 @@ class MaximalRows:
 
     tree: TreeRows
     iterations: int
-
-    def start(self) -> Program:
-        """See `TreeRows.start`. Bodies keep their momenta as they turn: along joints act only weight and efforts."""
-
-        def start(**given: Any) -> dict[str, Any]:
-            tree, (_, state, forces) = self.tree, self.tree._start(**given)
-            efforts, W = forces.without_decisions()
-            still = [0.0] * state.model.nv
-            found = {"node": tree._node_rows(state), "held": forces.at(still)}
-            return found | tree._equation(Snapshot(state.model, state.q, still), efforts, W)
-
-        return row_program("start", self.tree.columns, start, by="run_rows")
 
     def moved(self) -> Program:
         """Return the program of where mean velocities take bodies; `shift` are the ways of those that carry shapes."""

@@ -77,7 +77,8 @@ class TreeRows:
 
     `nodes` are those whose rows and Jacobians are asked for, `kinematic` the names of joints that move as they are
     told, and `pushed` says whether wrenches act on bodies. `pairs` are what a tree that meets no other may touch,
-    `balls` those about its shapes.
+    `balls` those about its shapes. Bodies that are `carried` on (`maximal_rows`) keep their momenta as they turn: along
+    the joints only weight and efforts act.
     """
 
     model: Model
@@ -90,6 +91,7 @@ class TreeRows:
     balls: tuple[Ball, ...] = ()
     iterations: int | None = None
     is_long: bool = False
+    carried: bool = False
 
     @property
     def blocks(self) -> int:
@@ -161,7 +163,7 @@ class TreeRows:
         if self.is_chain:
             damping = list(given["damping"]) if "damping" in given else slowing(state, forces.inertias, self.dt)
             forces.slow(state.v, damping)
-        if "coriolis_of" not in given and not self.is_long:
+        if "coriolis_of" not in given and not (self.is_long or self.carried):
             forces.add(gyroscopic_efforts(state, self.dt))
         return _Moment(joints, state, forces, damping, *forces.without_decisions())
 
@@ -180,7 +182,8 @@ class TreeRows:
                 found |= {"coriolis_of": state.coriolis_of, "damping": damping, "predicting": [1.0]}
             if self.is_long:
                 return found
-            return found | self._equation(state, efforts, W)
+            still = Snapshot(joints.model, state.q, [0.0] * joints.model.nv)
+            return found | self._equation(still if self.carried else state, efforts, W)
 
         return row_program("start", self.columns, start, by="run_rows")
 

@@ -14,7 +14,7 @@ import numpy as np
 from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._algebra.scalar import absolute, is_finite, maximum
 from cardan._algebra.spatial import Scalar, Vector3
-from cardan._dynamics.algorithms.chains import trees_of
+from cardan._dynamics.algorithms.chains import DEEP, LARGE, depth_of, trees_of
 from cardan._dynamics.algorithms.drives import JointForces, Lines, coupling
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.linear import lumped
@@ -22,7 +22,6 @@ from cardan._dynamics.algorithms.tree import Vector, supports
 from cardan._dynamics.call.function import Function
 from cardan._motion.contact.lengths import bounds_of
 from cardan._motion.contact.touching import ContactPair
-from cardan._motion.crowd.kinds import are_long
 from cardan._motion.maximal_steps import (
     Efforts,
     MovingBody,
@@ -275,7 +274,7 @@ class XPBD(Maximal):
         if not self.contacts:
             return "a world in which everything passes through everything else"
         for nodes in trees_of(self.world.model):
-            if are_long(nodes):
+            if depth_of(nodes) >= DEEP or len(nodes) >= LARGE:
                 return f"the tree of joint {nodes[0].name!r}, which is long"
         return what_is_no_row(self.world)
 
