@@ -63,7 +63,7 @@ class Workspace:
         arrays = (*program.inputs, *program.outputs)
         others = {a.name: zeros(len(given["row"]), a.size) for a in arrays if a.name not in given}
         self._set(others)
-        placed = {a.name: (given | others)[a.name].reshape(-1, a.size) for a in arrays}
+        placed = {a.name: {**given, **others}[a.name].reshape(-1, a.size) for a in arrays}
         if (name, few) in self.programs:
             self.programs[name, few].place(placed)
         else:
