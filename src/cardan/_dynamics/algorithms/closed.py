@@ -31,6 +31,7 @@ from cardan._dynamics.algorithms.tree import Vector, along_joints, deepest, in_t
 from cardan._robot.model import Model
 
 T = TypeVar("T")
+Solver = Embedded | General | ConstrainedBodies
 FEW = 8
 """Free coordinates up to which their equation takes fewer operations than articulated bodies."""
 
@@ -66,10 +67,10 @@ class Closed:
     def embedding(self, M: Rows) -> Embedded | None:
         """Return an equation M a = b + K^T l in the free coordinates, if there is a choice of them."""
         choice = dependence(self.model)
-        if choice is None:
+        if not choice:
             return None
         place = [i for loop in self.loops for i in (self._places(loop) or [-1] * len(loop.K))]
-        blocks = [Block([place[i] for i in b.rows], b.columns, [place[i] for i in b.others]) for b in choice.blocks]
+        blocks = [Block([place[i] for i in b.rows], b.columns, [place[i] for i in b.others]) for b in choice]
         tolerance = where(is_double(self.q), SINGULAR, SINGULAR_IN_SINGLE)
         return Embedded(M, self.K, blocks, self.metric, tolerance, in_tree_order(self.model))
 
@@ -81,11 +82,11 @@ class Closed:
         return General(self.model, self.M, self.K, R, by)
 
     @cached_property
-    def direct(self) -> Embedded | General | ConstrainedBodies:
+    def direct(self) -> Solver:
         """What solves in the configurations that are no exception."""
         return self.embedded or self.general()
 
-    def by_either(self, solution: Callable[[Embedded | General | ConstrainedBodies], T]) -> T:
+    def by_either(self, solution: Callable[[Solver], T]) -> T:
         """Return what is made of the embedded equation, where that is singular of the general one."""
         if self.embedded is None:
             return solution(self.direct)

@@ -26,14 +26,13 @@ from cardan._algebra.errors import MechanismError, ParameterError
 from cardan._algebra.manifolds.manifold import identity_rows
 from cardan._algebra.scalar import absolute, is_zero, where
 from cardan._algebra.spatial import Force, Scalar
-from cardan._dynamics.algorithms.closed import Closed
-from cardan._dynamics.algorithms.constrained_bodies import ConstrainedBodies
+from cardan._dynamics.algorithms.closed import Closed, Solver
 from cardan._dynamics.algorithms.embedding import Embedded
 from cardan._dynamics.algorithms.implicit import Snapshot, unbalanced
 from cardan._dynamics.algorithms.linear import SingularError, dot
 from cardan._dynamics.algorithms.loops import check_no_accelerations, joint_coordinates, with_loops
 from cardan._dynamics.algorithms.proximal import SHARING, Semidefinite, regularization
-from cardan._dynamics.algorithms.proximal_loops import General, Solved
+from cardan._dynamics.algorithms.proximal_loops import Solved
 from cardan._dynamics.algorithms.rnea import inverse_dynamics, node_forces
 from cardan._dynamics.call.public import ArrayLike, Reals, public
 from cardan._robot.model import Model
@@ -227,7 +226,7 @@ def constrained_inverse_dynamics(
     weights = closed.drive_weights()
     units = identity_rows(model.nv)
 
-    def found(solver: Embedded | General | ConstrainedBodies) -> ConstrainedEfforts[list[Scalar], list[Scalar]]:
+    def found(solver: Solver) -> ConstrainedEfforts[list[Scalar], list[Scalar]]:
         columns = {i: solver.solve(units[i]).a for i in chosen}
         # each pair once: the factorisation reads one triangle, the residual of a step both
         L = [[columns[max(i, j)][min(i, j)] for j in chosen] for i in chosen]

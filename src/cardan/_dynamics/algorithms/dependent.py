@@ -53,34 +53,26 @@ class Block(NamedTuple):
     others: Sequence[int]  # rows that depend on these
 
 
-class Dependence(NamedTuple):
-    along_nodes: list[bool]  # of each closing joint (`loops`)
-    blocks: list[Block]
-
-
-NONE = Dependence([], [])
-
-
-def dependence(model: Model) -> Dependence | None:
-    """Return the dependent coordinates of a model with loops; None if there is no good choice of them."""
+def dependence(model: Model) -> list[Block]:
+    """Return the dependent coordinates of a model with loops; nothing if there is no good choice of them."""
     found = _known.get(model)
     if found is None:
-        found = _known.setdefault(model, partition(model, closed_configurations(model), open_too=True) or NONE)
-    return found if found.blocks else None
+        found = _known.setdefault(model, partition(model, closed_configurations(model), open_too=True))
+    return found
 
 
-_known: ByIdentity[Model, Dependence] = ByIdentity()
+_known: ByIdentity[Model, list[Block]] = ByIdentity()
 
 
 def partition(
     model: Model, closed: Sequence[list[float]], free: Collection[int] = (), open_too: bool = False
-) -> Dependence | None:
-    """Return the dependent coordinates at closed configurations, with some that shall be free; None without a choice.
+) -> list[Block]:
+    """Return the dependent coordinates at closed configurations, with some that shall be free, if there is a choice.
 
     With `open_too` rows that depend on others do so where loops are open, too.
     """
     if not closed:
-        return None
+        return []
     along_nodes = rows_along_nodes(model)
     rng = np.random.default_rng(1)
     samples = [_rows(model, along_nodes, q) for q in closed]
@@ -89,7 +81,7 @@ def partition(
     own = [loop.coordinates for loop in found]
     shared = {j for j in range(model.nv) if sum(j in coordinates for coordinates in own) > 1}
     blocks = [_eliminated(samples, moved, rows, shared, free) for rows in _blocks([len(r.K) for r in found], own)]
-    return Dependence(along_nodes, [block for block in blocks if block]) if all(blocks) else None
+    return [block for block in blocks if block] if all(blocks) else []
 
 
 def _rows(model: Model, along_nodes: Sequence[bool], q: Sequence[float]) -> Rows:
@@ -215,10 +207,10 @@ def _eliminated(
     return Block([rows[i] for i in chosen], columns, [row for k, row in enumerate(rows) if k not in chosen])
 
 
-def least_pivot(model: Model, choice: Dependence, q: Sequence[float]) -> float:
+def least_pivot(model: Model, blocks: Sequence[Block], q: Sequence[float]) -> float:
     """Return how well dependent coordinates follow at a configuration: the least entry by which they are eliminated."""
-    A, least = _scaled(_rows(model, choice.along_nodes, q)), 1.0
-    for block in choice.blocks:
+    A, least = _scaled(_rows(model, rows_along_nodes(model), q)), 1.0
+    for block in blocks:
         for i, j in zip(block.rows, block.columns, strict=True):
             least = min(least, abs(float(A[i][j])))
             _eliminate(A, i, j)

@@ -54,20 +54,14 @@ def is_double(q: Vector) -> Scalar:
     return number + 1e-10 * number > number
 
 
-def regular(A: Rows, R: Rows, by: Regularization) -> Rows:
-    """Return N."""
-    N = [[by.mu * r for r in row] for row in R]
-    for i, row in enumerate(N):
-        # rounding errors of A grow with A, so what covers them is a part of its own diagonal
-        row[i] = row[i] + by.nu * A[i][i]
-    return N
-
-
 class Semidefinite:
     """What solves A x = b: the solution that is smallest in the metric N."""
 
     def __init__(self, A: Rows, R: Rows, by: Regularization) -> None:
-        self.N = regular(A, R, by)
+        # rounding errors of A grow with A, so what covers them is a part of its own diagonal
+        self.N = [
+            [by.mu * r + (by.nu * A[i][i] if i == j else 0.0) for j, r in enumerate(row)] for i, row in enumerate(R)
+        ]
         self.factor = Factor([[a + n for a, n in zip(*rows, strict=True)] for rows in zip(A, self.N, strict=True)])
 
     def solve(self, b: Vector, steps: int = STEPS) -> list[Scalar]:

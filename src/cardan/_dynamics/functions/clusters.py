@@ -14,11 +14,12 @@ from cardan._algebra.manifolds import Euclidean
 from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember, with_plain_names
 from cardan._dynamics.algorithms.dependent import (
-    Dependence,
+    Block,
     closed_configurations,
     least_pivot,
     overlapping,
     partition,
+    rows_along_nodes,
     with_sparse_rows,
 )
 from cardan._dynamics.algorithms.loops import joint_coordinates, with_loops
@@ -253,10 +254,10 @@ def _closed_set(part: Model, kept: set[int], driven: set[int], start: Sequence[f
             f"clustered: {_loops(part)} cannot be closed{where}: cardan.assemble says what is left open."
         )
     found, other = partition(part, samples, kept or driven), _unsplit(part, samples)
-    if not kept and (found is None or _split(part, found) or _is_worse(part, found, other, samples[0])):
+    if not kept and (not found or _split(part, found) or _is_worse(part, found, other, samples[0])):
         found = other
-    if found is None:
-        if other is None:
+    if not found:
+        if not other:
             raise MechanismError(
                 f"clustered: {_loops(part)}: no coordinates determine the others, since rows of the constraints depend "
                 "on one another; cardan.constrained_forward_dynamics takes it as it is."
@@ -278,33 +279,33 @@ def _closed_set(part: Model, kept: set[int], driven: set[int], start: Sequence[f
             f"clustered: joint {split[0].name!r} of {_loops(part)} is independent in part; choose `independent` so "
             "that orientations are so as a whole, or not."
         )
-    blocks = tuple(tuple(map(tuple, b)) for b in found.blocks)
+    blocks = tuple(tuple(map(tuple, b)) for b in found)
     bare = tuple(Connection(c.name, c.joint, c.parent, c.child, c.parent_pose, c.child_pose) for c in part.connections)
-    plain = ClosedSet(replace(part, connections=bare), blocks, tuple(found.along_nodes), tuple(samples[0]))
+    plain = ClosedSet(replace(part, connections=bare), blocks, tuple(rows_along_nodes(part)), tuple(samples[0]))
     return replace(plain, start=tuple(float(e) for e in plain.normalize(samples[0]))).shorter()
 
 
-def _is_worse(part: Model, found: Dependence, other: Dependence | None, q: Sequence[float]) -> bool:
+def _is_worse(part: Model, found: Sequence[Block], other: Sequence[Block], q: Sequence[float]) -> bool:
     """Return whether a choice is near a toggle at a configuration, and another one is not."""
-    return other is not None and least_pivot(part, found, q) < NEAR_TOGGLE * least_pivot(part, other, q)
+    return bool(other) and least_pivot(part, found, q) < NEAR_TOGGLE * least_pivot(part, other, q)
 
 
-def _unsplit(part: Model, samples: Sequence[list[float]]) -> Dependence | None:
+def _unsplit(part: Model, samples: Sequence[list[float]]) -> list[Block]:
     """Return a choice of coordinates, with orientations independent as a whole or not, if there is such a one."""
     found = partition(part, samples)
     wholes = (partition(part, samples, _v(part, c)) for c in (_split(part, found) if found else ()))
     return next((other for other in wholes if other and not _split(part, other)), found)
 
 
-def _split(part: Model, found: Dependence) -> list[Connection]:
+def _split(part: Model, found: Sequence[Block]) -> list[Connection]:
     """Return the joints with an orientation that is independent in part."""
     free = set(_free(part, found))
     turning = (c for c in part.connections if not isinstance(c.joint.manifold, Euclidean))
     return [c for c in turning if free.intersection(_v(part, c)) and not free.issuperset(_v(part, c))]
 
 
-def _free(part: Model, found: Dependence) -> list[int]:
-    dependent = {j for block in found.blocks for j in block.columns}
+def _free(part: Model, found: Sequence[Block]) -> list[int]:
+    dependent = {j for block in found for j in block.columns}
     return [j for j in range(part.nv) if j not in dependent]
 
 
