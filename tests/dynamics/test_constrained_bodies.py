@@ -172,6 +172,71 @@ def test_blocks_are_done_where_their_joints_have_met():
     assert not set(blocks[0].nodes) & set(blocks[1].nodes)
 
 
+def redundant(joints):
+    """A chain whose end two hinges hold about one axis: ten rows, of which five depend on the others."""
+    m = linkages.closed_chain(joints, Revolute((0, 0, 1)))
+    end = f"link{joints - 1}"
+    m.add_joint(
+        "again", Revolute((0, 0, 1)), "world", end, linkages.pose(0.05 * joints, 0.3, 0.3), linkages.pose(z=0.2)
+    )
+    return m.model(closing=["closing", "again"])
+
+
+@pytest.mark.slow
+def test_redundant_rows_of_deep_trees():
+    """Whatever is closed twice moves as if closed once, and both carry alike where they are alike."""
+    once, twice = linkages.closed_chain(14, Revolute((0, 0, 1))).model(), redundant(14)
+    q = cardan.assemble(once)
+    rng = np.random.default_rng(4)
+    v, tau = cardan.project_velocity(once, q, rng.normal(size=14)), rng.normal(size=14)
+    expected = cardan.constrained_forward_dynamics(once, q, v, tau)
+    found = cardan.constrained_forward_dynamics(twice, q, v, tau)
+    np.testing.assert_allclose(
+        found.accelerations, expected.accelerations, atol=1e-9 * np.abs(expected.accelerations).max()
+    )
+    assert np.abs(found.residual).max() < 1e-8
+    # the same wrench on the last body, shared
+    K, K_twice = cardan.loop_jacobian(once, q), cardan.loop_jacobian(twice, q)
+    lacking = cardan.inverse_dynamics(once.spanning_tree(), q, v, found.accelerations) - tau
+    own, shared = cardan.loop_multipliers(once, q, lacking), cardan.loop_multipliers(twice, q, lacking)
+    np.testing.assert_allclose(K_twice.T @ shared, K.T @ own, atol=1e-9 * np.abs(lacking).max())
+    assert np.linalg.norm(shared) < np.linalg.norm(own)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [lambda: DEEP["ball"](), lambda: redundant(12)], ids=["ball", "redundant"])
+def test_derivatives_of_deep_trees(make):
+    """By the equations, or as they are solved where no coordinates are chosen: beside differences along the motion."""
+    model = make()
+    rng = np.random.default_rng(5)
+    q = cardan.assemble(model, cardan.integrate(model, cardan.assemble(model), 0.2 * rng.normal(size=model.nv)))
+    v, tau = cardan.project_velocity(model, q, rng.normal(size=model.nv)), rng.normal(size=model.nv)
+    by = cardan.constrained_forward_dynamics_derivatives(model, q, v, tau)
+    u, w = cardan.project_velocity(model, q, rng.normal(size=(2, model.nv)))
+    h = 1e-6
+
+    def at(step):
+        """Accelerations a little further along u and w; closed, as v is."""
+        x = cardan.assemble(model, cardan.integrate(model, q, step * u))
+        return cardan.constrained_forward_dynamics(model, x, v, tau + step * w).accelerations
+
+    slope = (at(h) - at(-h)) / (2.0 * h)
+    expected = by.dq @ u + by.dtau @ w
+    np.testing.assert_allclose(slope, expected, atol=1e-5 * np.abs(expected).max())
+
+
+def test_inputs_of_deep_trees():
+    """Constants given with each call: the same accelerations as of a model that has them."""
+    model = DEEP["ball"]()
+    varied = model.with_inputs("mass", "com", "parent_pose")
+    q, v, tau = state(model)
+    values = varied.input_values()
+    values["mass"] = values["mass"] * np.linspace(0.5, 2.0, len(values["mass"]))
+    found = cardan.constrained_forward_dynamics(varied, q, v, tau, **values).accelerations
+    expected = cardan.constrained_forward_dynamics(model.with_values(mass=values["mass"]), q, v, tau).accelerations
+    np.testing.assert_allclose(found, expected, atol=1e-9 * np.abs(expected).max())
+
+
 @pytest.mark.slow
 def test_operations_grow_with_the_chain():
     """O(n): each joint more adds as many operations as the one before."""

@@ -262,7 +262,13 @@ def _rank(K: Rows) -> int:
 
 def rows_along_nodes(model: Model) -> list[bool]:
     """Return of each closing joint whether its rows are along the axes of the node that its child frame is on."""
-    return [_along_node(model, k) for k in range(len(model.closures))]
+    found = _turned.get(model)
+    if found is None:
+        found = _turned.setdefault(model, [_along_node(model, k) for k in range(len(model.closures))])
+    return found
+
+
+_turned: ByIdentity[Model, list[bool]] = ByIdentity()
 
 
 def _along_node(model: Model, closure: int) -> bool:
