@@ -139,7 +139,8 @@ def test_what_riccati_refuses():
 def swept(knots, ends, mu, bounds=None):
     """P, p, K and k of all knots and problems, by arrays of knots (T, N, ...) and of the ends, of all problems."""
     (T, N, n, m), s = knots["B"].shape, sizes(*knots["B"].shape[2:])
-    c = page._with_room(page._arranged(n, m, knots, ends), n, m)
+    at = page.Knots(*(knots[name] for name in page.Knots._fields))
+    c = page._with_room(page._stages_of(at, knots["c"], **ends), n, m)
     c.mu = mu
     if bounds:
         c.low, c.high = (np.ascontiguousarray(b).reshape(-1) for b in bounds)

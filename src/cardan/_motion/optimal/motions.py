@@ -26,7 +26,7 @@ from cardan._dynamics.call.compiled import Bound
 from cardan._dynamics.call.function import Function, function
 from cardan._dynamics.functions.derivatives import derivative, gradient, hessian
 from cardan._motion.optimal.problem import STATE, Problem, taken
-from cardan._motion.optimal.riccati_kernel import sizes
+from cardan._motion.optimal.riccati_kernel import Expansion, Knots, arranged, arranged_end, sizes
 from cardan._robot.model import Model
 
 AFTER = "cardan_after_"  # names of arrays beside the user's begin like this
@@ -54,26 +54,6 @@ class Found(NamedTuple):
     converged: np.ndarray
     iterations: np.ndarray
     gap: np.ndarray  # the largest entry of c
-
-
-class Knots(NamedTuple):
-    """What there is at a knot, in the equations' letters."""
-
-    A: Any
-    B: Any
-    Q: Any
-    S: Any
-    R: Any
-    q: Any
-    r: Any
-
-
-class Expansion(NamedTuple):
-    """The same, as `riccati_kernel` has it."""
-
-    G: Any
-    HU: Any
-    HX: Any
 
 
 class Moved(NamedTuple):
@@ -214,34 +194,17 @@ class Motions:
         shapes = shapes_of(self.model, self.final_cost)
         return ByName(named(self._last_rates, shapes).bind(self.model), tuple(shapes))
 
-    def _costs(self, Q: Any, S: Any, R: Any, q: Any, r: Any) -> tuple[Any, Any]:
-        """Return the rows HU and HX of these blocks."""
-        n, m, s = self.n, self.controls, sizes(self.n, self.controls)
-        states = slice(8 * s["U"], 8 * s["U"] + n)
-        HU, HX = (np.zeros(shape, dtype=object) for shape in ((m + 1, 8 * s["W"]), (n, 8 * s["X"])))
-        HU[:m, :m], HU[:m, m], HU[m, :m], HU[:m, states], HU[m, states], HX[:, :n] = R, r, r, S, q, Q
-        return HU, HX
-
     @cached_property
     def expansions(self) -> Program:
-        n, m, s = self.n, self.controls, sizes(self.n, self.controls)
-
         def expansion(model: Model, given: Mapping[str, Any]) -> Expansion:
-            A, B, *costs = self._rates(model, self._read(given))
-            G = np.zeros((n, 8 * s["W"]), dtype=object)
-            G[:, :m], G[:, 8 * s["U"] : 8 * s["U"] + n] = B, A
-            return Expansion(G, *self._costs(*costs))
+            return arranged(self._rates(model, self._read(given)), symbols)
 
         return self._program(expansion, *("after",) * self.has_gaps)
 
     @cached_property
     def last_expansions(self) -> Program:
-        n, s = self.n, sizes(self.n, self.controls)
-
         def last_expansion(model: Model, given: Mapping[str, Any]) -> Any:
-            end = np.zeros((n + 1, 8 * s["X"]), dtype=object)
-            end[:n, :n], end[n, :n] = self._last_rates(model, self._read(given))
-            return {"end": end}
+            return {"end": arranged_end(*self._last_rates(model, self._read(given)), symbols)}
 
         return self._program(last_expansion)
 
@@ -258,7 +221,8 @@ class Motions:
 
         def curvature(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
             H = _blocks(called(weighed, model, self._read(given) | {AFTER + "costates": given["costates"]}))
-            HU, HX = self._costs(H[:n, :n], H[n:, :n], H[n:, n:], np.zeros(n), np.zeros(m))
+            A, B, q, r = np.zeros((n, n)), np.zeros((n, m)), np.zeros(n), np.zeros(m)
+            _, HU, HX = arranged(Knots(A, B, H[:n, :n], H[n:, :n], H[n:, n:], q, r), symbols)
             return {"curved_HU": HU, "curved_HX": HX}
 
         return self._program(curvature, "after", costates=(n,))
@@ -340,6 +304,11 @@ def called(of: Function[..., Any], model: Model, given: Mapping[str, Any]) -> An
 def total(of_knots: np.ndarray) -> np.ndarray:
     """Return the sum over the knots, in their order: `sum` has another for one problem than for two."""
     return np.add.accumulate(of_knots, axis=0)[-1]
+
+
+def symbols(*shape: int) -> np.ndarray:
+    """Return an array of symbols that are 0."""
+    return np.zeros(shape, dtype=object)
 
 
 def _blocks(rows: Iterable[Iterable[Any]]) -> np.ndarray:

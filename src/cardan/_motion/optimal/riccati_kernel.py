@@ -13,6 +13,9 @@ Cost: (n + m)^3 multiply-adds a stage, eight at once.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from cardan._compiler.kernels import F64, I64, INT, LANES, REAL, Record, aligned_empty, fma, kernel, scratch
@@ -27,6 +30,26 @@ U, X, W = 1, 1, 2  # vectors of a row of controls and the constant, of states, o
 F, V = 1, 3  # of Q_uu, and of it with what it is solved for
 L, SMALL = 2, 8  # vectors of one of `rows`, and the place of k in it
 IS_BOUNDED = False  # whether k has bounds
+
+
+class Knots(NamedTuple):
+    """What there is at a knot, or at all knots and problems, in the equations' letters."""
+
+    A: Any
+    B: Any
+    Q: Any
+    S: Any
+    R: Any
+    q: Any
+    r: Any
+
+
+class Expansion(NamedTuple):
+    """The same, in rows of vectors."""
+
+    G: Any
+    HU: Any
+    HX: Any
 
 
 class Stages(Record):
@@ -304,6 +327,25 @@ def sizes(n: int, m: int) -> dict[str, int]:
     controls, states, own = m // 8 + 1, -(-n // 8), -(-m // 8)
     found = {"N": n, "M": m, "U": controls, "X": states, "W": controls + states, "F": own, "V": own + 1 + states}
     return found | {"SMALL": 8 * m * states}
+
+
+def arranged(knots: Knots, zeros: Callable[..., np.ndarray], c: Any = 0.0) -> Expansion:
+    """Return what there is at knots as it lies in a sweep."""
+    A, B, Q, S, R, q, r = knots
+    (*lead, n, m), s = B.shape, sizes(*B.shape[-2:])
+    states = slice(8 * s["U"], 8 * s["U"] + n)
+    G, HU, HX = zeros(*lead, n, 8 * s["W"]), zeros(*lead, m + 1, 8 * s["W"]), zeros(*lead, n, 8 * s["X"])
+    G[..., :m], G[..., m], G[..., states], HX[..., :n] = B, c, A, Q
+    HU[..., :m, :m], HU[..., :m, m], HU[..., m, :m], HU[..., :m, states], HU[..., m, states] = R, r, r, S, q
+    return Expansion(G, HU, HX)
+
+
+def arranged_end(P: Any, p: Any, zeros: Callable[..., np.ndarray]) -> np.ndarray:
+    """Return P and p as they lie in a sweep."""
+    *lead, n = p.shape
+    end = zeros(*lead, n + 1, 8 * sizes(n, 1)["X"])
+    end[..., :n, :n], end[..., n, :n] = P, p
+    return end
 
 
 def room(n: int, m: int) -> dict[str, np.ndarray]:

@@ -35,7 +35,17 @@ from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._compiler.kernels import Kernel
 from cardan._compiler.runtime.threads import split
 from cardan._dynamics.call.public import Reals
-from cardan._motion.optimal.riccati_kernel import TOGETHER, Stages, all_stages, room, sizes, zeros
+from cardan._motion.optimal.riccati_kernel import (
+    TOGETHER,
+    Knots,
+    Stages,
+    all_stages,
+    arranged,
+    arranged_end,
+    room,
+    sizes,
+    zeros,
+)
 from cardan._motion.tasks.task import checked_array
 
 WHERE = "riccati"
@@ -120,7 +130,7 @@ def riccati(
     def of_end(name: str) -> np.ndarray:
         return np.broadcast_to(arrays.get(name, np.zeros(ends[name])), (*batch, *ends[name])).reshape(N, *ends[name])
 
-    held = _arranged(n, m, {name: of_all(name) for name in cores}, {name: of_end(name) for name in ends})
+    held = _stages_of(Knots(*map(of_all, Knots._fields)), of_all("c"), *map(of_end, ends))
     split(N, T * (n + m) ** 3, TOGETHER, None, lambda start, stop: _stages(n, m)(_with_room(held, n, m), start, stop))
     bad = np.flatnonzero(~(held.least > 0.0))
     if len(bad):
@@ -145,28 +155,16 @@ def _vectors(n: int, m: int) -> int:
     return m * sizes(n, m)["X"] + sizes(n, m)["F"]
 
 
-def _arranged(n: int, m: int, knots: Mapping[str, np.ndarray], ends: Mapping[str, np.ndarray]) -> Stages:
-    """Return what a sweep is given, as it lies there."""
-    s, (T, N) = sizes(n, m), knots["A"].shape[:2]
-    first, across, states = 8 * s["U"], 8 * s["W"], 8 * s["X"]
-    G, HU, HX = zeros(T, N, n, across), zeros(T, N, m + 1, across), zeros(T, N, n, states)
-    G[..., :m], G[..., m], G[..., first : first + n] = knots["B"], knots["c"], knots["A"]
-    HU[..., :m, :m], HU[..., :m, m], HX[..., :n] = knots["R"], knots["r"], knots["Q"]
-    HU[..., :m, first : first + n], HU[..., m, first : first + n] = knots["S"], knots["q"]
-    cost, rows = zeros(T + 1, N, n + 1, states), zeros(T * N * _vectors(n, m), 8)
-    cost[T, :, :n, :n], cost[T, :, n, :n] = ends["final"], ends["final_slope"]
-    flat = {name: a.reshape(-1, 8) for name, a in (("G", G), ("HU", HU), ("HX", HX), ("cost_to_go", cost))}
+def _stages_of(knots: Knots, c: np.ndarray, final: np.ndarray, final_slope: np.ndarray) -> Stages:
+    """Return what a sweep is given, but for the room to compute in."""
+    (T, N, n, m), s = knots.B.shape, sizes(*knots.B.shape[2:])
+    cost, rows = zeros(T + 1, N, n + 1, 8 * s["X"]), zeros(T * N * _vectors(n, m), 8)
+    cost[T] = arranged_end(final, final_slope, zeros)
+    arrays = arranged(knots, zeros, c)._asdict() | {"cost_to_go": cost}
+    flat = {name: a.reshape(-1, 8) for name, a in arrays.items()}
     one = {name: np.zeros(N) for name in ("mu", "slope", "curve")} | {"least": np.full(N, np.inf)}
-    return Stages(
-        **flat,
-        **one,
-        rows=rows,
-        numbers=rows.ravel(),
-        last=np.zeros(N, int),
-        problems=N,
-        knots=T,
-        kept=N * (n + 1) * s["X"],
-    )
+    sizes_of = {"problems": N, "knots": T, "kept": N * (n + 1) * s["X"]}
+    return Stages(**flat, **one, **sizes_of, rows=rows, numbers=rows.ravel(), last=np.zeros(N, int))
 
 
 def _with_room(c: Stages, n: int, m: int) -> Stages:
