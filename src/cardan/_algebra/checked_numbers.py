@@ -9,14 +9,15 @@ from typing import Any
 from cardan._algebra.errors import ParameterError
 
 
-def whole(what: str, value: Any, least: int) -> int:
-    """Return a whole number not below the least; raise `ParameterError` for anything else, a truth value included."""
+def whole(what: str, value: Any, least: int, most: int | None = None, hint: str = "") -> int:
+    """Return a whole number from the least to the most; `ParameterError` for all else, truth values included."""
     try:
         number = least - 1 if isinstance(value, bool) else operator.index(value)
     except TypeError:
         number = least - 1
-    if number < least:
-        raise ParameterError(what, got=value, expected=f"a whole number >= {least}")
+    if number < least or (most is not None and number > most):
+        expected = f"a whole number >= {least}" if most is None else f"a whole number from {least} to {most}"
+        raise ParameterError(what, got=value, expected=expected, hint=hint)
     return number
 
 

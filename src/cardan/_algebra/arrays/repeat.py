@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from cardan._algebra.arrays.nested import entries_of, rebuilt, shape_of
 from cardan._algebra.arrays.symbolic import symbolic
+from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.scalar import where
 
@@ -335,15 +335,8 @@ def _mapped(tracer: Any, body: Callable[..., Any], template: Any, rows: Sequence
 
 
 def _checked(count: Any, name: str) -> int:
-    try:
-        passes = 0 if isinstance(count, (bool, np.bool_)) else operator.index(count)
-    except TypeError:
-        passes = 0
-    if not 1 <= passes <= 10**9:
-        hint = "A count that is data needs most=." if name == "repeat" else ""
-        expected = "a whole number from 1 to 1000000000"
-        raise ParameterError(f"count of cardan.{name}", got=count, expected=expected, hint=hint)
-    return passes
+    hint = "A count that is data needs most=." if name == "repeat" else ""
+    return whole(f"count of cardan.{name}", count, 1, 10**9, hint)
 
 
 def _on_entries(once: Callable[[Any], Any], template: Any, entries: Sequence[Any]) -> tuple[Any, list[Any]]:

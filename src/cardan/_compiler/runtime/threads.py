@@ -9,7 +9,6 @@ operations and 200 bytes of a Panda to 100 000 and 35 000 of Talos).
 from __future__ import annotations
 
 import ctypes
-import operator
 import os
 import threading
 from collections import deque
@@ -21,6 +20,7 @@ from pathlib import Path, PurePosixPath
 from queue import SimpleQueue
 from typing import Any
 
+from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import ParameterError
 
 WORTHWHILE = 6_000_000  # work of a batch from which splitting gains (about 0.2 ms)
@@ -123,19 +123,8 @@ def set_num_threads(count: int) -> None:
     Examples:
         >>> cardan.set_num_threads(cardan.num_threads())
     """
-    _chosen[:] = [checked_count(count)]
+    _chosen[:] = [whole("number of threads", count, 1)]
     num_threads()
-
-
-def checked_count(count: Any) -> int:
-    """Return a number of threads, if it is one: NumPy's integers are, truth values are not."""
-    try:
-        number = operator.index(count)
-    except TypeError:
-        number = 0
-    if isinstance(count, bool) or number < 1:
-        raise ParameterError("number of threads", got=count, expected="an integer >= 1")
-    return number
 
 
 class _Pool:

@@ -19,13 +19,13 @@ from weakref import WeakValueDictionary, ref
 import numpy as np
 
 from cardan._algebra.by_identity import ByIdentity
+from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import RecompilationWarning, StaleProgramError, levels_inside
 from cardan._compiler.program import Program
 from cardan._compiler.program.ops import Op
 from cardan._compiler.program.program import places_of
 from cardan._compiler.program.trace import counting_lines, table_of_lines
 from cardan._compiler.runtime import reading
-from cardan._compiler.runtime.threads import checked_count
 from cardan._compiler.targets import Outline, default_target, load_program, target_named
 from cardan._compiler.targets.llvm import target as _native_target  # noqa: F401 -- now, not within a process' first call
 from cardan._dynamics.call import store
@@ -295,7 +295,7 @@ class Function(Generic[P, R]):
         """
         if target is not None:
             target_named(target, where=self.name)
-        threads = None if threads is None else checked_count(threads)
+        threads = None if threads is None else whole("number of threads", threads, 1)
         checked = self.checked if checked is None else checked
         sibling = Function(self.made_from, target=target or self.target, threads=threads, checked=checked)
         functools.update_wrapper(sibling, self, updated=())

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
+from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import DTypeError, ParameterError, ShapeError, check_known
 from cardan._compiler.program import Program
 from cardan._compiler.program.replay import repeated
@@ -28,7 +26,8 @@ class Repeated(OfProgram):
     """
 
     def __init__(self, of: Traceable, count: int, carry: Mapping[str, str] | None = None) -> None:
-        self.of, self.count, self.carry = of, checked_passes(count, of.name), checked_carry(carry, of.name)
+        self.of, self.count = of, whole(f"{of.name}.repeated: count", count, 1, MOST)
+        self.carry = checked_carry(carry, of.name)
         inner = of.interface
         self.signature = Signature(f"{of.name}_repeated", inner.parameters, inner.declared, inner.fixed)
         self.returns = of.made_from.returns
@@ -80,16 +79,6 @@ class Repeated(OfProgram):
 
 def _source(of: Traceable, count: int, carry: Carry) -> Source:
     return of.repeated(count, None if carry is None else dict(carry)).made_from
-
-
-def checked_passes(count: Any, where: str) -> int:
-    try:
-        passes = operator.index(count)
-    except TypeError:
-        passes = 0
-    if isinstance(count, (bool, np.bool_)) or not 1 <= passes <= MOST:
-        raise ParameterError(f"{where}.repeated: count", got=count, expected=f"a whole number from 1 to {MOST}")
-    return passes
 
 
 def checked_carry(carry: Any, where: str) -> Carry:

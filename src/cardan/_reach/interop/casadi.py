@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import CallbackWarning, ParameterError, TargetError
 from cardan._compiler.runtime import disk_cache
 from cardan._compiler.runtime.extras import package
@@ -142,8 +143,7 @@ def _functions(
     order: int,
 ) -> list[External]:
     check_function(function)
-    if isinstance(states, bool) or not isinstance(states, (int, np.integer)) or states < 1:
-        raise ParameterError("number of states", got=states, expected="an integer >= 1")
+    whole("number of states", states, 1)
     if order not in (0, 1, 2):
         raise ParameterError("order of derivatives", got=order, expected="0, 1 or 2")
     name = name or function.name

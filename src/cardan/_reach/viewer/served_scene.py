@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import ParameterError
 from cardan._compiler.runtime.extras import package
 from cardan._compiler.runtime.log import log
@@ -221,8 +222,8 @@ def _silent() -> Iterator[None]:
 
 def _free_port(host: str, port: int | None) -> int:
     """Return the port asked for, if it is free, or that from which on a free one is looked for."""
-    if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536):
-        raise ParameterError("port of the viewer", got=port, expected="a whole number from 0 to 65535")
+    if port is not None:
+        whole("port of the viewer", port, 0, 65535)
     if not isinstance(host, str) or not host.strip():  # to viser, None and "" are everybody
         hint = "The default, 127.0.0.1, is this machine; '0.0.0.0' lets everybody in."
         raise ParameterError("host of the viewer", got=host, expected="an address, as a text", hint=hint)
