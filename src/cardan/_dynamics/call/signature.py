@@ -17,7 +17,7 @@ import numpy as np
 
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.content import PLAIN, UnknownContentError, apart, content_of
-from cardan._algebra.errors import DTypeError, ParameterError, UnknownNameError
+from cardan._algebra.errors import DTypeError, MechanismError, ParameterError, UnknownNameError
 from cardan._dynamics.call.arguments import (
     KNOWN,
     Batch,
@@ -221,6 +221,11 @@ def check_model(where: str, model: Any) -> None:
     if not isinstance(model, Model):
         hint = "Load one with cardan.load(file), or build one with Mechanism(...).model()."
         raise DTypeError(where, "model", got=f"a {type(model).__name__}", expected="a cardan.Model", hint=hint)
+
+
+def refuse_inputs(model: Model, hint: str) -> None:
+    if model.inputs:
+        raise MechanismError(f"model {model.name!r} has inputs ({', '.join(model.inputs)}){hint}")
 
 
 def is_number(value: Any) -> bool:

@@ -7,7 +7,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from cardan._algebra.errors import MechanismError
 from cardan._dynamics.call.arguments import is_symbolic, shaped_array
 from cardan._dynamics.call.function import Function
 from cardan._robot.model import Model
@@ -82,8 +81,3 @@ def _count_rows(owner: Any, where: str, name: str, value: Any, shape: tuple[int 
         return len(value)
     columns = getattr(owner.model, shape[1]) if isinstance(shape[1], str) else shape[1]
     return shaped_array(where, name, value, (..., ROWS, columns), finite=False).shape[-2]
-
-
-def refuse_inputs(model: Model, hint: str) -> None:
-    if model.inputs:
-        raise MechanismError(f"model {model.name!r} has inputs ({', '.join(model.inputs)}){hint}")

@@ -25,7 +25,8 @@ from cardan._dynamics.algorithms.kinematics import Kinematics, forward_kinematic
 from cardan._dynamics.algorithms.linear import coordinates, gram
 from cardan._dynamics.algorithms.tree import Vector, along_joints
 from cardan._dynamics.call.arguments import shaped_array
-from cardan._dynamics.coordinates.compiled_methods import Compiled, compiled, refuse_inputs
+from cardan._dynamics.call.signature import refuse_inputs
+from cardan._dynamics.coordinates.compiled_methods import Compiled, compiled
 from cardan._dynamics.coordinates.unfolded import Unfolding, unfolded
 from cardan._robot.model import WORLD, Connection, Model
 

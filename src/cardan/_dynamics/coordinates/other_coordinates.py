@@ -13,9 +13,10 @@ from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.rnea import inverse_dynamics
 from cardan._dynamics.algorithms.tree import Vector
+from cardan._dynamics.call.signature import refuse_inputs
 from cardan._dynamics.coordinates.change import Blocks, Change, difference
 from cardan._dynamics.coordinates.chart import Chart
-from cardan._dynamics.coordinates.compiled_methods import Compiled, compiled, refuse_inputs
+from cardan._dynamics.coordinates.compiled_methods import Compiled, compiled
 from cardan._robot.joints import Joint
 from cardan._robot.model import Connection, Model, Node, simplified_tree
 

@@ -25,7 +25,7 @@ from cardan._dynamics.algorithms.dependent import (
 from cardan._dynamics.algorithms.loops import joint_coordinates, with_loops
 from cardan._dynamics.algorithms.tree import supports
 from cardan._dynamics.call.arguments import shaped_array
-from cardan._dynamics.call.signature import check_model
+from cardan._dynamics.call.signature import check_model, refuse_inputs
 from cardan._robot.joints import Fixed, Limits, Mimic
 from cardan._robot.joints.catalogue.of_another import equipped
 from cardan._robot.model import WORLD, Body, Connection, Model
@@ -81,10 +81,7 @@ def clustered(
     if not model.closures:
         names = ", ".join(map(repr, model.constraint_names))
         raise MechanismError(f"clustered: constraints of yours ({names}) are no loops that joints close; they stay.")
-    if model.inputs:
-        raise MechanismError(
-            f"model {model.name!r} has inputs ({', '.join(model.inputs)}): clustered, then with_inputs."
-        )
+    refuse_inputs(model, ": clustered, then with_inputs.")
     kept = set(joint_coordinates(model, independent))
     start = None if near is None else shaped_array("clustered", "near", near, (model.nq,), finite=False)
     changed: dict[str, Connection] = {}

@@ -32,6 +32,7 @@ import numpy as np
 from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import MechanismError
 from cardan._algebra.spatial import Inertia
+from cardan._dynamics.call.signature import refuse_inputs
 from cardan._motion.identification.combinations import OF_THE_MODEL, Measured, Term, Terms, checked_terms, parameters
 from cardan._motion.identification.least_squares import checked_noise, column_sizes, least_squares, residual_noise
 from cardan._robot.model import Model
@@ -126,8 +127,7 @@ def identify_consistent(
     """
     asked = checked_terms(terms)
     weight = 0.25 / positive(f"{WHERE}: prior", prior, "1") ** 2
-    if model.inputs:
-        raise MechanismError(f"{WHERE}: model {model.name!r} has inputs ({', '.join(model.inputs)}); give one without.")
+    refuse_inputs(model, f"; give {WHERE} one without.")
     if not model.mass > 0.0:
         hint = "begin with a guess of each body's inertia"
         raise MechanismError(f"{WHERE}: no body of model {model.name!r} has mass, and those without stay so; {hint}.")

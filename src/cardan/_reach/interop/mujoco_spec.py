@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from cardan._algebra.errors import DescriptionWarning, DTypeError, DuplicateNameError, MechanismError, UnsupportedError
+from cardan._algebra.errors import DescriptionWarning, DTypeError, DuplicateNameError, UnsupportedError
 from cardan._algebra.spatial import SE3, Inertia, Matrix3
+from cardan._dynamics.call.signature import refuse_inputs
 from cardan._dynamics.coordinates import conventions
 from cardan._reach.interop.mujoco_collision import (
     add_pairs,
@@ -268,9 +269,7 @@ def model_of(robot: Any) -> Model:
     model = getattr(robot, "model", robot)
     if not isinstance(model, Model):
         raise DTypeError("to_mjspec", "robot", got=type(robot).__name__, expected="a mechanism, a model or a world")
-    if model.inputs:
-        names = ", ".join(model.inputs)
-        raise MechanismError(f"model {model.name!r} has inputs ({names}): give model.with_values(...).")
+    refuse_inputs(model, ": give model.with_values(...).")
     return model
 
 
