@@ -1012,3 +1012,28 @@ def test_robots_with_loops_are_of_one_kind_and_move_as_one_program_moves_them(ba
         one, rows = (Featherstone(world, DT, tables=tables).step(state, steps=steps) for tables in (False, True))
         assert not rows.diverged.any()
         assert np.abs(rows.v - one.v).max() < 1e-4 * np.abs(one.v).max(), steps
+
+
+@pytest.mark.slow
+def test_more_bodies_than_an_island_of_a_robot_may_have_are_refused():
+    """On a plate that a joint holds lie 200 balls: no contact is dropped, the state stays, fewer balls are stepped."""
+    b, side = WorldBuilder(), 15
+    b.add_link("plate")
+    b.add_shape("plate", Box((0.1 * side + 0.2, 0.1 * side + 0.2, 0.1)))
+    b.add_joint("lift", cardan.joints.Prismatic([0, 0, 1]), "world", "plate")
+    b.add_articulation("table", ["lift"])
+    for k in range(200):
+        at = SE3(translation=[0.1 * (k % side - side / 2), 0.1 * (k // side - side / 2), 0.089])
+        b.add_link(f"ball{k}")
+        b.add_shape(f"ball{k}", Sphere(0.04))
+        b.add_joint(f"free{k}", FreeFlyer(), "world", f"ball{k}", at)
+        b.add_articulation(f"body{k}", [f"free{k}"])
+    world = b.finalize()
+    solver, state = Featherstone(world, DT), world.state()
+    before = state.q.copy()
+    with pytest.raises(UnsupportedError, match="more than 192 bodies that touch one another; let fewer bodies touch"):
+        solver.step(state, steps=2)
+    assert np.array_equal(state.q, before)
+    q = before.copy()
+    q[..., 1 + 7 * 100 + 2 :: 7] += 1.0  # the balls behind the hundredth, away from the plate
+    assert solver.step(world.state(q=q), steps=2).residual[0] <= 1e-3

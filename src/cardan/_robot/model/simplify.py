@@ -33,7 +33,7 @@ import numpy as np
 
 from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.content import apart
-from cardan._algebra.scalar import atan2, cos, sin
+from cardan._algebra.scalar import atan2
 from cardan._algebra.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3, snapped
 from cardan._algebra.spatial.rotations import matrix_about_axis, rotation_about_axis
 from cardan._robot.joints import Helical, Prismatic, Revolute, UnboundedRevolute
@@ -156,8 +156,8 @@ def _best_move(joint: Any, placement: SE3, beyond: Sequence[SE3]) -> SE3:
     along, p = placement.rotation @ axis, placement.translation
     # Slides that make an entry of the translation 0; where the axis is far from that direction, they would be long.
     slides = [0.0, *(-p[i] / along[i] for i in range(3) if abs(along[i]) > 0.7 and p[i] != 0.0)]
-    angles = [0.0, *_angles(axis, placement.rotation)]
-    turns = np.array(matrix_about_axis(axis, *(np.array(list(map(f, angles))) for f in (cos, sin))))
+    rows = _rows_to_turn(axis, placement.rotation)
+    turns = np.array(matrix_about_axis(axis, *np.array([(1.0, 0.0), *_quarters(rows)]).T))
     back, shifts = (
         turns.swapaxes(1, 2),
         np.multiply.outer(slides, np.array(axis))[:, None, :, None],
@@ -165,8 +165,8 @@ def _best_move(joint: Any, placement: SE3, beyond: Sequence[SE3]) -> SE3:
     (R, d), further = _arrays(placement), map(_arrays, beyond)
     own = _weights(_times(R, turns), _times(R, shifts) + d)
     others = sum(_weights(_times(back, R), _times(back, d) - _times(back, shifts)) for R, d in further)
-    slide, turn = divmod(int(np.argmin(own + 0.9 * others)), len(angles))
-    return SE3(rotation_about_axis(axis, angles[turn]) if turn else None, axis * slides[slide])
+    slide, turn = divmod(int(np.argmin(own + 0.9 * others)), len(turns))
+    return SE3(rotation_about_axis(axis, _angle(rows, turn - 1)) if turn else None, axis * slides[slide])
 
 
 def _arrays(X: SE3) -> tuple[np.ndarray, np.ndarray]:
@@ -186,12 +186,23 @@ def _weights(R: np.ndarray, p: np.ndarray) -> np.ndarray:
     return 2.0 * (np.abs(R - np.rint(R)) > RESIDUE).sum((-2, -1)) + moving
 
 
-def _angles(axis: Vector3, R: Matrix3) -> list[float]:
-    """Return the angles about the axis at which some entry of the turned rotation is 0."""
+def _rows_to_turn(axis: Vector3, R: Matrix3) -> list[tuple[float, float]]:
+    """Return what rows of a rotation have across the axis, which angles about it make 0 in part."""
     k = next(i for i in range(3) if axis[i] != 0.0)
     a, b, sign = (k + 1) % 3, (k + 2) % 3, axis[k]
-    angles = [sign * atan2(row[b], row[a]) for row in R.rows() if math.hypot(row[a], row[b]) > 1e-9]
-    return [angle + turn for angle in angles for turn in (0.0, math.pi / 2, math.pi, -math.pi / 2)]
+    return [(row[a], sign * row[b]) for row in R.rows() if math.hypot(row[a], row[b]) > 1e-9]
+
+
+def _quarters(rows: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return cosines and sines of the angles of rows, and of these turned by quarters."""
+    units = [(x / size, y / size) for x, y in rows for size in [math.sqrt(x * x + y * y)]]
+    return [quarter for c, s in units for quarter in ((c, s), (-s, c), (-c, -s), (s, -c))]
+
+
+def _angle(rows: Sequence[tuple[float, float]], turn: int) -> float:
+    """Return one of these angles."""
+    x, y = rows[turn // 4]
+    return atan2(y, x) + (0.0, math.pi / 2, math.pi, -math.pi / 2)[turn % 4]
 
 
 def _move_inertias(nodes: Sequence[Node], symbolic: Sequence[bool]) -> tuple[Node, ...]:
