@@ -148,18 +148,19 @@ class Closed:
         return []
 
     def metric(self) -> Rows:
-        """Return R. It is not kept: what is traced within a body that may be skipped must not be used outside."""
+        """Return R. It is not kept: what is traced within a body that may be skipped must not be used outside.
+
+        The inertias of deep trees are those of the neutral configuration: numbers, near enough for a weight.
+        """
         R: Rows = [[0.0] * len(self.K) for _ in self.K]
         extents, start = self.extents(), 0
+        neutral = relative_kinematics(self.model, list(self.model.manifold.neutral())) if self.is_deep else None
+        own = inertias(self.model, neutral) if neutral else [row[j] for j, row in enumerate(self.M)]
         for loop in self.moving:
-            for i, weights in enumerate(metric_of(loop, self.inertias(), extents, self.length_squared), start):
+            for i, weights in enumerate(metric_of(loop, own, extents, self.length_squared), start):
                 R[i][start : start + len(weights)] = weights
             start += len(loop.K)
         return R
-
-    def inertias(self) -> list[Scalar]:
-        """Return what each coordinate feels by itself; of deep trees about so, as M is not there."""
-        return inertias(self.model) if self.is_deep else [row[j] for j, row in enumerate(self.M)]
 
     def extents(self) -> list[Scalar]:
         """Return |S_j|^2 of every coordinate: 1 for a slide, for a hinge the square of the bodies' length."""
@@ -174,7 +175,8 @@ class Closed:
         """Return 1 / |S_j|^2 over a mean mass: what makes the efforts of slides and hinges comparable."""
         extents = self.extents()
         shares = [over(1.0, e) for e in extents]
-        mass = sum((e * share for e, share in zip(self.inertias(), shares, strict=True)), 0.0)
+        own = inertias(self.model, self.relative) if self.is_deep else [row[j] for j, row in enumerate(self.M)]
+        mass = sum((e * share for e, share in zip(own, shares, strict=True)), 0.0)
         # a coordinate that moves nothing has extent 0: 1 in its place keeps both branches finite, and derivatives alive
         return [float(self.model.nv) / (mass * where(e > 0.0, e, 1.0)) for e in extents]
 

@@ -30,7 +30,7 @@ from cardan._dynamics.algorithms.crba import composite_inertias
 from cardan._dynamics.algorithms.linear import Rows, dot
 from cardan._dynamics.algorithms.loops import Loop, Rowed
 from cardan._dynamics.algorithms.proximal import PASSES, STEPS, Regularization, Semidefinite
-from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
+from cardan._dynamics.algorithms.tree import Relative, Vector
 from cardan._robot.model import Model
 
 SHARE = 0.01  # of the weight on forces for moments and back, at the length of bodies: where one alone is not felt
@@ -110,9 +110,8 @@ def over(a: Scalar, b: Scalar) -> Scalar:
     return where(b > 0.0, a / where(b > 0.0, b, 1.0), 0.0)
 
 
-def inertias(model: Model) -> list[Scalar]:
-    """Return M_jj in the neutral configuration: numbers that cost nothing, for a weight they are near enough."""
-    relative = relative_kinematics(model, list(model.manifold.neutral()))
+def inertias(model: Model, relative: Relative) -> list[Scalar]:
+    """Return M_jj: what every coordinate feels by itself."""
     found: list[Scalar] = [0.0] * model.nv
     for node, whole in zip(model.nodes, composite_inertias(model, relative), strict=True):
         S = relative.S[node.index]
