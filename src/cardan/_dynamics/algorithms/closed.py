@@ -23,7 +23,7 @@ from cardan._dynamics.algorithms.constrained_bodies import ConstrainedBodies
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.dependent import Block, dependence, rows_along_nodes
 from cardan._dynamics.algorithms.embedding import SINGULAR, SINGULAR_IN_SINGLE, Embedded
-from cardan._dynamics.algorithms.linear import Rows, dot, zeros
+from cardan._dynamics.algorithms.linear import Rows, add_block, dot, zeros
 from cardan._dynamics.algorithms.loops import Loop, Rowed, constraints
 from cardan._dynamics.algorithms.proximal import is_double, regularization
 from cardan._dynamics.algorithms.proximal_loops import General, Solved, inertias, metric_of, over
@@ -74,12 +74,17 @@ class Closed:
         tolerance = where(is_double(self.q), SINGULAR, SINGULAR_IN_SINGLE)
         return Embedded(M, self.K, blocks, self.metric, tolerance, in_tree_order(self.model))
 
+    @property
+    def is_carried(self) -> bool:
+        """Whether articulated bodies carry the constraints in every configuration."""
+        return self.is_deep and self.embedded is None
+
     def general(self) -> General | ConstrainedBodies:
         """Return what solves in every configuration."""
-        R, by = self.metric(), regularization(self.q)
+        by = regularization(self.q)
         if self.is_deep:
-            return ConstrainedBodies(self.model, self.relative, self.moving, R, by)
-        return General(self.model, self.M, self.K, R, by)
+            return ConstrainedBodies(self.model, self.relative, self.moving, self.weights, by)
+        return General(self.model, self.M, self.K, self.metric(), by)
 
     @cached_property
     def direct(self) -> Solver:
@@ -148,19 +153,17 @@ class Closed:
         return []
 
     def metric(self) -> Rows:
-        """Return R. It is not kept: what is traced within a body that may be skipped must not be used outside.
-
-        The inertias of deep trees are those of the neutral configuration: numbers, near enough for a weight.
-        """
+        """Return R. It is not kept: what is traced within a body that may be skipped must not be used outside."""
         R: Rows = [[0.0] * len(self.K) for _ in self.K]
-        extents, start = self.extents(), 0
-        neutral = relative_kinematics(self.model, list(self.model.manifold.neutral())) if self.is_deep else None
-        own = inertias(self.model, neutral) if neutral else [row[j] for j, row in enumerate(self.M)]
+        own = self.direct.inertias if self.is_carried and isinstance(self.direct, ConstrainedBodies) else ()
         for loop in self.moving:
-            for i, weights in enumerate(metric_of(loop, own, extents, self.length_squared), start):
-                R[i][start : start + len(weights)] = weights
-            start += len(loop.K)
+            add_block(R, self._places(loop), self._places(loop), self.weights(loop, own))
         return R
+
+    def weights(self, loop: Rowed, inertias: Vector) -> Rows:
+        """Return R of a constraint: by the inertias D of articulated bodies, or the diagonal of M where that is."""
+        own = inertias if self.is_carried else [row[j] for j, row in enumerate(self.M)]
+        return metric_of(loop, own, self.extents(), self.length_squared)
 
     def extents(self) -> list[Scalar]:
         """Return |S_j|^2 of every coordinate: 1 for a slide, for a hinge the square of the bodies' length."""

@@ -27,7 +27,7 @@ Cost: O(n + m) if blocks have few rows; O(d m) for a block of m rows and d joint
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from cardan._algebra.scalar import is_zero
@@ -35,7 +35,7 @@ from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Scalar
 from cardan._dynamics.algorithms.aba import joint_inertia
 from cardan._dynamics.algorithms.entries import overlapping
 from cardan._dynamics.algorithms.grouped import given_way, times_inverse
-from cardan._dynamics.algorithms.linear import Factor, Rows, combined, dot
+from cardan._dynamics.algorithms.linear import Factor, Rows, add_block, combined, dot
 from cardan._dynamics.algorithms.loops import Loop, Rowed
 from cardan._dynamics.algorithms.proximal import PASSES, STEPS, Regularization, Semidefinite
 from cardan._dynamics.algorithms.proximal_loops import Solved
@@ -48,9 +48,10 @@ Efforts = dict[int, list[Scalar]]
 
 
 class Block(NamedTuple):
-    """Rows whose joints overlap, and the nodes of these joints."""
+    """Constraints whose joints overlap, and the nodes of these joints."""
 
-    rows: list[int]
+    members: list[Rowed]
+    rows: list[int]  # of K, in the order of the members
     nodes: list[int]
     top: int  # the node that carries all of them; -1 for the world
 
@@ -66,7 +67,8 @@ def blocks_of(model: Model, rowed: Sequence[Rowed]) -> list[Block]:
     for block in overlapping([nodes for nodes, _ in paths]):
         nodes = sorted({i for k in block for i in paths[k][0]})
         # of tops that lead to one another the first is outermost, since a parent comes before its children
-        found.append(Block([r for k in block for r in rows[k]], nodes, min(paths[k][1] for k in block)))
+        members, own = [rowed[k] for k in block], [r for k in block for r in rows[k]]
+        found.append(Block(members, own, nodes, min(paths[k][1] for k in block)))
     return found
 
 
@@ -98,14 +100,20 @@ class AtTop(NamedTuple):
 class ConstrainedBodies:
     """What solves M a = b - J^T p + K^T l, K a + k = 0 in every configuration.
 
-    `metric` is R, in which the smallest l is found.
+    Of all l the smallest is found, in the metric R: `weights` returns that of a constraint, by the inertias D along v.
     """
 
     def __init__(
-        self, model: Model, relative: Relative, rowed: Sequence[Rowed], metric: Rows, by: Regularization
+        self,
+        model: Model,
+        relative: Relative,
+        rowed: Sequence[Rowed],
+        weights: Callable[[Rowed, Vector], Rows],
+        by: Regularization,
     ) -> None:
-        self.model, self.relative, self.metric, self.by = model, relative, metric, by
+        self.model, self.relative, self.weights, self.by = model, relative, weights, by
         self.blocks = blocks_of(model, rowed)
+        self.inertias: list[Scalar] = [0.0] * model.nv  # the diagonals of D
         self.at_node: dict[int, AtNode] = {}
         self.at_top: dict[int, list[AtTop]] = {}
         F, E = _applied(model, rowed)
@@ -124,6 +132,7 @@ class ConstrainedBodies:
         i, parent, S = node.index, node.parent, self.relative.S[node.index]
         U = [I_A[i] @ s for s in S]
         D = joint_inertia(node, S, U, node.armature)
+        node.scatter(self.inertias, [s.dot(u) + rotor for s, u, rotor in zip(S, U, node.armature, strict=True)])
         still = [0.0] * len(U)
         felt = {r: [a + b for a, b in zip(S.T @ f, E.get(r, still), strict=True)] for r, f in F[i].items()}
         felt |= {r: own for r, own in E.items() if r not in felt}
@@ -153,11 +162,20 @@ class ConstrainedBodies:
                 ]
                 for r in block.rows
             ]
-            solver = Semidefinite(G, [[self.metric[r][s] for s in block.rows] for r in block.rows], self.by)
+            solver = Semidefinite(G, self._metric(block), self.by)
             forces = [F.pop(r, Force.zero()) for r in block.rows] if i >= 0 else []
             FG = [combined(forces, row) for row in solver.inverse()] if i >= 0 else []
             found.append(AtTop(block, forces, solver, FG))
         return found
+
+    def _metric(self, block: Block) -> Rows:
+        R: Rows = [[0.0] * len(block.rows) for _ in block.rows]
+        start = 0
+        for loop in block.members:
+            places = range(start, start + len(loop.K))
+            add_block(R, places, places, self.weights(loop, self.inertias))
+            start += len(loop.K)
+        return R
 
     def solve(self, b: Vector, k: Vector | None = None, p: Sequence[Force] = ()) -> Solved:
         """Return a and l; k = 0 and p = 0 by default."""
