@@ -11,6 +11,7 @@ import cardan
 from cardan import optimal
 from cardan._compiler.runtime import threads
 from cardan._motion.optimal import riccati_sweep as page
+from cardan._motion.optimal.descent import compiled
 from cardan._motion.optimal.riccati_kernel import all_stages, sizes
 from cardan.errors import (
     ConfigurationError,
@@ -520,6 +521,7 @@ def test_samples_are_weighed_by_what_they_cost():
         )
 
     best, mean = sampled(0.0), sampled(30.0)
+    assert "expansions" not in vars(compiled(problem)[0])  # no derivatives are made
     np.testing.assert_array_equal(best.u, us[costs.argmin()])
     close(best.cost, costs.min())
     close(mean.u, np.einsum("k,ktm->tm", w / w.sum(), us))

@@ -265,8 +265,9 @@ def _descended(
     arrays, K = {"q": motion.q, "v": motion.v, motions.control: motion.u}, np.zeros((T, N, m, n))
 
     def descend(most: int, problems: np.ndarray) -> None:
-        held = workspace(motions, T, N, is_exact)
-        held.c.tolerance, own["has_gains"][problems] = tolerance, 0
+        held = workspace(motions, T, N)
+        held.prepare(tolerance, is_exact)
+        own["has_gains"][problems] = 0
         count = held.run(problems, arrays | given, own, most)
         for name, array in arrays.items():
             array[:, problems] = held.rows[: len(array), :count, motions.places[name]]
@@ -279,19 +280,19 @@ def _descended(
         live = np.flatnonzero(own["done"] == 0)
         if not len(live):
             break
-        _split(motions, live, T, functools.partial(descend, min(AT_ONCE, iterations - begun)))
+        _split(motions.work * T, live, functools.partial(descend, min(AT_ONCE, iterations - begun)))
     found = own["cost"], own["left"], own["converged"] > 0, own["iterations"], own["widest"]
     return Found(motion.q, motion.v, motion.u, K, *found)
 
 
-def _split(motions: Motions, problems: np.ndarray, knots: int, run: Callable[[np.ndarray], None]) -> None:
+def _split(work: int, problems: np.ndarray, run: Callable[[np.ndarray], None]) -> None:
     """Call run(problems) for some at a time, on several threads if that is worth it."""
 
     def part(start: int, stop: int) -> None:
         for first in range(start, stop, TOGETHER):
             run(problems[first : min(first + TOGETHER, stop)])
 
-    split(len(problems), motions.work * knots, TOGETHER, None, part)
+    split(len(problems), work, TOGETHER, None, part)
 
 
 def moved(
@@ -311,7 +312,7 @@ def moved(
         found[:, problems] = held.c.tried_control.reshape(T + 1, -1, u.shape[-1])[:-1, :count]
         cost[problems] = held.c.tried_cost[:count]
 
-    _split(motions, np.arange(N), T, move)
+    _split(motions.steps.operations * T, np.arange(N), move)
     return Motion(q, v, found, cost, np.zeros(N))
 
 
@@ -326,7 +327,7 @@ def _through(motions: Motions, q: np.ndarray, v: np.ndarray, u: np.ndarray, give
         count = held.run(problems, arrays, {"apart": gaps}, BEGIN)
         gaps[problems], widest[problems] = held.c.apart[:count], held.c.widest[:count]
 
-    _split(motions, np.arange(N), T, look)
+    _split(motions.gaps.operations * T, np.arange(N), look)
     size = np.maximum(np.abs(q).max((0, 2)), np.abs(v).max((0, 2)))
     return Motion(q, v, u, costs, np.where(widest > ROUNDING * np.maximum(size, 1.0), gaps, 0.0))
 

@@ -16,7 +16,7 @@ ARMIJO = 1e-4
 LEAST_MU, MOST_MU = 1e-6, 1e10
 STATE = 2  # numbers of q and v
 SHARE = 13  # places in a row: of the share, before it q, v and u, behind it the gap
-HAS_GAPS, IS_EXACT = False, False
+HAS_GAPS = False
 
 
 class Descent(Stages):
@@ -29,6 +29,7 @@ class Descent(Stages):
     gap = INT  # of all knots
     step_of_tile = INT  # a step near a motion, with feedback, of the rows of `tile`
     final_of_tile = INT  # what the last state costs
+    ways = INT  # 2 with the recursion that has second derivatives of the step, else 1
     tolerance = REAL
     lower = F64[:]
     upper = F64[:]
@@ -363,7 +364,7 @@ def iterate(c):
         c.is_calm[g] = 0
         c.was_sound[g] = 0
         c.was_taken[g] = 0
-    for way in range(2 if IS_EXACT else 1):
+    for way in range(c.ways):
         if way == 1:
             add_curvature(c)
         sweep(c)

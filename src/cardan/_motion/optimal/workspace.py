@@ -14,14 +14,15 @@ from cardan._motion.optimal.motions import Motions
 from cardan._motion.optimal.riccati_kernel import TOGETHER, room, zeros
 
 BEGIN = -1  # in place of a number of iterations
+OVER_KNOTS = "expansions", "gaps", "curvature"  # programs that are run on all knots at once
 
 
 class Workspace:
     """Memory for so many problems of so many knots."""
 
-    def __init__(self, motions: Motions, knots: int, problems: int, is_exact: bool, programs: dict[Any, Any]) -> None:
+    def __init__(self, motions: Motions, knots: int, problems: int, programs: dict[Any, Any]) -> None:
         self.motions, self.programs, self.is_few = motions, programs, problems <= 2
-        self.kernel: Kernel = descend.fixed(**motions.numbers, IS_EXACT=is_exact)
+        self.kernel: Kernel = descend.fixed(**motions.numbers)
         T, N, n, m, s = knots, problems, motions.n, motions.controls, motions.numbers
         tile, vectors, size = SHARES * N, motions.vectors, motions.states
         c = self.c = Descent(knots=T, problems=N, lower=motions.bounds[0], upper=motions.bounds[1], **room(n, m))
@@ -36,22 +37,29 @@ class Workspace:
         }
         own |= {"best_state": zeros(T + 1, N, size), "best_control": zeros(T + 1, N, m), "lane": np.zeros(tile, int)}
         self._set(own | {"low": zeros(T, N, m), "high": zeros(T, N, m)})
-        flat = self.rows.reshape((T + 1) * N, -1)
-        near = {"row": flat[:-N], "after": flat[N:]}
-        c.expansion, c.last_expansion = (
-            self._made("expansions", near),
-            self._made("last_expansions", {"row": flat[-N:]}),
-        )
         c.step_of_tile = self._made("steps", {"row": rows})
         c.final_of_tile = self._made("finals", {"row": rows, "state": c.state, "added": c.added})
         if motions.has_gaps:
-            c.gap = self._made("gaps", near)
-        if is_exact:
-            c.curvature = self._made("curvature", near)
+            c.gap = self._made("gaps", self._near)
         kinds = {k: kind for k, kind in c.fields.items() if isinstance(kind, ArrayType) and not hasattr(c, k)}
         self._set(
             {name: np.zeros(kind.numpy_shape(N), kind.item.dtype) for name, kind in kinds.items()}
         )  # of each problem
+
+    @property
+    def _near(self) -> dict[str, np.ndarray]:
+        flat, N = self.rows.reshape(-1, self.rows.shape[-1]), self.c.problems
+        return {"row": flat[:-N], "after": flat[N:]}
+
+    def prepare(self, tolerance: float, is_exact: bool) -> None:
+        """Make what iterations need beside motions: derivatives."""
+        c = self.c
+        c.tolerance, c.ways = tolerance, 1 + is_exact
+        if not c.expansion:
+            c.expansion = self._made("expansions", self._near)
+            c.last_expansion = self._made("last_expansions", {"row": self._near["after"][-c.problems :]})
+        if is_exact and not c.curvature:
+            c.curvature = self._made("curvature", self._near)
 
     def _set(self, arrays: Mapping[str, np.ndarray]) -> None:
         for name, array in arrays.items():
@@ -59,7 +67,7 @@ class Workspace:
 
     def _made(self, name: str, given: Mapping[str, np.ndarray]) -> int:
         """Return the address of what runs a program over these arrays, and others that it is given."""
-        program, few = getattr(self.motions, name), self.is_few and name != "expansions"
+        program, few = getattr(self.motions, name), self.is_few and name not in OVER_KNOTS
         arrays = (*program.inputs, *program.outputs)
         others = {a.name: zeros(len(given["row"]), a.size) for a in arrays if a.name not in given}
         self._set(others)
@@ -83,10 +91,10 @@ class Workspace:
         return count
 
 
-def workspace(motions: Motions, knots: int, problems: int, is_exact: bool = False) -> Workspace:
+def workspace(motions: Motions, knots: int, problems: int) -> Workspace:
     """Return that of this thread: the last one if it fits, else one with its programs."""
     own = motions.of_thread.__dict__
-    key = knots, min(problems, TOGETHER), is_exact
+    key = knots, min(problems, TOGETHER)
     if own.get("key") != key:
         own |= {"key": None, "held": None}
         own |= {"held": Workspace(motions, *key, own.setdefault("programs", {})), "key": key}
