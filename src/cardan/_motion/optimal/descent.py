@@ -59,11 +59,12 @@ from cardan._dynamics.call.public import Reals
 from cardan._motion.optimal.constraints import Begin, Constraints, descended, penalised
 from cardan._motion.optimal.motions import Found, Motion, Motions, total
 from cardan._motion.optimal.problem import STATE, Problem
-from cardan._motion.optimal.workspace import BEGIN, TOGETHER, workspace
+from cardan._motion.optimal.workspace import BEGIN, workspace
 from cardan._motion.tasks.task import checked_array
 
 WHERE = "optimal.solve"
 HESSIANS = ("gauss-newton", "exact")
+TOGETHER, CROWD = 8, 64  # problems side by side: in iterations, which take memory for derivatives, and in motions alone
 AT_ONCE = 8  # iterations: problems that end leave their places to others afterwards, and an interrupt is seen
 ROUNDING = 1e-12  # gaps of a motion found before, relative to its states
 THROUGH = "states: "  # names of states to begin with, beside those of parameters
@@ -264,8 +265,8 @@ def _descended(
     own |= {name: np.zeros(N, dtype=int) for name in ("done", "converged", "iterations", "has_gains")}
     arrays, K = {"q": motion.q, "v": motion.v, motions.control: motion.u}, np.zeros((T, N, m, n))
 
-    def descend(most: int, problems: np.ndarray) -> None:
-        held = workspace(motions, T, N)
+    def descend(most: int, problems: Any) -> None:
+        held = workspace(motions, T, N, TOGETHER)
         held.prepare(tolerance, is_exact)
         own["has_gains"][problems] = 0
         count = held.run(problems, arrays | given, own, most)
@@ -274,25 +275,26 @@ def _descended(
         for name, array in own.items():
             array[problems] = getattr(held.c, name)[:count]
         gains, known = held.c.gains.reshape(T, -1, m, 8 * motions.numbers["X"]), own["has_gains"][problems] > 0
-        K[:, problems[known]] = gains[:, :count, :, :n][:, known]
+        K[:, np.arange(N)[problems][known]] = gains[:, :count, :, :n][:, known]
 
     for begun in range(0, max(iterations, int(motions.has_gaps)), AT_ONCE):  # the gaps at least
         live = np.flatnonzero(own["done"] == 0)
         if not len(live):
             break
-        _split(motions.work * T, live, functools.partial(descend, min(AT_ONCE, iterations - begun)))
+        _split(TOGETHER, motions.work * T, live, N, functools.partial(descend, min(AT_ONCE, iterations - begun)))
     found = own["cost"], own["left"], own["converged"] > 0, own["iterations"], own["widest"]
     return Found(motion.q, motion.v, motion.u, K, *found)
 
 
-def _split(work: int, problems: np.ndarray, run: Callable[[np.ndarray], None]) -> None:
-    """Call run(problems) for some at a time, on several threads if that is worth it."""
+def _split(together: int, work: int, problems: np.ndarray, every: int, run: Callable[[Any], None]) -> None:
+    """Call run(problems) for some at a time, on several threads if that is worth it; by a slice if there are all."""
 
     def part(start: int, stop: int) -> None:
-        for first in range(start, stop, TOGETHER):
-            run(problems[first : min(first + TOGETHER, stop)])
+        for first in range(start, stop, together):
+            own = slice(first, min(first + together, stop))
+            run(own if len(problems) == every else problems[own])
 
-    split(len(problems), work, TOGETHER, None, part)
+    split(len(problems), work, together, None, part)
 
 
 def moved(
@@ -304,15 +306,15 @@ def moved(
     arrays = {**near, motions.control: u, **given}
     q, v, found, cost = *(np.empty((T + 1, *a.shape)) for a in start), np.empty_like(u), np.empty(N)
 
-    def move(problems: np.ndarray) -> None:
-        held = workspace(motions, T, N)
+    def move(problems: Any) -> None:
+        held = workspace(motions, T, N, CROWD)
         count = held.run(problems, arrays, {}, BEGIN)
         state = held.c.tried_state.reshape(T + 2, -1, motions.states)[:-1, :count]
         q[:, problems], v[:, problems] = state[..., : q.shape[-1]], state[..., q.shape[-1] :]
         found[:, problems] = held.c.tried_control.reshape(T + 1, -1, u.shape[-1])[:-1, :count]
         cost[problems] = held.c.tried_cost[:count]
 
-    _split(motions.steps.operations * T, np.arange(N), move)
+    _split(CROWD, motions.steps.operations * T, np.arange(N), N, move)
     return Motion(q, v, found, cost, np.zeros(N))
 
 
@@ -322,12 +324,12 @@ def _through(motions: Motions, q: np.ndarray, v: np.ndarray, u: np.ndarray, give
     costs = total(motions.knot.at(slice(T), arrays)) + motions.final.at(-1, arrays)
     gaps, widest = np.ones(N), np.empty(N)
 
-    def look(problems: np.ndarray) -> None:
-        held = workspace(motions, T, N)
+    def look(problems: Any) -> None:
+        held = workspace(motions, T, N, TOGETHER)
         count = held.run(problems, arrays, {"apart": gaps}, BEGIN)
         gaps[problems], widest[problems] = held.c.apart[:count], held.c.widest[:count]
 
-    _split(motions.gaps.operations * T, np.arange(N), look)
+    _split(TOGETHER, motions.gaps.operations * T, np.arange(N), N, look)
     size = np.maximum(np.abs(q).max((0, 2)), np.abs(v).max((0, 2)))
     return Motion(q, v, u, costs, np.where(widest > ROUNDING * np.maximum(size, 1.0), gaps, 0.0))
 

@@ -20,11 +20,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan._algebra.scalar import maximum, minimum
+from cardan._compiler.kernels import Kernel
 from cardan._compiler.program.program import Program
 from cardan._dynamics.algorithms.configuration import difference, integrate
 from cardan._dynamics.call.compiled import Bound
 from cardan._dynamics.call.function import Function, function
 from cardan._dynamics.functions.derivatives import derivative, gradient, hessian
+from cardan._motion.optimal.descent_kernel import descend
 from cardan._motion.optimal.problem import STATE, Problem, taken
 from cardan._motion.optimal.riccati_kernel import Expansion, Knots, arranged, arranged_end, sizes
 from cardan._robot.model import Model
@@ -130,6 +132,10 @@ class Motions:
         """What a kernel of this problem has compiled in."""
         own = {"L": self.vectors, "STATE": self.states, "SHARE": self.places["share "].start}
         return sizes(self.n, self.controls) | own | {"HAS_GAPS": self.has_gaps, "IS_BOUNDED": self.is_bounded}
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        return descend.fixed(**self.numbers)
 
     def _read(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arrays in a row, by name, and the next state if there is the next row."""

@@ -7,22 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from cardan._compiler.kernels import Kernel, RowProgram
+from cardan._compiler.kernels import RowProgram
 from cardan._compiler.kernels.types import ArrayType
-from cardan._motion.optimal.descent_kernel import SHARES, Descent, descend
+from cardan._motion.optimal.descent_kernel import SHARES, Descent
 from cardan._motion.optimal.motions import Motions
-from cardan._motion.optimal.riccati_kernel import TOGETHER, room, zeros
+from cardan._motion.optimal.riccati_kernel import room, zeros
 
 BEGIN = -1  # in place of a number of iterations
+FEW = 2  # problems, for which programs are compiled that compute as many at once
 OVER_KNOTS = "expansions", "gaps", "curvature"  # programs that are run on all knots at once
 
 
 class Workspace:
     """Memory for so many problems of so many knots."""
 
-    def __init__(self, motions: Motions, knots: int, problems: int, programs: dict[Any, Any]) -> None:
-        self.motions, self.programs, self.is_few = motions, programs, problems <= 2
-        self.kernel: Kernel = descend.fixed(**motions.numbers)
+    def __init__(self, motions: Motions, knots: int, problems: int, programs: dict[str, RowProgram]) -> None:
+        self.motions, self.programs, self.key = motions, programs, (knots, problems)
         T, N, n, m, s = knots, problems, motions.n, motions.controls, motions.numbers
         tile, vectors, size = SHARES * N, motions.vectors, motions.states
         c = self.c = Descent(knots=T, problems=N, lower=motions.bounds[0], upper=motions.bounds[1], **room(n, m))
@@ -67,35 +67,36 @@ class Workspace:
 
     def _made(self, name: str, given: Mapping[str, np.ndarray]) -> int:
         """Return the address of what runs a program over these arrays, and others that it is given."""
-        program, few = getattr(self.motions, name), self.is_few and name not in OVER_KNOTS
+        program, few = getattr(self.motions, name), self.c.problems <= FEW and name not in OVER_KNOTS
         arrays = (*program.inputs, *program.outputs)
         others = {a.name: zeros(len(given["row"]), a.size) for a in arrays if a.name not in given}
         self._set(others)
         placed = {a.name: {**given, **others}[a.name].reshape(-1, a.size) for a in arrays}
-        if (name, few) in self.programs:
-            self.programs[name, few].place(placed)
+        if name in self.programs:
+            self.programs[name].place(placed)
         else:
-            self.programs[name, few] = RowProgram(program, placed, 1 if few else 2**20)
-        return self.programs[name, few].address
+            self.programs[name] = RowProgram(program, placed, FEW if few else 2**20)
+        return self.programs[name].address
 
-    def run(self, problems: np.ndarray, arrays: Mapping[str, Any], own: Mapping[str, np.ndarray], most: int) -> int:
+    def run(self, problems: Any, arrays: Mapping[str, Any], own: Mapping[str, np.ndarray], most: int) -> int:
         """Load problems, knots first, and numbers of each, and run the kernel; return how many there are."""
-        count, places, c = len(problems), self.motions.places, self.c
+        c, count = self.c, 0
         for name, array in arrays.items():
-            flat = array[:, problems].reshape(len(array), count, -1)
-            self.rows[: len(array), :count, places[name]] = flat
+            given = array[:, problems]
+            count = given.shape[1]
+            self.rows[: len(array), :count, self.motions.places[name]] = given.reshape(len(array), count, -1)
         for name, array in own.items():
             getattr(c, name)[:count] = array[problems]
         c.done[count:] = 1
-        self.kernel(c, most)
+        self.motions.kernel(c, most)
         return count
 
 
-def workspace(motions: Motions, knots: int, problems: int) -> Workspace:
-    """Return that of this thread: the last one if it fits, else one with its programs."""
-    own = motions.of_thread.__dict__
-    key = knots, min(problems, TOGETHER)
-    if own.get("key") != key:
-        own |= {"key": None, "held": None}
-        own |= {"held": Workspace(motions, *key, own.setdefault("programs", {})), "key": key}
-    return own["held"]
+def workspace(motions: Motions, knots: int, problems: int, together: int) -> Workspace:
+    """Return that of this thread for so many problems side by side: the last one, or another one with its programs."""
+    own, kind = motions.of_thread.__dict__, "few" if problems <= FEW else f"at most {together}"
+    held, key = own.pop(kind, None), (knots, min(problems, together))
+    if held is None or held.key != key:
+        held = Workspace(motions, *key, held.programs if held else {})
+    own[kind] = held
+    return held
