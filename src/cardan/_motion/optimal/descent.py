@@ -56,10 +56,10 @@ from cardan._algebra.errors import DTypeError, NotFiniteError, ParameterError, S
 from cardan._compiler.runtime.threads import split
 from cardan._dynamics.call.arguments import check_configuration
 from cardan._dynamics.call.public import Reals
-from cardan._motion.optimal.constraints import Begin, Constraints, descended, penalised
+from cardan._motion.optimal.constraints import Begin, Constraints, Given, descended, penalised
 from cardan._motion.optimal.motions import Found, Motion, Motions, total
 from cardan._motion.optimal.problem import STATE, Problem
-from cardan._motion.optimal.workspace import BEGIN, workspace
+from cardan._motion.optimal.workspace import BEGIN, Workspace, workspace
 from cardan._motion.tasks.task import checked_array
 
 WHERE = "optimal.solve"
@@ -297,24 +297,32 @@ def _split(together: int, work: int, problems: np.ndarray, every: int, run: Call
     split(len(problems), work, together, None, part)
 
 
-def moved(
-    motions: Motions, start: tuple[np.ndarray, np.ndarray], u: np.ndarray, given: Mapping[str, np.ndarray]
-) -> Motion:
-    """Return the motions from some states by these controls, and what they cost."""
+def rolled(
+    motions: Motions, start: Begin, u: np.ndarray, given: Given, take: Callable[[Any, Workspace, int], None]
+) -> None:
+    """Move from some states by these controls, and let `take` have what was found: which problems, and how many."""
     T, N = u.shape[:2]
     near = {name: np.broadcast_to(a, (T + 1, *a.shape)) for name, a in zip(STATE, start, strict=True)}
-    arrays = {**near, motions.control: u, **given}
-    q, v, found, cost = *(np.empty((T + 1, *a.shape)) for a in start), np.empty_like(u), np.empty(N)
 
     def move(problems: Any) -> None:
         held = workspace(motions, T, N, CROWD)
-        count = held.run(problems, arrays, {}, BEGIN)
+        take(problems, held, held.run(problems, {**near, motions.control: u, **given}, {}, BEGIN))
+
+    _split(CROWD, motions.steps.operations * T, np.arange(N), N, move)
+
+
+def moved(motions: Motions, start: Begin, u: np.ndarray, given: Given) -> Motion:
+    """Return the motions from some states by these controls, and what they cost."""
+    T, N = u.shape[:2]
+    q, v, found, cost = *(np.empty((T + 1, *a.shape)) for a in start), np.empty_like(u), np.empty(N)
+
+    def take(problems: Any, held: Workspace, count: int) -> None:
         state = held.c.tried_state.reshape(T + 2, -1, motions.states)[:-1, :count]
         q[:, problems], v[:, problems] = state[..., : q.shape[-1]], state[..., q.shape[-1] :]
         found[:, problems] = held.c.tried_control.reshape(T + 1, -1, u.shape[-1])[:-1, :count]
         cost[problems] = held.c.tried_cost[:count]
 
-    _split(CROWD, motions.steps.operations * T, np.arange(N), N, move)
+    rolled(motions, start, u, given, take)
     return Motion(q, v, found, cost, np.zeros(N))
 
 

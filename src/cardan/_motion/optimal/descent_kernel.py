@@ -92,9 +92,12 @@ def row_dot(A, at, x, count):
 # --- motions ---
 
 
-@kernel(c=Descent, rows=INT)
-def roll(c, rows):
-    """Move the problems of some rows of the tile from their first states, by the shares there."""
+@kernel(c=Descent, rows=INT, first=INT)
+def roll(c, rows, first):
+    """Move the problems of some rows of the tile from their first states, by the shares there.
+
+    What stands before vector `first` of a row of the tile stays: without feedback, K = 0.
+    """
     every = SHARES * c.problems
     for r in range(rows):
         c.tried_cost[r] = 0.0
@@ -103,7 +106,7 @@ def roll(c, rows):
     for t in range(c.knots + 1):
         for r in range(rows):
             share = c.tile_numbers[r * 8 * L + SHARE]
-            for v in range(L):
+            for v in range(first, L):
                 c.tile[r * L + v] = c.rows[(t * c.problems + c.lane[r]) * L + v]
             c.tile_numbers[r * 8 * L + SHARE] = share
             for i in range(STATE):
@@ -315,7 +318,7 @@ def search(c, count, share):
                 tried = 0.5 * tried
                 rows += 1
     if rows > 0:
-        roll(c, rows)
+        roll(c, rows, 0)
     for k in range(rows // count):
         choose(c, c.lane[k * count], k * count, count, share)
 
@@ -391,12 +394,14 @@ def begin(c):
             c.apart[g] = c.total_gap[g]
     else:
         for at in range(c.knots * c.problems):
-            for i in range(SMALL + M):
-                c.numbers[at * 8 * L + i] = 0.0  # K and k
+            for i in range(SMALL, SMALL + M):
+                c.numbers[at * 8 * L + i] = 0.0  # k
         for g in range(c.problems):
             c.lane[g] = g
             c.tile_numbers[g * 8 * L + SHARE] = 1.0
-        roll(c, c.problems)
+            for v in range(M * X):
+                c.tile[g * L + v] = 0.0
+        roll(c, c.problems, M * X)
 
 
 @kernel(c=Descent, most=INT)

@@ -24,9 +24,10 @@ from numpy.typing import ArrayLike
 from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import ParameterError, ShapeError, UnsupportedError
 from cardan._dynamics.call.public import Reals
-from cardan._motion.optimal.descent import batched, checked_problem, compiled, first, moved, tiled
+from cardan._motion.optimal.descent import batched, checked_problem, compiled, first, rolled, tiled
 from cardan._motion.optimal.motions import total
 from cardan._motion.optimal.problem import Problem
+from cardan._motion.optimal.workspace import Workspace
 from cardan._motion.tasks.task import checked_array
 
 WHERE = "optimal.predictive_sampling"
@@ -120,8 +121,13 @@ def predictive_sampling(
     tried = controls[:, None] + e  # (T, count, problems, m)
     np.clip(tried, *motions.bounds, out=tried)
     many = tiled(start[0][None], count)[0], tiled(start[1][None], count)[0]
-    tries = moved(motions, many, tried.reshape(T, -1, m), {n: tiled(a, count) for n, a in given.items()})
-    best = np.clip(_chosen(tried, tries.cost.reshape(count, -1), heat), *motions.bounds)
+    costs = np.empty(len(many[0]))
+
+    def take(samples: Any, held: Workspace, size: int) -> None:
+        costs[samples] = held.c.tried_cost[:size]
+
+    rolled(motions, many, tried.reshape(T, -1, m), {n: tiled(a, count) for n, a in given.items()}, take)
+    best = np.clip(_chosen(tried, costs.reshape(count, -1), heat), *motions.bounds)
     found = first(WHERE, motions, start, best, given)
     return Rollout(*(batched(a, batch, axis) for a, axis in zip(found[:4], (1, 1, 1, 0), strict=True)))
 
