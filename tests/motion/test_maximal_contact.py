@@ -383,23 +383,30 @@ def test_a_heap_keeps_all_its_momentum_and_a_pile_its_place():
 
 
 @pytest.mark.slow
-def test_a_world_of_robots_goes_by_tables():
-    b = WorldBuilder()
-    b.add_ground()
+def test_robots_and_bodies_in_one_world_move_as_in_worlds_of_their_own():
+    """More robots than are solved together; of loose balls the bits are those they have alone."""
+    b, balls, count = WorldBuilder(), WorldBuilder(), 10
     robot = drive_all(cardan.robots.quadruped(), Drive(80.0, 2.0))
-    b.replicate(robot, 4, 1.5, base="floating")
-    world = b.finalize()
-    one = robot.world(base="floating", ground=True)
-    q, own = one.initial.copy(), world.initial.reshape(4, -1).copy()
+    for builder in (b, balls):
+        builder.add_ground()
+        for k in range(3):
+            builder.add_body(f"b{k}", pose=SE3(translation=[20.0, 0.01 * k, 0.06 + 0.11 * k]))
+            builder.add_shape(f"b{k}", BALL)
+    b.replicate(robot, count, 1.5, base="floating")
+    world, one, loose = b.finalize(), robot.world(base="floating", ground=True), balls.finalize()
+    q, own = one.initial.copy(), world.initial.copy()
     q[2], q[7:] = 0.383, np.tile([0.0, 0.6, -1.2], 4)
-    own[:, 2:] = q[2:]
+    robots = own[21:].reshape(count, -1)
+    robots[:, 2:] = q[2:]
     control, alone = world.control(), one.control()
     alone.position = cardan.limit_coordinates(one.model, q)
-    control.position = np.tile(alone.position, 4)
-    after = XPBD(world, 1e-3).step(world.state(q=own.ravel()), control, steps=100)
+    control.position = [[*np.zeros(18), *np.tile(alone.position[0], count)]]
+    after = XPBD(world, 1e-3).step(world.state(q=own), control, steps=100)
     single = XPBD(one, 1e-3).step(one.state(q=q), alone, steps=100)
-    np.testing.assert_allclose(after.q.reshape(4, -1)[:, 2:], np.tile(single.q[:, 2:], (4, 1)), atol=1e-5)
-    assert after.residual[0] < 1e-2
+    found = after.q[0, 21:].reshape(count, -1)[:, 2:]
+    np.testing.assert_allclose(found, np.tile(single.q[:, 2:], (count, 1)), atol=1e-5)
+    assert after.residual[0] < 1e-3
+    np.testing.assert_array_equal(after.q[:, :21], XPBD(loose, 1e-3, tables=True).step(loose.state(), steps=100).q)
 
 
 def test_what_tables_do_not_take_is_said():
