@@ -11,12 +11,14 @@ from types import SimpleNamespace
 from typing import Any
 
 from cardan._algebra.scalar import where
-from cardan._algebra.spatial import SE3, Force, Motion, Vector3
+from cardan._algebra.spatial import SE3, Force, Matrix3, Motion, Vector3
 from cardan._compiler.program import Program
 from cardan._motion.collision import Candidate
-from cardan._motion.contact.cone import FrictionCone, Impulse
+from cardan._motion.contact.cone import FrictionCone, Impulse, Part
 from cardan._motion.contact.point import Contact
 from cardan._motion.crowd.rows import NODE, NodeRow, row_program
+from cardan._motion.maximal_steps.non_penetration import closing_velocity, leaving_velocity
+from cardan._motion.maximal_steps.rigid_impulses import Decision, first_decision, next_decision, rigid_law
 
 SURFACE = ("friction", "restitution", "stiffness", "dissipation", "torsional", "rolling")
 CONE = ("friction", "inverse_mass", "R_n", "R_t", "wanted", "torsional", "rolling")
@@ -51,16 +53,19 @@ class ContactRows:
     """The programs of contacts in a step.
 
     `lengths` says whether surfaces have torsional or rolling friction, and `running` whether some run by themselves.
+    Under XPBD contacts are `rigid`: their law is that of `rigid_impulses`, and the last three numbers of a decision are
+    its s.
     """
 
     dt: float
     lengths: bool
     running: bool
+    rigid: bool = False
 
     @property
     def twist(self) -> int:
         """How many numbers of a twist count."""
-        return 6 if self.lengths else 3
+        return 6 if self.lengths or self.rigid else 3
 
     @property
     def impulse(self) -> int:
@@ -87,11 +92,27 @@ class ContactRows:
             twist = contact.ahead(self.dt)
             ahead = Motion(twist.linear + Vector3(*given["turning"]) * (0.5 * self.dt), twist.angular)
             test = cone.test(cone.first(contact.velocity), contact.velocity)
-            law = [*cone.normal, *contact.place.translation, *(getattr(cone, key) for key in CONE)]
-            return {"law": law, "ahead": self._twist(ahead), "test": self._impulse(test)}
+            return {"law": _numbers(cone, contact), "ahead": self._twist(ahead), "test": self._impulse(test)}
 
         columns = COLUMNS | ({"runs_a": 6, "runs_b": 6} if self.running else {})
         return row_program("contact", columns, begin, by=BY)
+
+    def begin_rigid(self, leaving: bool) -> Program:
+        """Return the program of the same of rigid contacts, for positions or, `leaving`, for velocities.
+
+        Decisions begin with the impulses there are, `pushed` along the world's axes.
+        """
+
+        def begin(a: Any, b: Any, pushed: Any, **given: Any) -> dict[str, Any]:
+            contact = contact_of(a, b, given)
+            g = Matrix3(a[:9]).transpose_apply(Vector3(*pushed))
+            wanted = leaving_velocity(contact, g, self.dt) if leaving else closing_velocity(contact, self.dt)
+            law = rigid_law(contact, wanted)
+            ahead = Motion(contact.velocity.linear + Vector3(*given["turning"]) * (0.5 * self.dt), Vector3.zero())
+            first = first_decision(law, law.components(g), ahead)
+            return {"law": _numbers(law, contact), "ahead": self._twist(ahead), "test": _row(*first)}
+
+        return row_program("contact", COLUMNS | {"pushed": 3}, begin, by=BY | {"pushed": "found_of"})
 
     def response(self) -> Program:
         """Return the program of what a contact does, on the part of its law that is decided on, at its node's origin.
@@ -101,8 +122,8 @@ class ContactRows:
 
         def response(law: Any, ahead: Any, test: Any) -> dict[str, Any]:
             cone, place = self._law_of(law)
-            part = cone.part(self._impulse_of(test))
-            force = place @ (cone.wrench(part.at(self._twist_of(ahead))) * (1.0 / self.dt))
+            part, s = self._decided(cone, test)
+            force = place @ (cone.wrench(part.at(self._twist_of(ahead) - s)) * (1.0 / self.dt))
             rows = (place @ part.impedance).rows()
             return {"answer": [*force.scalars(), *(rows[i][j] for i in range(6) for j in range(i, 6))]}
 
@@ -115,7 +136,11 @@ class ContactRows:
             cone, place = self._law_of(law)
             own = place.inverse_act(_motion(change))
             twist = self._twist_of(ahead) + own * self.dt
-            g = cone.part(self._impulse_of(test)).at(twist)
+            part, s = self._decided(cone, test)
+            g = part.at(twist - s)
+            if self.rigid:
+                decision, error = next_decision(cone, g, twist)
+                return {"after": _row(*decision), "impulse": self._impulse(g), "error": [error]}
             after = cone.test(g, twist)
             found = {"after": self._impulse(after), "impulse": self._impulse(g)}
             return found | {"error": [cone.squared_error(g, after)]}
@@ -132,6 +157,11 @@ class ContactRows:
             values |= {"torsional": 0.0, "rolling": 0.0}
         return FrictionCone(Vector3(*row[:3]), **values), SE3(None, Vector3(*row[3:6]))
 
+    def _decided(self, law: FrictionCone, test: Any) -> tuple[Part, Motion]:
+        """Return the part of a law that was decided on, and from where it sees velocities."""
+        z = self._impulse_of(test)
+        return Decision(z, Vector3(*test[4:])).part(law) if self.rigid else (law.part(z), Motion.zero())
+
     def _twist(self, V: Motion) -> list[Any]:
         return list(V.scalars())[: self.twist]
 
@@ -143,6 +173,14 @@ class ContactRows:
 
     def _impulse_of(self, row: Any) -> Impulse:
         return Impulse(row[0], Force(tuple(row[1:4]), tuple(row[4:7]) if self.lengths else (0.0, 0.0, 0.0)))
+
+
+def _numbers(law: FrictionCone, contact: Contact) -> list[Any]:
+    return [*law.normal, *contact.place.translation, *(getattr(law, key) for key in CONE)]
+
+
+def _row(z: Impulse, s: Vector3) -> list[Any]:
+    return [z.normal, *z.slip.linear, *s]
 
 
 def _motion(row: Any) -> Motion:

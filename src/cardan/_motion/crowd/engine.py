@@ -16,7 +16,6 @@ from cardan._motion.crowd.itself import BEYOND
 from cardan._motion.crowd.kept import NOBODY, NOTHING, KeptImpulses
 from cardan._motion.crowd.layout import Layout, Scene, starts_of
 from cardan._motion.crowd.maximal_rows import MaximalRows
-from cardan._motion.crowd.rigid_rows import RigidRows
 from cardan._motion.crowd.sleep import REST
 from cardan._motion.crowd.sparse import CROWDED
 from cardan._motion.crowd.step import take_steps
@@ -84,7 +83,7 @@ class Engine:
         self._add_trees()
         self.pairs = layout.fill_shapes(c)
         lengths, running = (bool(np.any(own)) for own in (c.surfaces[:, 4:], c.shape_runs))
-        self.contacts = RigidRows(dt) if scene.closing else ContactRows(dt, lengths, running)
+        self.contacts = ContactRows(dt, lengths, running, rigid=scene.closing is not None)
         c.twist_size = self.contacts.twist
         self._forget_pairs()
         self._add_room()
@@ -320,11 +319,13 @@ class Engine:
 
     def _add_contact_programs(self) -> None:
         own = self.contacts
-        made = {"begin": own.begin(), "response": own.response(), "reaction": own.reaction()}
+        made = {"response": own.response(), "reaction": own.reaction()}
+        if own.rigid:
+            made |= {"begin": own.begin_rigid(leaving=False), "leave": own.begin_rigid(leaving=True)}
+        else:
+            made["begin"] = own.begin()
         made |= {"begin_body": body_program(self.dt), "accelerate_body": accelerated_program(self.dt)}
-        made |= {"meet": meeting_program(own.twist), "visit": visit_program(bool(self.scene.closing))}
-        if isinstance(own, RigidRows):
-            made["leave"] = own.begin(leaving=True)
+        made |= {"meet": meeting_program(own.twist), "visit": visit_program(own.rigid)}
         for name, program in made.items():
             self._contact_programs[name] = RowProgram(program, self._contact_arrays(name))
             setattr(self.c, name, self._contact_programs[name].address)

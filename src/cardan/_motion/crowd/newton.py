@@ -195,7 +195,8 @@ def goes_on(c, i):
     is_right = not worst > c.tolerance and not held > EXACT
     if is_right or count >= c.most:
         return False
-    return count < ITERATIONS or c.leave != 0 or c.island_residual[i] > CONVERGED
+    nearly = CONVERGED if c.leave == 0 else c.tolerance  # what is rigid is soon right, and else throws things
+    return count < ITERATIONS or held > CONVERGED or worst > nearly
 
 
 @kernel(c=Crowd, i=INT)

@@ -1,8 +1,9 @@
 """The second half of a step under XPBD: bodies go where contacts let them, then contacts give them their velocities.
 
 The first solve was for positions. Bodies have moved by its mean velocities and joints are closed (`maximal_rows`). The
-second solve is of the same islands by the same matrices, with other wanted velocities (`rigid_rows`). By how much it
-changes impulses acts on the bodies where they are: both at one point, which goes with the first body's centre of mass.
+second solve is of the same islands by the same matrices, with other wanted velocities (`leaving_velocity`). By how much
+it changes impulses acts on the bodies where they are: both at one point, which goes with the first body's centre of
+mass.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ class Meeting(NamedTuple):
         return [*ends, *self.ahead, *cone, *self.per, self.m, self.share]
 
     def visit(self, Va: Motion, Vb: Motion, g: Vector3, rigid: bool = False) -> Vector3:
-        """Return what the impulse becomes; of a `rigid` contact by the law of `rigid_rows`."""
+        """Return what the impulse becomes; of a `rigid` contact by the law of `rigid_impulses`."""
         law, (per_n, per_t) = self.law, self.per
         u = law.components(self.ahead + self.a.velocity(Va) - self.b.velocity(Vb))
         before = law.components(g)
