@@ -210,8 +210,8 @@ class Engine:
     def _forget_pairs(self) -> None:
         """Know nothing of how far robots are apart from themselves."""
         c = self.c
-        c.allocate(self.worlds * c.inner_count, "inner_gap", "inner_known")
-        c.inner_gap[...], c.inner_known[...], c.hinge_room[...] = -BEYOND, 0, -1.0
+        c.allocate(self.worlds * c.inner_count, "inner_gap", "inner_way")
+        c.inner_gap[...], c.inner_way[...], c.hinge_room[...] = -BEYOND, 0.0, -1.0
 
     # --- lists ---
 
@@ -268,7 +268,7 @@ class Engine:
         c, points, sizes = self.c, int(self.c.pair_points.max(initial=1)), self.c.pair_sizes.max(axis=0, initial=1)
         c.allocate(most, "near", "keys", "spare", "listed", "pair_a", "pair_b", "w")
         c.allocate(most, "key_at", "spare_at", "key_reach", "spare_reach", "ball_a", "ball_b")
-        c.allocate(most, "pair_reach", "pair_gap")
+        c.allocate(most, "pair_reach", "pair_gap", "pair_way")
         c.listed_most = most // self.worlds
         c.listed_count[...] = -1
         c.allocate(most * int(sizes[0]), "size_a")
@@ -283,11 +283,8 @@ class Engine:
         most, n = c.near_most, pair.points
         found = {"X_a": c.shape_pose, "X_b": c.shape_pose, "local": c.shape_local, "centre": c.shape_centre}
         found |= {name: getattr(c, name) for name in ("pair_a", "pair_b", "w")}
-        found |= {"reach": c.pair_reach, "apart": c.pair_gap}
-        found |= {name: getattr(c, name) for name in ("ball_a", "ball_b")} | {
-            "P_a": c.looked_pose,
-            "P_b": c.looked_pose,
-        }
+        found |= {"reach": c.pair_reach, "apart": c.pair_gap, "way": c.pair_way}
+        found |= {"ball_a": c.ball_a, "ball_b": c.ball_b, "P_a": c.looked_pose, "P_b": c.looked_pose}
         columns = {"size_a": pair.sizes[0], "size_b": pair.sizes[1], "gap": n}
         columns |= dict.fromkeys(("point", "normal", "turning"), 3 * n)
         return found | {name: getattr(c, name)[: most * size].reshape(most, size) for name, size in columns.items()}

@@ -7,8 +7,9 @@ between their nodes, and no point of theirs is further from an axis than L_j:
     |change of d| <= sum L_j |change of q_j|
 
 1. Of each pair a lower bound of d is kept. A look takes from it what hinges have moved since the one before.
-2. A pair whose bound is not enough for some steps is measured by balls and boxes, and if need be searched for.
-   Each proves what a search would find, so a step hangs on the state alone.
+2. A pair whose bound is not enough for some steps is measured: by balls, by boxes, then by how far its shapes are apart
+   now along the way that its last search found. If need be it is searched for. Each proves what a search would find,
+   so a step hangs on the state alone.
 3. Then the robot is apart for the shortest time that a pair takes to close. In it each hinge has *room*: what it moves
    at its speed. There is no look before one has used its room, with `horizon` steps at its velocity before or after.
 4. If a pair could close in this step, the law of its contact says whether it does (`tried`).
@@ -19,7 +20,8 @@ Of a robot that may meet others in this step the velocity after it is not known.
 as of two bodies, from a skin on (`touching.py`).
 
 Source: Schwarzer, Saha and Latombe, Exact collision checking of robot paths (2004), for the bound on motion.
-Cost: a step alone and 5 operations a hinge. A look takes 7 operations for each pair, boxes of few, seldom a search.
+Cost: a step alone and 5 operations a hinge. A look takes 7 operations for each pair, boxes of few, of very few 6 for
+each vertex, seldom a search.
 """
 
 from __future__ import annotations
@@ -31,8 +33,8 @@ from cardan._motion.crowd.tables import APART, BITS, MASK, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
-SOON, LATER, FURTHER = 2.0, 6.0, 24.0
-"""Steps beside `horizon`. A pair is measured if its bound is not enough for `LATER`.
+SOON, LATER, FURTHER = 1.0, 6.0, 24.0
+"""Steps beside `horizon`. A pair is measured if its bound is not enough for `LATER`, or until another pair may close.
 
 It is searched for if it is still not enough, for `SOON` if it was once. A search ends at what is enough for `FURTHER`.
 """
@@ -66,11 +68,57 @@ def boxes_apart(A, a, half_a, B, b, half_b):
     return most
 
 
+@kernel(c=Crowd, t=INT, p=INT, returns=INT)
+def number_of(c, t, p):
+    """Return which one of the pairs of all worlds is a pair of a robot."""
+    return c.tree_world[t] * c.inner_count + p
+
+
+@kernel(c=Crowd, t=INT, p=INT, returns=TRUTH)
+def is_searched(c, t, p):
+    """Return whether a pair of a robot was searched for once."""
+    way = c.inner_way[number_of(c, t, p)]
+    return abs(way[0]) + abs(way[1]) + abs(way[2]) > 0.0
+
+
+@kernel(c=Crowd, s=INT, n=INT, x=REAL, y=REAL, z=REAL, returns=REAL)
+def lowest(c, s, n, x, y, z):
+    """Return how far up a shape begins along a direction: a hull by its vertices, another by the box about it."""
+    R = c.looked_pose[n]
+    u = R[0] * x + R[3] * y + R[6] * z
+    v = R[1] * x + R[4] * y + R[7] * z
+    w = R[2] * x + R[5] * y + R[8] * z
+    if c.shape_vertices[s] == 0:
+        up = c.looked_ball[n, 0] * x + c.looked_ball[n, 1] * y + c.looked_ball[n, 2] * z
+        return up - abs(u) * c.shape_half[s, 0] - abs(v) * c.shape_half[s, 1] - abs(w) * c.shape_half[s, 2]
+    vertex = tail(c.shape_sizes, c.shape_first[s])
+    one = BEYOND
+    two = BEYOND
+    last = 3 * (c.shape_vertices[s] - 1)
+    for k in range((c.shape_vertices[s] + 1) // 2):  # from both ends: so two wait less for one another
+        i = 3 * k
+        one = min(one, u * vertex[i] + v * vertex[i + 1] + w * vertex[i + 2])
+        i = last - i
+        two = min(two, u * vertex[i] + v * vertex[i + 1] + w * vertex[i + 2])
+    return min(one, two) + R[9] * x + R[10] * y + R[11] * z
+
+
+@kernel(c=Crowd, t=INT, p=INT, returns=REAL)
+def apart_as_before(c, t, p):
+    """Return how far two shapes are apart along the way that was found when they were searched for."""
+    i = c.tree_ball[t] + c.inner_balls[p, 0]
+    j = c.tree_ball[t] + c.inner_balls[p, 1]
+    R = c.looked_pose[i]
+    way = c.inner_way[number_of(c, t, p)]
+    x = R[0] * way[0] + R[1] * way[1] + R[2] * way[2]
+    y = R[3] * way[0] + R[4] * way[1] + R[5] * way[2]
+    z = R[6] * way[0] + R[7] * way[1] + R[8] * way[2]
+    return lowest(c, (c.inner[p] >> BITS) & MASK, i, x, y, z) + lowest(c, c.inner[p] & MASK, j, -x, -y, -z)
+
+
 @kernel(c=Crowd, t=INT, p=INT, gap=REAL, wanted=REAL, returns=REAL)
 def measured(c, t, p, gap, wanted):
     """Return a bound of a pair's gap that is wanted, or the best that is found without a search."""
-    a = (c.inner[p] >> BITS) & MASK
-    b = c.inner[p] & MASK
     i = c.tree_ball[t] + c.inner_balls[p, 0]
     j = c.tree_ball[t] + c.inner_balls[p, 1]
     x = c.looked_ball[i, 0] - c.looked_ball[j, 0]
@@ -78,20 +126,16 @@ def measured(c, t, p, gap, wanted):
     z = c.looked_ball[i, 2] - c.looked_ball[j, 2]
     found = max(sqrt(x * x + y * y + z * z) - c.inner_extent[p], gap)
     if not found >= wanted:
-        A = c.looked_pose[i]
-        B = c.looked_pose[j]
-        boxes = boxes_apart(A, c.looked_ball[i], c.shape_half[a], B, c.looked_ball[j], c.shape_half[b])
+        half_a = c.shape_half[(c.inner[p] >> BITS) & MASK]
+        half_b = c.shape_half[c.inner[p] & MASK]
+        boxes = boxes_apart(c.looked_pose[i], c.looked_ball[i], half_a, c.looked_pose[j], c.looked_ball[j], half_b)
         found = max(found, boxes)
+    if not found >= wanted and is_searched(c, t, p):
+        found = max(found, apart_as_before(c, t, p))
     return found
 
 
 # --- a look at a robot ------------------------------------------------------------------------------------------------
-
-
-@kernel(c=Crowd, t=INT, p=INT, returns=INT)
-def number_of(c, t, p):
-    """Return which one of the pairs of all worlds is a pair of a robot."""
-    return c.tree_world[t] * c.inner_count + p
 
 
 @kernel(c=Crowd, t=INT, p=INT, returns=INT)
@@ -160,28 +204,43 @@ def next_short(gap, margin, ends, moved, speed, first, n, time):
     return n
 
 
+@kernel(c=Crowd, t=INT, p=INT, time=REAL, count=INT, returns=(REAL, INT))
+def look_at_pair(c, t, p, time, count):
+    """Return for how long a robot is apart, with one of its pairs; list this one if it is to be searched for."""
+    now = c.horizon * c.dt
+    n = number_of(c, t, p)
+    margin = c.inner_margin[place_of_margin(c, t, p)]
+    speed = c.path_speed[c.inner_ends[p, 0]] + c.path_speed[c.inner_ends[p, 1]]
+    wanted = margin + min(time, now + LATER * c.dt) * speed
+    if not c.inner_gap[n] >= wanted:
+        c.inner_gap[n] = measured(c, t, p, c.inner_gap[n], wanted)
+    is_known = not c.inner_gap[n] >= wanted and is_searched(c, t, p)
+    if c.inner_gap[n] >= (margin + min(time, now + SOON * c.dt) * speed if is_known else wanted):
+        return min(time, (c.inner_gap[n] - margin) / speed), count
+    reach = margin + (now + FURTHER * c.dt) * speed
+    return min(time, now + SOON * c.dt) if is_known else time, add_key(c, count, key_of(c, t, p), p, reach)
+
+
 @kernel(c=Crowd, t=INT, count=INT, returns=INT)
 def look_at(c, t, count):
     """Find for how long a robot is apart from itself, and list the pairs that are to be searched for."""
-    now = c.horizon * c.dt
     begin = c.tree_inner[t]
     gap = tail(c.inner_gap, number_of(c, t, begin))
     margin = tail(c.inner_margin, place_of_margin(c, t, begin))
     ends = tail(c.inner_ends, begin)
-    known = tail(c.inner_known, number_of(c, t, begin))
-    time = BEYOND
     sum_paths(c, t)
+    # The pair that was to close first comes first: the others need not be apart for longer.
+    worst = c.tree_worst[t]
+    moved = c.path_moved[ends[worst, 0]] + c.path_moved[ends[worst, 1]]
+    gap[worst] -= moved
+    time, count = look_at_pair(c, t, begin + worst, BEYOND, count)
+    gap[worst] += moved
     p = next_short(gap, margin, ends, c.path_moved, c.path_speed, 0, c.tree_pairs[t], time)
     while p < c.tree_pairs[t]:
-        speed = c.path_speed[ends[p, 0]] + c.path_speed[ends[p, 1]]
-        wanted = margin[p] + (now + LATER * c.dt) * speed
-        if not gap[p] >= wanted:
-            gap[p] = measured(c, t, begin + p, gap[p], wanted)
-        if not gap[p] >= margin[p] + (now + (SOON if known[p] == 1 else LATER) * c.dt) * speed:
-            reach = margin[p] + (now + FURTHER * c.dt) * speed
-            count = add_key(c, count, key_of(c, t, begin + p), begin + p, reach)
-        else:
-            time = min(time, (gap[p] - margin[p]) / speed)
+        if p != worst:
+            before = time
+            time, count = look_at_pair(c, t, begin + p, time, count)
+            c.tree_worst[t] = p if time < before else c.tree_worst[t]
         p = next_short(gap, margin, ends, c.path_moved, c.path_speed, p + 1, c.tree_pairs[t], time)
     c.tree_time[t] = time
     return count
@@ -205,9 +264,10 @@ def look_at_kind(c, k, count):
     return count
 
 
-@kernel(c=Crowd, count=INT)
+@kernel(c=Crowd, count=INT, returns=INT)
 def search(c, count):
-    """Search for the gaps of pairs that are listed, and mark the robots that could close one in this step."""
+    """Search for the gaps of pairs that are listed, and leave those that could close in this step: return how many."""
+    closing = 0
     start = 0
     while start < count:
         stop = end_of_kind(c, start, count)
@@ -218,30 +278,37 @@ def search(c, count):
             c.ball_b[k - start] = c.tree_ball[t] + c.inner_balls[c.key_at[k], 1]
         run_pairs(c, c.apart_program, APART, c.keys[start] >> 2 * BITS, stop - start)
         if c.lacking != 0:
-            return
+            return 0
         for k in range(start, stop):
-            note_gap(c, k - start, k)
+            if may_close(c, k - start, k):
+                c.keys[closing] = c.keys[k]
+                closing += 1
         start = stop
+    return closing
 
 
-@kernel(c=Crowd, row=INT, k=INT)
-def note_gap(c, row, k):
+@kernel(c=Crowd, row=INT, k=INT, returns=TRUTH)
+def may_close(c, row, k):
+    """Note the gap of a pair that was searched for; return whether it could close in this step, by the hinges."""
     p = c.key_at[k]
     t = c.node_tree[c.shape_node[c.keys[k] & MASK]]
     n = number_of(c, t, p)
     gap = c.pair_gap[row, 0]
     c.inner_gap[n] = gap
-    c.inner_known[n] = 1
+    for e in range(3):
+        c.inner_way[n, e] = c.pair_way[row, e]
     margin = c.inner_margin[place_of_margin(c, t, p)]
     time = (c.horizon + FURTHER) * c.dt * ((gap - margin) / (c.key_reach[k] - margin))
     c.tree_time[t] = min(time, c.tree_time[t])
-    if not time >= c.horizon * c.dt:
-        c.tree_touched[t] = 1
+    return not time >= c.horizon * c.dt
 
 
-@kernel(c=Crowd)
+@kernel(c=Crowd, returns=INT)
 def look_at_robots(c):
-    """Look at robots that are not known to be apart from themselves; mark those that could touch by their hinges."""
+    """Look at robots that are not known to be apart from themselves.
+
+    Those keys are left that could close in this step, by the hinges; return how many.
+    """
     count = 0
     for t in range(c.trees):
         c.tree_touched[t] = 0
@@ -250,13 +317,14 @@ def look_at_robots(c):
         if c.looking[k] != 0:
             count = look_at_kind(c, k, count)
     if c.lacking != 0:
-        return
+        return 0
     order_keys(c, count)
-    search(c, count)
+    closing = search(c, count)
     for t in range(c.trees):
         if c.tree_near[t] == 1 and c.lacking == 0:
             for v in range(c.hinge_v[t], c.hinge_v[t] + c.tree_hinges[t]):
                 c.hinge_room[v] = c.tree_time[t] * c.hinge_speed[v]
+    return closing
 
 
 # --- how near its shapes must be to touch -----------------------------------------------------------------------------
@@ -298,8 +366,8 @@ def list_touching(c, t, count):
         a = (key >> BITS) & MASK
         b = key & MASK
         gap = c.inner_gap[number_of(c, t, p)]
-        most = c.further[a] + c.further[b]
-        gap = gap if gap >= most else measured(c, t, p, gap, most)
-        if not gap >= most and not gap >= reach_of(c, a, b):
-            count = add_key(c, count, key, p, 0.0)
+        if not gap >= c.further[a] + c.further[b]:
+            reach = reach_of(c, a, b)
+            if not measured(c, t, p, gap, reach) >= reach:
+                count = add_key(c, count, key, p, 0.0)
     return count

@@ -22,7 +22,7 @@ from cardan._motion.crowd.rows import numbers_of, still_row
 from cardan._motion.crowd.shape_rows import ShapePair, ShapeSizes, row_kind
 from cardan._motion.crowd.sleep import SPIN
 from cardan._motion.crowd.tables import BITS, MASK, Crowd
-from cardan._robot.geometry.shapes import Geometry, HeightField, Plane, Shape, Sphere, TriangleMesh
+from cardan._robot.geometry.shapes import Geometry, HeightField, Hull, Plane, Shape, Sphere, TriangleMesh
 from cardan._robot.geometry.support import box_about
 from cardan._robot.joints import Joint
 from cardan._robot.model import WORLD, Material, Model
@@ -279,6 +279,7 @@ class Layout:
             own["shape_surface"] = materials.setdefault(shape.surface or Material(), len(materials))
             own |= {"shape_family": family, "shape_first": len(sizes), "shape_stiffness": scene.stiffness[len(rows)]}
             own |= {f"shape_{key}": getattr(shape, key) for key in ("margin", "group", "mask")}
+            own["shape_vertices"] = len(geometry.vertices) if isinstance(geometry, Hull) else 0
             own["shape_room"] = self._room(len(rows))
             twist = shape.surface_velocity or (0.0,) * 6
             runs = self._in_node(shape) @ Motion(tuple(twist[:3]), tuple(twist[3:]))
@@ -342,6 +343,7 @@ class Layout:
         c.inner_ends, c.inner_balls = (wholes(np.array([row[k] for row in rows]).reshape(-1, 2)) for k in (1, 2))
         alike = c.world_tree[c.tree_rest % max(c.world_trees, 1)]  # the same tree of the first world
         c.tree_inner, c.tree_pairs = wholes(first[alike]), wholes(count[alike])
+        c.tree_worst = np.zeros_like(c.tree_inner)
 
     def _inner(self, c: Crowd, shapes: np.ndarray, i: int, j: int) -> tuple[int, tuple[int, int], tuple[int, int]]:
         """Return the key of two shapes of a robot, where the paths from them to the root meet, and their places."""

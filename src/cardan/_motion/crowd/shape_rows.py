@@ -8,10 +8,10 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.nested import entries_of, rebuilt
-from cardan._algebra.scalar import minimum
 from cardan._algebra.spatial import SE3, Vector3
 from cardan._compiler.program import Program
 from cardan._motion.collision import Candidate, check_page, count_of
+from cardan._motion.collision.candidate import chosen
 from cardan._motion.collision.convex import witness
 from cardan._motion.collision.distance import SEARCHED
 from cardan._motion.collision.table import PAIRS, Two, in_order, kind_of, of_sizes, sizes_of, within
@@ -99,15 +99,23 @@ class ShapePair(NamedTuple):
         return row_program("pair", columns | ({"w": 3, "centre": 3} if self.fixed else {}), candidates, by=by)
 
     def apart(self) -> Program:
-        """Return the program of a pair's gap alone; of one of more than a reach [m] it may be less than that."""
+        """Return the program of a pair's gap alone, and along which way to the first it is, in the axes of that.
+
+        Of one of more than a reach [m] it may be less than that.
+        """
 
         def apart(P_a: Any, P_b: Any, size_a: Any, size_b: Any, reach: Any) -> dict[str, Any]:
             a, b = self.measures.shape(self.a, size_a), self.measures.shape(self.b, size_b)
-            two, _ = in_order(Two(a, pose_of(P_a), b, pose_of(P_b)))
+            two, is_other = in_order(Two(a, pose_of(P_a), b, pose_of(P_b)))
             page = PAIRS[type(two.a), type(two.b)]
             if page in SEARCHED:
-                return {"apart": [witness(*two, reach=reach[0]).gap]}
-            return {"apart": [reduce(minimum, (c.gap for c in page(*two)))]}
+                gap, way, *_ = witness(*two, reach=reach[0])
+            else:
+                found = page(two.a, SE3(), two.b, two.X_ab)
+                gap, way = reduce(
+                    lambda one, c: chosen(c.gap < one[0], (c.gap, c.normal), one), found[1:], found[0][::2]
+                )
+            return {"apart": [gap], "way": [*(-(two.X_ab.rotation.transpose_apply(way)) if is_other else way)]}
 
         columns = {"P_a": 12, "P_b": 12, "size_a": self.sizes[0], "size_b": self.sizes[1], "reach": 1}
         return row_program("apart", columns, apart, by={"P_a": "ball_a", "P_b": "ball_b"})

@@ -239,11 +239,11 @@ def find_near_robots(c):
         return
     try_alone(c)
     settle(c)
-    look_at_robots(c)
-    if c.lacking != 0:
-        return
-    place_near(c)
-    judge_tried(c)
+    closing = look_at_robots(c)
+    if c.lacking == 0:
+        judge_tried(c, closing)
+    if c.lacking == 0:
+        place_near(c)
 
 
 @kernel(c=Crowd)

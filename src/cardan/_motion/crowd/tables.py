@@ -132,8 +132,9 @@ class Crowd(Record):
     inner_count = INT
     tree_inner = I32[:]  # the first of a tree
     tree_pairs = I32[:]  # how many it has
+    tree_worst = I32[:]  # which one closed first when the robot was looked at
     inner_gap = F64[:]  # how far they are apart, at least [m]
-    inner_known = I32[:]  # whether they were searched for once
+    inner_way = F64[:, 3]  # along which they were when they were searched for, in the axes of the first; 0 before
     looked_pose = F64[:, 12]  # where its shapes are, in the order of balls, and the middles of their boxes
     looked_ball = F64[:, 3]
     tree_alone = I32[:]  # whether it is stepped by that, in this step; `ASLEEP` if not at all
@@ -213,6 +214,7 @@ class Crowd(Record):
     shape_weight = F64[:, 2]  # the inverse mass that is felt there, and whether it is a long chain's
     shape_sizes = F64[:]
     shape_first = I32[:]  # its first size
+    shape_vertices = I32[:]  # how many vertices it has, if it is a hull: they are its first sizes; 0 of others
     shape_lane = I32[:]  # whether its tree may be alone
     outside = I32[:]  # the shapes of one world of which it may not
     outsiders = INT
@@ -272,6 +274,7 @@ class Crowd(Record):
     ball_b = I32[:]
     pair_reach = F64[:, 1]  # how near they must be to be looked at
     pair_gap = F64[:, 1]
+    pair_way = F64[:, 3]  # along which they are so far apart, in the axes of the first
     size_a = F64[:]
     size_b = F64[:]
     w = F64[:, 3]

@@ -9,12 +9,11 @@ Cost: the contacts of those robots, and their twists.
 from __future__ import annotations
 
 from cardan._compiler.kernels import INT, fma, kernel, run
-from cardan._motion.crowd.batches import order_keys, run_where
-from cardan._motion.crowd.itself import list_touching
-from cardan._motion.crowd.narrow import find_patches
+from cardan._motion.crowd.batches import run_where
+from cardan._motion.crowd.narrow import find_patches, place
 from cardan._motion.crowd.newton import fill_contacts
 from cardan._motion.crowd.sides import between_nodes
-from cardan._motion.crowd.tables import Crowd
+from cardan._motion.crowd.tables import BITS, MASK, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
@@ -37,21 +36,37 @@ def change_contact(c, k):
     c.test[size * k] = -1.0
 
 
-@kernel(c=Crowd)
-def judge_tried(c):
-    """Leave the mark of those robots alone that still touch themselves at the velocities after their step alone."""
-    count = 0
+@kernel(c=Crowd, closing=INT, returns=INT)
+def place_closing(c, closing):
+    """Place the shapes of robots alone that may close a gap, of pairs whose keys are given; return how many are so.
+
+    Robots that may meet others are marked: of these the velocity after the step is not known.
+    """
+    for t in range(c.trees):
+        c.tree_near[t] = 0
+    for k in range(closing):
+        t = c.node_tree[c.shape_node[c.keys[k] & MASK]]
+        c.tree_near[t] = 1 - c.tree_met[t]
+        c.tree_touched[t] = c.tree_met[t]
     for k in range(c.kinds):
         if c.ending[k] != 0:
-            run_where(c, c.tree_touched, c.ending[k], k, 1)
-    for t in range(c.trees):
-        if c.tree_touched[t] == 1 and c.tree_met[t] == 0:
-            c.tree_touched[t] = 0
-            count = list_touching(c, t, count)
-    if c.lacking != 0:
-        return
-    order_keys(c, count)
-    find_patches(c, count)
+            run_where(c, c.tree_near, c.placing[k], k, 1)
+            run_where(c, c.tree_near, c.ending[k], k, 1)
+    left = 0
+    for k in range(closing):
+        key = c.keys[k]
+        if c.tree_near[c.node_tree[c.shape_node[key & MASK]]] == 1:
+            place(c, (key >> BITS) & MASK)
+            place(c, key & MASK)
+            c.keys[left] = key
+            left += 1
+    return left
+
+
+@kernel(c=Crowd, closing=INT)
+def judge_tried(c, closing):
+    """Mark those robots alone that touch themselves at the velocities after their step alone; their keys are given."""
+    find_patches(c, place_closing(c, closing))
     if c.lacking != 0:
         return
     for n in range(c.patches):
