@@ -90,11 +90,12 @@ def flat_convex(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, reach: Scalar | No
     """Return four candidates; none of what is farther apart than a reach."""
     deepest = witness(a, X_a, b, X_b, reach=reach)
     if reach is None:
-        return _manifold(a, X_a, b, X_b, deepest)
-    return when(deepest.gap <= reach, lambda: _manifold(a, X_a, b, X_b, deepest), [NOWHERE] * 4)
+        return manifold(a, X_a, b, X_b, deepest)
+    return when(deepest.gap <= reach, lambda: manifold(a, X_a, b, X_b, deepest), [NOWHERE] * 4)
 
 
-def _manifold(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, deepest: Witness) -> list[Candidate]:
+def manifold(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, deepest: Witness) -> list[Candidate]:
+    """Return four candidates of two shapes whose least gap is known."""
     X_ab = SE3(X_a.rotation.T @ X_b.rotation, X_a.inverse_act(X_b.translation))
     n, size = deepest.n, extent_of(a) + extent_of(b)
     of_a = _feature(a, -n)

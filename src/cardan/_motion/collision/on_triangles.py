@@ -46,14 +46,14 @@ from cardan._motion.collision.candidate import (
     Candidate,
     existing,
     in_precision,
-    length_and_direction,
     select,
 )
-from cardan._motion.collision.convex import convex_convex
+from cardan._motion.collision.convex import SHALLOW, Witness, convex_convex, witness
 from cardan._motion.collision.convex_pairs import CONVEX_PAIRS, Page
-from cardan._motion.collision.flat_contact import flat_convex
+from cardan._motion.collision.flat_contact import flat_convex, manifold
 from cardan._motion.collision.on_plane import LOW, candidates_above
-from cardan._motion.collision.support_points import middle_of, radius_of, support
+from cardan._motion.collision.support_points import extent_of, farthest_along, middle_of, radius_of, support
+from cardan._motion.collision.triangle_edge import on_edge
 from cardan._motion.collision.triangle_grid import (
     UPWARDS,
     Face,
@@ -115,7 +115,7 @@ def on_triangles(a: Geometry, X_a: SE3, b: TriangleMesh, X_b: SE3, reach: Scalar
 def _least(a: Geometry, X: SE3, d: Vector3) -> Scalar:
     """Return the least d . x of all points x of a shape at X."""
     own = X.rotation.transpose_apply(d)
-    return d.dot(X.translation) + own.dot(support(a, -own)) - radius_of(a) * d.norm()
+    return d.dot(X.translation) - farthest_along(a, -own) - radius_of(a) * d.norm()
 
 
 class _Body(NamedTuple):
@@ -254,8 +254,6 @@ def _on_edge(body: _Body, edges: Features, k: Scalar) -> _Feature:
     object.__setattr__(edge, "radius", 0.0)
     object.__setattr__(edge, "length", 2.0 * half)
 
-    other = along.cross(u_other)  # the normal of the other face
-
     def existing_of(found: Sequence[Candidate]) -> list[Candidate]:
         kept = []
         for c in found:
@@ -265,24 +263,29 @@ def _on_edge(body: _Body, edges: Features, k: Scalar) -> _Feature:
             kept.append(existing(logical_and(logical_and(counts, inside), c.gap < 0.5 * FAR), c))
         return kept
 
+    def searched() -> list[Candidate]:
+        """Return the candidates of what has sides: the nearest between both normals, and what is beside it."""
+        arc = u.cross(along) - u * LOW, along.cross(u_other) - u_other * LOW  # as `_counts` has it
+        size, X = extent_of(body.shape), SE3(R, middle)
+        found = on_edge(lambda n: body.X @ body.lowest(n) - middle, arc, along, outwards, size, body.reach)
+        point, n = body.X.inverse_act(found.point + middle), body.X.rotation.transpose_apply(found.n)
+        is_near, is_known = found.gap < body.reach, logical_and(found.is_known, found.gap > -SHALLOW * (size + half))
+
+        def several() -> list[Candidate]:
+            # How deep a shape is that overlaps the edge with no side there, a search says.
+            own = Witness(found.gap, n, point, point - n * found.gap)
+            deepest = when(logical_not(is_known), lambda: witness(body.shape, body.X, edge, X, reach=body.reach), own)
+            return manifold(body.shape, body.X, edge, X, deepest)
+
+        alone = [existing(is_near, Candidate(found.gap, point, n)), *[NOWHERE] * 3]
+        return when(logical_and(is_near, logical_not(logical_and(found.is_one, is_known))), several, alone)
+
     def near() -> list[Candidate]:
-        page = _page_of(body.shape, edge)
-        if page not in SEARCHED:
-            return existing_of(_candidates(body, edge, SE3(R, middle)))
-        # One point that is the lowest along both normals is so along all between.
-        point, beside = (body.lowest(n) for n in (u.cross(along), other))
-        way = body.X @ point - middle
-        beyond = way - along * way.dot(along)
-        gap, normal = length_and_direction(beyond, outwards)
-        alone = [Candidate(gap, point, body.X.rotation.transpose_apply(normal)), *[NOWHERE] * (SEARCHED[page] - 1)]
-        # One that is behind the edge is in the matter: how deep the shape is there, its page says.
-        is_one = logical_and((point - beside).norm_squared() <= 0.0, beyond.dot(outwards) > 0.0)
-        return existing_of(when(logical_not(is_one), lambda: _candidates(body, edge, SE3(R, middle)), alone))
+        is_searched = _page_of(body.shape, edge) is flat_convex
+        return existing_of(searched() if is_searched else _candidates(body, edge, SE3(R, middle)))
 
     is_near = logical_and(body.is_around(middle + along * t), body.least(outwards, middle) < body.reach)
-    is_near = logical_and(is_near, body.is_low([d.dot(middle) + absolute(d.dot(along)) * half for d in UPWARDS]))
-    is_near = _also(is_near, lambda: logical_not(body.is_above(outwards, middle)))
-    return _also(is_near, lambda: logical_not(body.is_above(other, middle))), near
+    return logical_and(is_near, body.is_low([d.dot(middle) + absolute(d.dot(along)) * half for d in UPWARDS])), near
 
 
 def _on_corner(body: _Body, corners: Features, k: Scalar) -> _Feature:
@@ -311,10 +314,6 @@ def _counts(body: _Body, c: Candidate, around: Sequence[Vector3], outwards: Vect
     return logical_or(counts, logical_and(c.gap < 0.0, n.dot(outwards) > ACROSS)) if is_flat else counts
 
 
-SEARCHED: dict[Page, int] = {flat_convex: 4, convex_convex: 1}
-"""Pages that search, and how many candidates they have."""
-
-
 def _page_of(a: Geometry, feature: Geometry) -> Page:
     """Return the page of a shape and a capsule or sphere, whichever is its first."""
     return CONVEX_PAIRS.get((type(a), type(feature))) or CONVEX_PAIRS[type(feature), type(a)]
@@ -323,7 +322,7 @@ def _page_of(a: Geometry, feature: Geometry) -> Page:
 def _candidates(body: _Body, feature: Geometry, X: SE3) -> list[Candidate]:
     """Return the candidates of a shape and a feature at X in the surface's frame."""
     a, X_ba, page = body.shape, body.X, _page_of(body.shape, feature)
-    if page in SEARCHED:
+    if page is convex_convex:
         return page(a, X_ba, feature, X, reach=body.reach)
     if (type(a), type(feature)) in CONVEX_PAIRS:
         return page(a, X_ba, feature, X)
@@ -341,7 +340,9 @@ def _with_each(kept: Any, found: Sequence[Candidate], size: Scalar) -> Any:
 
     if len(found) == 1:
         return further(kept, *found)[0]
-    return repeat(len(found), further, kept, *found)[0]
+    # Mostly none of them counts.
+    exists = reduce(minimum, (c.gap for c in found)) < 0.5 * FAR
+    return when(exists, lambda: repeat(len(found), further, kept, *found)[0], kept)
 
 
 def _best(kept: Sequence[Candidate], new: Candidate, size: Scalar) -> list[Candidate]:

@@ -48,6 +48,16 @@ def support(shape: Geometry, d: Vector3) -> Vector3:
     return SUPPORT_POINTS[type(shape)](shape, d)
 
 
+def farthest_along(shape: Geometry, d: Vector3) -> Scalar:
+    """Return the most d . x of all points x of a shape's core: of a hull half as many operations as its point takes."""
+    if not isinstance(shape, Hull):
+        return d.dot(support(shape, d))
+    found = [d.dot(Vector3(*vertex)) for vertex in shape.vertices]
+    while len(found) > 1:  # by halves, so that none waits for all before it
+        found = [reduce(maximum, found[k : k + 2]) for k in range(0, len(found), 2)]
+    return found[0]
+
+
 def _towards(x: Scalar, size: Scalar) -> Scalar:
     return where(x < 0.0, -0.5 * size, 0.5 * size)
 
