@@ -23,28 +23,23 @@ class Workspace:
 
     def __init__(self, motions: Motions, knots: int, problems: int, programs: dict[str, RowProgram]) -> None:
         self.motions, self.programs, self.key = motions, programs, (knots, problems)
-        T, N, n, m, s = knots, problems, motions.n, motions.controls, motions.numbers
-        tile, vectors, size = SHARES * N, motions.vectors, motions.states
-        c = self.c = Descent(knots=T, problems=N, lower=motions.bounds[0], upper=motions.bounds[1], **room(n, m))
+        T, N, m, size = knots, problems, motions.controls, motions.states
+        tile, vectors = SHARES * N, motions.vectors
+        c = self.c = Descent(
+            knots=T, problems=N, lower=motions.bounds[0], upper=motions.bounds[1], **room(motions.n, m)
+        )
         self.rows, rows = zeros(T + 1, N, 8 * vectors), zeros(tile, 8 * vectors)
         self.rows[..., motions.places["share "]] = 1.0
         own = {"rows": self.rows, "numbers": self.rows, "tile": rows, "tile_numbers": rows}
-        own |= {"gains": zeros(T, N, s["SMALL"]), "cost_to_go": zeros(N, n + 1, 8 * s["X"])}
-        own |= {
-            "tried_state": zeros(T + 2, tile, size),
-            "tried_control": zeros(T + 1, tile, m),
-            "tried_cost": zeros(tile),
-        }
-        own |= {"best_state": zeros(T + 1, N, size), "best_control": zeros(T + 1, N, m), "lane": np.zeros(tile, int)}
-        self._set(own | {"low": zeros(T, N, m), "high": zeros(T, N, m)})
+        own |= {"tried_state": zeros(T + 2, tile, size), "tried_control": zeros(T + 1, tile, m)}
+        self._set(own | {"tried_cost": zeros(tile), "lane": np.zeros(tile, int)})
         c.step_of_tile = self._made("steps", {"row": rows})
         c.final_of_tile = self._made("finals", {"row": rows, "state": c.state, "added": c.added})
         if motions.has_gaps:
             c.gap = self._made("gaps", self._near)
-        kinds = {k: kind for k, kind in c.fields.items() if isinstance(kind, ArrayType) and not hasattr(c, k)}
-        self._set(
-            {name: np.zeros(kind.numpy_shape(N), kind.item.dtype) for name, kind in kinds.items()}
-        )  # of each problem
+        for name, kind in c.fields.items():
+            if isinstance(kind, ArrayType) and not hasattr(c, name):
+                setattr(c, name, np.zeros(kind.numpy_shape(N), kind.item.dtype))  # of each problem
 
     @property
     def _near(self) -> dict[str, np.ndarray]:
@@ -52,12 +47,16 @@ class Workspace:
         return {"row": flat[:-N], "after": flat[N:]}
 
     def prepare(self, tolerance: float, is_exact: bool) -> None:
-        """Make what iterations need beside motions: derivatives."""
-        c = self.c
+        """Make what iterations need beside motions: derivatives, and memory for them."""
+        c, n, m, s = self.c, self.motions.n, self.motions.controls, self.motions.numbers
+        (T, N), size = self.key, self.motions.states
         c.tolerance, c.ways = tolerance, 1 + is_exact
         if not c.expansion:
+            self._set({"gains": zeros(T, N, s["SMALL"]), "cost_to_go": zeros(N, n + 1, 8 * s["X"])})
+            self._set({"best_state": zeros(T + 1, N, size), "best_control": zeros(T + 1, N, m)})
+            self._set({"low": zeros(T, N, m), "high": zeros(T, N, m)})
             c.expansion = self._made("expansions", self._near)
-            c.last_expansion = self._made("last_expansions", {"row": self._near["after"][-c.problems :]})
+            c.last_expansion = self._made("last_expansions", {"row": self._near["after"][-N:]})
         if is_exact and not c.curvature:
             c.curvature = self._made("curvature", self._near)
 
