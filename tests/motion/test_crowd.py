@@ -11,8 +11,10 @@ import pytest
 import cardan
 from cardan import SE3, Drive, Inertia, Material, WorldBuilder
 from cardan._motion.crowd import layout
+from cardan._motion.crowd.itself import apart_as_before
 from cardan._motion.crowd.kinds import kinds_of
-from cardan.description import Box, Capsule, Plane, Shape, Sphere
+from cardan._motion.crowd.tables import BITS, MASK
+from cardan.description import Box, Capsule, Hull, Plane, Shape, Sphere
 from cardan.errors import UnsupportedError
 from cardan.joints import Fixed, FreeFlyer, Revolute, Universal
 from cardan.solvers import Featherstone
@@ -695,6 +697,32 @@ def test_what_a_humanoid_of_hulls_knows_of_steps_before_loses_no_contact(one_thr
         pushed += np.count_nonzero(known.contact_forces(state).force.any(axis=(1, 2)))
         state = after
     assert pushed >= 2
+
+
+@pytest.mark.slow
+def test_shapes_are_at_least_as_far_apart_as_along_the_way_of_a_search_before(one_thread, monkeypatch):
+    """Along what a search found in one place, hulls are measured in another; other shapes by the boxes about them."""
+    monkeypatch.setattr(layout, "MOST_MET", 6)
+    one, rng = arm(), np.random.default_rng(0)
+    for body, count in [("base", 9), ("l0", 12), ("l1", 7), ("l2", 15)]:
+        one.add_shape(Shape(body, "collision", Hull(0.06 * rng.normal(size=(count, 3)))))
+    world = one.world(ground=True, self_collision=True)
+    solver, state = Featherstone(world, DT, tables=True), world.state(30)
+    found = []
+    for _ in range(3):
+        state.q = [0.0, 2.4, 2.4] + 0.15 * rng.normal(size=(30, 3))
+        solver.step(state)
+        (engine,) = chain(*solver._by_tables._idle.values())
+        c, gaps = engine.c, np.asarray(cardan.clearance(world, state.q).distance)
+        shapes = np.stack([(c.inner >> BITS) & MASK, c.inner & MASK], axis=1)
+        column = world.pairs.rules.numbers(np.sort(shapes, axis=1))
+        for t, p in zip(*np.nonzero(c.inner_way.reshape(30, -1, 3).any(axis=2)), strict=True):
+            bound = apart_as_before(c, t, p)
+            assert bound == apart_as_before.python(c, t, p)
+            found.append((bound, gaps[t, column[p]]))
+    bound, gap = np.array(found).T
+    assert (bound <= gap + 1e-9).all()
+    assert 3 < np.count_nonzero(np.isclose(bound, gap, rtol=0.0, atol=1e-6)) < len(gap)
 
 
 def forget(solver):

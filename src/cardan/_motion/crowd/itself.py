@@ -229,19 +229,17 @@ def look_at(c, t, count):
     margin = tail(c.inner_margin, place_of_margin(c, t, begin))
     ends = tail(c.inner_ends, begin)
     sum_paths(c, t)
-    # The pair that was to close first comes first: the others need not be apart for longer.
-    worst = c.tree_worst[t]
-    moved = c.path_moved[ends[worst, 0]] + c.path_moved[ends[worst, 1]]
-    gap[worst] -= moved
-    time, count = look_at_pair(c, t, begin + worst, BEYOND, count)
-    gap[worst] += moved
-    p = next_short(gap, margin, ends, c.path_moved, c.path_speed, 0, c.tree_pairs[t], time)
-    while p < c.tree_pairs[t]:
-        if p != worst:
+    time = BEYOND
+    worst = c.tree_worst[t]  # what was to close first comes first: the others need not be apart for longer
+    for part in range(2):
+        end = c.tree_pairs[t] if part == 0 else worst
+        start = worst if part == 0 else 0
+        p = next_short(gap, margin, ends, c.path_moved, c.path_speed, start, end, time)
+        while p < end:
             before = time
             time, count = look_at_pair(c, t, begin + p, time, count)
             c.tree_worst[t] = p if time < before else c.tree_worst[t]
-        p = next_short(gap, margin, ends, c.path_moved, c.path_speed, p + 1, c.tree_pairs[t], time)
+            p = next_short(gap, margin, ends, c.path_moved, c.path_speed, p + 1, end, time)
     c.tree_time[t] = time
     return count
 
@@ -289,7 +287,10 @@ def search(c, count):
 
 @kernel(c=Crowd, row=INT, k=INT, returns=TRUTH)
 def may_close(c, row, k):
-    """Note the gap of a pair that was searched for; return whether it could close in this step, by the hinges."""
+    """Note the gap of a pair that was searched for; return whether its hinges could close it in a step alone.
+
+    What they could close of a robot that may meet others counts as touching: the velocity after its step is not known.
+    """
     p = c.key_at[k]
     t = c.node_tree[c.shape_node[c.keys[k] & MASK]]
     n = number_of(c, t, p)
@@ -300,7 +301,10 @@ def may_close(c, row, k):
     margin = c.inner_margin[place_of_margin(c, t, p)]
     time = (c.horizon + FURTHER) * c.dt * ((gap - margin) / (c.key_reach[k] - margin))
     c.tree_time[t] = min(time, c.tree_time[t])
-    return not time >= c.horizon * c.dt
+    if time >= c.horizon * c.dt:
+        return False
+    c.tree_touched[t] = c.tree_met[t]
+    return c.tree_met[t] == 0
 
 
 @kernel(c=Crowd, returns=INT)

@@ -36,37 +36,27 @@ def change_contact(c, k):
     c.test[size * k] = -1.0
 
 
-@kernel(c=Crowd, closing=INT, returns=INT)
+@kernel(c=Crowd, closing=INT)
 def place_closing(c, closing):
-    """Place the shapes of robots alone that may close a gap, of pairs whose keys are given; return how many are so.
-
-    Robots that may meet others are marked: of these the velocity after the step is not known.
-    """
+    """Place the shapes of pairs whose keys are given, and find how the nodes of their robots move after the step."""
     for t in range(c.trees):
         c.tree_near[t] = 0
     for k in range(closing):
-        t = c.node_tree[c.shape_node[c.keys[k] & MASK]]
-        c.tree_near[t] = 1 - c.tree_met[t]
-        c.tree_touched[t] = c.tree_met[t]
+        c.tree_near[c.node_tree[c.shape_node[c.keys[k] & MASK]]] = 1
     for k in range(c.kinds):
         if c.ending[k] != 0:
             run_where(c, c.tree_near, c.placing[k], k, 1)
             run_where(c, c.tree_near, c.ending[k], k, 1)
-    left = 0
     for k in range(closing):
-        key = c.keys[k]
-        if c.tree_near[c.node_tree[c.shape_node[key & MASK]]] == 1:
-            place(c, (key >> BITS) & MASK)
-            place(c, key & MASK)
-            c.keys[left] = key
-            left += 1
-    return left
+        place(c, (c.keys[k] >> BITS) & MASK)
+        place(c, c.keys[k] & MASK)
 
 
 @kernel(c=Crowd, closing=INT)
 def judge_tried(c, closing):
-    """Mark those robots alone that touch themselves at the velocities after their step alone; their keys are given."""
-    find_patches(c, place_closing(c, closing))
+    """Mark those robots alone that touch themselves after their step alone, by the keys of pairs that may close."""
+    place_closing(c, closing)
+    find_patches(c, closing)
     if c.lacking != 0:
         return
     for n in range(c.patches):
