@@ -13,7 +13,20 @@ import cardan
 from cardan import SE3
 from cardan._motion.collision.box_box import box_separation
 from cardan._robot.geometry.support import reach
-from cardan.description import Box, Capsule, Ellipsoid, HeightField, Hull, Mesh, Plane, Shape, Sphere, TriangleMesh
+from cardan.description import (
+    Box,
+    Capsule,
+    Cone,
+    Cylinder,
+    Ellipsoid,
+    HeightField,
+    Hull,
+    Mesh,
+    Plane,
+    Shape,
+    Sphere,
+    TriangleMesh,
+)
 from cardan.errors import ParameterError, UnknownNameError, UnsupportedError
 from clearance_robots import OBSTACLES, SHAPES, solid_arm, solid_body
 from exact_distance import DIGITS, ExactDistance
@@ -158,6 +171,31 @@ def test_distances_go_with_the_size(kind):
         assert (unsure | (free == (found[1.0] > 0.05))).all()
         apart = found[1.0] > 0.0  # a depth may be another's way out
         np.testing.assert_allclose(found[size][apart], found[1.0][apart], atol=bound)
+
+
+RIMS = [  # found by chance, of two million poses: where a face's or an axis' end is all but nearest
+    (Cylinder(0.10984529894855473, 0.25928288235958075),
+     Box((0.3595426066472755, 0.26677032290525476, 0.3735248986536035)),
+     (0.4332102898909251, 0.15584513261719823, -0.15819506803767505),
+     (-0.6306743819445613, -0.5518504515714823, 0.5199583203511084, -0.16539119733786042)),
+    (Cylinder(0.2872858087896868, 0.11301125933114704),
+     Ellipsoid((0.25653216331788886, 0.0944723126452796, 0.06001709323425379)),
+     (0.10926299822577634, -0.1916858206687605, -0.6654353223099682),
+     (-0.5591737327367778, 0.8231039926388668, -0.03911025985141965, -0.09107656939921221)),
+    (Cone(0.09856463309169052, 0.31349814662745945), Box((0.452334761394823, 0.1493869733414112, 0.30810008089360913)),
+     (-0.30042231219656035, -0.34543745772761264, 0.07063016477565728),
+     (0.5087094812633404, 0.46412703886981244, -0.5952376829303554, 0.4141169596652911)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("a", "b", "place", "turn"), RIMS, ids=lambda own: getattr(type(own), "__name__", ""))
+def test_points_near_a_rim_are_on_it(a, b, place, turn):
+    """They were up to 5e-5 m beside the surface."""
+    model, given = pair(a, b)
+    near = cardan.clearance(model, np.array([*place, *turn]), **given)
+    R = Rotation.from_quat(turn).as_matrix()
+    assert abs(from_surface(a, R.T @ (near.on_a[0] - place))) < 1e-14
+    assert abs(from_surface(b, near.on_b[0])) < 1e-14
 
 
 @pytest.mark.slow

@@ -11,8 +11,9 @@ other e, and M = t (t . H t)^-1 t for the t across all e (all of H^-1, one line,
 
     delta = delta_e + M (r - H delta_e)           delta_e = -sum (e . n) e~
 
-It converges quadratically from what the search found. If the separation along n is then less than that which was found,
-the step is not used: shapes that touch in more than one way.
+It converges quadratically from what the search found. What is nearest is settled on the way: a point that went beyond
+an edge is on it next, and what n does not press against an edge leaves it. If the separation along n is then less than
+that which was found, the step is not used: shapes that touch in more than one way.
 
 As A and B move, what was nearest goes with them. Let r be the way from B's point to A's, across the n that goes with A,
 and beta how far the n that goes with B is turned from that. The same conditions say how n turns, and to second order
@@ -38,12 +39,12 @@ from cardan._algebra.scalar import logical_and, logical_not, where
 from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
 from cardan._motion.collision.candidate import NOWHERE, Candidate, chosen, in_precision, select
 from cardan._motion.collision.convex import REACHED, TOLERANCE, Search, Witness, search
-from cardan._motion.collision.simplex import SMALL, combined, unit
+from cardan._motion.collision.simplex import SMALL, unit
 from cardan._motion.collision.support_points import CURVED, SURFACES, extent_of, radius_of, support
-from cardan._robot.geometry.shapes import Geometry, Sphere
+from cardan._robot.geometry.shapes import Geometry, Hull, Sphere
 
 CONTACT_STEPS = 2  # from a search that ended `ROUGHLY`, for contact
-STEPS = 4  # of Newton's, where a surface is curved; between corners one is exact
+STEPS = 6  # of Newton's, where a surface is curved; between corners one is exact
 ROUGHLY = 1e-8, 3e-6  # where a search among curved surfaces ends, of the sizes, in double and single precision
 OBLIQUE = 1e-12  # squared sine of two directions below which they are one
 # Of corners that carry the nearest point the least weight, and how far they are apart, of the sizes.
@@ -66,8 +67,10 @@ class Local(NamedTuple):
 
 def nearest_features(a: Geometry, b: Geometry, X_ab: SE3) -> tuple[Witness, Local]:
     """Return where two shapes are nearest, and how that changes."""
-    is_curved = not CURVED.isdisjoint((type(a), type(b)))
-    steps, reached = (STEPS, ROUGHLY) if is_curved else (1, REACHED)
+    kinds = {type(a), type(b)}
+    is_curved = not CURVED.isdisjoint(kinds)
+    # steps settle what is nearest of a curved surface, but not of a hull
+    steps, reached = STEPS if is_curved else 1, ROUGHLY if is_curved and Hull not in kinds else REACHED
     return _to_rounding(a, b, X_ab, search(a, b, X_ab, shallow=0.0, reached=reached), steps)
 
 
@@ -89,12 +92,17 @@ def smooth_convex(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, reach: Scalar | 
 def _to_rounding(a: Geometry, b: Geometry, X_ab: SE3, found: Search, steps: int) -> tuple[Witness, Local]:
     """Return where two shapes are nearest, by steps of Newton's from what a search found."""
     A, B = _sides(a, b, X_ab, [v.on_a for v in found.simplex[:3]], [v.x for v in found.simplex[:3]], found.weights)
-    n = repeat(steps, lambda n: unit(n + _conditions(A, B, n).delta, n), found.n)
+
+    def step(n: Vector3, on_a: Vector3, on_b: Vector3) -> tuple[Vector3, Vector3, Vector3]:
+        c = _conditions(A, B, n, on_a, on_b)
+        return unit(n + c.delta, n), c.on_a, c.on_b
+
+    n, on_a, on_b = repeat(steps, step, found.n, found.on_a, found.on_a - found.nearest)
     separation = n.dot(support(a, -n) - X_ab @ support(b, X_ab.rotation.transpose_apply(n)))
     tolerance = in_precision(found.separation, *TOLERANCE) * (extent_of(a) + extent_of(b))
     used = separation >= found.separation - tolerance
     n, separation = select(used, n, found.n), where(used, separation, found.separation)
-    c = _conditions(A, B, n)
+    c = _conditions(A, B, n, on_a, on_b)
     on_a, matrices = chosen(used, (c.on_a, c.matrices), (found.on_a, (Matrix3.zero(),) * len(c.matrices)))
     return _known(a, b, X_ab, n, on_a, separation, matrices)
 
@@ -103,7 +111,7 @@ def features_at(a: Geometry, b: Geometry, X_ab: SE3, found: Candidate) -> tuple[
     """Return the same where the nearest points are known, of shapes other than hulls."""
     n, separation = found.normal, found.gap + (radius_of(a) + radius_of(b))
     on_a = found.point + n * radius_of(a)
-    c = _conditions(*_sides(a, b, X_ab, [on_a], [n * separation], [1.0]), n)
+    c = _conditions(*_sides(a, b, X_ab, [on_a], [n * separation], [1.0]), n, on_a, on_a - n * separation)
     return _known(a, b, X_ab, n, on_a, separation, c.matrices)
 
 
@@ -137,11 +145,11 @@ def _witness(a: Geometry, b: Geometry, n: Vector3, on_a: Vector3, separation: Sc
 
 
 class Side(NamedTuple):
-    """What of a shape is nearest, in A's frame, as functions of n."""
+    """What of a shape is nearest, in A's frame, as functions of n and of the point that seems nearest."""
 
-    point: Callable[[Vector3], Vector3]
-    goes_on: Callable[[Vector3], list[Vector3]]  # directions e; 0 where it does not
-    bend: Callable[[Vector3, Vector3], Matrix3]  # K, from n and the point that is nearest
+    point: Callable[[Vector3, Vector3], Vector3]
+    goes_on: Callable[[Vector3, Vector3], list[Vector3]]  # directions e; 0 where it does not
+    bend: Callable[[Vector3, Vector3], Matrix3]  # K
 
 
 def _sides(a: Geometry, b: Geometry, X_ab: SE3, on_a: Any, x: Any, weights: Sequence[Scalar]) -> tuple[Side, Side]:
@@ -154,15 +162,15 @@ def _side(shape: Geometry, X: SE3, sign: float, points: Sequence[Vector3], weigh
     """Return what of the shape at X is nearest; its points along sign n carry the nearest one."""
     if type(shape) not in SURFACES:
         corner, edges = (X.translation, []) if isinstance(shape, Sphere) else _corner(extent_of(shape), points, weights)
-        return Side(lambda n: corner, lambda n: edges, lambda n, p: Matrix3.zero())
-    R, at, surface = X.rotation, X.inverse_act(combined(points, weights)), SURFACES[type(shape)]
+        return Side(lambda n, p: corner, lambda n, p: edges, lambda n, p: Matrix3.zero())
+    R, surface = X.rotation, SURFACES[type(shape)]
 
     def outwards(n: Vector3) -> Vector3:
         return R.transpose_apply(n * sign)
 
     return Side(
-        lambda n: X @ surface.point(shape, outwards(n), at),
-        lambda n: [R @ e for e in surface.goes_on(shape, outwards(n), at)],
+        lambda n, p: X @ surface.point(shape, outwards(n), X.inverse_act(p)),
+        lambda n, p: [R @ e for e in surface.goes_on(shape, outwards(n), X.inverse_act(p))],
         lambda n, p: surface.bend(shape, outwards(n), X.inverse_act(p)).rotated(R),
     )
 
@@ -189,6 +197,7 @@ class Conditions(NamedTuple):
 
     delta: Vector3
     on_a: Vector3
+    on_b: Vector3
     matrices: tuple[Matrix3, ...]  # M, N, K_a, K_b and what slides, as in `Local`
 
 
@@ -199,24 +208,28 @@ class Way(NamedTuple):
     of_b: Scalar  # 1 if it is B's, else 0
 
 
-def _conditions(A: Side, B: Side, n: Vector3) -> Conditions:
-    p_a, p_b = A.point(n), B.point(n)
+def _conditions(A: Side, B: Side, n: Vector3, on_a: Vector3, on_b: Vector3) -> Conditions:
+    """Return what they say where points of both seem nearest."""
+    p_a, p_b = A.point(n, on_a), B.point(n, on_b)
     x = p_a - p_b
     d = n.dot(x)
     r = x - n * d
-    ways = _two_of(n, [*(Way(e, 0.0) for e in A.goes_on(n)), *(Way(e, 1.0) for e in B.goes_on(n))])
-    on_a, on_b, delta, of_a, of_b = p_a, p_b, Vector3.zero(), Matrix3.zero(), Matrix3.zero()
+    ways = _two_of(n, [*(Way(e, 0.0) for e in A.goes_on(n, on_a)), *(Way(e, 1.0) for e in B.goes_on(n, on_b))])
+    on_a, on_b, along, of_a, of_b = p_a, p_b, Vector3.zero(), Matrix3.zero(), Matrix3.zero()
     for way, dual in zip(ways, _duals(n, *ways), strict=True):
         tau = -dual.dot(r)
         on_a, on_b = on_a + way.e * (tau * (1.0 - way.of_b)), on_b - way.e * (tau * way.of_b)
-        delta = delta - dual * way.e.dot(n)
+        along = along - dual * way.e.dot(n)
         of_a = of_a + way.e.outer(dual * (1.0 - way.of_b))
         of_b = of_b + dual.outer(way.e * way.of_b)
     K_a, K_b = A.bend(n, on_a), B.bend(n, on_b)
     H = K_a + K_b + Matrix3.diagonal(d, d, d)
     M = _free(n, H, *ways)
     N = of_b + M @ (K_b - H @ of_b)
-    return Conditions(delta + M @ (r - H @ delta), on_a, (M, N, K_a, K_b, of_a))
+    delta = along + M @ (r - H @ along)
+    # where the points are after the step
+    on_a = on_a + of_a @ (H @ delta) - K_a @ delta
+    return Conditions(delta, on_a, on_a - (n + delta) * d, (M, N, K_a, K_b, of_a))
 
 
 def _two_of(n: Vector3, ways: Sequence[Way]) -> tuple[Way, Way]:

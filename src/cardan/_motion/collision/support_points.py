@@ -29,7 +29,7 @@ from functools import reduce
 from operator import mul
 from typing import Any, NamedTuple
 
-from cardan._algebra.scalar import absolute, logical_and, maximum, where
+from cardan._algebra.scalar import absolute, logical_and, logical_or, maximum, where
 from cardan._algebra.spatial import Matrix3, Scalar, Vector3
 from cardan._motion.collision.candidate import PARALLEL, X, Y, Z, chosen, in_precision, length_and_direction, select
 from cardan._robot.geometry.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Geometry, Hull, Sphere
@@ -62,16 +62,22 @@ def _towards(x: Scalar, size: Scalar) -> Scalar:
     return where(x < 0.0, -0.5 * size, 0.5 * size)
 
 
-def _of_cylinder(shape: Cylinder, d: Vector3) -> Vector3:
-    _, (x, y, _) = length_and_direction(Vector3(d.x, d.y, 0.0), X)
-    return Vector3(x * shape.radius, y * shape.radius, _towards(d.z, shape.length))
+def _outwards(v: Vector3, otherwise: Vector3 = X) -> tuple[Scalar, Vector3]:
+    """Return how far a vector is from the axis z, and to which side."""
+    return length_and_direction(Vector3(v.x, v.y, 0.0), otherwise)
 
 
-def _of_cone(shape: Cone, d: Vector3, is_tip: Any = None) -> Vector3:
-    out, (x, y, _) = length_and_direction(Vector3(d.x, d.y, 0.0), X)
+def _of_cylinder(shape: Cylinder, d: Vector3, p: Vector3 | None = None) -> Vector3:
+    """Return the point of the rim; with a point p of the same rim, there where d is the axis."""
+    _, (x, y, _) = _outwards(d) if p is None else _outwards(d, _outwards(p)[1])
+    return Vector3(x * shape.radius, y * shape.radius, _towards(d.z if p is None else p.z, shape.length))
+
+
+def _of_cone(shape: Cone, d: Vector3, p: Vector3 | None = None) -> Vector3:
+    out, (x, y, _) = _outwards(d) if p is None else _outwards(d, _outwards(p)[1])
     half = 0.5 * shape.length
     rim = Vector3(x * shape.radius, y * shape.radius, -half)
-    return select(shape.length * d.z > shape.radius * out if is_tip is None else is_tip, Z * half, rim)
+    return select(shape.length * d.z > shape.radius * out if p is None else p.z > 0.0, Z * half, rim)
 
 
 def _of_ellipsoid(shape: Ellipsoid, d: Vector3) -> Vector3:
@@ -115,7 +121,9 @@ SUPPORT_POINTS: dict[type, Callable[[Any, Vector3], Vector3]] = {
 # A point that is not on a rim is of a cap or side whose normal is within this sine.
 ON_CAP = 1e-6, 1e-3
 ON_SIDE = 1e-3
+IN_CAP = 1e-3  # of the radius: a point that is so far within a cap is of it, whatever a search says of its normal
 WITHIN = 1e-6, 1e-4  # of the sizes: how far from its rim a point of a side or cap is
+LEANS = 1e-13, 1e-6  # what rounding makes of a normal's part along an edge
 SHORT = 1e-9, 1e-4  # of its radius: a capsule of less length is a sphere, for where on its axis a point is is rounding
 
 
@@ -140,10 +148,10 @@ def _bend_of_ellipsoid(shape: Ellipsoid, d: Vector3, p: Vector3) -> Matrix3:
 
 
 def _bend_around_z(shape: Any, d: Vector3, p: Vector3) -> Matrix3:
-    out, (x, y, _) = length_and_direction(Vector3(d.x, d.y, 0.0), X)
-    rho, _ = length_and_direction(Vector3(p.x, p.y, 0.0), X)
+    (out, (x, y, _)), (rho, _) = _outwards(d, _outwards(p)[1]), _outwards(p)
     t = Vector3(-y, x, 0.0)
-    return t.outer(t * (rho / where(out > PARALLEL, out, 1.0)))
+    on_rim = where(_is_between(rho, 2.0 * shape.radius), 1.0, in_precision(rho, *ON_CAP))  # of a cap nothing bends
+    return t.outer(t * (rho / where(out > PARALLEL, out, on_rim)))
 
 
 def _straight(shape: Any, d: Vector3, p: Vector3) -> Matrix3:
@@ -152,12 +160,22 @@ def _straight(shape: Any, d: Vector3, p: Vector3) -> Matrix3:
 
 def _on_capsule(shape: Capsule, d: Vector3, p: Vector3) -> list[Vector3]:
     is_long = shape.length > in_precision(p.z, *SHORT) * shape.radius
-    return [select(logical_and(is_long, _is_between(p.z, shape.length)), Z, Vector3.zero())]
+    return [select(logical_and(is_long, _goes_along(d.z, p.z, shape.length)), Z, Vector3.zero())]
 
 
 def _on_box(shape: Box, d: Vector3, p: Vector3) -> list[Vector3]:
-    sides = zip(p, shape.size, (X, Y, Z), strict=True)
-    return [select(_is_between(x, size), axis, Vector3.zero()) for x, size, axis in sides]
+    sides = zip(d, p, shape.size, (X, Y, Z), strict=True)
+    return [select(_goes_along(e, x, size), axis, Vector3.zero()) for e, x, size, axis in sides]
+
+
+def _goes_along(d: Scalar, x: Scalar, size: Scalar) -> Any:
+    """Return whether a point x is between two ends, or d leads from its end to the other one."""
+    return logical_or(_is_between(x, size), _leans_away(d * x, size))
+
+
+def _leans_away(along: Scalar, size: Scalar) -> Any:
+    """Return whether d . p is negative, by more than rounding makes of 0."""
+    return along < -size * in_precision(along, *LEANS)
 
 
 def _is_between(x: Scalar, size: Scalar) -> Any:
@@ -165,31 +183,39 @@ def _is_between(x: Scalar, size: Scalar) -> Any:
 
 
 def _on_cylinder(shape: Cylinder, d: Vector3, p: Vector3) -> list[Vector3]:
-    out, _ = length_and_direction(Vector3(d.x, d.y, 0.0), X)
-    rho, _ = length_and_direction(Vector3(p.x, p.y, 0.0), X)
-    on_cap = logical_and(out < in_precision(rho, *ON_CAP), _is_between(rho, 2.0 * shape.radius))
+    rho, _ = _outwards(p)
+    on_cap = _leaves_rim(shape, d, p, rho < (1.0 - IN_CAP) * shape.radius)
     on_side = logical_and(absolute(d.z) < ON_SIDE, _is_between(p.z, shape.length))
+    on_side = logical_or(on_side, _leans_away(d.z * p.z, shape.length))
     none = Vector3.zero()
     return [select(on_cap, X, select(on_side, Z, none)), select(on_cap, Y, none)]
 
 
+def _leaves_rim(shape: Any, d: Vector3, p: Vector3, is_within: Any) -> Any:
+    """Return whether a point is of a cap: where it is well within, or d is its normal, or leans away from its rim."""
+    (out, _), (rho, _) = _outwards(d), _outwards(p)
+    is_normal = logical_and(out < in_precision(rho, *ON_CAP), _is_between(rho, 2.0 * shape.radius))
+    return logical_or(is_within, logical_or(is_normal, _leans_away(d.x * p.x + d.y * p.y, shape.radius)))
+
+
 def _on_cone(shape: Cone, d: Vector3, p: Vector3) -> list[Vector3]:
     r, h = shape.radius, shape.length
-    out, (x, y, _) = length_and_direction(Vector3(d.x, d.y, 0.0), X)
-    rho, _ = length_and_direction(Vector3(p.x, p.y, 0.0), X)
+    (out, (x, y, _)), (rho, _) = _outwards(d), _outwards(p)
     slant, upwards = length_and_direction(Vector3(-x * r, -y * r, h), Z)
     further = r * out - h * d.z  # the rim than the tip
-    on_base = logical_and(out < in_precision(rho, *ON_CAP), logical_and(_is_between(rho, 2.0 * r), further >= 0.0))
-    on_side = logical_and(absolute(further) < ON_SIDE * slant, _is_between(p.z, h))
+    is_low = logical_and(p.z < 0.0, further >= 0.0)
+    on_base = logical_and(is_low, _leaves_rim(shape, d, p, rho < (0.5 - p.z / h - IN_CAP) * r))
+    along = logical_and(absolute(further) < ON_SIDE * slant, _is_between(p.z, h))
+    along = logical_or(along, _leans_away(-further * p.z, slant * h))
     none = Vector3.zero()
-    return [select(on_base, X, select(on_side, upwards, none)), select(on_base, Y, none)]
+    return [select(on_base, X, select(along, upwards, none)), select(on_base, Y, none)]
 
 
 SURFACES: dict[type, Surface] = {
     Capsule: Surface(lambda shape, d, p: support(shape, p), _straight, _on_capsule),
     Box: Surface(lambda shape, d, p: support(shape, p), _straight, _on_box),
-    Cylinder: Surface(lambda shape, d, p: support(shape, Vector3(d.x, d.y, p.z)), _bend_around_z, _on_cylinder),
-    Cone: Surface(lambda shape, d, p: _of_cone(shape, d, p.z > 0.0), _bend_around_z, _on_cone),
+    Cylinder: Surface(_of_cylinder, _bend_around_z, _on_cylinder),
+    Cone: Surface(_of_cone, _bend_around_z, _on_cone),
     Ellipsoid: Surface(lambda shape, d, p: support(shape, d), _bend_of_ellipsoid, lambda shape, d, p: []),
 }
 CURVED = frozenset({Cylinder, Cone, Ellipsoid})
