@@ -18,7 +18,7 @@ SHAPES = (
     Cylinder(0.15, 0.3),
     Ellipsoid((0.1, 0.2, 0.3)),
     Hull(POINTS),
-    Cone(0.15, 0.35),
+    Cone(0.16, 0.31),
 )
 
 

@@ -252,7 +252,7 @@ def test_no_distance_is_less_than_a_separation_nor_more_than_that_of_points(kind
     separation = np.einsum("ni,ni->n", n, q[:, :3]) - reach(a, -in_a) - reach(b, n)
     np.testing.assert_allclose(separation, found.distance[:, 0], atol=1e-12)
     off = np.maximum(from_surface(a, on_a), from_surface(b, found.on_b[:, 0]))
-    assert off[apart].max() < 1e-7
+    assert off[apart].max() < (1e-7 if Hull in {type(a), type(b)} else 1e-12)
     assert np.quantile(off, 0.99) < 1e-9
 
 
