@@ -64,6 +64,7 @@ from cardan._motion.collision.triangle_grid import (
     Search,
     ground_of,
     next_face,
+    next_of,
     on_levels,
 )
 from cardan._robot.geometry.shapes import Capsule, Cone, Cylinder, Ellipsoid, Geometry, Hull, Sphere, TriangleMesh
@@ -91,7 +92,7 @@ def on_triangles(a: Geometry, X_a: SE3, b: TriangleMesh, X_b: SE3, reach: Scalar
     radius = (a.radius if isinstance(a, Sphere) else 0.5 * size) + reach
     slack = in_precision(at.x, *ROUNDING) * ground.size
     lows = each(lambda d: _least(a, X_ba, d) - (reach + slack) * d.norm(), UPWARDS)
-    body = _Body(a, X_ba, at, half, size, reach, radius, lows, slack)
+    body = _Body(a, X_ba, at, X_ba @ middle_of(a), half, size, reach, radius, lows, slack)
     zero = 0.0 * sum((*X_ba.rotation.entries(), *X_ba.translation), 0.0)  # batches of NumPy's keep their shape
     none = Candidate(zero + FAR, Vector3(zero, zero, zero), Vector3(zero, zero, zero + 1.0))
     kept = [none] * most_of(a)
@@ -102,8 +103,14 @@ def on_triangles(a: Geometry, X_a: SE3, b: TriangleMesh, X_b: SE3, reach: Scalar
         is_beside = logical_and(at.z - around.z <= level.high, at.z + around.z >= level.low)
         begin = Search(level.row(at.y - y) + zero, zero, zero, where(is_beside, last, -1.0), zero)
 
+        def near(begun: Search) -> Search:
+            return next_face(grid, level, columns, begun, lambda k: _is_near(body, grid, k))
+
+        def is_met(k: Scalar) -> Any:
+            return logical_not(body.is_apart(_face(grid, k).nearest(body.deep)))
+
         def further(search: Any, kept: Any) -> Any:
-            found = next_face(grid, level, columns, Search(*search), lambda k: _is_near(body, grid, k))
+            found = next_of(grid, near, Search(*search), is_met)
             return found, when(found.is_found > 0.5, lambda: _with_face(kept, body, ground, found.k - 1.0), kept)
 
         return repeat_while(grid.total, lambda search, _: Search(*search).goes_on, further, begin, kept)[1]
@@ -124,6 +131,7 @@ class _Body(NamedTuple):
     shape: Geometry
     X: SE3
     at: Vector3  # the middle of the box about it
+    deep: Vector3  # a point within it
     half: Vector3  # of that box's sides, in the shape's frame
     size: Scalar
     reach: Scalar
@@ -142,7 +150,11 @@ class _Body(NamedTuple):
 
     def is_above(self, n: Vector3, start: Vector3) -> Any:
         """Return whether n . (x - start) is beyond reach for all points x of the shape."""
-        return _least(self.shape, self.X, n) - n.dot(start) >= self.reach * n.norm()
+        return _least(self.shape, self.X, n) - n.dot(start) > self.reach * n.norm()
+
+    def is_apart(self, nearest: Vector3) -> Any:
+        """Return whether what is convex, and has that point nearest to the middle, is beyond reach along the way."""
+        return self.is_above(self.deep - nearest, nearest)
 
     def is_low(self, tops: Sequence[Scalar]) -> Any:
         """Return whether what reaches so far along the `UPWARDS` may be within reach."""
@@ -245,7 +257,7 @@ _Feature = tuple[Any, Callable[[], list[Candidate]]]
 def _on_edge(body: _Body, edges: Features, k: Scalar) -> _Feature:
     """Return the candidates on the inside of an edge; its ends are corners."""
     half, (middle, along, u, u_other) = edges.number(k, 0), edges.vectors(k, 1, 4)
-    t = clip((body.at - middle).dot(along), -half, half)
+    nearest = middle + along * clip((body.deep - middle).dot(along), -half, half)
     between = u + u_other
     outwards = between * (1.0 / sqrt(between.norm_squared()))
     across = along.cross(u)
@@ -284,8 +296,9 @@ def _on_edge(body: _Body, edges: Features, k: Scalar) -> _Feature:
         is_searched = _page_of(body.shape, edge) is flat_convex
         return existing_of(searched() if is_searched else _candidates(body, edge, SE3(R, middle)))
 
-    is_near = logical_and(body.is_around(middle + along * t), body.least(outwards, middle) < body.reach)
-    return logical_and(is_near, body.is_low([d.dot(middle) + absolute(d.dot(along)) * half for d in UPWARDS])), near
+    is_near = logical_and(body.is_around(nearest), body.least(outwards, middle) < body.reach)
+    is_near = logical_and(is_near, body.is_low([d.dot(middle) + absolute(d.dot(along)) * half for d in UPWARDS]))
+    return _also(is_near, lambda: logical_not(body.is_apart(nearest))), near
 
 
 def _on_corner(body: _Body, corners: Features, k: Scalar) -> _Feature:
@@ -298,7 +311,7 @@ def _on_corner(body: _Body, corners: Features, k: Scalar) -> _Feature:
         return [existing(_counts(body, c, around, outwards), c)]
 
     is_near = logical_and(body.is_around(at), body.least(outwards, at) < body.reach)
-    return _also(is_near, lambda: logical_not(body.is_above(outwards, at))), near
+    return _also(is_near, lambda: logical_not(body.is_apart(at))), near
 
 
 def _counts(body: _Body, c: Candidate, around: Sequence[Vector3], outwards: Vector3) -> Any:

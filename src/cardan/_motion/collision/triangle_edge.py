@@ -76,8 +76,8 @@ def on_edge(
     length, direction = length_and_direction(way, n)
     is_known = logical_or(is_on_side, way.dot(n) > 0.0)
     gap = where(is_on_side, n.dot(point), where(is_known, length, -length))
-    # Behind the side, what is apart along the way to the nearest point is so with no normal of the arc.
-    is_asked = logical_not(logical_or(is_known, best > reach))
-    apart = when(is_asked, lambda: direction.dot(lowest(direction)), 0.0)
-    best = where(apart > slack, FAR, best)
-    return OnEdge(maximum(gap, best), select(is_on_side, n, direction), point, is_one, is_known)
+    # Behind the side, what is apart along any direction is nearest along one that is out of the arc.
+    is_asked = logical_not(logical_or(is_known, best > 0.0))
+    apart = when(is_asked, lambda: direction.dot(lowest(direction)), best)
+    beyond = logical_and(logical_not(is_known), apart > slack)
+    return OnEdge(where(beyond, FAR, maximum(gap, best)), select(is_on_side, n, direction), point, is_one, is_known)

@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan._algebra.arrays.cell import Table, cell
-from cardan._algebra.arrays.repeat import repeat_while
-from cardan._algebra.scalar import floor, logical_and, logical_or, maximum, minimum, sqrt, where
+from cardan._algebra.arrays.repeat import repeat_while, when
+from cardan._algebra.scalar import clip, floor, logical_and, logical_or, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import Scalar, Vector3
+from cardan._motion.collision.candidate import FAR, select
 from cardan._motion.collision.known_tables import made_once
 from cardan._robot.geometry.shapes import TriangleMesh
 from cardan._robot.geometry.triangles import features_of
@@ -86,6 +87,17 @@ class Face(NamedTuple):
     def height(self, p: Vector3) -> Scalar:
         """Return how far a point is above the plane [m]."""
         return self.normal.dot(p - self.corners[0])
+
+    def nearest(self, p: Vector3) -> Vector3:
+        """Return the point of the triangle nearest to a point."""
+        foot = p - self.normal * self.height(p)
+        best, least = foot, where(self.has(foot, 0.0), 0.0, FAR)
+        for start, end in zip(self.corners, (*self.corners[1:], self.corners[0]), strict=True):
+            side = end - start
+            at = start + side * clip(side.dot(p - start) / side.norm_squared(), 0.0, 1.0)
+            squared = (p - at).norm_squared()
+            best, least = select(squared < least, at, best), minimum(squared, least)
+        return best
 
     def has(self, p: Vector3, slack: Scalar) -> Any:
         """Return whether a point of the plane is on the triangle, or beside it by a slack at most [m]."""
@@ -253,10 +265,6 @@ def next_face(
 ) -> Search:
     """Return where the next face is that is asked for. Little is carried from face to face: that costs most of it."""
 
-    def going(*state: Any) -> Any:
-        own = Search(*state)
-        return logical_and(own.is_found < 0.5, own.goes_on)
-
     def further(*state: Any) -> Search:
         row, k, end, last, _ = state
         is_over = k >= end
@@ -264,6 +272,27 @@ def next_face(
         row, k, end = where(is_over, row + 1.0, row), where(is_over, begin, k), where(is_over, behind, end)
         is_found = logical_and(k < end, is_wanted(k))
         return Search(row, k + 1.0, end, last, where(is_found, 1.0, 0.0))
+
+    return _until_found(grid, further, begun)
+
+
+def next_of(
+    grid: Grid, next_one: Callable[[Search], Search], begun: Search, is_wanted: Callable[[Scalar], Any]
+) -> Search:
+    """Return where the next of the faces is that another search finds, and that is asked for."""
+
+    def further(*state: Any) -> Search:
+        own = next_one(Search(*state))
+        wanted = when(own.is_found > 0.5, lambda: where(is_wanted(own.k - 1.0), 1.0, 0.0), 0.0)
+        return own._replace(is_found=wanted)
+
+    return _until_found(grid, further, begun)
+
+
+def _until_found(grid: Grid, further: Callable[..., Search], begun: Search) -> Search:
+    def going(*state: Any) -> Any:
+        own = Search(*state)
+        return logical_and(own.is_found < 0.5, own.goes_on)
 
     return Search(*repeat_while(grid.total + grid.rows, going, further, *begun._replace(is_found=0.0 * begun.k)))
 
