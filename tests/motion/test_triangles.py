@@ -12,6 +12,7 @@ import cardan
 from cardan import WorldBuilder, solvers
 from cardan._motion.collision import FAR
 from cardan._motion.collision.on_triangles import on_triangles
+from cardan._motion.collision.triangle_edge import on_edge
 from cardan._motion.collision.triangle_grid import ground_of
 from cardan._robot.geometry.triangles import MOST
 from cardan.description import (
@@ -137,6 +138,35 @@ def test_a_reach_leaves_out_only_what_is_beyond_it(kind):
     is_near = (far < reach) & (far > -0.05)
     assert is_near.sum() > 20
     np.testing.assert_allclose(near[is_near], far[is_near], atol=1e-9)
+
+
+def test_the_separation_on_an_arc_is_the_greatest_of_all_its_directions():
+    """Of points at random, seen along z: against ten thousand directions between both ends of the arc."""
+    rng, seen = np.random.default_rng(11), {True: 0, False: 0}
+    z = cardan.spatial.Vector3(0.0, 0.0, 1.0)
+    for _ in range(200):
+        half = rng.uniform(0.02, 0.7)
+        points = rng.normal(size=(rng.integers(1, 30), 3)) * (0.3, 0.1, 0.2) + (*rng.uniform(-0.4, 0.4, 2), 0.0)
+        angles = np.linspace(0.5 * np.pi - half, 0.5 * np.pi + half, 10001)
+        arc = np.column_stack([np.cos(angles), np.sin(angles), 0.0 * angles])
+        ends = [cardan.spatial.Vector3(*map(float, end)) for end in arc[[0, -1]]]
+
+        def lowest(n, points=points):
+            return cardan.spatial.Vector3(*map(float, points[np.argmin(points @ np.array([*n]))]))
+
+        found = on_edge(lowest, (ends[0], ends[1]), z, cardan.spatial.Vector3(0.0, 1.0, 0.0), 1.0, 0.5 * FAR)
+        greatest = (points @ arc.T).min(axis=0).max()
+        if found.gap >= FAR or abs(found.n.x) > np.sin(half):  # apart, and nearest out of the arc
+            continue
+        seen[greatest > 0.0] += 1
+        if greatest > 0.0:
+            assert found.is_known
+            assert found.gap == pytest.approx(greatest, abs=2e-4)
+            assert (points @ np.array([*found.n])).min() == pytest.approx(found.gap, abs=1e-12)
+        elif found.is_known:  # one of the directions along which it is least deep
+            assert found.gap <= greatest + 2e-4  # between two of them
+            assert (points @ np.array([*found.n])).min() == pytest.approx(found.gap, abs=1e-9)
+    assert min(seen.values()) > 20
 
 
 @pytest.mark.slow

@@ -80,4 +80,5 @@ def on_edge(
     is_asked = logical_not(logical_or(is_known, best > 0.0))
     apart = when(is_asked, lambda: direction.dot(lowest(direction)), best)
     beyond = logical_and(logical_not(is_known), apart > slack)
+    is_known = logical_and(is_known, gap >= best - slack)
     return OnEdge(where(beyond, FAR, maximum(gap, best)), select(is_on_side, n, direction), point, is_one, is_known)
