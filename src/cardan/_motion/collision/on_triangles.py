@@ -107,7 +107,7 @@ def on_triangles(a: Geometry, X_a: SE3, b: TriangleMesh, X_b: SE3, reach: Scalar
             return next_face(grid, level, columns, begun, lambda k: _is_near(body, grid, k))
 
         def is_met(k: Scalar) -> Any:
-            return logical_not(body.is_apart(_face(grid, k).nearest(body.deep)))
+            return logical_not(body.is_apart(grid.face(k).nearest(body.deep)))
 
         def further(search: Any, kept: Any) -> Any:
             found = next_of(grid, near, Search(*search), is_met)
