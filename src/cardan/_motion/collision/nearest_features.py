@@ -40,7 +40,7 @@ from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
 from cardan._motion.collision.candidate import NOWHERE, Candidate, chosen, in_precision, select
 from cardan._motion.collision.convex import REACHED, TOLERANCE, Search, Witness, search
 from cardan._motion.collision.simplex import SMALL, unit
-from cardan._motion.collision.support_points import CURVED, SURFACES, extent_of, radius_of, support
+from cardan._motion.collision.support_points import CURVED, SURFACES, Triangle, extent_of, radius_of, support
 from cardan._robot.geometry.shapes import Geometry, Hull, Sphere
 
 CONTACT_STEPS = 2  # from a search that ended `ROUGHLY`, for contact
@@ -69,8 +69,9 @@ def nearest_features(a: Geometry, b: Geometry, X_ab: SE3) -> tuple[Witness, Loca
     """Return where two shapes are nearest, and how that changes."""
     kinds = {type(a), type(b)}
     is_curved = not CURVED.isdisjoint(kinds)
-    # steps settle what is nearest of a curved surface, but not of a hull
-    steps, reached = STEPS if is_curved else 1, ROUGHLY if is_curved and Hull not in kinds else REACHED
+    # steps settle what is nearest of a curved surface, but not of corners that a search found
+    settles = is_curved and kinds.isdisjoint((Hull, Triangle))
+    steps, reached = STEPS if is_curved else 1, ROUGHLY if settles else REACHED
     return _to_rounding(a, b, X_ab, search(a, b, X_ab, shallow=0.0, reached=reached), steps)
 
 
