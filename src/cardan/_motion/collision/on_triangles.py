@@ -15,8 +15,9 @@ meets them. They count if the normal is between those of the faces around (`tria
 Edges and corners are looked at with a face that they are on. None counts unless the shape is within reach of that
 face's plane: a separation along any direction is a lower bound of the distance. For the same reason a face is left
 out where all of it is below the shape along one of five directions upwards (`triangle_grid.UPWARDS`), along which the
-least of the shape is found once. Of a shape that is searched, a point that is the lowest along both normals of an edge
-is so along all between: then it alone meets the edge.
+least of the shape is found once; and where the shape is beyond reach along the way from the face's nearest point to its
+middle. So are edges and corners. Where a shape with sides meets an edge is found on the arc between the normals
+(`triangle_edge`).
 
 Of all candidates few are kept. One more than that, and the one goes that has the least
 
