@@ -65,7 +65,6 @@ from cardan._motion.collision.triangle_grid import (
     Search,
     ground_of,
     next_face,
-    next_of,
     on_levels,
 )
 from cardan._robot.geometry.shapes import Capsule, Cone, Cylinder, Ellipsoid, Geometry, Hull, Sphere, TriangleMesh
@@ -104,14 +103,8 @@ def on_triangles(a: Geometry, X_a: SE3, b: TriangleMesh, X_b: SE3, reach: Scalar
         is_beside = logical_and(at.z - around.z <= level.high, at.z + around.z >= level.low)
         begin = Search(level.row(at.y - y) + zero, zero, zero, where(is_beside, last, -1.0), zero)
 
-        def near(begun: Search) -> Search:
-            return next_face(grid, level, columns, begun, lambda k: _is_near(body, grid, k))
-
-        def is_met(k: Scalar) -> Any:
-            return logical_not(body.is_apart(grid.face(k).nearest(body.deep)))
-
         def further(search: Any, kept: Any) -> Any:
-            found = next_of(grid, near, Search(*search), is_met)
+            found = next_face(grid, level, columns, Search(*search), lambda k: _is_near(body, grid, k))
             return found, when(found.is_found > 0.5, lambda: _with_face(kept, body, ground, found.k - 1.0), kept)
 
         return repeat_while(grid.total, lambda search, _: Search(*search).goes_on, further, begin, kept)[1]
@@ -198,6 +191,12 @@ def _also(condition: Any, other: Callable[[], Any]) -> Any:
 def _with_face(kept: Any, body: _Body, ground: Ground, k: Scalar) -> Any:
     """Return the candidates that are kept of these and those on a face, its edges and its corners."""
     face = ground.faces.face(k)
+    is_apart = body.is_apart(face.nearest(body.deep))
+    return when(logical_not(is_apart), lambda: _with_points(kept, body, ground, k, face), kept)
+
+
+def _with_points(kept: Any, body: _Body, ground: Ground, k: Scalar, face: Face) -> Any:
+    """Return the same of a face that may be within reach."""
     n = body.X.rotation.transpose_apply(face.normal)
     found = candidates_above(body.shape, face.height(body.X.translation), n, body.reach)
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan._algebra.arrays.cell import Table, cell
-from cardan._algebra.arrays.repeat import repeat_while, when
+from cardan._algebra.arrays.repeat import repeat_while
 from cardan._algebra.scalar import clip, floor, logical_and, logical_or, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import Scalar, Vector3
 from cardan._motion.collision.candidate import FAR, select
@@ -273,23 +273,6 @@ def next_face(
         is_found = logical_and(k < end, is_wanted(k))
         return Search(row, k + 1.0, end, last, where(is_found, 1.0, 0.0))
 
-    return _until_found(grid, further, begun)
-
-
-def next_of(
-    grid: Grid, next_one: Callable[[Search], Search], begun: Search, is_wanted: Callable[[Scalar], Any]
-) -> Search:
-    """Return where the next of the faces is that another search finds, and that is asked for."""
-
-    def further(*state: Any) -> Search:
-        own = next_one(Search(*state))
-        wanted = when(own.is_found > 0.5, lambda: where(is_wanted(own.k - 1.0), 1.0, 0.0), 0.0)
-        return own._replace(is_found=wanted)
-
-    return _until_found(grid, further, begun)
-
-
-def _until_found(grid: Grid, further: Callable[..., Search], begun: Search) -> Search:
     def going(*state: Any) -> Any:
         own = Search(*state)
         return logical_and(own.is_found < 0.5, own.goes_on)
