@@ -32,8 +32,8 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from typing import NamedTuple
 
-from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, MotionSubspace, Scalar
-from cardan._dynamics.algorithms.crba import mass_matrix
+from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Scalar
+from cardan._dynamics.algorithms.crba import inertia_along, mass_matrix
 from cardan._dynamics.algorithms.grouped import (
     check_moves,
     factored_inertia,
@@ -159,18 +159,11 @@ def articulated_inertias(
         S = relative.S[node.index]
         U = [I_A @ s for s in S]  # (2)
         rotors = [a + b for a, b in zip(node.armature, node.velocity(felt_along), strict=True)]
-        D = joint_inertia(node, S, U, rotors)
+        D = factored_inertia(node, inertia_along(S, U, rotors))
         I_a = given_way(I_A, S, U, times_inverse(U, D), rotors)  # (4)
         return Articulated(U, D, I_a), lambda: relative.inwards(node, I_a)
 
     return nodes.inwards(nodes.each(felt or (lambda node: node.inertia.articulated())), inward)
-
-
-def joint_inertia(node: Node, S: MotionSubspace, U: Sequence[Force], rotors: Sequence[Scalar]) -> Factor:
-    D = [list(S.T @ column) for column in U]
-    for k, rotor in enumerate(rotors):
-        D[k][k] = D[k][k] + rotor
-    return factored_inertia(node, D)
 
 
 def mass_factor(model: Model, q: Vector) -> TreeFactor:

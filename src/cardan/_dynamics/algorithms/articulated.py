@@ -15,9 +15,11 @@ from __future__ import annotations
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from cardan._algebra.errors import MechanismError
-from cardan._algebra.spatial import ForceSubspace, Scalar
+from cardan._algebra.spatial import ForceSubspace
 from cardan._dynamics.algorithms import aba
 from cardan._dynamics.algorithms.branch_matrices import block_diagonal
+from cardan._dynamics.algorithms.crba import inertia_along
+from cardan._dynamics.algorithms.linear import Rows
 from cardan._dynamics.algorithms.loops import without_loops
 from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan._dynamics.call.public import ArrayLike, Reals, public
@@ -74,13 +76,10 @@ def articulated_inertias(model: Model, q: ArrayLike) -> ArticulatedInertias[Any]
     own = nodes.each(lambda node: node.inertia.articulated())
     I_A = nodes.inwards(own, lambda node, I_A: (I_A, lambda: relative.inwards(node, found[node.index].inertia)))
 
-    def inertia_along(node: Node) -> list[list[Scalar]]:
-        rows = [list(relative.S[node.index].T @ u) for u in found[node.index].U]
-        for i, rotor in enumerate(node.armature):
-            rows[i][i] = rows[i][i] + rotor
-        return rows
+    def block(node: Node) -> Rows:
+        return inertia_along(relative.S[node.index], found[node.index].U, node.armature)
 
-    D, columns = block_diagonal(nodes, inertia_along), list[Any]([None] * model.nv)
+    D, columns = block_diagonal(nodes, block), list[Any]([None] * model.nv)
     for node in model.nodes:
         for i, u in zip(node.v, found[node.index].U, strict=True):
             columns[i] = u

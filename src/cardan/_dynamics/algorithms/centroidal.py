@@ -9,16 +9,16 @@ Source: Orin, Goswami and Lee, Centroidal dynamics of a humanoid robot (2013).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from cardan._algebra.errors import MechanismError
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import SE3, Force, Inertia, Scalar, Vector3
 from cardan._dynamics.algorithms.crba import composite_inertias
 from cardan._dynamics.algorithms.linear import Rows
-from cardan._dynamics.algorithms.tree import Relative, Vector, outward, relative_kinematics, twists, world_poses
+from cardan._dynamics.algorithms.tree import Relative, Vector, outward, relative_kinematics, sums, twists, world_poses
 from cardan._dynamics.call.public import ArrayLike, public
-from cardan._robot.model import Model, Node
+from cardan._robot.model import Model
 
 
 def total_inertia(model: Model, X: Sequence[SE3], composite: Sequence[Inertia]) -> Inertia:
@@ -171,12 +171,8 @@ def centroidal_momentum_rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayL
 def about_com(model: Model, relative: Relative, composite: Sequence[Inertia], forces: Sequence[Force]) -> Force:
     """Return the sum of forces (each in its node's frame) about the centre of mass, in world axes."""
     X, total = relative.X, Force.zero()
-
-    def inward(node: Node, whole: Force) -> tuple[Force, Callable[[], Force]]:
-        return whole, lambda: X[node.index] @ whole
-
     # inwards first, joint by joint: straight to the world would take the pose of every body
-    carried = relative.nodes(model).inwards(forces, inward)
+    carried = sums(model, relative, lambda node: forces[node.index])
     for node in reversed(model.nodes):
         if node.parent < 0:
             total = total + X[node.index] @ carried[node.index]

@@ -20,13 +20,13 @@ from cardan._algebra.scalar import held, is_zero, where
 from cardan._algebra.spatial import Force, Scalar
 from cardan._dynamics.algorithms.aba import SHALLOW, factored
 from cardan._dynamics.algorithms.constrained_bodies import ConstrainedBodies
-from cardan._dynamics.algorithms.crba import mass_matrix
+from cardan._dynamics.algorithms.crba import inertias_along, mass_matrix
 from cardan._dynamics.algorithms.dependent import Block, dependence, rows_along_nodes
 from cardan._dynamics.algorithms.embedding import SINGULAR, SINGULAR_IN_SINGLE, Embedded
 from cardan._dynamics.algorithms.linear import Rows, add_block, dot, zeros
 from cardan._dynamics.algorithms.loops import Loop, Rowed, constraints
 from cardan._dynamics.algorithms.proximal import is_double, regularization
-from cardan._dynamics.algorithms.proximal_loops import General, Solved, inertias, metric_of, over
+from cardan._dynamics.algorithms.proximal_loops import General, Solved, metric_of, over
 from cardan._dynamics.algorithms.tree import Vector, along_joints, deepest, in_tree_order, relative_kinematics
 from cardan._robot.model import Model
 
@@ -178,7 +178,7 @@ class Closed:
         """Return 1 / |S_j|^2 over a mean mass: what makes the efforts of slides and hinges comparable."""
         extents = self.extents()
         shares = [over(1.0, e) for e in extents]
-        own = inertias(self.model, self.relative) if self.is_deep else [row[j] for j, row in enumerate(self.M)]
+        own = inertias_along(self.model, self.relative) if self.is_deep else [row[j] for j, row in enumerate(self.M)]
         mass = sum((e * share for e, share in zip(own, shares, strict=True)), 0.0)
         # a coordinate that moves nothing has extent 0: 1 in its place keeps both branches finite, and derivatives alive
         return [float(self.model.nv) / (mass * where(e > 0.0, e, 1.0)) for e in extents]

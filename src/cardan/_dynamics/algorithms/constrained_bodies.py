@@ -32,9 +32,9 @@ from typing import NamedTuple
 
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Scalar
-from cardan._dynamics.algorithms.aba import joint_inertia
+from cardan._dynamics.algorithms.crba import inertia_along
 from cardan._dynamics.algorithms.entries import overlapping
-from cardan._dynamics.algorithms.grouped import given_way, times_inverse
+from cardan._dynamics.algorithms.grouped import factored_inertia, given_way, times_inverse
 from cardan._dynamics.algorithms.linear import Factor, Rows, add_block, combined, dot
 from cardan._dynamics.algorithms.loops import Loop, Rowed
 from cardan._dynamics.algorithms.proximal import PASSES, STEPS, Regularization, Semidefinite
@@ -131,8 +131,9 @@ class ConstrainedBodies:
         """Take a node's inertia and wrenches to its parent: (2)."""
         i, parent, S = node.index, node.parent, self.relative.S[node.index]
         U = [I_A[i] @ s for s in S]
-        D = joint_inertia(node, S, U, node.armature)
-        node.scatter(self.inertias, [s.dot(u) + rotor for s, u, rotor in zip(S, U, node.armature, strict=True)])
+        block = inertia_along(S, U, node.armature)
+        node.scatter(self.inertias, [row[k] for k, row in enumerate(block)])
+        D = factored_inertia(node, block)
         still = [0.0] * len(U)
         felt = {r: [a + b for a, b in zip(S.T @ f, E.get(r, still), strict=True)] for r, f in F[i].items()}
         felt |= {r: own for r, own in E.items() if r not in felt}

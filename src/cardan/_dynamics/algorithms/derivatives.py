@@ -35,9 +35,9 @@ from typing import Generic, NamedTuple, TypeVar
 from cardan._algebra.spatial import SE3, Force, Inertia, Matrix3, Motion, MotionSubspace, Scalar, Vector3
 from cardan._dynamics.algorithms.along import NodeRows, nodes_of_rows
 from cardan._dynamics.algorithms.branch_matrices import branch_matrices
+from cardan._dynamics.algorithms.crba import inertia_along
 from cardan._dynamics.algorithms.entries import inverse_dynamics_derivatives_entries
 from cardan._dynamics.algorithms.linear import Rows, dot
-from cardan._dynamics.algorithms.mass_by_pairs import own_block
 from cardan._dynamics.algorithms.rnea import external
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics, weightless
 from cardan._dynamics.call.public import ArrayLike, Reals, public
@@ -241,7 +241,7 @@ def _own_blocks(node: Node, i: JointMotion, behind: Composite) -> tuple[Rows, Ro
     for j, dS in enumerate(i.S_by_q):
         for m, s in enumerate(dS):
             dq[m][j] = dq[m][j] + s.dot(behind.f)
-    return dq, dv, own_block(node, MotionSubspace(i.S), behind.I)
+    return dq, dv, inertia_along(MotionSubspace(i.S), [behind.I @ s for s in i.S], node.armature)
 
 
 class _Freedom(NamedTuple):

@@ -48,7 +48,7 @@ from cardan._algebra.scalar import is_zero, maximum, minimum, where
 from cardan._algebra.spatial import Force, Scalar
 from cardan._dynamics.algorithms.applied import applied_efforts
 from cardan._dynamics.algorithms.chains import free_inertias, is_chain
-from cardan._dynamics.algorithms.crba import composite_inertias
+from cardan._dynamics.algorithms.crba import inertias_along
 from cardan._dynamics.algorithms.linear import Armature, diagonal
 from cardan._dynamics.algorithms.passive import has_spring, to_rest
 from cardan._dynamics.algorithms.proximal import is_double
@@ -484,12 +484,7 @@ def _inertia_along(row: Sequence[Scalar], inertias: Sequence[Scalar]) -> Scalar:
 
 def joint_inertias(model: Model) -> list[Scalar]:
     """Return D: the inertia along every degree of freedom in the neutral configuration, all others held."""
-    relative = relative_kinematics(model, model.manifold.neutral())
-    D: list[Scalar] = [0.0] * model.nv
-    for node, inertia in zip(model.nodes, composite_inertias(model, relative), strict=True):
-        node.scatter(D, [s.dot(inertia @ s) for s in relative.S[node.index]])
-        node.scatter(D, node.armature)
-    return D
+    return inertias_along(model, relative_kinematics(model, model.manifold.neutral()))
 
 
 def is_driven(model: Model) -> bool:

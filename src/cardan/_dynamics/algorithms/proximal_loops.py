@@ -26,11 +26,10 @@ from cardan._algebra.arrays.repeat import repeat
 from cardan._algebra.scalar import is_zero, where
 from cardan._algebra.spatial import Scalar
 from cardan._dynamics.algorithms.aba import factored
-from cardan._dynamics.algorithms.crba import composite_inertias
 from cardan._dynamics.algorithms.linear import Rows, dot
 from cardan._dynamics.algorithms.loops import Loop, Rowed
 from cardan._dynamics.algorithms.proximal import PASSES, STEPS, Regularization, Semidefinite
-from cardan._dynamics.algorithms.tree import Relative, Vector
+from cardan._dynamics.algorithms.tree import Vector
 from cardan._robot.model import Model
 
 SHARE = 0.01  # of the weight on forces for moments and back, at the length of bodies: where one alone is not felt
@@ -108,12 +107,3 @@ def over(a: Scalar, b: Scalar) -> Scalar:
     """Return a / b; 0 where b is 0."""
     # the inner where: a / 0 in the branch that is not taken would make its derivative NaN
     return where(b > 0.0, a / where(b > 0.0, b, 1.0), 0.0)
-
-
-def inertias(model: Model, relative: Relative) -> list[Scalar]:
-    """Return M_jj: what every coordinate feels by itself."""
-    found: list[Scalar] = [0.0] * model.nv
-    for node, whole in zip(model.nodes, composite_inertias(model, relative), strict=True):
-        S = relative.S[node.index]
-        node.scatter(found, [s.dot(whole @ s) + rotor for s, rotor in zip(S, node.armature, strict=True)])
-    return found

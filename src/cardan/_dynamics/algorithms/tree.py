@@ -21,7 +21,6 @@ from cardan._robot.model import Model, Node
 
 Vector = Sequence[Scalar]
 T = TypeVar("T")
-Carried = TypeVar("Carried", bound=Inertia | ArticulatedInertia)
 
 
 class Relative(NamedTuple):
@@ -38,11 +37,13 @@ class Relative(NamedTuple):
         """Return how the nodes are gone over: as for these."""
         return nodes_of_rows(model, self.X)
 
-    def inwards(self, node: Node, inertia: Carried) -> Carried:
-        """Return an inertia of a node in the frame of its parent's node.
+    def inwards(self, node: Node, inertia: Any) -> Any:
+        """Return an inertia of a node, or a force on it, in the frame of its parent's node; a number as it is.
 
-        Two turns of a plane each take fewer operations than the one turn of space that they make.
+        Of inertias, two turns of a plane each take fewer operations than the one turn of space that they make.
         """
+        if not isinstance(inertia, Inertia | ArticulatedInertia):
+            return self.X[node.index] @ inertia if isinstance(inertia, Force) else inertia
         J, placement = self.J[node.index], node.placement
         planes = plane_turn(J.rotation) and plane_turn(placement.rotation)
         by_two = planes and not plane_turn(self.X[node.index].rotation)
@@ -163,13 +164,9 @@ def along_joints(model: Model, relative: Relative, forces: Iterable[Force], onto
 
 
 def sums(model: Model, relative: Relative, own: Callable[[Node], Any]) -> Sequence[Any]:
-    """Return the sums of what is on each node and on all that hangs on it: forces, or numbers."""
+    """Return the sums of what is on each node and on all that hangs on it: inertias, forces, or numbers."""
     nodes = relative.nodes(model)
-
-    def inward(node: Node, whole: Any) -> tuple[Any, Callable[[], Any]]:
-        return whole, lambda: relative.X[node.index] @ whole if isinstance(whole, Force) else whole
-
-    return nodes.inwards(nodes.each(own), inward)
+    return nodes.inwards(nodes.each(own), lambda node, whole: (whole, lambda: relative.inwards(node, whole)))
 
 
 def weightless(model: Model) -> Motion:
