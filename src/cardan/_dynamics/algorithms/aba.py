@@ -60,7 +60,10 @@ from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model, Node
 
 SHALLOW = 10
-"""Degrees of freedom on one path up to which M takes no more operations than groups: a hand of coupled fingers."""
+"""Degrees of freedom on one path up to which joint space takes no more operations than bodies or groups (counted).
+
+An arm has 7 to 9, a hand of coupled fingers or a quadruped's foot 9, a humanoid's 12.
+"""
 
 
 class Articulated(NamedTuple):
@@ -110,7 +113,7 @@ def forward_dynamics(
     if together:
         return grouped_accelerations(model, relative, together, p, tau)
     articulated = articulated_inertias(model, relative)
-    return outward_accelerations(model, relative, articulated, inward_forces(model, relative, articulated, p, tau)).a
+    return accelerations_of(model, relative, articulated, p, tau).a
 
 
 def articulated_body(
@@ -122,23 +125,7 @@ def articulated_body(
     p = nodes.each(lambda node: V[node.index].cross(node.inertia @ V[node.index]))
     p = nodes.less(p, external(model, external_forces))
     articulated = articulated_inertias(model, relative)  # (2), (4)
-
-    def inward(node: Node, borne: Force) -> tuple[list[Scalar], Callable[[], Force]]:
-        i, (U, D, I_a) = node.index, articulated[node.index]
-        own = [t - f for t, f in zip(node.velocity(tau), relative.S[i].T @ borne, strict=True)]  # (3)
-        return own, lambda: relative.X[i] @ (borne + I_a @ c[i] + combined(U, D.solve(own)))  # (5)
-
-    u, a = nodes.inwards(p, inward), nodes.efforts()
-
-    def outwards(node: Node, above: Motion) -> Motion:
-        i, (U, D, _) = node.index, articulated[node.index]
-        free = relative.X[i].inverse_act(above) + c[i]  # (6)
-        own = D.solve([e - column.dot(free) for e, column in zip(u[i], U, strict=True)])  # (7)
-        a.add(node, own)
-        return free + relative.S[i] @ own
-
-    nodes.outwards(outwards, weightless(model))
-    return a.values()
+    return accelerations_of(model, relative, articulated, p, tau, c, weightless(model)).a
 
 
 def articulated_inertias(
@@ -221,31 +208,33 @@ def factored(model: Model, M: Rows) -> TreeFactor:
         raise singular(next(node for node in model.nodes if order[error.row] in node.v)) from None
 
 
-def inward_forces(
-    model: Model, relative: Relative, articulated: Sequence[Articulated], p: Sequence[Force], tau: Vector
-) -> Sequence[list[Scalar]]:
-    """Return u_i of every node, with the bias forces p carried inwards."""
+def accelerations_of(
+    model: Model,
+    relative: Relative,
+    articulated: Sequence[Articulated],
+    p: Sequence[Force],
+    tau: Vector,
+    c: Sequence[Motion] | None = None,
+    world: Motion | None = None,
+) -> Accelerations:
+    """Return the accelerations, of the bias forces p; c and the acceleration of the world are 0 by default."""
+    nodes, X, S = relative.nodes(model), relative.X, relative.S
 
     def inward(node: Node, borne: Force) -> tuple[list[Scalar], Callable[[], Force]]:
-        i, (U, D, _) = node.index, articulated[node.index]
-        u = [t - f for t, f in zip(node.velocity(tau), relative.S[i].T @ borne, strict=True)]  # (3)
-        return u, lambda: relative.X[i] @ (borne + combined(U, D.solve(u)))  # (5)
+        i, (U, D, I_a) = node.index, articulated[node.index]
+        u = [t - f for t, f in zip(node.velocity(tau), S[i].T @ borne, strict=True)]  # (3)
+        rest = borne + I_a @ c[i] if c else borne
+        return u, lambda: X[i] @ (rest + combined(U, D.solve(u)))  # (5)
 
-    return relative.nodes(model).inwards(p, inward)
-
-
-def outward_accelerations(
-    model: Model, relative: Relative, articulated: Sequence[Articulated], u: Sequence[Sequence[Scalar]]
-) -> Accelerations:
-    nodes = relative.nodes(model)
-    a = nodes.efforts()
+    u, a = nodes.inwards(p, inward), nodes.efforts()
 
     def outward(node: Node, above: Motion) -> Motion:
         i, (U, D, _) = node.index, articulated[node.index]
-        free = relative.X[i].inverse_act(above)  # (6)
+        free = X[i].inverse_act(above)
+        free = free + c[i] if c else free  # (6)
         own = D.solve([e - column.dot(free) for e, column in zip(u[i], U, strict=True)])  # (7)
         a.add(node, own)
-        return free + relative.S[i] @ own
+        return free + S[i] @ own
 
-    dA = nodes.outwards(outward, Motion.zero())
+    dA = nodes.outwards(outward, world or Motion.zero())
     return Accelerations(a.values(), dA)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from cardan._algebra.scalar import Scalar, is_zero
 from cardan._dynamics.algorithms.aba import articulated_inertias
+from cardan._dynamics.algorithms.entries import overlapping
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
 from cardan._robot.model import Model, Node
 
@@ -25,18 +26,9 @@ def is_chain(model: Model) -> bool:
 
 def trees_of(model: Model) -> list[list[Node]]:
     """Return the nodes of each tree, in the order of their first ones; those that mimic joints couple are one."""
-    root_of: list[int] = []
-    first: dict[int, int] = {}  # node with a coordinate
-    for node in model.nodes:  # a parent comes before its children
-        root_of.append(node.index if node.parent < 0 else root_of[node.parent])
-        for j in node.v:
-            both = {root_of[first.setdefault(j, node.index)], root_of[-1]}
-            if len(both) > 1:
-                root_of = [min(both) if root in both else root for root in root_of]
-    by_root: dict[int, list[Node]] = {}
-    for node in model.nodes:
-        by_root.setdefault(root_of[node.index], []).append(node)
-    return list(by_root.values())
+    tied = [{("node", node.index), ("node", node.parent), *(("v", j) for j in node.v)} for node in model.nodes]
+    joined = [own - {("node", -1)} for own in tied]  # the world ties nothing
+    return [[model.nodes[i] for i in tree] for tree in overlapping(joined)]
 
 
 def chains_of(model: Model) -> list[list[Node]]:

@@ -23,7 +23,7 @@ from cardan._dynamics.algorithms.constrained_bodies import ConstrainedBodies
 from cardan._dynamics.algorithms.crba import inertias_along, mass_matrix
 from cardan._dynamics.algorithms.dependent import Block, dependence, rows_along_nodes
 from cardan._dynamics.algorithms.embedding import SINGULAR, SINGULAR_IN_SINGLE, Embedded
-from cardan._dynamics.algorithms.linear import Rows, add_block, dot, zeros
+from cardan._dynamics.algorithms.linear import Rows, dot, on_diagonal, ranges, zeros
 from cardan._dynamics.algorithms.loops import Loop, Rowed, constraints
 from cardan._dynamics.algorithms.proximal import is_double, regularization
 from cardan._dynamics.algorithms.proximal_loops import General, Solved, metric_of, over
@@ -47,6 +47,7 @@ class Closed:
         self.model, self.relative, self.q, self.felt = model, relative_kinematics(model, q), q, A
         self.loops = constraints(model, q, self.relative, rows_along_nodes(model))
         self.moving = [loop for loop in self.loops if loop.moves]
+        self.places = dict(zip(map(id, self.moving), ranges(len(loop.K) for loop in self.moving), strict=True))
         self.K = [row for loop in self.moving for row in loop.K]
         self.length_squared = length_squared(model)
         self.is_deep = A is None and not model.has_mimics and deepest(model) > SHALLOW
@@ -143,22 +144,14 @@ class Closed:
             multipliers = [held(e, other) for e, other in zip(found.multipliers, own, strict=True)]
         return Solved(a, multipliers)
 
-    def _places(self, loop: Rowed) -> list[int]:
+    def _places(self, loop: Rowed) -> range:
         """Return where a loop's rows are in K; none of a loop that takes no part."""
-        start = 0
-        for other in self.moving:
-            if other is loop:
-                return list(range(start, start + len(loop.K)))
-            start += len(other.K)
-        return []
+        return self.places.get(id(loop), range(0))
 
     def metric(self) -> Rows:
         """Return R. It is not kept: what is traced within a body that may be skipped must not be used outside."""
-        R: Rows = [[0.0] * len(self.K) for _ in self.K]
         own = self.direct.inertias if self.is_carried and isinstance(self.direct, ConstrainedBodies) else ()
-        for loop in self.moving:
-            add_block(R, self._places(loop), self._places(loop), self.weights(loop, own))
-        return R
+        return on_diagonal([self.weights(loop, own) for loop in self.moving])
 
     def weights(self, loop: Rowed, inertias: Vector) -> Rows:
         """Return R of a constraint: by the inertias D of articulated bodies, or the diagonal of M where that is."""

@@ -35,7 +35,7 @@ from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Scalar
 from cardan._dynamics.algorithms.crba import inertia_along
 from cardan._dynamics.algorithms.entries import overlapping
 from cardan._dynamics.algorithms.grouped import factored_inertia, given_way, times_inverse
-from cardan._dynamics.algorithms.linear import Factor, Rows, add_block, combined, dot
+from cardan._dynamics.algorithms.linear import Factor, Rows, combined, dot, on_diagonal, ranges
 from cardan._dynamics.algorithms.loops import Loop, Rowed
 from cardan._dynamics.algorithms.proximal import PASSES, STEPS, Regularization, Semidefinite
 from cardan._dynamics.algorithms.proximal_loops import Solved
@@ -58,11 +58,7 @@ class Block(NamedTuple):
 
 def blocks_of(model: Model, rowed: Sequence[Rowed]) -> list[Block]:
     """Return the blocks of constraints, each of which moves some joint."""
-    rows, start = [], 0
-    for loop in rowed:
-        rows.append(range(start, start + len(loop.K)))
-        start += len(loop.K)
-    paths = [_path(model, loop) for loop in rowed]
+    rows, paths = ranges(len(loop.K) for loop in rowed), [_path(model, loop) for loop in rowed]
     found = []
     for block in overlapping([nodes for nodes, _ in paths]):
         nodes = sorted({i for k in block for i in paths[k][0]})
@@ -163,20 +159,12 @@ class ConstrainedBodies:
                 ]
                 for r in block.rows
             ]
-            solver = Semidefinite(G, self._metric(block), self.by)
+            R = on_diagonal([self.weights(loop, self.inertias) for loop in block.members])
+            solver = Semidefinite(G, R, self.by)
             forces = [F.pop(r, Force.zero()) for r in block.rows] if i >= 0 else []
             FG = [combined(forces, row) for row in solver.inverse()] if i >= 0 else []
             found.append(AtTop(block, forces, solver, FG))
         return found
-
-    def _metric(self, block: Block) -> Rows:
-        R: Rows = [[0.0] * len(block.rows) for _ in block.rows]
-        start = 0
-        for loop in block.members:
-            places = range(start, start + len(loop.K))
-            add_block(R, places, places, self.weights(loop, self.inertias))
-            start += len(loop.K)
-        return R
 
     def solve(self, b: Vector, k: Vector | None = None, p: Sequence[Force] = ()) -> Solved:
         """Return a and l; k = 0 and p = 0 by default."""
@@ -230,13 +218,11 @@ def _applied(model: Model, rowed: Sequence[Rowed]) -> tuple[list[Wrenches], list
     """Return the wrenches and efforts at every node: wrenches of closing joints, efforts of what a user wrote."""
     F: list[Wrenches] = [{} for _ in model.nodes]
     E: list[Efforts] = [{} for _ in model.nodes]
-    r = 0
-    for loop in rowed:
-        for n, row in enumerate(loop.K):
+    for loop, rows in zip(rowed, ranges(len(loop.K) for loop in rowed), strict=True):
+        for n, r in enumerate(rows):
             for i, wrench in loop.on_nodes(loop.T[n]) if isinstance(loop, Loop) else ():
                 if i >= 0:
                     F[i][r] = F[i].get(r, Force.zero()) + wrench
             for node in () if isinstance(loop, Loop) else model.nodes:
-                E[node.index][r] = list(node.velocity(row))
-            r += 1
+                E[node.index][r] = list(node.velocity(loop.K[n]))
     return F, E

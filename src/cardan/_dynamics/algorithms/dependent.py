@@ -30,7 +30,7 @@ from cardan._algebra.errors import TraceError
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import Vector3
 from cardan._dynamics.algorithms.entries import overlapping
-from cardan._dynamics.algorithms.linear import Factor, Rows, dot, transposed
+from cardan._dynamics.algorithms.linear import Factor, Rows, dot, ranges, transposed
 from cardan._dynamics.algorithms.loops import Loop, Rowed, constraints
 from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan._robot.model import Model
@@ -91,9 +91,9 @@ def _rows(model: Model, along_nodes: Sequence[bool], q: Sequence[float]) -> Rows
 
 def _blocks(sizes: Sequence[int], coordinates: Sequence[set[int]]) -> Iterator[list[int]]:
     """Yield the rows of loops that share coordinates, directly or by others."""
-    starts = [sum(sizes[:k]) for k in range(len(sizes))]
+    rows = ranges(sizes)
     for block in overlapping([own if size else set() for own, size in zip(coordinates, sizes, strict=True)]):
-        yield sorted(row for k in block for row in range(starts[k], starts[k] + sizes[k]))
+        yield sorted(row for k in block for row in rows[k])
 
 
 # --- the unit of length ---

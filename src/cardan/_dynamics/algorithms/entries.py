@@ -92,15 +92,19 @@ def _of_trees(model: Model) -> list[set[int]]:
 
 def overlapping(sets: Sequence[set[Element]]) -> Iterator[list[int]]:
     """Yield which sets share elements, directly or by others; empty ones are left out."""
-    left = [k for k, own in enumerate(sets) if own]
-    while left:
-        block, reached = [left.pop(0)], set[Element]()
+    having: dict[Element, list[int]] = {}
+    for k, own in enumerate(sets):
+        for element in own:
+            having.setdefault(element, []).append(k)
+    taken = set[int]()
+    for first, own in enumerate(sets):
+        block = [first] if own and first not in taken else []
         for k in block:
-            reached |= sets[k]
-            joined = [other for other in left if sets[other] & reached]
+            joined = {other for element in sets[k] for other in having.pop(element, ())} - {k} - taken
+            taken |= joined
             block += joined
-            left = [other for other in left if other not in joined]
-        yield sorted(block)
+        if block:
+            yield sorted(block)
 
 
 def _places(rows: list[set[int]]) -> Entries:

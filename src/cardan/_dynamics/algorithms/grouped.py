@@ -25,7 +25,6 @@ Cost: O(n).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from cardan._algebra.errors import MechanismError
@@ -41,6 +40,7 @@ from cardan._dynamics.algorithms.linear import (
     combined,
     dot,
     mirrored,
+    ranges,
     transposed,
     with_diagonal,
     zeros,
@@ -159,10 +159,9 @@ class Inwards:
     def borne(self, group: Group) -> Borne:
         """Return what a group bears, after all groups on it, and give the rest to its base."""
         parts = {node.index: own_motion(self.relative.S[node.index])[0] for node in group.nodes}
-        ends = list(accumulate(map(len, parts.values()), initial=0))
-        places = {i: range(*pair) for i, pair in zip(parts, pairwise(ends), strict=True)}
-        M, H = zeros(ends[-1], ends[-1]), [Force.zero()] * ends[-1]
-        own: list[Scalar] = [0.0] * ends[-1]
+        places, n = dict(zip(parts, ranges(map(len, parts.values())), strict=True)), sum(map(len, parts.values()))
+        M, H = zeros(n, n), [Force.zero()] * n
+        own: list[Scalar] = [0.0] * n
         for node in reversed(group.nodes):
             at = places[node.index]
             own[at.start : at.stop] = parts[node.index].T @ self.p[node.index]

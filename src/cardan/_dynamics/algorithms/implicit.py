@@ -23,13 +23,8 @@ from typing import Any, Protocol
 
 from cardan._algebra.arrays.implicit_function import all_held, derivatives_taken, implicit
 from cardan._algebra.spatial import SE3, ArticulatedInertia, Force, Motion, Scalar, Vector3
-from cardan._dynamics.algorithms.aba import (
-    Accelerations,
-    articulated_inertias,
-    factored,
-    inward_forces,
-    outward_accelerations,
-)
+from cardan._dynamics.algorithms.aba import SHALLOW, Accelerations, accelerations_of, articulated_inertias, factored
+from cardan._dynamics.algorithms.along import Nodes
 from cardan._dynamics.algorithms.closed import Closed
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.linear import Armature, Rows, times, with_diagonal
@@ -39,6 +34,7 @@ from cardan._dynamics.algorithms.spin import BodyMotion, body_motions
 from cardan._dynamics.algorithms.tree import (
     Vector,
     deepest,
+    efforts_along,
     poses_in_one_frame,
     relative_kinematics,
     supports,
@@ -49,11 +45,6 @@ from cardan._robot.model import Model, Node
 
 NodeForces = Iterable[tuple[int, Force]]
 
-SHALLOW = 10
-"""Up to how many degrees of freedom between the world and a body joint space takes fewer operations (counted).
-
-An arm has 7 to 9, a quadruped's foot 9, a humanoid's 12. Impedances on bodies cost more there, in a first pass.
-"""
 CLOSING = 0.5  # which share of a loop's gap a step closes: the rest of its error stays below that of the step
 
 
@@ -166,8 +157,7 @@ def borne_by_tree(
     By default bodies feel like their own inertias.
     """
     articulated = articulated_inertias(moment.model, moment.relative, armature, felt)
-    u = inward_forces(moment.model, moment.relative, articulated, p, tau)
-    return outward_accelerations(moment.model, moment.relative, articulated, u)
+    return accelerations_of(moment.model, moment.relative, articulated, p, tau)
 
 
 def unbalanced(moment: Snapshot, a: Vector, forces: NodeForces, tau: Vector) -> list[Scalar]:
@@ -176,14 +166,7 @@ def unbalanced(moment: Snapshot, a: Vector, forces: NodeForces, tau: Vector) -> 
     f = [p + node.inertia @ dA for node, p, dA in zip(model.nodes, moment.p, moment.changes(a), strict=True)]
     for i, force in forces:
         f[i] = f[i] - force
-    found = [-e for e in tau]
-    for node in reversed(model.nodes):
-        i, rotors = node.index, zip(node.armature, node.velocity(a), strict=True)
-        own = [e + rotor * rate for e, (rotor, rate) in zip(moment.relative.S[i].T @ f[i], rotors, strict=True)]
-        node.scatter(found, own)
-        if node.parent >= 0:
-            f[node.parent] = f[node.parent] + moment.relative.X[i] @ f[i]
-    return found
+    return [e - t for e, t in zip(efforts_along(Nodes(model), moment.relative, f, a), tau, strict=True)]
 
 
 class Equation(Protocol):

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from cardan._algebra.spatial import SE3, ArticulatedInertia, Force, Inertia, Motion, MotionSubspace, Scalar
-from cardan._dynamics.algorithms.linear import Rows, combined
+from cardan._dynamics.algorithms.linear import Rows, combined, ranges
 from cardan._dynamics.algorithms.loops import Loop, Side
 from cardan._dynamics.algorithms.tree import Relative, Vector
 from cardan._robot.joints.catalogue.of_another import SubspaceOfFollower
@@ -52,9 +52,8 @@ class Leg(NamedTuple):
 
 def legs(loops: Sequence[Loop], squares: Sequence[Any], inverses: Sequence[Rows]) -> Iterator[Leg]:
     """Yield the legs of a cluster, of the squares of K_d and their -K_d^-1."""
-    end, dependent = 0, {j for square in squares for j in square.columns}
-    for loop in loops:
-        rows, end = range(end, end + len(loop.T)), end + len(loop.T)
+    dependent = {j for square in squares for j in square.columns}
+    for loop, rows in zip(loops, ranges(len(loop.T) for loop in loops), strict=True):
         inverse = {
             j: [dict(zip(square.rows, row, strict=True)).get(i, 0.0) for i in rows]
             for square, found in zip(squares, inverses, strict=True)

@@ -11,6 +11,7 @@ Source: Featherstone (2008), section 6.5 (the LTDL factorisation).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise
 from numbers import Real
 from typing import Any
 
@@ -35,6 +36,20 @@ def add_block(matrix: Rows, rows: Sequence[int], columns: Sequence[int], block: 
     for i, row in zip(rows, block, strict=True):
         for j, value in zip(columns, row, strict=True):
             matrix[i][j] = matrix[i][j] + value
+
+
+def ranges(sizes: Iterable[int]) -> list[range]:
+    """Return the places of parts that stand one behind the other."""
+    return [range(*ends) for ends in pairwise(accumulate(sizes, initial=0))]
+
+
+def on_diagonal(blocks: Sequence[Rows]) -> Rows:
+    """Return the matrix that has square blocks on its diagonal, and is 0 beside them."""
+    places = ranges(map(len, blocks))
+    found: Rows = [[0.0] * sum(map(len, blocks)) for own in places for _ in own]
+    for own, block in zip(places, blocks, strict=True):
+        add_block(found, own, own, block)
+    return found
 
 
 def transposed(block: Sequence[Sequence[Scalar]]) -> Rows:

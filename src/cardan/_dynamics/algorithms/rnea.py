@@ -21,14 +21,12 @@ Cost: O(n).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from cardan._algebra.spatial import Force, Scalar
 from cardan._dynamics.algorithms.along import ExternalForce
 from cardan._dynamics.algorithms.spin import body_motions
-from cardan._dynamics.algorithms.tree import Relative, Vector, outward, relative_kinematics, weightless
+from cardan._dynamics.algorithms.tree import Vector, efforts_along, outward, relative_kinematics, weightless
 from cardan._dynamics.call.public import ArrayLike, public
-from cardan._robot.model import Model, Node
+from cardan._robot.model import Model
 
 
 @public(returns=("nv",), simplified=True)
@@ -53,8 +51,9 @@ def inverse_dynamics(
     """
     relative = relative_kinematics(model, q, loops=True)
     motions = body_motions(model, relative, q, v, a)
-    f = relative.nodes(model).each(lambda node: motions[node.index].force(node.inertia))
-    return _efforts(model, relative, f, a, external_forces)
+    nodes = relative.nodes(model)
+    f = nodes.each(lambda node: motions[node.index].force(node.inertia))
+    return efforts_along(nodes, relative, nodes.less(f, external(model, external_forces)), a)
 
 
 def newton_euler(
@@ -62,24 +61,9 @@ def newton_euler(
 ) -> list[Scalar]:
     """Return the efforts of `inverse_dynamics`, by the equations at the head: what defines them."""
     motion = outward(model, q, v, a, weightless(model), loops=True)  # (5.7), (5.8)
-    return _efforts(model, motion.relative, motion.body_forces(model), a, external_forces)  # (5.9)
-
-
-def _efforts(
-    model: Model, relative: Relative, f: Sequence[Force], a: Vector, external_forces: ArrayLike | None
-) -> list[Scalar]:
-    """Return the efforts, of the forces that the bodies' motions take: the recursion inwards."""
-    nodes = relative.nodes(model)
-    tau = nodes.efforts()
-
-    def inward(node: Node, force: Force) -> tuple[tuple[()], Callable[[], Force]]:
-        i = node.index
-        borne = relative.S[i].T @ force
-        tau.add(node, [e + r * x for e, r, x in zip(borne, node.armature, node.velocity(a), strict=True)])  # (5.11)
-        return (), lambda: relative.X[i] @ force  # (5.10)
-
-    nodes.inwards(nodes.less(f, external(model, external_forces)), inward)
-    return tau.values()
+    nodes = motion.relative.nodes(model)
+    f = nodes.less(motion.body_forces(model), external(model, external_forces))  # (5.9)
+    return efforts_along(nodes, motion.relative, f, a)
 
 
 def external(model: Model, external_forces: ArrayLike | None) -> list[ExternalForce]:

@@ -153,14 +153,23 @@ def outward(
 
 
 def along_joints(model: Model, relative: Relative, forces: Iterable[Force], onto: Vector) -> list[Scalar]:
-    """Return efforts with what forces on the nodes do along the joints: each feels all that it carries."""
-    found, carried = list(onto), list(forces)
-    for node in reversed(model.nodes):
+    """Return efforts with what forces on the nodes do along the joints."""
+    found = efforts_along(Nodes(model), relative, list(forces), [0.0] * model.nv)
+    return [a + b for a, b in zip(onto, found, strict=True)]
+
+
+def efforts_along(nodes: Nodes, relative: Relative, f: Sequence[Force], a: Vector) -> list[Scalar]:
+    """Return what forces on the nodes ask of the joints, each of which feels all that it carries, and its rotor a."""
+    tau = nodes.efforts()
+
+    def inward(node: Node, force: Force) -> tuple[tuple[()], Callable[[], Force]]:
         i = node.index
-        node.scatter(found, relative.S[i].T @ carried[i])
-        if node.parent >= 0:
-            carried[node.parent] = carried[node.parent] + relative.X[i] @ carried[i]
-    return found
+        borne = relative.S[i].T @ force
+        tau.add(node, [e + r * x for e, r, x in zip(borne, node.armature, node.velocity(a), strict=True)])  # (5.11)
+        return (), lambda: relative.X[i] @ force  # (5.10)
+
+    nodes.inwards(f, inward)
+    return tau.values()
 
 
 def sums(model: Model, relative: Relative, own: Callable[[Node], Any]) -> Sequence[Any]:
