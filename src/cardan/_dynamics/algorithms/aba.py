@@ -104,8 +104,7 @@ def forward_dynamics(
     clusters = any(node.joint.is_placed for node in model.nodes)
     together = groups(model) if model.has_mimics and (clusters or deepest(model) > SHALLOW) else None
     if model.has_mimics and not together:
-        bias = bias_forces.kernel(model, q, v, external_forces)
-        return mass_factor(model, q).solve([t - b for t, b in zip(tau, bias, strict=True)])
+        return by_mass_matrix(model, mass_factor(model, q), q, v, tau, external_forces)
     relative = relative_kinematics(model, q, loops=True)
     motions, nodes = body_motions(model, relative, q, v), relative.nodes(model)
     p = nodes.each(lambda node: motions[node.index].force(node.inertia))  # (1)
@@ -155,6 +154,14 @@ def articulated_inertias(
 
 def mass_factor(model: Model, q: Vector) -> TreeFactor:
     return factored(model, mass_matrix.kernel(model, q))
+
+
+def by_mass_matrix(
+    model: Model, factor: TreeFactor, q: Vector, v: Vector, tau: Vector, external_forces: ArrayLike | None
+) -> list[Scalar]:
+    """Return the accelerations M^-1 (tau - bias)."""
+    bias = bias_forces.kernel(model, q, v, external_forces)
+    return factor.solve([t - b for t, b in zip(tau, bias, strict=True)])
 
 
 class TreeFactor:

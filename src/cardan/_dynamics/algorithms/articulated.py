@@ -17,7 +17,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from cardan._algebra.errors import MechanismError
 from cardan._algebra.spatial import ForceSubspace
 from cardan._dynamics.algorithms import aba
-from cardan._dynamics.algorithms.branch_matrices import block_diagonal
+from cardan._dynamics.algorithms.branch_matrices import branch_matrices
 from cardan._dynamics.algorithms.crba import inertia_along
 from cardan._dynamics.algorithms.linear import Rows
 from cardan._dynamics.algorithms.loops import without_loops
@@ -76,10 +76,10 @@ def articulated_inertias(model: Model, q: ArrayLike) -> ArticulatedInertias[Any]
     own = nodes.each(lambda node: node.inertia.articulated())
     I_A = nodes.inwards(own, lambda node, I_A: (I_A, lambda: relative.inwards(node, found[node.index].inertia)))
 
-    def block(node: Node) -> Rows:
-        return inertia_along(relative.S[node.index], found[node.index].U, node.armature)
+    def own_blocks(node: Node) -> list[Rows]:
+        return [inertia_along(relative.S[node.index], found[node.index].U, node.armature)]
 
-    D, columns = block_diagonal(nodes, block), list[Any]([None] * model.nv)
+    (D,), columns = branch_matrices(nodes, [None], own_blocks), list[Any]([None] * model.nv)
     for node in model.nodes:
         for i, u in zip(node.v, found[node.index].U, strict=True):
             columns[i] = u

@@ -69,14 +69,13 @@ class BranchMatrix:
     def at(self, i: Any, j: Any) -> np.ndarray:
         return self.places[np.asarray(i, np.int64) * self.nv + j]
 
-    def put(self, node: Any, block: Sequence[Sequence[Any]]) -> tuple[()]:
+    def put(self, node: Any, block: Sequence[Sequence[Any]]) -> None:
         """Put a joint's own block, in a loop over nodes."""
         for a, row in enumerate(block):
             for b, value in enumerate(row):
                 first = next(v for v in self.nodes.places("v") if max(a, b) < len(v))
                 own = [v if max(a, b) < len(v) else first for v in self.nodes.places("v")]
                 self.put_at([self.at(v[a], v[b]) for v in own], node.row, value)
-        return ()
 
     def put_at(self, places: Any, row: int, value: Any) -> None:
         """Put an entry in a loop, at the place that a table names: none, where the table begins with one left out."""
@@ -91,56 +90,41 @@ class BranchMatrix:
 
 def branch_matrices(
     nodes: Nodes,
-    places: Sequence[Entries],
-    packed: bool,
+    places: Sequence[Entries | None],
     blocks: Callable[[Node], Sequence[Sequence[Sequence[Any]]]],
-    coordinates: Callable[[Node], Sequence[Coordinate]],
-    entries: Callable[[Coordinate, Coordinate], Sequence[tuple[Any, Any]]],
+    coordinates: Callable[[Node], Sequence[Coordinate]] | None = None,
+    entries: Callable[[Coordinate, Coordinate], Sequence[tuple[Any, Any]]] | None = None,
 ) -> list[Any]:
     """Return matrices: of each, a joint's own blocks, and the entries (i, j) and (j, i) where j carries i.
 
-    `coordinates` gives what each coordinate of a joint has, `entries` makes both of two of these, for each matrix. If
-    they are `packed`, there are the entries at some `places` alone.
+    `coordinates` gives what each coordinate of a joint has, `entries` makes both of two of these, for each matrix;
+    without them all others are 0. Of a matrix with `places` there are the entries at these alone.
     """
     model = nodes.model
     if isinstance(nodes, NodeRows):
-        pairs = Pairs.of(model)
-        matrices = [BranchMatrix(nodes, own if packed else None, len(pairs.i)) for own in places]
-        return _in_columns(nodes, pairs, matrices, blocks, coordinates, entries)
+        return _in_columns(nodes, places, blocks, coordinates, entries)
     found = [zeros(model.nv, model.nv) for _ in places]
     own: list[list[tuple[int, Coordinate]]] = []
     for node in model.nodes:
         for matrix, block in zip(found, blocks(node), strict=True):
             add_block(matrix, node.v, node.v, block)
-        own.append([*zip(node.v, coordinates(node), strict=True)])
-        for (k, i), (m, j) in product(own[-1], (e for n in supports(model, node.parent) for e in own[n])):
-            for matrix, (at_i, at_j) in zip(found, entries(i, j), strict=True):
-                matrix[k][m], matrix[m][k] = matrix[k][m] + at_i, matrix[m][k] + at_j
-    return [own.of(matrix) for own, matrix in zip(places, found, strict=True)] if packed else found
-
-
-def block_diagonal(nodes: Nodes, block: Callable[[Node], Sequence[Sequence[Any]]]) -> Any:
-    """Return the matrix of joints' own blocks alone."""
-    if isinstance(nodes, NodeRows):
-        matrix = BranchMatrix(nodes, None, 0)
-        nodes.each(lambda node: matrix.put(node, block(node)))
-        nodes.trace()
-        return matrix.result()
-    found = zeros(nodes.model.nv, nodes.model.nv)
-    for node in nodes.model.nodes:
-        add_block(found, node.v, node.v, block(node))
-    return found
+        if coordinates and entries:
+            own.append([*zip(node.v, coordinates(node), strict=True)])
+            for (k, i), (m, j) in product(own[-1], (e for n in supports(model, node.parent) for e in own[n])):
+                for matrix, (at_i, at_j) in zip(found, entries(i, j), strict=True):
+                    matrix[k][m], matrix[m][k] = matrix[k][m] + at_i, matrix[m][k] + at_j
+    return [matrix if own is None else own.of(matrix) for own, matrix in zip(places, found, strict=True)]
 
 
 def _in_columns(
     nodes: NodeRows,
-    pairs: Pairs,
-    matrices: Sequence[BranchMatrix],
+    places: Sequence[Entries | None],
     blocks: Callable[[Node], Sequence[Sequence[Sequence[Any]]]],
-    coordinates: Callable[[Node], Sequence[Coordinate]],
-    entries: Callable[[Coordinate, Coordinate], Sequence[tuple[Any, Any]]],
+    coordinates: Callable[[Node], Sequence[Coordinate]] | None,
+    entries: Callable[[Coordinate, Coordinate], Sequence[tuple[Any, Any]]] | None,
 ) -> list[Any]:
-    graph = nodes.graph
+    graph, pairs = nodes.graph, Pairs.of(nodes.model)
+    matrices = [BranchMatrix(nodes, own, len(pairs.i) if coordinates else 0) for own in places]
 
     def put(node: Node) -> tuple[()]:
         for matrix, block in zip(matrices, blocks(node), strict=True):
@@ -148,9 +132,9 @@ def _in_columns(
         return ()
 
     nodes.each(put)
-    own = nodes.coordinates(coordinates)
+    own = nodes.coordinates(coordinates) if coordinates else None
     nodes.trace()
-    if len(pairs.i):
+    if own and entries and len(pairs.i):
         start, row = graph.opened()
         i, j = (own.at(graph.link(Table(k), row)) for k in pairs)
         for matrix, (at_i, at_j) in zip(matrices, entries(i, j), strict=True):

@@ -22,7 +22,6 @@ from cardan._algebra.spatial import SE3, Force, Motion, Scalar, SpatialMatrix, V
 from cardan._dynamics.algorithms.along import NodeRows, Nodes
 from cardan._dynamics.algorithms.branch_matrices import branch_matrices, moved
 from cardan._dynamics.algorithms.crba import composite_inertias
-from cardan._dynamics.algorithms.entries import mass_matrix_entries
 from cardan._dynamics.algorithms.jacobians import subspace_rates
 from cardan._dynamics.algorithms.linear import Rows, add_block, zeros
 from cardan._dynamics.algorithms.tree import Relative, relative_kinematics, twists, world_poses
@@ -69,8 +68,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> Rows:
 
     if isinstance(nodes, NodeRows):
         poses = world_poses(model, relative)
-        places = mass_matrix_entries(model)
-        return branch_matrices(nodes, [places], False, lambda node: [own(node)], freedoms, _entries)[0]
+        return branch_matrices(nodes, [None], lambda node: [own(node)], freedoms, _entries)[0]
     C = zeros(model.nv, model.nv)
     for node in model.nodes:
         k = node.index

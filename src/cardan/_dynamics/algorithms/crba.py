@@ -110,4 +110,5 @@ def by_pairs(nodes: NodeRows, relative: Relative, composite: Sequence[Inertia], 
         entry = j.S.dot(moved(i.F, i.p - j.p))
         return [(entry, entry)]
 
-    return branch_matrices(nodes, [mass_matrix_entries(nodes.model)], packed, own, freedoms, entries)[0]
+    places = mass_matrix_entries(nodes.model) if packed else None
+    return branch_matrices(nodes, [places], own, freedoms, entries)[0]

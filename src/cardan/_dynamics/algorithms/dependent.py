@@ -191,16 +191,8 @@ def _eliminated(
 ) -> Block | None:
     """Return a block's dependent coordinates and their rows; None if they are not well determined."""
     tables = [_scaled([K[i] for i in rows]) for K in samples]
-    chosen: list[int] = []
-    columns: list[int] = []
-    while True:
-        size, i, j = _pivot(tables, [k for k in range(len(rows)) if k not in chosen], [*columns, *free], shared)
-        if size < LEAST:
-            break
-        chosen.append(i)
-        columns.append(j)
-        for A in tables:
-            _eliminate(A, i, j)
+    pivots = _pivots(tables, free, shared)
+    chosen, columns = [i for i, _ in pivots], [j for _, j in pivots]
     rest = max((abs(e) for A in tables for k, row in enumerate(A) if k not in chosen for e in row), default=0.0)
     if not columns or rest > DEPENDENT or any(_rank([K[i] for i in rows]) > len(columns) for K in moved):
         return None
@@ -215,6 +207,20 @@ def least_pivot(model: Model, blocks: Sequence[Block], q: Sequence[float]) -> fl
             least = min(least, abs(float(A[i][j])))
             _eliminate(A, i, j)
     return least
+
+
+def _pivots(tables: Sequence[Rows], free: Collection[int], shared: set[int]) -> list[tuple[int, int]]:
+    """Return the row and column of every pivot, and leave tables that are eliminated by them."""
+    left, taken, found = list(range(len(tables[0]))), [*free], list[tuple[int, int]]()
+    while True:
+        size, i, j = _pivot(tables, left, taken, shared)
+        if size < LEAST:
+            return found
+        left.remove(i)
+        taken.append(j)
+        found.append((i, j))
+        for A in tables:
+            _eliminate(A, i, j)
 
 
 def _pivot(
@@ -246,15 +252,7 @@ def _scaled(K: Rows) -> Rows:
 
 
 def _rank(K: Rows) -> int:
-    A, rows, taken = _scaled(K), list(range(len(K))), list[int]()
-    while rows:
-        size, i, j = _pivot([A], rows, taken, set())
-        if size < LEAST:
-            break
-        _eliminate(A, i, j)
-        rows.remove(i)
-        taken.append(j)
-    return len(taken)
+    return len(_pivots([_scaled(K)], (), set()))
 
 
 # --- axes ---

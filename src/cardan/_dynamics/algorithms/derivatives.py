@@ -154,8 +154,8 @@ def inverse_dynamics_derivatives(
     def freedoms(node: Node) -> list[_Freedom]:
         return _freedoms(joints[node.index], composites[node.index])
 
-    places = inverse_dynamics_derivatives_entries(model)
-    return InverseDynamicsDerivatives(*branch_matrices(nodes, places, packed, own, freedoms, _entries))
+    places = inverse_dynamics_derivatives_entries(model) if packed else [None] * 3
+    return InverseDynamicsDerivatives(*branch_matrices(nodes, places, own, freedoms, _entries))
 
 
 def outwards_in_one_frame(

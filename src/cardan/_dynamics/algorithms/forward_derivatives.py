@@ -36,7 +36,7 @@ from types import MappingProxyType
 from typing import Any, Generic, NamedTuple
 
 from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Vector3
-from cardan._dynamics.algorithms.aba import TreeFactor, articulated_inertias, mass_factor
+from cardan._dynamics.algorithms.aba import TreeFactor, articulated_inertias, by_mass_matrix, mass_factor
 from cardan._dynamics.algorithms.derivatives import (
     Composite,
     JointMotion,
@@ -48,7 +48,6 @@ from cardan._dynamics.algorithms.entries import forward_dynamics_derivatives_ent
 from cardan._dynamics.algorithms.limbs import UNKNOWN, Coordinate, Disturbance, Limbs, moves_all_ways
 from cardan._dynamics.algorithms.linear import Factor, Rows, mirrored, transposed, zeros
 from cardan._dynamics.algorithms.loops import without_loops
-from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector, poses_in_one_frame, relative_kinematics
 from cardan._dynamics.call.public import ArrayLike, Reals, public
 from cardan._robot.model import Model, Node
@@ -212,8 +211,7 @@ def by_inverse_dynamics(
 ) -> ForwardDynamicsDerivatives[Rows]:
     """Return the derivatives of `forward_dynamics`, by (0): what defines them, at the accelerations that tau makes."""
     factor = mass_factor(model, q)
-    bias = bias_forces.kernel(model, q, v, external_forces)
-    a = factor.solve([t - b for t, b in zip(tau, bias, strict=True)])
+    a = by_mass_matrix(model, factor, q, v, tau, external_forces)
     by = inverse_dynamics_derivatives.kernel(model, q, v, a, external_forces)
     return ForwardDynamicsDerivatives(_solved(factor, by.dq), _solved(factor, by.dv), factor.inverse())
 

@@ -32,7 +32,7 @@ from typing import Generic, NamedTuple
 
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import Motion, Scalar
-from cardan._dynamics.algorithms.aba import TreeFactor, forward_dynamics, mass_factor
+from cardan._dynamics.algorithms.aba import TreeFactor, by_mass_matrix, forward_dynamics, mass_factor
 from cardan._dynamics.algorithms.derivatives import (
     JointMotion,
     Matrix,
@@ -49,7 +49,6 @@ from cardan._dynamics.algorithms.limbs import moves_all_ways
 from cardan._dynamics.algorithms.linear import Rows, mirrored, transposed, zeros
 from cardan._dynamics.algorithms.loops import without_loops
 from cardan._dynamics.algorithms.mass_inverse import mass_matrix_inverse
-from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.second_derivatives import (
     InverseDynamicsHessian,
     inverse_dynamics_hessian,
@@ -181,7 +180,8 @@ def forward_dynamics_pulled(
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """Return the gradient of weights . `forward_dynamics` by q, along the tangent, v and tau: that of L, and M^-1 w."""
     factor = mass_factor(model, q)
-    multipliers, a = _at(model, factor, q, v, tau, weights, external_forces)
+    multipliers = factor.solve([-w for w in weights])
+    a = by_mass_matrix(model, factor, q, v, tau, external_forces)
     by_q, by_v, _ = inverse_dynamics_pulled(model, q, v, a, multipliers, external_forces)
     return by_q, by_v, [-e for e in multipliers]
 
@@ -222,26 +222,12 @@ def _halves(
     model: Model, q: Vector, v: Vector, tau: Vector, weights: Vector, external_forces: ArrayLike | None
 ) -> _Halves:
     factor = mass_factor(model, q)
-    multipliers, a = _at(model, factor, q, v, tau, weights, external_forces)
+    multipliers = factor.solve([-w for w in weights])
+    a = by_mass_matrix(model, factor, q, v, tau, external_forces)
     by = inverse_dynamics_derivatives.kernel(model, q, v, a, external_forces)
     L = inverse_dynamics_hessian.kernel(model, q, v, a, multipliers, external_forces)
     Y, U_q, U_v = ([factor.inwards(x) for x in rows] for rows in (L.dq_da, transposed(by.dq), transposed(by.dv)))
     return _Halves(a, multipliers, factor, L, Y, U_q, U_v, _undone(model, outwards_in_one_frame(model, q, v, a)[0]))
-
-
-def _at(
-    model: Model,
-    factor: TreeFactor,
-    q: Vector,
-    v: Vector,
-    tau: Vector,
-    weights: Vector,
-    external_forces: ArrayLike | None,
-) -> tuple[list[Scalar], list[Scalar]]:
-    """Return the multipliers and the accelerations."""
-    multipliers = factor.solve([-w for w in weights])
-    bias = bias_forces.kernel(model, q, v, external_forces)
-    return multipliers, factor.solve([t - b for t, b in zip(tau, bias, strict=True)])
 
 
 def _undone(model: Model, joints: Sequence[JointMotion]) -> _Undone:
