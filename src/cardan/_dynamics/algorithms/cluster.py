@@ -70,8 +70,7 @@ class Constraints:
         tolerance = where(is_double(q), SINGULAR, SINGULAR_IN_SINGLE)
         self.squares = [square for block in blocks for square in squares_of(self.K, block, tolerance)]
         self.inverses = [square.opposite() for square in self.squares]
-        dependent = {j for square in self.squares for j in square.columns}
-        self.free = [j for j in range(part.nv) if j not in dependent]
+        self.free = of.free
         # a simplified tree turns what a hinge carries as it suits what is on that, which may be more elsewhere
         found = legs(self.loops, self.squares, self.inverses)
         self.legs = [leg for leg in found if not of.simplified or len(leg.mover.nodes[-1].v) > 1]

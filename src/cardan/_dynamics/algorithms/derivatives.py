@@ -30,7 +30,7 @@ Cost: O(n d), d the depth of the tree.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from cardan._algebra.spatial import SE3, Force, Inertia, Matrix3, Motion, MotionSubspace, Scalar, Vector3
 from cardan._dynamics.algorithms.along import NodeRows, nodes_of_rows
@@ -61,30 +61,25 @@ class InverseDynamicsDerivatives(NamedTuple, Generic[Matrix]):
     da: Matrix
 
 
-class Composite:
+class Composite(NamedTuple):
     """What adds up over the bodies behind a joint: I^C, B^C (as p and B) and f^C."""
 
-    __slots__ = ("B", "I", "f", "p")
+    B: Matrix3
+    I: Inertia  # noqa: E741 -- the letter of the source
+    f: Force
+    p: Vector3
 
-    def __init__(self, inertia: Inertia, v: Motion, f: Force) -> None:
+    @staticmethod
+    def of(inertia: Inertia, v: Motion, f: Force) -> Composite:
+        """Return what a body of a twist adds."""
         m, h, J = inertia
         linear, w = v
         Sigma = Matrix3.identity() * (0.5 * (J[0] + J[3] + J[5])) - J.matrix()
-        self.I, self.f = inertia, f
-        self.p = linear * m - h.cross(w)
-        self.B = w.skew() @ Sigma + linear.outer(h) - Matrix3.identity() * h.dot(linear)
+        p = linear * m - h.cross(w)
+        return Composite(w.skew() @ Sigma + linear.outer(h) - Matrix3.identity() * h.dot(linear), inertia, f, p)
 
-    def __add__(self, other: Composite) -> Composite:
-        return self.__of_parts__((self.B + other.B, self.I + other.I, self.f + other.f, self.p + other.p))
-
-    def __parts__(self) -> tuple[Matrix3, Inertia, Force, Vector3]:
-        return self.B, self.I, self.f, self.p
-
-    @classmethod
-    def __of_parts__(cls, parts: tuple[Matrix3, Inertia, Force, Vector3]) -> Composite:
-        made = object.__new__(cls)
-        made.B, made.I, made.f, made.p = parts
-        return made
+    def __add__(self, other: Any) -> Composite:
+        return Composite(self.B + other.B, self.I + other.I, self.f + other.f, self.p + other.p)
 
     def gyroscopic(self, velocity: Motion) -> Force:
         """Return 2 B^C v."""
@@ -194,7 +189,7 @@ def outwards_in_one_frame(
         X, _, _, v_i, a_i = moved[node.index]
         inertia = X @ node.inertia
         f = inertia @ a_i + v_i.cross(inertia @ v_i) + X @ borne[node.index]
-        return Composite(inertia, v_i, f)
+        return Composite.of(inertia, v_i, f)
 
     rest = Motion.zero()
     borne = nodes.less(nodes.each(lambda _: Force.zero()), external(model, external_forces))

@@ -37,6 +37,7 @@ from typing import Any, Generic, NamedTuple
 
 from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.aba import TreeFactor, articulated_inertias, by_mass_matrix, mass_factor
+from cardan._dynamics.algorithms.along import Nodes
 from cardan._dynamics.algorithms.derivatives import (
     Composite,
     JointMotion,
@@ -168,13 +169,11 @@ def derivatives_and_accelerations(
     tree = articulated(model, q, joints, bodies)
     a = tree.limbs.accelerations([body.f for body in bodies], tau)
     joints, bodies = outwards_in_one_frame(model, q, v, a, external_forces)
-    for node in reversed(model.nodes):
-        if node.parent >= 0:
-            bodies[node.parent].f = bodies[node.parent].f + bodies[node.index].f
+    f = Nodes(model).inwards([body.f for body in bodies], lambda _, whole: (whole, lambda: whole))
     dq, dv, dtau = (zeros(model.nv, model.nv) for _ in range(3))
     for node in model.nodes:
         i = joints[node.index]
-        moved = _moved(tree, node, i, bodies[node.index].f)
+        moved = _moved(tree, node, i, f[node.index])
         faster = [_response(tree, node, c, s.angular) for c, s in zip(i.Upsilon_dot, i.S, strict=True)]
         for k, by_q, by_v in zip(node.v, moved, faster, strict=True):
             dq[k], dv[k], dtau[k] = by_q, by_v, tree.limbs.unit(node.index, k)

@@ -66,6 +66,11 @@ def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)
 
 
+def product(A: Rows, B: Rows) -> Rows:
+    columns = transposed(B)
+    return [[dot(row, column) for column in columns] for row in A]
+
+
 def plus(M: Rows, W: Armature) -> Rows:
     return [[e + W[i].get(j, 0.0) for j, e in enumerate(row)] for i, row in enumerate(M)]
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from cardan._algebra.scalar import where
 from cardan._algebra.spatial import Scalar
-from cardan._dynamics.algorithms.linear import Factor, Rows, dot, transposed
+from cardan._dynamics.algorithms.linear import Factor, Rows, dot, product
 from cardan._dynamics.algorithms.tree import Vector
 
 STEPS = 6  # proximal steps: along s = 30 mu the error is 1e-9, along s = 300 mu it is 1e-15
@@ -75,14 +75,9 @@ class Semidefinite:
     def inverse(self) -> Rows:
         """Return what takes b to x after `STEPS` steps, 6: (1 + E^2 + E^4) (1 + E) X, E = X N."""
         X = self.factor.inverse()
-        E = _product(X, self.N)
-        of_two, square = _sum(X, _product(E, X)), _product(E, E)
-        return _sum(of_two, _product(square, _sum(of_two, _product(square, of_two))))
-
-
-def _product(A: Rows, B: Rows) -> Rows:
-    columns = transposed(B)
-    return [[dot(row, column) for column in columns] for row in A]
+        E = product(X, self.N)
+        of_two, square = _sum(X, product(E, X)), product(E, E)
+        return _sum(of_two, product(square, _sum(of_two, product(square, of_two))))
 
 
 def _sum(A: Rows, B: Rows) -> Rows:

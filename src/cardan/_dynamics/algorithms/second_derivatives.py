@@ -188,7 +188,7 @@ def _sums(
         by_q = [MotionSubspace(dS) @ own for dS in joint.S_by_q] or [Motion.zero()] * len(joint.S)
         omega = [W_p.cross(s) + d for s, d in zip(joint.S, by_q, strict=True)]
         P, b = body.felt(W[-1])
-        found.append(_Behind(joint, W_p, omega, body, Composite(body.I, W[-1], P), Force(Vector3.zero(), b)))
+        found.append(_Behind(joint, W_p, omega, body, Composite.of(body.I, W[-1], P), Force(Vector3.zero(), b)))
     for node in reversed(model.nodes):
         if node.parent >= 0:
             found[node.parent] = found[node.parent].plus(found[node.index])

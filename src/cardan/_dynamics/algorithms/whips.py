@@ -33,7 +33,7 @@ Cost: an iteration more, of those that contacts take.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 
 from cardan._algebra.scalar import is_zero, maximum, sqrt
@@ -105,12 +105,13 @@ def slowing(moment: Snapshot, inertias: Vector, dt: float) -> list[Scalar]:
         if node.parent >= 0 and not is_zero(D):
             node.scatter(inverse, [1.0 / D] * len(node.v))
 
-    def inward(node: Node, borne: Force) -> tuple[Force, Callable[[], Force]]:
-        F, r = borne.linear, relative.X[node.index].translation
+    def slow(node: Node) -> tuple[()]:
+        F, r = borne[node.index].linear, relative.X[node.index].translation
         size = dt**3 * (F.dot(F) * r.dot(r))
         turns = (s.angular.dot(s.angular) for s in relative.S[node.index])
         found.add(node, [size * turn * e for turn, e in zip(turns, node.velocity(inverse), strict=True)])
-        return borne, lambda: relative.X[node.index] @ borne
+        return ()
 
-    nodes.inwards(nodes.each(lambda node: p[node.index]), inward)
+    borne: Sequence[Force] = sums(model, relative, lambda node: p[node.index])
+    nodes.each(slow)
     return found.values()

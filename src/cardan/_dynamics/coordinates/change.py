@@ -19,7 +19,7 @@ from typing import NamedTuple
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import Scalar
 from cardan._compiler.program.autodiff import rate_along
-from cardan._dynamics.algorithms.linear import Rows, dot, transposed
+from cardan._dynamics.algorithms.linear import Rows, dot, product, transposed
 from cardan._dynamics.algorithms.tree import Vector
 
 Indices = Sequence[int]
@@ -81,7 +81,7 @@ class Change(NamedTuple):
             Blocks(size_there, size, tuple((b.there, b.here, b.matrix) for b in blocks)),
             Blocks(size, size_there, tuple((b.here, b.there, b.inverse) for b in blocks)),
             Blocks(size_there, size, tuple((b.there, b.here, b.rate) for b in moving)),
-            Blocks(size, size, tuple((b.here, b.here, _product(b.inverse, b.rate)) for b in moving)),
+            Blocks(size, size, tuple((b.here, b.here, product(b.inverse, b.rate)) for b in moving)),
         )
 
 
@@ -94,7 +94,3 @@ def rate_of(matrix: Callable[[Vector], Rows], q: Vector, qdot: Vector) -> Rows:
 
 def difference(a: Vector, b: Vector) -> list[Scalar]:
     return [x - y for x, y in zip(a, b, strict=True)]
-
-
-def _product(a: Rows, b: Rows) -> Rows:
-    return [[dot(row, column) for column in zip(*b, strict=True)] for row in a]
