@@ -29,7 +29,6 @@ Cost: O(n).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from typing import NamedTuple
 
 from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Scalar
@@ -152,67 +151,29 @@ def articulated_inertias(
     return nodes.inwards(nodes.each(felt or (lambda node: node.inertia.articulated())), inward)
 
 
-def mass_factor(model: Model, q: Vector) -> TreeFactor:
+def mass_factor(model: Model, q: Vector) -> Factor:
     return factored(model, mass_matrix.kernel(model, q))
 
 
 def by_mass_matrix(
-    model: Model, factor: TreeFactor, q: Vector, v: Vector, tau: Vector, external_forces: ArrayLike | None
+    model: Model, factor: Factor, q: Vector, v: Vector, tau: Vector, external_forces: ArrayLike | None
 ) -> list[Scalar]:
     """Return the accelerations M^-1 (tau - bias)."""
     bias = bias_forces.kernel(model, q, v, external_forces)
     return factor.solve([t - b for t, b in zip(tau, bias, strict=True)])
 
 
-class TreeFactor:
-    """The factorisation of a mass matrix in the order of the tree, in which zeros between branches stay.
+def factored(model: Model, M: Rows) -> Factor:
+    """Return the mass matrix M, factored in the order of the tree; MechanismError if a joint moves no inertia.
 
     Files may list joints before those that carry them, such as the base of a robot behind its legs.
     """
-
-    def __init__(self, M: Rows, order: Sequence[int]) -> None:
-        self.order = order
-        self.factor = Factor([[M[max(i, j)][min(i, j)] for j in order] for i in order])
-
-    def solve(self, b: Vector) -> list[Scalar]:
-        """Return M^-1 b."""
-        return self.outwards(self.scaled(self.inwards(b)))
-
-    def inwards(self, b: Vector) -> list[Scalar]:
-        """Return L^-T b, in the order of the tree."""
-        return self.factor.inwards([b[i] for i in self.order])
-
-    def scaled(self, x: Vector) -> list[Scalar]:
-        """Return D^-1 x."""
-        return self.factor.scaled(x)
-
-    def outwards(self, x: Vector) -> list[Scalar]:
-        """Return L^-1 x of x in the order of the tree."""
-        found = dict(zip(self.order, self.factor.outwards(x), strict=True))
-        return [found[i] for i in range(len(found))]
-
-    def inverse(self) -> Rows:
-        """Return M^-1, its symmetric halves equal."""
-        place = {i: k for k, i in enumerate(self.order)}
-        found = self.factor.inverse()
-        return [[found[place[i]][place[j]] for j in range(len(place))] for i in range(len(place))]
-
-    def held(self) -> TreeFactor:
-        """Return the same factors with derivatives that count as 0."""
-        same = copy(self)
-        same.factor = self.factor.held()
-        return same
-
-
-def factored(model: Model, M: Rows) -> TreeFactor:
-    """Return the mass matrix M, factored; MechanismError if a joint moves nothing that has inertia."""
     for node in model.nodes:
         check_moves([M[i][i] for i in node.v], node)
-    order = in_tree_order(model)
     try:
-        return TreeFactor(M, order)
+        return Factor(M, in_tree_order(model))
     except SingularError as error:
-        raise singular(next(node for node in model.nodes if order[error.row] in node.v)) from None
+        raise singular(next(node for node in model.nodes if error.row in node.v)) from None
 
 
 def accelerations_of(

@@ -36,7 +36,7 @@ from types import MappingProxyType
 from typing import Any, Generic, NamedTuple
 
 from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Vector3
-from cardan._dynamics.algorithms.aba import TreeFactor, articulated_inertias, by_mass_matrix, mass_factor
+from cardan._dynamics.algorithms.aba import articulated_inertias, by_mass_matrix, mass_factor
 from cardan._dynamics.algorithms.along import Nodes
 from cardan._dynamics.algorithms.derivatives import (
     Composite,
@@ -215,7 +215,7 @@ def by_inverse_dynamics(
     return ForwardDynamicsDerivatives(_solved(factor, by.dq), _solved(factor, by.dv), factor.inverse())
 
 
-def _solved(factor: TreeFactor, B: Rows) -> Rows:
+def _solved(factor: Factor, B: Rows) -> Rows:
     """Return -A^-1 B for the matrix A that is factored."""
     columns = [factor.solve([-e for e in column]) for column in zip(*B, strict=True)]
     return transposed(columns) or B

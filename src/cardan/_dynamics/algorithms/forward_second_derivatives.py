@@ -32,7 +32,7 @@ from typing import Generic, NamedTuple
 
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import Motion, Scalar
-from cardan._dynamics.algorithms.aba import TreeFactor, by_mass_matrix, forward_dynamics, mass_factor
+from cardan._dynamics.algorithms.aba import by_mass_matrix, forward_dynamics, mass_factor
 from cardan._dynamics.algorithms.derivatives import (
     JointMotion,
     Matrix,
@@ -46,7 +46,7 @@ from cardan._dynamics.algorithms.entries import (
 )
 from cardan._dynamics.algorithms.forward_derivatives import ForwardDynamicsDerivatives, derivatives_and_accelerations
 from cardan._dynamics.algorithms.limbs import moves_all_ways
-from cardan._dynamics.algorithms.linear import Rows, mirrored, transposed, zeros
+from cardan._dynamics.algorithms.linear import Factor, Rows, mirrored, transposed, zeros
 from cardan._dynamics.algorithms.loops import without_loops
 from cardan._dynamics.algorithms.mass_inverse import mass_matrix_inverse
 from cardan._dynamics.algorithms.second_derivatives import (
@@ -206,7 +206,7 @@ class _Halves(NamedTuple):
 
     a: list[Scalar]
     multipliers: list[Scalar]
-    factor: TreeFactor
+    factor: Factor
     L: InverseDynamicsHessian[Rows]
     Y: Rows
     U_q: Rows

@@ -11,6 +11,7 @@ Source: Featherstone (2008), section 6.5 (the LTDL factorisation).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from itertools import accumulate, pairwise
 from numbers import Real
 from typing import Any
@@ -132,40 +133,46 @@ def _is_rounding(pivot: Scalar, before: Scalar) -> bool:
 class Factor:
     """The factorisation A = L^T D L of a symmetric positive definite matrix, whose lower triangle is read.
 
-    SingularError says that numbers in A make it singular.
+    Rows are eliminated from the last to the first of an `order`, by default as they stand. So zeros between branches
+    of a tree stay, if joints are behind those that carry them. SingularError says that numbers in A make it singular.
     """
 
-    __slots__ = ("L", "inverse_diagonal")
+    __slots__ = ("L", "inverse_diagonal", "order")
 
-    def __init__(self, A: Sequence[Sequence[Scalar]]) -> None:
-        H = [list(row) for row in A]
-        n = len(H)
+    def __init__(self, A: Sequence[Sequence[Scalar]], order: Sequence[int] | None = None) -> None:
+        H, n = mirrored(A), len(A)
+        self.order = list(range(n) if order is None else order)
         self.inverse_diagonal: list[Scalar] = [0.0] * n
-        # children first: a row changes those of its ancestors alone, so that zeros between branches stay
-        for k in reversed(range(n)):
+        # children first: a row changes those of its ancestors alone
+        for at, k in reversed([*enumerate(self.order)]):
             if _is_rounding(H[k][k], A[k][k]):
                 raise SingularError(k)
             self.inverse_diagonal[k] = 1.0 / H[k][k]
-            for i in reversed(range(k)):
+            for before, i in reversed([*enumerate(self.order[:at])]):
                 factor = H[k][i] * self.inverse_diagonal[k]
-                # the lower triangle alone; H becomes L below its diagonal, row by row
-                for j in range(i + 1):
+                # one triangle alone; there H becomes L, row by row
+                for j in self.order[: before + 1]:
                     H[i][j] = H[i][j] - factor * H[k][j]
                 H[k][i] = factor
         self.L = H
 
     def __parts__(self) -> tuple[Rows, list[Scalar]]:
+        if self.order != list(range(len(self.L))):
+            raise AssertionError("factors in an order of their own are not taken apart")
         return [row[:k] for k, row in enumerate(self.L)], self.inverse_diagonal
 
     @classmethod
     def __of_parts__(cls, parts: tuple[Rows, list[Scalar]]) -> Factor:
         made = object.__new__(cls)
         made.L, made.inverse_diagonal = parts
+        made.order = list(range(len(made.L)))
         return made
 
     def held(self) -> Factor:
         """Return the same factors with derivatives that count as 0."""
-        return all_held(self)
+        same = copy(self)
+        same.L, same.inverse_diagonal = all_held(self.L), all_held(self.inverse_diagonal)
+        return same
 
     def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
         """Return A^-1 b."""
@@ -174,8 +181,8 @@ class Factor:
     def inwards(self, b: Sequence[Scalar]) -> list[Scalar]:
         """Return L^-T b: b . A^-1 c is the product of two such vectors, one of them `scaled`."""
         x = list(b)
-        for k in reversed(range(len(x))):
-            for i in range(k):
+        for at, k in reversed([*enumerate(self.order)]):
+            for i in self.order[:at]:
                 x[i] = x[i] - self.L[k][i] * x[k]
         return x
 
@@ -186,17 +193,18 @@ class Factor:
     def outwards(self, x: Sequence[Scalar]) -> list[Scalar]:
         """Return L^-1 x."""
         x = list(x)
-        for k in range(len(x)):
-            for i in range(k):
+        for at, k in enumerate(self.order):
+            for i in self.order[:at]:
                 x[k] = x[k] - self.L[k][i] * x[i]
         return x
 
     def inverse(self) -> Rows:
-        """Return A^-1, its symmetric halves equal: of column k, rows 0 to k need the leading part alone."""
-        n = len(self.L)
-        columns = [self._leading(k + 1).solve([float(i == k) for i in range(k + 1)]) for k in range(n)]
-        return mirrored(columns) if n else zeros(0, 0)
-
-    def _leading(self, n: int) -> Factor:
-        """Return the factorisation with the first n rows and columns of L and D."""
-        return self.__of_parts__(([row[:n] for row in self.L[:n]], self.inverse_diagonal[:n]))
+        """Return A^-1, its symmetric halves equal: of column k, rows up to k need the leading part alone."""
+        n, leading = len(self.L), copy(self)
+        found = zeros(n, n)
+        for at, k in enumerate(self.order):
+            leading.order = self.order[: at + 1]
+            column = leading.solve([float(i == k) for i in range(n)])
+            for i in leading.order:
+                found[i][k] = found[k][i] = column[i]
+        return found

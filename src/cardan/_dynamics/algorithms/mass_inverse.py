@@ -55,7 +55,7 @@ def mass_matrix_inverse(model: Model, q: ArrayLike, *, packed: bool = False) -> 
         inverse = _columns(model, articulated(model, q, *outwards_in_one_frame(model, q, rest, rest)).limbs)
     else:
         factor = mass_factor(model, q)
-        inverse = _columns(model, _of_factor(model, q, factor.factor)) if floats else factor.inverse()
+        inverse = _columns(model, _of_factor(model, q, factor)) if floats else factor.inverse()
     return mass_matrix_inverse_entries(model).of(inverse) if packed else inverse
 
 
