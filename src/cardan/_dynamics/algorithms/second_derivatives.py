@@ -50,9 +50,10 @@ Cost: O(n d), d the depth of the tree: 60 multiply-adds for two coordinates of o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Generic, NamedTuple, cast
+from typing import Any, Generic, NamedTuple, cast
 
 from cardan._algebra.spatial import Force, Motion, MotionSubspace, Scalar, Vector3
+from cardan._dynamics.algorithms.along import Nodes
 from cardan._dynamics.algorithms.derivatives import (
     Composite,
     JointMotion,
@@ -134,7 +135,7 @@ class _Behind(NamedTuple):
     virtual: Composite  # B^C(W), and P^C in the place of f^C
     b: Force  # b^C
 
-    def plus(self, child: _Behind) -> _Behind:
+    def __add__(self, child: Any) -> _Behind:
         return self._replace(real=self.real + child.real, virtual=self.virtual + child.virtual, b=self.b + child.b)
 
 
@@ -178,7 +179,7 @@ def of_pulled(model: Model, by_q: Vector, first: Sequence[Rows], second: Sequenc
 
 def _sums(
     model: Model, q: Vector, v: Vector, a: Vector, weights: Vector, external_forces: ArrayLike | None
-) -> list[_Behind]:
+) -> Sequence[_Behind]:
     joints, bodies = outwards_in_one_frame(model, q, v, a, external_forces)
     W: list[Motion] = []
     found: list[_Behind] = []
@@ -189,10 +190,7 @@ def _sums(
         omega = [W_p.cross(s) + d for s, d in zip(joint.S, by_q, strict=True)]
         P, b = body.felt(W[-1])
         found.append(_Behind(joint, W_p, omega, body, Composite.of(body.I, W[-1], P), Force(Vector3.zero(), b)))
-    for node in reversed(model.nodes):
-        if node.parent >= 0:
-            found[node.parent] = found[node.parent].plus(found[node.index])
-    return found
+    return Nodes(model).inwards(found, lambda _, whole: (whole, lambda: whole))
 
 
 class _Change(NamedTuple):

@@ -359,28 +359,21 @@ def _following(mimic: PlacedJoint, primaries: Sequence[PlacedJoint]) -> PlacedJo
     return mimic._replace(q=tuple(q), wrenches=units, rows=rows)
 
 
-class Responses:
-    """G = J M^-1 J^T of rows, factored; its diagonal is raised by compliances, and by a small share of itself.
+def responses(bodies: Sequence[MovingBody], rows: Sequence[Row], compliances: Vector, small: Scalar) -> Factor:
+    """Return G = J M^-1 J^T of rows, factored; its diagonal is raised by compliances, and by a small share of itself.
 
     The share keeps G regular where rows depend on one another.
     """
-
-    def __init__(self, bodies: Sequence[MovingBody], rows: Sequence[Row], compliances: Vector, small: Scalar) -> None:
-        # In the order of the outermost body that they touch the factors of rows are as sparse as the tree.
-        self.order = sorted(range(len(rows)), key=lambda i: max(rows[i].wrenches, default=-1))
-        rows = [rows[i] for i in self.order]
-        responses = [{k: bodies[k].response(f) for k, f in row.wrenches.items()} for row in rows]
-        G: Rows = []
-        for i, (row, k) in enumerate(zip(rows, self.order, strict=True)):
-            below = [sum((f.dot(r[b]) for b, f in row.wrenches.items() if b in r), 0.0) for r in responses[: i + 1]]
-            below[i] = below[i] * (1.0 + small) + compliances[k]
-            G.append([*below, *[0.0] * (len(rows) - i - 1)])
-        self.factor = Factor(G)
-
-    def solve(self, b: Vector) -> list[Scalar]:
-        """Return G^-1 b."""
-        found = dict(zip(self.order, self.factor.solve([b[i] for i in self.order]), strict=True))
-        return [found[i] for i in range(len(b))]
+    # In the order of the outermost body that they touch the factors of rows are as sparse as the tree.
+    order = sorted(range(len(rows)), key=lambda i: max(rows[i].wrenches, default=-1))
+    of_rows = [{k: bodies[k].response(f) for k, f in row.wrenches.items()} for row in rows]
+    G: Rows = [[0.0] * len(rows) for _ in rows]
+    for at, k in enumerate(order):
+        for m in order[: at + 1]:
+            r = of_rows[m]
+            G[k][m] = G[m][k] = sum((f.dot(r[b]) for b, f in rows[k].wrenches.items() if b in r), 0.0)
+        G[k][k] = G[k][k] * (1.0 + small) + compliances[k]
+    return Factor(G, order)
 
 
 class ContactImpulse(NamedTuple):

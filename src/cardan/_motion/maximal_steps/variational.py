@@ -26,7 +26,7 @@ from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.proximal import regularization
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.touching import ContactPair
-from cardan._motion.maximal_steps.bodies import BodyState, Efforts, Responses, StepResult, System
+from cardan._motion.maximal_steps.bodies import BodyState, Efforts, StepResult, System, responses
 from cardan._motion.maximal_steps.effort_rows import DistanceBounds, effort_rows, rotors
 from cardan._motion.maximal_steps.non_penetration import Touched
 from cardan._robot.model import Model
@@ -53,7 +53,7 @@ def variational_step(
     bounds = DistanceBounds(system, joined, [b.moved(h) for b in system.started(start, kick, h, share * h)])
     rows = [*fixed, *bounds.rows, *answering.rows]
     compliances = [*[0.0] * len(fixed), *bounds.compliances, *(1.0 / w for w in answering.weights)]
-    solver = Responses(system.bodies, rows, compliances, DEPENDENT * regularization(q).nu if model.nv else 0.0)
+    solver = responses(system.bodies, rows, compliances, DEPENDENT * regularization(q).nu if model.nv else 0.0)
     first, last = len(fixed), len(fixed) + len(bounds.rows)
     # From those of each row alone on: starts that overshoot would need more iterations.
     multipliers = [*[0.0] * last, *answering.start(system, h)]

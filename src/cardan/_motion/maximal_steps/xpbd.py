@@ -33,7 +33,7 @@ from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.proximal import regularization
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.touching import ContactPair
-from cardan._motion.maximal_steps.bodies import BodyState, Efforts, PlacedJoint, Responses, StepResult, System
+from cardan._motion.maximal_steps.bodies import BodyState, Efforts, PlacedJoint, StepResult, System, responses
 from cardan._motion.maximal_steps.effort_rows import DistanceBounds, rotors
 from cardan._motion.maximal_steps.non_penetration import Touched, fallen
 from cardan._robot.model import Model
@@ -92,7 +92,7 @@ def _closed(
         for k in range(len(joined)):
             own = system.joint(k, now, near)
             near[k], still = own.q, [0.0] * len(own.rows)
-            amounts = Responses(system.bodies, own.rows, still, small).solve([-row.residual for row in own.rows])
+            amounts = responses(system.bodies, own.rows, still, small).solve([-row.residual for row in own.rows])
             now = system.shifted(now, own.rows, amounts)
         return [(b.p, b.r) for b in now], near, pushed
 
