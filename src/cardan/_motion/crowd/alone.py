@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from cardan._compiler.kernels import I32, I64, INT, kernel
-from cardan._motion.crowd.batches import run_where
+from cardan._motion.crowd.batches import run_kinds, run_where
 from cardan._motion.crowd.itself import is_known_apart
 from cardan._motion.crowd.sleep import ASLEEP
 from cardan._motion.crowd.tables import BITS, MASK, Crowd
@@ -26,26 +26,24 @@ UNKNOWN = math.nan
 @kernel(c=Crowd)
 def try_alone(c):
     """Take the steps of robots that may touch themselves, but are listed with no other, as if they did not."""
+    for t in range(c.trees):
+        if c.tree_met[t] == 1:
+            for v in range(c.hinge_v[t], c.hinge_v[t] + c.tree_hinges[t]):
+                c.v_after[v] = c.v_rows[v]
     for k in range(c.kinds):
         if c.looking[k] != 0:
-            for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
-                if c.tree_met[t] == 1:
-                    for v in range(c.hinge_v[t], c.hinge_v[t] + c.tree_hinges[t]):
-                        c.v_after[v] = c.v_rows[v]
             run_where(c, c.tree_met, c.alone[k], k, 0)
-            for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
-                c.tree_apart[t] = 1 if c.tree_hinges[t] > 0 and is_known_apart(c, t) else 0
+    for t in range(c.trees):
+        c.tree_apart[t] = 1 if c.tree_hinges[t] > 0 and is_known_apart(c, t) else 0
 
 
 @kernel(c=Crowd)
 def finish_alone(c):
     """Take the steps of robots that are alone and were not tried."""
-    for k in range(c.kinds):
-        if c.alone[k] != 0:
-            for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
-                is_tried = c.tree_hinges[t] > 0 and c.tree_met[t] == 0
-                c.tree_near[t] = 1 if c.tree_alone[t] == 1 and not is_tried else 0
-            run_where(c, c.tree_near, c.alone[k], k, 1)
+    for t in range(c.trees):
+        is_tried = c.tree_hinges[t] > 0 and c.tree_met[t] == 0
+        c.tree_near[t] = 1 if c.tree_alone[t] == 1 and not is_tried else 0
+    run_kinds(c, c.tree_near, c.alone, 1)
 
 
 @kernel(c=Crowd)
@@ -53,14 +51,12 @@ def look_at_room(c):
     """Find in which worlds a robot has moved so far since pairs were listed that others may be near."""
     for w in range(c.worlds):
         c.world_moved[w] = 0
-    for k in range(c.kinds):
-        if c.moving[k] != 0:
-            for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
-                c.tree_near[t] = 0 if c.tree_lonely[t] == 1 and c.tree_hinges[t] > 0 else 1
-            run_where(c, c.tree_near, c.moving[k], k, 1)
-            for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
-                if c.tree_near[t] == 1 and c.tree_alike[t] == 1 and not c.tree_slack[t] >= 0.0:
-                    c.world_moved[c.tree_world[t]] = 1
+    for t in range(c.trees):
+        c.tree_near[t] = 0 if c.tree_lonely[t] == 1 and c.tree_hinges[t] > 0 else 1
+    run_kinds(c, c.tree_near, c.moving, 1)
+    for t in range(c.trees):
+        if c.tree_near[t] == 1 and c.tree_alike[t] == 1 and not c.tree_slack[t] >= 0.0:
+            c.world_moved[c.tree_world[t]] = 1
 
 
 @kernel(c=Crowd, flags=I32[:], keys=I64[:], count=INT, value=INT, returns=INT)

@@ -26,6 +26,14 @@ def run_where(c, flags, program, k, value):
     run(program, count)
 
 
+@kernel(c=Crowd, flags=I32[:], programs=I64[:], value=INT)
+def run_kinds(c, flags, programs, value):
+    """Run the program of each kind that has one over its trees whose flag has a value."""
+    for k in range(c.kinds):
+        if programs[k] != 0:
+            run_where(c, flags, programs[k], k, value)
+
+
 @kernel(c=Crowd, count=INT, key=INT, p=INT, reach=REAL, returns=INT)
 def add_key(c, count, key, p, reach):
     """List a pair; of one that a robot is to be searched for also which one it is, and how far."""

@@ -73,13 +73,7 @@ class Engine:
         layout.fill_trees(c)
         layout.fill_nodes(c)
         c.numbers_w = len(c.w_source) if pushed else 0
-        asked: dict[str, Any] = {"iterations": iterations, "carried": scene.closing is not None}
-        self.trees = [
-            TreeRows(
-                k.model, k.touching, dt, limits, k.kinematic, pushed, k.pairs or (), k.balls, is_long=k.is_long, **asked
-            )
-            for k in layout.kinds
-        ]
+        self.trees = [TreeRows(kind, dt, limits, pushed, iterations, scene.closing or 0) for kind in layout.kinds]
         self._add_trees()
         self.pairs = layout.fill_shapes(c)
         lengths, running = (bool(np.any(own)) for own in (c.surfaces[:, 4:], c.shape_runs))
@@ -131,10 +125,10 @@ class Engine:
             setattr(c, name, np.zeros(c.kinds, np.int64))
         self._tree_arrays = [self._arrays_of(k, first) for k, first in enumerate(held[:-1])]
         for k, rows_of in enumerate(self.trees):
-            if layout.kinds[k].pairs is not None:
+            if rows_of.kind.pairs is not None:
                 made = rows_of.placing(), rows_of.moving(), rows_of.alone()
                 c.placing[k], c.moving[k], c.alone[k] = (self._made(p, k) for p in made)
-                if layout.kinds[k].hinges:
+                if rows_of.kind.hinges:
                     c.looking[k] = self._made(rows_of.looking(), k)
                     c.ending[k] = self._made(made[0], k, v="v_after", node="node_after")
             else:
@@ -154,7 +148,7 @@ class Engine:
     def _add_tree_programs(self, k: int) -> None:
         """Make what steps the trees of a kind that meet others: of robots not before one does."""
         c, rows_of = self.c, self.trees[k]
-        own = MaximalRows(rows_of, self.scene.closing) if self.scene.closing else None
+        own = MaximalRows(rows_of) if rows_of.closing else None
         c.start[k] = self._made(rows_of.start(), k)
         c.finish[k] = self._made((own.leaving if own else rows_of.finish)(), k)
         c.carrying[k] = self._made(own.moved(), k) if own else 0
@@ -163,7 +157,7 @@ class Engine:
             c.lines[k], c.joint_reaction[k] = (self._made(p, k) for p in both)
         if rows_of.is_chain:
             c.middle[k] = self._made(rows_of.middle(), k)
-        if rows_of.is_long:
+        if rows_of.kind.is_long:
             c.bearing[k] = self._made(rows_of.bearing(), k)
 
     def _made(self, program: Any, k: int, **others: str) -> int:
@@ -176,8 +170,8 @@ class Engine:
     def _arrays_of(self, k: int, held: int) -> dict[str, np.ndarray]:
         """Return the rows of a kind of tree: parts of the tables."""
         c, layout, rows_of = self.c, self.layout, self.trees[k]
-        kind, model, n = layout.kinds[k], rows_of.model, int(c.kind_rows[k])
-        blocks, touching = rows_of.blocks, len(kind.touching)
+        kind, model, n = rows_of.kind, rows_of.model, int(c.kind_rows[k])
+        blocks, touching = kind.blocks, len(kind.touching)
         along_v = {"v": "v_rows", "v_after": "v_after", "a": "a_rows", "going": "v_after"}
         along_v |= {name: f"{name}_rows" for name in ("effort", "position", "velocity", "damping")}
         along_v |= {"coriolis_of": "coriolis_rows"}
@@ -247,7 +241,7 @@ class Engine:
         self._pair_programs: dict[tuple[int, int], RowProgram] = {}
         self._contact_programs: dict[str, RowProgram] = {}
         c.pair_program, c.apart_program = np.zeros((2, len(self.pairs) + 1), np.int64)
-        of_patches = "found_shapes", "found_first", "found_count", "patch_order", "patch_first", "patch_count"
+        of_patches = "found_shapes", "found_first", "found_count", "patch_order", "patch_first"
         of_patches = *of_patches, "patch_trees", "patch_sides", "laid_shapes"
         of_ties = "tie_patch", "tie_w", "tie_r", "tie_q", "tie_s", "tie_p", "tie_u", "tie_free"
         of_patches = *of_patches, *(of_ties if c.bearing.any() else ())
@@ -300,7 +294,7 @@ class Engine:
         size = self.contacts.impulse
         c.allocate(most, "found_key", "found_feature", "found_gap", "found_point", "found_normal", "found_turning")
         c.allocate(most, "found_impulse", "found_before", "kept_key", "kept_feature", "kept_impulse")
-        c.allocate(most, "found_of", "shape_a", "shape_b", "node_a", "node_b", "tree_a", "tree_b", "surface_of")
+        c.allocate(most, "found_of", "shape_a", "shape_b", "node_a", "node_b", "surface_of")
         c.allocate(most, "law", "answer", "row_change", "error")
         c.allocate(most + ALONE + 2, "colour_first", "colour_last")
         c.allocate(most, "colour", "place_of", "met_island", "met_contact", "met_found", "met_node", "met_a", "met_b")
@@ -390,19 +384,14 @@ class Engine:
 
     def touching(self) -> Touching:
         """Return the contacts of the step before."""
-        c, patches = self.c, range(self.c.patches)
-        count, first = c.found_count[: c.patches], c.found_first[: c.patches]
-        of_contact = np.repeat(np.arange(c.patches), count)  # contacts are found patch by patch
-        shapes = c.found_shapes[of_contact]
+        c = self.c
+        shapes = np.repeat(c.found_shapes[: c.patches], c.found_count[: c.patches], axis=0)  # found patch by patch
         node = c.node[c.shape_node[shapes[:, 0]]]
         R = node[:, :9].reshape(-1, 3, 3)
         point = (R @ c.found_point[: c.contacts, :, None])[..., 0] + node[:, 9:12]
         torque = np.zeros((c.contacts, 3))
         if self.contacts.lengths:  # rows are in the order of islands
-            row = np.empty(c.contacts, dtype=int)
-            for n in patches:
-                p = c.patch_order[n]
-                row[first[p] : first[p] + count[p]] = c.patch_first[n] + np.arange(count[p])
+            row = np.argsort(c.found_of[: c.contacts])
             normal, law = c.law[row, :3], c.law[row]
             slip = c.impulse.reshape(-1, 7)[row, 4:]
             along = (normal * slip).sum(axis=1, keepdims=True) * normal

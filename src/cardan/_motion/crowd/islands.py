@@ -100,10 +100,7 @@ def list_islands(c):
 @kernel(c=Crowd, first=INT, end=INT, returns=(INT, INT))
 def contacts_of(c, first, end):
     """Return the first contact of some islands and the one behind their last."""
-    if c.island_patches[first] == c.island_patches[end]:
-        return 0, 0
-    last = c.island_patches[end] - 1
-    return c.patch_first[c.island_patches[first]], c.patch_first[last] + c.patch_count[last]
+    return c.patch_first[c.island_patches[first]], c.patch_first[c.island_patches[end]]
 
 
 @kernel(c=Crowd, i=INT, returns=TRUTH)

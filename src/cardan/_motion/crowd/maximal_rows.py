@@ -37,7 +37,6 @@ class MaximalRows:
     """The programs of a kind of tree under XPBD, beside those of `TreeRows`."""
 
     tree: TreeRows
-    iterations: int
 
     def moved(self) -> Program:
         """Return the program of where mean velocities take bodies; `shift` are the ways of those that carry shapes."""
@@ -50,14 +49,14 @@ class MaximalRows:
             start = system.placed(q, joints.v)
             twists = system.twists(state.relative, [h * e for e in a])
             kick = [body.impulse(twist) for body, twist in zip(system.bodies, twists, strict=True)]
-            stepped, placed = carried(system, start, kick, q, h, self.iterations, 0.0)
+            stepped, placed = carried(system, start, kick, q, h, tree.closing, 0.0)
             parts = zip(stepped.v, joints.v, a, strict=True)
             d = [(new - old) * (1.0 / h) - e for new, old, e in parts]
             M = with_diagonal(mass_matrix.kernel(model, q), W)
             force = [f + dot(row, d) for f, row in zip(tree._values(acting), M, strict=True)]
             free = [f + e for f, e in zip(tree._values(freely), d, strict=True)]
             gap = reduce(maximum, (absolute(e) for e in stepped.gaps), 0.0)
-            shift = [list(placed[i].p - start[i].p) for i in tree.nodes]
+            shift = [list(placed[i].p - start[i].p) for i in tree.kind.touching]
             found = {"q_after": stepped.q, "v_after": stepped.v, "residual": [gap * (1.0 / h)], "shift": shift}
             return found | {"force": in_blocks(force), "free": in_blocks(free)}
 
@@ -75,7 +74,7 @@ class MaximalRows:
             model, h, q = joints.model, tree.dt, list(went)
             system, W = System(model), self._inertias(forces, armature)
             poses, wrenches = Kinematics(model, q).poses, [Force.zero() for _ in system.bodies]
-            for i, row in zip(tree.nodes, kick, strict=True):
+            for i, row in zip(tree.kind.touching, kick, strict=True):
                 push, turn = Vector3(*row[:3]), poses[i].rotation.transpose_apply
                 lever = state.poses[i].rotation @ system.bodies[i].com
                 wrenches[i] = Force(turn(push), turn(Vector3(*row[3:]) - lever.cross(push)))
@@ -84,12 +83,13 @@ class MaximalRows:
             a = [(new - old) * (1.0 / h) for new, old in zip(v, joints.v, strict=True)]
             return tree.ended(joints, (q, v, a), given["q"], given["v"], gap[0])
 
-        own = {"went": self.tree.model.nq, "going": self.tree.model.nv, "kick": (len(self.tree.nodes), 6), "gap": 1}
-        return row_program("leaving", self.tree.columns | own | {"armature": self._vector}, leaving, by="run_rows")
+        own = {"went": self.tree.model.nq, "going": self.tree.model.nv, "gap": 1}
+        own |= {"kick": (len(self.tree.kind.touching), 6), "armature": self._vector}
+        return row_program("leaving", self.tree.columns | own, leaving, by="run_rows")
 
     @property
     def _vector(self) -> tuple[int, int]:
-        return self.tree.blocks, LANES
+        return self.tree.kind.blocks, LANES
 
     def _inertias(self, forces: Any, armature: Any) -> Sequence[Any]:
         """Return W of all forces that answer to the acceleration, as they were decided on."""

@@ -19,8 +19,8 @@ from cardan._motion.crowd.batches import (
     gather_pair,
     length_from,
     order_keys,
+    run_kinds,
     run_pairs,
-    run_where,
 )
 from cardan._motion.crowd.grid import do_meet, find_levels, find_near, sort
 from cardan._motion.crowd.itself import boxes_apart, list_touching, reach_of
@@ -89,14 +89,12 @@ def place_near(c):
         c.tree_near[t] = 1 if c.tree_met[t] == 1 or c.tree_touched[t] == 1 else 0
         if c.tree_near[t] == 1:
             c.world_near[c.tree_world[t]] = 1
-    for k in range(c.kinds):
-        if c.placing[k] != 0:
-            run_where(c, c.tree_near, c.placing[k], k, 1)
-            for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
-                if c.tree_near[t] == 1:
-                    for n in range(c.tree_ball[t], c.tree_ball[t + 1]):
-                        if c.ball_shape[n] >= 0:
-                            place(c, c.ball_shape[n])
+    run_kinds(c, c.tree_near, c.placing, 1)
+    for t in range(c.trees):
+        if c.tree_near[t] == 1:
+            for n in range(c.tree_ball[t], c.tree_ball[t + 1]):
+                if c.ball_shape[n] >= 0:
+                    place(c, c.ball_shape[n])
 
 
 # --- which pairs may touch --------------------------------------------------------------------------------------------
@@ -270,9 +268,7 @@ def list_where_needed(c):
         return
     for t in range(c.trees):
         c.tree_near[t] = c.world_moved[c.tree_world[t]]
-    for k in range(c.kinds):
-        if c.placing[k] != 0:
-            run_where(c, c.tree_near, c.placing[k], k, 1)
+    run_kinds(c, c.tree_near, c.placing, 1)
     for world in range(c.worlds):
         if c.world_moved[world] == 1 and c.lacking == 0:
             for s in range(world * c.shapes, (world + 1) * c.shapes):
@@ -342,7 +338,7 @@ def keep_contacts(c, row, key):
             keep_contact(c, key, m, p, margin, c.pair_fixed[kind] == 1)
     if c.contacts > first:
         n = c.patches
-        if n == c.patch_most:
+        if n + 1 == c.patch_most:  # one row of `patch_first` more
             c.lacking = PATCHES
             return
         c.found_shapes[n, 0] = a

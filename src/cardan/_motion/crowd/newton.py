@@ -40,7 +40,6 @@ def fill_contacts(c):
         node_a = c.shape_node[a]
         node_b = c.shape_node[b]
         c.patch_first[n] = count
-        c.patch_count[n] = c.found_count[p]
         c.patch_trees[n, 0] = c.node_tree[node_a]
         c.patch_trees[n, 1] = c.node_tree[node_b]
         own = place_among(c.own, c.own_count, key_in_world(c, a, b))
@@ -53,9 +52,8 @@ def fill_contacts(c):
             c.node_a[count] = node_a
             c.node_b[count] = node_b
             c.surface_of[count] = surface
-            c.tree_a[count] = c.patch_trees[n, 0]
-            c.tree_b[count] = c.patch_trees[n, 1]
             count += 1
+    c.patch_first[c.patches] = count
     run(c.begin, count)
 
 
@@ -156,7 +154,7 @@ def change_patch(c, n):
     for side in range(2):
         if c.patch_sides[n, side] != NONE:
             see_side(c, n, side, c.change, c.tree_first[c.patch_trees[n, side]])
-    for k in range(c.patch_first[n], c.patch_first[n] + c.patch_count[n]):
+    for k in range(c.patch_first[n], c.patch_first[n + 1]):
         for e in range(6):
             c.row_change[k, e] = c.wrench[1, e]
 
@@ -224,14 +222,14 @@ def keep_island_impulses(c, i):
     for n in range(c.island_patches[i], c.island_patches[i + 1]):
         p = c.patch_order[n]
         node = c.node[c.shape_node[c.found_shapes[p, 0]]]
-        for m in range(c.patch_count[n]):
-            k = c.patch_first[n] + m
+        for k in range(c.patch_first[n], c.patch_first[n + 1]):
+            m = c.found_of[k]
             g = c.impulse[size * k]
             x = g * c.law[k, 0] + c.impulse[size * k + 1]
             y = g * c.law[k, 1] + c.impulse[size * k + 2]
             z = g * c.law[k, 2] + c.impulse[size * k + 3]
             for e in range(3):
-                c.found_impulse[c.found_first[p] + m, e] = node[3 * e] * x + node[3 * e + 1] * y + node[3 * e + 2] * z
+                c.found_impulse[m, e] = node[3 * e] * x + node[3 * e + 1] * y + node[3 * e + 2] * z
 
 
 @kernel(c=Crowd, programs=I64[:], first=INT, end=INT)

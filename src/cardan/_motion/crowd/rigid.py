@@ -9,7 +9,7 @@ mass.
 from __future__ import annotations
 
 from cardan._compiler.kernels import INT, kernel, run
-from cardan._motion.crowd.batches import copy, run_where
+from cardan._motion.crowd.batches import copy, run_kinds
 from cardan._motion.crowd.tables import Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -18,8 +18,7 @@ from cardan._motion.crowd.tables import Crowd
 @kernel(c=Crowd)
 def move_bodies(c):
     """Move all bodies, and note what contacts did and by how much that is wrong."""
-    for k in range(c.kinds):
-        run_where(c, c.tree_alone, c.carrying[k], k, 0)
+    run_kinds(c, c.tree_alone, c.carrying, 0)
     for i in range(c.islands):
         t = c.members[c.island_trees[i]]
         if not c.island_residual[i] <= c.tree_residual[t]:

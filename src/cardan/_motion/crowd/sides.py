@@ -122,7 +122,7 @@ def sum_answers(c, n):
     """Sum what the contacts of a patch do, at the origin of their node: Z and f."""
     clear(c.Z, 0)
     c.wrench[0] = 0.0
-    for k in range(c.patch_first[n], c.patch_first[n] + c.patch_count[n]):
+    for k in range(c.patch_first[n], c.patch_first[n + 1]):
         for e in range(6):
             c.wrench[0, e] += c.answer[k, e]
         m = 6

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from cardan._compiler.kernels import F64, I32, INT, kernel
 from cardan._motion.crowd.alone import UNKNOWN, finish_alone, try_alone
-from cardan._motion.crowd.batches import copy, run_where
+from cardan._motion.crowd.batches import copy, run_kinds, run_where
 from cardan._motion.crowd.islands import (
     COSTLY,
     are_laid_out,
@@ -194,8 +194,7 @@ def free_others(c):
 
 @kernel(c=Crowd)
 def finish_trees(c):
-    for k in range(c.kinds):
-        run_where(c, c.tree_alone, c.finish[k], k, 0)
+    run_kinds(c, c.tree_alone, c.finish, 0)
     finish_alone(c)
     if c.single == 1:  # so that steps are the same however many of them a call takes
         round_to_single(c.q_after, c.numbers_q)

@@ -34,8 +34,8 @@ SWEEPING, SWEPT = 1, 2  # of an island: it is being swept, its velocities are ri
 @kernel(c=Crowd, k=INT)
 def colour_contact(c, k):
     """Give a contact a colour. A body that has all others has its further contacts one by one."""
-    a = c.tree_a[k]
-    b = c.tree_b[k]
+    a = c.node_tree[c.node_a[k]]
+    b = c.node_tree[c.node_b[k]]  # -1 of the world
     taken = c.colours_of[a]
     if b >= 0:
         taken |= c.colours_of[b]
@@ -76,8 +76,9 @@ def place_contact(c, i, k):
     c.met_contact[s] = k
     c.met_found[s] = c.found_of[k]
     c.met_node[s] = c.node_a[k]
-    c.met_a[s] = c.tree_a[k]
-    c.met_b[s] = c.tree_b[k] if c.tree_b[k] >= 0 else c.trees + i
+    c.met_a[s] = c.node_tree[c.node_a[k]]
+    b = c.node_tree[c.node_b[k]]
+    c.met_b[s] = b if b >= 0 else c.trees + i
 
 
 @kernel(c=Crowd)

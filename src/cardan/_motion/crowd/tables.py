@@ -347,8 +347,7 @@ class Crowd(Record):
     L = LANES[:, 6]
     x = LANES[:]
     # --- patches, island by island ---
-    patch_first = I32[:]
-    patch_count = I32[:]
+    patch_first = I32[:]  # its first contact; behind the last patch how many there are
     patch_trees = I32[:, 2]
     patch_sides = I32[:, 2]  # the first block of each side's G; -1 for the identity, -2 for none
     G = LANES[:, 6]
@@ -363,8 +362,6 @@ class Crowd(Record):
     shape_b = I32[:]
     node_a = I32[:]
     node_b = I32[:]
-    tree_a = I32[:]
-    tree_b = I32[:]  # -1 of the world
     surface_of = I32[:]
     law = F64[:, 13]
     ahead = F64[:]

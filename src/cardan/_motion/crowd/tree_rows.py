@@ -34,8 +34,8 @@ from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.algorithms.whips import followed, middle_velocities, slowing, solved_in_step
 from cardan._motion.contact.convex import convex
-from cardan._motion.contact.touching import AHEAD, SKIN, ContactPair, at_most, contacts
-from cardan._motion.crowd.kinds import BASE, INERTIA, Ball
+from cardan._motion.contact.touching import AHEAD, SKIN, at_most, contacts
+from cardan._motion.crowd.kinds import BASE, Kind
 from cardan._motion.crowd.rows import (
     LANES,
     NodeRow,
@@ -75,35 +75,28 @@ class _Moment(NamedTuple):
 class TreeRows:
     """The programs of a kind of tree.
 
-    `nodes` are those whose rows and Jacobians are asked for, `kinematic` the names of joints that move as they are
-    told, and `pushed` says whether wrenches act on bodies. `pairs` are what a tree that meets no other may touch,
-    `balls` those about its shapes. Bodies that are `carried` on (`maximal_rows`) keep their momenta as they turn: along
-    the joints only weight and efforts act.
+    `pushed` says whether wrenches act on bodies. `closing` are the passes over joints under XPBD, else 0: then bodies
+    are carried on (`maximal_rows`) and keep their momenta as they turn: along joints only weight and efforts act.
     """
 
-    model: Model
-    nodes: tuple[int, ...]
+    kind: Kind
     dt: float
     limits: bool
-    kinematic: tuple[str, ...] = ()
-    pushed: bool = False
-    pairs: tuple[ContactPair, ...] = ()
-    balls: tuple[Ball, ...] = ()
-    iterations: int | None = None
-    is_long: bool = False
-    carried: bool = False
+    pushed: bool
+    iterations: int | None
+    closing: int
 
     @property
-    def blocks(self) -> int:
-        return len(self._vector([0.0] * self.model.nv))
+    def model(self) -> Model:
+        return self.kind.model
 
     def _vector(self, values: Sequence[Any]) -> list[list[Any]]:
         """Return a vector of the tree as tables have it: of long trees one number after the other."""
-        return in_lanes(values) if self.is_long else in_blocks(values)
+        return in_lanes(values) if self.kind.is_long else in_blocks(values)
 
     def _values(self, blocks: Any) -> list[Any]:
         nv = self.model.nv
-        return blocks.ravel().tolist()[:nv] if self.is_long else out_of_blocks(blocks, nv)
+        return blocks.ravel().tolist()[:nv] if self.kind.is_long else out_of_blocks(blocks, nv)
 
     @cached_property
     def is_chain(self) -> bool:
@@ -142,7 +135,7 @@ class TreeRows:
         values = {name: given[name] for name in self.model.inputs}
         model = self.model.filled_with(values) if values else self.model
         q, v, velocity = (list(given[name]) for name in ("q", "v", "velocity"))
-        return KinematicJoints(model, self.kinematic, q, v, velocity, self.dt)
+        return KinematicJoints(model, self.kind.kinematic, q, v, velocity, self.dt)
 
     def _start(self, **given: Any) -> _Start:
         joints, wrenches = self._joints(given), given.get("wrenches")
@@ -150,7 +143,7 @@ class TreeRows:
         acting = None if wrenches is None else [Force.of(tuple(row)) for row in wrenches]
         effort, position, velocity = (list(given[name]) for name in ("effort", "position", "velocity"))
         command = joints.compensate(DriveCommand(effort, position, velocity, *gains, acting))
-        state = Snapshot(joints.model, list(given["q"]), list(joints.v), self.is_long)
+        state = Snapshot(joints.model, list(given["q"]), list(joints.v), self.kind.is_long)
         forces = JointForces(joints.model, state.q, state.v, command, self.dt, limits=self.limits)
         return _Start(joints, state, forces)
 
@@ -163,7 +156,7 @@ class TreeRows:
         if self.is_chain:
             damping = list(given["damping"]) if "damping" in given else slowing(state, forces.inertias, self.dt)
             forces.slow(state.v, damping)
-        if "coriolis_of" not in given and not (self.is_long or self.carried):
+        if "coriolis_of" not in given and not (self.kind.is_long or self.closing):
             forces.add(gyroscopic_efforts(state, self.dt))
         return _Moment(joints, state, forces, damping, *forces.without_decisions())
 
@@ -180,18 +173,18 @@ class TreeRows:
             found = {"node": self._node_rows(state), "held": forces.at([0.0] * joints.model.nv)}
             if self.is_chain:
                 found |= {"coriolis_of": state.coriolis_of, "damping": damping, "predicting": [1.0]}
-            if self.is_long:
+            if self.kind.is_long:
                 return found
             still = Snapshot(joints.model, state.q, [0.0] * joints.model.nv)
-            return found | self._equation(still if self.carried else state, efforts, W)
+            return found | self._equation(still if self.closing else state, efforts, W)
 
         return row_program("start", self.columns, start, by="run_rows")
 
     def _equation(self, state: Snapshot, efforts: Vector, W: Vector) -> dict[str, Any]:
-        count, M = self.blocks, with_diagonal(mass_matrix.kernel(state.model, state.q), W)
+        count, M = self.kind.blocks, with_diagonal(mass_matrix.kernel(state.model, state.q), W)
         found = {"mass": [block_of(M, r, c, 1.0) for c in range(count) for r in range(c, count)]}
         found["force"] = self._acting(state, efforts)
-        if not self.is_loose:
+        if not self.kind.is_loose:
             found["jacobian"] = self._jacobians(state)
         if not (self.elements or self.is_chain):
             found["free"] = in_blocks(implicit_dynamics(state, efforts, W).a)
@@ -208,7 +201,7 @@ class TreeRows:
         def middle(change: Any, **given: Any) -> dict[str, Any]:
             u = middle_velocities(self._start(**given).state, self._values(change), self.dt)
             found: dict[str, Any] = {"coriolis_of": u, "predicting": [0.0]}
-            if not self.is_long:
+            if not self.kind.is_long:
                 _, state, _, _, efforts, _ = self._moment(**given | {"coriolis_of": u})
                 found["force"] = self._acting(state, efforts)
             return found
@@ -216,7 +209,7 @@ class TreeRows:
         return row_program("middle", self.started | self._change, middle, by="run_rows")
 
     def _node_rows(self, state: Snapshot) -> list[Any]:
-        return [NodeRow(state.poses[i], state.V[i], state.motions[i]).numbers for i in self.nodes]
+        return [NodeRow(state.poses[i], state.V[i], state.motions[i]).numbers for i in self.kind.touching]
 
     def placing(self) -> Program:
         """Return the program of its node rows alone."""
@@ -231,8 +224,8 @@ class TreeRows:
 
         def looking(**given: Any) -> dict[str, Any]:
             poses = self._start(**given).state.poses
-            placed = [numbers_of(poses[ball.node] @ pose_of(ball.pose)) for ball in self.balls]
-            return {"pose": placed, "middle": [[*(poses[b.node] @ Vector3(*b.centre))] for b in self.balls]}
+            placed = [numbers_of(poses[ball.node] @ pose_of(ball.pose)) for ball in self.kind.balls]
+            return {"pose": placed, "middle": [[*(poses[b.node] @ Vector3(*b.centre))] for b in self.kind.balls]}
 
         return row_program("looking", self.columns, looking, by="run_rows")
 
@@ -245,7 +238,7 @@ class TreeRows:
         def moving(listed: Any, **given: Any) -> dict[str, Any]:
             state = self._start(**given).state
             slack: Any = math.inf
-            for ball, row in zip(self.balls, listed, strict=True):
+            for ball, row in zip(self.kind.balls, listed, strict=True):
                 centre, V = Vector3(*ball.centre), state.V[ball.node]
                 moved = state.poses[ball.node] @ centre - Vector3(*row[:3])
                 speed = at_most(V.linear + V.angular.cross(centre)) + ball.extent * at_most(V.angular)
@@ -253,7 +246,7 @@ class TreeRows:
                 slack = minimum(slack, ball.slack + row[3] - reach - at_most(moved))
             return {"slack": [slack]}
 
-        return row_program("moving", self.columns | {"listed": (len(self.balls), 4)}, moving, by="run_rows")
+        return row_program("moving", self.columns | {"listed": (len(self.kind.balls), 4)}, moving, by="run_rows")
 
     def alone(self) -> Program:
         """Return the program of a whole step of a tree that meets no other: that of a robot in a world of its own."""
@@ -262,7 +255,8 @@ class TreeRows:
             joints, state, forces = self._start(q=q, v=v, **given)
             state = followed(state, self.dt)
             place = joints.model.nodes[0].placement  # of trees on a base
-            pairs = [replaced(p, b=WORLD, pose_b=place @ p.pose_b) if p.b == BASE else p for p in self.pairs]
+            known = self.kind.pairs or ()
+            pairs = [replaced(p, b=WORLD, pose_b=place @ p.pose_b) if p.b == BASE else p for p in known]
             touching = contacts(state, pairs, self.dt)
 
             def find(at: Snapshot, is_first: bool) -> stepping.Solved:
@@ -291,7 +285,7 @@ class TreeRows:
             found = self._borne(state, tau, W, borne.tolist(), given["predicting"][0])
             return {"change": self._vector(found.a), "moved": [list(dA.scalars()) for dA in found.dA]}
 
-        lines = dict.fromkeys(("line", "armature"), (self.blocks, LANES))
+        lines = dict.fromkeys(("line", "armature"), (self.kind.blocks, LANES))
         return row_program(
             "bearing", self.started | {"borne": (len(self.model.nodes), 27)} | lines, bearing, by="run_rows"
         )
@@ -313,17 +307,12 @@ class TreeRows:
 
         return borne_by_tree(state, tau, W, nodes.each(force), felt)
 
-    @property
-    def is_loose(self) -> bool:
-        """Whether it is a body alone whose velocity is its twist, so that its Jacobian is the identity."""
-        return INERTIA in self.model.inputs
-
     def _jacobians(self, state: Snapshot) -> list[Any]:
         found = []
-        for i in self.nodes:
+        for i in self.kind.touching:
             columns = state.columns(i)
             rows = [list((columns[j] if j in columns else Motion.zero()).scalars()) for j in range(self.model.nv)]
-            found.append([block_of(np.array(rows, dtype=object).T.tolist(), 0, c) for c in range(self.blocks)])
+            found.append([block_of(np.array(rows, dtype=object).T.tolist(), 0, c) for c in range(self.kind.blocks)])
         return found
 
     def lines(self) -> Program:
@@ -350,18 +339,18 @@ class TreeRows:
 
     @property
     def _decided(self) -> dict[str, Any]:
-        return {"held": self.elements, "before": (self.blocks, LANES)}
+        return {"held": self.elements, "before": (self.kind.blocks, LANES)}
 
     @property
     def _change(self) -> dict[str, Any]:
-        return {"change": (self.blocks, LANES)}
+        return {"change": (self.kind.blocks, LANES)}
 
     def finish(self) -> Program:
         """Return the program of the state after a step with accelerations; `sound` is 1 if it is finite."""
 
         def finish(change: Any, **given: Any) -> dict[str, Any]:
             joints = self._joints(given)
-            state = Snapshot(joints.model, list(given["q"]), list(joints.v), self.is_long)
+            state = Snapshot(joints.model, list(given["q"]), list(joints.v), self.kind.is_long)
             if self.is_chain:
                 state = state.with_coriolis_of(list(given["coriolis_of"]))
             return self._after(joints, given["q"], given["v"], self._values(change), state)
@@ -371,7 +360,7 @@ class TreeRows:
     def _after(
         self, joints: KinematicJoints, q: Any, v: Any, a: list[Any], state: Snapshot, residual: Any = 0.0
     ) -> dict[str, Any]:
-        moved = moved_by(state, a, self.dt, self.is_long)
+        moved = moved_by(state, a, self.dt, self.kind.is_long)
         return self.ended(joints, (moved.q, moved.v, a), q, v, residual)
 
     def ended(

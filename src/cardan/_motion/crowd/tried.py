@@ -9,7 +9,7 @@ Cost: the contacts of those robots, and their twists.
 from __future__ import annotations
 
 from cardan._compiler.kernels import INT, fma, kernel, run
-from cardan._motion.crowd.batches import run_where
+from cardan._motion.crowd.batches import run_kinds
 from cardan._motion.crowd.narrow import find_patches, place
 from cardan._motion.crowd.newton import fill_contacts
 from cardan._motion.crowd.sides import between_nodes
@@ -43,10 +43,8 @@ def place_closing(c, closing):
         c.tree_near[t] = 0
     for k in range(closing):
         c.tree_near[c.node_tree[c.shape_node[c.keys[k] & MASK]]] = 1
-    for k in range(c.kinds):
-        if c.ending[k] != 0:
-            run_where(c, c.tree_near, c.placing[k], k, 1)
-            run_where(c, c.tree_near, c.ending[k], k, 1)
+    run_kinds(c, c.tree_near, c.placing, 1)
+    run_kinds(c, c.tree_near, c.ending, 1)
     for k in range(closing):
         place(c, (c.keys[k] >> BITS) & MASK)
         place(c, c.keys[k] & MASK)
@@ -67,4 +65,4 @@ def judge_tried(c, closing):
     run(c.reaction, c.contacts)
     for k in range(c.contacts):
         if not c.error[k] <= 0.0:
-            c.tree_touched[c.tree_a[k]] = 1
+            c.tree_touched[c.node_tree[c.node_a[k]]] = 1
