@@ -17,7 +17,7 @@ from functools import reduce
 from typing import Any
 
 from cardan._algebra.arrays.repeat import when
-from cardan._algebra.scalar import absolute, logical_and, sqrt, where
+from cardan._algebra.scalar import absolute, logical_and, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.candidate import axis_of
 from cardan._motion.collision.terrain import terrain_of
@@ -45,7 +45,7 @@ def may_meet(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, reach: Scalar) -> Any
         return reduce(logical_and, near)
     other, far = box_about(b)
     between = X_a @ middle - X_b @ other
-    most = radius_about(half) + radius_about(far) + reach
+    most = half.norm() + far.norm() + reach
     near = between.norm_squared() < most * most
     if isinstance(a, Sphere) and isinstance(b, Sphere):
         return near
@@ -64,8 +64,3 @@ def _boxes_meet(between: Vector3, X_a: SE3, half: Vector3, X_b: SE3, far: Vector
             for away, own, along, other in (*by_a, *by_b)
         ),
     )
-
-
-def radius_about(half: Vector3) -> Scalar:
-    """Return the radius of the sphere about a box of half sides."""
-    return sqrt(half.norm_squared())

@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
+from typing import Any
 
-from cardan._algebra.scalar import held, where
+from cardan._algebra.scalar import held
 from cardan._algebra.spatial import SE3, Matrix3, Vector3
 from cardan._motion.collision.box_box import box_box
 from cardan._motion.collision.box_round import box_capsule
-from cardan._motion.collision.candidate import Candidate, select
+from cardan._motion.collision.candidate import Candidate, chosen
 from cardan._motion.collision.convex import Witness, convex_convex
 from cardan._motion.collision.flat_contact import flat_convex
 from cardan._motion.collision.nearest_features import Local, features_at, nearest_features, smooth_convex, witness_near
@@ -56,7 +57,7 @@ def witnesses(pairs: Sequence[Two]) -> list[Witness]:
     own = [seen_from_a(two, unit) for (two, _), unit in zip(ordered, units, strict=True)]
     known = of_alike([_still(own[k]) for k in searched], lambda two, _: _features(two), [None] * len(searched))
     found = {k: _near(own[k], *local) for k, local in zip(searched, known, strict=True)}
-    candidates = points_of([own[k] for k in listed], page_of=_nearest_page)
+    candidates = points_of([own[k] for k in listed], page_of=nearest_page)
     found |= {k: _of_candidate(candidate) for k, (candidate,) in zip(listed, candidates, strict=True)}
     return [_in_world(*given, found[k], units[k]) for k, given in enumerate(ordered)]
 
@@ -82,7 +83,7 @@ def _features(two: Two) -> tuple[Witness, Local]:
         return nearest_features(two.a, nearest_triangle(two.a, two.X_ab, two.b), two.X_ab)
     if PAIRS[type(two.a), type(two.b)] not in LONG:
         return nearest_features(two.a, two.b, two.X_ab)
-    (found,) = _nearest_page(two)(two.a, SE3(), two.b, two.X_ab)
+    (found,) = nearest_page(two)(two.a, SE3(), two.b, two.X_ab)
     return features_at(two.a, two.b, two.X_ab, found)
 
 
@@ -105,13 +106,11 @@ def _in_world(two: Two, swapped: bool, found: Witness, unit: float) -> Witness:
     return Witness(gap, -n, on_b, on_a) if swapped else Witness(gap, n, on_a, on_b)
 
 
-def _nearest_page(two: Two) -> Page:
+def nearest_page(two: Two) -> Page:
     """Return the page that gives one candidate, that of the least gap."""
     page = PAIRS[type(two.a), type(two.b)]
-    return lambda a, X_a, b, X_b: [reduce(_nearer, page(a, X_a, b, X_b))]
 
+    def nearest(*two: Any) -> list[Candidate]:
+        return [reduce(lambda one, other: chosen(one.gap <= other.gap, one, other), page(*two))]
 
-def _nearer(one: Candidate, other: Candidate) -> Candidate:
-    first = one.gap <= other.gap
-    point, normal = select(first, one.point, other.point), select(first, one.normal, other.normal)
-    return Candidate(where(first, one.gap, other.gap), point, normal)
+    return nearest

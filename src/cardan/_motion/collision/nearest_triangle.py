@@ -21,7 +21,6 @@ from cardan._algebra.arrays.cell import Table, cell
 from cardan._algebra.arrays.repeat import repeat, when
 from cardan._algebra.scalar import logical_and, minimum, sqrt, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
-from cardan._motion.collision.bounds import radius_about
 from cardan._motion.collision.candidate import FAR
 from cardan._motion.collision.convex import witness
 from cardan._motion.collision.known_tables import made_once
@@ -66,7 +65,7 @@ def triangles_of(mesh: TriangleMesh) -> Triangles:
 def nearest_triangle(a: Geometry, X_ab: SE3, mesh: TriangleMesh) -> Any:
     """Return the `Triangle` nearest to a shape, or that in which it is deepest."""
     surface, (middle, half) = triangles_of(mesh), box_about(a)
-    c, outer = X_ab.inverse_act(middle), radius_about(half)
+    c, outer = X_ab.inverse_act(middle), half.norm()
     zero = 0.0 * c.x
 
     def least(k: Scalar, best: Scalar) -> tuple[Scalar, Scalar]:
@@ -88,7 +87,7 @@ def nearest_triangle(a: Geometry, X_ab: SE3, mesh: TriangleMesh) -> Any:
 def is_apart(a: Geometry, X_ab: SE3, mesh: TriangleMesh, margin: Scalar) -> Any:
     """Return whether a shape is farther from all triangles than a margin [m]."""
     surface, (middle, half) = triangles_of(mesh), box_about(a)
-    c, outer = X_ab.inverse_act(middle), radius_about(half)
+    c, outer = X_ab.inverse_act(middle), half.norm()
     zero = 0.0 * c.x
 
     def also(k: Scalar, apart: Scalar) -> tuple[Scalar, Scalar]:

@@ -45,6 +45,7 @@ from cardan._motion.collision.candidate import (
     FAR,
     NOWHERE,
     Candidate,
+    chosen,
     existing,
     in_precision,
     select,
@@ -378,6 +379,5 @@ def _best(kept: Sequence[Candidate], new: Candidate, size: Scalar) -> list[Candi
     for c, own in zip(kept, worth, strict=False):
         goes = logical_and(own <= worst, stays)
         stays = logical_and(stays, logical_not(goes))
-        parts = select(goes, new.point, c.point), select(goes, new.normal, c.normal)
-        found.append(Candidate(where(goes, new.gap, c.gap), *parts))
+        found.append(chosen(goes, new, c))
     return found

@@ -31,7 +31,6 @@ import numpy as np
 from cardan._algebra.errors import UnsupportedError
 from cardan._algebra.scalar import clip, logical_and, maximum, where
 from cardan._algebra.spatial import Scalar, Vector3
-from cardan._motion.collision.bounds import radius_about
 from cardan._motion.collision.candidate import FAR, Y, Z, length_and_direction, select
 from cardan._motion.collision.ray_spans import Hit, Span, ball, below_tip, face_normal, half_space, slab
 from cardan._motion.collision.rays_on_terrain import ray_on_height_field
@@ -71,7 +70,7 @@ def check_ray(shape: Geometry) -> None:
 def ball_about(shape: Geometry) -> tuple[Vector3, Scalar]:
     """Return the middle, in the shape's frame, and the radius of a ball about a shape that has an end [m]."""
     middle, half = box_about(shape)
-    return middle, radius_about(half)
+    return middle, half.norm()
 
 
 def meets_ball(middle: Vector3, radius: Scalar, o: Vector3, d: Vector3) -> Any:

@@ -40,7 +40,6 @@ Cost: 45 operations for an impulse, 110 for W.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from cardan._algebra.scalar import absolute, is_zero, logical_and, logical_or, maximum, minimum, sqrt, where
@@ -260,14 +259,6 @@ class Part(NamedTuple):
         if law.narrow is not None:
             across = across - Symmetric3.outer_square(law.narrow) * (1.0 - law.share * law.share)
         return sliding + ArticulatedInertia(across * self.drag, Matrix3.zero(), turning * self.drag)
-
-
-def worst_error(laws: Sequence[FrictionCone], impulses: Sequence[Impulse], twists: Sequence[Motion]) -> Scalar:
-    """Return the largest square of by how much a velocity is wrong."""
-    worst: Scalar = 0.0
-    for law, impulse, twist in zip(laws, impulses, twists, strict=True):
-        worst = maximum(worst, law.squared_error(impulse, law.test(impulse, twist)))
-    return worst
 
 
 def _against(slip: Motion) -> Force:

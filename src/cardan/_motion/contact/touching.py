@@ -11,7 +11,6 @@ from cardan._algebra.scalar import absolute, minimum
 from cardan._algebra.spatial import SE3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.collision import Candidate, Two, points_of
-from cardan._motion.collision.bounds import radius_about
 from cardan._motion.collision.candidate import Z
 from cardan._motion.contact.moving_point import lever_rate
 from cardan._motion.contact.point import WORLD, AtRest, Contact, ContactsOfPair
@@ -96,7 +95,7 @@ class _Collider(NamedTuple):
     @property
     def extent(self) -> float:
         """How far the shape reaches from its centre, at most."""
-        return float(radius_about(self.half))
+        return float(self.half.norm())
 
     def moves_by(self, moment: Snapshot, dt: float) -> Scalar:
         """Return how far a point of the shape moves in a time, at most, at the velocities there are [m]."""

@@ -88,7 +88,9 @@ class ContactRows:
             dissipating = FrictionCone.of(contact, self.dt)
             material.dissipation = None
             is_own = given["surface"][SURFACE.index("dissipation")] < 0.0
-            cone = _chosen(is_own, FrictionCone.of(contact, self.dt), dissipating)
+            cone = FrictionCone.of(contact, self.dt)  # the laws differ in two numbers
+            R_n = where(is_own, cone.R_n, dissipating.R_n)
+            cone = cone._replace(R_n=R_n, wanted=where(is_own, cone.wanted, dissipating.wanted))
             twist = contact.ahead(self.dt)
             ahead = Motion(twist.linear + Vector3(*given["turning"]) * (0.5 * self.dt), twist.angular)
             test = cone.test(cone.first(contact.velocity), contact.velocity)
@@ -185,11 +187,3 @@ def _row(z: Impulse, s: Vector3) -> list[Any]:
 
 def _motion(row: Any) -> Motion:
     return Motion(tuple(row[:3]), tuple(row[3:]))
-
-
-def _chosen(condition: Any, one: FrictionCone, other: FrictionCone) -> FrictionCone:
-    """Return one law or another, which differ in what comes of dissipation."""
-    values = {key: getattr(one, key) for key in CONE}
-    for key in ("R_n", "wanted"):
-        values[key] = where(condition, getattr(one, key), getattr(other, key))
-    return FrictionCone(one.normal, **values)

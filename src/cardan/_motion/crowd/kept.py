@@ -40,29 +40,32 @@ class KeptImpulses:
         within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
         own, shift = order[np.repeat(first, count) + within], np.repeat(np.arange(len(chosen)) - chosen, count)
         rest, rest_q = (a[chosen] if len(a) else a for a in (self.rest, self.rest_q))
-        return replace(self._of(own, shift), rest=rest, rest_q=rest_q)
+        return self._of(own, shift, rest=rest, rest_q=rest_q)
 
     def without(self, left_out: np.ndarray) -> KeptImpulses:
         """Return those of the worlds that a mask does not name; in the others nobody is at rest."""
         own = np.flatnonzero(~left_out[self._world])
         rest = np.where(left_out[:, None], 0, self.rest).astype(np.int32) if len(self.rest) else self.rest
-        return replace(self._of(own, 0), rest=rest, rest_q=self.rest_q)
+        return self._of(own, 0, rest=rest)
 
     @property
     def _world(self) -> np.ndarray:
         return ((self.key >> BITS) & MASK) // max(self.shapes, 1)
 
-    def _of(self, own: np.ndarray, worlds: Any) -> KeptImpulses:
-        """Return some of them, in order, of worlds with higher numbers."""
+    def _of(self, own: Any, worlds: Any, **others: Any) -> KeptImpulses:
+        """Return some of them, of worlds with higher numbers."""
         shift = worlds * self.shapes
-        key, feature, impulse = self.key[own] + ((shift << BITS) + shift), self.feature[own], self.impulse[own]
-        order = np.lexsort((feature, key))
-        return KeptImpulses(key[order], feature[order], impulse[order], self.shapes)
+        return self._with_keys(self.key[own] + ((shift << BITS) + shift), own, **others)
+
+    def _with_keys(self, key: np.ndarray, own: Any = slice(None), **others: Any) -> KeptImpulses:
+        """Return some of them under other keys, in order; and with `others` in place of what there is besides."""
+        order = np.lexsort((self.feature[own], key))
+        feature, impulse = self.feature[own][order], self.impulse[own][order]
+        return replace(self, key=key[order], feature=feature, impulse=impulse, **others)
 
     def moved(self, worlds: int) -> KeptImpulses:
         """Return the same of worlds with higher numbers."""
-        shift = worlds * self.shapes
-        return replace(self, key=self.key + ((shift << BITS) + shift))
+        return self._of(slice(None), worlds)
 
     def renumbered(self, numbers: np.ndarray, nodes: np.ndarray, shapes: int) -> KeptImpulses:
         """Return those of contacts that another scene has, too; all are awake.
@@ -77,25 +80,21 @@ class KeptImpulses:
         own = np.flatnonzero((numbers[a] >= 0) & (numbers[b] >= 0) & (nodes[a] > nodes[b]))
         first, second = (world[own] * shapes + numbers[side[own]] for side in (a, b))
         key = (UNKNOWN << 2 * BITS) | (first << BITS) | second
-        order = np.lexsort((self.feature[own], key))
-        return KeptImpulses(key[order], self.feature[own][order], self.impulse[own][order], shapes)
+        return self._with_keys(key, own, shapes=shapes, rest=NOBODY[0], rest_q=NOBODY[1])
 
     def of_kinds(self, kind: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> KeptImpulses:
         """Return the same with kinds of pairs that were not known, by what gives them of the numbers of shapes."""
         if not len(self.key) or self.key[0] >= 0:
             return self
         a, b = (self.key >> BITS) & MASK, self.key & MASK
-        key = (kind(a, b).astype(np.int64) << 2 * BITS) | (a << BITS) | b
-        order = np.lexsort((self.feature, key))
-        return replace(self, key=key[order], feature=self.feature[order], impulse=self.impulse[order])
+        return self._with_keys((kind(a, b).astype(np.int64) << 2 * BITS) | (a << BITS) | b)
 
     @staticmethod
     def together(parts: Sequence[KeptImpulses]) -> KeptImpulses:
         """Return those of several groups of worlds in one list."""
-        key, feature, impulse = (np.concatenate([getattr(p, n) for p in parts]) for n in ("key", "feature", "impulse"))
-        order = np.lexsort((feature, key))
-        rest, rest_q = (np.concatenate([getattr(p, name) for p in parts]) for name in ("rest", "rest_q"))
-        return KeptImpulses(key[order], feature[order], impulse[order], parts[0].shapes, rest, rest_q)
+        names = "key", "feature", "impulse", "rest", "rest_q"
+        found = replace(parts[0], **{name: np.concatenate([getattr(p, name) for p in parts]) for name in names})
+        return found._with_keys(found.key)
 
     def arrays(self) -> dict[str, np.ndarray]:
         shapes = np.array(self.shapes)

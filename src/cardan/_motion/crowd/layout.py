@@ -14,7 +14,6 @@ from cardan._compiler.kernels import aligned_empty
 from cardan._dynamics.algorithms.kinematic import heavy
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._motion.collision import has_page
-from cardan._motion.collision.bounds import radius_about
 from cardan._motion.contact.point import AtRest
 from cardan._motion.contact.touching import AHEAD, SKIN, ContactPair
 from cardan._motion.crowd.kinds import BASE, Ball, Kind, Tree, hinges_of, kinds_of
@@ -49,13 +48,9 @@ class Scene(NamedTuple):
 
     model: Model
     shapes: Sequence[Shape]  # for collision, in document order
-    families: Sequence[int]  # of each shape: those of one family do not touch one another; -1 for none
-    apart: Sequence[tuple[int, int]]  # further pairs of shapes that never touch
-    together: Sequence[tuple[int, int]]  # pairs that do although they are of one family
+    rules: Any  # which of them may touch: `simulation/pairs.Rules`
     stiffness: Sequence[float]  # of each shape's surface, where it has none of its own [N/m]
     kinematic: Sequence[str]
-    own: Mapping[tuple[int, int], ContactSurface]  # contact of pairs that has a surface of its own
-    partners: Callable[[int], np.ndarray]  # the shapes that may touch one
     pair: Callable[[int, int], ContactPair]  # two of them, the first on what moves
     closing: int | None = None  # under XPBD, passes over the joints
 
@@ -66,7 +61,7 @@ class Layout:
     def __init__(self, scene: Scene, worlds: int) -> None:
         self.scene, self.worlds = scene, worlds
         self.kinds = kinds_of(scene.model, scene.kinematic, scene.closing is not None)
-        self.own = sorted(scene.own.items(), key=lambda row: row[0])
+        self.own = sorted(scene.rules.surfaces.items(), key=lambda row: row[0])
         self.owner = {
             node.index: (k, i, n)
             for k, kind in enumerate(self.kinds)
@@ -130,7 +125,9 @@ class Layout:
                 kind.pairs, kind.balls = met[0], balls[0]
                 kind.alike = [a == met[0] and b == balls[0] for a, b in zip(met, balls, strict=True)]
                 kind.shapes = shapes
-                of_others = (tree_of[self.scene.partners(i)] != (k, t) for t, own in enumerate(shapes) for i in own)
+                of_others = (
+                    tree_of[self.scene.rules.partners(i)] != (k, t) for t, own in enumerate(shapes) for i in own
+                )
                 kind.is_lonely = not any(others.any() for others in of_others)
                 is_driven = kind.kinematic or any(self.scene.shapes[i].surface_velocity for i in shapes[0])
                 kind.hinges = () if kind.touches_itself or is_driven else hinges_of(kind.model)
@@ -156,7 +153,7 @@ class Layout:
         names = {model.bodies[k].name: b.name for k, b in zip(tree.bodies, kind.model.bodies, strict=True)}
         found = []
         for i in shapes:
-            partners = self.scene.partners(i)
+            partners = self.scene.rules.partners(i)
             partners = partners[np.isin(self.base_of[partners], (-1, tree.base if kind.is_spread else -1))]
             is_fixed, is_own = tree_of[partners, 0] < 0, (tree_of[partners] == own).all(axis=1)
             for j in partners[is_fixed | (is_own & (partners > i) & itself)].tolist():
@@ -272,7 +269,7 @@ class Layout:
         at_rest: dict[Any, AtRest] = {}
         rows: list[dict[str, Any]] = []
         sizes: list[float] = []
-        for family, shape in zip(scene.families, scene.shapes, strict=True):
+        for family, shape in zip(scene.rules.families, scene.shapes, strict=True):
             own = self._placed(shape, at_rest)
             geometry = shape.geometry
             own["shape_kind"] = kinds.setdefault(row_kind(geometry), (len(kinds), geometry))[0]
@@ -304,7 +301,7 @@ class Layout:
             np.maximum.at(found, tree[tree >= 0], reach[tree >= 0])
         c.ground = wholes(i for i, shape in enumerate(scene.shapes) if type(shape.geometry) in ENDLESS)
         c.grounds = len(c.ground)
-        c.apart, c.together = keys_of(scene.apart), keys_of(scene.together)
+        c.apart, c.together = keys_of(scene.rules.apart), keys_of(scene.rules.together)
         c.apart_count, c.together_count = len(c.apart), len(c.together)
         of_two = [a.combined(b) for a, b in product(materials, repeat=2)]
         c.surfaces, c.surface_count = _surfaces([*of_two, *(own.material for _, own in self.own)]), len(materials)
@@ -332,7 +329,7 @@ class Layout:
         rows: list[tuple[int, tuple[int, int], tuple[int, int]]] = []
         for t in np.flatnonzero((c.tree_world == 0) & (c.tree_hinges > 0)):
             shapes = np.flatnonzero(c.node_tree[c.shape_node[: c.shapes]] == t)
-            met = {i: np.intersect1d(self.scene.partners(i), shapes).tolist() for i in shapes.tolist()}
+            met = {i: np.intersect1d(self.scene.rules.partners(i), shapes).tolist() for i in shapes.tolist()}
             pairs = [(i, j) for i, others in met.items() for j in others if i < j]
             first[t], count[t] = len(rows), len(pairs)
             rows += sorted(self._inner(c, shapes, i, j) for i, j in pairs)
@@ -393,7 +390,7 @@ class Layout:
         """Return the middle of a shape in its node, how far it reaches from there, and half the sides of its box."""
         is_endless = type(shape.geometry) in ENDLESS
         middle, half = (Vector3.zero(), None) if is_endless else box_about(shape.geometry)
-        return self._pose_in_node(shape) @ middle, float(radius_about(half)) if half is not None else 0.0, half
+        return self._pose_in_node(shape) @ middle, float(half.norm()) if half is not None else 0.0, half
 
     def _placed(self, shape: Shape, at_rest: dict[Any, AtRest]) -> dict[str, Any]:
         """Return where a shape is, and what is felt of it."""

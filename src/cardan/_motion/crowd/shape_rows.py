@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.nested import entries_of, rebuilt
 from cardan._algebra.spatial import SE3, Vector3
 from cardan._compiler.program import Program
-from cardan._motion.collision import Candidate, check_page, count_of
-from cardan._motion.collision.candidate import chosen
+from cardan._motion.collision import Candidate, count_of
 from cardan._motion.collision.convex import witness
-from cardan._motion.collision.distance import SEARCHED
+from cardan._motion.collision.distance import SEARCHED, nearest_page
 from cardan._motion.collision.table import PAIRS, Two, in_order, kind_of, of_sizes, sizes_of, within
 from cardan._motion.contact.moving_point import lever_rate
 from cardan._motion.crowd.rows import pose_of, row_program
@@ -71,19 +69,13 @@ class ShapePair(NamedTuple):
         come. On what is fixed also the angular velocity of the node and the shape's centre there, by which the lever
         turns (`moving_point`).
         """
-        first, second = type(self.a), type(self.b)
-        check_page(first, second)
-        page = PAIRS.get((first, second))
 
         def candidates(X_a: Any, X_b: Any, local: Any, size_a: Any, size_b: Any, **more: Any) -> dict[str, Any]:
             a, b = self.measures.shape(self.a, size_a), self.measures.shape(self.b, size_b)
             X_ab, X = Two(a, pose_of(X_a), b, pose_of(X_b)).X_ab, pose_of(local)
-            reach = more["reach"][0]
-            if page is not None:
-                found = within(page, Two(a, SE3(), b, X_ab), reach)
-            else:
-                other = within(PAIRS[second, first], Two(b, SE3(), a, X_ab.inverse()), reach)
-                found = [c.seen_from_b(X_ab) for c in other]
+            two, is_other = in_order(Two(a, SE3(), b, X_ab))
+            found = within(PAIRS[type(two.a), type(two.b)], two, more["reach"][0])
+            found = [c.seen_from_b(X_ab) for c in found] if is_other else found
             found = [Candidate(c.gap, X @ c.point, X.rotation @ c.normal) for c in found]
             result = {"gap": [c.gap for c in found], "point": [[*c.point] for c in found]}
             result["normal"] = [[*c.normal] for c in found]
@@ -107,14 +99,10 @@ class ShapePair(NamedTuple):
         def apart(P_a: Any, P_b: Any, size_a: Any, size_b: Any, reach: Any) -> dict[str, Any]:
             a, b = self.measures.shape(self.a, size_a), self.measures.shape(self.b, size_b)
             two, is_other = in_order(Two(a, pose_of(P_a), b, pose_of(P_b)))
-            page = PAIRS[type(two.a), type(two.b)]
-            if page in SEARCHED:
+            if PAIRS[type(two.a), type(two.b)] in SEARCHED:
                 gap, way, *_ = witness(*two, reach=reach[0])
             else:
-                found = page(two.a, SE3(), two.b, two.X_ab)
-                gap, way = reduce(
-                    lambda one, c: chosen(c.gap < one[0], (c.gap, c.normal), one), found[1:], found[0][::2]
-                )
+                ((gap, _, way),) = nearest_page(two)(two.a, SE3(), two.b, two.X_ab)
             return {"apart": [gap], "way": [*(-(two.X_ab.rotation.transpose_apply(way)) if is_other else way)]}
 
         columns = {"P_a": 12, "P_b": 12, "size_a": self.sizes[0], "size_b": self.sizes[1], "reach": 1}

@@ -24,8 +24,6 @@ from cardan._dynamics.call.function import Function
 from cardan._motion.contact import LAWS, contacts
 from cardan._motion.contact.lengths import bounded, lengths
 from cardan._motion.contact.point import Contact
-from cardan._motion.simulation.collide import check_pages
-from cardan._motion.simulation.pairs import warn_of_many
 from cardan._motion.simulation.solvers.solver import (
     SHARED,
     YES,
@@ -128,7 +126,7 @@ class Featherstone(TableSolver):
 
     @cached_property
     def _by_tables(self) -> TableSteps:
-        return TableSteps(self.world, self.dt, bool(self.limits), self.iterations, self.sleep)
+        return TableSteps(self.world, self.dt, limits=bool(self.limits), iterations=self.iterations, sleep=self.sleep)
 
     @property
     def _bounded(self) -> list[str]:
@@ -149,10 +147,7 @@ class Featherstone(TableSolver):
                     by = f"solver Featherstone with contact={self.contact!r}"
                     raise UnsupportedError(f"the {key} of a surface ({pair.name})", by, "ask for contact='convex'")
         if self.contact:  # here, and not in the first step
-            pairs = self.world.pairs
-            check_pages(pairs.of_each_kind() if self.tables else pairs)
-            if not self.tables:
-                warn_of_many(self.world.name, pairs)
+            self._check_touching()
         if self._bounded and self.contact != "convex":
             by = f"solver Featherstone with contact={self.contact!r}"
             raise UnsupportedError(f"the bounds of joint {self._bounded[0]!r}", by, "ask for contact='convex'")

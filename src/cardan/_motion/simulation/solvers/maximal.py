@@ -32,8 +32,6 @@ from cardan._motion.maximal_steps import (
 )
 from cardan._motion.maximal_steps.bodies import PartialStep
 from cardan._motion.maximal_steps.non_penetration import estimated
-from cardan._motion.simulation.collide import check_pages
-from cardan._motion.simulation.pairs import warn_of_many
 from cardan._motion.simulation.solvers.solver import SHARED, YES, checked_steps, left_out
 from cardan._motion.simulation.solvers.step_function import Settings, StepInputs, state_after, step_function
 from cardan._motion.simulation.solvers.table_steps import TableSolver, TableSteps, what_is_no_row
@@ -125,10 +123,7 @@ class Maximal(TableSolver):
     def _check_support(self) -> None:
         super()._check_support()
         if self.contacts:
-            pairs = self.world.pairs
-            check_pages(pairs.of_each_kind() if self.tables else pairs)
-            if not self.tables:
-                warn_of_many(self.world.name, pairs)
+            self._check_touching()
 
     def _unusual_pairs(self) -> Iterator[ContactPair]:
         """Yield the pairs of shapes whose surfaces run, or have more friction than one coefficient."""
@@ -280,7 +275,7 @@ class XPBD(Maximal):
 
     @cached_property
     def _by_tables(self) -> TableSteps:
-        return TableSteps(self.world, self.dt, bool(self.limits), None, closing=self.iterations)
+        return TableSteps(self.world, self.dt, self.iterations, limits=bool(self.limits))
 
 
 class Variational(Maximal):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, pairwise
 from threading import Lock
 from typing import Any, NamedTuple
@@ -20,8 +20,9 @@ from cardan._motion.crowd.engine import Engine
 from cardan._motion.crowd.kept import NOTHING, KeptImpulses
 from cardan._motion.crowd.kinds import are_long
 from cardan._motion.crowd.layout import Scene
+from cardan._motion.simulation.collide import check_pages
 from cardan._motion.simulation.control import Control
-from cardan._motion.simulation.pairs import Rules
+from cardan._motion.simulation.pairs import Rules, warn_of_many
 from cardan._motion.simulation.solvers.solver import CompiledSolver, Stepper, checked_steps, control_names
 from cardan._motion.simulation.state import Clock, State, start_of
 from cardan._motion.simulation.world import World
@@ -99,38 +100,16 @@ class Stepped(NamedTuple):
 
 
 class TableSteps:
-    """Takes steps of a world, some worlds on each thread."""
+    """Takes steps of a world, some worlds on each thread; `closing` and `options` are as `Scene` and `Engine` have."""
 
-    def __init__(
-        self,
-        world: World,
-        dt: float,
-        limits: bool,
-        iterations: int | None,
-        sleep: float | None = None,
-        closing: int | None = None,
-    ) -> None:
-        self.world, self.dt, self.limits, self.iterations, self.sleep = world, dt, limits, iterations, sleep
-        self.closing = closing
-        pairs, rules = world.pairs, world.pairs.rules
-        shapes = [solid.shape for solid in rules.solids]
-        self.scene = Scene(
-            world.model,
-            shapes,
-            rules.families,
-            list(rules.apart),
-            list(rules.together),
-            pairs.stiffness,
-            world.kinematic,
-            rules.surfaces,
-            rules.partners,
-            pairs.pair,
-            closing,
-        )
+    def __init__(self, world: World, dt: float, closing: int | None = None, **options: Any) -> None:
+        self.world, self.dt, self.closing, self.options = world, dt, closing, options
+        pairs, shapes = world.pairs, [solid.shape for solid in world.pairs.rules.solids]
+        self.scene = Scene(world.model, shapes, pairs.rules, pairs.stiffness, world.kinematic, pairs.pair, closing)
         self._idle: dict[tuple[int, int, bool], list[Engine]] = {}  # nobody steps by them now
 
     def __reduce__(self) -> Any:
-        return TableSteps, (self.world, self.dt, self.limits, self.iterations, self.sleep, self.closing)
+        return partial(TableSteps, **self.options), (self.world, self.dt, self.closing)
 
     def _engine(self, key: tuple[int, int, bool], given: Mapping[str, np.ndarray], kept: KeptImpulses | None) -> Engine:
         """Return what steps worlds, loaded; it is nobody else's until it is back in the list of its key."""
@@ -146,8 +125,7 @@ class TableSteps:
         return engine
 
     def _made(self, worlds: int, pushed: bool) -> Engine:
-        options: dict[str, Any] = {"limits": self.limits, "iterations": self.iterations, "sleep": self.sleep}
-        return Engine(self.scene, self.dt, worlds, pushed=pushed, **options)
+        return Engine(self.scene, self.dt, worlds, pushed=pushed, **self.options)
 
     def step(self, given: Mapping[str, np.ndarray], kept: KeptImpulses | None, steps: int) -> Stepped:
         """Return what comes of steps from arrays of a state and a control, each of all worlds."""
@@ -261,6 +239,13 @@ class TableSolver(CompiledSolver):
 
     sleep: float | None = None
     _tables_asked: bool | None = False
+
+    def _check_touching(self) -> None:
+        """Raise `UnsupportedError` for pairs of shapes that no page knows; warn of more than a program should have."""
+        pairs = self.world.pairs
+        check_pages(pairs.of_each_kind() if self.tables else pairs)
+        if not self.tables:
+            warn_of_many(self.world.name, pairs)
 
     @cached_property
     def tables(self) -> bool:
