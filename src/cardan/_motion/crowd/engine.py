@@ -17,7 +17,6 @@ from cardan._motion.crowd.kept import NOBODY, NOTHING, KeptImpulses
 from cardan._motion.crowd.layout import Layout, Scene, starts_of
 from cardan._motion.crowd.maximal_rows import MaximalRows
 from cardan._motion.crowd.sleep import REST
-from cardan._motion.crowd.sparse import CROWDED
 from cardan._motion.crowd.step import take_steps
 from cardan._motion.crowd.sweep_rows import accelerated_program, body_program, meeting_program, visit_program
 from cardan._motion.crowd.sweeps import ALONE
@@ -25,6 +24,7 @@ from cardan._motion.crowd.tables import (
     APART,
     BLOCKS,
     CONTACTS,
+    CROWDED,
     NEAR,
     ORDER,
     PATCHES,
@@ -228,7 +228,7 @@ class Engine:
         c.allocate(trees + 2, "island_trees", "island_patches", "island_vector", "island_block", "island_triple")
         c.allocate(trees + 2, "island_going", "island_count", "island_swept", "island_residual", "island_left")
         c.allocate(trees + 2, "laid_island", "laid_swept")
-        c.allocate(trees + 2, "island_within", "island_worst", "island_early")
+        c.allocate(trees + 2, "island_within", "island_worst", "island_early", "island_long", "island_chain")
         c.allocate(alone + 1, "neighbours", "degree", "order", "place", "sizes", "columns")
         c.allocate(alone + 1, "list_after", "list_before", "seen")
         c.allocate(CROWDED + 1, "later", "list_head")

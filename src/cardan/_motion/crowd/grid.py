@@ -11,7 +11,8 @@ Cost: 27 cells a ball and grid.
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, I32, I64, INT, REAL, TRUTH, floor, kernel
+from cardan._compiler.kernels import F64, I64, INT, REAL, TRUTH, floor, kernel
+from cardan._motion.crowd.tables import Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
@@ -26,34 +27,34 @@ FARTHEST = 2.0**60
 """The last cell on either side: it holds all beyond, so that its number is whole. Neighbours stay neighbours."""
 
 
-@kernel(radius=F64[:], n=INT, level=I32[:], used=I32[:], width=F64[:], returns=INT)
-def find_levels(radius, n, level, used, width):
+@kernel(c=Crowd, radius=F64[:], n=INT, returns=INT)
+def find_levels(c, radius, n):
     """Find each ball's grid, -1 for a negative radius, and which there are: the coarsest first; return how many."""
     for k in range(LEVELS):
-        used[k] = 0
-        width[k] = FINEST
+        c.used[k] = 0
+        c.width[k] = FINEST
     for i in range(n):
-        level[i] = -1
+        c.level[i] = -1
         if radius[i] >= 0.0:
             size = FINEST
             k = 0
             while size < 2.0 * radius[i] and k < LEVELS - 1:
                 size *= 2.0
                 k += 1
-            level[i] = k
-            used[k] = 1
-            width[k] = max(width[k], ROUNDING * 2.0 * radius[i])
-    width[LEVELS - 1] = BOUNDLESS
+            c.level[i] = k
+            c.used[k] = 1
+            c.width[k] = max(c.width[k], ROUNDING * 2.0 * radius[i])
+    c.width[LEVELS - 1] = BOUNDLESS
     count = 0
     for k in range(LEVELS):
-        if used[k] == 1:
-            used[count] = k
-            width[count] = width[k]
+        if c.used[k] == 1:
+            c.used[count] = k
+            c.width[count] = c.width[k]
             count += 1
     for k in range(count // 2):
         other = count - 1 - k
-        used[k], used[other] = used[other], used[k]
-        width[k], width[other] = width[other], width[k]
+        c.used[k], c.used[other] = c.used[other], c.used[k]
+        c.width[k], c.width[other] = c.width[other], c.width[k]
     return count
 
 
@@ -77,42 +78,39 @@ def do_meet(centre, radius, i, j):
     return total < reach * reach
 
 
-@kernel(
-    centre=F64[:, 3], radius=F64[:], n=INT, level=I32[:], used=I32[:], width=F64[:], grids=INT, cell=I64[:, 3],
-    head=I32[:], following=I32[:], mask=INT, pairs=I32[:, 2], most=INT, returns=INT,
-)  # fmt: skip
-def find_near(centre, radius, n, level, used, width, grids, cell, head, following, mask, pairs, most):
-    """Find pairs of balls that meet; return how many there are, -1 if more than `most`."""
+@kernel(c=Crowd, centre=F64[:, 3], radius=F64[:], n=INT, grids=INT, returns=INT)
+def find_near(c, centre, radius, n, grids):
+    """Find pairs of balls that meet; return how many there are, -1 if there is no room for them."""
     count = 0
-    for h in range(mask + 1):
-        head[h] = -1
+    for h in range(c.hash_mask + 1):
+        c.head[h] = -1
     for g in range(grids):
         for i in range(n):
-            if level[i] != used[g]:
+            if c.level[i] != c.used[g]:
                 continue
             for m in range(g + 1):
-                x = cell_of(centre[i, 0], width[m])
-                y = cell_of(centre[i, 1], width[m])
-                z = cell_of(centre[i, 2], width[m])
+                x = cell_of(centre[i, 0], c.width[m])
+                y = cell_of(centre[i, 1], c.width[m])
+                z = cell_of(centre[i, 2], c.width[m])
                 for u in range(x - 1, x + 2):
                     for v in range(y - 1, y + 2):
                         for w in range(z - 1, z + 2):
-                            j = head[hashed(u, v, w, used[m], mask)]
+                            j = c.head[hashed(u, v, w, c.used[m], c.hash_mask)]
                             while j >= 0:
-                                is_there = cell[j, 0] == u and cell[j, 1] == v and cell[j, 2] == w
-                                if is_there and level[j] == used[m] and do_meet(centre, radius, i, j):
-                                    if count == most:
+                                is_there = c.cell[j, 0] == u and c.cell[j, 1] == v and c.cell[j, 2] == w
+                                if is_there and c.level[j] == c.used[m] and do_meet(centre, radius, i, j):
+                                    if count == c.near_most:
                                         return -1
-                                    pairs[count, 0] = i
-                                    pairs[count, 1] = j
+                                    c.near[count, 0] = i
+                                    c.near[count, 1] = j
                                     count += 1
-                                j = following[j]
-            cell[i, 0] = cell_of(centre[i, 0], width[g])
-            cell[i, 1] = cell_of(centre[i, 1], width[g])
-            cell[i, 2] = cell_of(centre[i, 2], width[g])
-            h = hashed(cell[i, 0], cell[i, 1], cell[i, 2], level[i], mask)
-            following[i] = head[h]
-            head[h] = i
+                                j = c.following[j]
+            c.cell[i, 0] = cell_of(centre[i, 0], c.width[g])
+            c.cell[i, 1] = cell_of(centre[i, 1], c.width[g])
+            c.cell[i, 2] = cell_of(centre[i, 2], c.width[g])
+            h = hashed(c.cell[i, 0], c.cell[i, 1], c.cell[i, 2], c.level[i], c.hash_mask)
+            c.following[i] = c.head[h]
+            c.head[h] = i
     return count
 
 

@@ -59,6 +59,8 @@ def number_islands(c):
             root = root_of(c, t)
             if root == t:
                 c.island_of[t] = count
+                c.island_long[count] = 0
+                c.island_chain[count] = 0
                 count += 1
                 c.island_trees[count] = 0
                 c.island_patches[count] = 0
@@ -85,6 +87,8 @@ def list_islands(c):
     for t in range(c.trees):
         i = c.island_of[t]
         if i >= 0:
+            c.island_long[i] = max(c.island_long[i], int(c.tree_borne[t] >= 0))
+            c.island_chain[i] = max(c.island_chain[i], int(c.middle[c.tree_kind[t]] != 0))
             k = c.island_going[i]
             c.members[k] = t
             c.member_node[k] = c.tree_node[t]
@@ -117,24 +121,6 @@ def may_be_swept(c, i):
 
 
 @kernel(c=Crowd, i=INT, returns=TRUTH)
-def has_long_trees(c, i):
-    """Return whether any tree of an island has no matrix (`long_trees`)."""
-    is_there = False
-    for k in range(c.island_trees[i], c.island_trees[i + 1]):
-        is_there = is_there or c.tree_borne[c.members[k]] >= 0
-    return is_there
-
-
-@kernel(c=Crowd, i=INT, returns=TRUTH)
-def has_long_chains(c, i):
-    """Return whether any tree of an island takes Coriolis forces of the step's middle (`whips`)."""
-    is_there = False
-    for k in range(c.island_trees[i], c.island_trees[i + 1]):
-        is_there = is_there or c.middle[c.tree_kind[c.members[k]]] != 0
-    return is_there
-
-
-@kernel(c=Crowd, i=INT, returns=TRUTH)
 def is_heap(c, i):
     """Return whether all patches of an island are single contacts, as of balls: there sweeps go far."""
     is_single = True
@@ -157,11 +143,9 @@ def order_island(c, i, most):
         a = tree_of(c, c.found_shapes[p, 0])
         b = tree_of(c, c.found_shapes[p, 1])
         is_block = b >= 0 and a != b and c.tree_borne[a] < 0 and c.tree_borne[b] < 0
-        if is_block and not connect(c.neighbours, c.degree, c.member_of[a], c.member_of[b]):
+        if is_block and not connect(c, c.member_of[a], c.member_of[b]):
             return False
-    return eliminate(
-        c.neighbours, c.degree, c.sizes, n, c.order, c.place, c.list_head, c.list_after, c.list_before, c.seen, most
-    )
+    return eliminate(c, n, most)
 
 
 @kernel(c=Crowd, i=INT)
@@ -174,9 +158,7 @@ def lay_out_island(c, i):
     triple = c.island_triple[i]
     starts = tail(c.starts, vector + i)  # one more for each island
     rows = tail(c.rows, block)
-    blocks = find_pattern(
-        c.neighbours, c.degree, n, c.order, c.sizes, c.place, c.columns, c.later, starts, rows, c.block_most - block
-    )
+    blocks = find_pattern(c, n, starts, rows, c.block_most - block)
     if blocks < 0:
         c.lacking = BLOCKS
         return

@@ -232,11 +232,8 @@ def list_pairs(c, world):
             c.listed_ball[s, k] = c.ball[s, k]
         c.listed_radius[s] = c.reach[s] + c.shape_slack[s] + STEPS * c.pace[s] if c.shape_endless[s] == 0 else -1.0
     radius = tail(c.listed_radius, first)
-    grids = find_levels(radius, n, c.level, c.used, c.width)
-    found = find_near(
-        tail(c.ball, first), radius, n, c.level, c.used, c.width, grids, c.cell, c.head, c.following, c.hash_mask,
-        c.near, c.near_most,
-    )  # fmt: skip
+    grids = find_levels(c, radius, n)
+    found = find_near(c, tail(c.ball, first), radius, n, grids)
     if found < 0:
         c.lacking = NEAR
         return

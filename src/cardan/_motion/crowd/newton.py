@@ -12,7 +12,7 @@ Cost: an iteration takes 1300 operations for two loose bodies that touch, and th
 from __future__ import annotations
 
 from cardan._compiler.kernels import I32, I64, INT, LANES, REAL, TRUTH, kernel, run, sqrt, tail
-from cardan._motion.crowd.islands import contacts_of, has_long_chains, has_long_trees
+from cardan._motion.crowd.islands import contacts_of
 from cardan._motion.crowd.long_trees import add_borne, add_ties, clear_borne, push_side, see_side
 from cardan._motion.crowd.narrow import key_in_world, place_among
 from cardan._motion.crowd.sides import BORNE, IDENTITY, NONE, add_block, add_product, clear, find_sides, sum_answers
@@ -136,7 +136,7 @@ def solve_island(c, i):
         add_patch(c, n, L, x, starts, rows)
     columns = c.island_vector[i + 1] - vector
     is_positive = factor(starts, columns, tail(c.triples, c.island_triple[i]), tail(c.ends, vector), L)
-    if has_long_trees(c, i):
+    if c.island_long[i] == 1:
         add_ties(c, i, starts, rows, columns, L, x)
     solve(starts, rows, columns, L, x)
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
@@ -178,7 +178,7 @@ def errors_of(c, i):
         if c.tree_elements[t] > 0 and c.is_leaving == 0:
             held = c.tree_error[t] if not c.tree_error[t] <= held else held
     worst = sqrt(worst)
-    if has_long_trees(c, i):
+    if c.island_long[i] == 1:
         worst = c.island_left[i] if not c.island_left[i] <= worst else worst
     return worst, held
 
@@ -252,7 +252,7 @@ def solve_group(c, first, end, chains):
     run(c.response, behind - begin, begin)
     run_joints(c, c.lines, first, end)
     for i in range(first, end):
-        if c.island_going[i] == 1 and (chains == 0 or has_long_chains(c, i)):
+        if c.island_going[i] == 1 and (chains == 0 or c.island_chain[i] == 1):
             solve_island(c, i)
     run_joints(c, c.bearing, first, end)
 
@@ -262,7 +262,7 @@ def predict_group(c, first, end):
     """Take the first iteration of islands with long chains: it says with which velocities the others are taken."""
     chains = 0
     for i in range(first, end):
-        chains += 1 if c.island_going[i] == 1 and has_long_chains(c, i) else 0
+        chains += 1 if c.island_going[i] == 1 and c.island_chain[i] == 1 else 0
     if chains > 0:
         solve_group(c, first, end, 1)
         run_joints(c, c.middle, first, end)

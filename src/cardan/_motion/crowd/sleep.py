@@ -95,12 +95,9 @@ def wake_disturbed(c):
 def wake_touched(c):
     """Wake the islands that a body awake touches, or may in this step; return whether there are any."""
     for p in range(c.patches):
-        a = c.node_tree[c.shape_node[c.found_shapes[p, 0]]]
-        b = c.node_tree[c.shape_node[c.found_shapes[p, 1]]]
-        if c.tree_alone[a] == ASLEEP:
-            c.rest_woken[island_asleep(c, a)] = 1
-        if b >= 0 and c.tree_alone[b] == ASLEEP:
-            c.rest_woken[island_asleep(c, b)] = 1
+        for side in range(2):
+            if is_asleep(c, c.found_shapes[p, side]):
+                c.rest_woken[island_asleep(c, c.node_tree[c.shape_node[c.found_shapes[p, side]]])] = 1
     return wake(c) > 0
 
 

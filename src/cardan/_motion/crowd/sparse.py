@@ -16,11 +16,9 @@ Cost: 432 operations a triple.
 from __future__ import annotations
 
 from cardan._compiler.kernels import I32, INT, LANES, TRUTH, fma, kernel, scratch, sqrt
+from cardan._motion.crowd.tables import CROWDED, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
-
-CROWDED = 192
-"""The most neighbours, fill and all, with which a factor is found."""
 
 
 @kernel(C=LANES[:, 6], c=INT, A=LANES[:, 6], a=INT, B=LANES[:, 6], b=INT)
@@ -139,180 +137,171 @@ def solve(starts, rows, n, L, x):
             x[j, e] = total * L[d, e, e]
 
 
-@kernel(near=I32[:, CROWDED], degree=I32[:], i=INT, j=INT, returns=TRUTH)
-def connect(near, degree, i, j):
+@kernel(c=Crowd, i=INT, j=INT, returns=TRUTH)
+def connect(c, i, j):
     """Make i and j neighbours, if they are not; False if one of them has no room for more."""
-    for k in range(degree[i]):
-        if near[i, k] == j:
+    for k in range(c.degree[i]):
+        if c.neighbours[i, k] == j:
             return True
-    if degree[i] == CROWDED or degree[j] == CROWDED:
+    if c.degree[i] == CROWDED or c.degree[j] == CROWDED:
         return False
-    near[i, degree[i]] = j
-    near[j, degree[j]] = i
-    degree[i] += 1
-    degree[j] += 1
+    c.neighbours[i, c.degree[i]] = j
+    c.neighbours[j, c.degree[j]] = i
+    c.degree[i] += 1
+    c.degree[j] += 1
     return True
 
 
-@kernel(head=I32[:], after=I32[:], before=I32[:], i=INT, degree=INT)
-def put(head, after, before, i, degree):
+@kernel(c=Crowd, i=INT, degree=INT)
+def put(c, i, degree):
     """Put i first in the list of a degree."""
-    first = head[degree]
-    after[i] = first
-    before[i] = -1
+    first = c.list_head[degree]
+    c.list_after[i] = first
+    c.list_before[i] = -1
     if first >= 0:
-        before[first] = i
-    head[degree] = i
+        c.list_before[first] = i
+    c.list_head[degree] = i
 
 
-@kernel(head=I32[:], after=I32[:], before=I32[:], i=INT, degree=INT)
-def take(head, after, before, i, degree):
+@kernel(c=Crowd, i=INT, degree=INT)
+def take(c, i, degree):
     """Take i out of the list of a degree."""
-    if before[i] >= 0:
-        after[before[i]] = after[i]
+    if c.list_before[i] >= 0:
+        c.list_after[c.list_before[i]] = c.list_after[i]
     else:
-        head[degree] = after[i]
-    if after[i] >= 0:
-        before[after[i]] = before[i]
+        c.list_head[degree] = c.list_after[i]
+    if c.list_after[i] >= 0:
+        c.list_before[c.list_after[i]] = c.list_before[i]
 
 
-@kernel(near=I32[:, CROWDED], degree=I32[:], i=INT, j=INT)
-def forget(near, degree, i, j):
+@kernel(c=Crowd, i=INT, j=INT)
+def forget(c, i, j):
     """Take j out of the neighbours of i."""
-    last = degree[i] - 1
+    last = c.degree[i] - 1
     for k in range(last):
-        if near[i, k] == j:
-            near[i, k] = near[i, last]
-    degree[i] = last
+        if c.neighbours[i, k] == j:
+            c.neighbours[i, k] = c.neighbours[i, last]
+    c.degree[i] = last
 
 
-@kernel(near=I32[:, CROWDED], degree=I32[:], i=INT, j=INT, seen=I32[:], returns=TRUTH)
-def join_neighbours(near, degree, i, j, seen):
+@kernel(c=Crowd, i=INT, j=INT, returns=TRUTH)
+def join_neighbours(c, i, j):
     """Make the other neighbours of i those of its neighbour j; False if there is no room for them."""
-    count = degree[j]
+    count = c.degree[j]
     for k in range(count):
-        seen[near[j, k]] = j
-    for m in range(degree[i]):
-        other = near[i, m]
-        if other != j and seen[other] != j:
+        c.seen[c.neighbours[j, k]] = j
+    for m in range(c.degree[i]):
+        other = c.neighbours[i, m]
+        if other != j and c.seen[other] != j:
             if count == CROWDED:
                 return False
-            near[j, count] = other
+            c.neighbours[j, count] = other
             count += 1
     for k in range(count):
-        seen[near[j, k]] = -1
-    degree[j] = count
+        c.seen[c.neighbours[j, k]] = -1
+    c.degree[j] = count
     return True
 
 
-@kernel(
-    near=I32[:, CROWDED], degree=I32[:], i=INT, order=I32[:], place=I32[:], k=INT, sizes=I32[:], most=INT,
-    returns=TRUTH,
-)  # fmt: skip
-def finish_order(near, degree, i, order, place, k, sizes, most):
+@kernel(c=Crowd, i=INT, k=INT, most=INT, returns=TRUTH)
+def finish_order(c, i, k, most):
     """Order what is left behind place k, where all are neighbours of i and of one another."""
     products = 0
-    left = degree[i]
+    left = c.degree[i]
     for m in range(left):
-        j = near[i, m]
-        order[k + 1 + m] = j
-        place[j] = k + 1 + m
-        degree[j] = left - 1 - m
-        below = sizes[j]
-        for e in range(degree[j]):
-            near[j, e] = near[i, m + 1 + e]
-            below += sizes[near[j, e]]
-        products += sizes[j] * below * below // 2
+        j = c.neighbours[i, m]
+        c.order[k + 1 + m] = j
+        c.place[j] = k + 1 + m
+        c.degree[j] = left - 1 - m
+        below = c.sizes[j]
+        for e in range(c.degree[j]):
+            c.neighbours[j, e] = c.neighbours[i, m + 1 + e]
+            below += c.sizes[c.neighbours[j, e]]
+        products += c.sizes[j] * below * below // 2
     return products <= most
 
 
-@kernel(
-    near=I32[:, CROWDED], degree=I32[:], sizes=I32[:], n=INT, order=I32[:], place=I32[:], head=I32[:], after=I32[:],
-    before=I32[:], seen=I32[:], most=INT, returns=TRUTH,
-)  # fmt: skip
-def eliminate(near, degree, sizes, n, order, place, head, after, before, seen, most):
+@kernel(c=Crowd, n=INT, most=INT, returns=TRUTH)
+def eliminate(c, n, most):
     """Find the order of least degree; the neighbours of each are then those that come later, fill and all.
 
     False if that takes more than so many products of blocks, or something has too many neighbours.
     """
     for d in range(CROWDED + 1):
-        head[d] = -1
+        c.list_head[d] = -1
     for k in range(n):
         i = n - 1 - k  # so that of equals the first is taken
-        put(head, after, before, i, degree[i])
-        seen[i] = -1
+        put(c, i, c.degree[i])
+        c.seen[i] = -1
     products = 0
     for k in range(n):
         d = 0
-        while head[d] < 0:
+        while c.list_head[d] < 0:
             d += 1
-        i = head[d]
-        take(head, after, before, i, d)
-        order[k] = i
-        place[i] = k
-        below = sizes[i]
+        i = c.list_head[d]
+        take(c, i, d)
+        c.order[k] = i
+        c.place[i] = k
+        below = c.sizes[i]
         for m in range(d):
-            below += sizes[near[i, m]]
-        products += sizes[i] * below * below // 2
+            below += c.sizes[c.neighbours[i, m]]
+        products += c.sizes[i] * below * below // 2
         if products > most:
             return False
         if d == n - 1 - k:
-            return finish_order(near, degree, i, order, place, k, sizes, most - products)
+            return finish_order(c, i, k, most - products)
         for m in range(d):
-            j = near[i, m]
-            take(head, after, before, j, degree[j])
-            forget(near, degree, j, i)
-            if not join_neighbours(near, degree, i, j, seen):
+            j = c.neighbours[i, m]
+            take(c, j, c.degree[j])
+            forget(c, j, i)
+            if not join_neighbours(c, i, j):
                 return False
         for m in range(d):
-            j = near[i, d - 1 - m]
-            put(head, after, before, j, degree[j])
+            j = c.neighbours[i, d - 1 - m]
+            put(c, j, c.degree[j])
     return True
 
 
-@kernel(near=I32[CROWDED], degree=INT, place=I32[:], found=I32[:])
-def sort_by_place(near, degree, place, found):
+@kernel(c=Crowd, i=INT)
+def sort_by_place(c, i):
     """Find the places of neighbours in the order, the first first."""
-    for m in range(degree):
-        own = place[near[m]]
+    for m in range(c.degree[i]):
+        own = c.place[c.neighbours[i, m]]
         k = m
-        while k > 0 and found[k - 1] > own:
-            found[k] = found[k - 1]
+        while k > 0 and c.later[k - 1] > own:
+            c.later[k] = c.later[k - 1]
             k -= 1
-        found[k] = own
+        c.later[k] = own
 
 
-@kernel(
-    near=I32[:, CROWDED], degree=I32[:], n=INT, order=I32[:], sizes=I32[:], place=I32[:], columns=I32[:], found=I32[:],
-    starts=I32[:], rows=I32[:], most=INT, returns=INT,
-)  # fmt: skip
-def find_pattern(near, degree, n, order, sizes, place, columns, found, starts, rows, most):
+@kernel(c=Crowd, n=INT, starts=I32[:], rows=I32[:], most=INT, returns=INT)
+def find_pattern(c, n, starts, rows, most):
     """Find the rows of each column of L, where i has `sizes[i]` columns; return how many blocks, -1 if beyond `most`.
 
     `columns[k]` is the first column of what comes at place k of the order, and after the last their number.
     """
-    columns[0] = 0
+    c.columns[0] = 0
     for k in range(n):
-        columns[k + 1] = columns[k] + sizes[order[k]]
+        c.columns[k + 1] = c.columns[k] + c.sizes[c.order[k]]
     count = 0
     for k in range(n):
-        later = degree[order[k]]
-        sort_by_place(near[order[k]], later, place, found)
+        later = c.degree[c.order[k]]
+        sort_by_place(c, c.order[k])
         below = 0
         for m in range(later):
-            below += columns[found[m] + 1] - columns[found[m]]
-        for c in range(columns[k], columns[k + 1]):
-            starts[c] = count
-            if count + columns[k + 1] - c + below > most:
+            below += c.columns[c.later[m] + 1] - c.columns[c.later[m]]
+        for column in range(c.columns[k], c.columns[k + 1]):
+            starts[column] = count
+            if count + c.columns[k + 1] - column + below > most:
                 return -1
-            for r in range(c, columns[k + 1]):
+            for r in range(column, c.columns[k + 1]):
                 rows[count] = r
                 count += 1
             for m in range(later):
-                for r in range(columns[found[m]], columns[found[m] + 1]):
+                for r in range(c.columns[c.later[m]], c.columns[c.later[m] + 1]):
                     rows[count] = r
                     count += 1
-    starts[columns[n]] = count
+    starts[c.columns[n]] = count
     return count
 
 

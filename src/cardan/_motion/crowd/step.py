@@ -19,7 +19,6 @@ from cardan._motion.crowd.islands import (
     COSTLY,
     are_laid_out,
     find_islands,
-    has_long_trees,
     is_heap,
     lay_out_island,
     may_be_swept,
@@ -148,7 +147,7 @@ def lay_out_islands(c):
     if c.lacking != 0:
         return
     for i in range(c.islands):
-        is_laid = c.island_block[i] < c.island_block[i + 1] or has_long_trees(c, i)
+        is_laid = c.island_block[i] < c.island_block[i + 1] or c.island_long[i] == 1
         c.island_going[i] = 1 if is_laid else 0
         if c.island_going[i] == 1:
             c.island_count[i] = 0
@@ -158,17 +157,12 @@ def lay_out_islands(c):
 
 
 @kernel(c=Crowd)
-def begin_islands(c):
+def solve_islands(c):
     sweep_heaps(c)
     if c.lacking == 0:
         lay_out_islands(c)
     if c.lacking == 0:
         sweep(c)
-
-
-@kernel(c=Crowd)
-def solve_islands(c):
-    begin_islands(c)
     if c.lacking == 0:
         iterate(c)
 

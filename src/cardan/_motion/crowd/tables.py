@@ -8,10 +8,10 @@ Lists whose length a step finds out have room for so many rows (`..._most`), and
 from __future__ import annotations
 
 from cardan._compiler.kernels import F64, I32, I64, INT, LANES, REAL, Record
-from cardan._motion.crowd.sparse import CROWDED
 
 BITS = 26  # of the number of a shape in a key of a pair
 MASK = (1 << BITS) - 1
+CROWDED = 192  # the most neighbours of a tree, fill and all, with which a factor is found
 
 
 class Crowd(Record):
@@ -320,6 +320,8 @@ class Crowd(Record):
     island_going = I32[:]
     island_count = I32[:]  # iterations, or sweeps
     island_swept = I32[:]
+    island_long = I32[:]  # whether any of its trees has no matrix (`long_trees`)
+    island_chain = I32[:]  # whether any takes Coriolis forces of the step's middle (`whips`)
     island_residual = F64[:]
     tree_column = I32[:]
     # --- patterns of islands, and what they were made of last: as long as that is the same, they are ---

@@ -26,7 +26,7 @@ from cardan._dynamics.algorithms.cluster import bends
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.drives import DriveCommand, JointForces
 from cardan._dynamics.algorithms.gyroscopic import gyroscopic_couple, gyroscopic_efforts
-from cardan._dynamics.algorithms.health import is_sound
+from cardan._dynamics.algorithms.health import is_sound, kept
 from cardan._dynamics.algorithms.implicit import Snapshot, borne_by_tree, implicit_dynamics
 from cardan._dynamics.algorithms.kinematic import KinematicJoints
 from cardan._dynamics.algorithms.linear import lumped, with_diagonal
@@ -369,11 +369,6 @@ class TreeRows:
         """Return what a step from q, v leaves; q and v themselves if what comes of it is no number."""
         q_after, v_after, a = joints.at_end(*after)
         sound = is_sound(q_after, v_after, a)
-        kept = [_chosen(sound, *both) for both in ((q_after, q), (v_after, v))]
         residual = reduce(maximum, (e * (1.0 / self.dt) for e in bends(joints.model, list(q), q_after)), residual)
-        found = {"q_after": kept[0], "v_after": kept[1], "sound": [where(sound, 1.0, 0.0)], "a": a}
-        return found | {"residual": [residual]}
-
-
-def _chosen(sound: Any, new: Sequence[Any], old: Sequence[Any]) -> list[Any]:
-    return [where(sound, a, b) for a, b in zip(new, old, strict=True)]
+        found = {"q_after": kept(sound, q_after, q), "v_after": kept(sound, v_after, v), "a": a}
+        return found | {"sound": [where(sound, 1.0, 0.0)], "residual": [residual]}
