@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from cardan._compiler.kernels import I32, I64, INT, kernel
-from cardan._motion.crowd.batches import run_kinds, run_where
+from cardan._motion.crowd.batches import copy, run_kinds, run_where
 from cardan._motion.crowd.itself import is_known_apart
 from cardan._motion.crowd.sleep import ASLEEP
 from cardan._motion.crowd.tables import BITS, MASK, Crowd
@@ -28,8 +28,7 @@ def try_alone(c):
     """Take the steps of robots that may touch themselves, but are listed with no other, as if they did not."""
     for t in range(c.trees):
         if c.tree_met[t] == 1:
-            for v in range(c.hinge_v[t], c.hinge_v[t] + c.tree_hinges[t]):
-                c.v_after[v] = c.v_rows[v]
+            copy(c.v_after, c.hinge_v[t], c.v_rows, c.hinge_v[t], c.tree_hinges[t])
     for k in range(c.kinds):
         if c.looking[k] != 0:
             run_where(c, c.tree_met, c.alone[k], k, 0)
@@ -92,18 +91,16 @@ def mark_meeting(c, flags, keys, count, value):
 @kernel(c=Crowd, keys=I64[:], count=INT, world=INT, returns=INT)
 def note_couples(c, keys, count, world):
     """Note which robots of a world are listed with others, and leave out what others have; return how many are left."""
-    for k in range(c.kinds):
-        each = c.kind_rows[k] // c.worlds
-        for t in range(c.kind_tree[k] + world * each, c.kind_tree[k] + (world + 1) * each):
-            c.tree_met[t] = 1 if c.joined == 1 else 1 - c.tree_alike[t]
-            c.tree_coupled[t] = 1 if c.tree_hinges[t] > 0 else c.tree_met[t]
-            for n in range(c.tree_ball[t], c.tree_ball[t + 1]):
-                s = c.ball_shape[n]
-                if s >= 0:
-                    for e in range(3):
-                        c.listed_balls[n, e] = c.ball[s, e]
-                    c.listed_balls[n, 3] = c.reach[s]
-                    c.tree_slack[t] = min(c.tree_slack[t], c.shape_slack[s]) if n > c.tree_ball[t] else c.shape_slack[s]
+    for m in range(world * c.world_trees, (world + 1) * c.world_trees):
+        t = c.world_tree[m]
+        c.tree_met[t] = 1 if c.joined == 1 else 1 - c.tree_alike[t]
+        c.tree_coupled[t] = 1 if c.tree_hinges[t] > 0 else c.tree_met[t]
+        for n in range(c.tree_ball[t], c.tree_ball[t + 1]):
+            s = c.ball_shape[n]
+            if s >= 0:
+                copy(c.listed_balls[n], 0, c.ball[s], 0, 3)
+                c.listed_balls[n, 3] = c.reach[s]
+                c.tree_slack[t] = min(c.tree_slack[t], c.shape_slack[s]) if n > c.tree_ball[t] else c.shape_slack[s]
     if c.joined == 1:
         return count
     mark_meeting(c, c.tree_met, keys, count, 1)

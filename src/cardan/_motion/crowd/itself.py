@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from cardan._compiler.kernels import F64, I32, INT, REAL, TRUTH, kernel, run, sqrt, tail
 from cardan._motion.contact.touching import SKIN
-from cardan._motion.crowd.batches import add_key, end_of_kind, gather_pair, order_keys, run_pairs
+from cardan._motion.crowd.batches import add_key, copy, end_of_kind, gather_pair, order_keys, run_pairs
 from cardan._motion.crowd.tables import APART, BITS, MASK, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -296,8 +296,7 @@ def may_close(c, row, k):
     n = number_of(c, t, p)
     gap = c.pair_gap[row, 0]
     c.inner_gap[n] = gap
-    for e in range(3):
-        c.inner_way[n, e] = c.pair_way[row, e]
+    copy(c.inner_way[n], 0, c.pair_way[row], 0, 3)
     margin = c.inner_margin[place_of_margin(c, t, p)]
     time = (c.horizon + FURTHER) * c.dt * ((gap - margin) / (c.key_reach[k] - margin))
     c.tree_time[t] = min(time, c.tree_time[t])

@@ -19,6 +19,7 @@ Cost: a recursion an iteration, and one more for each step of conjugate gradient
 from __future__ import annotations
 
 from cardan._compiler.kernels import F64, I32, INT, LANES, REAL, TRUTH, fma, kernel, run
+from cardan._motion.crowd.batches import copy
 from cardan._motion.crowd.sides import BORNE, IDENTITY, between_nodes, sum_answers
 from cardan._motion.crowd.sparse import solve
 from cardan._motion.crowd.tables import Crowd
@@ -102,21 +103,21 @@ def move_side(c, n, side):
         c.wrench[1] = total
 
 
-@kernel(c=Crowd, n=INT, side=INT, x=LANES[:])
-def push_side(c, n, side, x):
-    """Add G^T of `wrench` to the right side x, or to what the body of a long tree bears."""
+@kernel(c=Crowd, n=INT, side=INT)
+def push_side(c, n, side):
+    """Add G^T of `wrench` to the right side, or to what the body of a long tree bears."""
     G = c.patch_sides[n, side]
     tree = c.patch_trees[n, side]
     if G == BORNE:
         add_wrench(c, n, side)
     elif G == IDENTITY:
-        x[c.tree_column[tree]] = x[c.tree_column[tree]] + c.wrench[0]
+        c.x[c.tree_column[tree]] = c.x[c.tree_column[tree]] + c.wrench[0]
     else:
         for k in range(c.tree_blocks[tree]):
-            total = x[c.tree_column[tree] + k]
+            total = c.x[c.tree_column[tree] + k]
             for e in range(6):
                 total = fma(c.GT[G + k, e], c.wrench[0, e], total)
-            x[c.tree_column[tree] + k] = total
+            c.x[c.tree_column[tree] + k] = total
 
 
 @kernel(c=Crowd, n=INT, side=INT, a=LANES[:], first=INT)
@@ -167,31 +168,28 @@ def cross_ties(c, given, seen):
                 seen[t, 6 * side + i] = total
 
 
-@kernel(c=Crowd, i=INT, columns=INT, x=LANES[:], w=F64[:, 12])
-def push_ties(c, i, columns, x, w):
+@kernel(c=Crowd, i=INT, columns=INT, w=F64[:, 12])
+def push_ties(c, i, columns, w):
     """Put b + G^T w on the right side, and in what long trees bear."""
     for k in range(columns):
-        x[k] = c.right[k]
+        c.x[k] = c.right[k]
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
         tree = c.members[m]
         if c.tree_borne[tree] >= 0:
             for row in range(c.tree_borne[tree], c.tree_borne[tree] + c.tree_nodes[tree]):
-                for e in range(6):
-                    c.borne[row, e] = c.borne_first[row, e]
+                copy(c.borne[row], 0, c.borne_first[row], 0, 6)
     for t in range(c.ties):
         for side in range(2):
             for e in range(6):
                 c.wrench[0, e] = w[t, 6 * side + e]
-            push_side(c, c.tie_patch[t], side, x)
+            push_side(c, c.tie_patch[t], side)
 
 
-@kernel(
-    c=Crowd, i=INT, starts=I32[:], rows=I32[:], columns=INT, L=LANES[:, 6], x=LANES[:], w=F64[:, 12], u=F64[:, 12]
-)  # fmt: skip
-def respond(c, i, starts, rows, columns, L, x, w, u):
+@kernel(c=Crowd, i=INT, starts=I32[:], rows=I32[:], columns=INT, w=F64[:, 12], u=F64[:, 12])
+def respond(c, i, starts, rows, columns, w, u):
     """Find u = G a at ties of the solution P^-1 (b + G^T w)."""
-    push_ties(c, i, columns, x, w)
-    solve(starts, rows, columns, L, x)
+    push_ties(c, i, columns, w)
+    solve(starts, rows, columns, c.L, c.x)
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
         tree = c.members[m]
         k = c.tree_kind[tree]
@@ -201,7 +199,7 @@ def respond(c, i, starts, rows, columns, L, x, w, u):
     for t in range(c.ties):
         for side in range(2):
             c.wrench[1] = 0.0
-            see_side(c, c.tie_patch[t], side, x, c.tree_column[c.patch_trees[c.tie_patch[t], side]])
+            see_side(c, c.tie_patch[t], side, c.x, c.tree_column[c.patch_trees[c.tie_patch[t], side]])
             for e in range(6):
                 u[t, 6 * side + e] = c.wrench[1, e]
 
@@ -215,10 +213,10 @@ def dot(c, a, b):
     return total
 
 
-@kernel(c=Crowd, i=INT, starts=I32[:], rows=I32[:], columns=INT, L=LANES[:, 6], x=LANES[:])
-def follow_gradients(c, i, starts, rows, columns, L, x):
+@kernel(c=Crowd, i=INT, starts=I32[:], rows=I32[:], columns=INT)
+def follow_gradients(c, i, starts, rows, columns):
     """Find what the cross terms of ties do, w, by conjugate gradients from w = 0 on."""
-    respond(c, i, starts, rows, columns, L, x, c.tie_w, c.tie_free)
+    respond(c, i, starts, rows, columns, c.tie_w, c.tie_free)
     cross_ties(c, c.tie_free, c.tie_r)
     for t in range(c.ties):
         for e in range(12):
@@ -229,7 +227,7 @@ def follow_gradients(c, i, starts, rows, columns, L, x):
     change = 1.0
     count = 0
     while change > 0.0 and count < STEPS * c.ties:
-        respond(c, i, starts, rows, columns, L, x, c.tie_r, c.tie_u)
+        respond(c, i, starts, rows, columns, c.tie_r, c.tie_u)
         for t in range(c.ties):
             for e in range(12):
                 c.tie_u[t, e] -= c.tie_free[t, e]
@@ -257,21 +255,20 @@ def follow_gradients(c, i, starts, rows, columns, L, x):
     c.island_left[i] = c.dt * change
 
 
-@kernel(c=Crowd, i=INT, columns=INT, x=LANES[:])
-def keep_right(c, i, columns, x):
+@kernel(c=Crowd, i=INT, columns=INT)
+def keep_right(c, i, columns):
     """Note the right side without what the cross terms of ties do."""
     for k in range(columns):
-        c.right[k] = x[k]
+        c.right[k] = c.x[k]
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
         tree = c.members[m]
         if c.tree_borne[tree] >= 0:
             for row in range(c.tree_borne[tree], c.tree_borne[tree] + c.tree_nodes[tree]):
-                for e in range(6):
-                    c.borne_first[row, e] = c.borne[row, e]
+                copy(c.borne_first[row], 0, c.borne[row], 0, 6)
 
 
-@kernel(c=Crowd, i=INT, starts=I32[:], rows=I32[:], columns=INT, L=LANES[:, 6], x=LANES[:])
-def add_ties(c, i, starts, rows, columns, L, x):
+@kernel(c=Crowd, i=INT, starts=I32[:], rows=I32[:], columns=INT)
+def add_ties(c, i, starts, rows, columns):
     """Add what the cross terms of an island's ties do; its matrix without them is factored.
 
     What is then to be solved is P alone, and what long trees bear is all there is to it.
@@ -279,9 +276,9 @@ def add_ties(c, i, starts, rows, columns, L, x):
     c.island_left[i] = 0.0
     find_ties(c, i)
     if c.ties > 0:
-        keep_right(c, i, columns, x)
+        keep_right(c, i, columns)
         for t in range(c.ties):
             for e in range(12):
                 c.tie_w[t, e] = 0.0
-        follow_gradients(c, i, starts, rows, columns, L, x)
-        push_ties(c, i, columns, x, c.tie_w)
+        follow_gradients(c, i, starts, rows, columns)
+        push_ties(c, i, columns, c.tie_w)

@@ -15,6 +15,7 @@ from cardan._motion.contact.touching import AHEAD, SKIN
 from cardan._motion.crowd.alone import leave_alone, look_at_room, note_couples
 from cardan._motion.crowd.batches import (
     add_key,
+    copy,
     end_of_kind,
     gather_pair,
     length_from,
@@ -228,8 +229,7 @@ def list_pairs(c, world):
     first = world * n
     at = world * c.listed_most
     for s in range(first, first + n):
-        for k in range(3):
-            c.listed_ball[s, k] = c.ball[s, k]
+        copy(c.listed_ball[s], 0, c.ball[s], 0, 3)
         c.listed_radius[s] = c.reach[s] + c.shape_slack[s] + STEPS * c.pace[s] if c.shape_endless[s] == 0 else -1.0
     radius = tail(c.listed_radius, first)
     grids = find_levels(c, radius, n)
@@ -287,8 +287,8 @@ def list_keys(c):
             if not are_asleep(c, key) and are_near(c, (key >> BITS) & MASK, key & MASK):
                 count = add_key(c, count, key, 0, 0.0)
         middle = count
-        for n in range(c.world_trees):
-            t = c.world_tree[world * c.world_trees + n]
+        for n in range(world * c.world_trees, (world + 1) * c.world_trees):
+            t = c.world_tree[n]
             if c.tree_touched[t] == 1:
                 count = list_touching(c, t, count)
         if start < middle < count:
@@ -355,16 +355,14 @@ def recall_impulses(c):
         while k < c.kept and (c.kept_key[k] < key or (c.kept_key[k] == key and c.kept_feature[k] < feature)):
             k += 1
         if k < c.kept and c.kept_key[k] == key and c.kept_feature[k] == feature:
-            for e in range(3):
-                c.found_impulse[n, e] = c.kept_impulse[k, e]
+            copy(c.found_impulse[n], 0, c.kept_impulse[k], 0, 3)
 
 
 @kernel(c=Crowd, to=INT, source=INT)
 def move_kept(c, to, source):
     c.kept_key[to] = c.kept_key[source]
     c.kept_feature[to] = c.kept_feature[source]
-    for e in range(3):
-        c.kept_impulse[to, e] = c.kept_impulse[source, e]
+    copy(c.kept_impulse[to], 0, c.kept_impulse[source], 0, 3)
 
 
 @kernel(c=Crowd, returns=INT)

@@ -11,7 +11,7 @@ Cost: an iteration takes 1300 operations for two loose bodies that touch, and th
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import I32, I64, INT, LANES, REAL, TRUTH, kernel, run, sqrt, tail
+from cardan._compiler.kernels import I32, I64, INT, REAL, TRUTH, kernel, run, sqrt, tail
 from cardan._motion.crowd.islands import contacts_of
 from cardan._motion.crowd.long_trees import add_borne, add_ties, clear_borne, push_side, see_side
 from cardan._motion.crowd.narrow import key_in_world, place_among
@@ -60,8 +60,8 @@ def fill_contacts(c):
 # --- the equation of motion -----------------------------------------------------------------------------------------
 
 
-@kernel(c=Crowd, n=INT, column=INT, L=LANES[:, 6], starts=I32[:], rows=I32[:])
-def add_column(c, n, column, L, starts, rows):
+@kernel(c=Crowd, n=INT, column=INT, starts=I32[:], rows=I32[:])
+def add_column(c, n, column, starts, rows):
     """Add G_i^T T for all blocks i of a patch whose row is not above a column, T = Z G of that column."""
     for side in range(2):
         G = c.patch_sides[n, side]
@@ -72,13 +72,13 @@ def add_column(c, n, column, L, starts, rows):
                 if row >= column:
                     at = find_block(starts, rows, row, column)
                     if G == IDENTITY:
-                        add_block(L, at, c.T, 0)
+                        add_block(c.L, at, c.T, 0)
                     else:
-                        add_product(L, at, c.GT, G + k, c.T, 0)
+                        add_product(c.L, at, c.GT, G + k, c.T, 0)
 
 
-@kernel(c=Crowd, n=INT, L=LANES[:, 6], x=LANES[:], starts=I32[:], rows=I32[:])
-def add_patch(c, n, L, x, starts, rows):
+@kernel(c=Crowd, n=INT, starts=I32[:], rows=I32[:])
+def add_patch(c, n, starts, rows):
     """Add G^T Z G and G^T f of a patch to the matrix and the right side of its island."""
     sum_answers(c, n)
     for side in range(2):
@@ -86,7 +86,7 @@ def add_patch(c, n, L, x, starts, rows):
         if G == BORNE:
             add_borne(c, n, side)
         elif G != NONE:
-            push_side(c, n, side, x)
+            push_side(c, n, side)
             tree = c.patch_trees[n, side]
             for k in range(c.tree_blocks[tree]):
                 column = c.tree_column[tree] + k
@@ -95,23 +95,23 @@ def add_patch(c, n, L, x, starts, rows):
                     add_block(c.T, 0, c.Z, 0)
                 else:
                     add_product(c.T, 0, c.Z, 0, c.G, G + k)
-                add_column(c, n, column, L, starts, rows)
+                add_column(c, n, column, starts, rows)
 
 
-@kernel(c=Crowd, tree=INT, L=LANES[:, 6], x=LANES[:], starts=I32[:])
-def add_tree(c, tree, L, x, starts):
+@kernel(c=Crowd, tree=INT, starts=I32[:])
+def add_tree(c, tree, starts):
     """Add M + W and tau - h of a tree."""
     first = c.tree_column[tree]
     block = c.tree_mass[tree]
     for k in range(c.tree_blocks[tree]):
         vector = c.tree_first[tree] + k
         diagonal = starts[first + k]
-        x[first + k] = c.force[vector] + c.line[vector]
+        c.x[first + k] = c.force[vector] + c.line[vector]
         for r in range(c.tree_blocks[tree] - k):
-            add_block(L, diagonal + r, c.mass, block)
+            add_block(c.L, diagonal + r, c.mass, block)
             block += 1
         for e in range(6):
-            L[diagonal, e, e] += c.armature[vector, e]
+            c.L[diagonal, e, e] += c.armature[vector, e]
 
 
 @kernel(c=Crowd, i=INT, returns=TRUTH)
@@ -123,27 +123,25 @@ def solve_island(c, i):
     vector = c.island_vector[i]
     starts = tail(c.starts, vector + i)
     rows = tail(c.rows, c.island_block[i])
-    L = c.L  # of one island after the other
-    x = c.x
     for b in range(c.island_block[i + 1] - c.island_block[i]):
-        clear(L, b)
+        clear(c.L, b)  # of one island after the other
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
         if c.tree_borne[c.members[m]] >= 0:
             clear_borne(c, c.members[m])
         else:
-            add_tree(c, c.members[m], L, x, starts)
+            add_tree(c, c.members[m], starts)
     for n in range(c.island_patches[i], c.island_patches[i + 1]):
-        add_patch(c, n, L, x, starts, rows)
+        add_patch(c, n, starts, rows)
     columns = c.island_vector[i + 1] - vector
-    is_positive = factor(starts, columns, tail(c.triples, c.island_triple[i]), tail(c.ends, vector), L)
+    is_positive = factor(starts, columns, tail(c.triples, c.island_triple[i]), tail(c.ends, vector), c.L)
     if c.island_long[i] == 1:
-        add_ties(c, i, starts, rows, columns, L, x)
-    solve(starts, rows, columns, L, x)
+        add_ties(c, i, starts, rows, columns)
+    solve(starts, rows, columns, c.L, c.x)
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
         tree = c.members[m]
         if c.tree_borne[tree] < 0:
             for k in range(c.tree_blocks[tree]):
-                c.change[c.tree_first[tree] + k] = x[c.tree_column[tree] + k]
+                c.change[c.tree_first[tree] + k] = c.x[c.tree_column[tree] + k]
     return is_positive
 
 

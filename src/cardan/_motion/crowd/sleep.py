@@ -20,6 +20,7 @@ Cost: 20 numbers are read for each body asleep.
 from __future__ import annotations
 
 from cardan._compiler.kernels import INT, REAL, TRUTH, kernel, sqrt
+from cardan._motion.crowd.batches import copy
 from cardan._motion.crowd.tables import BITS, MASK, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -135,8 +136,7 @@ def settle(c):
             c.tree_placed[t] = 1
             c.tree_alone[t] = ASLEEP
             c.tree_sound[t] = 1.0
-            for e in range(c.tree_q[t], c.tree_q[t] + NQ):
-                c.q_after[e] = c.q_rows[e]
+            copy(c.q_after, c.tree_q[t], c.q_rows, c.tree_q[t], NQ)
             stop(c, t)
 
 
