@@ -134,9 +134,9 @@ class ContactRows:
     def reaction(self) -> Program:
         """Return the program of what an acceleration of its node does to a contact: the impulse, the next decision."""
 
-        def reaction(law: Any, ahead: Any, test: Any, change: Any) -> dict[str, Any]:
+        def reaction(law: Any, ahead: Any, test: Any, row_change: Any) -> dict[str, Any]:
             cone, place = self._law_of(law)
-            own = place.inverse_act(_motion(change))
+            own = place.inverse_act(_motion(row_change))
             twist = self._twist_of(ahead) + own * self.dt
             part, s = self._decided(cone, test)
             g = part.at(twist - s)
@@ -147,7 +147,7 @@ class ContactRows:
             found = {"after": self._impulse(after), "impulse": self._impulse(g)}
             return found | {"error": [cone.squared_error(g, after)]}
 
-        return row_program("reaction", self._columns | {"change": 6}, reaction)
+        return row_program("reaction", self._columns | {"row_change": 6}, reaction)
 
     @property
     def _columns(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from cardan._motion.crowd.grid import LEVELS
 from cardan._motion.crowd.itself import BEYOND
 from cardan._motion.crowd.kept import NOBODY, NOTHING, KeptImpulses
 from cardan._motion.crowd.layout import Layout, Scene, starts_of
-from cardan._motion.crowd.maximal_rows import MaximalRows
+from cardan._motion.crowd.maximal_rows import leaving_program, moved_program
 from cardan._motion.crowd.sleep import REST
 from cardan._motion.crowd.step import take_steps
 from cardan._motion.crowd.sweep_rows import accelerated_program, body_program, meeting_program, visit_program
@@ -148,10 +148,9 @@ class Engine:
     def _add_tree_programs(self, k: int) -> None:
         """Make what steps the trees of a kind that meet others: of robots not before one does."""
         c, rows_of = self.c, self.trees[k]
-        own = MaximalRows(rows_of) if rows_of.closing else None
         c.start[k] = self._made(rows_of.start(), k)
-        c.finish[k] = self._made((own.leaving if own else rows_of.finish)(), k)
-        c.carrying[k] = self._made(own.moved(), k) if own else 0
+        c.finish[k] = self._made(leaving_program(rows_of) if rows_of.closing else rows_of.finish(), k)
+        c.carrying[k] = self._made(moved_program(rows_of), k) if rows_of.closing else 0
         if rows_of.elements:
             both = rows_of.lines(), rows_of.reaction()
             c.lines[k], c.joint_reaction[k] = (self._made(p, k) for p in both)
@@ -305,8 +304,9 @@ class Engine:
         if kept is not None:
             self._told = None
             self.recall(kept)
-        for name, program in self._contact_programs.items():
-            program.place(self._contact_arrays(name))
+        arrays = self._contact_arrays() if self._contact_programs else {}
+        for program in self._contact_programs.values():
+            program.place(arrays)
 
     def _add_contact_programs(self) -> None:
         own = self.contacts
@@ -317,34 +317,26 @@ class Engine:
             made["begin"] = own.begin()
         made |= {"begin_body": body_program(self.dt), "accelerate_body": accelerated_program(self.dt)}
         made |= {"meet": meeting_program(own.twist), "visit": visit_program(own.rigid)}
+        arrays = self._contact_arrays()
         for name, program in made.items():
-            self._contact_programs[name] = RowProgram(program, self._contact_arrays(name))
+            self._contact_programs[name] = RowProgram(program, arrays)
             setattr(self.c, name, self._contact_programs[name].address)
         self.c.lanes = self._contact_programs["visit"].code.image.width
 
-    def _contact_arrays(self, program: str) -> dict[str, np.ndarray]:
-        """Return what a program of contacts is given, by the names of its columns."""
+    def _contact_arrays(self) -> dict[str, np.ndarray]:
+        """Return what programs of contacts, and of bodies that are swept, are given, by the names of their columns."""
         c = self.c
-        if program in ("begin_body", "accelerate_body"):
-            named = {
-                name: name for name in ("members", "member_node", "member_first", "node", "body", "free", "change")
-            }
-            named |= {"com": "tree_com", "inverse_mass": "tree_inverse_mass", "inverse": "tree_inverse"}
-            named |= {"twist": "body_change"}
-        elif program in ("meet", "visit"):
-            named = {"node": "node", "node_of": "met_node", "point": "found_point", "found_of": "met_found"}
-            named |= {"law": "law", "ahead": "ahead", "contact_of": "met_contact", "g": "found_impulse"}
-            named |= {"body_a": "body", "body_b": "body", "tree_a": "met_a", "tree_b": "met_b"}
-            named |= dict.fromkeys(("a", "b", "after_a", "after_b"), "body_change")
-            named |= {"row": "met", "impulse": "met_impulse"}
-        else:
-            columns = "node_a", "node_b", "shape_a", "shape_b", "found_of", "surface_of"
-            results = "law", "ahead", "test", "answer", "after", "impulse", "error"
-            named = {name: name for name in (*columns, *results)} | {"a": "node", "b": "node"}
-            named |= {name: f"found_{name}" for name in ("gap", "point", "normal", "turning")}
-            named |= {"surface": "surfaces", "stiffness": "shape_stiffness", "change": "row_change"}
-            named |= {"pushed": "found_impulse"}
-            named |= {f"{name}_{end}": f"shape_{name}" for name in ("centre", "weight", "runs") for end in "ab"}
+        own = "found_of", "surface_of", "law", "ahead", "test", "answer", "after", "impulse", "error", "row_change"
+        swept = "members", "member_node", "member_first", "node", "body", "free", "change", "met", "met_impulse"
+        placed = "met_contact", "met_found", "met_node", "met_a", "met_b"
+        named = {name: name for name in (*own, *swept, *placed)} | {"a": "node", "b": "node"}
+        named |= {name: f"found_{name}" for name in ("gap", "point", "normal", "turning")}
+        named |= {"surface": "surfaces", "stiffness": "shape_stiffness", "pushed": "found_impulse"}
+        named |= {name: f"tree_{name}" for name in ("com", "inverse_mass", "inverse")} | {"twist": "body_change"}
+        for end in "ab":
+            named |= {f"{name}_{end}": f"{name}_{end}" for name in ("node", "shape")}
+            named |= {f"{name}_{end}": f"shape_{name}" for name in ("centre", "weight", "runs")}
+            named |= {f"body_{end}": "body"} | dict.fromkeys((f"twist_{end}", f"after_{end}"), "body_change")
         return {name: getattr(c, array) for name, array in named.items()}
 
     # --- steps ---

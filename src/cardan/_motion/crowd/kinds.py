@@ -15,7 +15,7 @@ from cardan._dynamics.algorithms.along import are_many
 from cardan._dynamics.algorithms.chains import LARGE, depth_of, trees_of
 from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
 from cardan._motion.contact.touching import ContactPair
-from cardan._motion.crowd.rows import LANES, blocks_of
+from cardan._motion.crowd.rows import BLOCK, LANES
 from cardan._robot.joints import FreeFlyer, Joint
 from cardan._robot.joints.catalogue.of_another import renamed_primaries
 from cardan._robot.joints.derivation.programs import replaced
@@ -90,10 +90,14 @@ class Kind:
         return are_long(self.model.nodes)
 
     @property
+    def block(self) -> int:
+        """How many numbers a block of a vector has: of long trees one comes after the other."""
+        return LANES if self.is_long else BLOCK
+
+    @property
     def blocks(self) -> int:
         """How many blocks a vector of each tree has."""
-        nv = self.model.nv
-        return -(-nv // LANES) if self.is_long else blocks_of(nv)
+        return -(-self.model.nv // self.block)
 
     @property
     def matrix_blocks(self) -> int:

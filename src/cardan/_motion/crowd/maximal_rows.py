@@ -15,7 +15,6 @@ Source: `maximal_steps/xpbd.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -26,72 +25,64 @@ from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.linear import dot, with_diagonal
 from cardan._dynamics.algorithms.tree import relative_kinematics
-from cardan._motion.crowd.rows import LANES, in_blocks, row_program
+from cardan._motion.crowd.rows import LANES, row_program
 from cardan._motion.crowd.tree_rows import TreeRows
 from cardan._motion.maximal_steps.bodies import System, response
 from cardan._motion.maximal_steps.xpbd import carried
 
 
-@dataclass(frozen=True, eq=False)
-class MaximalRows:
-    """The programs of a kind of tree under XPBD, beside those of `TreeRows`."""
+def moved_program(tree: TreeRows) -> Program:
+    """Return the program of where mean velocities take bodies; `shift` are the ways of those that carry shapes."""
 
-    tree: TreeRows
+    def moved(change: Any, acting: Any, armature: Any, freely: Any, **given: Any) -> dict[str, Any]:
+        joints, state, forces = tree.begun(**given)
+        model, q, h = joints.model, state.q, tree.dt
+        a, W = tree.values(change), _inertias(tree, forces, armature)
+        system = System(model)
+        start = system.placed(q, joints.v)
+        twists = system.twists(state.relative, [h * e for e in a])
+        kick = [body.impulse(twist) for body, twist in zip(system.bodies, twists, strict=True)]
+        stepped, placed = carried(system, start, kick, q, h, tree.closing, 0.0)
+        parts = zip(stepped.v, joints.v, a, strict=True)
+        d = [(new - old) * (1.0 / h) - e for new, old, e in parts]
+        M = with_diagonal(mass_matrix.kernel(model, q), W)
+        force = [f + dot(row, d) for f, row in zip(tree.values(acting), M, strict=True)]
+        free = [f + e for f, e in zip(tree.values(freely), d, strict=True)]
+        gap = reduce(maximum, (absolute(e) for e in stepped.gaps), 0.0)
+        shift = [list(placed[i].p - start[i].p) for i in tree.kind.touching]
+        found = {"q_after": stepped.q, "v_after": stepped.v, "residual": [gap * (1.0 / h)], "shift": shift}
+        return found | {"force": tree.vector(force), "free": tree.vector(free)}
 
-    def moved(self) -> Program:
-        """Return the program of where mean velocities take bodies; `shift` are the ways of those that carry shapes."""
+    vectors = dict.fromkeys(("change", "acting", "armature", "freely"), (tree.kind.blocks, LANES))
+    return row_program("moved", tree.columns | vectors, moved, by="run_rows")
 
-        def moved(change: Any, acting: Any, armature: Any, freely: Any, **given: Any) -> dict[str, Any]:
-            tree, (joints, state, forces) = self.tree, self.tree._start(**given)
-            model, q, h = joints.model, state.q, tree.dt
-            a, W = tree._values(change), self._inertias(forces, armature)
-            system = System(model)
-            start = system.placed(q, joints.v)
-            twists = system.twists(state.relative, [h * e for e in a])
-            kick = [body.impulse(twist) for body, twist in zip(system.bodies, twists, strict=True)]
-            stepped, placed = carried(system, start, kick, q, h, tree.closing, 0.0)
-            parts = zip(stepped.v, joints.v, a, strict=True)
-            d = [(new - old) * (1.0 / h) - e for new, old, e in parts]
-            M = with_diagonal(mass_matrix.kernel(model, q), W)
-            force = [f + dot(row, d) for f, row in zip(tree._values(acting), M, strict=True)]
-            free = [f + e for f, e in zip(tree._values(freely), d, strict=True)]
-            gap = reduce(maximum, (absolute(e) for e in stepped.gaps), 0.0)
-            shift = [list(placed[i].p - start[i].p) for i in tree.kind.touching]
-            found = {"q_after": stepped.q, "v_after": stepped.v, "residual": [gap * (1.0 / h)], "shift": shift}
-            return found | {"force": in_blocks(force), "free": in_blocks(free)}
 
-        columns = self.tree.columns | dict.fromkeys(("change", "acting", "armature", "freely"), self._vector)
-        return row_program("moved", columns, moved, by="run_rows")
+def leaving_program(tree: TreeRows) -> Program:
+    """Return the program of the state after a step: velocities get what contacts still do, `kick` on each node.
 
-    def leaving(self) -> Program:
-        """Return the program of the state after a step: velocities get what contacts still do, `kick` on each node.
+    A kick is about the node's origin where the step began, in axes of the world.
+    """
 
-        A kick is about the node's origin where the step began, in axes of the world.
-        """
+    def leaving(went: Any, going: Any, kick: Any, armature: Any, gap: Any, **given: Any) -> dict[str, Any]:
+        joints, state, forces = tree.begun(**given)
+        model, h, q = joints.model, tree.dt, list(went)
+        system, W = System(model), _inertias(tree, forces, armature)
+        poses, wrenches = Kinematics(model, q).poses, [Force.zero() for _ in system.bodies]
+        for i, row in zip(tree.kind.touching, kick, strict=True):
+            push, turn = Vector3(*row[:3]), poses[i].rotation.transpose_apply
+            lever = state.poses[i].rotation @ system.bodies[i].com
+            wrenches[i] = Force(turn(push), turn(Vector3(*row[3:]) - lever.cross(push)))
+        change = response(model, q, W)(system.along(relative_kinematics(model, q), wrenches, [0.0] * model.nv))
+        v = [e + more for e, more in zip(going, change, strict=True)]
+        a = [(new - old) * (1.0 / h) for new, old in zip(v, joints.v, strict=True)]
+        return tree.ended(joints, (q, v, a), given["q"], given["v"], gap[0])
 
-        def leaving(went: Any, going: Any, kick: Any, armature: Any, gap: Any, **given: Any) -> dict[str, Any]:
-            tree, (joints, state, forces) = self.tree, self.tree._start(**given)
-            model, h, q = joints.model, tree.dt, list(went)
-            system, W = System(model), self._inertias(forces, armature)
-            poses, wrenches = Kinematics(model, q).poses, [Force.zero() for _ in system.bodies]
-            for i, row in zip(tree.kind.touching, kick, strict=True):
-                push, turn = Vector3(*row[:3]), poses[i].rotation.transpose_apply
-                lever = state.poses[i].rotation @ system.bodies[i].com
-                wrenches[i] = Force(turn(push), turn(Vector3(*row[3:]) - lever.cross(push)))
-            change = response(model, q, W)(system.along(relative_kinematics(model, q), wrenches, [0.0] * model.nv))
-            v = [e + more for e, more in zip(going, change, strict=True)]
-            a = [(new - old) * (1.0 / h) for new, old in zip(v, joints.v, strict=True)]
-            return tree.ended(joints, (q, v, a), given["q"], given["v"], gap[0])
+    own: dict[str, Any] = {"went": tree.model.nq, "going": tree.model.nv, "gap": 1}
+    own |= {"kick": (len(tree.kind.touching), 6), "armature": (tree.kind.blocks, LANES)}
+    return row_program("leaving", tree.columns | own, leaving, by="run_rows")
 
-        own = {"went": self.tree.model.nq, "going": self.tree.model.nv, "gap": 1}
-        own |= {"kick": (len(self.tree.kind.touching), 6), "armature": self._vector}
-        return row_program("leaving", self.tree.columns | own, leaving, by="run_rows")
 
-    @property
-    def _vector(self) -> tuple[int, int]:
-        return self.tree.kind.blocks, LANES
-
-    def _inertias(self, forces: Any, armature: Any) -> Sequence[Any]:
-        """Return W of all forces that answer to the acceleration, as they were decided on."""
-        _, W = forces.without_decisions()
-        return [a + b for a, b in zip(W, self.tree._values(armature), strict=True)] if self.tree.elements else W
+def _inertias(tree: TreeRows, forces: Any, armature: Any) -> Sequence[Any]:
+    """Return W of all forces that answer to the acceleration, as they were decided on."""
+    _, W = forces.without_decisions()
+    return [a + b for a, b in zip(W, tree.values(armature), strict=True)] if tree.elements else W

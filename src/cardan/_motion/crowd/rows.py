@@ -73,24 +73,14 @@ def still_row(gravity: Sequence[float]) -> list[float]:
     return [*numbers_of(SE3()), *[0.0] * 6, *(-float(e) for e in gravity), *[0.0] * 6]
 
 
-def blocks_of(nv: int) -> int:
-    """Return in how many blocks so many velocities are."""
-    return -(-nv // BLOCK)
+def in_blocks(vector: Sequence[Any], size: int) -> list[list[Any]]:
+    """Return a vector as its tables have it: so many numbers in each block."""
+    padded = [*vector, *[0.0] * (-len(vector) % size)]
+    return [[*padded[k : k + size], *[0.0] * (LANES - size)] for k in range(0, len(padded), size)]
 
 
-def in_blocks(vector: Sequence[Any]) -> list[list[Any]]:
-    padded = [*vector, *[0.0] * (-len(vector) % BLOCK)]
-    return [[*padded[k : k + BLOCK], *[0.0] * (LANES - BLOCK)] for k in range(0, len(padded), BLOCK)]
-
-
-def out_of_blocks(blocks: Sequence[Sequence[Any]], nv: int) -> list[Any]:
-    return [e for block in blocks for e in block[:BLOCK]][:nv]
-
-
-def in_lanes(vector: Sequence[Any]) -> list[list[Any]]:
-    """Return a vector of a long tree as its tables have it: one number after the other."""
-    padded = [*vector, *[0.0] * (-len(vector) % LANES)]
-    return [padded[k : k + LANES] for k in range(0, len(padded), LANES)]
+def out_of_blocks(blocks: Sequence[Sequence[Any]], size: int, nv: int) -> list[Any]:
+    return [e for block in blocks for e in block[:size]][:nv]
 
 
 def impedance_of(upper: Sequence[Any]) -> ArticulatedInertia:

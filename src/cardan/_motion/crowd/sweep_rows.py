@@ -32,7 +32,8 @@ BODY = 10  # numbers of a body: its centre of mass, 1 / m, its inverse inertia a
 ROW = 35
 MEMBERS = {"node": "member_node", "free": "member_first", "change": "member_first"}
 MEMBERS |= dict.fromkeys(("com", "inverse_mass", "inverse", "body", "twist"), "members")
-BODIES = {"a": "tree_a", "b": "tree_b", "after_a": "tree_a", "after_b": "tree_b"}
+BODIES = {f"{name}_{end}": f"met_{end}" for name in ("body", "twist", "after") for end in "ab"}
+IN_LANES = "met", "met_impulse"
 OVER = 1.3
 """Omega. Sweeps of piles of 100, 300, 1000 balls as they fall: with 1 19.5, 45, 30; with 1.3 12, 23, 21; with 1.45 16,
 22, 18. At rest there are as many with any of them."""
@@ -140,25 +141,25 @@ def accelerated_program(dt: float) -> Program:
 
 
 def meeting_program(twist: int) -> Program:
-    """Return the program of what sweeps know of a contact: `row` from its node, its law, and both bodies.
+    """Return the program of what sweeps know of a contact: `met` from its node, its law, and both bodies.
 
     Also what its impulse does to both, which is added to their twists.
     """
 
     def begin(
-        node: Any, point: Any, law: Any, ahead: Any, body_a: Any, body_b: Any, a: Any, b: Any, g: Any
+        node: Any, point: Any, law: Any, ahead: Any, body_a: Any, body_b: Any, twist_a: Any, twist_b: Any, pushed: Any
     ) -> dict[str, Any]:
         X = pose_of(node)
         at, n = X @ Vector3(*point), X.rotation @ Vector3(*law[:3])
         cone = FrictionCone(n, *law[6:11])
         end_a, end_b = (End(at - Vector3(*body[:3]), body[3], Symmetric3(body[4:])) for body in (body_a, body_b))
-        row = Meeting.between(end_a, end_b, X.rotation @ Vector3(*ahead[:3]), cone).numbers
-        return {"row": row, "impulse": [*g, 0.0]} | _moved((end_a, end_b), (a, b), Vector3(*g))
+        met, g = Meeting.between(end_a, end_b, X.rotation @ Vector3(*ahead[:3]), cone).numbers, Vector3(*pushed)
+        return {"met": met, "met_impulse": [*g, 0.0]} | _moved((end_a, end_b), (twist_a, twist_b), g)
 
     columns = {"node": NODE, "point": 3, "law": LAW, "ahead": twist, "body_a": BODY, "body_b": BODY}
-    by = {"node": "node_of", "point": "found_of", "law": "contact_of", "ahead": "contact_of", "g": "found_of"}
-    by |= BODIES | {"body_a": "tree_a", "body_b": "tree_b"}
-    return row_program("meeting", columns | {"a": LANES, "b": LANES, "g": 3}, begin, in_lanes=("row", "impulse"), by=by)
+    columns |= {"twist_a": LANES, "twist_b": LANES, "pushed": 3}
+    by = {"node": "met_node", "point": "met_found", "law": "met_contact", "ahead": "met_contact", "pushed": "met_found"}
+    return row_program("meeting", columns, begin, in_lanes=IN_LANES, by=by | BODIES)
 
 
 def _moved(ends: Sequence[End], twists: Sequence[Any], g: Vector3) -> dict[str, Any]:
@@ -171,13 +172,13 @@ def _moved(ends: Sequence[End], twists: Sequence[Any], g: Vector3) -> dict[str, 
 def visit_program(rigid: bool = False) -> Program:
     """Return the program of a visit: the twists of both bodies, the impulse, the square of its error [m^2/s^2]."""
 
-    def visit(row: Any, a: Any, b: Any, impulse: Any) -> dict[str, Any]:
-        meeting, g = Meeting.of(row), Vector3(*impulse[:3])
-        Va, Vb = (Motion(tuple(V[:3]), tuple(V[3:6])) for V in (a, b))
+    def visit(met: Any, twist_a: Any, twist_b: Any, met_impulse: Any) -> dict[str, Any]:
+        meeting, g = Meeting.of(met), Vector3(*met_impulse[:3])
+        Va, Vb = (Motion(tuple(V[:3]), tuple(V[3:6])) for V in (twist_a, twist_b))
         found = meeting.visit(Va, Vb, g, rigid)
         change = found - g
         error = change.norm_squared() * (meeting.law.inverse_mass * meeting.law.inverse_mass)
-        return {"impulse": [*found, error]} | _moved(meeting[:2], (a, b), change)
+        return {"met_impulse": [*found, error]} | _moved(meeting[:2], (twist_a, twist_b), change)
 
-    columns = {"row": ROW, "a": LANES, "b": LANES, "impulse": 4}
-    return row_program("visit", columns, visit, in_lanes=("row", "impulse"), by=BODIES)
+    columns = {"met": ROW, "twist_a": LANES, "twist_b": LANES, "met_impulse": 4}
+    return row_program("visit", columns, visit, in_lanes=IN_LANES, by=BODIES)

@@ -42,7 +42,6 @@ from cardan._motion.crowd.rows import (
     block_of,
     impedance_of,
     in_blocks,
-    in_lanes,
     numbers_of,
     out_of_blocks,
     pose_of,
@@ -90,13 +89,12 @@ class TreeRows:
     def model(self) -> Model:
         return self.kind.model
 
-    def _vector(self, values: Sequence[Any]) -> list[list[Any]]:
-        """Return a vector of the tree as tables have it: of long trees one number after the other."""
-        return in_lanes(values) if self.kind.is_long else in_blocks(values)
+    def vector(self, values: Sequence[Any]) -> list[list[Any]]:
+        """Return a vector of the tree as tables have it."""
+        return in_blocks(values, self.kind.block)
 
-    def _values(self, blocks: Any) -> list[Any]:
-        nv = self.model.nv
-        return blocks.ravel().tolist()[:nv] if self.kind.is_long else out_of_blocks(blocks, nv)
+    def values(self, blocks: Any) -> list[Any]:
+        return out_of_blocks(blocks, self.kind.block, self.model.nv)
 
     @cached_property
     def is_chain(self) -> bool:
@@ -131,24 +129,20 @@ class TreeRows:
         row_program("count", self.started, count)
         return sizes[0]
 
-    def _joints(self, given: dict[str, Any]) -> KinematicJoints:
-        values = {name: given[name] for name in self.model.inputs}
+    def begun(self, **given: Any) -> _Start:
+        values, wrenches = {name: given[name] for name in self.model.inputs}, given.get("wrenches")
         model = self.model.filled_with(values) if values else self.model
-        q, v, velocity = (list(given[name]) for name in ("q", "v", "velocity"))
-        return KinematicJoints(model, self.kind.kinematic, q, v, velocity, self.dt)
-
-    def _start(self, **given: Any) -> _Start:
-        joints, wrenches = self._joints(given), given.get("wrenches")
+        q, v, effort, position, velocity = (list(given[name]) for name in ("q", "v", "effort", "position", "velocity"))
+        joints = KinematicJoints(model, self.kind.kinematic, q, v, velocity, self.dt)
         gains = joints.model.passive("drive_stiffness"), joints.model.passive("drive_damping")
         acting = None if wrenches is None else [Force.of(tuple(row)) for row in wrenches]
-        effort, position, velocity = (list(given[name]) for name in ("effort", "position", "velocity"))
         command = joints.compensate(DriveCommand(effort, position, velocity, *gains, acting))
-        state = Snapshot(joints.model, list(given["q"]), list(joints.v), self.kind.is_long)
+        state = Snapshot(joints.model, q, list(joints.v), self.kind.is_long)
         forces = JointForces(joints.model, state.q, state.v, command, self.dt, limits=self.limits)
         return _Start(joints, state, forces)
 
     def _moment(self, **given: Any) -> _Moment:
-        joints, state, forces = self._start(**given)
+        joints, state, forces = self.begun(**given)
         damping: list[Any] = []
         state = (
             state.with_coriolis_of(list(given["coriolis_of"])) if "coriolis_of" in given else followed(state, self.dt)
@@ -187,19 +181,19 @@ class TreeRows:
         if not self.kind.is_loose:
             found["jacobian"] = self._jacobians(state)
         if not (self.elements or self.is_chain):
-            found["free"] = in_blocks(implicit_dynamics(state, efforts, W).a)
+            found["free"] = self.vector(implicit_dynamics(state, efforts, W).a)
         return found
 
     def _acting(self, state: Snapshot, efforts: Vector) -> list[Any]:
         """Return tau - h."""
         h = bias_forces.kernel(state.model, state.q, state.coriolis_of)
-        return in_blocks([t - e for t, e in zip(efforts, h, strict=True)])
+        return self.vector([t - e for t, e in zip(efforts, h, strict=True)])
 
     def middle(self) -> Program:
         """Return the program of what the first iteration of a long chain leaves: Coriolis forces of the middle."""
 
         def middle(change: Any, **given: Any) -> dict[str, Any]:
-            u = middle_velocities(self._start(**given).state, self._values(change), self.dt)
+            u = middle_velocities(self.begun(**given).state, self.values(change), self.dt)
             found: dict[str, Any] = {"coriolis_of": u, "predicting": [0.0]}
             if not self.kind.is_long:
                 _, state, _, _, efforts, _ = self._moment(**given | {"coriolis_of": u})
@@ -215,7 +209,7 @@ class TreeRows:
         """Return the program of its node rows alone."""
 
         def placing(**given: Any) -> dict[str, Any]:
-            return {"node": self._node_rows(self._start(**given).state)}
+            return {"node": self._node_rows(self.begun(**given).state)}
 
         return row_program("placing", self.columns, placing, by="run_rows")
 
@@ -223,7 +217,7 @@ class TreeRows:
         """Return the program of where its shapes are, and the middles of their boxes."""
 
         def looking(**given: Any) -> dict[str, Any]:
-            poses = self._start(**given).state.poses
+            poses = self.begun(**given).state.poses
             placed = [numbers_of(poses[ball.node] @ pose_of(ball.pose)) for ball in self.kind.balls]
             return {"pose": placed, "middle": [[*(poses[b.node] @ Vector3(*b.centre))] for b in self.kind.balls]}
 
@@ -236,7 +230,7 @@ class TreeRows:
         """
 
         def moving(listed: Any, **given: Any) -> dict[str, Any]:
-            state = self._start(**given).state
+            state = self.begun(**given).state
             slack: Any = math.inf
             for ball, row in zip(self.kind.balls, listed, strict=True):
                 centre, V = Vector3(*ball.centre), state.V[ball.node]
@@ -252,7 +246,7 @@ class TreeRows:
         """Return the program of a whole step of a tree that meets no other: that of a robot in a world of its own."""
 
         def alone(q: Any, v: Any, **given: Any) -> dict[str, Any]:
-            joints, state, forces = self._start(q=q, v=v, **given)
+            joints, state, forces = self.begun(q=q, v=v, **given)
             state = followed(state, self.dt)
             place = joints.model.nodes[0].placement  # of trees on a base
             known = self.kind.pairs or ()
@@ -279,11 +273,11 @@ class TreeRows:
             state = Snapshot(state.model, state.q, state.coriolis_of, True)
             if self.elements:
                 tau, W = (
-                    [a + b for a, b in zip(own, self._values(more), strict=True)]
+                    [a + b for a, b in zip(own, self.values(more), strict=True)]
                     for own, more in ((tau, line), (W, armature))
                 )
             found = self._borne(state, tau, W, borne.tolist(), given["predicting"][0])
-            return {"change": self._vector(found.a), "moved": [list(dA.scalars()) for dA in found.dA]}
+            return {"change": self.vector(found.a), "moved": [list(dA.scalars()) for dA in found.dA]}
 
         lines = dict.fromkeys(("line", "armature"), (self.kind.blocks, LANES))
         return row_program(
@@ -320,8 +314,8 @@ class TreeRows:
 
         def lines(held: Any, before: Any, **given: Any) -> dict[str, Any]:
             forces = self._moment(**given).forces
-            tau, W = forces.total(forces.linear(list(held), self._values(before)))
-            return {"line": self._vector(tau), "armature": self._vector(lumped(W))}
+            tau, W = forces.total(forces.linear(list(held), self.values(before)))
+            return {"line": self.vector(tau), "armature": self.vector(lumped(W))}
 
         return row_program("lines", self.started | self._decided, lines, by="run_rows")
 
@@ -330,8 +324,8 @@ class TreeRows:
 
         def reaction(held: Any, before: Any, change: Any, **given: Any) -> dict[str, Any]:
             forces = self._moment(**given).forces
-            a = self._values(change)
-            lines = forces.linear(list(held), self._values(before))
+            a = self.values(change)
+            lines = forces.linear(list(held), self.values(before))
             on = forces.on(lines, a)
             return {"held_after": on, "error": [forces.residual(on, a)]}
 
@@ -349,11 +343,10 @@ class TreeRows:
         """Return the program of the state after a step with accelerations; `sound` is 1 if it is finite."""
 
         def finish(change: Any, **given: Any) -> dict[str, Any]:
-            joints = self._joints(given)
-            state = Snapshot(joints.model, list(given["q"]), list(joints.v), self.kind.is_long)
+            joints, state, _ = self.begun(**given)
             if self.is_chain:
                 state = state.with_coriolis_of(list(given["coriolis_of"]))
-            return self._after(joints, given["q"], given["v"], self._values(change), state)
+            return self._after(joints, given["q"], given["v"], self.values(change), state)
 
         return row_program("finish", self.started | self._change, finish, by="run_rows")
 
