@@ -45,7 +45,7 @@ class Kernel:
     @cached_property
     def text(self) -> str:
         """The module in LLVM IR."""
-        return module_text(self, Kernel, self.numbers)
+        return module_text(self, self.numbers)
 
     @cached_property
     def _code(self) -> Any:

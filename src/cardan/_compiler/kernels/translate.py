@@ -61,14 +61,12 @@ def llvm(kind: Type) -> str:
 class Translator(CodeWriter):
     """Writes one kernel."""
 
-    def __init__(
-        self, function: Callable[..., Any], signature: Signature, kernel_type: type, numbers: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, own: Any, numbers: Mapping[str, Any]) -> None:
         super().__init__()
-        self.function, self.signature, self.kernel_type = function, signature, kernel_type
+        function, self.signature = own.python, own.signature
         self.scope: dict[str, Any] = {**function.__globals__, **inspect.getclosurevars(function).nonlocals, **numbers}
         self.tree: Any = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-        self.first_line = function.__code__.co_firstlineno
+        self.code = function.__code__
         self.variables: dict[str, Value] = {}  # where each name's value is kept
         self.places: list[str] = []  # of variables and arrays of its own, made at the beginning
         self.loops: list[tuple[str, str]] = []  # labels to go on at, and to leave for
@@ -95,8 +93,8 @@ class Translator(CodeWriter):
     # --- what is written ---
 
     def fail(self, why: str) -> NoReturn:
-        line = self.first_line + getattr(self.node, "lineno", 1) - 1
-        raise TargetError(f"kernel {self.signature.name}, {self.function.__code__.co_filename}:{line}: {why}")
+        line = self.code.co_firstlineno + getattr(self.node, "lineno", 1) - 1
+        raise TargetError(f"kernel {self.signature.name}, {self.code.co_filename}:{line}: {why}")
 
     def variable(self, name: str, kind: Type) -> Value:
         self.count += 1
@@ -141,16 +139,11 @@ class Translator(CodeWriter):
 
     def write_Assign(self, statement: ast.Assign) -> None:
         (target,) = statement.targets
-        if not isinstance(target, ast.Tuple):
-            self.assign(target, self.value(statement.value))
-            return
-        if isinstance(statement.value, ast.Tuple):
-            found = [self.value(e) for e in statement.value.elts]
-        else:
-            found = self.values(statement.value)
-        if len(found) != len(target.elts):
-            self.fail(f"{len(found)} values for {len(target.elts)} names")
-        for part, value in zip(target.elts, found, strict=True):
+        targets = target.elts if isinstance(target, ast.Tuple) else [target]
+        found = self.values(statement.value)
+        if len(found) != len(targets):
+            self.fail(f"{len(found)} values for {len(targets)} names")
+        for part, value in zip(targets, found, strict=True):
             self.assign(part, value)
 
     def write_AugAssign(self, statement: ast.AugAssign) -> None:
@@ -181,25 +174,26 @@ class Translator(CodeWriter):
             self.fail("only names, entries of arrays and numbers of records are given values")
 
     def write_Return(self, statement: ast.Return) -> None:
-        parts = statement.value.elts if isinstance(statement.value, ast.Tuple) else [statement.value]
-        found = [self.value(e) for e in parts if e is not None]
+        found = self.values(statement.value) if statement.value else []
         if tuple(value.kind for value in found) != self.signature.returns:
             self.fail(f"it returns {[v.kind for v in found]}, and is said to return {list(self.signature.returns)}")
         self.give([(llvm(kind), name) for kind, name in found])
         self.ended = True
 
     def write_If(self, statement: ast.If) -> None:
-        yes, no, end = self.labels("yes", "no", "end")
-        self.line(f"br i1 {self.truth(statement.test)}, label %{yes}, label %{no}")
+        self.fork(statement.test, lambda: self.block(statement.body), lambda: self.block(statement.orelse))
+
+    def fork(self, test: ast.expr, yes: Callable[[], None], no: Callable[[], None]) -> None:
+        """Write two ways on, and their meeting unless both end."""
+        here, there, end = self.labels("yes", "no", "end")
+        self.line(f"br i1 {self.truth(test)}, label %{here}, label %{there}")
         ends = []
-        for label, body in ((yes, statement.body), (no, statement.orelse)):
+        for label, write in ((here, yes), (there, no)):
             self.start(label)
-            self.block(body)
+            write()
             ends.append(self.ended)
             self.jump(end)
-        if all(ends):
-            self.ended = True
-        else:
+        if not all(ends):
             self.start(end)
 
     def write_While(self, statement: ast.While) -> None:
@@ -277,6 +271,9 @@ class Translator(CodeWriter):
 
     def truth(self, node: ast.expr) -> str:
         return self.number(node, TRUTH)
+
+    def read_Tuple(self, node: ast.Tuple) -> list[Value]:
+        return [self.value(e) for e in node.elts]
 
     def constant(self, value: Any) -> Value:
         if isinstance(value, bool):
@@ -417,35 +414,20 @@ class Translator(CodeWriter):
         return self.emit(f"icmp {name if name in ('eq', 'ne') else 's' + name} {a.kind.llvm} {a.name}, {b.name}")
 
     def read_BoolOp(self, node: ast.BoolOp) -> Value:
-        found = self.variable("both", TRUTH).name
-        (end,) = self.labels("known")
-        for k, part in enumerate(node.values):
-            value = self.truth(part)
-            self.line(f"store i1 {value}, ptr {found}")
-            if k < len(node.values) - 1:
-                (more,) = self.labels("else")
-                ways = (more, end) if isinstance(node.op, ast.And) else (end, more)
-                self.line(f"br i1 {value}, label %{ways[0]}, label %{ways[1]}")
-                self.start(more)
-        self.jump(end)
-        self.start(end)
-        return Value(TRUTH, self.emit(f"load i1, ptr {found}"))
+        *parts, found = node.values
+        for part in reversed(parts):
+            if isinstance(node.op, ast.And):
+                found = ast.IfExp(part, found, ast.Constant(value=False))
+            else:
+                found = ast.IfExp(part, ast.Constant(value=True), found)
+        return Value(TRUTH, self.truth(found))
 
     def read_IfExp(self, node: ast.IfExp) -> Value:
-        yes, no, end = self.labels("then", "other", "met")
-        self.line(f"br i1 {self.truth(node.test)}, label %{yes}, label %{no}")
-        found: Value | None = None
-        for label, part in ((yes, node.body), (no, node.orelse)):
-            self.start(label)
-            value = self.value(part)
-            found = found or self.variable("chosen", value.kind)
-            if value.kind != found.kind:
-                self.fail(f"a choice between {found.kind!r} and {value.kind!r}")
-            self.line(f"store {llvm(value.kind)} {value.name}, ptr {found.name}")
-            self.jump(end)
-        self.start(end)
-        assert found is not None
-        return Value(found.kind, self.emit(f"load {llvm(found.kind)}, ptr {found.name}"))
+        self.count += 1
+        chosen = ast.Name(f"choice.{self.count}")  # no name in Python
+        give: Any = lambda part: lambda: self.assign(chosen, self.value(part))  # noqa: E731
+        self.fork(node.test, give(node.body), give(node.orelse))
+        return self.read_Name(chosen)
 
     # --- calls ---
 
@@ -453,7 +435,7 @@ class Translator(CodeWriter):
         if not isinstance(node.func, ast.Name) or node.keywords:
             self.fail("kernels and functions are called by name, their arguments by position")
         name, own = node.func.id, self.scope.get(node.func.id)
-        if isinstance(own, self.kernel_type):
+        if isinstance(getattr(own, "signature", None), Signature):
             return self.call_kernel(own, [self.value(e) for e in node.args])
         call = getattr(self, f"call_{name}", None)
         if call is None or (own is not None and own is not getattr(language, name, None)):
@@ -463,10 +445,9 @@ class Translator(CodeWriter):
     def call_kernel(self, other: Any, given: Sequence[Value]) -> list[Value]:
         signature: Signature = other.signature
         wanted = list(signature.parameters.values())
-        if [v.kind for v in given] != wanted:
-            fits = len(given) == len(wanted) and all(_fits(v.kind, kind) for v, kind in zip(given, wanted, strict=True))
-            if not fits:
-                self.fail(f"{signature.name} takes {wanted}, and is given {[v.kind for v in given]}")
+        kinds = [v.kind for v in given]
+        if len(kinds) != len(wanted) or not all(map(_fits, kinds, wanted)):
+            self.fail(f"{signature.name} takes {wanted}, and is given {kinds}")
         self.called[signature.name] = other
         arguments = [(llvm(kind), v.name) for v, kind in zip(given, wanted, strict=True)]
         found = self.invoke(signature.name, signature.result, arguments)
@@ -478,14 +459,12 @@ class Translator(CodeWriter):
         if found.kind not in (INT, PROGRAM):
             self.fail(f"{ast.unparse(program)} is no program")
         entry, inputs, outputs, heap = (self.emit(f"load ptr, ptr {self.at(pointer, k, 'i64')}") for k in range(4))
-        yes, end = self.labels("run", "ran")
-        self.line(f"br i1 {self.whole('icmp sgt', count, 0)}, label %{yes}, label %{end}")
-        self.start(yes)
-        if first:
-            inputs, outputs = self.moved_on(pointer, self.number(first[0], INT))
-        self.line(f"call void {entry}(ptr {inputs}, ptr {outputs}, i64 {count}, ptr {heap}, i64 1)")
-        self.jump(end)
-        self.start(end)
+
+        def call() -> None:
+            given = self.moved_on(pointer, self.number(first[0], INT)) if first else (inputs, outputs)
+            self.line(f"call void {entry}(ptr {given[0]}, ptr {given[1]}, i64 {count}, ptr {heap}, i64 1)")
+
+        self.branch(self.whole("icmp sgt", count, 0), call)
         return []
 
     def moved_on(self, program: str, first: str) -> tuple[str, str]:
@@ -577,28 +556,26 @@ def _fits(given: Type, wanted: Type) -> bool:
     return given == wanted
 
 
-def module_text(entry: Any, kernel_type: type, numbers: Mapping[str, Any]) -> str:
+def module_text(entry: Any, numbers: Mapping[str, Any]) -> str:
     """Return the module of a kernel with all those that it calls; `entry` takes a row of words: its arguments.
 
     The numbers stand in place of those of the kernels' modules.
     """
-    waiting, texts, known = [entry], dict[str, str](), dict[str, Any]()
+    waiting, texts, known = [entry], list[str](), dict[str, Any]()
     while waiting:
         own = waiting.pop()
-        if own.signature.name in texts:
-            if known[own.signature.name] is not own:
-                raise TargetError(f"two kernels that one module needs are called {own.signature.name!r}")
-            continue
-        known[own.signature.name] = own
-        translator = Translator(own.python, own.signature, kernel_type, numbers)
-        texts[own.signature.name] = translator.text()
-        waiting += translator.called.values()
+        if known.setdefault(own.signature.name, own) is not own:
+            raise TargetError(f"two kernels that one module needs are called {own.signature.name!r}")
+        if len(known) > len(texts):  # it is new
+            translator = Translator(own, numbers)
+            texts.append(translator.text())
+            waiting += translator.called.values()
     names = {name for own in known.values() for name in own.python.__globals__}
     if lacking := numbers.keys() - names:
         raise TargetError(
             f"kernel {entry.signature.name}: no number {', '.join(sorted(lacking))} in a module of its kernels"
         )
-    return "\n\n".join([*texts.values(), _entry(entry.signature), ATTRIBUTES, *METADATA])
+    return "\n\n".join([*texts, _entry(entry.signature), ATTRIBUTES, *METADATA])
 
 
 def _entry(signature: Signature) -> str:
