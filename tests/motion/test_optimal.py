@@ -12,7 +12,7 @@ from cardan import optimal
 from cardan._compiler.runtime import threads
 from cardan._motion.optimal import riccati_sweep as page
 from cardan._motion.optimal.descent import compiled
-from cardan._motion.optimal.riccati_kernel import all_stages, sizes
+from cardan._motion.optimal.riccati_kernel import Stages, all_stages, room, sizes
 from cardan.errors import (
     ConfigurationError,
     DTypeError,
@@ -141,11 +141,11 @@ def swept(knots, ends, mu, bounds=None):
     """P, p, K and k of all knots and problems, by arrays of knots (T, N, ...) and of the ends, of all problems."""
     (T, N, n, m), s = knots["B"].shape, sizes(*knots["B"].shape[2:])
     at = page.Knots(*(knots[name] for name in page.Knots._fields))
-    c = page._with_room(page._stages_of(at, knots["c"], **ends), n, m)
+    c = Stages(**page.fields_of(at, knots["c"], **ends), **room(n, m))
     c.mu = mu
     if bounds:
         c.low, c.high = (np.ascontiguousarray(b).reshape(-1) for b in bounds)
-    all_stages.fixed(**s, L=m * s["X"] + s["F"], IS_BOUNDED=bounds is not None)(c, 0, N)
+    all_stages.fixed(**s, IS_BOUNDED=bounds is not None)(c, 0, N)
     assert (c.least > 0.0).all()
     cost, rows = c.cost_to_go.reshape(T + 1, N, n + 1, -1)[..., :n], c.numbers.reshape(T, N, -1)
     K, k = rows[..., : s["SMALL"]].reshape(T, N, m, -1)[..., :n], rows[..., s["SMALL"] : s["SMALL"] + m]

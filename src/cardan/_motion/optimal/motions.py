@@ -28,7 +28,7 @@ from cardan._dynamics.call.function import Function, function
 from cardan._dynamics.functions.derivatives import derivative, gradient, hessian
 from cardan._motion.optimal.descent_kernel import descend
 from cardan._motion.optimal.problem import STATE, Problem, taken
-from cardan._motion.optimal.riccati_kernel import Expansion, Knots, arranged, arranged_end, sizes
+from cardan._motion.optimal.riccati_kernel import Knots, arranged, arranged_end, sizes
 from cardan._robot.model import Model
 
 AFTER = "cardan_after_"  # names of arrays beside the user's begin like this
@@ -58,12 +58,6 @@ class Found(NamedTuple):
     gap: np.ndarray  # the largest entry of c
 
 
-class Moved(NamedTuple):
-    state_next: Any  # q and v
-    control: Any
-    added: Any  # to the cost
-
-
 class ByName(NamedTuple):
     """A function for a problem's model, and the names of the arrays it takes."""
 
@@ -90,11 +84,8 @@ class Motions:
         self.control, self.controls, self.bounds = problem.control, problem.controls, problem.bounds
         self.n, self.states = 2 * self.model.nv, self.model.nq + self.model.nv
         self.of_thread = threading.local()
-        self.parameters = {n: core for n, core in shapes_of(self.model, *self._all).items() if n not in self._own}
-
-    @property
-    def _all(self) -> tuple[Function[..., Any], ...]:
-        return self.step, self.cost, self.final_cost
+        arrays = shapes_of(self.model, self.step, self.cost, self.final_cost)
+        self.parameters = {name: core for name, core in arrays.items() if name not in self._own}
 
     @property
     def _own(self) -> dict[str, tuple[int, ...]]:
@@ -166,43 +157,30 @@ class Motions:
     def _after(self) -> dict[str, tuple[int, ...]]:
         return {AFTER + name: self._own[name] for name in STATE}
 
-    @cached_property
-    def _rates(self) -> Callable[[Model, Mapping[str, Any]], Knots]:
+    def _rates(self, model: Model, given: Mapping[str, Any]) -> Knots:
         """Dynamics to first and costs to second order, from arrays by name."""
         names, n = (*STATE, self.control), self.n
         rates = derivative(self._next, names) if self.has_gaps else derivative(self.step, names, tangent=(0,))
-        slope, curve = gradient(self.cost, names), hessian(self.cost, names)
+        by, g = called(rates, model, given), np.concatenate(called(gradient(self.cost, names), model, given))
+        H = _blocks(called(hessian(self.cost, names), model, given))
+        A, B = _blocks([[by[j][i] for j in range(2)] for i in range(2)]), np.concatenate(by[2])
+        return Knots(A, B, H[:n, :n], H[n:, :n], H[n:, n:], g[:n], g[n:])
 
-        def expansion(model: Model, given: Mapping[str, Any]) -> Knots:
-            by, g, H = (called(f, model, given) for f in (rates, slope, curve))
-            g, H = np.concatenate(g), _blocks(H)
-            A, B = _blocks([[by[j][i] for j in range(2)] for i in range(2)]), np.concatenate(by[2])
-            return Knots(A, B, H[:n, :n], H[n:, :n], H[n:, n:], g[:n], g[n:])
-
-        return expansion
-
-    @cached_property
-    def _last_rates(self) -> Callable[[Model, Mapping[str, Any]], tuple[Any, Any]]:
+    def _last_rates(self, model: Model, given: Mapping[str, Any]) -> tuple[Any, Any]:
         slope, curve = gradient(self.final_cost, STATE), hessian(self.final_cost, STATE)
-
-        def expansion_of_last(model: Model, given: Mapping[str, Any]) -> tuple[Any, Any]:
-            return _blocks(called(curve, model, given)), np.concatenate(called(slope, model, given))
-
-        return expansion_of_last
+        return _blocks(called(curve, model, given)), np.concatenate(called(slope, model, given))
 
     @cached_property
     def expansion(self) -> ByName:
-        shapes = shapes_of(self.model, self.step, self.cost)
-        return ByName(named(self._rates, shapes).bind(self.model), tuple(shapes))
+        return ByName.of(named(self._rates, shapes_of(self.model, self.step, self.cost)), self.model)
 
     @cached_property
     def last_expansion(self) -> ByName:
-        shapes = shapes_of(self.model, self.final_cost)
-        return ByName(named(self._last_rates, shapes).bind(self.model), tuple(shapes))
+        return ByName.of(named(self._last_rates, shapes_of(self.model, self.final_cost)), self.model)
 
     @cached_property
     def expansions(self) -> Program:
-        def expansion(model: Model, given: Mapping[str, Any]) -> Expansion:
+        def expansion(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
             return arranged(self._rates(model, self._read(given)), symbols)
 
         return self._program(expansion, *("after",) * self.has_gaps)
@@ -228,8 +206,8 @@ class Motions:
         def curvature(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
             H = _blocks(called(weighed, model, self._read(given) | {AFTER + "costates": given["costates"]}))
             A, B, q, r = np.zeros((n, n)), np.zeros((n, m)), np.zeros(n), np.zeros(m)
-            _, HU, HX = arranged(Knots(A, B, H[:n, :n], H[n:, :n], H[n:, n:], q, r), symbols)
-            return {"curved_HU": HU, "curved_HX": HX}
+            found = arranged(Knots(A, B, H[:n, :n], H[n:, :n], H[n:, n:], q, r), symbols)
+            return {"curved_HU": found["HU"], "curved_HX": found["HX"]}
 
         return self._program(curvature, "after", costates=(n,))
 
@@ -246,22 +224,21 @@ class Motions:
     def steps(self) -> Program:
         """One step near a motion, with feedback."""
         places, m = self.places, self.controls
-        limits = self.bounds if self.is_bounded else None
 
-        def step_near(model: Model, given: Mapping[str, Any]) -> Moved:
+        def step_near(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
             row, near = given["row"], self._read(given)
             q, v = given["state"][: model.nq], given["state"][model.nq :]
             x = np.concatenate([difference(model, near["q"], q), v - near["v"]])
             K, share = row[places["K "]].reshape(m, -1)[:, : self.n], row[places["share "].start]
             u = near[self.control] + share * row[places["k "]] + K @ x
-            if limits is not None:
-                u = minimum(maximum(u, limits[0]), limits[1])
+            if self.is_bounded:
+                u = minimum(maximum(u, self.bounds[0]), self.bounds[1])
             arrays = {**near, "q": q, "v": v, self.control: u}
             q, v = called(self.step, model, arrays)
             if self.has_gaps:
                 left = (share - 1.0) * row[places["gap "]]
                 q, v = integrate(model, q, left[: model.nv]), v + left[model.nv :]
-            return Moved(np.concatenate([q, v]), u, called(self.cost, model, arrays))
+            return {"state_next": np.concatenate([q, v]), "control": u, "added": called(self.cost, model, arrays)}
 
         return self._program(step_near, state=(self.states,))
 

@@ -44,14 +44,6 @@ class Knots(NamedTuple):
     r: Any
 
 
-class Expansion(NamedTuple):
-    """The same, in rows of vectors."""
-
-    G: Any
-    HU: Any
-    HX: Any
-
-
 class Stages(Record):
     """What a sweep is given and writes, knots first and then problems; and where it computes."""
 
@@ -323,21 +315,21 @@ def all_stages(c, begin, stop):
 
 
 def sizes(n: int, m: int) -> dict[str, int]:
-    """Return the numbers that depend on those of states and controls alone."""
+    """Return the numbers that depend on those of states and controls alone; L is that of rows of K and k."""
     controls, states, own = m // 8 + 1, -(-n // 8), -(-m // 8)
     found = {"N": n, "M": m, "U": controls, "X": states, "W": controls + states, "F": own, "V": own + 1 + states}
-    return found | {"SMALL": 8 * m * states}
+    return found | {"L": m * states + own, "SMALL": 8 * m * states}
 
 
-def arranged(knots: Knots, zeros: Callable[..., np.ndarray], c: Any = 0.0) -> Expansion:
-    """Return what there is at knots as it lies in a sweep."""
+def arranged(knots: Knots, zeros: Callable[..., np.ndarray], c: Any = 0.0) -> dict[str, np.ndarray]:
+    """Return what there is at knots as it lies in a sweep, by the names of `Stages`."""
     A, B, Q, S, R, q, r = knots
     (*lead, n, m), s = B.shape, sizes(*B.shape[-2:])
     states = slice(8 * s["U"], 8 * s["U"] + n)
     G, HU, HX = zeros(*lead, n, 8 * s["W"]), zeros(*lead, m + 1, 8 * s["W"]), zeros(*lead, n, 8 * s["X"])
     G[..., :m], G[..., m], G[..., states], HX[..., :n] = B, c, A, Q
     HU[..., :m, :m], HU[..., :m, m], HU[..., m, :m], HU[..., :m, states], HU[..., m, states] = R, r, r, S, q
-    return Expansion(G, HU, HX)
+    return {"G": G, "HU": HU, "HX": HX}
 
 
 def arranged_end(P: Any, p: Any, zeros: Callable[..., np.ndarray]) -> np.ndarray:

@@ -26,7 +26,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -130,15 +130,17 @@ def riccati(
     def of_end(name: str) -> np.ndarray:
         return np.broadcast_to(arrays.get(name, np.zeros(ends[name])), (*batch, *ends[name])).reshape(N, *ends[name])
 
-    held = _stages_of(Knots(*map(of_all, Knots._fields)), of_all("c"), *map(of_end, ends))
-    split(N, T * (n + m) ** 3, TOGETHER, None, lambda start, stop: _stages(n, m)(_with_room(held, n, m), start, stop))
-    bad = np.flatnonzero(~(held.least > 0.0))
+    held = fields_of(Knots(*map(of_all, Knots._fields)), of_all("c"), *map(of_end, ends))
+    run = lambda start, stop: _stages(n, m)(Stages(**held, **room(n, m)), start, stop)  # noqa: E731
+    split(N, T * (n + m) ** 3, TOGETHER, None, run)
+    least, last = held["least"], held["last"]
+    bad = np.flatnonzero(~(least > 0.0))
     if len(bad):
-        worst = bad[held.last[bad].argmax()]
-        got = f"{held.least[worst]:.3g} as its least pivot at knot {held.last[worst]}"
+        worst = bad[last[bad].argmax()]
+        got = f"{least[worst]:.3g} as its least pivot at knot {last[worst]}"
         raise ParameterError("R + B^T P B of riccati", got=got, expected="a positive definite matrix")
-    P = held.cost_to_go.reshape(T + 1, N, n + 1, 8 * s["X"])[..., :n]
-    row = held.numbers.reshape(T, N, 8 * _vectors(n, m))
+    P = held["cost_to_go"].reshape(T + 1, N, n + 1, 8 * s["X"])[..., :n]
+    row = held["numbers"].reshape(T, N, 8 * s["L"])
     k, K = row[..., s["SMALL"] : s["SMALL"] + m], row[..., : s["SMALL"]].reshape(T, N, m, 8 * s["X"])[..., :n]
     found = K, k, P[..., :n, :], P[..., n, :]
     return Riccati(*(np.moveaxis(a, 0, 1).reshape(*batch, a.shape[0], *a.shape[2:]) for a in found))
@@ -147,29 +149,20 @@ def riccati(
 @functools.cache
 def _stages(n: int, m: int) -> Kernel:
     """Return the kernel for so many states and controls."""
-    return all_stages.fixed(**sizes(n, m), L=_vectors(n, m))
+    return all_stages.fixed(**sizes(n, m))
 
 
-def _vectors(n: int, m: int) -> int:
-    """Of a row that holds K and k alone."""
-    return m * sizes(n, m)["X"] + sizes(n, m)["F"]
-
-
-def _stages_of(knots: Knots, c: np.ndarray, final: np.ndarray, final_slope: np.ndarray) -> Stages:
+def fields_of(knots: Knots, c: np.ndarray, final: np.ndarray, final_slope: np.ndarray) -> dict[str, Any]:
     """Return what a sweep is given, but for the room to compute in."""
-    (T, N, n, m), s = knots.B.shape, sizes(*knots.B.shape[2:])
-    cost, rows = zeros(T + 1, N, n + 1, 8 * s["X"]), zeros(T * N * _vectors(n, m), 8)
+    T, N, n, m = knots.B.shape
+    s = sizes(n, m)
+    cost, rows = zeros(T + 1, N, n + 1, 8 * s["X"]), zeros(T * N * s["L"], 8)
     cost[T] = arranged_end(final, final_slope, zeros)
-    arrays = arranged(knots, zeros, c)._asdict() | {"cost_to_go": cost}
-    flat = {name: a.reshape(-1, 8) for name, a in arrays.items()}
-    one = {name: np.zeros(N) for name in ("mu", "slope", "curve")} | {"least": np.full(N, np.inf)}
-    sizes_of = {"problems": N, "knots": T, "kept": N * (n + 1) * s["X"]}
-    return Stages(**flat, **one, **sizes_of, rows=rows, numbers=rows.ravel(), last=np.zeros(N, int))
-
-
-def _with_room(c: Stages, n: int, m: int) -> Stages:
-    """Return what one thread computes in."""
-    return Stages(**{name: getattr(c, name) for name in c.fields if hasattr(c, name)}, **room(n, m))
+    arrays = arranged(knots, zeros, c) | {"cost_to_go": cost, "rows": rows}
+    found: dict[str, Any] = {name: a.reshape(-1, 8) for name, a in arrays.items()}
+    found |= {name: np.zeros(N) for name in ("mu", "slope", "curve")}
+    found |= {"numbers": rows.ravel(), "least": np.full(N, np.inf), "last": np.zeros(N, int)}
+    return found | {"problems": N, "knots": T, "kept": N * (n + 1) * s["X"]}
 
 
 def _sizes(A: ArrayLike, B: ArrayLike) -> tuple[int, int]:
