@@ -34,7 +34,7 @@ from cardan._robot.model import Model
 MULTIPLIERS, WEIGHT = "cardan_multipliers_", "cardan_weight"  # names of arrays beside the user's begin like this
 GROWTH, ENOUGH, FIRST = 10.0, 0.25, 10.0
 ROUNDS, MOST = 50, 1e10  # descents, and growth of rho: a problem that needs more has no motion nearby that is allowed
-Begin = tuple[np.ndarray, ...]  # configurations, velocities and controls, knots first; the states may be left empty
+Begin = tuple[np.ndarray, ...]  # configurations, velocities and controls, knots first
 Given = Mapping[str, np.ndarray]
 
 
@@ -122,11 +122,11 @@ def _first_weight(values: Given, cost: np.ndarray) -> np.ndarray:
 
 def descended(
     constraints: Constraints, descend: Callable[..., Found], begin: Begin, given: Given, allowed: float
-) -> tuple[Found, np.ndarray]:
-    """Return what descents of the problem with terms find in the end, and the violation.
+) -> Found:
+    """Return what descents of the problem with terms find in the end; `gap` is the violation, or a gap that is larger.
 
-    `descend(problems, begin, parameters)` returns what some problems find from states and controls; with a fourth
-    argument, after so many iterations.
+    `descend(begin, parameters)` returns what problems find from states and controls; with a third argument, after so
+    many iterations.
     """
     T, N = begin[2].shape[:2]
     weight, every = np.ones(N), np.arange(N)
@@ -135,8 +135,8 @@ def descended(
     def of(problems: np.ndarray, begin: Begin, *most: int) -> Found:
         terms = {MULTIPLIERS + name: m for name, m in multipliers.items()}
         parameters = {**given, **terms, WEIGHT: np.broadcast_to(weight, (T + 1, N))}
-        own = {name: np.ascontiguousarray(a[:, problems]) for name, a in parameters.items()}
-        return descend(problems, tuple(np.ascontiguousarray(a[:, problems]) for a in begin), own, *most)
+        own = {name: a[:, problems] for name, a in parameters.items()}
+        return descend(tuple(a[:, problems] for a in begin), own, *most)
 
     found = of(every, begin, 0)
     values, violation, live = constraints.values(found, given), np.full(N, np.inf), every
@@ -155,8 +155,8 @@ def descended(
             multipliers[name][rows, live] = _next(name, old, weight[live, None], c[:, live])
         weight[live[violation[live] > ENOUGH * before[live]]] *= GROWTH
     violation = np.maximum(violation, found.gap)
-    is_met = violation <= allowed
-    return found._replace(cost=constraints.cost(found, given), converged=found.converged & is_met), violation
+    converged = found.converged & (violation <= allowed)
+    return found._replace(cost=constraints.cost(found, given), converged=converged, gap=violation)
 
 
 def _place(found: Found, problems: np.ndarray, new: Found) -> None:

@@ -57,9 +57,10 @@ from cardan._compiler.runtime.threads import split
 from cardan._dynamics.call.arguments import check_configuration
 from cardan._dynamics.call.public import Reals
 from cardan._motion.optimal.constraints import Begin, Constraints, Given, descended, penalised
-from cardan._motion.optimal.motions import Found, Motion, Motions, total
+from cardan._motion.optimal.descent_kernel import Descent
+from cardan._motion.optimal.motions import Found, Motion, Motions
 from cardan._motion.optimal.problem import STATE, Problem
-from cardan._motion.optimal.workspace import BEGIN, Workspace, workspace
+from cardan._motion.optimal.workspace import BEGIN, workspace
 from cardan._motion.tasks.task import checked_array
 
 WHERE = "optimal.solve"
@@ -69,6 +70,7 @@ AT_ONCE = 8  # iterations: problems that end leave their places to others afterw
 ROUNDING = 1e-12  # gaps of a motion found before, relative to its states
 THROUGH = "states: "  # names of states to begin with, beside those of parameters
 COMPILED: ByIdentity[Problem, dict[bool, tuple[Motions, Constraints | None]]] = ByIdentity()  # of problems that live
+FAR = "The motion of the first controls leaves what can be computed: begin with smaller ones, or shorter steps."
 TINY = 1e-14  # of the cost a motion begins with: rounding errors, whatever the tolerance
 
 
@@ -168,22 +170,15 @@ def solve(
     violation = positive("violation", violation)
     if hessian not in HESSIANS:
         raise ParameterError("hessian", got=hessian, expected=", ".join(map(repr, HESSIANS)))
-    batch, start, controls, given = checked_problem(WHERE, problem, q0, v0, u, parameters, states)
-    begin = tuple(given.pop(THROUGH + name, controls[:0]) for name in STATE)
+    batch, begin, given = checked_problem(WHERE, problem, q0, v0, u, parameters, states)
     motions, constraints = compiled(problem, states is not None)
 
-    def descend(problems: Any, begin: Begin, parameters: Any, most: int = iterations) -> Found:
-        at, (q, v, u) = (start[0][problems], start[1][problems]), begin
-        near = first(WHERE, motions, at, u, parameters, (q, v) if motions.has_gaps else None)
+    def descend(begin: Begin, parameters: Given, most: int = iterations) -> Found:
+        near = first(WHERE, motions, begin, parameters)
         return _descended(motions, near, parameters, most, tolerance, hessian == "exact")
 
-    if constraints is None:
-        found = descend(slice(None), (*begin, controls), given)
-        worst = found.gap
-    else:
-        found, worst = descended(constraints, descend, (*begin, controls), given, violation)
-    parts = zip((*found[:8], worst), (1, 1, 1, 1, 0, 0, 0, 0, 0), strict=True)
-    return Solution(*(batched(a, batch, problems) for a, problems in parts))
+    found = descended(constraints, descend, begin, given, violation) if constraints else descend(begin, given)
+    return Solution(*(batched(a, batch) for a in found))
 
 
 def compiled(problem: Problem, has_gaps: bool = False) -> tuple[Motions, Constraints | None]:
@@ -195,16 +190,16 @@ def compiled(problem: Problem, has_gaps: bool = False) -> tuple[Motions, Constra
     return known[has_gaps]
 
 
-def batched(array: np.ndarray, batch: tuple[int, ...], axis: int) -> Any:
-    """Return an array with the batch in front; `axis` is where the problems are."""
-    moved = np.moveaxis(array, axis, 0)
+def batched(array: np.ndarray, batch: tuple[int, ...]) -> Any:
+    """Return an array with the batch in front, of problems, or of knots and problems."""
+    moved = np.moveaxis(array, min(array.ndim - 1, 1), 0)
     return moved.reshape((*batch, *moved.shape[1:]))[()]
 
 
 def checked_problem(where: str, problem: Any, q0: Any, v0: Any, u: Any, parameters: Any, states: Any = None) -> Any:
-    """Return the batch, the first states and controls, and the parameters of all states, as they are computed with.
+    """Return the batch, what to begin with, and the parameters of all states, as they are computed with.
 
-    States to begin with are among the parameters, under names that begin with `THROUGH`.
+    Without states to begin with, all are the first one.
     """
     if not isinstance(problem, Problem):
         raise DTypeError(where, "problem", got=f"a {type(problem).__name__}", expected="a cardan.optimal.Problem")
@@ -215,14 +210,14 @@ def checked_problem(where: str, problem: Any, q0: Any, v0: Any, u: Any, paramete
         check_known("parameter", name, cores, where)
     if parameters.keys() != cores.keys():
         raise ParameterError(f"parameters of {where}", got=list(parameters), expected=f"all of {cores}, by name")
-    if states is not None:
-        if not isinstance(states, (tuple, list)) or len(states) != 2:
-            raise DTypeError(
-                where, "states", got=f"a {type(states).__name__}", expected="configurations and velocities"
-            )
-        named = {THROUGH + name: a for name, a in zip(STATE, states, strict=True)}
-        cores, parameters = cores | {THROUGH + "q": (model.nq,), THROUGH + "v": (model.nv,)}, parameters | named
     arrays = {"q0": checked_array(where, "q0", q0, (model.nq,)), "v0": checked_array(where, "v0", v0, (model.nv,))}
+    has_states = states is not None
+    if not has_states:
+        states = tuple(a[..., None, :] for a in arrays.values())
+    if not isinstance(states, (tuple, list)) or len(states) != 2:
+        raise DTypeError(where, "states", got=f"a {type(states).__name__}", expected="configurations and velocities")
+    parameters |= {THROUGH + name: a for name, a in zip(STATE, states, strict=True)}
+    cores = cores | {THROUGH + "q": (model.nq,), THROUGH + "v": (model.nv,)}
     arrays["u"] = checked_array(where, "u", u, (problem.controls,))
     if arrays["u"].ndim < 2 or not arrays["u"].shape[-2]:
         raise ShapeError(where, "u", got=arrays["u"].shape, expected=f"(..., T, {problem.controls}): one for each knot")
@@ -243,17 +238,18 @@ def checked_problem(where: str, problem: Any, q0: Any, v0: Any, u: Any, paramete
         raise ShapeError(where, "arrays", got=leads, expected="leading dimensions that broadcast") from None
 
     def whole_of(array: np.ndarray, *shape: int) -> np.ndarray:
-        """Return one of shape (problems, *shape), or (knots, problems, ...)."""
-        full = np.broadcast_to(array, (*batch, *shape)).reshape(math.prod(batch), *shape)
-        return np.ascontiguousarray(full)
+        """Return one of shape (problems, *shape)."""
+        return np.broadcast_to(array, (*batch, *shape)).reshape(math.prod(batch), *shape)
 
     start = whole_of(arrays["q0"], model.nq), whole_of(arrays["v0"], model.nv)
     check_configuration(where, "q0", start[0], model.unit_parts)
-    controls = np.clip(np.moveaxis(whole_of(arrays["u"], T, problem.controls), 1, 0), *problem.bounds)
-    given = {n: np.moveaxis(whole_of(a, T + 1, *cores[n]), 1, 0) for n, a in values.items()}
-    for q in given.get(THROUGH + "q", ()):
-        check_configuration(where, THROUGH + "q", q, model.unit_parts)
-    return batch, start, np.ascontiguousarray(controls), {n: np.ascontiguousarray(a) for n, a in given.items()}
+    controls = np.moveaxis(whole_of(arrays["u"], T, problem.controls), 1, 0)
+    given = {n: np.moveaxis(whole_of(a, T + 1, *cores[n]), 1, 0).copy() for n, a in values.items()}
+    q, v = (given.pop(THROUGH + name) for name in STATE)
+    q[0], v[0] = start
+    for at in q if has_states else ():
+        check_configuration(where, THROUGH + "q", at, model.unit_parts)
+    return batch, (q, v, np.clip(controls, *problem.bounds, order="C")), given
 
 
 def _descended(
@@ -262,20 +258,22 @@ def _descended(
     (T, N, m), n = motion.u.shape, motions.n
     own = {name: np.zeros(N) for name in ("damping", "nu", "widest")} | {"cost": motion.cost, "apart": motion.gaps}
     own |= {"left": np.full(N, np.inf), "scale": TINY * np.abs(motion.cost), "unsound": np.full(N, -1.0)}
-    own |= {name: np.zeros(N, dtype=int) for name in ("done", "converged", "iterations", "has_gains")}
+    own |= {name: np.zeros(N, dtype=int) for name in ("done", "converged", "iterations")}
     arrays, K = {"q": motion.q, "v": motion.v, motions.control: motion.u}, np.zeros((T, N, m, n))
 
     def descend(most: int, problems: Any) -> None:
         held = workspace(motions, T, N, TOGETHER)
         held.prepare(tolerance, is_exact)
-        own["has_gains"][problems] = 0
-        count = held.run(problems, arrays | given, own, most)
+        known = K[:, problems]
+        count = known.shape[1]
+        gains = held.c.gains.reshape(T, -1, m, 8 * motions.numbers["X"])[:, :count, :, :n]
+        gains[...] = known
+        held.run(problems, arrays | given, own, most)
         for name, array in arrays.items():
             array[:, problems] = held.rows[: len(array), :count, motions.places[name]]
         for name, array in own.items():
             array[problems] = getattr(held.c, name)[:count]
-        gains, known = held.c.gains.reshape(T, -1, m, 8 * motions.numbers["X"]), own["has_gains"][problems] > 0
-        K[:, np.arange(N)[problems][known]] = gains[:, :count, :, :n][:, known]
+        K[:, problems] = gains
 
     for begun in range(0, max(iterations, int(motions.has_gaps)), AT_ONCE):  # the gaps at least
         live = np.flatnonzero(own["done"] == 0)
@@ -297,73 +295,33 @@ def _split(together: int, work: int, problems: np.ndarray, every: int, run: Call
     split(len(problems), work, together, None, part)
 
 
-def rolled(
-    motions: Motions, start: Begin, u: np.ndarray, given: Given, take: Callable[[Any, Workspace, int], None]
-) -> None:
-    """Move from some states by these controls, and let `take` have what was found: which problems, and how many."""
-    T, N = u.shape[:2]
-    near = {name: np.broadcast_to(a, (T + 1, *a.shape)) for name, a in zip(STATE, start, strict=True)}
+def rolled(motions: Motions, begin: Begin, given: Given, take: Callable[[Any, Descent, int], None]) -> None:
+    """Move from some states by controls, and let `take` have what was found: which problems, and how many."""
+    T, N = begin[2].shape[:2]
+    arrays = {**dict(zip((*STATE, motions.control), begin, strict=True)), **given}
 
     def move(problems: Any) -> None:
         held = workspace(motions, T, N, CROWD)
-        take(problems, held, held.run(problems, {**near, motions.control: u, **given}, {}, BEGIN))
+        take(problems, held.c, held.run(problems, arrays, {}, BEGIN))
 
     _split(CROWD, motions.steps.operations * T, np.arange(N), N, move)
 
 
-def moved(motions: Motions, start: Begin, u: np.ndarray, given: Given) -> Motion:
-    """Return the motions from some states by these controls, and what they cost."""
-    T, N = u.shape[:2]
-    q, v, found, cost = *(np.empty((T + 1, *a.shape)) for a in start), np.empty_like(u), np.empty(N)
+def first(where: str, motions: Motions, begin: Begin, given: Given) -> Motion:
+    """Return the motion of the first controls, or with gaps that through all states; NotFiniteError if it is none."""
+    q, v, u = map(np.empty_like, begin)
+    T, N, m = u.shape
+    cost, gaps, widest = np.empty((3, N))
 
-    def take(problems: Any, held: Workspace, count: int) -> None:
-        state = held.c.tried_state.reshape(T + 2, -1, motions.states)[:-1, :count]
+    def take(problems: Any, c: Descent, count: int) -> None:
+        state = c.tried_state.reshape(T + 2, -1, motions.states)[:-1, :count]
         q[:, problems], v[:, problems] = state[..., : q.shape[-1]], state[..., q.shape[-1] :]
-        found[:, problems] = held.c.tried_control.reshape(T + 1, -1, u.shape[-1])[:-1, :count]
-        cost[problems] = held.c.tried_cost[:count]
+        u[:, problems] = c.tried_control.reshape(T + 1, -1, m)[:-1, :count]
+        cost[problems], gaps[problems], widest[problems] = c.tried_cost[:count], c.apart[:count], c.widest[:count]
 
-    rolled(motions, start, u, given, take)
-    return Motion(q, v, found, cost, np.zeros(N))
-
-
-def _through(motions: Motions, q: np.ndarray, v: np.ndarray, u: np.ndarray, given: Mapping[str, np.ndarray]) -> Motion:
-    """Return the motions through given states, with gaps, and what they cost."""
-    arrays, (T, N) = {"q": q, "v": v, motions.control: u, **given}, u.shape[:2]
-    costs = total(motions.knot.at(slice(T), arrays)) + motions.final.at(-1, arrays)
-    gaps, widest = np.ones(N), np.empty(N)
-
-    def look(problems: Any) -> None:
-        held = workspace(motions, T, N, TOGETHER)
-        count = held.run(problems, arrays, {"apart": gaps}, BEGIN)
-        gaps[problems], widest[problems] = held.c.apart[:count], held.c.widest[:count]
-
-    _split(TOGETHER, motions.gaps.operations * T, np.arange(N), N, look)
-    size = np.maximum(np.abs(q).max((0, 2)), np.abs(v).max((0, 2)))
-    return Motion(q, v, u, costs, np.where(widest > ROUNDING * np.maximum(size, 1.0), gaps, 0.0))
-
-
-def first(
-    where: str,
-    motions: Motions,
-    start: tuple[np.ndarray, np.ndarray],
-    u: np.ndarray,
-    given: Any,
-    states: tuple[np.ndarray, np.ndarray] | None = None,
-) -> Motion:
-    """Return the motion of the first controls, or that through states; NotFiniteError if it is none."""
-    if states is None:
-        found = moved(motions, start, u, given)
-    else:
-        q, v = (np.concatenate([at[None], a[1:]]) for at, a in zip(start, states, strict=True))
-        found = _through(motions, q, v, u.copy(), given)
-    bad = np.flatnonzero(~np.isfinite(found.cost))
+    rolled(motions, begin, given, take)
+    bad = np.flatnonzero(~np.isfinite(cost))
     if len(bad):
-        hint = (
-            "The motion of the first controls leaves what can be computed: begin with smaller ones, or shorter steps."
-        )
-        raise NotFiniteError(where, "cost", (int(bad[0]),), float(found.cost[bad[0]]), hint)
-    return found
-
-
-def tiled(array: np.ndarray, times: int) -> np.ndarray:
-    return array if times == 1 else np.concatenate([array] * times, axis=1)
+        raise NotFiniteError(where, "cost", (int(bad[0]),), float(cost[bad[0]]), FAR)
+    size = np.maximum(np.abs(q).max((0, 2)), np.abs(v).max((0, 2)))
+    return Motion(q, v, u, cost, np.where(widest > ROUNDING * np.maximum(size, 1.0), gaps, 0.0))

@@ -34,7 +34,7 @@ class Descent(Stages):
     lower = F64[:]
     upper = F64[:]
     end = LANES[:]  # P and p of the last state, of each problem
-    gains = LANES[:]  # K of the last sound recursion
+    gains = F64[:]  # K of the last sound recursion
     curved_HU = LANES[:]
     curved_HX = LANES[:]
     costates = F64[:]
@@ -55,11 +55,9 @@ class Descent(Stages):
     done = I64[:]
     converged = I64[:]
     iterations = I64[:]
-    has_gains = I64[:]
     cost = F64[:]
     apart = F64[:]  # of its gaps, |c|
     widest = F64[:]  # of its gaps
-    total_gap = F64[:]
     damping = F64[:]  # mu, relative to the largest second derivative by a control
     nu = F64[:]
     left = F64[:]
@@ -67,12 +65,18 @@ class Descent(Stages):
     unsound = F64[:]  # the last mu with which Q_uu was not positive definite, at this motion
     best_cost = F64[:]
     best_apart = F64[:]
-    is_sound = I64[:]  # the recursion: Q_uu + mu is positive definite everywhere, and all of it finite
-    was_sound = I64[:]  # one of them
+    was_sound = I64[:]  # a recursion: Q_uu + mu is positive definite everywhere, and all of it finite
     is_calm = I64[:]
-    is_taken = I64[:]
+    is_searched = I64[:]  # whether no step of a sound recursion is taken yet
     was_taken = I64[:]
     is_better = I64[:]
+
+
+@kernel(to=F64[:], at=INT, given=F64[:], first=INT, count=INT)
+def copy(to, at, given, first, count):
+    """Copy so many numbers of another array."""
+    for i in range(count):
+        to[at + i] = given[first + i]
 
 
 @kernel(x=REAL, returns=TRUTH)
@@ -96,28 +100,27 @@ def row_dot(A, at, x, count):
 def roll(c, rows, first):
     """Move the problems of some rows of the tile from their first states, by the shares there.
 
-    What stands before vector `first` of a row of the tile stays: without feedback, K = 0.
+    What stands before place `first` of a row of the tile stays: without feedback, K = 0. Where there are gaps, each
+    step is then from the state that is given.
     """
     every = SHARES * c.problems
     for r in range(rows):
         c.tried_cost[r] = 0.0
-        for i in range(STATE):
-            c.tried_state[r * STATE + i] = c.numbers[c.lane[r] * 8 * L + SHARE - M - STATE + i]
     for t in range(c.knots + 1):
         for r in range(rows):
+            near = (t * c.problems + c.lane[r]) * 8 * L
             share = c.tile_numbers[r * 8 * L + SHARE]
-            for v in range(first, L):
-                c.tile[r * L + v] = c.rows[(t * c.problems + c.lane[r]) * L + v]
+            copy(c.tile_numbers, r * 8 * L + first, c.numbers, near + first, 8 * L - first)
             c.tile_numbers[r * 8 * L + SHARE] = share
-            for i in range(STATE):
-                c.state[r * STATE + i] = c.tried_state[(t * every + r) * STATE + i]
+            at = (t * every + r) * STATE
+            if t == 0 or (HAS_GAPS and first > 0):
+                copy(c.tried_state, at, c.numbers, near + SHARE - M - STATE, STATE)
+            copy(c.state, r * STATE, c.tried_state, at, STATE)
         run(c.step_of_tile if t < c.knots else c.final_of_tile, rows)
         for r in range(rows):
             c.tried_cost[r] += c.added[r]
-            for i in range(STATE):
-                c.tried_state[((t + 1) * every + r) * STATE + i] = c.state_next[r * STATE + i]
-            for i in range(M):
-                c.tried_control[(t * every + r) * M + i] = c.control[r * M + i]
+            copy(c.tried_state, ((t + 1) * every + r) * STATE, c.state_next, r * STATE, STATE)
+            copy(c.tried_control, (t * every + r) * M, c.control, r * M, M)
 
 
 @kernel(c=Descent, g=INT, row=INT)
@@ -126,10 +129,8 @@ def keep(c, g, row):
     n = c.problems
     every = SHARES * n
     for t in range(c.knots + 1):
-        for i in range(STATE):
-            c.best_state[(t * n + g) * STATE + i] = c.tried_state[(t * every + row) * STATE + i]
-        for i in range(M):
-            c.best_control[(t * n + g) * M + i] = c.tried_control[(t * every + row) * M + i]
+        copy(c.best_state, (t * n + g) * STATE, c.tried_state, (t * every + row) * STATE, STATE)
+        copy(c.best_control, (t * n + g) * M, c.tried_control, (t * every + row) * M, M)
 
 
 @kernel(c=Descent)
@@ -146,7 +147,7 @@ def set_gaps(c):
                 c.numbers[(t * n + g) * 8 * L + SHARE + 1 + i] = gap
                 total += abs(gap)
                 widest = max(widest, abs(gap))
-        c.total_gap[g] = total
+        c.apart[g] = total
         c.widest[g] = widest
 
 
@@ -254,20 +255,17 @@ def judge(c, g):
     if HAS_GAPS:
         set_changes(c, g)
         is_sound = is_sound and is_finite(c.slope[g])
-    c.is_sound[g] = int(is_sound)
-    c.is_taken[g] = 0
+    c.is_searched[g] = int(is_sound)
     if is_sound:
         gain = -(c.slope[g] + 0.5 * c.curve[g])
         c.is_calm[g] = int(gain <= c.tolerance * abs(c.cost[g]) + c.scale[g] and c.apart[g] == 0.0)
         c.left[g] = gain
         c.was_sound[g] = 1
-        c.has_gains[g] = 1
         if c.apart[g] > 0.0:
             c.nu[g] = max(c.nu[g], 2.0 * (c.slope[g] + 0.5 * max(c.curve[g], 0.0)) / c.apart[g])
         for t in range(c.knots):
             at = t * c.problems + g
-            for v in range(M * X):
-                c.gains[at * M * X + v] = c.rows[at * L + v]
+            copy(c.gains, at * SMALL, c.numbers, at * 8 * L, SMALL)
 
 
 # --- the search along a step ---
@@ -298,7 +296,7 @@ def choose(c, g, first, count, share):
         share = 0.5 * share
     fall = taken * (c.nu[g] * c.apart[g] - c.slope[g]) - 0.5 * taken * taken * c.curve[g]
     if best < 1e308 and c.cost[g] + c.nu[g] * c.apart[g] - best > max(ARMIJO * fall, 0.0):
-        c.is_taken[g] = 1
+        c.is_searched[g] = 0
         c.was_taken[g] = 1
         if is_best(c, g, c.tried_cost[at], (1.0 - taken) * c.apart[g]):
             c.is_better[g] = 1
@@ -310,7 +308,7 @@ def search(c, count, share):
     """Try so many shares of a step, this one and each of half the one before, of problems that have taken none."""
     rows = 0
     for g in range(c.problems):
-        if c.is_sound[g] == 1 and c.is_taken[g] == 0:
+        if c.is_searched[g] == 1:
             tried = share
             for _ in range(count):
                 c.lane[rows] = g
@@ -326,13 +324,10 @@ def search(c, count, share):
 @kernel(c=Descent, g=INT)
 def move(c, g):
     """Go on from the best motion."""
-    n = c.problems
     for t in range(c.knots + 1):
-        for i in range(STATE):
-            c.numbers[(t * n + g) * 8 * L + SHARE - M - STATE + i] = c.best_state[(t * n + g) * STATE + i]
-    for t in range(c.knots):
-        for i in range(M):
-            c.numbers[(t * n + g) * 8 * L + SHARE - M + i] = c.best_control[(t * n + g) * M + i]
+        at = t * c.problems + g
+        copy(c.numbers, at * 8 * L + SHARE - M - STATE, c.best_state, at * STATE, STATE)
+        copy(c.numbers, at * 8 * L + SHARE - M, c.best_control, at * M, M)
     c.cost[g] = c.best_cost[g]
     c.apart[g] = c.best_apart[g]
 
@@ -376,7 +371,7 @@ def iterate(c):
         search(c, 1, 1.0)
         search(c, SHARES, 0.5)
         for g in range(c.problems):
-            if c.is_taken[g] == 0 and is_best(c, g, c.cost[g], c.apart[g]):
+            if c.is_searched[g] == 1 and is_best(c, g, c.cost[g], c.apart[g]):
                 c.is_better[g] = 0
     for g in range(c.problems):
         if c.done[g] == 0:
@@ -387,21 +382,19 @@ def iterate(c):
 
 @kernel(c=Descent)
 def begin(c):
-    """Find the motions of controls; or, through states, the gaps."""
+    """Find the motions of controls; or, through states, the gaps and costs."""
+    for g in range(c.problems):
+        c.lane[g] = g
+        c.tile_numbers[g * 8 * L + SHARE] = 1.0
+        for i in range(SMALL):
+            c.tile_numbers[g * 8 * L + i] = 0.0
+        c.apart[g] = 1.0 if HAS_GAPS else 0.0
     if HAS_GAPS:
         set_gaps(c)
-        for g in range(c.problems):
-            c.apart[g] = c.total_gap[g]
-    else:
-        for at in range(c.knots * c.problems):
-            for i in range(SMALL, SMALL + M):
-                c.numbers[at * 8 * L + i] = 0.0  # k
-        for g in range(c.problems):
-            c.lane[g] = g
-            c.tile_numbers[g * 8 * L + SHARE] = 1.0
-            for v in range(M * X):
-                c.tile[g * L + v] = 0.0
-        roll(c, c.problems, M * X)
+    for at in range(c.knots * c.problems):
+        for i in range(SMALL, SMALL + M):
+            c.numbers[at * 8 * L + i] = 0.0  # k
+    roll(c, c.problems, SMALL)
 
 
 @kernel(c=Descent, most=INT)

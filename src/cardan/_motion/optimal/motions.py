@@ -252,14 +252,6 @@ class Motions:
 
         return self._program(final, state=(self.states,))
 
-    @cached_property
-    def final(self) -> ByName:
-        return ByName.of(self.final_cost, self.model)
-
-    @cached_property
-    def knot(self) -> ByName:
-        return ByName.of(self.cost, self.model)
-
 
 def named(kernel: Callable[..., Any], shapes: Mapping[str, Any], **options: Any) -> Function[..., Any]:
     """Return a function of the arrays of these names and shapes, which the kernel is given in a mapping."""

@@ -24,10 +24,10 @@ from numpy.typing import ArrayLike
 from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import ParameterError, ShapeError, UnsupportedError
 from cardan._dynamics.call.public import Reals
-from cardan._motion.optimal.descent import batched, checked_problem, compiled, first, rolled, tiled
+from cardan._motion.optimal.descent import batched, checked_problem, compiled, first, rolled
+from cardan._motion.optimal.descent_kernel import Descent
 from cardan._motion.optimal.motions import total
 from cardan._motion.optimal.problem import Problem
-from cardan._motion.optimal.workspace import Workspace
 from cardan._motion.tasks.task import checked_array
 
 WHERE = "optimal.predictive_sampling"
@@ -106,7 +106,7 @@ def predictive_sampling(
         >>> found.q.shape, bool(found.cost < 12.0)  # 20.25 without controls
         ((21, 2), True)
     """
-    batch, start, controls, given = checked_problem(WHERE, problem, q0, v0, u, parameters)
+    batch, (q, v, controls), given = checked_problem(WHERE, problem, q0, v0, u, parameters)
     if problem.constraints:
         raise UnsupportedError("a problem with constraints", WHERE, "add them to its costs, which may jump")
     count, (T, _, m), motions = 1 + whole(f"{WHERE}: samples", samples, 0), controls.shape, compiled(problem)[0]
@@ -120,16 +120,20 @@ def predictive_sampling(
     e[:, 0] = 0.0
     tried = controls[:, None] + e  # (T, count, problems, m)
     np.clip(tried, *motions.bounds, out=tried)
-    many = tiled(start[0][None], count)[0], tiled(start[1][None], count)[0]
-    costs = np.empty(len(many[0]))
+    costs = np.empty((count, controls.shape[1]))
 
-    def take(samples: Any, held: Workspace, size: int) -> None:
-        costs[samples] = held.c.tried_cost[:size]
+    def take(samples: Any, c: Descent, size: int) -> None:
+        costs.reshape(-1)[samples] = c.tried_cost[:size]
 
-    rolled(motions, many, tried.reshape(T, -1, m), {n: tiled(a, count) for n, a in given.items()}, take)
-    best = np.clip(_chosen(tried, costs.reshape(count, -1), heat), *motions.bounds)
-    found = first(WHERE, motions, start, best, given)
-    return Rollout(*(batched(a, batch, axis) for a, axis in zip(found[:4], (1, 1, 1, 0), strict=True)))
+    def tiled(array: np.ndarray) -> np.ndarray:
+        knots, problems, *own = array.shape
+        return np.broadcast_to(array[:, None], (knots, count, problems, *own)).reshape(knots, count * problems, *own)
+
+    many = tiled(q), tiled(v), tried.reshape(T, -1, m)
+    rolled(motions, many, {name: tiled(a) for name, a in given.items()}, take)
+    best = np.clip(_chosen(tried, costs, heat), *motions.bounds)
+    found = first(WHERE, motions, (q, v, best), given)
+    return Rollout(*(batched(a, batch) for a in found[:4]))
 
 
 def _chosen(u: np.ndarray, costs: np.ndarray, temperature: float) -> Any:

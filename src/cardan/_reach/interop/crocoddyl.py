@@ -62,17 +62,18 @@ def shooting_problem(
         >>> crocoddyl.SolverFDDP(shooting).solve()
         True
     """
-    batch, (q, v), controls, given = checked_problem(WHERE, problem, q0, v0, u, parameters)
+    batch, (q, v, controls), given = checked_problem(WHERE, problem, q0, v0, u, parameters)
     if batch:
         raise ShapeError(WHERE, "arrays", got=batch, expected="one problem, without leading dimensions")
     if problem.constraints:
         what = f"a problem with constraints ({', '.join(problem.constraints)})"
         raise UnsupportedError(what, WHERE, "make them terms of the costs, or take cardan.optimal.solve")
     crocoddyl, (State, Action), (motions, _) = _package(), _classes(), compiled(problem)
-    state, step = State(problem.model), ByName.of(problem.step, problem.model)
+    state, functions = State(problem.model), (problem.step, problem.cost, problem.final_cost)
+    by_name = [ByName.of(function, problem.model) for function in functions]
     parameters_of = ({n: a[k, 0] for n, a in given.items()} for k in range(len(controls) + 1))
-    knots = [Action(state, motions, step, own) for own in parameters_of]
-    return crocoddyl.ShootingProblem(np.concatenate([q[0], v[0]]), knots[:-1], knots[-1])
+    knots = [Action(state, motions, by_name, own) for own in parameters_of]
+    return crocoddyl.ShootingProblem(np.concatenate([q[0, 0], v[0, 0]]), knots[:-1], knots[-1])
 
 
 def _package() -> Any:
@@ -134,9 +135,10 @@ def _classes() -> tuple[Any, Any]:
     class Action(crocoddyl.ActionModelAbstract):
         """A knot, or the last state, which Crocoddyl asks for without a control."""
 
-        def __init__(self, state: Any, motions: Motions, step: ByName, given: Mapping[str, np.ndarray]) -> None:
+        def __init__(self, state: Any, motions: Motions, by_name: Any, given: Mapping[str, np.ndarray]) -> None:
             super().__init__(state, motions.controls, 0)
-            self.motions, self.step, self.given, self.parts = motions, step, given, state.parts
+            self.motions, self.given, self.parts = motions, given, state.parts
+            self.step, self.cost, self.final_cost = by_name
             if motions.is_bounded:
                 self.u_lb, self.u_ub = motions.bounds
 
@@ -146,10 +148,10 @@ def _classes() -> tuple[Any, Any]:
 
         def calc(self, data: Any, x: np.ndarray, u: np.ndarray | None = None) -> None:
             if u is None:
-                data.xnext, data.cost = x, self.called(self.motions.final, x, u)
+                data.xnext, data.cost = x, self.called(self.final_cost, x, u)
             else:
                 data.xnext = np.concatenate(self.called(self.step, x, u))
-                data.cost = self.called(self.motions.knot, x, u)
+                data.cost = self.called(self.cost, x, u)
 
         def calcDiff(self, data: Any, x: np.ndarray, u: np.ndarray | None = None) -> None:
             if u is None:
