@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,17 +21,11 @@ ENTRY = "kernel_entry"
 class Kernel:
     """A function on numbers and arrays, compiled when it is first called; `python` is the function itself."""
 
-    def __init__(
-        self,
-        python: Callable[..., Any],
-        parameters: dict[str, Any],
-        returns: tuple[Any, ...],
-        numbers: Mapping[str, Any] = MappingProxyType({}),
-    ) -> None:
-        names = python.__code__.co_varnames[: python.__code__.co_argcount]
-        if names != tuple(parameters):
-            raise ParameterError(f"types of kernel {python.__name__}", got=tuple(parameters), expected=str(names))
-        self.python, self.signature = python, Signature(python.__name__, parameters, returns)
+    def __init__(self, python: Callable[..., Any], signature: Signature, numbers: Mapping[str, Any]) -> None:
+        names, typed = python.__code__.co_varnames[: python.__code__.co_argcount], tuple(signature.parameters)
+        if names != typed:
+            raise ParameterError(f"types of kernel {python.__name__}", got=typed, expected=str(names))
+        self.python, self.signature = python, signature
         self.__name__, self.__doc__, self.numbers = python.__name__, python.__doc__, numbers
 
     def fixed(self, **numbers: float) -> Kernel:
@@ -40,7 +33,7 @@ class Kernel:
 
         Loops then have ends that the compiler knows. `python` keeps the numbers of its module.
         """
-        return Kernel(self.python, dict(self.signature.parameters), self.signature.returns, numbers)
+        return Kernel(self.python, self.signature, numbers)
 
     @cached_property
     def text(self) -> str:
@@ -96,4 +89,4 @@ def kernel(**types: Any) -> Callable[[Callable[..., Any]], Kernel]:
     """Return a decorator that makes a kernel of a function: the type of each parameter, and what it `returns`."""
     returns = types.pop("returns", ())
     returns = returns if isinstance(returns, tuple) else (returns,)
-    return lambda python: Kernel(python, types, returns)
+    return lambda python: Kernel(python, Signature(python.__name__, types, returns), {})

@@ -27,7 +27,7 @@ import numpy as np
 
 from cardan._algebra.scalar import maximum
 from cardan._dynamics.call.function import Function
-from cardan._motion.optimal.motions import ByName, Found, Motion, called, named, shapes_of, total
+from cardan._motion.optimal.motions import ByName, Found, called, named, shapes_of, total
 from cardan._motion.optimal.problem import CONSTRAINTS, Problem
 from cardan._robot.model import Model
 
@@ -86,15 +86,15 @@ class Constraints:
         self.sizes = {name: _size(of, problem.model) for name, of in problem.constraints.items()}
         self.costs = [ByName.of(of, problem.model) for of in (problem.cost, problem.final_cost)]
 
-    def _values(self, of: ByName, motion: Motion | Found, given: Given, at_end: bool) -> np.ndarray:
+    def _values(self, of: ByName, motion: Found, given: Given, at_end: bool) -> np.ndarray:
         rows = slice(-1, None) if at_end else slice(len(motion.u))
         return np.asarray(of.at(rows, {"q": motion.q, "v": motion.v, self.control: motion.u, **given}))
 
-    def values(self, motion: Motion | Found, given: Given) -> dict[str, np.ndarray]:
+    def values(self, motion: Found, given: Given) -> dict[str, np.ndarray]:
         """Return c of each constraint, shape (knots, problems, k)."""
         return {name: self._values(of, motion, given, _is_at_end(name)) for name, of in self.of.items()}
 
-    def cost(self, motion: Motion | Found, given: Given) -> np.ndarray:
+    def cost(self, motion: Found, given: Given) -> np.ndarray:
         """Return what motions cost, without what constraints add."""
         of_knot, of_last = self.costs
         knots, last = self._values(of_knot, motion, given, False), self._values(of_last, motion, given, True)

@@ -58,7 +58,7 @@ from cardan._dynamics.call.arguments import check_configuration
 from cardan._dynamics.call.public import Reals
 from cardan._motion.optimal.constraints import Begin, Constraints, Given, descended, penalised
 from cardan._motion.optimal.descent_kernel import Descent
-from cardan._motion.optimal.motions import Found, Motion, Motions
+from cardan._motion.optimal.motions import Found, Motions
 from cardan._motion.optimal.problem import STATE, Problem
 from cardan._motion.optimal.workspace import BEGIN, workspace
 from cardan._motion.tasks.task import checked_array
@@ -253,35 +253,34 @@ def checked_problem(where: str, problem: Any, q0: Any, v0: Any, u: Any, paramete
 
 
 def _descended(
-    motions: Motions, motion: Motion, given: Any, iterations: int, tolerance: float, is_exact: bool
+    motions: Motions, found: Found, given: Given, iterations: int, tolerance: float, is_exact: bool
 ) -> Found:
-    (T, N, m), n = motion.u.shape, motions.n
-    own = {name: np.zeros(N) for name in ("damping", "nu", "widest")} | {"cost": motion.cost, "apart": motion.gaps}
-    own |= {"left": np.full(N, np.inf), "scale": TINY * np.abs(motion.cost), "unsound": np.full(N, -1.0)}
-    own |= {name: np.zeros(N, dtype=int) for name in ("done", "converged", "iterations")}
-    arrays, K = {"q": motion.q, "v": motion.v, motions.control: motion.u}, np.zeros((T, N, m, n))
+    T, N, m, n = found.K.shape
+    own = {"cost": found.cost, "left": found.left, "iterations": found.iterations, "converged": found.converged}
+    own |= {"widest": found.gap, "apart": found.gap.copy(), "scale": TINY * np.abs(found.cost)}
+    own |= {"damping": np.zeros(N), "nu": np.zeros(N), "unsound": np.full(N, -1.0), "done": np.zeros(N, dtype=int)}
+    arrays = {"q": found.q, "v": found.v, motions.control: found.u}
 
     def descend(most: int, problems: Any) -> None:
         held = workspace(motions, T, N, TOGETHER)
         held.prepare(tolerance, is_exact)
-        known = K[:, problems]
+        known = found.K[:, problems]
         count = known.shape[1]
         gains = held.c.gains.reshape(T, -1, m, 8 * motions.numbers["X"])[:, :count, :, :n]
         gains[...] = known
-        held.run(problems, arrays | given, own, most)
+        held.run(problems, {**arrays, **given}, own, most)
         for name, array in arrays.items():
             array[:, problems] = held.rows[: len(array), :count, motions.places[name]]
         for name, array in own.items():
             array[problems] = getattr(held.c, name)[:count]
-        K[:, problems] = gains
+        found.K[:, problems] = gains
 
-    for begun in range(0, max(iterations, int(motions.has_gaps)), AT_ONCE):  # the gaps at least
+    for begun in range(0, iterations, AT_ONCE):
         live = np.flatnonzero(own["done"] == 0)
         if not len(live):
             break
         _split(TOGETHER, motions.work * T, live, N, functools.partial(descend, min(AT_ONCE, iterations - begun)))
-    found = own["cost"], own["left"], own["converged"] > 0, own["iterations"], own["widest"]
-    return Found(motion.q, motion.v, motion.u, K, *found)
+    return found
 
 
 def _split(together: int, work: int, problems: np.ndarray, every: int, run: Callable[[Any], None]) -> None:
@@ -307,21 +306,23 @@ def rolled(motions: Motions, begin: Begin, given: Given, take: Callable[[Any, De
     _split(CROWD, motions.steps.operations * T, np.arange(N), N, move)
 
 
-def first(where: str, motions: Motions, begin: Begin, given: Given) -> Motion:
+def first(where: str, motions: Motions, begin: Begin, given: Given) -> Found:
     """Return the motion of the first controls, or with gaps that through all states; NotFiniteError if it is none."""
     q, v, u = map(np.empty_like, begin)
     T, N, m = u.shape
-    cost, gaps, widest = np.empty((3, N))
+    cost, left, gap = np.empty(N), np.full(N, np.inf), np.empty(N)
 
     def take(problems: Any, c: Descent, count: int) -> None:
         state = c.tried_state.reshape(T + 2, -1, motions.states)[:-1, :count]
         q[:, problems], v[:, problems] = state[..., : q.shape[-1]], state[..., q.shape[-1] :]
         u[:, problems] = c.tried_control.reshape(T + 1, -1, m)[:-1, :count]
-        cost[problems], gaps[problems], widest[problems] = c.tried_cost[:count], c.apart[:count], c.widest[:count]
+        cost[problems], gap[problems] = c.tried_cost[:count], c.widest[:count]
 
     rolled(motions, begin, given, take)
     bad = np.flatnonzero(~np.isfinite(cost))
     if len(bad):
         raise NotFiniteError(where, "cost", (int(bad[0]),), float(cost[bad[0]]), FAR)
     size = np.maximum(np.abs(q).max((0, 2)), np.abs(v).max((0, 2)))
-    return Motion(q, v, u, cost, np.where(widest > ROUNDING * np.maximum(size, 1.0), gaps, 0.0))
+    gap[gap <= ROUNDING * np.maximum(size, 1.0)] = 0.0
+    K = np.zeros((T, N, m, motions.n))
+    return Found(q, v, u, K, cost, left, np.zeros(N, dtype=bool), np.zeros(N, dtype=int), gap)

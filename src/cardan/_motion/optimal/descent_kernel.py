@@ -56,7 +56,7 @@ class Descent(Stages):
     converged = I64[:]
     iterations = I64[:]
     cost = F64[:]
-    apart = F64[:]  # of its gaps, |c|
+    apart = F64[:]  # of its gaps, |c|: to begin with, whether there are any
     widest = F64[:]  # of its gaps
     damping = F64[:]  # mu, relative to the largest second derivative by a control
     nu = F64[:]

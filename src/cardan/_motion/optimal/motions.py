@@ -34,18 +34,8 @@ from cardan._robot.model import Model
 AFTER = "cardan_after_"  # names of arrays beside the user's begin like this
 
 
-class Motion(NamedTuple):
-    """States and controls of some problems, knots first: shapes (T + 1, problems, nq), (..., nv), (T, problems, m)."""
-
-    q: np.ndarray
-    v: np.ndarray
-    u: np.ndarray
-    cost: np.ndarray  # of each problem
-    gaps: np.ndarray  # of each problem, sum |c|: 0 of a motion without gaps
-
-
 class Found(NamedTuple):
-    """What a descent found: a motion, and the rest as `Solution` has it, problems where `Motion` has them."""
+    """Motions of some problems, knots first, and the rest as `Solution` has it; a descent changes it in place."""
 
     q: np.ndarray
     v: np.ndarray

@@ -133,7 +133,7 @@ def predictive_sampling(
     rolled(motions, many, {name: tiled(a) for name, a in given.items()}, take)
     best = np.clip(_chosen(tried, costs, heat), *motions.bounds)
     found = first(WHERE, motions, (q, v, best), given)
-    return Rollout(*(batched(a, batch) for a in found[:4]))
+    return Rollout(*(batched(a, batch) for a in (found.q, found.v, found.u, found.cost)))
 
 
 def _chosen(u: np.ndarray, costs: np.ndarray, temperature: float) -> Any:
