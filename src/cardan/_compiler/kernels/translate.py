@@ -186,7 +186,7 @@ class Translator(CodeWriter):
     def fork(self, test: ast.expr, yes: Callable[[], None], no: Callable[[], None]) -> None:
         """Write two ways on, and their meeting unless both end."""
         here, there, end = self.labels("yes", "no", "end")
-        self.line(f"br i1 {self.truth(test)}, label %{here}, label %{there}")
+        self.line(f"br i1 {self.number(test, TRUTH)}, label %{here}, label %{there}")
         ends = []
         for label, write in ((here, yes), (there, no)):
             self.start(label)
@@ -200,7 +200,7 @@ class Translator(CodeWriter):
         head, body, end = self.labels("head", "body", "end")
         self.jump(head)
         self.start(head)
-        self.line(f"br i1 {self.truth(statement.test)}, label %{body}, label %{end}")
+        self.line(f"br i1 {self.number(statement.test, TRUTH)}, label %{body}, label %{end}")
         self.start(body)
         self.inside(statement.body, head, end)
         self.jump(head)
@@ -268,9 +268,6 @@ class Translator(CodeWriter):
         if value.kind != kind:
             self.fail(f"{ast.unparse(node)} is of type {value.kind!r}, not {kind!r}")
         return value.name
-
-    def truth(self, node: ast.expr) -> str:
-        return self.number(node, TRUTH)
 
     def read_Tuple(self, node: ast.Tuple) -> list[Value]:
         return [self.value(e) for e in node.elts]
@@ -387,7 +384,7 @@ class Translator(CodeWriter):
 
     def read_UnaryOp(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
-            return Value(TRUTH, self.emit(f"xor i1 {self.truth(node.operand)}, true"))
+            return Value(TRUTH, self.emit(f"xor i1 {self.number(node.operand, TRUTH)}, true"))
         if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
             number: Any = node.operand.value
             return self.constant(-number)
@@ -420,7 +417,7 @@ class Translator(CodeWriter):
                 found = ast.IfExp(part, found, ast.Constant(value=False))
             else:
                 found = ast.IfExp(part, ast.Constant(value=True), found)
-        return Value(TRUTH, self.truth(found))
+        return Value(TRUTH, self.number(found, TRUTH))
 
     def read_IfExp(self, node: ast.IfExp) -> Value:
         self.count += 1

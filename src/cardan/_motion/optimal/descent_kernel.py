@@ -7,7 +7,7 @@ K, k, q, v, u, the share of k that a motion takes, the gap behind it, and parame
 from __future__ import annotations
 
 from cardan._compiler.kernels import F64, I64, INT, LANES, REAL, TRUTH, kernel, run, scratch
-from cardan._motion.optimal.riccati_kernel import IS_BOUNDED, SMALL, L, M, N, Stages, U, W, X, all_stages
+from cardan._motion.optimal.riccati_kernel import IS_BOUNDED, SMALL, L, M, N, Stages, U, W, X, all_stages, copy
 
 # pyright: analyzeUnannotatedFunctions=false
 
@@ -70,13 +70,6 @@ class Descent(Stages):
     is_searched = I64[:]  # whether no step of a sound recursion is taken yet
     was_taken = I64[:]
     is_better = I64[:]
-
-
-@kernel(to=F64[:], at=INT, given=F64[:], first=INT, count=INT)
-def copy(to, at, given, first, count):
-    """Copy so many numbers of another array."""
-    for i in range(count):
-        to[at + i] = given[first + i]
 
 
 @kernel(x=REAL, returns=TRUTH)
@@ -189,14 +182,12 @@ def add_curvature(c):
             after[i] = c.end[(g * (N + 1) + N) * X + i // 8, i % 8]
         for t in range(c.knots - 1, -1, -1):
             at = t * n + g
-            for i in range(N):
-                c.costates[at * N + i] = after[i]
+            copy(c.costates, at * N, after, 0, N)
             for j in range(N):
                 before[j] = c.HU[(at * (M + 1) + M) * W + U + j // 8, j % 8]
                 for i in range(N):
                     before[j] += c.G[(at * N + i) * W + U + j // 8, j % 8] * after[i]
-            for j in range(N):
-                after[j] = before[j]
+            copy(after, 0, before, 0, N)
     run(c.curvature, c.knots * n)
     for v in range(c.knots * n * (M + 1) * W):
         c.HU[v] = c.HU[v] + c.curved_HU[v]
@@ -238,8 +229,7 @@ def set_changes(c, g):
             row = (at * N + i) * W
             moved = row_dot(c.G, row, u, M) + row_dot(c.G, row + U, x, N)
             x_next[i] = moved + c.G[row + M // 8, M % 8]
-        for i in range(N):
-            x[i] = x_next[i]
+        copy(x, 0, x_next, 0, N)
     own = g * (N + 1) * X
     slope += row_dot(c.end, own + N * X, x, N)
     for i in range(N):

@@ -72,6 +72,13 @@ class Stages(Record):
     rest = LANES[:]  # Q_ux - mu K
 
 
+@kernel(to=F64[:], at=INT, given=F64[:], first=INT, count=INT)
+def copy(to, at, given, first, count):
+    """Copy so many numbers of another array."""
+    for i in range(count):
+        to[at + i] = given[first + i]
+
+
 @kernel(A=LANES[:], x=INT, wide=INT, e=INT, B=LANES[:], y=INT, across=INT, count=INT, sums=LANES[:])
 def add_product(A, x, wide, e, B, y, across, count, sums):
     """Add four rows of A^T B, those of lanes e to e + 3 of A, at one vector of B; both from a vector on, row by row."""
@@ -214,13 +221,11 @@ def set_within(c, at, free):
             cost = value(c, tried, 0)
             if cost < best:
                 best = cost
-                for i in range(M):
-                    found[i] = tried[i]
+                copy(found, 0, tried, 0, M)
             share = share * 0.5 if share > 0.25 else share * share
         if not best < before:
             break
-        for i in range(M):
-            c.numbers[first + i] = found[i]
+        copy(c.numbers, first, found, 0, M)
     set_free(c, at, free, slopes)
 
 
