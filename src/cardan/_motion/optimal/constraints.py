@@ -161,8 +161,6 @@ def descended(
 
 def _place(found: Found, problems: np.ndarray, new: Found) -> None:
     """Put in what new descents of some problems found, after the iterations of those before."""
-    for old, other in zip(found[:4], new[:4], strict=True):
-        old[:, problems] = other
-    for old, other in zip((*found[4:7], found.gap), (*new[4:7], new.gap), strict=True):
-        old[problems] = other
-    found.iterations[problems] += new.iterations
+    new.iterations[:] += found.iterations[problems]
+    for old, other in zip(found, new, strict=True):
+        old[(slice(None), problems) if old.ndim > 1 else problems] = other

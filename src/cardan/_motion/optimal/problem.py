@@ -20,7 +20,6 @@ from cardan._robot.model import Model
 
 WHERE = "Problem"
 STATE = ("q", "v")
-COSTS = ("cost", "final_cost")
 CONSTRAINTS = ("equality", "inequality", "final_equality", "final_inequality")
 
 
@@ -122,7 +121,7 @@ class Problem:
                 if len(found) != 1 or len(found[0]) != 1:
                     raise ShapeError(of.name, "result", got=found, expected=f"[(k,)], as the {what} of a {WHERE}")
                 continue
-            shapes = [()] if what in COSTS else [(nq,), (nv,)]
+            shapes = [(nq,), (nv,)] if what == "step" else [()]
             if found != shapes or [a.name for a in outputs] == ["v", "q"]:
                 raise ShapeError(of.name, "result", got=found, expected=f"{shapes}, as the {what} of a {WHERE}")
 
@@ -134,9 +133,8 @@ class Problem:
     @property
     def functions(self) -> dict[str, Function[..., Any]]:
         """The functions that the problem has, by name."""
-        given = {name: getattr(self, name) for name in CONSTRAINTS}
-        required = {"step": self.step, "cost": self.cost, "final_cost": self.final_cost}
-        return required | {name: of for name, of in given.items() if of is not None}
+        optional = [name for name in CONSTRAINTS if getattr(self, name) is not None]
+        return {name: getattr(self, name) for name in ("step", "cost", "final_cost", *optional)}
 
     def _core(self, of: Function[..., Any], name: str) -> tuple[int, ...]:
         return of.interface.cores(self.model)[name]

@@ -25,10 +25,11 @@ class Workspace:
         self.motions, self.programs, self.key = motions, programs, (knots, problems)
         T, N, m, size = knots, problems, motions.controls, motions.states
         tile, vectors = SHARES * N, motions.vectors
-        c = self.c = Descent(
-            knots=T, problems=N, lower=motions.bounds[0], upper=motions.bounds[1], **room(motions.n, m)
-        )
+        c = self.c = Descent(knots=T, problems=N, **room(motions.n, m))
+        c.lower, c.upper = motions.bounds
         self.rows, rows = zeros(T + 1, N, 8 * vectors), zeros(tile, 8 * vectors)
+        flat = self.rows.reshape(-1, 8 * vectors)
+        self.near = {"row": flat[:-N], "after": flat[N:]}  # of all knots
         self.rows[..., motions.places["share "]] = 1.0
         own = {"rows": self.rows, "numbers": self.rows, "tile": rows, "tile_numbers": rows}
         own |= {"tried_state": zeros(T + 2, tile, size), "tried_control": zeros(T + 1, tile, m)}
@@ -36,15 +37,10 @@ class Workspace:
         c.step_of_tile = self._made("steps", {"row": rows})
         c.final_of_tile = self._made("finals", {"row": rows, "state": c.state, "added": c.added})
         if motions.has_gaps:
-            c.gap = self._made("gaps", self._near)
+            c.gap = self._made("gaps", self.near)
         for name, kind in c.fields.items():
             if isinstance(kind, ArrayType) and not hasattr(c, name):
                 setattr(c, name, np.zeros(kind.numpy_shape(N), kind.item.dtype))  # of each problem
-
-    @property
-    def _near(self) -> dict[str, np.ndarray]:
-        flat, N = self.rows.reshape(-1, self.rows.shape[-1]), self.c.problems
-        return {"row": flat[:-N], "after": flat[N:]}
 
     def prepare(self, tolerance: float, is_exact: bool) -> None:
         """Make what iterations need beside motions: derivatives, and memory for them."""
@@ -55,10 +51,10 @@ class Workspace:
             self._set({"gains": zeros(T, N, s["SMALL"]), "cost_to_go": zeros(N, n + 1, 8 * s["X"])})
             self._set({"best_state": zeros(T + 1, N, size), "best_control": zeros(T + 1, N, m)})
             self._set({"low": zeros(T, N, m), "high": zeros(T, N, m)})
-            c.expansion = self._made("expansions", self._near)
-            c.last_expansion = self._made("last_expansions", {"row": self._near["after"][-N:]})
+            c.expansion = self._made("expansions", self.near)
+            c.last_expansion = self._made("last_expansions", {"row": self.near["after"][-N:]})
         if is_exact and not c.curvature:
-            c.curvature = self._made("curvature", self._near)
+            c.curvature = self._made("curvature", self.near)
 
     def _set(self, arrays: Mapping[str, np.ndarray]) -> None:
         for name, array in arrays.items():
@@ -67,14 +63,13 @@ class Workspace:
     def _made(self, name: str, given: Mapping[str, np.ndarray]) -> int:
         """Return the address of what runs a program over these arrays, and others that it is given."""
         program, few = getattr(self.motions, name), self.c.problems <= FEW and name not in OVER_KNOTS
-        arrays = (*program.inputs, *program.outputs)
-        others = {a.name: zeros(len(given["row"]), a.size) for a in arrays if a.name not in given}
+        sizes = {a.name: a.size for a in (*program.inputs, *program.outputs) if a.name not in given}
+        others = {name: zeros(len(given["row"]), size) for name, size in sizes.items()}
         self._set(others)
-        placed = {a.name: {**given, **others}[a.name].reshape(-1, a.size) for a in arrays}
         if name in self.programs:
-            self.programs[name].place(placed)
+            self.programs[name].place({**given, **others})
         else:
-            self.programs[name] = RowProgram(program, placed, FEW if few else 2**20)
+            self.programs[name] = RowProgram(program, {**given, **others}, FEW if few else 2**20)
         return self.programs[name].address
 
     def run(self, problems: Any, arrays: Mapping[str, Any], own: Mapping[str, np.ndarray], most: int) -> int:
