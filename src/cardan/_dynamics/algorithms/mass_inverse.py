@@ -1,8 +1,7 @@
 """The inverse of the mass matrix: column by column the response to a unit effort, by what there is less of.
 
-For floating bases and deep trees, `limbs` respond; what they must know follows from the factors M = L^T D L, or from
-articulated bodies: in deep trees, and where a coordinate comes before one that carries it, so that L is not the tree's.
-Of others, the factors themselves are inverted.
+For floating bases and deep trees, `limbs` respond; what they must know follows from the factors M = L^T D L, or in
+deep trees from articulated bodies. Of others, the factors themselves are inverted.
 
 Source: Featherstone (2008), section 6.5 for the factors, table 7.1 for articulated bodies.
 Cost: six multiply-adds an entry between limbs; O(d) an entry by the factors.
@@ -17,14 +16,7 @@ from cardan._dynamics.algorithms.entries import mass_matrix_inverse_entries
 from cardan._dynamics.algorithms.forward_derivatives import articulated
 from cardan._dynamics.algorithms.limbs import UNKNOWN, Coordinate, Limbs, moves_all_ways
 from cardan._dynamics.algorithms.linear import Factor, Rows, mirrored, zeros
-from cardan._dynamics.algorithms.tree import (
-    Vector,
-    deepest,
-    in_tree_order,
-    of_parent,
-    poses_in_one_frame,
-    relative_kinematics,
-)
+from cardan._dynamics.algorithms.tree import Vector, deepest, of_parent, poses_in_one_frame, relative_kinematics
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model
 
@@ -49,13 +41,12 @@ def mass_matrix_inverse(model: Model, q: ArrayLike, *, packed: bool = False) -> 
 
     Peers: Pinocchio `computeMinverse`.
     """
-    floats = _floats(model, q)
-    if not model.has_mimics and (deepest(model) > DEEP or (floats and in_tree_order(model) != [*range(model.nv)])):
+    if not model.has_mimics and deepest(model) > DEEP:
         rest = [0.0] * model.nv
         inverse = _columns(model, articulated(model, q, *outwards_in_one_frame(model, q, rest, rest)).limbs)
     else:
         factor = mass_factor(model, q)
-        inverse = _columns(model, _of_factor(model, q, factor)) if floats else factor.inverse()
+        inverse = _columns(model, _of_factor(model, q, factor)) if _floats(model, q) else factor.inverse()
     return mass_matrix_inverse_entries(model).of(inverse) if packed else inverse
 
 
@@ -77,9 +68,10 @@ def _of_factor(model: Model, q: Vector, factor: Factor) -> Limbs:
     relative = relative_kinematics(model, q)
     coordinates, X = [UNKNOWN] * model.nv, poses_in_one_frame(model, relative)
     base: list[tuple[int, ...]] = []
+    place = {k: at for at, k in enumerate(factor.order)}
     for node in model.nodes:
         base.append(of_parent(base, node.parent, node.v))
         for k, s in zip(node.v, relative.S[node.index], strict=True):
-            Gamma = Force.of([factor.L[k][i] if i < k else 0.0 for i in base[-1]])
+            Gamma = Force.of([factor.L[k][i] if place[i] < place[k] else 0.0 for i in base[-1]])
             coordinates[k] = Coordinate(X[node.index] @ s, factor.inverse_diagonal[k], Gamma, Vector3.zero())
     return Limbs(model, coordinates, factor.L)
