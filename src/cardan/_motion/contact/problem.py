@@ -79,11 +79,6 @@ class Row(NamedTuple):
         laws = [(law.has_friction, law.narrow is None, *own) for law, own in zip(self.laws, lengths, strict=True)]
         return (self.places is None, *laws)
 
-    @property
-    def is_near(self) -> Any:
-        """Whether the patch may touch; None of one that is always looked at."""
-        return None if self.nearness is None else self.nearness > 0.0
-
     def accelerations(self, change: Motion) -> list[Motion]:
         """Return J a of the contacts, from that of the patch."""
         return [change] if self.places is None else [place.inverse_act(change) for place in self.places]
@@ -104,7 +99,7 @@ class Row(NamedTuple):
 
     def near(self, found: Callable[[], Any], otherwise: Any) -> Any:
         """Return what is found of a patch that may touch, and something else of one that is far."""
-        return found() if self.nearness is None else when(self.is_near, found, otherwise)
+        return found() if self.nearness is None else when(self.nearness > 0.0, found, otherwise)
 
 
 class _Reaction(NamedTuple):
@@ -200,7 +195,8 @@ class Problem:
         reactions = self.equation.over_patches(group, of)
         errors = [own.squared_error for own in reactions]
         if len(errors) > 1:
-            errors = [or_number(self.rows[k].is_near, own) for k, own in zip(group.patches, errors, strict=True)]
+            near = (self.equation.patches[k].is_near for k in group.patches)
+            errors = [or_number(*both) for both in zip(near, errors, strict=True)]
         return _Reaction([own.tests for own in reactions], reduce(maximum, errors))
 
 

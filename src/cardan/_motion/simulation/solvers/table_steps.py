@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain, pairwise
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -92,13 +92,6 @@ def _coupled(world: World, rules: Rules) -> int:
     return sum((freedoms[i] + freedoms[j]) ** 2 for i, j in between)
 
 
-class Stepped(NamedTuple):
-    """What steps of many bodies leave: arrays of a state by name, and the impulses at contacts."""
-
-    arrays: dict[str, np.ndarray]
-    kept: KeptImpulses
-
-
 class TableSteps:
     """Takes steps of a world, some worlds on each thread; `closing` and `options` are as `Scene` and `Engine` have."""
 
@@ -127,8 +120,8 @@ class TableSteps:
     def _made(self, worlds: int, pushed: bool) -> Engine:
         return Engine(self.scene, self.dt, worlds, pushed=pushed, **self.options)
 
-    def step(self, given: Mapping[str, np.ndarray], kept: KeptImpulses | None, steps: int) -> Stepped:
-        """Return what comes of steps from arrays of a state and a control, each of all worlds."""
+    def step(self, given: Mapping[str, np.ndarray], kept: KeptImpulses | None, steps: int) -> dict[str, Any]:
+        """Return what comes of steps from arrays of a state and a control, each of all worlds; of impulses, too."""
         W = len(given["q"])
         count = min(num_threads(), W)
         if count == 1:
@@ -136,7 +129,7 @@ class TableSteps:
         found = {name: np.empty_like(given[of]) for name, of in (("q", "q"), ("v", "v"), ("warm", "v"))}
         found |= {name: np.empty(W, given["q"].dtype) for name in ("residual", "count")}
         if not W:
-            return Stepped(found, NOTHING if kept is None else kept)
+            return {**found, "kept_impulses": NOTHING if kept is None else kept}
         ends = [W * k // count for k in range(count + 1)]
         memories: list[KeptImpulses] = [NOTHING] * count
 
@@ -145,26 +138,27 @@ class TableSteps:
                 own = slice(ends[k], ends[k + 1])
                 memory = None if kept is None else kept.of_worlds(np.arange(W)[own])
                 part = self._step_part(k, {name: a[own] for name, a in given.items()}, memory, steps)
-                memories[k] = part.kept.moved(ends[k])
-                for name, array in part.arrays.items():
+                memories[k] = part.pop("kept_impulses").moved(ends[k])
+                for name, array in part.items():
                     found[name][own] = array
 
         split(count, 1 << 40, 1, count, run)
-        return Stepped(found, KeptImpulses.together(memories))
+        return {**found, "kept_impulses": KeptImpulses.together(memories)}
 
     def run(self, asked: tuple[str, ...], steps: int) -> TableRun:
         """Return what a stepper of one world runs."""
         return TableRun(self._made(1, "wrenches" in asked), ("q", "v", "count", *asked), steps)
 
-    def _step_part(self, part: int, given: Mapping[str, np.ndarray], kept: KeptImpulses | None, steps: int) -> Stepped:
+    def _step_part(self, part: int, given: Mapping[str, Any], kept: KeptImpulses | None, steps: int) -> dict[str, Any]:
         """Return what comes of steps of the part of a batch with a number."""
         key = part, len(given["q"]), "wrenches" in given
         engine = self._engine(key, given, kept)
         engine.step(steps)
         dtype = given["q"].dtype
-        stepped = Stepped({name: array.astype(dtype) for name, array in engine.results.items()}, engine.kept())
+        found = {name: array.astype(dtype) for name, array in engine.results.items()}
+        found |= {"kept_impulses": engine.kept()}
         self._put_back(key, engine)  # not after an error
-        return stepped
+        return found
 
     def _put_back(self, key: tuple[int, int, bool], engine: Engine) -> None:
         """Keep what stepped for the next call, and let go what was not used for longest; several threads do so."""
@@ -183,7 +177,7 @@ class TableSteps:
         engine = self._engine(key, given, kept)
         engine.step(1, joined=True)
         touching, each = engine.touching(), engine.c.shapes
-        self._idle.setdefault(key, []).append(engine)  # not after an error
+        self._put_back(key, engine)  # not after an error
         world, shapes = touching.shapes // each, touching.shapes % each
         own = self.world.pairs.rules.numbers(np.sort(shapes, axis=1)).tolist()
         columns = sorted(set(zip(own, touching.feature.tolist(), strict=True)))
@@ -284,9 +278,7 @@ class TableSolver(CompiledSolver):
         names, count = ("q", "v", "count", *control_names(control)), checked_steps(steps)
 
         def run(*arrays: np.ndarray) -> dict[str, Any]:
-            given = dict(zip(names, arrays, strict=True))
-            found, kept = self._by_tables.step(given, state.kept_impulses, count)
-            return {**found, "kept_impulses": kept}
+            return self._by_tables.step(dict(zip(names, arrays, strict=True)), state.kept_impulses, count)
 
         return count, run, self._read_control(state, control)
 
