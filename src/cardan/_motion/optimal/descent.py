@@ -54,7 +54,7 @@ from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import DTypeError, NotFiniteError, ParameterError, ShapeError, check_known
 from cardan._compiler.runtime.threads import split
-from cardan._dynamics.call.arguments import check_configuration
+from cardan._dynamics.call.arguments import broadcast, check_configuration
 from cardan._dynamics.call.public import Reals
 from cardan._motion.optimal.constraints import Begin, Constraints, Given, descended, penalised
 from cardan._motion.optimal.descent_kernel import Descent
@@ -222,7 +222,7 @@ def checked_problem(where: str, problem: Any, q0: Any, v0: Any, u: Any, paramete
     if arrays["u"].ndim < 2 or not arrays["u"].shape[-2]:
         raise ShapeError(where, "u", got=arrays["u"].shape, expected=f"(..., T, {problem.controls}): one for each knot")
     T = arrays["u"].shape[-2]
-    leads = [arrays["q0"].shape[:-1], arrays["v0"].shape[:-1], arrays["u"].shape[:-2]]
+    leads = {"q0": arrays["q0"].shape[:-1], "v0": arrays["v0"].shape[:-1], "u": arrays["u"].shape[:-2]}
     values: dict[str, np.ndarray] = {}
     for name, core in cores.items():
         array = checked_array(where, name, parameters[name], core)
@@ -231,11 +231,8 @@ def checked_problem(where: str, problem: Any, q0: Any, v0: Any, u: Any, paramete
         if lead[-1] not in (1, T + 1):
             expected = f"(..., {T + 1}, *{core}), or one for all states"
             raise ShapeError(where, name, got=np.shape(parameters[name]), expected=expected)
-        values[name], leads = array, [*leads, lead[:-1]]
-    try:
-        batch = np.broadcast_shapes(*leads)
-    except ValueError:
-        raise ShapeError(where, "arrays", got=leads, expected="leading dimensions that broadcast") from None
+        values[name], leads[f"parameters[{name!r}]"] = array, lead[:-1]
+    batch = broadcast(where, leads)
 
     def whole_of(array: np.ndarray, *shape: int) -> np.ndarray:
         """Return one of shape (problems, *shape)."""

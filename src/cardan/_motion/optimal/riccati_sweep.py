@@ -34,6 +34,7 @@ from numpy.typing import ArrayLike
 from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._compiler.kernels import Kernel
 from cardan._compiler.runtime.threads import split
+from cardan._dynamics.call.arguments import broadcast
 from cardan._dynamics.call.public import Reals
 from cardan._motion.optimal.riccati_kernel import (
     TOGETHER,
@@ -177,11 +178,8 @@ def _sizes(A: ArrayLike, B: ArrayLike) -> tuple[int, int]:
 
 def _leading(leads: Mapping[str, tuple[int, ...]], ends: Collection[str]) -> tuple[tuple[int, ...], int]:
     """Return the batch, and how many knots there are."""
-    try:
-        lead = np.broadcast_shapes(*(shape for name, shape in leads.items() if name not in ends))
-        batch = np.broadcast_shapes(lead[:-1], *(shape for name, shape in leads.items() if name in ends))
-    except ValueError:
-        raise ShapeError(WHERE, "arrays", got=dict(leads), expected="leading dimensions that broadcast") from None
+    lead = broadcast(WHERE, {name: shape for name, shape in leads.items() if name not in ends})
+    batch = broadcast(WHERE, {"A": lead[:-1]} | {name: shape for name, shape in leads.items() if name in ends})
     if not lead or not lead[-1]:
         raise ShapeError(WHERE, "A", got="no knots", expected="(..., T, n, n): an A for each knot")
     return batch, lead[-1]
