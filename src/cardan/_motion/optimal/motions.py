@@ -141,11 +141,8 @@ class Motions:
             q, v = called(self.step, model, given)
             return difference(model, given[AFTER + "q"], q), v - given[AFTER + "v"]
 
-        return named(next_state, shapes_of(self.model, self.step) | self._after)
-
-    @property
-    def _after(self) -> dict[str, tuple[int, ...]]:
-        return {AFTER + name: self._own[name] for name in STATE}
+        after = {AFTER + name: self._own[name] for name in STATE}
+        return named(next_state, shapes_of(self.model, self.step) | after)
 
     def _rates(self, model: Model, given: Mapping[str, Any]) -> Knots:
         """Dynamics to first and costs to second order, from arrays by name."""
@@ -186,7 +183,7 @@ class Motions:
     def curvature(self) -> Program:
         """The second derivatives of costates . x of the next state, near what it is."""
         n, m, names = self.n, self.controls, (*STATE, self.control)
-        shapes = shapes_of(self.model, self.step) | self._after | {AFTER + "costates": (n,)}
+        shapes = shapes_of(self.model, self._next) | {AFTER + "costates": (n,)}
 
         def next_along(model: Model, given: Mapping[str, Any]) -> Any:
             return given[AFTER + "costates"] @ np.concatenate(called(self._next, model, given))
@@ -195,8 +192,7 @@ class Motions:
 
         def curvature(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
             H = _blocks(called(weighed, model, self._read(given) | {AFTER + "costates": given["costates"]}))
-            A, B, q, r = np.zeros((n, n)), np.zeros((n, m)), np.zeros(n), np.zeros(m)
-            found = arranged(Knots(A, B, H[:n, :n], H[n:, :n], H[n:, n:], q, r), symbols)
+            found = arranged(Knots(0.0, np.zeros((n, m)), H[:n, :n], H[n:, :n], H[n:, n:], 0.0, 0.0), symbols)
             return {"curved_HU": found["HU"], "curved_HX": found["HX"]}
 
         return self._program(curvature, "after", costates=(n,))
@@ -234,10 +230,8 @@ class Motions:
 
     @cached_property
     def finals(self) -> Program:
-        nq = self.model.nq
-
         def final(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
-            arrays = self._read(given) | {"q": given["state"][:nq], "v": given["state"][nq:]}
+            arrays = self._read(given) | {"q": given["state"][: model.nq], "v": given["state"][model.nq :]}
             return {"added": called(self.final_cost, model, arrays)}
 
         return self._program(final, state=(self.states,))
