@@ -298,9 +298,19 @@ def mixed(a):
     return a + 1.0
 
 
+def two_choices(a):
+    return 1 if a > 0 else 2.0
+
+
+def number_as_truth(a):
+    return 1 if a > 0 and a else 0
+
+
 @pytest.mark.parametrize(
     ("function", "said"),
     [
+        (two_choices, "is of type INT, and is given REAL"),
+        (number_as_truth, "is of type INT, and is given TRUTH"),
         (unknown, "cannot call sorted"),
         (two_types, "x is of type INT, and is given REAL"),
         (wrong_return, "said to return"),

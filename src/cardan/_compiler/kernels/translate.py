@@ -495,11 +495,9 @@ class Translator(CodeWriter):
 
     def call_fma(self, *args: ast.expr) -> Value:
         a, b, c = self.alike(*(self.value(e) for e in args))
-        kind = llvm(a.kind)
-        suffix = "f64" if a.kind is REAL else f"v{WIDTH}f64"
-        return Value(
-            a.kind, self.emit(f"call {kind} @llvm.fma.{suffix}({kind} {a.name}, {kind} {b.name}, {kind} {c.name})")
-        )
+        kind, suffix = llvm(a.kind), "f64" if a.kind is REAL else f"v{WIDTH}f64"
+        given = f"{kind} {a.name}, {kind} {b.name}, {kind} {c.name}"
+        return Value(a.kind, self.emit(f"call {kind} @llvm.fma.{suffix}({given})"))
 
     def call_sqrt(self, x: ast.expr) -> Value:
         return Value(REAL, self.emit(f"call double @llvm.sqrt.f64(double {self.number(x, REAL)})"))
