@@ -112,7 +112,8 @@ def branch_matrices(
             own.append([*zip(node.v, coordinates(node), strict=True)])
             for (k, i), (m, j) in product(own[-1], (e for n in supports(model, node.parent) for e in own[n])):
                 for matrix, (at_i, at_j) in zip(found, entries(i, j), strict=True):
-                    matrix[k][m], matrix[m][k] = matrix[k][m] + at_i, matrix[m][k] + at_j
+                    matrix[k][m] = matrix[k][m] + at_i
+                    matrix[m][k] = matrix[m][k] + at_j  # of joints that share a coordinate, this is the same entry
     return [matrix if own is None else own.of(matrix) for own, matrix in zip(places, found, strict=True)]
 
 

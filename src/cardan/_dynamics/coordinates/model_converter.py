@@ -24,7 +24,7 @@ from cardan._algebra.spatial import SE3, Force, Motion, Scalar
 from cardan._dynamics.algorithms.kinematics import Kinematics, forward_kinematics
 from cardan._dynamics.algorithms.linear import coordinates, gram
 from cardan._dynamics.algorithms.tree import Vector, along_joints
-from cardan._dynamics.call.arguments import shaped_array
+from cardan._dynamics.call.arguments import check_core, numeric_array, shaped_array
 from cardan._dynamics.call.signature import refuse_inputs
 from cardan._dynamics.coordinates.compiled_methods import Compiled, compiled
 from cardan._dynamics.coordinates.unfolded import Unfolding, unfolded
@@ -220,7 +220,8 @@ class Converter(Compiled):
             ShapeError: for other rows than bodies.
         """
         core = self.source.nbodies, 6
-        array = shaped_array("converter", "external_forces", forces, (..., *core), finite=False)
+        array = numeric_array("converter", "external_forces", forces)  # of its own precision
+        check_core("converter", "external_forces", array.shape, core)
         names = self.source.body_names
         return array[..., [names.index(body) for body in self.target.body_names], :]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from cardan._algebra.errors import ShapeError, check_known
 from cardan._algebra.spatial import SE3, Force
-from cardan._dynamics.call.arguments import broadcast, common_dtype, shaped_array
+from cardan._dynamics.call.arguments import broadcast, check_core, common_dtype, numeric_array
 from cardan._dynamics.call.results import packed
 from cardan._robot.joints import Joint
 from cardan._robot.joints.quantities import QUANTITIES
@@ -84,7 +84,9 @@ def _count(joint: Joint, size: str) -> int:
 
 def _checked(where: str, joint: Joint, size: str, value: Any) -> np.ndarray:
     core = (4, 4) if size == "pose" else (_count(joint, size),)
-    return shaped_array(where, size, value, (..., *core), finite=False)
+    array = numeric_array(where, size, value)  # of its own precision
+    check_core(where, size, array.shape, core)
+    return array
 
 
 def _scalars(size: str, array: np.ndarray) -> Any:
