@@ -146,6 +146,7 @@ def laden_platform():
     return m
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("base", "parts"), [("fixed", 8), ("floating", 1)])
 def test_legs_are_solved_one_by_one_where_they_stand_on_the_world(base, parts):
     loops = laden_platform().model(base=base)

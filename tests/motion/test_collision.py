@@ -339,6 +339,7 @@ def test_every_number_is_finite_at_every_scale(kinds, scale, dtype):
         np.testing.assert_allclose(found / scale, smallest(a, (free, p / scale), b, LEVEL), atol=1e-5)
 
 
+@pytest.mark.slow
 @each_of([kinds for kinds in (*SEARCHED, *OWN) if HeightField not in kinds])
 @in_turn("size", [1e-9, 1e9])
 def test_single_precision_at_any_size(kinds, size, quick_target):

@@ -289,6 +289,7 @@ def test_a_box_that_falls_gains_no_energy():
     assert (energy(world, state) < 0.6 * start).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tables", [False, True])
 @pytest.mark.parametrize("shape", [Box((0.01,) * 3), Capsule(0.003, 0.01)], ids=["box", "capsule"])
 def test_what_turns_by_radians_in_a_step_is_not_thrown_by_ground(shape, tables):

@@ -788,6 +788,7 @@ def test_forces_of_a_robot_on_itself_are_those_of_one_program_before_any_step(to
     assert expected > 100.0
 
 
+@pytest.mark.slow
 def test_what_is_known_of_a_robot_ends_where_its_state_is_no_number(touching_arms):
     state, solver = touching_arms.state(2), Featherstone(touching_arms, DT, tables=True)
     state.q = [[0.1, 0.0, 0.0], folded(touching_arms, 1e-3)]
