@@ -243,9 +243,9 @@ class IDynTreeTree(IDynTree):
 
 
 def depth_first(model):
-    from cardan._dynamics.coordinates import numbering
+    from cardan._dynamics.coordinates import conventions
 
-    return [model.connection(name) for name in numbering.depth_first(model)]
+    return [model.connection(name) for name in conventions.depth_first(model)]
 
 
 TREES = {"mujoco": MuJoCoTree, "newton": NewtonTree, "drake": DrakeTree, "idyntree": IDynTreeTree}

@@ -30,8 +30,8 @@ from cardan._dynamics.call.signature import check_model
 from cardan._dynamics.coordinates.change import Rows, difference, transposed
 from cardan._dynamics.coordinates.chart import HERE, STILL, Chart, free_velocity
 from cardan._dynamics.coordinates.compiled_methods import compiled
-from cardan._dynamics.coordinates.convention import is_free
 from cardan._dynamics.coordinates.other_coordinates import OtherCoordinates, rows_of
+from cardan._dynamics.coordinates.peer_converter import is_free
 from cardan._robot.model import WORLD, Connection, Model
 
 REFERENCES: dict[Representation, tuple[str, str]] = {

@@ -9,20 +9,20 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from cardan._algebra.errors import check_known
 from cardan._algebra.spatial import REPRESENTATIONS, Representation
 from cardan._dynamics.call.signature import check_model
-from cardan._dynamics.coordinates import numbering
 from cardan._dynamics.coordinates.chart import Chart, Circle, Free, Quaternion, Rule, ball, circle, form_of, plane, same
-from cardan._dynamics.coordinates.convention import (
+from cardan._dynamics.coordinates.peer_converter import (
     AXIS_BY_AXIS,
     FREE,
     ONE_AXIS,
     PLANAR,
     Convention,
+    PeerConverter,
     WrenchForm,
     at_right_angles,
     centre_of_mass,
@@ -30,13 +30,55 @@ from cardan._dynamics.coordinates.convention import (
     in_a_row,
     kind_of,
 )
-from cardan._dynamics.coordinates.peer_converter import PeerConverter
 from cardan._robot import joints as J
-from cardan._robot.model import Connection, Model
+from cardan._robot.model import WORLD, Connection, Model
 
 __all__ = ["PEERS", "to"]
 
 Charts = dict[type[J.Joint], Rule]
+
+
+# --- in which order a library numbers the joints of one tree; fixed joints are passed through ---
+
+
+def document(model: Model) -> list[str]:
+    """Return the joints as the model has them: a floating base, then document order."""
+    return [c.name for c in model.connections]
+
+
+def depth_first(model: Model, by_name: bool = False) -> list[str]:
+    """Return each joint before its children, branch after branch, siblings in document order, or sorted by name."""
+    return [c.name for c, _ in walk(model, by_name)]
+
+
+def walk(model: Model, by_name: bool = False) -> Iterator[tuple[Connection, int]]:
+    """Yield the joints depth first, each with the number of those between it and the world."""
+    children = _children(model, by_name)
+    stack = [(c, 0) for c in reversed(children[WORLD])]
+    while stack:
+        c, depth = stack.pop()
+        yield c, depth
+        stack += [(child, depth + 1) for child in reversed(children[c.child])]
+
+
+def breadth_first(model: Model) -> list[str]:
+    """Return the joints level by level, those of one level in the order of their parents, then document order."""
+    children, level, found = _children(model), [WORLD], []
+    while level:
+        joints = [c for body in level for c in children[body]]
+        found += [c.name for c in joints]
+        level = [c.child for c in joints]
+    return found
+
+
+def _children(model: Model, by_name: bool = False) -> dict[str, list[Connection]]:
+    children: dict[str, list[Connection]] = {body: [] for body in (WORLD, *model.body_names)}
+    for c in sorted(model.connections, key=lambda c: c.name) if by_name else model.connections:
+        children[c.parent].append(c)
+    return children
+
+
+# --- the libraries ---
 
 
 def drake() -> Convention:
@@ -60,7 +102,7 @@ def drake() -> Convention:
     }
     joints = "revolute, prismatic, screw, universal (axes at right angles), ball (roll, pitch, yaw), planar, floating"
     wrench = WrenchForm("origin", "mixed", moment_first=True)
-    return Convention("Drake", charts, joints, numbering.depth_first, wrench)
+    return Convention("Drake", charts, joints, depth_first, wrench)
 
 
 def idyntree(representation: Representation = "mixed") -> Convention:
@@ -84,7 +126,7 @@ def idyntree(representation: Representation = "mixed") -> Convention:
         **each(FREE, Free("wxyz", representation, representation, of_base=True)),
     }
     joints = "revolute, RevoluteSO2, prismatic, spherical, and the free base"
-    return Convention("iDynTree", charts, joints, numbering.document, WrenchForm("origin", representation))
+    return Convention("iDynTree", charts, joints, document, WrenchForm("origin", representation))
 
 
 def isaac(quaternion: Quaternion = "xyzw", velocity_of: str = "com", merged_bodies: bool = False) -> Convention:
@@ -114,7 +156,7 @@ def isaac(quaternion: Quaternion = "xyzw", velocity_of: str = "com", merged_bodi
         **each(FREE, Free(quaternion, "mixed", "mixed", of_base=True, point=point)),
     }
     joints = "revolute, prismatic, and the free root"
-    return Convention("Isaac Lab", charts, joints, numbering.breadth_first, WrenchForm("com", "body"))
+    return Convention("Isaac Lab", charts, joints, breadth_first, WrenchForm("com", "body"))
 
 
 def mujoco() -> Convention:
@@ -135,7 +177,7 @@ def mujoco() -> Convention:
         **each(FREE, Free("wxyz", "mixed", "body", of_base=True)),
     }
     joints = "free (of a body in the world), ball, hinge, slide, and hinges and slides in a row"
-    return Convention("MuJoCo", charts, joints, numbering.depth_first, WrenchForm("com", "mixed"))
+    return Convention("MuJoCo", charts, joints, depth_first, WrenchForm("com", "mixed"))
 
 
 def newton(merged_bodies: bool = False) -> Convention:
@@ -162,7 +204,7 @@ def newton(merged_bodies: bool = False) -> Convention:
         **each((*FREE, J.Distance), free),
     }
     joints = "free, distance, ball, revolute, prismatic, and D6 (up to three linear, then three angular axes)"
-    return Convention("Newton", charts, joints, numbering.depth_first, WrenchForm("com", "mixed"))
+    return Convention("Newton", charts, joints, depth_first, WrenchForm("com", "mixed"))
 
 
 def pinocchio(continuous: Circle = "cos_sin") -> Convention:
@@ -200,7 +242,7 @@ def pinocchio(continuous: Circle = "cos_sin") -> Convention:
     }
     joints = "revolute, unbounded revolute, prismatic, helical, universal, spherical, spherical ZYX, translation, "
     joints += "planar, free flyer, ellipsoid, and composites of these"
-    order = functools.partial(numbering.depth_first, by_name=True)
+    order = functools.partial(depth_first, by_name=True)
     return Convention("Pinocchio", charts, joints, order, WrenchForm("joint"))
 
 
@@ -223,7 +265,7 @@ def rigidbodydynamics() -> Convention:
     }
     joints = "Revolute, SinCosRevolute, Prismatic, Planar, QuaternionSpherical, QuaternionFloating, SPQuatFloating"
     wrench = WrenchForm("origin", "body", moment_first=True)
-    return Convention("RigidBodyDynamics.jl", charts, joints, numbering.breadth_first, wrench)
+    return Convention("RigidBodyDynamics.jl", charts, joints, breadth_first, wrench)
 
 
 PEERS: dict[str, Callable[..., Convention]] = {

@@ -8,7 +8,7 @@ from typing import Any
 from cardan._algebra.errors import AssemblyError
 from cardan._dynamics.algorithms.dependent import dependence
 from cardan._dynamics.algorithms.loops import loop_residual
-from cardan._dynamics.coordinates.numbering import walk
+from cardan._dynamics.coordinates.conventions import walk
 from cardan._dynamics.functions.assembly import assemble, loop_rank
 from cardan._reach.cli.options import ROBOT, add, load_robot, table, tell
 from cardan._robot.joints import Mimic

@@ -15,7 +15,7 @@ from typing import Any
 
 from cardan._algebra.errors import UnsupportedError
 from cardan._algebra.spatial import SE3
-from cardan._dynamics.coordinates.convention import kind_of, turn_of
+from cardan._dynamics.coordinates.peer_converter import kind_of, turn_of
 from cardan._reach.interop.mujoco_joints import placed
 from cardan._robot import joints as J
 from cardan._robot.joints.recognise import hinge_of

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from cardan._algebra.errors import UnsupportedError
 from cardan._algebra.spatial import SE3, Vector3
 from cardan._algebra.spatial.rotations import quaternion_xyzw_from_matrix
-from cardan._dynamics.coordinates.convention import turn_of
+from cardan._dynamics.coordinates.peer_converter import turn_of
 from cardan._robot import joints as J
 from cardan._robot.joints.catalogue.chains import ChainJoint
 from cardan._robot.joints.recognise import hinge_of
