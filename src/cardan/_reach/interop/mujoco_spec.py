@@ -24,11 +24,12 @@ from cardan._reach.interop.mujoco_collision import (
     keep_apart,
     set_groups,
 )
-from cardan._reach.interop.mujoco_constraints import add_loop, add_polynomial
 from cardan._reach.interop.mujoco_joints import (
     LIBRARY,
     Chain,
     add_joints,
+    add_loop,
+    add_polynomial,
     bounds,
     chain_of,
     is_planar,
