@@ -8,8 +8,7 @@ import pytest
 
 import cardan
 from cardan._robot.geometry import hull as hulls
-from cardan._robot.geometry.decomposition import convex_parts
-from cardan._robot.geometry.hull import hull_of_points, triangles_of_hull
+from cardan._robot.geometry.hull import convex_parts, hull_of_points, triangles_of_hull
 from cardan.description import Box, Cylinder, Hull, Mesh, Plane, Shape, Sphere
 from cardan.errors import MechanismError, ParameterError, UnknownNameError, UnsupportedError
 from cardan.simulation import contact_points
