@@ -3,8 +3,7 @@
 from cardan._algebra.arrays.cell import cell
 from cardan._algebra.arrays.functions import determinant, interp, inverse, norm, solve
 from cardan._algebra.arrays.implicit_function import implicit
-from cardan._algebra.arrays.repeat import each, repeat, repeat_while, when
-from cardan._algebra.arrays.scan import scan
+from cardan._algebra.arrays.repeat import each, repeat, repeat_while, scan, when
 from cardan._algebra.arrays.symbolic import SymbolicArray, array_of, as_argument, stack, symbolic
 
 __all__ = [

@@ -22,8 +22,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from cardan._algebra import scalar
-from cardan._algebra.arrays.nested import entries_of, rebuilt
-from cardan._algebra.arrays.symbolic import symbolic
+from cardan._algebra.arrays.symbolic import entries_of, rebuilt, symbolic
 from cardan._algebra.errors import ParameterError
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import pi
 from typing import Any
 
@@ -277,3 +277,39 @@ def refused(name: str) -> TraceError:
     short = name.removeprefix("numpy.")
     hint = INSTEAD.get(short, _NONE)
     return TraceError(f"np.{short} needs numbers, and a traced function has none yet{users_line()}; {hint}.")
+
+
+# --- nested values: arrays, tuples, lists, spatial objects, and what says what it is made of ---
+
+
+def shape_of(value: Any) -> Any:
+    """Return the shape of nested values: () for a scalar, that of an array, a list of those of a sequence's entries."""
+    if isinstance(value, np.ndarray):
+        return value.shape
+    return [shape_of(part) for part in value] if isinstance(value, (tuple, list)) else ()
+
+
+def entries_of(value: Any) -> Iterator[Any]:
+    """Yield the scalars of nested values. An object of another class may say what it is made of (`__parts__`)."""
+    if isinstance(value, np.ndarray):
+        yield from value.ravel().tolist()
+    elif isinstance(value, (tuple, list)):
+        for part in value:
+            yield from entries_of(part)
+    elif hasattr(type(value), "__parts__"):
+        yield from entries_of(value.__parts__())
+    else:
+        yield value
+
+
+def rebuilt(template: Any, entries: Iterator[Any]) -> Any:
+    """Return other entries in the form of a value."""
+    if isinstance(template, np.ndarray):
+        return symbolic((next(entries) for _ in range(template.size)), template.shape)
+    if isinstance(template, list):
+        return [rebuilt(part, entries) for part in template]
+    if isinstance(template, tuple):
+        return tuple.__new__(type(template), [rebuilt(part, entries) for part in template])
+    if hasattr(type(template), "__parts__"):
+        return type(template).__of_parts__(rebuilt(template.__parts__(), entries))
+    return next(entries)

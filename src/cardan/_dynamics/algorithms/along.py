@@ -21,7 +21,7 @@ from numbers import Real
 from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 from cardan._algebra.arrays.cell import Table
-from cardan._algebra.arrays.nested import entries_of, rebuilt
+from cardan._algebra.arrays.symbolic import entries_of, rebuilt
 from cardan._algebra.spatial import SE3, Force
 from cardan._robot.model import Model, Node
 

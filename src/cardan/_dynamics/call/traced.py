@@ -29,7 +29,7 @@ import numpy as np
 
 from cardan._algebra.arrays import symbolic
 from cardan._algebra.arrays.implicit_function import all_held, apart, changes, serves
-from cardan._algebra.arrays.nested import entries_of
+from cardan._algebra.arrays.symbolic import entries_of
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import FunctionReferenceError, ResultError
 from cardan._algebra.manifolds.manifold import matrix_vector

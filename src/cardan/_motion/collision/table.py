@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan._algebra.arrays.nested import rebuilt
 from cardan._algebra.arrays.repeat import each, when
+from cardan._algebra.arrays.symbolic import rebuilt
 from cardan._algebra.content import own_module
 from cardan._algebra.errors import UnsupportedError
 from cardan._algebra.scalar import is_zero

@@ -23,9 +23,9 @@ from itertools import count, groupby
 from numbers import Real
 from typing import Any, NamedTuple
 
-from cardan._algebra.arrays.nested import entries_of, rebuilt
 from cardan._algebra.arrays.repeat import only_where
 from cardan._algebra.arrays.sums import Sums
+from cardan._algebra.arrays.symbolic import entries_of, rebuilt
 from cardan._algebra.scalar import is_zero, maximum, where
 from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Symmetric3
 from cardan._dynamics.algorithms.crba import mass_matrix

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from cardan._algebra.arrays.nested import entries_of, rebuilt
+from cardan._algebra.arrays.symbolic import entries_of, rebuilt
 from cardan._algebra.spatial import SE3, Vector3
 from cardan._compiler.program import Program
 from cardan._motion.collision import Candidate, count_of

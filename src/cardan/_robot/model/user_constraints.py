@@ -23,7 +23,7 @@ from functools import cached_property
 from typing import Any
 
 from cardan._algebra.arrays import symbolic
-from cardan._algebra.arrays.nested import entries_of
+from cardan._algebra.arrays.symbolic import entries_of
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds.manifold import Rows, identity_rows, matrix_vector, transpose
 from cardan._algebra.scalar import is_zero
