@@ -9,10 +9,11 @@ from types import SimpleNamespace
 import numpy as np
 
 import cardan
-from cardan._compiler.program import Array, trace, verify
+from cardan._compiler.program import Array, trace
 from cardan._compiler.program.replay import repeated
 from cardan._compiler.targets import compile_program
 from cardan._compiler.targets.c import c_function, c_header, c_source
+from program_rules import verify
 
 
 def c_code(program, name, *, single=False, comment=""):

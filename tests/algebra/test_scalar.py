@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from cardan import scalar
-from cardan._compiler.program import Array, Graph, trace, verify
+from cardan._compiler.program import Array, Graph, trace
 from cardan._compiler.targets import evaluate
 from cardan.errors import TraceError
 from cardan.scalar import register_scalar
 from duals import Dual, duals, tangent, value
+from program_rules import verify
 from representatives import in_turn
 
 # name -> (reference on one number, sample points inside the domain and away from kinks)

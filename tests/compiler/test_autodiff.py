@@ -9,10 +9,11 @@ import pytest
 
 import cardan
 from cardan import scalar
-from cardan._compiler.program import Array, trace, verify
+from cardan._compiler.program import Array, trace
 from cardan._compiler.program.autodiff import jacobian, jacobian_vector_product, vector_jacobian_product
 from cardan._compiler.targets import NumpyProgram
 from cardan.errors import ParameterError, UnknownNameError
+from program_rules import verify
 from representatives import in_turn, represented
 
 FUNCTIONS = {

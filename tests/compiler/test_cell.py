@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._compiler.program import Array, trace, verify
+from cardan._compiler.program import Array, trace
 from cardan._compiler.program.autodiff import jacobian_vector_product
 from cardan._compiler.program.value_numbering import merge_identities
 from cardan._compiler.targets import compile_program
@@ -16,6 +16,7 @@ from cardan._compiler.targets.llvm.plan import Lanes
 from cardan._compiler.targets.llvm.text import llvm_text
 from cardan._compiler.targets.runner import Outline
 from cardan.errors import ParameterError, UnsupportedError
+from program_rules import verify
 from programs import evaluated, run_c, same
 
 LONG, SHORT = np.random.default_rng(0).normal(size=(10, 100)), np.arange(7.0) ** 2

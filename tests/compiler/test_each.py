@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._compiler.program import Array, Op, expr, trace, verify
+from cardan._compiler.program import Array, Op, expr, trace
 from cardan._compiler.program.program import Column
 from cardan._compiler.program.replay import repeated, straight
 from cardan._compiler.targets import Outline, c
 from cardan._compiler.targets.llvm import plan
 from cardan.errors import ParameterError, ProgramError
+from program_rules import verify
 from programs import LOOPS, evaluated, item_by_item, long_chain, random_program, run_c, same
 
 ITEMS = 5

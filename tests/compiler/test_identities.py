@@ -12,13 +12,14 @@ import pytest
 
 import cardan
 from cardan import scalar
-from cardan._compiler.program import Array, Graph, Instruction, Op, Program, trace, verify
+from cardan._compiler.program import Array, Graph, Instruction, Op, Program, trace
 from cardan._compiler.program.value_numbering import merge_identities
 from cardan._robot.joints.coordinate_functions import Linear, Polynomial
 from cardan.joints import OpenSimCustom, Spline
 from cardan.manifolds import Euclidean
 from cardan.spatial.rotations import matrix_about_axis, matrix_from_zyx, rotation_about_axis
 from expressions import VARIABLES, disguised, random_expression, value
+from program_rules import verify
 from representatives import represented
 
 # --- joints that were silently wrong ---

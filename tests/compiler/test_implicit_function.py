@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._compiler.program import verify
 from cardan._compiler.program.ops import Op
 from cardan.errors import ParameterError
 from cardan.robots import double_pendulum
+from program_rules import verify
 
 MODEL = double_pendulum().model()
 B = np.array([0.5, 2.0, 4.0, 30.0])

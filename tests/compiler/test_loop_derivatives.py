@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._compiler.program import autodiff, expr, trace, verify
+from cardan._compiler.program import autodiff, expr, trace
 from cardan._compiler.program.program import Array
 from cardan._compiler.program.replay import replay, straight
+from program_rules import verify
 from programs import LOOPS, evaluated, random_program, run_c, same, skipping_program
 from representatives import represented
 

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._compiler.program import SPEC, Array, Graph, Instruction, Instructions, Op, Program, trace, verify
+from cardan._compiler.program import SPEC, Array, Graph, Instruction, Instructions, Op, Program, trace
 from cardan._compiler.program.ops import ENTRIES, ROWS
 from cardan._compiler.program.program import Nesting, Region, passes, phases, stretches
 from cardan._compiler.targets import NumpyProgram
 from cardan.errors import ProgramError, TraceError
 from cardan.joints import CATALOGUE
 from mechanisms import random_model
+from program_rules import verify
 
 
 def traced(function, n=3, name="f"):

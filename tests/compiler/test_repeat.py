@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._compiler.program import Array, Graph, Op, Program, expr, trace, verify
+from cardan._compiler.program import Array, Graph, Op, Program, expr, trace
 from cardan._compiler.program.autodiff import vector_jacobian_product
 from cardan._compiler.program.program import Region
 from cardan._compiler.program.replay import repeated, replay, straight
@@ -24,6 +24,7 @@ from cardan._dynamics.call.traced import Kernel
 from cardan.errors import DTypeError, ParameterError, ProgramError, ShapeError, UnknownNameError
 from cardan.joints import CATALOGUE
 from mechanisms import random_model
+from program_rules import verify
 from programs import LOOPS, WRITTEN_OUT, evaluated, item_by_item, long_chain, random_program, run_c, same, written_out
 from representatives import represented
 

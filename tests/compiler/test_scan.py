@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._compiler.program import autodiff, verify
+from cardan._compiler.program import autodiff
 from cardan._compiler.program.passes import results_in_place, with_entries
 from cardan.errors import ParameterError, ProgramError
+from program_rules import verify
 from programs import evaluated, run_c, same
 
 PENDULUM = cardan.robots.double_pendulum().model()

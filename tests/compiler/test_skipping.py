@@ -10,12 +10,13 @@ import pytest
 import cardan
 from cardan._algebra.arrays.repeat import only_where
 from cardan._algebra.arrays.sums import Sums
-from cardan._compiler.program import Array, expr, trace, verify
+from cardan._compiler.program import Array, expr, trace
 from cardan._compiler.program.ops import Op
 from cardan._compiler.program.replay import straight
 from cardan._compiler.targets import Outline, c
 from cardan._compiler.targets.llvm import plan
 from cardan.errors import ParameterError, ProgramError, TraceError
+from program_rules import verify
 from programs import (
     LOOPS,
     c_code,

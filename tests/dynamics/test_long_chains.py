@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._compiler.program import Array, autodiff, verify
+from cardan._compiler.program import Array, autodiff
 from cardan._compiler.targets.c import c_text
 from cardan._compiler.targets.cuda.text import cuda_text
 from cardan._compiler.targets.llvm.compiler import host_text
@@ -18,6 +18,7 @@ from cardan._dynamics.algorithms.entries import inverse_dynamics_derivatives_ent
 from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan.errors import ProgramError
 from cardan.joints import Prismatic, Revolute, Spherical
+from program_rules import verify
 from programs import evaluated, run_c
 
 HINGES, MIXED, BALLS = (Revolute([0, 0, 1]),), (Revolute([0, 0, 1]), Prismatic([0.6, 0.0, 0.8])), (Spherical(),)

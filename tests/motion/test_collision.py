@@ -9,7 +9,6 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import cardan
-from cardan._compiler.program import verify
 from cardan._motion.collision import FAR, points
 from cardan._motion.simulation.collide import collide_function
 from cardan._robot.geometry.shapes import Box, Capsule, Cone, Cylinder, HeightField, Mesh, Plane, Sphere
@@ -17,6 +16,7 @@ from cardan.errors import ParameterError, ShapeError, UnsupportedError
 from cardan.robots import double_pendulum
 from cardan.simulation import contact_points
 from cardan.spatial import SE3
+from program_rules import verify
 from representatives import in_turn, represented
 from two_shapes import (
     EVERY_PAIR,

@@ -7,5 +7,4 @@ from cardan._compiler.program.ops import SPEC as SPEC
 from cardan._compiler.program.ops import Op as Op
 from cardan._compiler.program.program import Array as Array
 from cardan._compiler.program.program import Program as Program
-from cardan._compiler.program.rules import verify as verify
 from cardan._compiler.program.trace import trace as trace

@@ -9,7 +9,7 @@ what was added before it is read. So it does not matter when anything is read, a
 column lives in the innermost region around all that names it, in the passes of which its rows are the same ones: with
 each pass of that it is empty again.
 
-`str(program)` prints a program, `rules.verify` checks every rule it must obey.
+`str(program)` prints a program. Tests hold every rule it must obey (`tests/program_rules.py`).
 """
 
 from __future__ import annotations
