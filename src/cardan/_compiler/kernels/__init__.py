@@ -11,26 +11,6 @@ from cardan._compiler.kernels.record import Record, RowProgram, aligned_empty
 from cardan._compiler.kernels.types import F64, I32, I64, INT, LANES, PROGRAM, REAL, TRUTH, WIDTH
 
 __all__ = [
-    "F64",
-    "I32",
-    "I64",
-    "INT",
-    "LANES",
-    "PROGRAM",
-    "REAL",
-    "TRUTH",
-    "WIDTH",
-    "Kernel",
-    "Record",
-    "RowProgram",
-    "aligned_empty",
-    "count_ones",
-    "floor",
-    "fma",
-    "kernel",
-    "lowest_one",
-    "run",
-    "scratch",
-    "sqrt",
-    "tail",
-]
+    "F64", "I32", "I64", "INT", "LANES", "PROGRAM", "REAL", "TRUTH", "WIDTH", "Kernel", "Record", "RowProgram",
+    "aligned_empty", "count_ones", "floor", "fma", "kernel", "lowest_one", "run", "scratch", "sqrt", "tail",
+]  # fmt: skip

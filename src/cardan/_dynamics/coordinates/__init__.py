@@ -7,13 +7,7 @@ from cardan._dynamics.coordinates.other_coordinates import OtherCoordinates
 from cardan._dynamics.coordinates.peer_converter import PeerConverter
 
 __all__ = [
-    "REFERENCES",
-    "BaseRepresentation",
-    "Converter",
-    "OtherCoordinates",
-    "PeerConverter",
-    "conventions",
-    "converter",
+    "REFERENCES", "BaseRepresentation", "Converter", "OtherCoordinates", "PeerConverter", "conventions", "converter",
     "representation",
-]
+]  # fmt: skip
 __dir__ = __all__.copy

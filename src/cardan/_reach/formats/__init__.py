@@ -16,27 +16,8 @@ from cardan._reach.formats.written import Written
 from cardan._reach.formats.xml import Element, parse
 
 __all__ = [
-    "Description",
-    "Element",
-    "Format",
-    "Options",
-    "Report",
-    "Source",
-    "Verdict",
-    "Vocabulary",
-    "Written",
-    "check",
-    "from_json",
-    "load",
-    "load_mechanism",
-    "outcome",
-    "parse",
-    "read_robot",
-    "register_format",
-    "register_joint",
-    "save",
-    "to_json",
-    "to_urdf",
-    "write_urdf",
-]
+    "Description", "Element", "Format", "Options", "Report", "Source", "Verdict", "Vocabulary", "Written", "check",
+    "from_json", "load", "load_mechanism", "outcome", "parse", "read_robot", "register_format", "register_joint",
+    "save", "to_json", "to_urdf", "write_urdf",
+]  # fmt: skip
 __dir__ = __all__.copy

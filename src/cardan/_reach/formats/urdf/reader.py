@@ -11,7 +11,6 @@ Source: the URDF specification of ROS (wiki.ros.org/urdf/XML).
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -34,8 +33,6 @@ from cardan._robot.description import Mechanism
 from cardan._robot.joints import Mimic
 from cardan._robot.model import WORLD
 from cardan._robot.records import Actuator
-
-UrdfSource = str | bytes | os.PathLike[str]
 
 
 class _Robot(NamedTuple):
