@@ -140,13 +140,6 @@ class SE2(Placed):
         c, s = self.cos_sin(q)
         return [[c, -s], [s, c]]
 
-    def configuration_derivative_to_velocity_jacobian(self, q: Scalars) -> Rows:
-        # Not that of `Placed`: here cosine and sine are traced first, and the order is part of a program's digest.
-        c, s = self.cos_sin(q)
-        (turn,) = self.heading.configuration_derivative_to_velocity_jacobian(q[2:])
-        still = [0.0] * self.heading.nq
-        return [[c, s, *still], [-s, c, *still], [0.0, 0.0, *turn]]
-
     def integrate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
         c, s = self.cos_sin(q)
         a, b, w = v
