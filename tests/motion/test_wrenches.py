@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._motion.simulation.kinematics import mass_centers, wrench_efforts
+from cardan._motion.simulation.links import mass_centers, wrench_efforts
 from cardan.description import Box
 from cardan.errors import NotFiniteError, ParameterError, ShapeError, UnknownNameError
 from cardan.joints import Fixed, Revolute
@@ -82,9 +82,7 @@ def test_the_efforts_of_wrenches_are_their_power(dog):
     state, wrenches = moving(dog, 5)
     model = dog.model
     tau = wrench_efforts(model, state.q, wrenches)
-    everything = cardan._motion.simulation.kinematics.mass_center_twists(
-        model, state.q, state.v, bodies=model.body_names
-    )
+    everything = cardan._motion.simulation.links.mass_center_twists(model, state.q, state.v, bodies=model.body_names)
     power = (everything * wrenches).sum(axis=(1, 2))
     assert np.allclose((tau * state.v).sum(axis=-1), power, rtol=1e-12)
     small = wrench_efforts(model, state.q.astype("float32"), wrenches.astype("float32"))

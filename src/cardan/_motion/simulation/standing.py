@@ -32,7 +32,7 @@ from cardan._algebra.spatial import SE3, Motion, Vector3
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._motion.contact.touching import ContactPair
 from cardan._motion.simulation.articulation import Articulation
-from cardan._motion.simulation.kinematics import body_poses
+from cardan._motion.simulation.links import body_poses
 from cardan._motion.simulation.pairs import PairList, depth, is_of_one_tree
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world_contents import WorldContents

@@ -23,8 +23,7 @@ from cardan._dynamics.coordinates import conventions
 from cardan._motion.crowd.kept import NAMES as IMPULSES
 from cardan._motion.crowd.kept import KeptImpulses
 from cardan._motion.simulation.arrays import Constants, checked_dtype, filled, fitting
-from cardan._motion.simulation.kinematics import body_poses, mass_center_twists, twists_of_mass_centers
-from cardan._motion.simulation.links import backwards, forwards
+from cardan._motion.simulation.links import backwards, body_poses, forwards, mass_center_twists, twists_of_mass_centers
 from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.model import Model
 from cardan._robot.model.annotations import Annotations

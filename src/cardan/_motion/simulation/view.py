@@ -16,7 +16,7 @@ from cardan._dynamics.call.arguments import check_configuration, check_finite, n
 from cardan._motion.simulation.arrays import check_range, chosen_rows, is_limit
 from cardan._motion.simulation.articulation import Articulation, select_names
 from cardan._motion.simulation.control import Control
-from cardan._motion.simulation.kinematics import body_poses
+from cardan._motion.simulation.links import body_poses
 from cardan._motion.simulation.standing import move_root, turn_root
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world_contents import WorldContents

@@ -17,7 +17,7 @@ from cardan._dynamics.call.function import Function
 from cardan._dynamics.coordinates import conventions
 from cardan._motion.contact.touching import ContactPair
 from cardan._motion.simulation.control import Control
-from cardan._motion.simulation.kinematics import wrench_efforts
+from cardan._motion.simulation.links import wrench_efforts
 from cardan._motion.simulation.solvers.solver import SHARED, YES, Solver, checked_steps, control_names, left_out
 from cardan._motion.simulation.state import State, next_state, start_of
 from cardan._motion.simulation.world import World
