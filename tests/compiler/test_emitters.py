@@ -14,9 +14,9 @@ from cardan._compiler.targets import compile_program, default_target
 from cardan._compiler.targets.llvm import plan
 from cardan._compiler.targets.llvm.compiler import compile_program as compile_native
 from cardan._compiler.targets.llvm.direct.lowering import spread
-from cardan._compiler.targets.llvm.lanes import Lanes
 from cardan._compiler.targets.llvm.target import LoadedCode
 from cardan._compiler.targets.llvm.text import llvm_text
+from cardan._compiler.targets.llvm.writer import Lanes
 from emitter_fuzz import Guarded, run_batch, tables
 from mechanisms import random_state
 from programs import LOOPS, evaluated, random_program, same

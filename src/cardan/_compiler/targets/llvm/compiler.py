@@ -20,10 +20,10 @@ from cardan._compiler.targets.llvm.direct.allocation import Machine
 from cardan._compiler.targets.llvm.direct.neon import NEON
 from cardan._compiler.targets.llvm.direct.x86 import AVX, AVX512
 from cardan._compiler.targets.llvm.image import Image
-from cardan._compiler.targets.llvm.lanes import Lanes
 from cardan._compiler.targets.llvm.machine import compile_image, host_features, host_lanes
 from cardan._compiler.targets.llvm.plan import plan_program
 from cardan._compiler.targets.llvm.text import llvm_text
+from cardan._compiler.targets.llvm.writer import Lanes
 
 EMITTERS = ("direct", "llvm")
 OPERATION = 70e-6  # seconds LLVM takes for an operation: 33 000 took 2.4 s, 125 000 took 7.2 s (Zen 4, 2026) ...

@@ -9,9 +9,8 @@ from typing import NamedTuple
 from cardan._compiler.program.ops import Op
 from cardan._compiler.program.program import Array, Nesting, Region, columns_of, phases, places_of
 from cardan._compiler.program.replay import whole
-from cardan._compiler.targets.llvm.lanes import Lanes
 from cardan._compiler.targets.llvm.plan import Move, Moves, Plan, RowPointer, in_groups, streamed
-from cardan._compiler.targets.llvm.writer import Writer
+from cardan._compiler.targets.llvm.writer import Lanes, Writer
 
 UNROLLED = 4  # groups of columns that are moved without a loop
 COPIED = 8  # columns in a group where entries are copied one by one

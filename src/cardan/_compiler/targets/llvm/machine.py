@@ -11,7 +11,7 @@ import numpy as np
 
 from cardan._compiler.targets.llvm.elf import flatten
 from cardan._compiler.targets.llvm.image import LOCK, OBJECT, Image, has_flat_images
-from cardan._compiler.targets.llvm.lanes import Lanes
+from cardan._compiler.targets.llvm.writer import Lanes
 
 
 @functools.cache

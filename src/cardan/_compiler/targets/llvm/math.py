@@ -18,8 +18,7 @@ from cardan._compiler.program.program import Program
 from cardan._compiler.targets.libm.elementary import FUNCTIONS
 from cardan._compiler.targets.libm.far import FAST_RANGE, LOWEST, reduction, two_over_pi
 from cardan._compiler.targets.libm.trig import sincos, tan
-from cardan._compiler.targets.llvm.lanes import Lanes
-from cardan._compiler.targets.llvm.writer import FAR, Writer
+from cardan._compiler.targets.llvm.writer import FAR, Lanes, Writer
 
 Results = str | tuple[str, ...]
 SINCOS = "lanes_sincos"

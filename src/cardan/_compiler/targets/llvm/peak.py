@@ -8,10 +8,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cardan._compiler.targets.llvm.lanes import Lanes
 from cardan._compiler.targets.llvm.machine import compile_image, host_lanes
 from cardan._compiler.targets.llvm.store import load
-from cardan._compiler.targets.llvm.writer import Writer, attributes
+from cardan._compiler.targets.llvm.writer import Lanes, Writer, attributes
 
 CHAINS = 24  # sums that grow side by side: enough to hide the latency of a multiply-add on every unit
 ROUNDS = 200_000

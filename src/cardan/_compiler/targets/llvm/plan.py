@@ -32,7 +32,7 @@ from cardan._compiler.targets.llvm.direct.allocation import (
     allocate,
 )
 from cardan._compiler.targets.llvm.direct.lowering import HAS_STEPS, lower
-from cardan._compiler.targets.llvm.lanes import Lanes
+from cardan._compiler.targets.llvm.writer import Lanes
 
 BLOCK = 500  # operations in a function
 STORES = 200  # results a function stores; code generation is quadratic in them

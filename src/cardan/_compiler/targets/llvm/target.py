@@ -24,8 +24,8 @@ from cardan._compiler.runtime.threads import split, work_of
 from cardan._compiler.targets.llvm.fast_path import FastPath, serves
 from cardan._compiler.targets.llvm.fast_path_layout import KINDS
 from cardan._compiler.targets.llvm.image import LOCK, Image, workspace
-from cardan._compiler.targets.llvm.lanes import Lanes
 from cardan._compiler.targets.llvm.store import is_kept, kept, load
+from cardan._compiler.targets.llvm.writer import Lanes
 from cardan._compiler.targets.runner import Arrays, Outline, PythonCall, Runner
 
 FEW = 16  # bytes of the vectors that a few states fill

@@ -24,7 +24,6 @@ from cardan._compiler.targets.llvm.entry import (
     stream_function,
     workspace,
 )
-from cardan._compiler.targets.llvm.lanes import Lanes
 from cardan._compiler.targets.llvm.math import (
     SINCOS,
     function_name,
@@ -33,7 +32,7 @@ from cardan._compiler.targets.llvm.math import (
     table_definitions,
 )
 from cardan._compiler.targets.llvm.plan import Move, Plan, RowPointer, plan_program
-from cardan._compiler.targets.llvm.writer import Writer, attributes
+from cardan._compiler.targets.llvm.writer import Lanes, Writer, attributes
 
 _PLAIN = {Op.ADD: "fadd", Op.SUB: "fsub", Op.MUL: "fmul", Op.DIV: "fdiv", Op.NEG: "fneg"}
 _FUSED = {Fused.FMA: (), Fused.FMS: (2,), Fused.FNMA: (0,)}  # operands that are negated, which costs nothing

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from cardan._compiler.targets.llvm.direct.lowering import MachineStep, StraightLine
-from cardan._compiler.targets.llvm.lanes import Lanes
+from cardan._compiler.targets.llvm.writer import Lanes
 
 WINDOW = 40  # steps: what is needed again within so many is loaded, what is not is read from memory where it is used
 NEVER = 1 << 29  # beyond any step; integers as small as this are compared quickly

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from cardan._compiler.targets.llvm.direct.allocation import CELL_PLACES, Allocation, Machine, OperandForm
 from cardan._compiler.targets.llvm.direct.x86 import pattern
-from cardan._compiler.targets.llvm.lanes import Lanes
+from cardan._compiler.targets.llvm.writer import Lanes
 
 _REGISTERS = [*range(8), *range(16, 32)]
 _REAL = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv", "sqrt": "fsqrt", "floor": "frintm"} | {

@@ -12,7 +12,7 @@ from typing import Any
 
 from cardan._compiler.targets.llvm.direct.allocation import CELL_PLACES, Allocation, Machine, OperandForm, RowCell
 from cardan._compiler.targets.llvm.direct.lowering import BITWISE, Bits
-from cardan._compiler.targets.llvm.lanes import Lanes
+from cardan._compiler.targets.llvm.writer import Lanes
 
 _EITHER, _SECOND = OperandForm((0, 1)), OperandForm((1,))
 _FUSED = OperandForm((0, 1, 2), (2, 0, 1))
