@@ -29,8 +29,7 @@ from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.signature import check_model
 from cardan._dynamics.coordinates.change import Rows, difference, transposed
 from cardan._dynamics.coordinates.chart import HERE, STILL, Chart, free_velocity
-from cardan._dynamics.coordinates.compiled_methods import compiled
-from cardan._dynamics.coordinates.other_coordinates import OtherCoordinates, rows_of
+from cardan._dynamics.coordinates.other_coordinates import OtherCoordinates, compiled, rows_of
 from cardan._dynamics.coordinates.peer_converter import is_free
 from cardan._robot.model import WORLD, Connection, Model
 

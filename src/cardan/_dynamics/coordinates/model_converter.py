@@ -26,7 +26,7 @@ from cardan._dynamics.algorithms.linear import coordinates, gram
 from cardan._dynamics.algorithms.tree import Vector, along_joints
 from cardan._dynamics.call.arguments import check_core, numeric_array, shaped_array
 from cardan._dynamics.call.signature import refuse_inputs
-from cardan._dynamics.coordinates.compiled_methods import Compiled, compiled
+from cardan._dynamics.coordinates.other_coordinates import Compiled, compiled
 from cardan._dynamics.coordinates.unfolded import Unfolding, unfolded
 from cardan._robot.model import WORLD, Connection, Model
 

@@ -18,8 +18,7 @@ from cardan._algebra.spatial import SE3, Force, Representation, Scalar, Vector3,
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.coordinates.chart import Chart, Rule, follower, same
-from cardan._dynamics.coordinates.compiled_methods import compiled
-from cardan._dynamics.coordinates.other_coordinates import ChartedJoint, OtherCoordinates, rows_of
+from cardan._dynamics.coordinates.other_coordinates import ChartedJoint, OtherCoordinates, compiled, rows_of
 from cardan._robot import joints as J
 from cardan._robot.joints import Joint, Revolute, UnboundedRevolute
 from cardan._robot.joints.catalogue.of_another import Equipped, Follower
