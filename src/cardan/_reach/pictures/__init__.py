@@ -2,7 +2,7 @@
 
 `scene.py` has a geometry as four-cornered facets, and a robot as coloured facets and lines: `robot_plot.py`
 and `animation.py` draw those, and `html.py` shows them in a notebook.
-`arguments.py` checks what is given. A new shape is one branch of `scene.facets_of`.
+A new shape is one branch of `scene.facets_of`.
 """
 
 from cardan._reach.pictures.animation import animate

@@ -19,7 +19,7 @@ from cardan._compiler.runtime.extras import package
 from cardan._compiler.runtime.staging import write_whole
 from cardan._dynamics.algorithms.configuration import interpolate
 from cardan._reach.pictures import robot_plot
-from cardan._reach.pictures.arguments import checked_frames, checked_model, checked_motion, checked_roles, checked_rows
+from cardan._reach.pictures.robot_plot import checked_frames, checked_model, checked_motion, checked_roles, checked_rows
 from cardan._reach.pictures.scene import frames_at, scene_of
 from cardan._robot.model import Model
 
