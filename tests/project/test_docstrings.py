@@ -4,8 +4,8 @@ Examples stand in a section `Examples:` as Python shows them (`>>>`), and all of
 `cardan` itself, which make a robot and a state of it, and, of a method, after those of its class.
 
 Said once is enough: a summary that begins with "Return", or "Add a body and return it", says what comes back; arguments
-that all methods of a class share stand in its section `Throughout:`; and a method that an example of its class calls
-needs no other.
+that all methods of a class, or functions of a module, share stand in its section `Throughout:`; and what an example of
+its class or module calls needs no other.
 """
 
 import ast
@@ -41,6 +41,9 @@ ROOMS += (
     "cardan.pictures",
 )
 """Where public names are: in `__all__` of these, and of the modules named there."""
+
+ALIKE = (cardan.scalar, cardan.spatial.rotations)
+"""Modules whose functions are described together."""
 
 NUMBERS = re.compile(r"\b(float|ArrayLike|Reals|ndarray|NDArray)\b")
 """Annotations of what has a unit."""
@@ -122,7 +125,8 @@ def missing(name, thing):
     else:
         holder = PUBLIC.get(name.rpartition(".")[0])
         classes = holder.__mro__ if inspect.isclass(holder) else ()
-        shared = [sections(kind) for kind in classes if kind.__doc__]
+        rooms = [room for room in ALIKE if getattr(room, thing.__name__, None) is thing]
+        shared = [sections(kind) for kind in (*classes, *rooms) if kind.__doc__]
         yield from missing_of_function(thing, shared)
         if not any(f".{thing.__name__}(" in said.get("Examples", "") for said in shared):
             yield from missing_example(sections(thing))
@@ -267,6 +271,11 @@ def test_the_example_runs(name, prelude, tmp_path, monkeypatch):
     if inspect.isclass(holder):
         run(examples(holder), names, name)
     run(examples(PUBLIC[name]), names, name)
+
+
+@pytest.mark.parametrize("room", ALIKE, ids=lambda room: room.__name__)
+def test_the_examples_of_modules_run(room, prelude):
+    run(examples(room), dict(prelude), room.__name__)
 
 
 def test_the_prelude_is_what_it_says(prelude):

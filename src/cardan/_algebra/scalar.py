@@ -20,7 +20,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from cardan._algebra import elementary
-from cardan._algebra.documentation import document
 
 __all__ = [
     "absolute", "acos", "asin", "atan2", "clip", "cos", "cosh", "divide", "exp", "expm1", "floor", "is_finite",
@@ -475,25 +474,4 @@ def logical_not(a: Any) -> Any:
     return _backend((a,))["logical_not"](a)
 
 
-# Of each function arguments and what it makes of them, for its documentation.
-_EXAMPLES = {
-    "absolute": ("-2.0", 2.0), "acos": ("1.0", 0.0), "asin": ("0.0", 0.0), "atan2": ("0.0, 1.0", 0.0),
-    "clip": ("2.0, -1.0, 1.0", 1.0), "cos": ("0.0", 1.0), "cosh": ("0.0", 1.0), "divide": ("1.0, 0.0", math.inf),
-    "exp": ("0.0", 1.0), "expm1": ("0.0", 0.0), "floor": ("-0.5", -1.0), "is_finite": ("1.0", True),
-    "is_symbol": ("1.0", False), "is_zero": ("0.0", True), "log": ("1.0", 0.0), "log1p": ("0.0", 0.0),
-    "logical_and": ("True, False", False), "logical_not": ("False", True), "logical_or": ("True, False", True),
-    "maximum": ("1.0, 2.0", 2.0), "minimum": ("1.0, 2.0", 1.0), "power": ("2.0, 3", 8.0), "sign": ("-0.5", -1.0),
-    "sin": ("0.0", 0.0), "sinh": ("0.0", 0.0), "sqrt": ("9.0", 3.0), "tan": ("0.0", 0.0), "tanh": ("0.0", 0.0),
-    "where": ("True, 1.0, 2.0", 1.0),
-}  # fmt: skip
-_ARGUMENTS = {
-    **dict.fromkeys(("x", "y", "a", "b"), "a scalar of any type, or an array of them"),
-    "condition": "a comparison of scalars",
-    "lower": "the smallest value there may be",
-    "upper": "the largest",
-    "p": "the exponent [-]",
-}
-
-for _name, (_given, _found) in _EXAMPLES.items():
-    document(globals()[_name], "cardan.scalar", _ARGUMENTS, (_given, repr(_found)))
 __dir__ = __all__.copy

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.arrays import stack
-from cardan._algebra.documentation import document
 from cardan._algebra.errors import DTypeError
 from cardan._algebra.scalar import Scalar, atan2, cos, divide, floor, sin, sqrt, where
 from cardan._algebra.spatial.composition import noted
@@ -338,49 +337,6 @@ def xyz_from_matrix(R: Matrix3) -> Vector3:
     return Vector3(a, b, atan2(ca * yx + sa * zx, ca * yy + sa * zy))
 
 
-# --- documentation -----------------------------------------------------------------------------------------------
-
-_ARGUMENTS = {
-    "axis": "of unit length, three scalars [-]",
-    "cosine": "of the angle [-]",
-    "sine": "of the angle [-]",
-    "angle": "[rad]",
-    "R": "a rotation matrix [-], 3x3, or an array of shape (..., 3, 3)",
-    **dict.fromkeys(("q", "a", "b"), "x, y, z, w [-], or an array of shape (..., 4)"),
-    **dict.fromkeys(("phi", "near"), "a rotation vector [rad], or an array of shape (..., 3)"),
-    "s": "modified Rodrigues parameters [-], or an array of shape (..., 3)",
-    "angles": "three angles [rad], or an array of shape (..., 3)",
-}
-_ONE = "((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))"
-# Of each function arguments, and how what it makes of them is shown.
-_EXAMPLES = {
-    "matrix_about_axis": ("(0.0, 0.0, 1.0), 1.0, 0.0", _ONE),
-    "rotation_about_axis": ("(0.0, 0.0, 1.0), 0.0", _ONE),
-    "angle_about_axis": ("(0.0, 0.0, 1.0), np.eye(3)", "0.0"),
-    "quaternion_multiply_xyzw": ("(1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)", "(1.0, 0.0, 0.0, 0.0)"),
-    "quaternion_conjugate_xyzw": ("(1.0, 0.0, 0.0, 0.0)", "(-1.0, -0.0, -0.0, 0.0)"),
-    "quaternion_normalize_xyzw": ("(0.0, 0.0, 0.0, 2.0)", "(0.0, 0.0, 0.0, 1.0)"),
-    "quaternion_canonical_xyzw": ("(0.0, 0.0, 0.0, -1.0)", "(-0.0, -0.0, -0.0, 1.0)"),
-    "matrix_from_quaternion_xyzw": ("(0.0, 0.0, 0.0, 1.0)", _ONE),
-    "quaternion_xyzw_from_matrix": ("np.eye(3)", "array([0., 0., 0., 1.])"),
-    "quaternion_xyzw_from_rotation_vector": ("(0.0, 0.0, 0.0)", "(0.0, 0.0, 0.0, 1.0)"),
-    "rotation_vector_from_quaternion_xyzw": ("(0.0, 0.0, 0.0, 1.0)", "(0.0, 0.0, 0.0)"),
-    "matrix_from_rotation_vector": ("(0.0, 0.0, 0.0)", _ONE),
-    "rotation_vector_from_matrix": ("np.eye(3)", "array([0., 0., 0.])"),
-    "rotation_vector_near": ("(0.0, 0.0, 0.5), (0.0, 0.0, 6.0)", "(0.0, 0.0, 6.783185307179586)"),
-    "right_jacobian": ("(0.0, 0.0, 0.0)", _ONE),
-    "right_jacobian_inverse": ("(0.0, 0.0, 0.0)", _ONE),
-    "quaternion_xyzw_from_mrp": ("(0.0, 0.0, 0.0)", "(0.0, 0.0, 0.0, 1.0)"),
-    "mrp_from_quaternion_xyzw": ("(0.0, 0.0, 0.0, 1.0)", "(0.0, 0.0, 0.0)"),
-    "matrix_from_mrp": ("(0.0, 0.0, 0.0)", _ONE),
-    "mrp_principal": ("(0.0, 0.0, 2.0)", "(-0.0, -0.0, -0.5)"),
-    "matrix_from_zyx": ("(0.0, 0.0, 0.0)", _ONE),
-    "zyx_from_matrix": ("np.eye(3)", "array([ 0., -0.,  0.])"),
-    "matrix_from_xyz": ("(0.0, 0.0, 0.0)", _ONE),
-    "xyz_from_matrix": ("np.eye(3)", "array([-0.,  0.,  0.])"),
-}
-for _name, _example in _EXAMPLES.items():
-    document(globals()[_name], "cardan.spatial.rotations", _ARGUMENTS, _example)
 __all__ = [
     "angle_about_axis", "matrix_about_axis", "matrix_from_mrp", "matrix_from_quaternion_xyzw",
     "matrix_from_rotation_vector", "matrix_from_xyz", "matrix_from_zyx", "mrp_from_quaternion_xyzw", "mrp_principal",
