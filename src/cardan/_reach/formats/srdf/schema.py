@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from cardan._reach.formats.vocabulary import Vocabulary, verdicts
 
-_BASE = "remark: load(base=...) chooses how a robot hangs on the world"
 ELEMENTS: dict[str, dict[str, str]] = {
     "robot": {
-        "name": "read",
+        **verdicts("name <group> <group_state> <end_effector>"),
+        **verdicts("<disable_collisions> <disable_default_collisions> <enable_collisions>"),
         "version": "remark: SRDF has one version",
-        "<group>": "read",
-        "<group_state>": "read",
-        "<end_effector>": "read",
-        "<virtual_joint>": _BASE,
+        "<virtual_joint>": "remark: load(base=...) chooses how a robot hangs on the world",
         "<passive_joint>": "remark: an actuator says which joints are driven",
-        "<disable_collisions>": "read",
-        "<disable_default_collisions>": "read",
-        "<enable_collisions>": "read",
         "<link_sphere_approximation>": "remark: shapes are those of the robot's description",
         "<joint_property>": "remark: it is for planners",
         "<gripper>": "remark: it is HPP's",
