@@ -20,13 +20,7 @@ from types import ModuleType
 from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 
-from cardan._algebra.errors import (
-    DescriptionError,
-    DescriptionWarning,
-    ParameterError,
-    check_known,
-    quoted,
-)
+from cardan._algebra.errors import DescriptionError, DescriptionWarning, ParameterError, check_known, quoted
 from cardan._algebra.lazy import plugin, registered
 from cardan._reach.formats.report import At, Report, listed
 from cardan._robot.description import Mechanism

@@ -16,14 +16,7 @@ from cardan._algebra.spatial import SE3, Force, Motion, MotionSubspace, Scalar
 from cardan._compiler.program import Op
 from cardan._robot.joints.catalogue.free_directions import Fixed
 from cardan._robot.joints.catalogue.one_axis import Helical, Prismatic, Revolute, UnboundedRevolute
-from cardan._robot.joints.coordinate_functions import (
-    Constant,
-    Linear,
-    Polynomial,
-    Through,
-    coordinate,
-    value_of,
-)
+from cardan._robot.joints.coordinate_functions import Constant, Linear, Polynomial, Through, coordinate, value_of
 from cardan._robot.joints.derivation.derived import coupling_curvature, coupling_slopes
 from cardan._robot.joints.derivation.programs import joint_program, keep_by_joint, open_slots, pose_entries, replaced
 from cardan._robot.joints.joint import Joint, JointOfAnother, Scalars
