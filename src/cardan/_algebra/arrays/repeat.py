@@ -211,6 +211,20 @@ def when(condition: Any, body: Callable[..., Any], otherwise: Any, *given: Any) 
     return rebuilt(otherwise, iter(condition.__skipped__(entries, list(entries_of(otherwise)))))
 
 
+def recomputed(body: Callable[..., Any], *given: Any) -> Any:
+    """Return what a body makes of values, as many and of the same shapes, sharing nothing with what came before.
+
+    In a traced program that is a loop of one pass. A body that may be skipped shares what the program has computed
+    already, and all of that is then kept until there: this one keeps what it is given alone.
+    """
+    entries = list(entries_of(given))
+    tracer = next((e for e in entries if hasattr(type(e), "__repeated__")), None)
+    if tracer is None:
+        return body(*given)
+    within = partial(_on_entries, lambda values: (True, body(*values)), given)
+    return rebuilt(given, iter(tracer.__repeated__(1, within, entries, None)))
+
+
 def only_where(condition: Any, body: Callable[[], Any]) -> Any:
     """Return what a body makes where a condition holds; elsewhere it is undefined, and so is what is made of it.
 
