@@ -91,7 +91,7 @@ class Constants(dict[str, np.ndarray]):
 
     def checked(self, name: str, value: Any) -> np.ndarray:
         if name not in self:
-            hint = "make it an input first: world.with_inputs(...)"
+            hint = "make it an input first: world.with_inputs(...); the number of worlds is worlds="
             raise UnknownNameError("constant", name, self, where="state.constants", hint=hint if not self else "")
         array = filled("state.constants", name, value, self[name], infinite=is_limit(self.model, name))
         check_range("state.constants", self.model, name, array)

@@ -215,6 +215,8 @@ def save(thing: Any, file: str | os.PathLike[str]) -> None:
         >>> cardan.load_mechanism("arm.json") == mechanism
         True
     """
+    if not isinstance(file, (str, os.PathLike)):
+        raise ParameterError("file to save to", got=file, expected="a path: cardan.save(thing, file)")
     place = Path(file)
     ending = place.suffix.lower()
     form = _MJCF if ending == ".xml" else reading.format_of_ending(ending)  # MuJoCo's users call their files so

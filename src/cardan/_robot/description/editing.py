@@ -212,6 +212,8 @@ def with_drives(parts: Parts, drives: Mapping[str, Drive | None]) -> tuple[Parts
     Actuators that said the drives there were go with them. Joints that do not move and those that copy others have no
     drive of their own: a pattern passes over them.
     """
+    if not isinstance(drives, Mapping):
+        raise ParameterError("drives", got=drives, expected='a dict of drives by joint: {"*": Drive(400.0, 40.0)}')
     driven = [c.name for c in parts.joints if c.joint.nv and not c.joint.primaries]
     chosen = _matched("joint", drives, driven, "drives")
     joints = tuple(replace(c, drive=chosen[c.name]) if c.name in chosen else c for c in parts.joints)

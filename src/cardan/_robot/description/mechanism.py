@@ -289,7 +289,7 @@ class Mechanism(Explained):
             UnknownNameError, DuplicateNameError: for a body that does not exist, a name in use.
         """
         if not isinstance(shape, Shape):
-            raise ParameterError("shape", got=shape, expected="a cardan.description.Shape")
+            raise ParameterError("shape", got=shape, expected='a Shape: Shape("link", "collision", Box((1, 1, 1)))')
         self._check_body(shape.body, "shape")
         self._shapes.append(shape)
         return shape

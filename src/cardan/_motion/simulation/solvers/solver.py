@@ -230,7 +230,10 @@ class Solver(ABC):
         is_ours = isinstance(control, Control) and (control.world is own or control.world.moves_like(own))
         if not is_ours or control.dtype != v.dtype or len(control) not in (1, len(v)):
             expected = f"a control of {len(v)} worlds (or 1) {own.name!r}, {v.dtype}"
-            raise ParameterError("control", got=control, expected=expected)
+            hint = (
+                "" if isinstance(control, Control) else "Steps are counted by steps=, their length is the solver's dt."
+            )
+            raise ParameterError("control", got=control, expected=expected, hint=hint)
         asked = control.arrays
         return asked if len(asked[0]) == len(v) else tuple(np.repeat(array, len(v), axis=0) for array in asked)
 
