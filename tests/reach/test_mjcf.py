@@ -354,6 +354,10 @@ REMARKS = [
     (('<body><joint type="ball" range="0 10"/><geom size="1"/></body>',), "the range of a ball"),
     (('<body><joint type="free" stiffness="1"/><geom size="1"/></body>',), "the spring of a free joint"),
     (("", "", '<tendon><fixed name="t" stiffness="1"><joint joint="j" coef="1"/></fixed></tendon>'), "tendon 't' is"),
+    (
+        ("", "", '<tendon><fixed name="t" range="0 1"><joint joint="j" coef="1"/></fixed></tendon>'),
+        "ranges of tendons .* 't'",
+    ),
     (("", "", '<equality><connect name="e" body1="a" anchor="0 0 0" active="false"/></equality>'), "'e' is not active"),
     (
         (
@@ -392,6 +396,7 @@ SHOWN = (
     "the compensation of gravity is not kept",
     "the spring of a free joint",
     "tendon 't' is",
+    "ranges of tendons .* 't'",
     "plugins are code",
     "deformable bodies",
     "mesh 'x.stl' is not looked for",

@@ -17,7 +17,7 @@ from cardan._reach.formats.mjcf.context import MjcfReading, Names, names_of_mark
 from cardan._reach.formats.mjcf.expanded import MjcfExpansion
 from cardan._reach.formats.mjcf.joints import KINDS, SIZES, Tree, ends_of_loops, read_loops, read_mimics
 from cardan._reach.formats.reading import Description, Options
-from cardan._reach.formats.report import Report
+from cardan._reach.formats.report import Report, listed
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.xml import parse
 from cardan._reach.interop.mujoco_collision import APART, HULL_ERROR
@@ -174,8 +174,12 @@ def _warn_of_tendons(r: MjcfReading) -> None:
         if any((*acts, *m.tendon_stiffnesspoly[k], *m.tendon_dampingpoly[k])):
             why = "its stiffness, damping, friction and armature act on no joint here"
             r.report.warn(place, f"tendon {name!r} is left out: {why}")
-        else:
-            r.report.remark(place, f"tendon {name!r} is left out{', with its range' * bool(m.tendon_limited[k])}")
+        elif not m.tendon_limited[k]:
+            r.report.remark(place, f"tendon {name!r} is left out")
+    limited = [k for k in range(m.ntendon) if m.tendon_limited[k]]
+    if limited:
+        names = listed([r.name("TENDON", k) for k in limited], 3)
+        r.report.warn(r.place("tendons", limited[0]), f"ranges of tendons are left out, and stop nothing: {names}")
 
 
 # --- geoms as shapes: for collision where they may touch anything, else to be seen ---
