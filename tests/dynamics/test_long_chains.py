@@ -14,10 +14,11 @@ from cardan._compiler.targets.cuda.text import cuda_text
 from cardan._compiler.targets.llvm.compiler import host_text
 from cardan._dynamics.algorithms import along
 from cardan._dynamics.algorithms.aba import articulated_inertias
+from cardan._dynamics.algorithms.branch_matrices import check_coordinates_are_own
 from cardan._dynamics.algorithms.entries import inverse_dynamics_derivatives_entries, mass_matrix_entries
 from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan.errors import ProgramError
-from cardan.joints import Prismatic, Revolute, Spherical
+from cardan.joints import Mimic, Prismatic, Revolute, Spherical
 from program_rules import verify
 from programs import evaluated, run_c
 
@@ -166,6 +167,57 @@ def test_robots_that_ship_are_written_out(monkeypatch):
     for name in ("arm7", "quadruped", "humanoid"):
         model = getattr(cardan.robots, name)().model()
         assert not any(function.program(model).regions for function in FUNCTIONS)
+
+
+def pages():
+    """Return the functions of a tree alone."""
+    found = [f for f in vars(cardan).values() if isinstance(f, cardan.Function) and hasattr(f, "kernel")]
+    return [f for f in found if not f.name.startswith(("loop_", "constrained_", "impact", "eval_ik"))]
+
+
+def given_to(f, model):
+    """Return arrays and options of a page, drawn at random; frames are that of the last body."""
+    rng, numbers = np.random.default_rng(3), []
+    for name, parameter in f.interface.arguments.items():
+        if parameter.default is parameter.empty:
+            core = f.interface.cores(model)[name]
+            numbers.append(model.body_names[-1] if name == "frame" else rng.uniform(-0.6, 0.6, core))
+    return numbers
+
+
+COSTLY = {"frame_velocity_hessian", "frame_acceleration_hessian", "centroidal_momentum_hessian"}
+COSTLY |= {"forward_dynamics_hessian", "forward_dynamics_expansion", "forward_dynamics_derivatives", "torque_regressor"}
+
+
+@pytest.mark.parametrize("back", [1, pytest.param(10, marks=pytest.mark.slow)], ids=["chain", "bush"])
+@pytest.mark.parametrize(
+    "f", [pytest.param(f, id=f.name, marks=pytest.mark.slow if f.name in COSTLY else ()) for f in pages()]
+)
+def test_every_page_answers_as_written_out(f, back, monkeypatch):
+    """Pages go on from results of others, which are columns in long trees."""
+    model = tree(HINGES, 10, back)
+    given = given_to(f, model)
+    found = f(model, *given)
+    monkeypatch.setattr(along, "LOOP_FROM", 1000)
+    expected = f.on("numpy")(replace(model, name="written out"), *given)
+    for own, other in zip(*(x if isinstance(x, tuple) else (x,) for x in (found, expected)), strict=True):
+        assert is_near(own, other, 1e-9)
+
+
+@pytest.mark.slow
+def test_zeros_of_a_matrix_that_loops_write_are_known_to_pages_that_go_on_from_it():
+    few, many = (cardan.mass_matrix_inverse.program(tree(HINGES, 40, back)) for back in (1, 40))
+    assert many.operations < few.operations
+
+
+def test_joints_that_share_a_coordinate_are_refused_by_name():
+    m = cardan.Mechanism("hand")
+    for k in range(3):
+        m.add_body(f"b{k}", cardan.Inertia(mass=1.0, com=(0.0, 0.1, 0.0), inertia=np.eye(3) / 50))
+        joint = Mimic(HINGES[0], "j1") if k == 2 else HINGES[0]
+        m.add_joint(f"j{k}", joint, f"b{k - 1}" if k else "world", f"b{k}")
+    with pytest.raises(AssertionError, match="joints 'j1' and 'j2' of 'hand' share coordinate 1"):
+        check_coordinates_are_own(m.model(base="fixed"))
 
 
 @pytest.mark.slow

@@ -205,8 +205,8 @@ class Graph:
             found.append(Expr(self, add(Op.ENTRY, (place,), at) if known is None else known[0]))
         return found
 
-    def array(self, columns: Sequence[int], shape: tuple[int, ...]) -> ColumnArray:
-        return ColumnArray(self, columns, shape)
+    def array(self, columns: Sequence[int], shape: tuple[int, ...], written: np.ndarray | None = None) -> ColumnArray:
+        return ColumnArray(self, columns, shape, written)
 
     def put_in(self, column: int, row: int, value: Any) -> None:
         own = self.result(value)
@@ -443,21 +443,40 @@ class Graph:
 class ColumnArray:
     """An array whose entries are in columns: in its row k (of the first axis) they are what the columns have in row k.
 
-    Returned as it is, it is a result without an instruction for any entry. Else `array` names them all.
+    Returned as it is, it is a result without an instruction for any entry. Else `array` names them all; pages that go
+    on from it read it row by row. Entries that nobody wrote are 0 there, which costs no operation.
     """
 
-    __slots__ = ("columns", "graph", "shape")
+    __slots__ = ("columns", "graph", "shape", "written")
 
-    def __init__(self, graph: Graph, columns: Sequence[int], shape: tuple[int, ...]) -> None:
+    def __init__(
+        self, graph: Graph, columns: Sequence[int], shape: tuple[int, ...], written: np.ndarray | None = None
+    ) -> None:
         self.graph, self.columns, self.shape = graph, columns, shape
+        self.written = written  # which of its entries are, if not all
 
     @property
     def size(self) -> int:
         return math.prod(self.shape)
 
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, row: int) -> Any:
+        """Return an entry of a vector, or a row of a matrix as a list."""
+        own, size = range(len(self))[row], math.prod(self.shape[1:])
+        return symbolic(self._entries(own * size, (own + 1) * size), self.shape[1:]).tolist()
+
     def array(self) -> np.ndarray:
-        rows = zip(*map(self.graph.entries, self.columns), strict=True)
-        return symbolic((entry for row in rows for entry in row), self.shape)
+        return symbolic(self._entries(0, self.size), self.shape)
+
+    def _entries(self, start: int, stop: int) -> Iterator[Any]:
+        graph, columns = self.graph, self.columns
+        for k in range(start, stop):
+            if self.written is None or self.written[k]:
+                yield graph.entry(columns[k % len(columns)], graph.at(k // len(columns)))
+            else:
+                yield 0.0
 
     def placed(self, start: int) -> bool:
         """Say that its entries are results, from an entry of all of them on; return whether they were none before."""

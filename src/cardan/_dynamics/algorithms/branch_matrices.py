@@ -53,6 +53,16 @@ class Pairs(NamedTuple):
         return Pairs(i[order], j[order])
 
 
+def check_coordinates_are_own(model: Model) -> None:
+    """Raise `AssertionError` if joints share a coordinate: loops put each entry once, where theirs are sums."""
+    owners: dict[int, str] = {}
+    for node in model.nodes:
+        for k in node.v:
+            if owners.setdefault(k, node.name) != node.name:
+                joints = f"joints {owners[k]!r} and {node.name!r} of {model.name!r} share coordinate {k}"
+                raise AssertionError(f"{joints}: their matrices are made node by node (`along.Nodes`), not in loops")
+
+
 class BranchMatrix:
     """A matrix in a column of a program, dense or with the entries at some places alone."""
 
@@ -65,6 +75,7 @@ class BranchMatrix:
             self.places[:] = -1
             self.places[np.array(entries.rows) * nv + entries.columns] = np.arange(len(entries.rows))
         self.column = nodes.graph.new_column(int(np.prod(self.shape)))
+        self.written = np.zeros(int(np.prod(self.shape)), bool)
 
     def at(self, i: Any, j: Any) -> np.ndarray:
         return self.places[np.asarray(i, np.int64) * self.nv + j]
@@ -83,9 +94,10 @@ class BranchMatrix:
             graph = self.nodes.graph
             write = graph.add_to if self.has_zeros else graph.put_in  # what is added to begins with zeros
             write(self.column, graph.link(Table(places), row), value)
+            self.written[np.asarray(places)] = True
 
     def result(self) -> Any:
-        return self.nodes.graph.array([self.column], self.shape)
+        return self.nodes.graph.array([self.column], self.shape, self.written)
 
 
 def branch_matrices(
@@ -124,6 +136,7 @@ def _in_columns(
     coordinates: Callable[[Node], Sequence[Coordinate]] | None,
     entries: Callable[[Coordinate, Coordinate], Sequence[tuple[Any, Any]]] | None,
 ) -> list[Any]:
+    check_coordinates_are_own(nodes.model)
     graph, pairs = nodes.graph, Pairs.of(nodes.model)
     matrices = [BranchMatrix(nodes, own, len(pairs.i) if coordinates else 0) for own in places]
 
