@@ -74,6 +74,10 @@ class Nodes:
         """Return the rows of a table, one for each node, which may be read where they are."""
         return table
 
+    def table(self, body: Callable[[Node], Sequence[Any]]) -> Any:
+        """Return an array with a row for each node: the numbers that a body makes of it."""
+        return [list(body(node)) for node in self.model.nodes]
+
     def less(self, f: Sequence[Force], external: Sequence[ExternalForce]) -> Sequence[Force]:
         """Return forces on nodes less the external ones that act there."""
         found = list(f)
@@ -227,6 +231,20 @@ class NodeRows(Nodes):
 
     def rows_of(self, table: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
         return _GivenRows(self, table)
+
+    def table(self, body: Callable[[Node], Sequence[Any]]) -> Any:
+        columns, rows = list[int](), len(self.model.nodes)
+
+        def put(node: Any) -> tuple[()]:
+            values = list(body(node))
+            columns.extend(self.graph.new_column(rows) for _ in values[len(columns) :])
+            for column, value in zip(columns, values, strict=True):
+                self.graph.put_in(column, node.row, value)
+            return ()
+
+        self.each(put)
+        self.trace()
+        return self.graph.array(columns, (rows, len(columns)))
 
     def less(self, f: Sequence[Force], external: Sequence[ExternalForce]) -> Sequence[Force]:
         if not external:

@@ -92,17 +92,17 @@ class Engine:
         c.allocate(c.numbers_v, "hinge_room", "hinge_speed", "hinge_moved")
         c.allocate(c.numbers_v, "effort", "position", "velocity")
         c.allocate(c.numbers_v, "v_rows", "v_after", "a_rows", "effort_rows", "position_rows", "velocity_rows")
-        c.allocate(c.numbers_v, "coriolis_rows", "damping_rows")
+        c.allocate(c.numbers_v, "coriolis_rows", "tau_rows", "W_rows")
         c.allocate(len(c.w_source), "wrenches", "wrench_rows")
         c.allocate(c.nodes + 1, "node_shift", "node_kick")
         c.node_shift[...] = 0.0
         c.allocate(layout.first_vector[-1], "force", "free", "line", "armature", "before", "change")
         c.allocate(layout.first_matrix[-1], "mass")
-        c.allocate(layout.first_borne[-1], "borne", "borne_first", "moved")
+        c.allocate(layout.first_borne[-1], "borne", "borne_first", "asked", "moved")
         c.allocate(layout.first_ball[-1], "listed_balls", "looked_pose", "looked_ball")
         c.allocate(c.trees, "tree_sound", "tree_error", "tree_alone", "tree_coupled", "tree_residual", "tree_slack")
         c.allocate(c.trees, "tree_met", "tree_near", "tree_apart", "tree_time")
-        c.allocate(c.trees, "tree_touched", "tree_predicting", "run_rows")
+        c.allocate(c.trees, "tree_touched", "run_rows")
         c.allocate(c.trees, "rest", "rest_woken", "tree_pushed", "tree_placed")
         c.allocate(c.numbers_q, "rest_q")
         c.allocate(2 * c.trees + 1, "body", "body_change")
@@ -172,11 +172,11 @@ class Engine:
         kind, model, n = rows_of.kind, rows_of.model, int(c.kind_rows[k])
         blocks, touching = kind.blocks, len(kind.touching)
         along_v = {"v": "v_rows", "v_after": "v_after", "a": "a_rows", "going": "v_after"}
-        along_v |= {name: f"{name}_rows" for name in ("effort", "position", "velocity", "damping")}
+        along_v |= {name: f"{name}_rows" for name in ("effort", "position", "velocity", "tau", "W")}
         along_v |= {"coriolis_of": "coriolis_rows"}
         vectors = {name: name for name in ("force", "free", "line", "armature", "before", "change")}
         vectors |= {"acting": "force", "freely": "free"}
-        of_tree = "sound", "error", "residual", "slack", "predicting"
+        of_tree = "sound", "error", "residual", "slack"
         groups: list[tuple[int, int, dict[str, str]]] = [
             (layout.first_q[k], model.nq, {"q": "q_rows", "q_after": "q_after", "went": "q_after"}),
             (layout.first_v[k], model.nv, along_v),
@@ -185,7 +185,7 @@ class Engine:
             (layout.first_node[k], touching, {"node": "node", "node_after": "node_after"}),
             (layout.first_node[k], touching, {"shift": "node_shift", "kick": "node_kick"}),
             (layout.first_jacobian[k], kind.jacobian_blocks, {"jacobian": "jacobian"}),
-            (layout.first_borne[k], touching * kind.is_long, {"borne": "borne", "moved": "moved"}),
+            (layout.first_borne[k], touching * kind.is_long, {name: name for name in ("borne", "asked", "moved")}),
             (layout.first_wrench[k], 6 * model.nbodies, {"wrenches": "wrench_rows"}),
             (layout.first_ball[k], len(kind.balls), {"listed": "listed_balls", "pose": "looked_pose"}),
             (layout.first_ball[k], len(kind.balls), {"middle": "looked_ball"}),

@@ -255,6 +255,18 @@ def solve_group(c, first, end, chains):
     run_joints(c, c.bearing, first, end)
 
 
+@kernel(c=Crowd, first=INT, end=INT, chains=INT)
+def react_group(c, first, end, chains):
+    """Find what the forces of the same islands are at the accelerations found, and by how much they are wrong."""
+    for i in range(first, end):
+        if c.island_going[i] == 1 and (chains == 0 or c.island_chain[i] == 1):
+            for n in range(c.island_patches[i], c.island_patches[i + 1]):
+                change_patch(c, n)
+    begin, behind = contacts_of(c, first, end)
+    run(c.reaction, behind - begin, begin)
+    run_joints(c, c.joint_reaction, first, end)
+
+
 @kernel(c=Crowd, first=INT, end=INT)
 def predict_group(c, first, end):
     """Take the first iteration of islands with long chains: it says with which velocities the others are taken."""
@@ -263,6 +275,10 @@ def predict_group(c, first, end):
         chains += 1 if c.island_going[i] == 1 and c.island_chain[i] == 1 else 0
     if chains > 0:
         solve_group(c, first, end, 1)
+        react_group(c, first, end, 1)
+        for i in range(first, end):
+            if c.island_going[i] == 1 and c.island_chain[i] == 1:
+                decide_again(c, i)
         run_joints(c, c.middle, first, end)
 
 
@@ -276,17 +292,11 @@ def iterate_group(c, first, end):
         for n in range(c.island_patches[i], c.island_patches[i + 1]):
             if c.island_going[i] == 1 and c.lacking == 0:
                 sides = find_sides(c, n, sides)
-    begin, behind = contacts_of(c, first, end)
     if going > 0 and c.lacking == 0:
         predict_group(c, first, end)
     while going > 0 and c.lacking == 0:
         solve_group(c, first, end, 0)
-        for i in range(first, end):
-            if c.island_going[i] == 1:
-                for n in range(c.island_patches[i], c.island_patches[i + 1]):
-                    change_patch(c, n)
-        run(c.reaction, behind - begin, begin)
-        run_joints(c, c.joint_reaction, first, end)
+        react_group(c, first, end, 0)
         going = 0
         for i in range(first, end):
             if c.island_going[i] == 1:

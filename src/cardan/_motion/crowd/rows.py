@@ -10,6 +10,7 @@ import numpy as np
 
 from cardan._algebra.spatial import SE3, ArticulatedInertia, Matrix3, Motion, Symmetric3, Vector3
 from cardan._compiler.program import Array, Program, trace
+from cardan._compiler.program.expr import ColumnArray
 from cardan._dynamics.algorithms.spin import BodyMotion, Spin
 
 LANES, BLOCK = 8, 6  # entries of a column of a block, and how many of them count
@@ -32,9 +33,10 @@ def row_program(
     """
     inputs = [Array(key, (size,) if isinstance(size, int) else size) for key, size in columns.items()]
 
-    def run(*arrays: np.ndarray) -> dict[str, np.ndarray]:
+    def run(*arrays: np.ndarray) -> dict[str, Any]:
         given = {a.name: array for a, array in zip(inputs, arrays, strict=True)}
-        return {key: np.array(value, dtype=object) for key, value in of(**given).items()}
+        found = of(**given).items()
+        return {key: own if isinstance(own, ColumnArray) else np.array(own, dtype=object) for key, own in found}
 
     program = trace(name, run, inputs, regions=True)
     placed = lambda a: a._replace(in_lanes=a.name in in_lanes, by=by if isinstance(by, str) else by.get(a.name, ""))  # noqa: E731

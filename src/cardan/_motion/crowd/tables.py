@@ -54,7 +54,8 @@ class Crowd(Record):
     v_rows = F64[:]
     effort_rows = F64[:]
     coriolis_rows = F64[:]
-    damping_rows = F64[:]
+    tau_rows = F64[:]  # of long chains: what is to be decided on apart, tau - W a
+    W_rows = F64[:]
     position_rows = F64[:]
     velocity_rows = F64[:]
     wrench_rows = F64[:]
@@ -88,7 +89,6 @@ class Crowd(Record):
     tree_mass = I32[:]  # its first block among matrices
     tree_held = I32[:]  # its first force that answers to the acceleration
     tree_elements = I32[:]
-    tree_predicting = F64[:]  # of a long chain: 1 in the first iteration
     tree_loose = I32[:]  # whether it is a body alone
     tree_node = I32[:]  # the row of that; the world at rest of others
     tree_com = F64[:, 3]
@@ -179,6 +179,7 @@ class Crowd(Record):
     # --- what long trees bear: nodes, a wrench and an impedance of each, the accelerations that they get ---
     node_borne = I32[:]  # -1 of others
     borne = F64[:, 27]
+    asked = F64[:, 6]  # p: forces that they ask for by their own motion
     borne_first = F64[:, 6]  # without what ties do
     moved = F64[:, 6]
     right = LANES[:]

@@ -19,7 +19,6 @@ from cardan._algebra.scalar import maximum, minimum, where
 from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Vector3
 from cardan._compiler.program import Program
 from cardan._dynamics.algorithms import stepping
-from cardan._dynamics.algorithms.aba import Accelerations
 from cardan._dynamics.algorithms.balances import moved_by
 from cardan._dynamics.algorithms.chains import is_chain
 from cardan._dynamics.algorithms.cluster import bends
@@ -65,9 +64,8 @@ class _Moment(NamedTuple):
     joints: KinematicJoints
     state: Snapshot
     forces: JointForces  # those
-    damping: list[Any]  # of a long chain
-    efforts: list[Any]  # all others: efforts - armature a
-    armature: list[Any]
+    tau: list[Any]  # all others: tau - W a
+    W: list[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,11 +108,11 @@ class TreeRows:
 
     @cached_property
     def started(self) -> dict[str, Any]:
-        """What programs are given that follow `start`: the same, and of a long chain what `whips` has of it.
+        """What programs are given that follow `start`: the same, and of a long chain what it leaves.
 
-        `predicting` is 1 in the first iteration, else 0.
+        That is the velocities that Coriolis forces are of (`whips`), and tau, which does not change.
         """
-        own = {"coriolis_of": self.model.nv, "damping": self.model.nv, "predicting": 1}
+        own = {"coriolis_of": self.model.nv, "tau": self.model.nv}
         return self.columns | (own if self.is_chain else {})
 
     @cached_property
@@ -126,7 +124,7 @@ class TreeRows:
             sizes.append(len(list(self._moment(**given).forces)))
             return {}
 
-        row_program("count", self.started, count)
+        row_program("count", self.columns, count)
         return sizes[0]
 
     def begun(self, **given: Any) -> _Start:
@@ -143,16 +141,16 @@ class TreeRows:
 
     def _moment(self, **given: Any) -> _Moment:
         joints, state, forces = self.begun(**given)
-        damping: list[Any] = []
-        state = (
-            state.with_coriolis_of(list(given["coriolis_of"])) if "coriolis_of" in given else followed(state, self.dt)
-        )
+        state = followed(state, self.dt)
         if self.is_chain:
-            damping = list(given["damping"]) if "damping" in given else slowing(state, forces.inertias, self.dt)
-            forces.slow(state.v, damping)
-        if "coriolis_of" not in given and not (self.kind.is_long or self.closing):
-            forces.add(gyroscopic_efforts(state, self.dt))
-        return _Moment(joints, state, forces, damping, *forces.without_decisions())
+            forces.slow(state.v, slowing(state, forces.inertias, self.dt))
+        return _Moment(joints, state, forces, *forces.without_decisions())
+
+    def _decided_on(self, **given: Any) -> JointForces:
+        """Return the forces that are decided on."""
+        forces = self.begun(**given).forces
+        forces.without_decisions()
+        return forces
 
     def start(self) -> Program:
         """Return the program of what a step begins with.
@@ -163,14 +161,16 @@ class TreeRows:
         """
 
         def start(**given: Any) -> dict[str, Any]:
-            joints, state, forces, damping, efforts, W = self._moment(**given)
+            joints, state, forces, tau, W = self._moment(**given)
             found = {"node": self._node_rows(state), "held": forces.at([0.0] * joints.model.nv)}
             if self.is_chain:
-                found |= {"coriolis_of": state.coriolis_of, "damping": damping, "predicting": [1.0]}
+                found |= {"coriolis_of": state.coriolis_of, "tau": tau}
             if self.kind.is_long:
-                return found
+                return found | {"W": W, "asked": self._asked(state, turning=True)}
+            if not self.closing:
+                tau = [a + b for a, b in zip(tau, gyroscopic_efforts(state, self.dt), strict=True)]
             still = Snapshot(joints.model, state.q, [0.0] * joints.model.nv)
-            return found | self._equation(still if self.closing else state, efforts, W)
+            return found | self._equation(still if self.closing else state, tau, W)
 
         return row_program("start", self.columns, start, by="run_rows")
 
@@ -193,17 +193,37 @@ class TreeRows:
         """Return the program of what the first iteration of a long chain leaves: Coriolis forces of the middle."""
 
         def middle(change: Any, **given: Any) -> dict[str, Any]:
-            u = middle_velocities(self.begun(**given).state, self.values(change), self.dt)
-            found: dict[str, Any] = {"coriolis_of": u, "predicting": [0.0]}
-            if not self.kind.is_long:
-                _, state, _, _, efforts, _ = self._moment(**given | {"coriolis_of": u})
-                found["force"] = self._acting(state, efforts)
-            return found
+            state = self.begun(**given).state
+            u = middle_velocities(state, self.values(change), self.dt)
+            state = state.with_coriolis_of(u)
+            if self.kind.is_long:
+                return {"coriolis_of": u, "asked": self._asked(state)}
+            return {"coriolis_of": u, "force": self._acting(state, list(given["tau"]))}
 
         return row_program("middle", self.started | self._change, middle, by="run_rows")
 
-    def _node_rows(self, state: Snapshot) -> list[Any]:
-        return [NodeRow(state.poses[i], state.V[i], state.motions[i]).numbers for i in self.kind.touching]
+    def _asked(self, state: Snapshot, turning: bool = False) -> Any:
+        """Return p, the forces that a long tree's bodies ask for; less their own couples (`gyroscopic`), if `turning`.
+
+        These act in the first iteration alone.
+        """
+        p = state.p
+
+        def asked(node: Node) -> Sequence[Any]:
+            couple = gyroscopic_couple(state, node, self.dt) if turning else None
+            return (p[node.index] - Force(Vector3.zero(), couple or Vector3.zero())).scalars()
+
+        return state.relative.nodes(state.model).table(asked)
+
+    def _node_rows(self, state: Snapshot) -> Any:
+        X, V, motions = state.poses, state.V, state.motions
+
+        def numbers(node: Node) -> list[Any]:
+            return NodeRow(X[node.index], V[node.index], motions[node.index]).numbers
+
+        if self.kind.is_long:
+            return state.relative.nodes(state.model).table(numbers)
+        return [numbers(state.model.nodes[i]) for i in self.kind.touching]
 
     def placing(self) -> Program:
         """Return the program of its node rows alone."""
@@ -264,42 +284,33 @@ class TreeRows:
     def bearing(self) -> Program:
         """Return the program of the accelerations of a long tree under what its bodies bear.
 
-        `borne` has, for each node, a wrench and an impedance as of a contact (`ContactRows.response`). `moved` are the
-        accelerations of nodes beyond those at zero joint acceleration.
+        `borne` has, for each node, a wrench and an impedance as of a contact (`ContactRows.response`), `asked` the
+        force p. `moved` are the accelerations of nodes beyond those at zero joint acceleration.
         """
 
-        def bearing(borne: Any, line: Any, armature: Any, **given: Any) -> dict[str, Any]:
-            _, state, _, _, tau, W = self._moment(**given)
-            state = Snapshot(state.model, state.q, state.coriolis_of, True)
+        def bearing(
+            borne: Any, asked: Any, line: Any, armature: Any, tau: Any, W: Any, **given: Any
+        ) -> dict[str, Any]:
+            state = self.begun(**given).state
             if self.elements:
                 tau, W = (
                     [a + b for a, b in zip(own, self.values(more), strict=True)]
                     for own, more in ((tau, line), (W, armature))
                 )
-            found = self._borne(state, tau, W, borne.tolist(), given["predicting"][0])
+            nodes = state.relative.nodes(state.model)
+            rows, p = nodes.rows_of(borne.tolist()), nodes.rows_of(asked.tolist())
+            rest = nodes.each(lambda node: Force.of(p[node.index]) - Force.of(rows[node.index][:6]))
+
+            def felt(node: Node) -> ArticulatedInertia:
+                return node.inertia.articulated() + impedance_of(rows[node.index][6:])
+
+            found = borne_by_tree(state, list(tau), list(W), rest, felt)
             return {"change": self.vector(found.a), "moved": [list(dA.scalars()) for dA in found.dA]}
 
-        lines = dict.fromkeys(("line", "armature"), (self.kind.blocks, LANES))
-        return row_program(
-            "bearing", self.started | {"borne": (len(self.model.nodes), 27)} | lines, bearing, by="run_rows"
-        )
-
-    def _borne(self, state: Snapshot, tau: Vector, W: Vector, borne: Any, predicting: Any) -> Accelerations:
-        """Return the accelerations of a long tree under efforts, and what its bodies bear.
-
-        In the first iteration its own couples act, too (`gyroscopic`).
-        """
-        nodes, p = state.relative.nodes(state.model), state.p
-        rows = nodes.rows_of(borne)
-
-        def force(node: Node) -> Force:
-            couple = gyroscopic_couple(state, node, self.dt) or Vector3.zero()
-            return p[node.index] - Force.of(rows[node.index][:6]) - Force(Vector3.zero(), couple * predicting)
-
-        def felt(node: Node) -> ArticulatedInertia:
-            return node.inertia.articulated() + impedance_of(rows[node.index][6:])
-
-        return borne_by_tree(state, tau, W, nodes.each(force), felt)
+        count = len(self.model.nodes)
+        own = dict.fromkeys(("line", "armature"), (self.kind.blocks, LANES)) | {"W": self.model.nv}
+        own |= {"borne": (count, 27), "asked": (count, 6)}
+        return row_program("bearing", self.started | own, bearing, by="run_rows")
 
     def _jacobians(self, state: Snapshot) -> list[Any]:
         found = []
@@ -313,23 +324,23 @@ class TreeRows:
         """Return the program of the lines that forces are on, by what they hold and the last accelerations."""
 
         def lines(held: Any, before: Any, **given: Any) -> dict[str, Any]:
-            forces = self._moment(**given).forces
+            forces = self._decided_on(**given)
             tau, W = forces.total(forces.linear(list(held), self.values(before)))
             return {"line": self.vector(tau), "armature": self.vector(lumped(W))}
 
-        return row_program("lines", self.started | self._decided, lines, by="run_rows")
+        return row_program("lines", self.columns | self._decided, lines, by="run_rows")
 
     def reaction(self) -> Program:
         """Return the program of what forces hold at new accelerations, and by how much velocities are wrong [m/s]."""
 
         def reaction(held: Any, before: Any, change: Any, **given: Any) -> dict[str, Any]:
-            forces = self._moment(**given).forces
+            forces = self._decided_on(**given)
             a = self.values(change)
             lines = forces.linear(list(held), self.values(before))
             on = forces.on(lines, a)
             return {"held_after": on, "error": [forces.residual(on, a)]}
 
-        return row_program("joint_reaction", self.started | self._decided | self._change, reaction, by="run_rows")
+        return row_program("joint_reaction", self.columns | self._decided | self._change, reaction, by="run_rows")
 
     @property
     def _decided(self) -> dict[str, Any]:
