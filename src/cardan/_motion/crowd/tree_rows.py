@@ -288,9 +288,7 @@ class TreeRows:
         force p. `moved` are the accelerations of nodes beyond those at zero joint acceleration.
         """
 
-        def bearing(
-            borne: Any, asked: Any, line: Any, armature: Any, tau: Any, W: Any, **given: Any
-        ) -> dict[str, Any]:
+        def bearing(borne: Any, asked: Any, line: Any, armature: Any, tau: Any, W: Any, **given: Any) -> dict[str, Any]:
             state = self.begun(**given).state
             if self.elements:
                 tau, W = (
