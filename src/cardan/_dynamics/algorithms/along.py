@@ -246,6 +246,30 @@ class NodeRows(Nodes):
         self.trace()
         return self.graph.array(columns, (rows, len(columns)))
 
+    def riders(
+        self, places: Sequence[int], poses: Sequence[SE3], body: Callable[[Any, SE3], Sequence[Any]]
+    ) -> list[int]:
+        """Return columns with a row for each of what rides on nodes, or on the world (-1), at poses there.
+
+        In them are the numbers that a body makes of the index of the node and the pose.
+        """
+        graph, world = self.graph, len(self.model.nodes)
+        table, columns = Table([k % (world + 1) for k in places]), list[int]()
+        constants = [list(column) for column in zip(*(entries_of(pose) for pose in poses), strict=True)]
+
+        def write() -> None:
+            start, row = graph.opened()
+            pose = rebuilt(poses[0], (self.columns.entry(column, row) for column in constants))
+            values = list(body(RowIndex(graph.link(table, row)), pose))
+            columns.extend(graph.new_column(len(places)) for _ in values[len(columns) :])
+            for column, value in zip(columns, values, strict=True):
+                graph.put_in(column, row, value)
+            graph.closed(start, len(places))
+
+        self.trace()
+        self.prepared(write)
+        return columns
+
     def less(self, f: Sequence[Force], external: Sequence[ExternalForce]) -> Sequence[Force]:
         if not external:
             return f

@@ -33,7 +33,7 @@ from cardan._algebra.scalar import where
 from cardan._algebra.spatial import SE3, Force, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.aba import articulated_inertias
 from cardan._dynamics.algorithms.along import Coordinates, NodeRows
-from cardan._dynamics.algorithms.branch_matrices import BranchMatrix, moved
+from cardan._dynamics.algorithms.branch_matrices import BranchMatrix, check_coordinates_are_own, moved
 from cardan._dynamics.algorithms.entries import Entries
 from cardan._dynamics.algorithms.forward_derivatives import one_by_one
 from cardan._dynamics.algorithms.tree import Relative, world_poses
@@ -117,6 +117,7 @@ class Ways(NamedTuple):
 
 def inverse_by_pairs(nodes: NodeRows, relative: Relative, places: Entries | None) -> Any:
     """Return the inverse of the mass matrix, or its entries at some places, in loops."""
+    check_coordinates_are_own(nodes.model)
     ways = Ways.through(nodes.model)
     on_the_way, aside = ways.on_the_way(), ways.aside()
     matrix = BranchMatrix(nodes, places, len(on_the_way) + len(aside))

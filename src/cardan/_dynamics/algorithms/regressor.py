@@ -6,18 +6,36 @@ Column by column: the wrench on a body with one unit parameter, carried inwards 
 energy of such a body. The drives' armature is not among the parameters: Y p is `inverse_dynamics` of the robot without
 it, and y_T . p its kinetic energy.
 
+Of 100 joints and more, Y is made in loops: the ten wrenches of each body, in world axes at the origin of its node, then
+pairs of a body and a coordinate that carries it, as of the mass matrix (`crba`).
+
 Source: Atkeson, An and Hollerbach (1986); Gautier and Khalil (1988) for the energies; Khalil and Dombre (2002),
 chapters 9 and 12.
 """
 
 from __future__ import annotations
 
-from cardan._algebra.spatial import Inertia, Motion, Scalar
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan._algebra.arrays.cell import Table
+from cardan._algebra.spatial import SE3, Force, Inertia, Motion, Scalar, Vector3
+from cardan._dynamics.algorithms.along import NodeRows
+from cardan._dynamics.algorithms.branch_matrices import check_coordinates_are_own, moved
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.linear import Rows, add_block, transposed, zeros
-from cardan._dynamics.algorithms.tree import outward, relative_kinematics, twists, weightless
+from cardan._dynamics.algorithms.tree import (
+    Relative,
+    outward,
+    relative_kinematics,
+    supports,
+    twists,
+    weightless,
+    world_poses,
+)
 from cardan._dynamics.call.public import ArrayLike, public
-from cardan._robot.model import Model
+from cardan._robot.model import Model, Node
 
 
 @public
@@ -35,16 +53,17 @@ def torque_regressor(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> 
 
     Peers: Pinocchio `computeJointTorqueRegressor`, iDynTree `inverseDynamicsInertialParametersRegressor`.
     """
-    (X, S, _), V, _, A = outward(model, q, v, a, weightless(model))
+    relative, V, _, A = outward(model, q, v, a, weightless(model), loops=True)
+    if isinstance(nodes := relative.nodes(model), NodeRows):
+        return _by_pairs(nodes, relative, V, A)
+    X, S, _ = relative
     Y = zeros(model.nv, 10 * len(model.bodies))
     for b, body in enumerate(model.body_names):
         at = model.attachments[body]
         # what is fixed on the world asks for no efforts
         if at.node < 0:
             continue
-        own, rate = at.pose.inverse_act(V[at.node]), at.pose.inverse_act(A[at.node])
-        wrenches = [inertia @ rate + own.cross(inertia @ own) for inertia in unit_inertias()]
-        forces, index = [at.pose @ f for f in wrenches], at.node
+        forces, index = _wrenches(at.pose, V[at.node], A[at.node]), at.node
         # inwards: every joint between the body and the root feels its wrench
         while index >= 0:
             node = model.nodes[index]
@@ -52,6 +71,53 @@ def torque_regressor(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> 
             add_block(Y, node.v, columns, transposed([S[index].T @ force for force in forces]))
             forces, index = [X[index] @ f for f in forces], node.parent
     return Y
+
+
+def _wrenches(pose: SE3, V: Motion, A: Motion) -> list[Force]:
+    """Return what bodies with one unit parameter each, at a pose in their node, ask for in the node's frame."""
+    own, rate = pose.inverse_act(V), pose.inverse_act(A)
+    return [pose @ (inertia @ rate + own.cross(inertia @ own)) for inertia in unit_inertias()]
+
+
+class _Freedom(NamedTuple):
+    """A coordinate, in world axes."""
+
+    p: Vector3  # where its node's origin is
+    S: Motion
+
+
+def _by_pairs(nodes: NodeRows, relative: Relative, V: Any, A: Any) -> Any:
+    """Return Y, in loops, by the twists and accelerations of the nodes."""
+    check_coordinates_are_own(nodes.model)
+    model, graph, X, S = nodes.model, nodes.graph, world_poses(nodes.model, relative), relative.S
+    attached = [model.attachments[body] for body in model.body_names]
+
+    def own(node: Node) -> list[_Freedom]:
+        R, p = X[node.index]
+        return [_Freedom(p, SE3(R, Vector3.zero()) @ s) for s in S[node.index]]
+
+    def asked(index: Any, pose: SE3) -> list[Scalar]:
+        R, p = X[index]
+        forces = [SE3(R, Vector3.zero()) @ f for f in _wrenches(pose, V[index], A[index])]
+        return [*p, *(e for f in forces for e in f.scalars())]
+
+    freedoms = nodes.coordinates(own)
+    columns = nodes.riders([at.node for at in attached], [at.pose for at in attached], asked)
+    ways = [[j for i in supports(model, node.index) for j in model.nodes[i].v] for node in model.nodes]
+    pairs = [(j, b) for b, at in enumerate(attached) if at.node >= 0 for j in ways[at.node]]
+    j, b = np.array(pairs, np.int64).reshape(-1, 2).T
+    places, written = j * len(attached) + b, np.zeros(model.nv * len(attached), bool)
+    written[places] = True
+    parts = [graph.new_column(len(written)) for _ in range(10)]
+    write = graph.put_in if written.all() else graph.add_to  # what is added to begins with zeros
+    start, row = graph.opened()
+    one, force_row, place = freedoms.at(graph.link(Table(j), row)), *(graph.link(Table(k), row) for k in (b, places))
+    x, y, z, *f = (graph.entry(column, force_row) for column in columns)
+    lever = Vector3(x, y, z) - one.p
+    for k, part in enumerate(parts):
+        write(part, place, one.S.dot(moved(Force.of(f[6 * k : 6 * k + 6]), lever)))
+    graph.closed(start, len(pairs))
+    return graph.array(parts, (model.nv, 10 * len(attached)), written.repeat(10))
 
 
 def unit_inertias() -> list[Inertia]:
