@@ -73,6 +73,42 @@ def test_a_lone_cell_is_the_entry(dtype, emitter, monkeypatch):
         np.testing.assert_array_equal(found[:, 0], entries)
 
 
+ROWS = verify(
+    trace(
+        "rows",
+        lambda x: {
+            "face": np.array([cardan.cell(LONG, x[0] * 9.0 + float(k)) for k in range(9)]),
+            "some": np.array([cardan.cell(LONG, x[1] + k) for k in (4.0, 2.0, 6.0, 7.0)]),
+            "few": np.array([cardan.cell(SHORT, x[1] + 1.0), cardan.cell(SHORT, x[1] + 2.0)]),
+        },
+        [Array("x", (2,))],
+    )
+)
+
+
+@pytest.mark.parametrize("emitter", ["direct", "llvm"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("apart", [False, True], ids=["inside", "anywhere"])
+def test_numbers_beside_one_another_are_read_as_each_is(dtype, emitter, apart, monkeypatch):
+    """In lanes that are all whole numbers within the table, and where some are between two, beyond its ends or NaN."""
+    monkeypatch.setenv("CARDAN_EMITTER", emitter)
+    rng = np.random.default_rng(2)
+    x = np.stack([rng.integers(0, 110, 400), rng.integers(0, 990, 400)], 1).astype(dtype)
+    x[:3] = [[0, 0], [110, 992], [109, 991]]
+    if apart:
+        odd = [[0.25, 3.0], [-0.25, -1.0], [-1.0, 3.5], [111.0, 993.0], [112.0, -8.0], [np.nan, np.nan], [1e6, -1e6]]
+        x[rng.choice(400, 70, replace=False)] = np.tile(odd, (10, 1))
+    expected = evaluated(ROWS, "numpy", [x])
+    for found, wanted in zip(evaluated(ROWS, "llvm", [x]), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    alone = compile_program(ROWS, "llvm")
+    whole = alone([x], len(x), np.dtype(dtype))
+    parts = [alone([x[k : k + 1]], 1, np.dtype(dtype)) for k in range(0, len(x), 7)]
+    for n, own in enumerate(whole if isinstance(whole, (tuple, list)) else [whole]):
+        ends = np.concatenate([part[n] if isinstance(part, (tuple, list)) else part for part in parts])
+        assert ends.tobytes() == np.ascontiguousarray(own[::7]).tobytes()
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_bits_do_not_hang_on_the_split(dtype):
     x = INDICES.clip(-1e30, 1e30).astype(dtype)

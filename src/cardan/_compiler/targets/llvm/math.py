@@ -140,6 +140,28 @@ def table_definitions(program: Program, lanes: Lanes) -> list[str]:
     return found
 
 
+def rows_in_lanes(w: Writer, table: str, first: str, count: int) -> list[str]:
+    """Write reads of so many numbers of a table from each lane's place on: vectors of the first ones, the second, ...
+
+    A lane reads up to four at once. What they all read is one long vector, of which every fourth number is a result.
+    """
+    width, kind = w.lanes.width, w.lanes.scalar
+    size, found = w.lanes.bytes // width, [""] * count
+    places, some = w.emit(f"fptosi {w.v} {first} to <{width} x i64>"), min(count, 4)
+    starts = [w.at(table, w.emit(f"extractelement <{width} x i64> {places}, i32 {n}"), kind) for n in range(width)]
+    for behind in sorted({*range(0, count - some + 1, some), count - some}):
+        parts, length = [w.load(f"<{some} x {kind}>", w.at(start, behind, kind), size) for start in starts], some
+        while len(parts) > 1:
+            length *= 2
+            parts = [
+                w.shuffled(kind, length // 2, *pair, range(length))
+                for pair in zip(parts[::2], parts[1::2], strict=True)
+            ]
+        for n in range(some):
+            found[behind + n] = w.shuffled(kind, length, parts[0], "poison", range(n, length, some))
+    return found
+
+
 def record_definitions(program: Program, records: Mapping[int, Sequence[int]], lanes: Lanes) -> list[str]:
     """Return the columns of known numbers, those of as many rows side by side."""
     found, size = list[str](), lanes.bytes // lanes.width

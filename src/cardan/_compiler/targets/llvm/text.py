@@ -11,6 +11,8 @@ of which the entry is told where it begins and how far apart its rows are. A pro
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from functools import reduce
+from typing import Any
 
 from cardan._compiler.program.ops import ENTRIES, TRUTHS, Op
 from cardan._compiler.program.passes import Fused
@@ -29,6 +31,7 @@ from cardan._compiler.targets.llvm.math import (
     function_name,
     math_definitions,
     record_definitions,
+    rows_in_lanes,
     table_definitions,
 )
 from cardan._compiler.targets.llvm.plan import Move, Plan, RowPointer, plan_program
@@ -39,6 +42,9 @@ _FUSED = {Fused.FMA: (), Fused.FMS: (2,), Fused.FNMA: (0,)}  # operands that are
 _COMPARE = {Op.LT: "olt", Op.LE: "ole", Op.EQ: "oeq"}
 _LOGIC = {Op.AND: "and", Op.OR: "or"}
 _INTRINSIC = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.FLOOR: "floor", Op.MIN: "minimum", Op.MAX: "maximum"}
+
+FEWEST = 3  # numbers beside one another that are read together
+LONG = 2**23  # entries of a table from which on single precision has no number between two indices
 
 
 class _PlanWriter:
@@ -175,6 +181,7 @@ class _Calls(_PlanWriter):
     def __init__(self, plan: Plan, lanes: Lanes, number: int) -> None:
         super().__init__(plan, lanes)
         self.name, self.tables = f"block{number}", list[str]()
+        self.in_rows = set[int]()  # what is read with others that are beside it
         self.rows = plan.block_pointers(number)
         self.calls: dict[tuple[str, tuple[int, ...]], dict[int, int]] = {}  # of each call, what its results are
         for k in plan.blocks[number]:
@@ -183,6 +190,8 @@ class _Calls(_PlanWriter):
             self.calls.setdefault((name, args), {})[int(op is Op.COS)] = k
 
     def text(self) -> str:
+        for (table, offsets), rows in self.rows_of_tables().items():
+            self.read_rows(table, offsets, rows)
         for (function, constants, results), rows in self.groups().items():
             self.group(function, constants, results, rows)
         for (function, args), results in self.calls.items():
@@ -199,7 +208,7 @@ class _Calls(_PlanWriter):
         """Return the places of operands and results, by function, operands that are constants, and which results."""
         found: dict[tuple[str, tuple[str, ...], tuple[int, ...]], list[list[int]]] = {}
         for (function, args), results in self.calls.items():
-            if self.is_of_a_row(args):
+            if self.is_of_a_row(args) or results.get(0) in self.in_rows:
                 continue
             known = [self.plan.joined.ops[a] is Op.CONST for a in args]
             constants = tuple([self.value(a) if known[n] else "" for n, a in enumerate(args)])
@@ -207,6 +216,85 @@ class _Calls(_PlanWriter):
             row += [self.plan.stored(results[n])[0] for n in sorted(results)]
             found.setdefault((function, constants, tuple(sorted(results))), []).append(row)
         return found
+
+    def rows_of_tables(self) -> dict[tuple[int, tuple[int, ...]], list[list[int]]]:
+        """Return the places of indices and results, by table and offsets, of numbers that are beside one another.
+
+        Their indices are sums of one value and known numbers. Of a longer table sums may be rounded to another entry.
+        """
+        ops, numbers = self.plan.joined.ops, self.plan.numbers
+        alike: dict[tuple[int, Any], dict[float, tuple[int, int]]] = {}
+        for (_, args), results in self.calls.items():
+            k = next(iter(results.values()))
+            if ops[k] is Op.CELL and ops[args[0]] not in (Op.CONST, Op.ENTRY):
+                base, offset = self.sum_of(args[0])
+                alike.setdefault((int(numbers[k]), base), {})[offset] = args[0], k
+        found: dict[tuple[int, tuple[int, ...]], list[list[int]]] = {}
+        for (table, _), entries in alike.items():
+            offsets = sorted(entries)
+            first, last = offsets[0], offsets[-1]
+            is_short = len(self.plan.program.tables[table]) < LONG
+            if len(offsets) < FEWEST or last - first >= 2 * len(offsets) or not is_short:
+                continue
+            if all(offset.is_integer() for offset in offsets):
+                indices, results = zip(*(entries[offset] for offset in offsets), strict=True)
+                self.in_rows.update(results)
+                row = [*map(self.plan.place, indices), *(self.plan.stored(k)[0] for k in results)]
+                found.setdefault((table, tuple(int(offset - first) for offset in offsets)), []).append(row)
+        return found
+
+    def sum_of(self, a: int) -> tuple[Any, float]:
+        """Return what identifies the value that a known number is added to, and that number."""
+        ops, args = self.plan.joined
+        if ops[a] in (Op.ADD, Fused.FMA):
+            *factors, added = args[a]
+            if len(factors) == 1 and ops[added] is not Op.CONST:
+                factors, added = [added], factors[0]
+            if ops[added] is Op.CONST:
+                return tuple(factors), float(self.plan.numbers[added])
+        return (a,), 0.0
+
+    def read_rows(self, number: int, offsets: Sequence[int], rows: list[list[int]]) -> None:
+        """Write reads of several numbers of a table from one place on, each lane's at once.
+
+        Where an index is no whole number or beyond the ends, each number is read by itself.
+        """
+        w, v, lanes, count = self.w, self.w.v, self.lanes, len(offsets)
+        table = self.plan.program.tables[number]
+
+        def one(row: str) -> None:
+            slots = [w.load("i64", w.at(listed, w.whole("add", row, n), "i64"), 8) for n in range(2 * count)]
+            places = [w.at("%ws", slot) for slot in slots]
+            first, last = (w.load(v, place, lanes.bytes) for place in (places[0], places[count - 1]))
+            most = float(len(table) - 1)
+            holds = [w.compare("oeq", w.call("floor", first), first), w.compare("oge", first, 0.0)]
+            holds += [w.compare("ole", last, most)]
+            holds += [w.compare("oeq", w.emit(f"fsub {v} {last}, {first}"), float(offsets[-1]))]
+            mask = reduce(lambda a, b: w.emit(f"and {w.m} {a}, {b}"), holds)
+            every = w.emit(f"icmp eq i{lanes.width} {w.emit(f'bitcast {w.m} {mask} to i{lanes.width}')}, -1")
+
+            def together() -> None:
+                found = rows_in_lanes(w, f"@{function_name(Op.CELL, number)}_table", first, offsets[-1] + 1)
+                for offset, place in zip(offsets, places[count:], strict=True):
+                    w.store(v, found[offset], place, lanes.bytes)
+
+            def apart() -> None:
+                for index, place in zip(places[:count], places[count:], strict=True):
+                    operand = w.load(v, index, lanes.bytes)
+                    (value,) = w.invoke(function_name(Op.CELL, number), [v], [(v, operand)])
+                    w.store(v, value, place, lanes.bytes)
+
+            w.branch(every, together, apart)
+
+        listed = self.list_of_slots(rows)
+        w.loop(0, len(rows) * 2 * count, 2 * count, one)
+
+    def list_of_slots(self, rows: list[list[int]]) -> str:
+        """Return the name of a table of where in the workspace things are."""
+        name = f"@{self.name}_{len(self.tables)}"
+        entries = ", ".join(f"i64 {slot * self.lanes.bytes}" for row in rows for slot in row)
+        self.tables.append(f"{name} = internal constant [{len(rows) * len(rows[0])} x i64] [{entries}]")
+        return name
 
     def is_of_a_row(self, args: Sequence[int]) -> bool:
         """Return whether an operand is the entry of a row, which is in another place in each pass."""
@@ -220,12 +308,12 @@ class _Calls(_PlanWriter):
 
     def group(self, function: str, constants: Sequence[str], results: Sequence[int], rows: list[list[int]]) -> None:
         w, v, columns = self.w, self.w.v, len(rows[0])
-        table = f"@{self.name}_{len(self.tables)}"
-        entries = ", ".join(f"i64 {slot * self.lanes.bytes}" for row in rows for slot in row)
-        self.tables.append(f"{table} = internal constant [{len(rows) * columns} x i64] [{entries}]")
+        listed = self.list_of_slots(rows)
 
         def one(row: str) -> None:
-            places = [w.at("%ws", w.load("i64", w.at(table, w.whole("add", row, n), "i64"), 8)) for n in range(columns)]
+            places = [
+                w.at("%ws", w.load("i64", w.at(listed, w.whole("add", row, n), "i64"), 8)) for n in range(columns)
+            ]
             ahead = iter(places)
             operands = [(v, known or w.load(v, next(ahead), self.lanes.bytes)) for known in constants]
             values = w.invoke(function, [v] * (2 if function == SINCOS else 1), operands)

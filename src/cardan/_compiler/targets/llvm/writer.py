@@ -154,6 +154,11 @@ class CodeWriter:
         self.label(meeting)
         return [self.emit(f"phi {kind} {a}, {b}") for kind, a, b in zip(kinds, *given, strict=True)]
 
+    def shuffled(self, kind: str, width: int, a: str, b: str, lanes: Iterable[int]) -> str:
+        """Write a vector of some lanes of two vectors of so many numbers of a type."""
+        vector, chosen = f"<{width} x {kind}>", [f"i32 {n}" for n in lanes]
+        return self.emit(f"shufflevector {vector} {a}, {vector} {b}, <{len(chosen)} x i32> <{', '.join(chosen)}>")
+
     def spread(self, scalar: str, kind: str, width: int) -> str:
         """Write a vector that has a scalar of a type in each of so many lanes."""
         vector = f"<{width} x {kind}>"
