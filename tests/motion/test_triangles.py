@@ -1,6 +1,7 @@
 """Triangles as ground: planes where they are flat, boxes where they are stairs; robots that stand, rays, bad input."""
 
 import warnings
+from functools import reduce
 from importlib.util import find_spec
 from itertools import pairwise
 
@@ -10,8 +11,11 @@ from scipy.spatial.transform import Rotation
 
 import cardan
 from cardan import WorldBuilder, solvers
+from cardan._algebra.scalar import minimum
 from cardan._motion.collision import FAR
+from cardan._motion.collision.convex import witness
 from cardan._motion.collision.on_triangles import on_triangles
+from cardan._motion.collision.support_points import Triangle
 from cardan._motion.collision.triangle_edge import on_edge
 from cardan._motion.collision.triangle_grid import ground_of
 from cardan._robot.geometry.triangles import MOST
@@ -138,6 +142,62 @@ def test_a_reach_leaves_out_only_what_is_beyond_it(kind):
     is_near = (far < reach) & (far > -0.05)
     assert is_near.sum() > 20
     np.testing.assert_allclose(near[is_near], far[is_near], atol=1e-9)
+
+
+def jagged_poses(n, seed=5):
+    """Poses on a jagged field of 1.4 m by 1.2 m, the first ones far above it."""
+    R, p = random_poses(np.random.default_rng(seed), n)
+    p = p * (1.0, 1.0, 0.3) + (0.0, 0.0, 0.5)
+    p[:3, 2] = 40.0
+    return R, p
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [Sphere, Capsule, Box, Cylinder, Hull], ids=lambda kind: kind.__name__)
+def test_gaps_are_those_of_all_triangles_one_by_one(kind):
+    """Above the surface, the least gap is the least distance from any triangle, in both precisions."""
+    n, reach, shape = 60, 0.08, SHAPES[kind]
+    mesh = of_heights(HeightField(np.random.default_rng(5).uniform(-0.25, 0.25, (9, 11)), (1.4, 1.2), 0.2))
+    corners = np.array(mesh.vertices)[np.array(mesh.triangles)]
+    A = matrices(jagged_poses(n))
+
+    @cardan.function(shapes={"A": (4, 4)}, returns=())
+    def least(model, A):
+        return reduce(minimum, (c.gap for c in on_triangles(shape, pose_of(A), mesh, cardan.SE3(), reach)))
+
+    @cardan.function(shapes={"A": (4, 4), "T": (3, 3)}, returns=())
+    def distance(model, A, T):
+        triangle = Triangle(*(cardan.spatial.Vector3(*(T[i, j] for j in range(3))) for i in range(3)))
+        return witness(shape, pose_of(A), triangle, cardan.SE3()).gap
+
+    model = dog_on(Plane()).model
+    expected = distance(model, np.repeat(A, len(corners), 0), np.tile(corners, (n, 1, 1))).reshape(n, -1).min(axis=1)
+    is_near = (expected > 1e-6) & (expected < 0.9 * reach)
+    assert is_near.sum() > 8
+    for dtype, atol in ((np.float64, 1e-9), (np.float32, 2e-6)):
+        found = least(model, A.astype(dtype))
+        np.testing.assert_allclose(found[is_near], expected[is_near], atol=atol)
+        assert (found[expected > 1.1 * reach] > reach).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", [Sphere, Box, Hull], ids=lambda kind: kind.__name__)
+def test_states_apart_find_what_each_finds_alone(kind, dtype):
+    """Each lane of a vector has what waits of its own: the bits are those of each state by itself, in any order."""
+    shape = SHAPES[kind]
+    mesh = of_heights(HeightField(np.random.default_rng(5).uniform(-0.25, 0.25, (13, 15)), (1.4, 1.2), 0.2))
+
+    @cardan.function(shapes={"A": (4, 4)})
+    def all_of(model, A):
+        found = on_triangles(shape, pose_of(A), mesh, cardan.SE3(), 0.05)
+        return [[c.gap, *c.point, *c.normal] for c in found]
+
+    model, A = dog_on(Plane()).model, matrices(jagged_poses(41)).astype(dtype)
+    together = all_of(model, A)
+    assert (together[..., 0] < 0.05).sum() > 30
+    assert all_of(model, A[::-1].copy())[::-1].tobytes() == together.tobytes()
+    assert np.stack([all_of(model, one) for one in A]).tobytes() == together.tobytes()
 
 
 def test_the_separation_on_an_arc_is_the_greatest_of_all_its_directions():

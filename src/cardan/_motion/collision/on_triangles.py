@@ -17,7 +17,7 @@ face's plane: a separation along any direction is a lower bound of the distance.
 out where all of it is below the shape along one of five directions upwards (`triangle_grid.UPWARDS`), along which the
 least of the shape is found once; and where the shape is beyond reach along the way from the face's nearest point to its
 middle. So are edges and corners. Where a shape with sides meets an edge is found on the arc between the normals
-(`triangle_edge`).
+(`triangle_edge`). What a look leaves over waits for the next one (`waiting`).
 
 Of all candidates few are kept. One more than that, and the one goes that has the least
 
@@ -43,7 +43,6 @@ from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, log
 from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
 from cardan._motion.collision.candidate import (
     FAR,
-    NOWHERE,
     Candidate,
     chosen,
     existing,
@@ -55,19 +54,22 @@ from cardan._motion.collision.convex_pairs import CONVEX_PAIRS, Page
 from cardan._motion.collision.flat_contact import flat_convex, manifold
 from cardan._motion.collision.on_plane import LOW, candidates_above
 from cardan._motion.collision.support_points import extent_of, farthest_along, middle_of, radius_of, support
-from cardan._motion.collision.triangle_edge import on_edge
+from cardan._motion.collision.triangle_edge import OnEdge, on_edge
 from cardan._motion.collision.triangle_grid import (
+    AT_ONCE,
     UPWARDS,
     Face,
     Features,
     Grid,
     Ground,
     Level,
+    OfFaces,
     Search,
+    find_faces,
     ground_of,
-    next_face,
     on_levels,
 )
+from cardan._motion.collision.waiting import Queue, Row
 from cardan._robot.geometry.shapes import Capsule, Cone, Cylinder, Ellipsoid, Geometry, Hull, Sphere, TriangleMesh
 from cardan._robot.geometry.support import box_about
 from cardan._robot.geometry.triangles import AROUND
@@ -93,8 +95,8 @@ def on_triangles(a: Geometry, X_a: SE3, b: TriangleMesh, X_b: SE3, reach: Scalar
     radius = (a.radius if isinstance(a, Sphere) else 0.5 * size) + reach
     slack = in_precision(at.x, *ROUNDING) * ground.size
     lows = each(lambda d: _least(a, X_ba, d) - (reach + slack) * d.norm(), UPWARDS)
-    body = _Body(a, X_ba, at, X_ba @ middle_of(a), half, size, reach, radius, lows, slack)
-    zero = 0.0 * sum((*X_ba.rotation.entries(), *X_ba.translation), 0.0)  # batches of NumPy's keep their shape
+    zero = 0.0 * sum((*X_ba.rotation.entries(), *X_ba.translation), 0.0)
+    body = _Body(a, X_ba, at, X_ba @ middle_of(a), half, size, reach, radius, lows, slack, zero)
     none = Candidate(zero + FAR, Vector3(zero, zero, zero), Vector3(zero, zero, zero + 1.0))
     kept = [none] * most_of(a)
 
@@ -102,16 +104,24 @@ def on_triangles(a: Geometry, X_a: SE3, b: TriangleMesh, X_b: SE3, reach: Scalar
         x, y = around.x + level.half_x, around.y + level.half_y
         columns, last = (level.column(at.x - x), level.column(at.x + x)), level.row(at.y + y)
         is_beside = logical_and(at.z - around.z <= level.high, at.z + around.z >= level.low)
-        begin = Search(level.row(at.y - y) + zero, zero, zero, where(is_beside, last, -1.0), zero)
+        begin = Search(level.row(at.y - y) + zero, zero, zero, where(is_beside, last, -1.0))
 
-        def further(search: Any, kept: Any) -> Any:
-            found = next_face(grid, level, columns, Search(*search), lambda k: _is_near(body, grid, k))
-            return found, when(found.is_found > 0.5, lambda: _with_face(kept, body, ground, found.k - 1.0), kept)
+        def further(search: Search, waiting: _Waiting, kept: Any) -> tuple[Search, _Waiting, Any]:
+            search, low = find_faces(
+                ground.faces, level, columns, search, waiting.low, lambda k: body.is_low(ground.faces.tops(k))
+            )
+            waiting = waiting._replace(low=low)
+            found = when(waiting.is_any, lambda: _met(body, ground, waiting, kept), (waiting, kept))
+            return search, *found
 
-        return repeat_while(grid.total, lambda search, _: Search(*search).goes_on, further, begin, kept)[1]
+        def going(search: Search, waiting: _Waiting, kept: Any) -> Any:
+            return logical_or(search.goes_on, waiting.is_any)
 
-    grid = ground.faces
-    return list(on_levels(grid, in_level, kept))
+        # Two faces come nearer in each pass, or edges and corners of two.
+        most = max(ground.faces.total - 1, 1)
+        return repeat_while(most, going, further, begin, _Waiting.none(ground, zero), kept)[2]
+
+    return list(on_levels(ground.faces, in_level, kept))
 
 
 def _least(a: Geometry, X: SE3, d: Vector3) -> Scalar:
@@ -133,15 +143,12 @@ class _Body(NamedTuple):
     radius: Scalar
     lows: Sequence[Scalar]  # least d . x, less reach, of its points x along each of the `UPWARDS`
     slack: Scalar  # by how much faces overlap [m]
+    zero: Scalar  # of the kind of the numbers of a pose: a batch of NumPy's, a symbol
 
     def least(self, n: Vector3, start: Vector3) -> Scalar:
         """Return n . (x - start) of the point x of the box about the shape where it is least."""
         side = Vector3(*map(absolute, self.X.rotation.transpose_apply(n)))
         return n.dot(self.at - start) - side.dot(self.half)
-
-    def lowest(self, n: Vector3) -> Vector3:
-        """Return the point of its core, in its frame, that is the lowest along n."""
-        return support(self.shape, -self.X.rotation.transpose_apply(n))
 
     def is_above(self, n: Vector3, start: Vector3) -> Any:
         """Return whether n . (x - start) is beyond reach for all points x of the shape."""
@@ -168,59 +175,94 @@ def most_of(a: Geometry) -> int:
 # --- features -------------------------------------------------------------------------------------------------------
 
 
+class _Waiting(NamedTuple):
+    """What waits for a further look, by its number."""
+
+    low: Queue  # faces that are not below the shape
+    near: Queue  # faces that may be within reach
+    edges: Queue  # edges that may be
+    deep: Queue  # edges that may be overlapped, with no side there
+
+    @staticmethod
+    def none(ground: Ground, zero: Scalar) -> _Waiting:
+        """Return queues in which all edges of two faces have room."""
+        places = 2 * AT_ONCE, min(ground.faces.total, AT_ONCE), 2 * _most_edges(ground), _most_edges(ground)
+        return _Waiting(*(Queue.none(count, zero) for count in places))
+
+    @property
+    def is_any(self) -> Any:
+        return reduce(logical_or, (own.is_any for own in self))
+
+
+def _most_edges(ground: Ground) -> int:
+    return ground.edges.most if ground.edges else 1
+
+
+def _met(body: _Body, ground: Ground, waiting: _Waiting, kept: Any) -> tuple[_Waiting, Any]:
+    """Return what waits still, and the candidates that are kept of these and those on what has waited."""
+    low, near, edges, deep = waiting
+    corners = Queue.none(2 * ground.corners.most if ground.corners else 1, body.zero)
+
+    def look(face: Row, near: Queue) -> Queue:
+        return near.with_one(_is_near(body, ground.faces, face.number), face.number)
+
+    def on_face(row: Row, state: Any) -> Any:
+        edges, corners, kept = state
+        face = ground.faces.face(row.number)
+        n = body.X.rotation.transpose_apply(face.normal)
+        found = candidates_above(body.shape, face.height(body.X.translation), n, body.reach)
+        is_met = reduce(minimum, (c.gap for c in found)) < body.reach
+        edges = _with_near(edges, ground.edges, row.number, is_met, partial(_is_edge_near, body))
+        corners = _with_near(corners, ground.corners, row.number, is_met, partial(_is_corner_near, body))
+
+        def counting() -> Any:
+            return _with_each(kept, [_on_face(face, c, n, body) for c in found], body.size)
+
+        return edges, corners, when(is_met, counting, kept)
+
+    def have_room(state: Any) -> Any:
+        both = zip(state, (ground.edges, ground.corners), strict=False)
+        return reduce(logical_and, (own.has_room(of.most) for own, of in both if of), True)
+
+    low, near = low.gone_through(look, near, lambda near: near.has_room(1))
+    near, (edges, corners, kept) = near.gone_through(on_face, (edges, corners, kept), have_room)
+    if ground.edges:
+        page = _on_edges if _has_sides(body.shape) else _on_round_edges
+        edges, deep, kept = page(body, ground.edges, edges, deep, kept)
+    if ground.corners:
+        _, kept = corners.gone_through(partial(_on_corner, body, ground.corners.features), kept)
+    return _Waiting(low, near, edges, deep), kept
+
+
+def _with_near(
+    waiting: Queue, own: OfFaces | None, face: Scalar, is_met: Any, is_near: Callable[[Features, Scalar], Any]
+) -> Queue:
+    """Return what waits, and those edges or corners of a face that is met that may be within reach."""
+    if own is None:
+        return waiting
+
+    def further(k: Scalar, waiting: Queue) -> tuple[Scalar, Queue]:
+        return k + 1.0, waiting.with_one(is_near(own.features, k), k)
+
+    first, end = own.range_of(face)
+    return repeat_while(own.most, lambda k, _: k < end, further, where(is_met, first, end), waiting)[1]
+
+
 def _is_near(body: _Body, grid: Grid, k: Scalar) -> Any:
     """Return whether a shape may be within reach of a face, or of its edges and corners, from outside.
 
     A separation along any direction is a lower bound of the distance.
     """
-
-    def is_beside() -> Any:
-        face = grid.face(k)
-        is_near = body.least(face.normal, face.corners[0]) < body.reach
-        for side, start in zip(face.outwards(), face.corners, strict=True):
-            is_near = logical_and(is_near, body.least(side, start) <= (body.reach + body.slack) * side.norm())
-        return is_near
-
-    return _also(body.is_low(grid.tops(k)), is_beside)
+    face = grid.face(k)
+    is_near = body.least(face.normal, face.corners[0]) < body.reach
+    for side, start in zip(face.outwards(), face.corners, strict=True):
+        is_near = logical_and(is_near, body.least(side, start) <= (body.reach + body.slack) * side.norm())
+    return _also(is_near, lambda: logical_not(body.is_apart(face.nearest(body.deep))))
 
 
 def _also(condition: Any, other: Callable[[], Any]) -> Any:
     """Return whether two conditions hold, the second one asked only where the first does."""
     return when(condition, lambda: where(other(), 1.0, 0.0), 0.0) > 0.5
-
-
-def _with_face(kept: Any, body: _Body, ground: Ground, k: Scalar) -> Any:
-    """Return the candidates that are kept of these and those on a face, its edges and its corners."""
-    face = ground.faces.face(k)
-    is_apart = body.is_apart(face.nearest(body.deep))
-    return when(logical_not(is_apart), lambda: _with_points(kept, body, ground, k, face), kept)
-
-
-def _with_points(kept: Any, body: _Body, ground: Ground, k: Scalar, face: Face) -> Any:
-    """Return the same of a face that may be within reach."""
-    n = body.X.rotation.transpose_apply(face.normal)
-    found = candidates_above(body.shape, face.height(body.X.translation), n, body.reach)
-
-    def all_of() -> Any:
-        best = _with_each(kept, [_on_face(face, c, n, body) for c in found], body.size)
-        for own, page in ((ground.edges, _on_edge), (ground.corners, _on_corner)):
-            if own is not None:
-                best = _with_features(best, own.range_of(k), own.most, partial(page, body, own.features), body.size)
-        return best
-
-    return when(reduce(minimum, (c.gap for c in found)) < body.reach, all_of, kept)
-
-
-def _with_features(
-    kept: Any, places: tuple[Scalar, Scalar], most: int, page: Callable[[Scalar], _Feature], size: Scalar
-) -> Any:
-    first, end = places
-
-    def further(k: Scalar, kept: Any) -> tuple[Scalar, Any]:
-        is_near, found = page(k)
-        return k + 1.0, when(is_near, lambda: _with_each(kept, found(), size), kept)
-
-    return repeat_while(most, lambda k, _: k < end, further, first, kept)[1]
 
 
 def _on_face(face: Face, c: Candidate, n: Vector3, body: _Body) -> Candidate:
@@ -251,68 +293,133 @@ def _deep(a: Any, p: Vector3, n: Vector3) -> Vector3:
     return Vector3(*(clip(e, inner - 0.5 * s, 0.5 * s - inner) for e, s in zip(p, a.size, strict=True)))
 
 
-# Of an edge or corner: whether it may be within reach of a shape, and what makes the candidates on it.
-_Feature = tuple[Any, Callable[[], list[Candidate]]]
+class _Edge(NamedTuple):
+    """An edge, and how its faces go on from it."""
 
+    half: Scalar  # of its length
+    middle: Vector3
+    along: Vector3
+    u: Vector3
+    u_other: Vector3
 
-def _on_edge(body: _Body, edges: Features, k: Scalar) -> _Feature:
-    """Return the candidates on the inside of an edge; its ends are corners."""
-    half, (middle, along, u, u_other) = edges.number(k, 0), edges.vectors(k, 1, 4)
-    nearest = middle + along * clip((body.deep - middle).dot(along), -half, half)
-    between = u + u_other
-    outwards = between * (1.0 / sqrt(between.norm_squared()))
-    across = along.cross(u)
-    R = Matrix3([(u[k], across[k], along[k]) for k in range(3)])
-    edge = object.__new__(Capsule)  # nothing checks its length, which is a symbol
-    object.__setattr__(edge, "radius", 0.0)
-    object.__setattr__(edge, "length", 2.0 * half)
+    @staticmethod
+    def of(edges: Features, k: Scalar) -> _Edge:
+        return _Edge(edges.number(k, 0), *edges.vectors(k, 1, 4))
 
-    def existing_of(found: Sequence[Candidate]) -> list[Candidate]:
+    @property
+    def outwards(self) -> Vector3:
+        """The mean of both faces' normals."""
+        between = self.u + self.u_other
+        return between * (1.0 / sqrt(between.norm_squared()))
+
+    @property
+    def pose(self) -> SE3:
+        across = self.along.cross(self.u)
+        return SE3(Matrix3([(self.u[k], across[k], self.along[k]) for k in range(3)]), self.middle)
+
+    @property
+    def shape(self) -> Capsule:
+        own = object.__new__(Capsule)  # nothing checks its length, which is a symbol
+        object.__setattr__(own, "radius", 0.0)
+        object.__setattr__(own, "length", 2.0 * self.half)
+        return own
+
+    def of_inside(self, body: _Body, found: Sequence[Candidate]) -> list[Candidate]:
+        """Return those of some candidates that are between the ends, which are corners, and whose normals count."""
         kept = []
         for c in found:
-            s = along.dot(body.X @ (c.point - c.normal * c.gap) - middle)
-            inside = absolute(s) < half * (1.0 - 1e-6)
-            counts = _counts(body, c, (-u, -u_other), outwards)
+            s = self.along.dot(body.X @ (c.point - c.normal * c.gap) - self.middle)
+            inside = absolute(s) < self.half * (1.0 - 1e-6)
+            counts = _counts(body, c, (-self.u, -self.u_other), self.outwards)
             kept.append(existing(logical_and(logical_and(counts, inside), c.gap < 0.5 * FAR), c))
         return kept
 
-    def searched() -> list[Candidate]:
-        """Return the candidates of what has sides: the nearest between both normals, and what is beside it."""
-        arc = u.cross(along) - u * LOW, along.cross(u_other) - u_other * LOW  # as `_counts` has it
-        size, X = extent_of(body.shape), SE3(R, middle)
-        found = on_edge(lambda n: body.X @ body.lowest(n) - middle, arc, along, outwards, size, body.reach)
-        point, n = body.X.inverse_act(found.point + middle), body.X.rotation.transpose_apply(found.n)
-        is_near, is_known = found.gap < body.reach, logical_and(found.is_known, found.gap > -SHALLOW * (size + half))
 
-        def several() -> list[Candidate]:
-            # How deep a shape is that overlaps the edge with no side there, a search says.
-            own = Witness(found.gap, n, point, point - n * found.gap)
-            deepest = when(logical_not(is_known), lambda: witness(body.shape, body.X, edge, X, reach=body.reach), own)
-            return manifold(body.shape, body.X, edge, X, deepest)
-
-        alone = [existing(is_near, Candidate(found.gap, point, n)), *[NOWHERE] * 3]
-        return when(logical_and(is_near, logical_not(logical_and(found.is_one, is_known))), several, alone)
-
-    def near() -> list[Candidate]:
-        is_searched = _page_of(body.shape, edge) is flat_convex
-        return existing_of(searched() if is_searched else _candidates(body, edge, SE3(R, middle)))
-
-    is_near = logical_and(body.is_around(nearest), body.least(outwards, middle) < body.reach)
-    is_near = logical_and(is_near, body.is_low([d.dot(middle) + absolute(d.dot(along)) * half for d in UPWARDS]))
-    return _also(is_near, lambda: logical_not(body.is_apart(nearest))), near
+def _is_edge_near(body: _Body, edges: Features, k: Scalar) -> Any:
+    """Return whether an edge may be within reach of a shape."""
+    own = _Edge.of(edges, k)
+    nearest = own.middle + own.along * clip((body.deep - own.middle).dot(own.along), -own.half, own.half)
+    is_near = logical_and(body.is_around(nearest), body.least(own.outwards, own.middle) < body.reach)
+    tops = [d.dot(own.middle) + absolute(d.dot(own.along)) * own.half for d in UPWARDS]
+    is_near = logical_and(is_near, body.is_low(tops))
+    return _also(is_near, lambda: logical_not(body.is_apart(nearest)))
 
 
-def _on_corner(body: _Body, corners: Features, k: Scalar) -> _Feature:
+def _has_sides(a: Geometry) -> bool:
+    """Return whether a shape may meet an edge with several points."""
+    return CONVEX_PAIRS.get((type(a), Capsule), CONVEX_PAIRS.get((Capsule, type(a)))) is flat_convex
+
+
+def _on_round_edges(body: _Body, edges: OfFaces, found: Queue, deep: Queue, kept: Any) -> Any:
+    """Return what waits still, and what is kept of these candidates and those of a shape without sides on edges."""
+
+    def on_edge(row: Row, kept: Any) -> Any:
+        own = _Edge.of(edges.features, row.number)
+        return _with_each(kept, own.of_inside(body, _candidates(body, own.shape, own.pose)), body.size)
+
+    found, kept = found.gone_through(on_edge, kept)
+    return found, deep, kept
+
+
+def _on_edges(body: _Body, edges: OfFaces, found: Queue, deep: Queue, kept: Any) -> Any:
+    """Return what waits still, and what is kept of these candidates and those on edges."""
+    nothing = Vector3(body.zero, body.zero, body.zero)
+    sides = Queue.none(edges.most, body.zero, Witness(body.zero, nothing, nothing, nothing))
+
+    def along(row: Row, state: Any) -> Any:
+        """Add the edges that are asked for again; keep the candidate of one point alone."""
+        (deep, sides, kept), own = state, _Edge.of(edges.features, row.number)
+        gap, n, point, is_one, is_known = _along(body, own)
+        is_known = logical_and(is_known, gap > -SHALLOW * (extent_of(body.shape) + own.half))
+        is_near = gap < body.reach
+        is_met = logical_and(is_near, is_known)
+        alone = existing(logical_and(is_met, is_one), Candidate(gap, point, n))
+        deep = deep.with_one(logical_and(is_near, logical_not(is_known)), row.number)
+        known = Witness(gap, n, point, point - n * gap)
+        sides = sides.with_one(logical_and(is_met, logical_not(is_one)), row.number, known)
+        return deep, sides, _with_each(kept, own.of_inside(body, [alone]), body.size)
+
+    def overlapped(row: Row, sides: Queue) -> Queue:
+        """Add an edge if a search finds that it is overlapped. Others are beyond their ends, as seen from the shape."""
+        own = _Edge.of(edges.features, row.number)
+        deepest = witness(body.shape, body.X, own.shape, own.pose, reach=0.0)
+        return sides.with_one(deepest.gap < 0.0, row.number, deepest)
+
+    def on_sides(row: Row, kept: Any) -> Any:
+        own = _Edge.of(edges.features, row.number)
+        several = manifold(body.shape, body.X, own.shape, own.pose, row.known)
+        return _with_each(kept, own.of_inside(body, several), body.size)
+
+    def have_room(state: Any) -> Any:
+        return logical_and(*(own.has_room(1) for own in state[:2]))
+
+    found, (deep, sides, kept) = found.gone_through(along, (deep, sides, kept), have_room)
+    deep, sides = deep.gone_through(overlapped, sides, lambda sides: sides.has_room(1))
+    return found, deep, sides.gone_through(on_sides, kept)[1]
+
+
+def _along(body: _Body, own: _Edge) -> OnEdge:
+    """Return where a shape is nearest to an edge between both normals, in its frame."""
+    along, to_own = own.along, body.X.rotation.transpose_apply
+    arc = own.u.cross(along) - own.u * LOW, along.cross(own.u_other) - own.u_other * LOW  # as `_counts` has it
+    middle, size = body.X.inverse_act(own.middle), extent_of(body.shape)
+    first, last, along, n = (to_own(way) for way in (*arc, along, own.outwards))
+    found = on_edge(lambda n: support(body.shape, -n) - middle, (first, last), along, n, size, body.reach)
+    return found._replace(point=found.point + middle)
+
+
+def _is_corner_near(body: _Body, corners: Features, k: Scalar) -> Any:
+    """Return whether a corner may be within reach of a shape."""
     (at,), (behind,) = corners.vectors(k, 0, 1), corners.vectors(k, corners.stride - 3, 1)
-    outwards = -behind
+    is_near = logical_and(body.is_around(at), body.least(-behind, at) < body.reach)
+    return _also(is_near, lambda: logical_not(body.is_apart(at)))
 
-    def near() -> list[Candidate]:
-        (c,) = _candidates(body, Sphere(0.0), SE3(None, at))
-        around = corners.vectors(k, 3, AROUND + 1)
-        return [existing(_counts(body, c, around, outwards), c)]
 
-    is_near = logical_and(body.is_around(at), body.least(outwards, at) < body.reach)
-    return _also(is_near, lambda: logical_not(body.is_apart(at))), near
+def _on_corner(body: _Body, corners: Features, row: Row, kept: Any) -> Any:
+    """Return the candidates that are kept of these and that on a corner."""
+    (at,), around = corners.vectors(row.number, 0, 1), corners.vectors(row.number, 3, AROUND + 1)
+    (c,) = _candidates(body, Sphere(0.0), SE3(None, at))
+    return _with_each(kept, [existing(_counts(body, c, around, -around[-1]), c)], body.size)
 
 
 def _counts(body: _Body, c: Candidate, around: Sequence[Vector3], outwards: Vector3) -> Any:

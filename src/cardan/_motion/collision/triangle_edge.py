@@ -24,7 +24,7 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.repeat import repeat_while, when
-from cardan._algebra.scalar import clip, logical_and, logical_not, logical_or, maximum, where
+from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, logical_or, maximum, where
 from cardan._algebra.spatial import Scalar, Vector3
 from cardan._motion.collision.candidate import FAR, in_precision, length_and_direction, select
 
@@ -54,7 +54,6 @@ def on_edge(
 
     `lowest(n)` is the point of the shape that is the lowest along n, and n is between both ends of the arc.
     """
-    slack = in_precision(size, *ROUNDING) * size
 
     def further(a: Vector3, b: Vector3, n: Vector3, best: Scalar, _: Scalar) -> tuple[Any, ...]:
         _, n = length_and_direction(along.cross(b - a), n)
@@ -65,6 +64,7 @@ def on_edge(
         return select(a_moves, w, a), select(b_moves, w, b), n, best, where(is_over, 1.0, 0.0)
 
     a, b = (lowest(end) for end in ends)
+    slack = in_precision(a.x, *ROUNDING) * (size + sum(map(absolute, a), 0.0))
     best = reduce(maximum, (end.dot(own) * (1.0 / end.norm()) for end, own in zip(ends, (a, b), strict=True)))
     is_one = (b - a).norm_squared() <= 0.0
     begin = a, b, n, best, where(logical_or(is_one, best > reach), 1.0, 0.0)

@@ -23,6 +23,7 @@ from cardan._algebra.scalar import clip, floor, logical_and, logical_or, maximum
 from cardan._algebra.spatial import Scalar, Vector3
 from cardan._motion.collision.candidate import FAR, select
 from cardan._motion.collision.known_tables import made_once
+from cardan._motion.collision.waiting import Queue
 from cardan._robot.geometry.shapes import TriangleMesh
 from cardan._robot.geometry.triangles import features_of
 
@@ -32,6 +33,7 @@ STEEP = math.tan(math.radians(20.0))
 UPWARDS = [Vector3(x, y, 1.0) for x, y in ((0.0, 0.0), (STEEP, 0.0), (-STEEP, 0.0), (0.0, STEEP), (0.0, -STEEP))]
 """Directions along which it is known how far each face reaches."""
 CELLS = 4  # at most, for each face of a level
+AT_ONCE = 4  # faces that are looked at together: reads of one do not wait for those of another
 
 
 class Level(NamedTuple):
@@ -253,31 +255,36 @@ class Search(NamedTuple):
     k: Scalar  # the next face
     end: Scalar  # of the row before
     last: Scalar
-    is_found: Scalar  # 1 if the face before the next one is asked for, else 0
 
     @property
     def goes_on(self) -> Any:
         return logical_or(self.k < self.end, self.row <= self.last)
 
 
-def next_face(
-    grid: Grid, level: Level, columns: tuple[Scalar, Scalar], begun: Search, is_wanted: Callable[[Scalar], Any]
-) -> Search:
-    """Return where the next face is that is asked for. Little is carried from face to face: that costs most of it."""
+def find_faces(
+    grid: Grid,
+    level: Level,
+    columns: tuple[Scalar, Scalar],
+    begun: Search,
+    found: Queue,
+    is_wanted: Callable[[Scalar], Any],
+) -> tuple[Search, Queue]:
+    """Return how far faces are looked through until no more of those that are asked for may wait, and those."""
 
-    def further(*state: Any) -> Search:
-        row, k, end, last, _ = state
+    def further(search: Search, found: Queue) -> tuple[Search, Queue]:
+        row, k, end, last = search
         is_over = k >= end
         begin, behind = grid.range_of(level, row, columns)
         row, k, end = where(is_over, row + 1.0, row), where(is_over, begin, k), where(is_over, behind, end)
-        is_found = logical_and(k < end, is_wanted(k))
-        return Search(row, k + 1.0, end, last, where(is_found, 1.0, 0.0))
+        for _ in range(AT_ONCE):
+            found = found.with_one(logical_and(k < end, is_wanted(k)), k)
+            k = k + 1.0
+        return Search(row, k, end, last), found
 
-    def going(*state: Any) -> Any:
-        own = Search(*state)
-        return logical_and(own.is_found < 0.5, own.goes_on)
+    def going(search: Search, found: Queue) -> Any:
+        return logical_and(search.goes_on, found.has_room(AT_ONCE))
 
-    return Search(*repeat_while(grid.total + grid.rows, going, further, *begun._replace(is_found=0.0 * begun.k)))
+    return repeat_while(grid.total + grid.rows, going, further, begun, found)
 
 
 def _first_number(values: Any) -> Scalar:
