@@ -11,8 +11,7 @@ from typing import Any
 import griffe
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
-import cardan  # noqa: F401 -- all public functions
-from cardan._dynamics.call.public import PUBLIC
+import cardan
 
 CODE_OR_BRACKETS = re.compile(r"(`[^`]*`)|\](\s?)\[")
 
@@ -39,7 +38,7 @@ class Reference(griffe.Extension):
 
 def complete(function: griffe.Function) -> None:
     """Show a public function as `help` does: with what all share, and the type of what users get."""
-    shown = PUBLIC[function.name]
+    shown = getattr(cardan, function.name)
     function.docstring = griffe.Docstring(inspect.getdoc(shown) or "", parent=function, parser="google")
     function.returns = inspect.signature(shown).return_annotation
 

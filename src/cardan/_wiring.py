@@ -5,11 +5,17 @@ This is the only place that knows both sides: a lower wing names no module of an
 
 from cardan._algebra.errors import SUGGESTIONS
 from cardan._algebra.lazy import later
-from cardan._dynamics.call.arguments import register_arrays
+from cardan._dynamics.call.registry import DERIVATIVES, register_arrays
 from cardan._motion.simulation.solvers import register_solver
 from cardan._robot.registered import MESH_READERS, RENDERERS, WORLDS
 
 SUGGESTIONS.append(later("cardan._reach.suggestions:suggestion"))
+DERIVATIVES += [
+    "cardan._dynamics.algorithms.second_derivatives",
+    "cardan._dynamics.algorithms.forward_second_derivatives",
+    "cardan._dynamics.functions.constrained_derivatives",
+    "cardan._dynamics.functions.named_derivatives",
+]
 register_arrays("torch.Tensor", "cardan._reach.interop.torch_wrapped")
 register_arrays("cupy.ndarray", "cardan._reach.interop.cupy_arrays")
 register_arrays("cardan.DeviceArray", "cardan._reach.interop.device_array")

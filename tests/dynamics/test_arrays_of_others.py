@@ -8,7 +8,7 @@ import pytest
 
 import cardan
 from cardan._algebra import lazy as plugins
-from cardan._dynamics.call.arguments import _handler
+from cardan._dynamics.call.registry import _handler
 
 ENTRY = "[cardan.arrays]\nboxes.Box = {}\n"
 BOXES = """

@@ -1,5 +1,7 @@
 """Functions that call others are differentiated by what is known of these: the same as by their programs."""
 
+import subprocess
+import sys
 from dataclasses import replace
 from unittest import mock
 
@@ -247,3 +249,31 @@ def test_a_program_with_calls_obeys_the_rules(robot):
     assert without_tangents(program).operations == weighed.trace(robot).program.operations
     with pytest.raises(ProgramError, match="no call number"):
         verify(replace(program, calls=()))
+
+
+CALLING = """
+import hashlib, sys
+import cardan
+
+@cardan.function
+def calling(model, q, v, tau):
+    a = cardan.forward_dynamics(model, q, v, tau)
+    return cardan.inverse_dynamics(model, q, v, a), cardan.integrate(model, q, v)
+
+print([m for m in sys.modules if m.endswith(("second_derivatives", "named_derivatives"))])
+program = cardan.derivative(calling, "q").trace(cardan.robots.arm7().model()).program
+print(hashlib.sha256(str(program).encode()).hexdigest())
+"""
+
+
+@pytest.mark.slow
+def test_what_is_known_of_a_function_does_not_hang_on_what_was_imported():
+    """`import cardan` imports no derivatives: a function that calls another one asks for them when it is traced."""
+    first = "import cardan\ncardan.forward_dynamics_hessian, cardan.integrate_derivatives"
+    runs = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        for code in (CALLING, first + CALLING)
+    ]
+    (alone, found), (after, expected) = (run.stdout.splitlines() for run in runs)
+    assert alone == "[]" != after
+    assert found == expected

@@ -21,8 +21,9 @@ from cardan._compiler.runtime.memory import empty
 from cardan._compiler.targets import Outline, Runner
 from cardan._compiler.targets.llvm.fast_path import held_by
 from cardan._compiler.targets.runner import PythonCall
-from cardan._dynamics.call.arguments import Batch, check_finite, checked_batch, handler_of, meant_argument, pieces
+from cardan._dynamics.call.arguments import Batch, check_finite, checked_batch, meant_argument, pieces
 from cardan._dynamics.call.conversion import SecondTry
+from cardan._dynamics.call.registry import handler_of
 from cardan._dynamics.call.results import Form
 from cardan._dynamics.call.signature import Options
 from cardan._dynamics.call.traced import Traceable, Traced

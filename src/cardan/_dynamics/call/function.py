@@ -29,8 +29,9 @@ from cardan._compiler.runtime import reading
 from cardan._compiler.targets import Outline, default_target, load_program, target_named
 from cardan._compiler.targets.llvm import target as _native_target  # noqa: F401 -- now, not within a process' first call
 from cardan._dynamics.call import store
-from cardan._dynamics.call.arguments import Shape, checked_batch, handler_of, is_symbolic, numeric_array, symbolic_array
+from cardan._dynamics.call.arguments import Shape, checked_batch, is_symbolic, numeric_array, symbolic_array
 from cardan._dynamics.call.compiled import Bound, Compiled, bound, explanation, gufunc_signature
+from cardan._dynamics.call.registry import handler_of
 from cardan._dynamics.call.repeated import Repeated
 from cardan._dynamics.call.signature import Options, Signature, token
 from cardan._dynamics.call.sites import CallSites

@@ -65,7 +65,8 @@ Reals = NDArray[np.floating[Any]]
 ArrayLike: TypeAlias = Any
 """An argument in numbers: of users an array of any library, or a list; in a page the scalars of one state."""
 
-PUBLIC: dict[str, Function[..., Any]] = {}  # the public compiled functions by name
+
+PUBLIC: dict[str, Function[..., Any]] = {}  # the public compiled functions by name, of the pages imported so far
 
 
 class Public(Function[P, R], Generic[P, R, T]):

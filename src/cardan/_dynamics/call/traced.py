@@ -39,6 +39,7 @@ from cardan._compiler.program.expr import ColumnArray, Expr, Graph
 from cardan._compiler.program.replay import replayed_results, straight
 from cardan._compiler.runtime.memory import collection_paused
 from cardan._dynamics.call.arguments import Shape, core_shape
+from cardan._dynamics.call.registry import note_derivatives
 from cardan._dynamics.call.results import Form, form_of, packed
 from cardan._dynamics.call.signature import Options, Signature
 from cardan._robot.model import Model, simplified_tree
@@ -298,6 +299,7 @@ class Kernel(Source):
     def _run(
         self, model: Model, arrays: Mapping[str, Any], options: Options, called: bool = False
     ) -> tuple[Form, list[np.ndarray]]:
+        note_derivatives()
         inputs = {n: arrays[n] for n in model.inputs}
         # a configuration alone moves along the tangent anyway: there is no more to know
         known = self.known if called or self.returns != ("nq",) else None

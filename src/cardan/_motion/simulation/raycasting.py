@@ -16,8 +16,9 @@ from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
 from cardan._dynamics.algorithms.health import is_sound
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.tree import Vector
-from cardan._dynamics.call.arguments import handler_of, is_symbolic, numeric_array
+from cardan._dynamics.call.arguments import is_symbolic, numeric_array
 from cardan._dynamics.call.function import Function, function
+from cardan._dynamics.call.registry import handler_of
 from cardan._motion.collision.candidate import FAR, length_and_direction, select
 from cardan._motion.collision.rays import Hit, ball_about, check_ray, hit, meets_ball
 from cardan._motion.simulation.articulation import Pattern, select_names

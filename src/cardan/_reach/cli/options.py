@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
+import pkgutil
 from typing import Any
 
 from cardan._algebra.errors import ParameterError, UnknownNameError, visible
+from cardan._dynamics import algorithms, functions
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.public import PUBLIC
 from cardan._reach.formats import load, read_robot
@@ -16,9 +19,6 @@ from cardan._reach.formats.reading import FORMATS
 from cardan._reach.suggestions import answers
 from cardan._robot.model import WORLD, Model
 from cardan._robot.model.layout import aligned
-
-# The compiled functions by name.
-FUNCTIONS = {name: PUBLIC[name] for name in sorted(PUBLIC)}
 
 # --- arguments ----------------------------------------------------------------------------------------------------
 
@@ -121,9 +121,12 @@ def load_robot(args: argparse.Namespace) -> Model:
 
 
 def function_named(name: str) -> Function:
-    if name not in FUNCTIONS:
-        raise UnknownNameError("function", name, FUNCTIONS, hint=answers().get(name, ""))
-    return FUNCTIONS[name]
+    for package in (algorithms, functions):  # all pages, for the names in the message
+        for page in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            importlib.import_module(page.name)
+    if name not in PUBLIC:
+        raise UnknownNameError("function", name, sorted(PUBLIC), hint=answers().get(name, ""))
+    return PUBLIC[name]
 
 
 def frame_option(function: Function, frame: str | None) -> dict[str, str]:
