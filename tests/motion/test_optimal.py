@@ -2,6 +2,7 @@
 
 import dataclasses
 import pickle
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from cardan import optimal
 from cardan._compiler.runtime import threads
 from cardan._motion.optimal import riccati_sweep as page
 from cardan._motion.optimal.descent import compiled
+from cardan._motion.optimal.motions import Motions
 from cardan._motion.optimal.riccati_kernel import Stages, all_stages, room, sizes
 from cardan.errors import (
     ConfigurationError,
@@ -646,6 +648,88 @@ def pushed(model, q, v, u):
 @cardan.function(shapes={"u": (1,)}, returns=())
 def cost_of_block(model, q, v, u):
     return 0.1 * (q @ q + v @ v) + 0.005 * u[0] * u[0]
+
+
+def thrown(kind):
+    """Return a model of several joints, and a step of it of some kind, by efforts at all of them."""
+    made, parent = cardan.Mechanism("thrown"), "world"
+    joints = (
+        cardan.joints.Prismatic(axis=[1, 0, 0]),
+        cardan.joints.Spherical(),
+        cardan.joints.Revolute(axis=[0, 1, 0]),
+    )
+    for k, joint in enumerate(joints):
+        made.add_body(f"b{k}", cardan.Inertia(mass=1.0 + k, com=[0.1, 0.2, 0.1], inertia=np.diag([0.5, 0.6, 0.7])))
+        made.add_joint(f"j{k}", joint, parent, f"b{k}", cardan.SE3(translation=[0.1, 0.2, 0.3]))
+        parent = f"b{k}"
+    model = made.model(base="fixed")
+
+    @cardan.function(shapes={"u": ("nv",)})
+    def thrown_step(model, q, v, u):
+        v_next = v + DT * cardan.forward_dynamics(model, q, v, u)
+        if kind == "locked":
+            v_next = np.concatenate([[0.0], v_next[1:4], v_next[3:4]])
+        by = {"explicit": v, "midpoint": 0.5 * (v + v_next), "pushed": v_next + 0.1 * DT * u}.get(kind, v_next)
+        return cardan.integrate(model, q, DT * by), v_next
+
+    return model, thrown_step
+
+
+@cardan.function(shapes={"u": ("nv",), "goal": ("nq",)}, returns=())
+def thrown_cost(model, q, v, u, goal):
+    e = cardan.difference(model, goal, q)
+    return 0.5 * (e @ e) + 0.05 * (v @ v) + 1e-3 * (u @ u) + 0.01 * u[0] * v[1]
+
+
+@cardan.function(shapes={"goal": ("nq",)}, returns=())
+def thrown_final(model, q, v, goal):
+    e = cardan.difference(model, goal, q)
+    return 10.0 * (e @ e) + v @ v
+
+
+@pytest.mark.parametrize(
+    ("kind", "blocks"),
+    [
+        ("semi-implicit", [range(1), range(1, 4), range(1, 4), range(1, 4), range(4, 5)]),
+        ("locked", [range(1), range(1, 4), range(1, 4), range(1, 4), range(1, 5)]),
+        ("explicit", []),
+        ("midpoint", []),
+        ("pushed", []),
+    ],
+)
+def test_semi_implicit_steps_are_found(kind, blocks):
+    """By what moves the next q: with the next v in the place of what computes it, nothing of v or u is left."""
+    model, of = thrown(kind)
+    for has_gaps in (False, True):
+        assert Motions(optimal.Problem(model, of, thrown_cost, thrown_final), has_gaps).blocks == blocks
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["semi-implicit", "locked"])
+@pytest.mark.parametrize("hessian", ["gauss-newton", "exact"])
+@pytest.mark.parametrize("has_gaps", [False, True])
+def test_semi_implicit_steps_are_as_others(kind, hessian, has_gaps):
+    """Their recursion has rows of v alone: it finds what that of any step finds, but for rounding errors."""
+    (model, of), rng, T = thrown(kind), np.random.default_rng(3), 9
+    q0, goal = model.random_configuration((2,), seed=4), model.random_configuration(seed=5)
+    u, states = rng.normal(size=(2, T, 5)), None
+    if has_gaps:
+        states = (
+            cardan.integrate(model, q0[:, None], 0.2 * rng.normal(size=(2, T + 1, 5))),
+            rng.normal(size=(2, T + 1, 5)),
+        )
+    given = q0, rng.normal(size=(2, 5)), u, {"goal": goal}
+    options = {"iterations": 3, "tolerance": 1e-15, "hessian": hessian, "states": states}
+    for limit in (None, 2.0):
+        problem, same = (
+            optimal.Problem(model, of, thrown_cost, thrown_final, limit and -limit, limit) for _ in range(2)
+        )
+        found = optimal.solve(problem, *given, **options)
+        with mock.patch.object(Motions, "blocks", []), mock.patch.object(Motions, "_moves", None):
+            expected = optimal.solve(same, *given, **options)
+        for name in ("q", "v", "u", "K", "cost", "left"):
+            close(getattr(found, name), getattr(expected, name), 1e-9)
+        assert (found.iterations == expected.iterations).all()
 
 
 @pytest.mark.slow

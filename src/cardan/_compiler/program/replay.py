@@ -268,6 +268,18 @@ def replayed_results(
     return Run(Walk(program, EVALUATE), inputs, loops=loops, in_place=in_place).results()
 
 
+def replayed_from(program: Program, inputs: Sequence[Any], known: Mapping[int, Any]) -> list[Any]:
+    """Return the entries of the results, if some instructions, by number, have the values given and not their own."""
+    walk = Walk(program, EVALUATE)
+    for k, value in known.items():
+        walk.steps[k] = (partial(_first, value), *walk.steps[k][1:])
+    return Run(walk, inputs).results()
+
+
+def _first(value: Any, *_: Any) -> Any:
+    return value
+
+
 def straight(program: Program, loops: Sequence[Region] = ()) -> Program:
     """Return the program with every pass of its regions written out, but for those of some that stay as `loops`.
 

@@ -7,7 +7,23 @@ K, k, q, v, u, the share of k that a motion takes, the gap behind it, and parame
 from __future__ import annotations
 
 from cardan._compiler.kernels import F64, I64, INT, LANES, REAL, TRUTH, kernel, run, scratch
-from cardan._motion.optimal.riccati_kernel import IS_BOUNDED, SMALL, L, M, N, Stages, U, W, X, all_stages, copy
+from cardan._motion.optimal.riccati_kernel import (
+    BLOCK,
+    HAS_GAPS,
+    IS_BOUNDED,
+    SHARE,
+    SMALL,
+    L,
+    M,
+    N,
+    Stages,
+    U,
+    W,
+    X,
+    Y,
+    all_stages,
+    copy,
+)
 
 # pyright: analyzeUnannotatedFunctions=false
 
@@ -15,15 +31,13 @@ SHARES = 8  # of a step, each half the one before: all at once if the whole step
 ARMIJO = 1e-4
 LEAST_MU, MOST_MU = 1e-6, 1e10
 STATE = 2  # numbers of q and v
-SHARE = 13  # places in a row: of the share, before it q, v and u, behind it the gap
-HAS_GAPS = False
 
 
 class Descent(Stages):
     """What a descent knows of some problems, and the programs that it runs. Arrays: knots, problems, entries."""
 
     # Programs, by their addresses.
-    expansion = INT  # G, HU and HX of all knots
+    expansion = INT  # G, HU and HX of all knots, and what moves the known states
     last_expansion = INT  # P and p of the last state
     curvature = INT  # of the step along costates, to be added to HU and HX
     gap = INT  # of all knots
@@ -147,6 +161,24 @@ def set_gaps(c):
 # --- expansions and recursions ---
 
 
+@kernel(c=Descent, at=INT, by=INT, k=INT, j=INT, returns=REAL)
+def entry_of_T(c, at, by, k, j):
+    """Return an entry of Phi, or Psi where `by` is 1."""
+    return c.moves[((at * 2 + by) * BLOCK + k - c.first[j]) * Y + j]
+
+
+@kernel(c=Descent, at=INT, x=F64[:])
+def move_back(c, at, x):
+    """Replace x by T^T x."""
+    given = scratch(N)
+    copy(given, 0, x, 0, N)
+    for j in range(Y):
+        x[j] = 0.0
+        for k in range(c.first[j], c.behind[j]):
+            x[j] += entry_of_T(c, at, 0, k, j) * given[k]
+            x[Y + j] += entry_of_T(c, at, 1, k, j) * given[k]
+
+
 @kernel(c=Descent)
 def set_expansions(c):
     """Expand dynamics to first and costs to second order near the motions."""
@@ -155,7 +187,7 @@ def set_expansions(c):
     run(c.last_expansion, n)
     if HAS_GAPS:
         set_gaps(c)
-        for at in range(c.knots * n):
+        for at in range(c.knots * n if Y == 0 else 0):
             for i in range(N):
                 c.G[(at * N + i) * W + M // 8, M % 8] = c.numbers[at * 8 * L + SHARE + 1 + i]
     for g in range(n):
@@ -183,10 +215,12 @@ def add_curvature(c):
         for t in range(c.knots - 1, -1, -1):
             at = t * n + g
             copy(c.costates, at * N, after, 0, N)
+            if Y > 0:
+                move_back(c, at, after)
             for j in range(N):
-                before[j] = c.HU[(at * (M + 1) + M) * W + U + j // 8, j % 8]
-                for i in range(N):
-                    before[j] += c.G[(at * N + i) * W + U + j // 8, j % 8] * after[i]
+                before[j] = c.HU[(at * (M + 1) + M) * W + U + j // 8, j % 8] + (after[j] if j < Y else 0.0)
+                for i in range(N - Y):
+                    before[j] += c.G[(at * (N - Y) + i) * W + U + j // 8, j % 8] * after[Y + i]
             copy(after, 0, before, 0, N)
     run(c.curvature, c.knots * n)
     for v in range(c.knots * n * (M + 1) * W):
@@ -226,10 +260,13 @@ def set_changes(c, g):
             curve += u[i] * (row_dot(c.HU, row, u, M) + 2.0 * row_dot(c.HU, row + U, x, N))
         for i in range(N):
             curve += x[i] * row_dot(c.HX, (at * N + i) * X, x, N)
-            row = (at * N + i) * W
-            moved = row_dot(c.G, row, u, M) + row_dot(c.G, row + U, x, N)
-            x_next[i] = moved + c.G[row + M // 8, M % 8]
-        copy(x, 0, x_next, 0, N)
+            row = (at * (N - Y) + i - Y) * W
+            x_next[i] = x[i] if i < Y else row_dot(c.G, row, u, M) + row_dot(c.G, row + U, x, N)
+        for i in range(N):
+            x[i] = c.numbers[at * 8 * L + SHARE + 1 + i] + (x_next[i] if i >= Y else 0.0)
+        for j in range(Y):
+            for k in range(c.first[j], c.behind[j]):
+                x[k] += entry_of_T(c, at, 0, k, j) * x_next[j] + entry_of_T(c, at, 1, k, j) * x_next[Y + j]
     own = g * (N + 1) * X
     slope += row_dot(c.end, own + N * X, x, N)
     for i in range(N):

@@ -19,9 +19,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan._algebra.arrays import symbolic
 from cardan._algebra.scalar import maximum, minimum
 from cardan._compiler.kernels import Kernel
-from cardan._compiler.program.program import Program
+from cardan._compiler.program.ops import Op
+from cardan._compiler.program.program import Program, places_by_name
+from cardan._compiler.program.replay import replayed_from
 from cardan._dynamics.algorithms.configuration import difference, integrate
 from cardan._dynamics.call.compiled import Bound
 from cardan._dynamics.call.function import Function, function
@@ -32,6 +35,7 @@ from cardan._motion.optimal.riccati_kernel import Knots, arranged, arranged_end,
 from cardan._robot.model import Model
 
 AFTER = "cardan_after_"  # names of arrays beside the user's begin like this
+NEXT = AFTER + "this_v"
 
 
 class Found(NamedTuple):
@@ -112,6 +116,8 @@ class Motions:
     def numbers(self) -> dict[str, int]:
         """What a kernel of this problem has compiled in."""
         own = {"L": self.vectors, "STATE": self.states, "SHARE": self.places["share "].start}
+        own |= {"Y": len(self.blocks), "BLOCK": max(map(len, self.blocks), default=1)}
+        own["SINGLE"] = max((j + 1 for j, block in enumerate(self.blocks) if block != range(j, j + 1)), default=0)
         return sizes(self.n, self.controls) | own | {"HAS_GAPS": self.has_gaps, "IS_BOUNDED": self.is_bounded}
 
     @cached_property
@@ -144,13 +150,74 @@ class Motions:
         after = {AFTER + name: self._own[name] for name in STATE}
         return named(next_state, shapes_of(self.model, self.step) | after)
 
+    @cached_property
+    def _next_q(self) -> Function[..., Any] | None:
+        """The next q by q and the next v, if the step has it by these: it is semi-implicit. Else None.
+
+        Its program says so: with the next v in the place of what computes that, the next q is by no v and no control.
+        """
+        model, step = self.model, self.step
+        program = step.traced(model, *step.interface.required(model, {}), 1).program
+        if program.regions or program.columns:
+            return None
+        places, constant = program.results[model.nq :], {*program.instructions.places(Op.CONST)}
+
+        def next_q(model: Model, given: Mapping[str, Any]) -> Any:
+            entries = [e for a in program.inputs for e in np.ravel(given[a.name])]
+            known = {k: x for k, x in zip(places, given[NEXT], strict=True) if k not in constant}
+            return symbolic(replayed_from(program, entries, known)[: model.nq], (model.nq,))
+
+        found = named(next_q, shapes_of(model, step) | {NEXT: (model.nv,)}, returns=("nq",))
+        cut = found.program(model)
+        used = {int(cut.instructions[k].value) for k in cut.instructions.places(Op.INPUT)}
+        inputs = places_by_name(cut.inputs)
+        others = (inputs[name] for name in ("v", self.control))
+        return None if any(place.start <= k < place.stop for place in others for k in used) else found
+
+    @cached_property
+    def _moves(self) -> Function[..., Any] | None:
+        """How q and the next v move the next q, if the step is semi-implicit."""
+        next_q, names = self._next_q, ("q", NEXT)
+        if next_q is None or not self.has_gaps:
+            return next_q and derivative(next_q, names, tangent=True)
+
+        def near(model: Model, given: Mapping[str, Any]) -> Any:
+            return difference(model, given[AFTER + "q"], called(next_q, model, given))
+
+        return derivative(named(near, shapes_of(self.model, next_q) | {AFTER + "q": self._own["q"]}), names)
+
+    @cached_property
+    def blocks(self) -> list[range]:
+        """Of each j, the entries of the next q's tangent that entry j of q's or of the next v moves; else empty."""
+        if self._moves is None:
+            return []
+        program, nv = self._moves.program(self.model), self.model.nv
+        zero = {k for k in program.instructions.places(Op.CONST) if program.instructions[k].value == 0.0}
+        by_q, by_v = np.reshape([k not in zero for k in program.results], (2, nv, nv))
+        rows = [np.flatnonzero(column) if column.any() else np.array([j]) for j, column in enumerate((by_q | by_v).T)]
+        return [range(k.min(), k.max() + 1) for k in rows]
+
+    def _moved(self, model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Phi and Psi by the names of `Stages`."""
+        if self._moves is None:
+            return {}
+        found, alone = symbols(2, self.numbers["BLOCK"], model.nv), self.numbers["SINGLE"]
+        parts = called(self._moves, model, {**given, NEXT: called(self.step, model, given)[1]})
+        for matrix, part in enumerate(parts):
+            for j, block in enumerate(self.blocks):
+                found[matrix, : len(block), j] = part[block.start : block.stop, j]
+        diagonal = symbols(8 * self.numbers["X"])
+        diagonal[alone : model.nv] = found[0, 0, alone:]
+        return {"moves": found, "diagonal": diagonal}
+
     def _rates(self, model: Model, given: Mapping[str, Any]) -> Knots:
-        """Dynamics to first and costs to second order, from arrays by name."""
+        """Dynamics to first and costs to second order, from arrays by name; of v alone where q follows from it."""
         names, n = (*STATE, self.control), self.n
         rates = derivative(self._next, names) if self.has_gaps else derivative(self.step, names, tangent=(0,))
         by, g = called(rates, model, given), np.concatenate(called(gradient(self.cost, names), model, given))
         H = _blocks(called(hessian(self.cost, names), model, given))
-        A, B = _blocks([[by[j][i] for j in range(2)] for i in range(2)]), np.concatenate(by[2])
+        rows = range(bool(self.blocks), 2)
+        A, B = _blocks([[by[j][i] for j in range(2)] for i in rows]), np.concatenate([by[2][i] for i in rows])
         return Knots(A, B, H[:n, :n], H[n:, :n], H[n:, n:], g[:n], g[n:])
 
     def _last_rates(self, model: Model, given: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -158,17 +225,10 @@ class Motions:
         return _blocks(called(curve, model, given)), np.concatenate(called(slope, model, given))
 
     @cached_property
-    def expansion(self) -> ByName:
-        return ByName.of(named(self._rates, shapes_of(self.model, self.step, self.cost)), self.model)
-
-    @cached_property
-    def last_expansion(self) -> ByName:
-        return ByName.of(named(self._last_rates, shapes_of(self.model, self.final_cost)), self.model)
-
-    @cached_property
     def expansions(self) -> Program:
         def expansion(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
-            return arranged(self._rates(model, self._read(given)), symbols)
+            arrays = self._read(given)
+            return arranged(self._rates(model, arrays), symbols) | self._moved(model, arrays)
 
         return self._program(expansion, *("after",) * self.has_gaps)
 

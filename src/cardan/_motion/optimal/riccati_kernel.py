@@ -8,7 +8,13 @@ begun anew for the states. With P_+ = [[P, p], [p^T, .]] of x and 1, and G = [[B
 of which the rows of controls hold Q_uu, Q_u and Q_ux of (1) and (2) in `riccati_sweep`, that of the constant Q_x, and
 those of the states Q_xx. What is left and below of the diagonal's vector is not computed.
 
-Cost: (n + m)^3 multiply-adds a stage, eight at once.
+Of a semi-implicit step the next q follows from q and the next v, joint by joint. With blocks Phi and Psi of joints
+
+    x_+ = T y + c,   T = [[Phi, Psi], [0, 1]],   y = [[0 0 1 0], [B_v 0 A_v]] [u 1 q v]
+
+so that H is found from T^T P T and T^T (p + P c), with the rows of v alone in G.
+
+Cost: (n + m)^3 multiply-adds a stage, eight at once; about half of them where only rows of v are in G.
 """
 
 from __future__ import annotations
@@ -30,6 +36,9 @@ U, X, W = 1, 1, 2  # vectors of a row of controls and the constant, of states, o
 F, V = 1, 3  # of Q_uu, and of it with what it is solved for
 L, SMALL = 2, 8  # vectors of one of `rows`, and the place of k in it
 IS_BOUNDED = False  # whether k has bounds
+Y = 0  # states that follow from themselves and the other half, as q does
+BLOCK, SINGLE = 1, 0  # of how many a block is at most, and from which one on each is by itself
+HAS_GAPS, SHARE = False, 8  # whether there is a c, and the place before it in one of `rows`
 
 
 class Knots(NamedTuple):
@@ -50,7 +59,7 @@ class Stages(Record):
     problems = INT
     knots = INT
     kept = INT  # vectors between the P of a knot and of the next one: 0 if they are kept nowhere
-    G = LANES[:]  # rows of states
+    G = LANES[:]  # rows of states; where Y are known, of the others
     HU = LANES[:]  # rows of controls and of the constant
     HX = LANES[:]  # rows of states, of these columns alone
     mu = F64[:]  # of each problem
@@ -63,6 +72,12 @@ class Stages(Record):
     curve = F64[:]  # k . Q_uu k
     least = F64[:]  # least pivot of Q_uu + mu, or the first that is not above 0: no stage follows. Infinite at first
     last = I64[:]  # the last stage
+    moves = F64[:]  # Phi and Psi of a knot: of all columns the first entry of the block, then the second one
+    first = I64[:]  # of each of the Y states: the row its block begins with, and the one behind it
+    behind = I64[:]
+    diagonal = LANES[:]  # of Phi at a knot, where blocks are of one
+    moved_P = LANES[:]  # T^T P
+    moved_PG = LANES[:]  # T^T P T G
     unit = LANES[:]  # of each lane 1 in it, and behind them 0
     sums = LANES[:]
     PG = LANES[:]
@@ -98,29 +113,75 @@ def add_product(A, x, wide, e, B, y, across, count, sums):
     sums[3] = four
 
 
+@kernel(c=Stages, at=INT, A=LANES[:], own=INT, wide=INT, j=INT, first=INT, behind=INT, to=LANES[:])
+def move_two(c, at, A, own, wide, j, first, behind, to):
+    """Write rows j and Y + j of T^T A, of blocks with these rows of A."""
+    place = at * 2 * BLOCK * Y + j
+    for v in range(wide):
+        known = c.unit[8]
+        other = A[own + (Y + j) * wide + v]
+        for k in range(first, behind):
+            row = A[own + k * wide + v]
+            known = fma(row, c.moves[place + (k - first) * Y], known)
+            other = fma(row, c.moves[place + (BLOCK + k - first) * Y], other)
+        to[j * wide + v] = known
+        to[(Y + j) * wide + v] = other
+
+
+@kernel(c=Stages, at=INT, A=LANES[:], own=INT, wide=INT, to=LANES[:])
+def move_rows(c, at, A, own, wide, to):
+    """Write T^T A, of a matrix from a vector on."""
+    for j in range(SINGLE):
+        move_two(c, at, A, own, wide, j, c.first[j], c.behind[j], to)
+    for j in range(SINGLE, Y):
+        move_two(c, at, A, own, wide, j, j, j + 1, to)
+
+
 @kernel(c=Stages, at=INT, own=INT)
-def set_expansion(c, at, own):
-    """Set PG, and H of the controls and the constant."""
-    p = own + N * X
+def add_gap(c, at, own):
+    """Add P c to p."""
+    for v in range(X):
+        total = c.cost_to_go[own + N * X + v]
+        for k in range(N):
+            total = fma(c.cost_to_go[own + k * X + v], c.numbers[at * 8 * L + SHARE + 1 + k], total)
+        c.cost_to_go[own + N * X + v] = total
+
+
+@kernel(c=Stages, at=INT, A=LANES[:], first=INT, own=INT)
+def set_products(c, at, A, first, own):
+    """Set PG; A has the rows by which those of G count."""
     for r in range(0, N, 4):
         for v in range(W):
             for i in range(4):
-                c.sums[i] = c.unit[M % 8 if v == M // 8 else 8] * c.cost_to_go[p + r // 8, r % 8 + i]
-            add_product(c.cost_to_go, own + r // 8, X, r % 8, c.G, at * N * W + v, W, N, c.sums)
+                c.sums[i] = c.unit[M % 8 if v == M // 8 else 8] * c.cost_to_go[own + N * X + r // 8, r % 8 + i]
+                if Y > 0 and v >= U:
+                    c.sums[i] = c.diagonal[at * X + v - U] * c.cost_to_go[own + min(r + i, N - 1) * X + v - U]
+                    for j in range(8 * (v - U), min(8 * (v - U) + 8, SINGLE)):
+                        c.sums[i] = fma(c.unit[j % 8], A[j * X + r // 8, r % 8 + i], c.sums[i])
+            add_product(A, first + r // 8, X, r % 8, c.G, at * (N - Y) * W + v, W, N - Y, c.sums)
             for i in range(4):
                 c.PG[(r + i) * W + v] = c.sums[i]
+
+
+@kernel(c=Stages, at=INT, PG=LANES[:], own=INT)
+def set_expansion(c, at, PG, own):
+    """Set H of the controls and the constant; of PG or T^T P T G."""
+    G = at * (N - Y) * W
     for r in range(0, M + 1, 4):
         for v in range(r // 8, W):
             for i in range(4):
                 c.sums[i] = c.HU[(at * (M + 1) + min(r + i, M)) * W + v]
-            add_product(c.G, at * N * W + r // 8, W, r % 8, c.PG, v, W, N, c.sums)
+            add_product(c.G, G + r // 8, W, r % 8, PG, Y * W + v, W, N - Y, c.sums)
             for i in range(4):
                 c.C[(r + i) * W + v] = c.sums[i]
     for v in range(M // 8, W):
         total = c.C[M * W + v]
-        for k in range(N):
-            total = fma(c.G[(at * N + k) * W + v], c.cost_to_go[p + k // 8, k % 8], total)
+        for k in range(N - Y):
+            p = PG[(Y + k) * W + M // 8, M % 8] if Y > 0 else c.cost_to_go[own + N * X + k // 8, k % 8]
+            total = fma(c.G[G + k * W + v], p, total)
         c.C[M * W + v] = total
+    for j in range(Y):
+        c.C[M * W + U + j // 8, j % 8] += PG[j * W + M // 8, M % 8]
 
 
 @kernel(A=LANES[:], m=INT, across=INT, first=INT, returns=REAL)
@@ -257,14 +318,16 @@ def set_gains(c, at, mu):
     return least
 
 
-@kernel(c=Stages, at=INT, own=INT)
-def set_cost(c, at, own):
-    """Set P of a knot, (4)."""
+@kernel(c=Stages, at=INT, PG=LANES[:], own=INT)
+def set_cost(c, at, PG, own):
+    """Set P of a knot, (4), of PG or T^T P T G."""
     for r in range(0, N, 4):
         for v in range(r // 8, X):
             for i in range(4):
                 c.sums[i] = c.HX[(at * N + min(r + i, N - 1)) * X + v]
-            add_product(c.G, at * N * W + U + r // 8, W, r % 8, c.PG, U + v, W, N, c.sums)
+                if r + i < Y:
+                    c.sums[i] = c.sums[i] + PG[(r + i) * W + U + v]
+            add_product(c.G, at * (N - Y) * W + U + r // 8, W, r % 8, PG, Y * W + U + v, W, N - Y, c.sums)
             add_product(c.rows, at * L + r // 8, X, r % 8, c.rest, v, X, M, c.sums)
             for i in range(min(4, N - r)):
                 c.cost_to_go[own + (r + i) * X + v] = c.sums[i]
@@ -296,10 +359,22 @@ def set_slopes(c, at, own, problem):
 @kernel(c=Stages, at=INT, after=INT, own=INT, problem=INT)
 def set_stage(c, at, after, own, problem):
     """Set all of a knot and problem: its row, and P and p from those after it."""
-    set_expansion(c, at, after)
+    if Y > 0:
+        if HAS_GAPS:
+            add_gap(c, at, after)
+        move_rows(c, at, c.cost_to_go, after, X, c.moved_P)
+        set_products(c, at, c.moved_P, Y * X, after)
+        move_rows(c, at, c.PG, 0, W, c.moved_PG)
+        set_expansion(c, at, c.moved_PG, after)
+    else:
+        set_products(c, at, c.cost_to_go, after, after)
+        set_expansion(c, at, c.PG, after)
     least = set_gains(c, at, c.mu[problem])
     c.least[problem] = c.least[problem] if c.least[problem] < least else least
-    set_cost(c, at, own)
+    if Y > 0:
+        set_cost(c, at, c.moved_PG, own)
+    else:
+        set_cost(c, at, c.PG, own)
     set_slopes(c, at, own, problem)
 
 
@@ -327,11 +402,12 @@ def sizes(n: int, m: int) -> dict[str, int]:
 
 
 def arranged(knots: Knots, zeros: Callable[..., np.ndarray], c: Any = 0.0) -> dict[str, np.ndarray]:
-    """Return what there is at knots as it lies in a sweep, by the names of `Stages`."""
+    """Return what there is at knots as it lies in a sweep, by the names of `Stages`; A and B may lack known rows."""
     A, B, Q, S, R, q, r = knots
-    (*lead, n, m), s = B.shape, sizes(*B.shape[-2:])
+    (*lead, rows, m), n = B.shape, Q.shape[-1]
+    s = sizes(n, m)
     states = slice(8 * s["U"], 8 * s["U"] + n)
-    G, HU, HX = zeros(*lead, n, 8 * s["W"]), zeros(*lead, m + 1, 8 * s["W"]), zeros(*lead, n, 8 * s["X"])
+    G, HU, HX = zeros(*lead, rows, 8 * s["W"]), zeros(*lead, m + 1, 8 * s["W"]), zeros(*lead, n, 8 * s["X"])
     G[..., :m], G[..., m], G[..., states], HX[..., :n] = B, c, A, Q
     HU[..., :m, :m], HU[..., :m, m], HU[..., m, :m], HU[..., :m, states], HU[..., m, states] = R, r, r, S, q
     return {"G": G, "HU": HU, "HX": HX}
@@ -349,7 +425,8 @@ def room(n: int, m: int) -> dict[str, np.ndarray]:
     """Return the arrays that stages are computed in."""
     s = sizes(n, m)
     rows = {"PG": -(-n // 4) * 4 * s["W"], "C": -(-(m + 1) // 4) * 4 * s["W"], "D": m * s["V"], "E": m * (s["F"] + 1)}
-    found = {name: zeros(count, 8) for name, count in (rows | {"rest": m * s["X"], "unit": 9, "sums": 4}).items()}
+    rows |= {"moved_P": n * s["X"], "moved_PG": n * s["W"], "rest": m * s["X"], "unit": 9, "sums": 4}
+    found = {name: zeros(count, 8) for name, count in rows.items()}
     np.fill_diagonal(found["unit"], 1.0)
     return found
 

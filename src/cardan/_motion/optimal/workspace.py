@@ -32,6 +32,8 @@ class Workspace:
         self.near = {"row": flat[:-N], "after": flat[N:]}  # of all knots
         self.rows[..., motions.places["share "]] = 1.0
         own = {"rows": self.rows, "numbers": self.rows, "tile": rows, "tile_numbers": rows}
+        own |= {"first": np.array([b.start for b in motions.blocks], int)}
+        own |= {"behind": np.array([b.stop for b in motions.blocks], int)}
         own |= {"tried_state": zeros(T + 2, tile, size), "tried_control": zeros(T + 1, tile, m)}
         self._set(own | {"tried_cost": zeros(tile), "lane": np.zeros(tile, int)})
         c.step_of_tile = self._made("steps", {"row": rows})
