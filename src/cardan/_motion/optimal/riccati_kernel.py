@@ -184,31 +184,55 @@ def set_expansion(c, at, PG, own):
         c.C[M * W + U + j // 8, j % 8] += PG[j * W + M // 8, M % 8]
 
 
+@kernel(A=LANES[:], across=INT, i=INT, f=F64[:], j=INT, step=INT, first=INT)
+def add_four(A, across, i, f, j, step, first):
+    """Add f times four rows, j and each a step from the one before, to row i, from vector `first` on."""
+    for v in range(first, across):
+        total = fma(A[j * across + v], f[0], A[i * across + v])
+        total = fma(A[(j + step) * across + v], f[1], total)
+        total = fma(A[(j + 2 * step) * across + v], f[2], total)
+        A[i * across + v] = fma(A[(j + 3 * step) * across + v], f[3], total)
+
+
 @kernel(A=LANES[:], m=INT, across=INT, first=INT, returns=REAL)
 def solve(A, m, across, first):
-    """Replace the right sides of [H | x], from vector `first` on, by H^-1 x.
+    """Replace the right sides of [H | x], from vector `first` on, by H^-1 x; four rows are taken at once.
 
     Return the least pivot, or the first that is not above 0: then nothing is solved.
     """
+    f = scratch(4)
+    inverse = scratch(4)
     least = A[0, 0]
-    for j in range(m):
-        d = A[j * across + j // 8, j % 8]
-        if not d > 0.0:
-            return d
-        least = min(least, d)
-        inverse = -1.0 / d
-        for i in range(j + 1, m):
-            f = A[j * across + i // 8, i % 8] * inverse
-            for v in range(i // 8, across):
-                A[i * across + v] = fma(A[j * across + v], f, A[i * across + v])
-    for j in range(m - 1, -1, -1):
-        inverse = 1.0 / A[j * across + j // 8, j % 8]
-        for v in range(first, across):
-            A[j * across + v] = A[j * across + v] * inverse
-        for i in range(j):
-            f = -A[i * across + j // 8, j % 8]
+    for begin in range(0, m, 4):
+        stop = min(begin + 4, m)
+        for j in range(begin, stop):
+            d = A[j * across + j // 8, j % 8]
+            if not d > 0.0:
+                return d
+            least = min(least, d)
+            inverse[j - begin] = -1.0 / d
+            for i in range(j + 1, stop):
+                factor = A[j * across + i // 8, i % 8] * inverse[j - begin]
+                for v in range(i // 8, across):
+                    A[i * across + v] = fma(A[j * across + v], factor, A[i * across + v])
+        for i in range(stop, m):
+            for k in range(4):
+                f[k] = A[(begin + k) * across + i // 8, i % 8] * inverse[k]
+            add_four(A, across, i, f, begin, 1, i // 8)
+    for stop in range(m, 0, -4):
+        begin = max(stop - 4, 0)
+        for j in range(stop - 1, begin - 1, -1):
+            scale = 1.0 / A[j * across + j // 8, j % 8]
             for v in range(first, across):
-                A[i * across + v] = fma(A[j * across + v], f, A[i * across + v])
+                A[j * across + v] = A[j * across + v] * scale
+            for i in range(begin, j):
+                factor = -A[i * across + j // 8, j % 8]
+                for v in range(first, across):
+                    A[i * across + v] = fma(A[j * across + v], factor, A[i * across + v])
+        for i in range(begin):
+            for k in range(4):
+                f[k] = -A[i * across + (stop - 1 - k) // 8, (stop - 1 - k) % 8]
+            add_four(A, across, i, f, stop - 1, -1, first)
     return least
 
 
