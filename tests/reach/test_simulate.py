@@ -95,6 +95,20 @@ def test_joints_begin_within_their_limits(capsys, tmp_path):
     np.testing.assert_allclose(arrays(tmp_path / "out.npz")["q"][0, 0, 7:], [0.0, 0.0, -1.5] * 4)
 
 
+def test_joints_that_begin_beyond_their_stops_are_named_and_so_is_the_fastest(capsys, tmp_path):
+    """Of a file in which 0 is beyond the stops nothing was said: the robot moved by itself."""
+    m = cardan.Mechanism("ankle")
+    m.add_body("foot", cardan.Inertia(1.0, (0.0, 0.0, -0.1), 0.01 * np.eye(3)))
+    m.add_joint("ankle", cardan.joints.Revolute([0, 1, 0]), "world", "foot", limits=cardan.Limits([0.5], [1.2]))
+    m.add_configuration("initial", {"ankle": 0.0})
+    cardan.save(m, tmp_path / "foot.json")
+    said = simulate(capsys, tmp_path / "foot.json", "--seconds", 0.02)[1]
+    assert "beyond its stops, which bring it back within a second or two: joint 'ankle'" in said
+    assert "rad/s (ankle)" in said
+    assert "stops" not in simulate(capsys, tmp_path / "foot.json", "--seconds", 0.02, "--no-limits")[1]
+    assert "stops" not in simulate(capsys, tmp_path / "foot.json", "--seconds", 0.02, "--seed", 1)[1]
+
+
 def test_robots_stand_each_on_its_lowest_point(ball):
     b = cardan.WorldBuilder()
     for name, height in (("one", 3.0), ("other", -2.0)):

@@ -27,6 +27,7 @@ from cardan._motion.simulation.solvers import Solver, Trajectory
 from cardan._motion.simulation.standing import above_planes, moves_freely, stand
 from cardan._reach.cli.options import READING, add, check_output, harmless, locked, reading, tell
 from cardan._reach.formats import load_mechanism
+from cardan._reach.formats.report import listed
 from cardan._reach.pictures.animation import ENDINGS, animate
 from cardan._robot.description import Hull, Mechanism, editing
 from cardan._robot.geometry.shapes import GROUNDS
@@ -44,6 +45,7 @@ MOST = 2**31  # bytes of what is recorded
 DIVERGED = 3  # exit status
 SHOWN = 12  # diverged worlds
 FILMED = 20.0  # pictures a second
+BEYOND = 1e-3  # from which on a joint is beyond its stops [rad, m]
 
 
 def fill(parser: argparse.ArgumentParser) -> None:
@@ -138,8 +140,20 @@ def world_of(args: argparse.Namespace) -> World:
     anchors = [body for body, _ in editing.loose(mechanism._parts())] if args.base is None else []
     args.hints = [f"{body} is fixed on the world; --base floating lets it stand on the ground" for body in anchors]
     world = mechanism.world(args.base or "fixed", ground=ground)
+    args.hints += [] if args.no_limits or args.seed is not None else beyond_stops(world)
     pattern = [] if args.contact == "none" else args.contacts
     return world if pattern is None else world.with_contacts(pattern)
+
+
+def beyond_stops(world: World) -> list[str]:
+    """Return what there is to say of joints that begin beyond their stops: that they move, and whither."""
+    model = world.model
+    at = limit_coordinates(model, world.initial)
+    is_beyond = (at < model.lower - BEYOND) | (at > model.upper + BEYOND)
+    names = [name for name in model.joint_names if is_beyond[model.v_slice(name)].any()]
+    if not names:
+        return []
+    return [f"begins beyond its stops, which bring it back within a second or two: joint {listed(names, 3)}"]
 
 
 def _wants_ground(mechanism: Mechanism, base: str | None) -> bool:
@@ -207,6 +221,8 @@ def report(
     energy = (record.kinetic_energy + record.potential_energy)[[0, -1]]
     height = center_of_mass(world.model, record.q[[0, -1]])[..., 2].mean(axis=-1) if world.model.mass else (None, None)
     speed, depth = float(np.abs(record.v[-1]).max(initial=0.0)), _depth(found.state)
+    at = int(np.abs(record.v[-1]).max(axis=0, initial=0.0).argmax()) if world.model.nv else -1
+    fastest = [name for name in world.model.joint_names if at in range(world.model.nv)[world.model.v_slice(name)]]
     collision = [shape for shape in world.shapes if shape.role == "collision"]
     hulls = [(shape.geometry.error, shape.body) for shape in collision if isinstance(shape.geometry, Hull)]
     worst = max(hulls, default=None)
@@ -235,7 +251,7 @@ def report(
         "no body has mass"
         if height[0] is None
         else f"mean height of the centre of mass {height[0]:.4g} m at first, {height[1]:.4g} m at last",
-        f"largest velocity at last {speed:.2g} m/s or rad/s",
+        f"largest velocity at last {speed:.2g} m/s or rad/s" + "".join(f" ({name})" for name in fastest),
         f"mean energy {energy[0].mean():.6g} J at first, {energy[1].mean():.6g} J at last",
         f"largest residual of a step {summary['largest_residual']:.2g}",
     ]
