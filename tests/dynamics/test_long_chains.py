@@ -150,6 +150,26 @@ def test_entries_that_are_packed_are_those_of_the_matrix():
     assert is_near(inverse @ M, np.broadcast_to(np.eye(model.nv), M.shape))
 
 
+def test_entries_that_are_packed_are_right_in_whatever_order_joints_are_listed():
+    rng, n = np.random.default_rng(2), 24
+    m = cardan.Mechanism("shuffled")
+    for k in range(n):
+        m.add_body(f"b{k}", cardan.Inertia(mass=1.0, com=rng.normal(size=3) / 20, inertia=np.eye(3) / 50))
+    for k in rng.permutation(n):
+        pose = cardan.SE3.from_rpy(rng.normal(size=3), rng.normal(size=3) / 10)
+        m.add_joint(f"j{k}", HINGES[0], f"b{k - 1}" if k else "world", f"b{k}", pose)
+    model = m.model(base="fixed")
+    q, v, a = (x[0] for x in states(model, 1))
+    by = cardan.inverse_dynamics_derivatives(model, q, v, a)
+    packed = cardan.inverse_dynamics_derivatives(model, q, v, a, packed=True)
+    places = [mass_matrix_entries(model), mass_matrix_inverse_entries(model)]
+    places += inverse_dynamics_derivatives_entries(model)
+    whole = [f(model, q) for f in (cardan.mass_matrix, cardan.mass_matrix_inverse)]
+    own = [f(model, q, packed=True) for f in (cardan.mass_matrix, cardan.mass_matrix_inverse)]
+    for matrix, entries, at in zip([*whole, *by], [*own, *packed], places, strict=True):
+        assert is_near(entries, matrix[at.rows, at.columns], 1e-14)
+
+
 def test_programs_do_not_grow_with_the_number_of_joints():
     few, many = (cardan.forward_dynamics.program(tree(HINGES, n, 1)) for n in (30, 120))
     assert few.operations == many.operations

@@ -71,6 +71,7 @@ class BranchMatrix:
         self.has_zeros = entries is None and 2 * pairs + sum(len(v) ** 2 for v in nodes.places("v")) < nv * nv
         self.nodes, self.nv, self.shape = nodes, nv, (nv, nv) if entries is None else (len(entries.rows),)
         self.places = np.arange(nv * nv)  # of an entry in the column; -1 for those that are left out
+        self.is_lower = entries is not None and bool(np.all(np.array(entries.rows) >= np.array(entries.columns)))
         if entries is not None:
             self.places[:] = -1
             self.places[np.array(entries.rows) * nv + entries.columns] = np.arange(len(entries.rows))
@@ -88,13 +89,27 @@ class BranchMatrix:
                 own = [v if max(a, b) < len(v) else first for v in self.nodes.places("v")]
                 self.put_at([self.at(v[a], v[b]) for v in own], node.row, value)
 
+    def put_pair(self, i: np.ndarray, j: np.ndarray, row: int, at_i: Any, at_j: Any) -> None:
+        """Put entries (i, j) and (j, i) in a loop; of a lower triangle, whose entries are the same, one of them.
+
+        Which one that is changes from pair to pair: a joint may be listed before those that carry it.
+        """
+        if self.is_lower:
+            i, j = np.maximum(i, j), np.minimum(i, j)
+        self.put_at(self.at(i, j), row, at_i)
+        self.put_at(self.at(j, i), row, at_j)
+
     def put_at(self, places: Any, row: int, value: Any) -> None:
-        """Put an entry in a loop, at the place that a table names: none, where the table begins with one left out."""
-        if places[0] >= 0:
-            graph = self.nodes.graph
-            write = graph.add_to if self.has_zeros else graph.put_in  # what is added to begins with zeros
-            write(self.column, graph.link(Table(places), row), value)
-            self.written[np.asarray(places)] = True
+        """Put an entry in a loop, at the place that a table names; none, if all places are left out."""
+        is_left_out = np.asarray(places) < 0
+        if is_left_out.all():
+            return
+        if is_left_out.any():
+            raise AssertionError("a loop writes some entries of a matrix that are left out, and some that are not")
+        graph = self.nodes.graph
+        write = graph.add_to if self.has_zeros else graph.put_in  # what is added to begins with zeros
+        write(self.column, graph.link(Table(places), row), value)
+        self.written[np.asarray(places)] = True
 
     def result(self) -> Any:
         return self.nodes.graph.array([self.column], self.shape, self.written)
@@ -152,7 +167,6 @@ def _in_columns(
         start, row = graph.opened()
         i, j = (own.at(graph.link(Table(k), row)) for k in pairs)
         for matrix, (at_i, at_j) in zip(matrices, entries(i, j), strict=True):
-            matrix.put_at(matrix.at(*pairs), row, at_i)
-            matrix.put_at(matrix.at(*pairs[::-1]), row, at_j)
+            matrix.put_pair(*pairs, row, at_i, at_j)
         graph.closed(start, len(pairs.i))
     return [matrix.result() for matrix in matrices]

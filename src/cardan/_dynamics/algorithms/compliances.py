@@ -207,7 +207,8 @@ def _add_carrying(
     p = moved(Force.of(pushed), last.p - one.p)
     u = -one.S.dot(p)
     P = p + one.Gamma * u  # (1)
-    _put_both(matrix, k, j, row, _answer(one, u, P))
+    answer = _answer(one, u, P)
+    matrix.put_pair(k, j, row, answer, answer)
     pushes.put(P, len(pushes.depth) + np.arange(len(j)), row)
     graph.closed(start, len(j), zip(heads, P.scalars(), strict=True))
 
@@ -225,11 +226,6 @@ def _add_aside(
     start, row = graph.opened()
     one, two = (coordinates.at(graph.link(Table(own), row)) for own in (k, other))
     P = moved(pushes.at(other, j, row), two.p - one.p)
-    _put_both(matrix, i, j, row, yielded(one.Omega, P).dot(pushes.at(k, i, row)))  # (4)
+    answer = yielded(one.Omega, P).dot(pushes.at(k, i, row))  # (4)
+    matrix.put_pair(i, j, row, answer, answer)
     graph.closed(start, len(j))
-
-
-def _put_both(matrix: BranchMatrix, i: np.ndarray, j: np.ndarray, row: int, value: Scalar) -> None:
-    low, high = np.minimum(i, j), np.maximum(i, j)
-    matrix.put_at(matrix.at(high, low), row, value)
-    matrix.put_at(matrix.at(low, high), row, value)
