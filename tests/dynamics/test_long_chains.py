@@ -40,6 +40,10 @@ def loops_from_fewer(monkeypatch):
 
 def tree(kinds, n=32, back=5, base="fixed"):
     """Return a robot whose joints join one of the `back` bodies before."""
+    return bodies_of(kinds, n, back, base).model(base=base)
+
+
+def bodies_of(kinds, n, back, base):
     rng = np.random.default_rng(n + back)
     m = cardan.Mechanism("tree")
     for k in range(n):
@@ -50,7 +54,7 @@ def tree(kinds, n=32, back=5, base="fixed"):
         pose = cardan.SE3.from_rpy(rng.normal(size=3), rng.normal(size=3) / 10)
         if k or base == "fixed":
             m.add_joint(f"j{k}", joint, parent, f"b{k}", pose, armature=armature)
-    return m.model(base=base)
+    return m
 
 
 def states(model, rows):
@@ -231,6 +235,30 @@ def test_every_page_answers_as_written_out(f, back, monkeypatch):
     expected = f.on("numpy")(replace(model, name="written out"), *given)
     for own, other in zip(*(x if isinstance(x, tuple) else (x,) for x in (found, expected)), strict=True):
         assert is_near(own, other, 1e-9)
+
+
+KINEMATICS = (cardan.forward_kinematics, cardan.body_velocities, cardan.body_accelerations)
+WAYS = [{}, {"at": "frame", "expressed_in": "frame"}, {"at": "world"}, {"at": "b3", "expressed_in": "b5"}]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS, ids=["default", "own", "world", "of others"])
+@pytest.mark.parametrize("f", KINEMATICS, ids=lambda f: f.name)
+def test_looped_kinematics_are_those_of_each_frame(f, way):
+    """Bodies that are fixed on others and on the world ride on nodes, too."""
+    mechanism = bodies_of((*MIXED, *BALLS), 32, 3, "fixed")
+    for k, at in enumerate(("world", "b7", "b31")):
+        mechanism.add_body(f"fixed{k}")
+        pose = cardan.SE3.from_rpy((0.1, 0.2, 0.3), (0.4, 0.5, 0.6))
+        mechanism.add_joint(f"weld{k}", cardan.joints.Fixed(), at, f"fixed{k}", pose)
+    model = mechanism.model(base="fixed")
+    given = given_to(f, model)
+    of_frame = {cardan.body_velocities: cardan.frame_velocity, cardan.body_accelerations: cardan.frame_acceleration}
+    way = {} if f is cardan.forward_kinematics else way
+    assert f.program(model, **way).regions
+    found = f(model, *given, **way)
+    expected = of_frame.get(f, cardan.frame_transform)(model, *given, list(model.body_names), **way)
+    assert np.allclose(found, expected, 1e-12, 1e-12)
 
 
 @pytest.mark.parametrize(("back", "base"), [(1, "fixed"), (5, "floating")], ids=["chain", "floating tree"])

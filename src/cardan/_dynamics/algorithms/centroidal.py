@@ -18,7 +18,7 @@ from cardan._dynamics.algorithms.crba import composite_inertias
 from cardan._dynamics.algorithms.linear import Rows
 from cardan._dynamics.algorithms.tree import Relative, Vector, outward, relative_kinematics, sums, twists, world_poses
 from cardan._dynamics.call.public import ArrayLike, public
-from cardan._robot.model import Model
+from cardan._robot.model import Model, Node
 
 
 def total_inertia(model: Model, X: Sequence[SE3], composite: Sequence[Inertia]) -> Inertia:
@@ -73,16 +73,23 @@ def inverse_mass(model: Model) -> Scalar:
     return 1.0 / model.mass
 
 
-def _momentum_columns(model: Model, q: Vector) -> tuple[list[Force], Vector3]:
-    """Return the columns of the momentum matrix about the world's origin, and the centre of mass."""
-    relative = relative_kinematics(model, q)
-    composite = composite_inertias(model, relative)
-    poses = world_poses(model, relative)
-    columns = [Force.zero()] * model.nv
-    for node in model.nodes:
-        for i, s in zip(node.v, relative.S[node.index], strict=True):
-            columns[i] = columns[i] + poses[node.index] @ (composite[node.index] @ s)
-    return columns, total_inertia(model, relative.X, composite).com
+def _momentum_rows(model: Model, q: Vector) -> list[list[Scalar]]:
+    """Return the rows of the momentum matrix about the centre of mass, the axes the world's."""
+    relative = relative_kinematics(model, q, loops=True)
+    composite, poses = composite_inertias(model, relative), world_poses(model, relative)
+    about = SE3(translation=-total_inertia(model, relative.X, composite).com)
+    nodes = relative.nodes(model)
+    rows = [nodes.efforts() for _ in range(6)]
+
+    def add(node: Node) -> tuple[()]:
+        i = node.index
+        columns = [(about @ (poses[i] @ (composite[i] @ s))).scalars() for s in relative.S[i]]
+        for k, row in enumerate(rows):
+            row.add(node, [column[k] for column in columns])
+        return ()
+
+    nodes.each(add)
+    return [row.values() for row in rows]
 
 
 @public(returns=(3, "nv"))
@@ -99,8 +106,8 @@ def center_of_mass_jacobian(model: Model, q: ArrayLike) -> Rows:
     Peers: Pinocchio `jacobianCenterOfMass`, MuJoCo `mj_jacSubtreeCom`,
     Drake `CalcJacobianCenterOfMassTranslationalVelocity`, iDynTree `getCenterOfMassJacobian`.
     """
-    columns, inverse = _momentum_columns(model, q)[0], inverse_mass(model)
-    return [[column.linear[k] * inverse for column in columns] for k in range(3)]
+    inverse = inverse_mass(model)
+    return [[e * inverse for e in row] for row in _momentum_rows(model, q)[:3]]
 
 
 @public(returns=(6, "nv"))
@@ -117,11 +124,7 @@ def centroidal_momentum_matrix(model: Model, q: ArrayLike) -> Rows:
 
     Peers: Pinocchio `ccrba` `computeCentroidalMap`, iDynTree `getCentroidalTotalMomentumJacobian`.
     """
-    columns, com = _momentum_columns(model, q)
-    # moved to the centre of mass, the axes still the world's
-    about = SE3(translation=-com)
-    centred = [(about @ column).scalars() for column in columns]
-    return [[column[k] for column in centred] for k in range(6)]
+    return _momentum_rows(model, q)
 
 
 @public(returns=(6,))

@@ -18,6 +18,7 @@ Saccon, Multibody dynamics notation (2019).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -26,7 +27,7 @@ from numpy.typing import NDArray
 
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Motion, Vector3
-from cardan._dynamics.algorithms.along import Nodes
+from cardan._dynamics.algorithms.along import NodeRows, Nodes, nodes_of
 from cardan._dynamics.algorithms.tree import (
     Relative,
     Vector,
@@ -38,6 +39,7 @@ from cardan._dynamics.algorithms.tree import (
     velocity_products,
 )
 from cardan._dynamics.call.public import ArrayLike, public
+from cardan._dynamics.call.results import packed
 from cardan._robot.model import Model
 from cardan._robot.records import WORLD
 
@@ -50,23 +52,33 @@ FrameName = Literal["frame", "world"] | str
 OfFrame = TypeVar("OfFrame")
 
 
-class Reference(NamedTuple):
-    """Where a motion is taken and along which axes: names of two frames."""
+@dataclass(frozen=True, eq=False, slots=True)
+class Rider:
+    """A body that a loop over bodies is at: the row of its node, and its pose there."""
 
-    at: str
-    expressed_in: str
+    node: Any
+    pose: SE3
+
+
+class Reference(NamedTuple):
+    """Where a motion is taken and along which axes: two frames."""
+
+    at: str | Rider
+    expressed_in: str | Rider
 
     @staticmethod
-    def of(frame: str, at: str, expressed_in: str) -> Reference:
+    def of(frame: str | Rider, at: str, expressed_in: str) -> Reference:
         """Return the reference with `"frame"` replaced by the name of the frame."""
         return Reference(*(frame if name == "frame" else name for name in (at, expressed_in)))
 
 
 class Kinematics:
-    """Poses of every frame and, if v is given, twists; if a is given, too, accelerations."""
+    """Poses of every frame and, if v is given, twists; if a is given, too, accelerations; of many joints in `loops`."""
 
-    def __init__(self, model: Model, q: Vector, v: Vector | None = None, a: Vector | None = None) -> None:
-        self.model, self.q, self._nodes = model, q, Nodes(model)
+    def __init__(
+        self, model: Model, q: Vector, v: Vector | None = None, a: Vector | None = None, *, loops: bool = False
+    ) -> None:
+        self.model, self.q, self._nodes = model, q, nodes_of(model, q) if loops else Nodes(model)
         self._X, self._J = relative_poses(self._nodes, q)
         self.poses = poses_along(self._nodes, self._X)
         self.twists = twists(model, self.relative, v) if v is not None else None
@@ -79,20 +91,42 @@ class Kinematics:
         """Relative kinematics: poses alone need no motion subspaces, which take long for a cluster."""
         return Relative(self._X, subspaces(self._nodes, self.q), self._J)
 
-    def pose(self, frame: str) -> SE3:
-        at = self.model.attachment(frame)
-        return self.poses[at.node] @ at.pose if at.node >= 0 else at.pose
+    def pose(self, frame: str | Rider) -> SE3:
+        node, pose = self._place(frame)
+        return pose if node is None else self.poses[node] @ pose
 
-    def twist(self, frame: str) -> Motion:
+    def twist(self, frame: str | Rider) -> Motion:
         """Return the twist of a frame relative to the world, in its own axes at its origin."""
         assert self.twists is not None
-        at = self.model.attachment(frame)
-        return at.pose.inverse_act(self.twists[at.node]) if at.node >= 0 else Motion.zero()
+        node, pose = self._place(frame)
+        return Motion.zero() if node is None else pose.inverse_act(self.twists[node])
 
-    def acceleration(self, frame: str) -> Motion:
+    def acceleration(self, frame: str | Rider) -> Motion:
         """Return the spatial acceleration of a frame, in its own axes at its origin."""
+        node, pose = self._place(frame)
+        return Motion.zero() if node is None else pose.inverse_act(self.accelerations[node])
+
+    def _place(self, frame: str | Rider) -> tuple[Any, SE3]:
+        """Return the node that a frame rides on, or None for the world, and its pose there."""
+        if isinstance(frame, Rider):
+            return frame.node, frame.pose
         at = self.model.attachment(frame)
-        return at.pose.inverse_act(self.accelerations[at.node]) if at.node >= 0 else Motion.zero()
+        return at.node if at.node >= 0 else None, at.pose
+
+    def of_bodies(self, of: Callable[[Any], Any], names: Sequence[str] | None = None) -> Any:
+        """Return an array of what a function makes of bodies, all by default: by its name or, in a loop, as a rider."""
+        names = self.model.body_names if names is None else names
+        if not isinstance(self._nodes, NodeRows):
+            return [of(body) for body in names]
+        attached, shape = [self.model.attachments[body] for body in names], list[int]()
+
+        def numbers(node: Any, pose: SE3) -> list[Any]:
+            found = packed(of(Rider(node, pose)))
+            shape[:] = found.shape
+            return found.ravel().tolist()
+
+        columns = self._nodes.riders([at.node for at in attached], [at.pose for at in attached], numbers)
+        return self._nodes.graph.array(columns, (len(names), *shape))
 
     def reference_pose(self, reference: Reference) -> SE3:
         return SE3(self.pose(reference.expressed_in).rotation, self.pose(reference.at).translation)
@@ -103,7 +137,7 @@ class Kinematics:
         velocity = self.pose(reference.at).rotation @ self.twist(reference.at).linear
         return Motion(to_axes(velocity), self.twist(reference.expressed_in).angular)
 
-    def in_reference(self, frame: str, reference: Reference) -> SE3:
+    def in_reference(self, frame: str | Rider, reference: Reference) -> SE3:
         """Return X_rf, the pose of a frame in a reference."""
         # no operations, and no rounding, for a frame in its own axes at its own origin
         if reference == (frame, frame):
@@ -129,8 +163,8 @@ def forward_kinematics(model: Model, q: ArrayLike) -> list[SE3]:
 
     Peers: Pinocchio `forwardKinematics` `framesForwardKinematics`, MuJoCo `mj_kinematics`.
     """
-    kinematics = Kinematics(model, q)
-    return [kinematics.pose(body) for body in model.body_names]
+    kinematics = Kinematics(model, q, loops=True)
+    return kinematics.of_bodies(kinematics.pose)
 
 
 @public(returns=("nbodies", 6))
@@ -148,7 +182,8 @@ def body_velocities(
 
     Peers: Drake `EvalBodySpatialVelocityInWorld`; MuJoCo's data.cvel, at another point and angular first.
     """
-    return [_velocity(k, b, at, expressed_in) for k in [Kinematics(model, q, v)] for b in model.body_names]
+    kinematics = Kinematics(model, q, v, loops=True)
+    return kinematics.of_bodies(lambda body: _velocity(kinematics, body, at, expressed_in))
 
 
 @public(returns=("nbodies", 6))
@@ -172,7 +207,8 @@ def body_accelerations(
 
     Peers: Drake `EvalBodySpatialAccelerationInWorld`.
     """
-    return [_acceleration(k, b, at, expressed_in) for k in [Kinematics(model, q, v, a)] for b in model.body_names]
+    kinematics = Kinematics(model, q, v, a, loops=True)
+    return kinematics.of_bodies(lambda body: _acceleration(kinematics, body, at, expressed_in))
 
 
 @public(returns=(4, 4))
@@ -258,11 +294,13 @@ def frame_acceleration(
     return each_frame(model, frame, lambda name: _acceleration(kinematics, name, at, expressed_in, relative_to))
 
 
-def _velocity(kinematics: Kinematics, frame: str, at: str, expressed_in: str, relative_to: str = "world") -> Motion:
+def _velocity(
+    kinematics: Kinematics, frame: str | Rider, at: str, expressed_in: str, relative_to: str = "world"
+) -> Motion:
     return _twist(kinematics, frame, Reference.of(frame, at, expressed_in), relative_to)
 
 
-def _twist(kinematics: Kinematics, frame: str, reference: Reference, relative_to: str) -> Motion:
+def _twist(kinematics: Kinematics, frame: str | Rider, reference: Reference, relative_to: str) -> Motion:
     """Return V_r, less that of what it is relative to."""
     V_r = kinematics.in_reference(frame, reference) @ kinematics.twist(frame)
     if relative_to == WORLD:
@@ -270,7 +308,9 @@ def _twist(kinematics: Kinematics, frame: str, reference: Reference, relative_to
     return V_r - kinematics.in_reference(relative_to, reference) @ kinematics.twist(relative_to)
 
 
-def _acceleration(kinematics: Kinematics, frame: str, at: str, expressed_in: str, relative_to: str = "world") -> Motion:
+def _acceleration(
+    kinematics: Kinematics, frame: str | Rider, at: str, expressed_in: str, relative_to: str = "world"
+) -> Motion:
     reference = Reference.of(frame, at, expressed_in)
     if reference == (frame, frame) and relative_to == WORLD:
         return kinematics.acceleration(frame)  # W_r = V_r

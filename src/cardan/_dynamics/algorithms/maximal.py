@@ -75,10 +75,14 @@ def eval_fk(model: Model, q: ArrayLike, v: ArrayLike) -> MaximalState[list[list[
 
     Peers: Newton `eval_fk` (whose twists are those of the centres of mass, in world axes).
     """
-    kinematics = Kinematics(model, q, v)
-    X = (kinematics.pose(link) for link in model.link_names)
-    poses = [[*pose.translation, *quaternion_xyzw_from_matrix(pose.rotation)] for pose in X]
-    return MaximalState(poses, [list(kinematics.twist(link).scalars()) for link in model.link_names])
+    kinematics = Kinematics(model, q, v, loops=True)
+
+    def pose(link: Any) -> list[Scalar]:
+        X = kinematics.pose(link)
+        return [*X.translation, *quaternion_xyzw_from_matrix(X.rotation)]
+
+    poses, twists = (kinematics.of_bodies(of, model.link_names) for of in (pose, kinematics.twist))
+    return MaximalState(poses, twists)
 
 
 @public(result=GeneralisedState[Reals], shapes={"poses": POSES, "twists": TWISTS, "near": ("nq",)})

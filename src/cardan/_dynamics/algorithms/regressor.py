@@ -28,9 +28,7 @@ from cardan._dynamics.algorithms.linear import Rows, add_block, transposed, zero
 from cardan._dynamics.algorithms.tree import (
     Relative,
     outward,
-    relative_kinematics,
     supports,
-    twists,
     weightless,
     world_poses,
 )
@@ -141,13 +139,13 @@ def kinetic_energy_regressor(model: Model, q: ArrayLike, v: ArrayLike) -> list[S
 
     Source: Gautier and Khalil, On the identification of the inertial parameters of robots (1988).
     """
-    V = twists(model, relative_kinematics(model, q), v)
-    row: list[Scalar] = []
-    for body in model.body_names:
-        at = model.attachments[body]
-        own = at.pose.inverse_act(V[at.node]) if at.node >= 0 else Motion.zero()
-        row += [own.dot(inertia @ own) * 0.5 for inertia in unit_inertias()]
-    return row
+    kinematics = Kinematics(model, q, v, loops=True)
+
+    def energies(body: Any) -> list[Scalar]:
+        own = kinematics.twist(body)
+        return [own.dot(inertia @ own) * 0.5 for inertia in unit_inertias()]
+
+    return [e for row in kinematics.of_bodies(energies) for e in row]
 
 
 @public
@@ -166,9 +164,12 @@ def potential_energy_regressor(model: Model, q: ArrayLike) -> list[Scalar]:
 
     Source: Gautier and Khalil, On the identification of the inertial parameters of robots (1988).
     """
-    row: list[Scalar] = []
-    for X in map(Kinematics(model, q).pose, model.body_names):
+    kinematics = Kinematics(model, q, loops=True)
+
+    def energies(body: Any) -> list[Scalar]:
+        X = kinematics.pose(body)
         # gravity in the body's axes, in which its first moment is a parameter
         down = X.rotation.transpose_apply(model.gravity)
-        row += [-X.translation.dot(model.gravity), *(-down), *[0.0] * 6]
-    return row
+        return [-X.translation.dot(model.gravity), *(-down), *[0.0] * 6]
+
+    return [e for row in kinematics.of_bodies(energies) for e in row]
