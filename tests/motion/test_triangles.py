@@ -152,12 +152,23 @@ def jagged_poses(n, seed=5):
     return R, p
 
 
+def spike(sides=4):
+    angles = 2.0 * np.pi / sides * np.arange(sides)
+    rim = np.column_stack([0.3 * np.cos(angles), 0.3 * np.sin(angles), 0.0 * angles])
+    return TriangleMesh([(0, 0, 0.7), *rim], [(0, 1 + k, 1 + (k + 1) % sides) for k in range(sides)])
+
+
+JAGGED = of_heights(HeightField(np.random.default_rng(5).uniform(-0.25, 0.25, (9, 11)), (1.4, 1.2), 0.2))
+NEAR_ALL = [(kind, JAGGED) for kind in (Sphere, Capsule, Box, Cylinder, Hull)]
+NEAR_ALL += [(Box, spike(4)), (Hull, spike(9)), (Capsule, spike(5))]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [Sphere, Capsule, Box, Cylinder, Hull], ids=lambda kind: kind.__name__)
-def test_gaps_are_those_of_all_triangles_one_by_one(kind):
+@pytest.mark.parametrize(("kind", "mesh"), NEAR_ALL, ids=[f"{k.__name__}-{len(m.triangles)}" for k, m in NEAR_ALL])
+def test_gaps_are_those_of_all_triangles_one_by_one(kind, mesh):
     """Above the surface, the least gap is the least distance from any triangle, in both precisions."""
-    n, reach, shape = 60, 0.08, SHAPES[kind]
-    mesh = of_heights(HeightField(np.random.default_rng(5).uniform(-0.25, 0.25, (9, 11)), (1.4, 1.2), 0.2))
+    n, shape = 60 if mesh is JAGGED else 400, SHAPES[kind]
+    reach = 0.08 if mesh is JAGGED else 0.3  # all of a small surface is near
     corners = np.array(mesh.vertices)[np.array(mesh.triangles)]
     A = matrices(jagged_poses(n))
 

@@ -60,7 +60,6 @@ from cardan._motion.collision.triangle_grid import (
     UPWARDS,
     Face,
     Features,
-    Grid,
     Ground,
     Level,
     OfFaces,
@@ -92,11 +91,10 @@ def on_triangles(a: Geometry, X_a: SE3, b: TriangleMesh, X_b: SE3, reach: Scalar
     reach = NEAR * size if reach is None else reach
     at = X_ba @ middle
     around = Vector3(*(Vector3(*map(absolute, row)).dot(half) + reach for row in X_ba.rotation.rows()))
-    radius = (a.radius if isinstance(a, Sphere) else 0.5 * size) + reach
     slack = in_precision(at.x, *ROUNDING) * ground.size
     lows = each(lambda d: _least(a, X_ba, d) - (reach + slack) * d.norm(), UPWARDS)
     zero = 0.0 * sum((*X_ba.rotation.entries(), *X_ba.translation), 0.0)
-    body = _Body(a, X_ba, at, X_ba @ middle_of(a), half, size, reach, radius, lows, slack, zero)
+    body = _Body(a, X_ba, X_ba @ middle_of(a), size, reach, lows, slack, zero)
     none = Candidate(zero + FAR, Vector3(zero, zero, zero), Vector3(zero, zero, zero + 1.0))
     kept = [none] * most_of(a)
 
@@ -106,20 +104,20 @@ def on_triangles(a: Geometry, X_a: SE3, b: TriangleMesh, X_b: SE3, reach: Scalar
         is_beside = logical_and(at.z - around.z <= level.high, at.z + around.z >= level.low)
         begin = Search(level.row(at.y - y) + zero, zero, zero, where(is_beside, last, -1.0))
 
-        def further(search: Search, waiting: _Waiting, kept: Any) -> tuple[Search, _Waiting, Any]:
+        def further(search: Search, low: Queue, near: Queue, kept: Any) -> Any:
             search, low = find_faces(
-                ground.faces, level, columns, search, waiting.low, lambda k: body.is_low(ground.faces.tops(k))
+                ground.faces, level, columns, search, low, lambda k: body.is_low(ground.faces.tops(k))
             )
-            waiting = waiting._replace(low=low)
-            found = when(waiting.is_any, lambda: _met(body, ground, waiting, kept), (waiting, kept))
-            return search, *found
+            waiting = low, near, kept
+            return search, *when(_is_any(low, near), lambda: _met(body, ground, *waiting), waiting)
 
-        def going(search: Search, waiting: _Waiting, kept: Any) -> Any:
-            return logical_or(search.goes_on, waiting.is_any)
+        def going(search: Search, low: Queue, near: Queue, kept: Any) -> Any:
+            return logical_or(search.goes_on, _is_any(low, near))
 
-        # Two faces come nearer in each pass, or edges and corners of two.
-        most = max(ground.faces.total - 1, 1)
-        return repeat_while(most, going, further, begin, _Waiting.none(ground, zero), kept)[2]
+        # Two faces at least are done with in each pass: there is room for all of their edges.
+        total = ground.faces.total
+        queues = Queue.none(2 * AT_ONCE, zero), Queue.none(min(total, AT_ONCE), zero)
+        return repeat_while(max(total - 1, 1), going, further, begin, *queues, kept)[-1]
 
     return list(on_levels(ground.faces, in_level, kept))
 
@@ -131,24 +129,16 @@ def _least(a: Geometry, X: SE3, d: Vector3) -> Scalar:
 
 
 class _Body(NamedTuple):
-    """A shape, its pose in the surface's frame, and the ball about it in which features count."""
+    """A shape, and its pose in the surface's frame."""
 
     shape: Geometry
     X: SE3
-    at: Vector3  # the middle of the box about it
     deep: Vector3  # a point within it
-    half: Vector3  # of that box's sides, in the shape's frame
     size: Scalar
     reach: Scalar
-    radius: Scalar
     lows: Sequence[Scalar]  # least d . x, less reach, of its points x along each of the `UPWARDS`
     slack: Scalar  # by how much faces overlap [m]
     zero: Scalar  # of the kind of the numbers of a pose: a batch of NumPy's, a symbol
-
-    def least(self, n: Vector3, start: Vector3) -> Scalar:
-        """Return n . (x - start) of the point x of the box about the shape where it is least."""
-        side = Vector3(*map(absolute, self.X.rotation.transpose_apply(n)))
-        return n.dot(self.at - start) - side.dot(self.half)
 
     def is_above(self, n: Vector3, start: Vector3) -> Any:
         """Return whether n . (x - start) is beyond reach for all points x of the shape."""
@@ -162,10 +152,6 @@ class _Body(NamedTuple):
         """Return whether what reaches so far along the `UPWARDS` may be within reach."""
         return reduce(logical_and, (top >= low for top, low in zip(tops, self.lows, strict=True)))
 
-    def is_around(self, p: Vector3) -> Any:
-        """Return whether a point is within the ball about the shape."""
-        return (self.at - p).norm_squared() < self.radius * self.radius
-
 
 def most_of(a: Geometry) -> int:
     """Return how many candidates a shape has on triangles."""
@@ -175,36 +161,21 @@ def most_of(a: Geometry) -> int:
 # --- features -------------------------------------------------------------------------------------------------------
 
 
-class _Waiting(NamedTuple):
-    """What waits for a further look, by its number."""
-
-    low: Queue  # faces that are not below the shape
-    near: Queue  # faces that may be within reach
-    edges: Queue  # edges that may be
-    deep: Queue  # edges that may be overlapped, with no side there
-
-    @staticmethod
-    def none(ground: Ground, zero: Scalar) -> _Waiting:
-        """Return queues in which all edges of two faces have room."""
-        places = 2 * AT_ONCE, min(ground.faces.total, AT_ONCE), 2 * _most_edges(ground), _most_edges(ground)
-        return _Waiting(*(Queue.none(count, zero) for count in places))
-
-    @property
-    def is_any(self) -> Any:
-        return reduce(logical_or, (own.is_any for own in self))
+def _is_any(low: Queue, near: Queue) -> Any:
+    return logical_or(low.is_any, near.is_any)
 
 
-def _most_edges(ground: Ground) -> int:
-    return ground.edges.most if ground.edges else 1
+def _met(body: _Body, ground: Ground, low: Queue, near: Queue, kept: Any) -> tuple[Queue, Queue, Any]:
+    """Return the faces that wait still, and the candidates that are kept of these and those on some of the faces.
 
-
-def _met(body: _Body, ground: Ground, waiting: _Waiting, kept: Any) -> tuple[_Waiting, Any]:
-    """Return what waits still, and the candidates that are kept of these and those on what has waited."""
-    low, near, edges, deep = waiting
-    corners = Queue.none(2 * ground.corners.most if ground.corners else 1, body.zero)
+    Of the faces, some are not below the shape, and some may be within reach. Edges and corners do not wait longer.
+    """
+    owners = ground.edges, ground.corners
+    edges, corners = (Queue.none(2 * own.most if own else 1, body.zero) for own in owners)
 
     def look(face: Row, near: Queue) -> Queue:
-        return near.with_one(_is_near(body, ground.faces, face.number), face.number)
+        is_apart = body.is_apart(ground.faces.face(face.number).nearest(body.deep))
+        return near.with_one(logical_not(is_apart), face.number)
 
     def on_face(row: Row, state: Any) -> Any:
         edges, corners, kept = state
@@ -221,17 +192,17 @@ def _met(body: _Body, ground: Ground, waiting: _Waiting, kept: Any) -> tuple[_Wa
         return edges, corners, when(is_met, counting, kept)
 
     def have_room(state: Any) -> Any:
-        both = zip(state, (ground.edges, ground.corners), strict=False)
+        both = zip(state, owners, strict=False)
         return reduce(logical_and, (own.has_room(of.most) for own, of in both if of), True)
 
     low, near = low.gone_through(look, near, lambda near: near.has_room(1))
     near, (edges, corners, kept) = near.gone_through(on_face, (edges, corners, kept), have_room)
     if ground.edges:
         page = _on_edges if _has_sides(body.shape) else _on_round_edges
-        edges, deep, kept = page(body, ground.edges, edges, deep, kept)
+        kept = page(body, ground.edges, edges, kept)
     if ground.corners:
         _, kept = corners.gone_through(partial(_on_corner, body, ground.corners.features), kept)
-    return _Waiting(low, near, edges, deep), kept
+    return low, near, kept
 
 
 def _with_near(
@@ -246,18 +217,6 @@ def _with_near(
 
     first, end = own.range_of(face)
     return repeat_while(own.most, lambda k, _: k < end, further, where(is_met, first, end), waiting)[1]
-
-
-def _is_near(body: _Body, grid: Grid, k: Scalar) -> Any:
-    """Return whether a shape may be within reach of a face, or of its edges and corners, from outside.
-
-    A separation along any direction is a lower bound of the distance.
-    """
-    face = grid.face(k)
-    is_near = body.least(face.normal, face.corners[0]) < body.reach
-    for side, start in zip(face.outwards(), face.corners, strict=True):
-        is_near = logical_and(is_near, body.least(side, start) <= (body.reach + body.slack) * side.norm())
-    return _also(is_near, lambda: logical_not(body.is_apart(face.nearest(body.deep))))
 
 
 def _also(condition: Any, other: Callable[[], Any]) -> Any:
@@ -339,10 +298,8 @@ def _is_edge_near(body: _Body, edges: Features, k: Scalar) -> Any:
     """Return whether an edge may be within reach of a shape."""
     own = _Edge.of(edges, k)
     nearest = own.middle + own.along * clip((body.deep - own.middle).dot(own.along), -own.half, own.half)
-    is_near = logical_and(body.is_around(nearest), body.least(own.outwards, own.middle) < body.reach)
     tops = [d.dot(own.middle) + absolute(d.dot(own.along)) * own.half for d in UPWARDS]
-    is_near = logical_and(is_near, body.is_low(tops))
-    return _also(is_near, lambda: logical_not(body.is_apart(nearest)))
+    return _also(body.is_low(tops), lambda: logical_not(body.is_apart(nearest)))
 
 
 def _has_sides(a: Geometry) -> bool:
@@ -350,24 +307,23 @@ def _has_sides(a: Geometry) -> bool:
     return CONVEX_PAIRS.get((type(a), Capsule), CONVEX_PAIRS.get((Capsule, type(a)))) is flat_convex
 
 
-def _on_round_edges(body: _Body, edges: OfFaces, found: Queue, deep: Queue, kept: Any) -> Any:
-    """Return what waits still, and what is kept of these candidates and those of a shape without sides on edges."""
+def _on_round_edges(body: _Body, edges: OfFaces, found: Queue, kept: Any) -> Any:
+    """Return the candidates that are kept of these and those of a shape without sides on edges."""
 
     def on_edge(row: Row, kept: Any) -> Any:
         own = _Edge.of(edges.features, row.number)
         return _with_each(kept, own.of_inside(body, _candidates(body, own.shape, own.pose)), body.size)
 
-    found, kept = found.gone_through(on_edge, kept)
-    return found, deep, kept
+    return found.gone_through(on_edge, kept)[1]
 
 
-def _on_edges(body: _Body, edges: OfFaces, found: Queue, deep: Queue, kept: Any) -> Any:
-    """Return what waits still, and what is kept of these candidates and those on edges."""
+def _on_edges(body: _Body, edges: OfFaces, found: Queue, kept: Any) -> Any:
+    """Return the candidates that are kept of these and those on edges: of one point first, then of several."""
     nothing = Vector3(body.zero, body.zero, body.zero)
-    sides = Queue.none(edges.most, body.zero, Witness(body.zero, nothing, nothing, nothing))
+    deep = Queue.none(len(found.rows), body.zero)
+    sides = Queue.none(len(found.rows), body.zero, Witness(body.zero, nothing, nothing, nothing))
 
     def along(row: Row, state: Any) -> Any:
-        """Add the edges that are asked for again; keep the candidate of one point alone."""
         (deep, sides, kept), own = state, _Edge.of(edges.features, row.number)
         gap, n, point, is_one, is_known = _along(body, own)
         is_known = logical_and(is_known, gap > -SHALLOW * (extent_of(body.shape) + own.half))
@@ -390,12 +346,9 @@ def _on_edges(body: _Body, edges: OfFaces, found: Queue, deep: Queue, kept: Any)
         several = manifold(body.shape, body.X, own.shape, own.pose, row.known)
         return _with_each(kept, own.of_inside(body, several), body.size)
 
-    def have_room(state: Any) -> Any:
-        return logical_and(*(own.has_room(1) for own in state[:2]))
-
-    found, (deep, sides, kept) = found.gone_through(along, (deep, sides, kept), have_room)
-    deep, sides = deep.gone_through(overlapped, sides, lambda sides: sides.has_room(1))
-    return found, deep, sides.gone_through(on_sides, kept)[1]
+    _, (deep, sides, kept) = found.gone_through(along, (deep, sides, kept))
+    _, sides = deep.gone_through(overlapped, sides)
+    return sides.gone_through(on_sides, kept)[1]
 
 
 def _along(body: _Body, own: _Edge) -> OnEdge:
@@ -410,9 +363,8 @@ def _along(body: _Body, own: _Edge) -> OnEdge:
 
 def _is_corner_near(body: _Body, corners: Features, k: Scalar) -> Any:
     """Return whether a corner may be within reach of a shape."""
-    (at,), (behind,) = corners.vectors(k, 0, 1), corners.vectors(k, corners.stride - 3, 1)
-    is_near = logical_and(body.is_around(at), body.least(-behind, at) < body.reach)
-    return _also(is_near, lambda: logical_not(body.is_apart(at)))
+    (at,) = corners.vectors(k, 0, 1)
+    return _also(body.is_low([d.dot(at) for d in UPWARDS]), lambda: logical_not(body.is_apart(at)))
 
 
 def _on_corner(body: _Body, corners: Features, row: Row, kept: Any) -> Any:
