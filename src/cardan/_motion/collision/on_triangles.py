@@ -178,13 +178,11 @@ def _met(body: _Body, ground: Ground, low: Queue, near: Queue, kept: Any) -> tup
         return near.with_one(logical_not(is_apart), face.number)
 
     def on_face(row: Row, state: Any) -> Any:
-        edges, corners, kept = state
-        face = ground.faces.face(row.number)
+        face, kept = ground.faces.face(row.number), state[-1]
         n = body.X.rotation.transpose_apply(face.normal)
         found = candidates_above(body.shape, face.height(body.X.translation), n, body.reach)
         is_met = reduce(minimum, (c.gap for c in found)) < body.reach
-        edges = _with_near(edges, ground.edges, row.number, is_met, partial(_is_edge_near, body))
-        corners = _with_near(corners, ground.corners, row.number, is_met, partial(_is_corner_near, body))
+        edges, corners = (_with_all(*both, row.number, is_met) for both in zip(state, owners, strict=False))
 
         def counting() -> Any:
             return _with_each(kept, [_on_face(face, c, n, body) for c in found], body.size)
@@ -198,25 +196,22 @@ def _met(body: _Body, ground: Ground, low: Queue, near: Queue, kept: Any) -> tup
     low, near = low.gone_through(look, near, lambda near: near.has_room(1))
     near, (edges, corners, kept) = near.gone_through(on_face, (edges, corners, kept), have_room)
     if ground.edges:
-        page = _on_edges if _has_sides(body.shape) else _on_round_edges
-        kept = page(body, ground.edges, edges, kept)
+        page, own = _on_edges if _has_sides(body.shape) else _on_round_edges, ground.edges.features
+        kept = page(body, own, edges.those(partial(_is_edge_near, body, own)), kept)
     if ground.corners:
-        _, kept = corners.gone_through(partial(_on_corner, body, ground.corners.features), kept)
+        own = ground.corners.features
+        near_corners = corners.those(partial(_is_corner_near, body, own))
+        _, kept = near_corners.gone_through(partial(_on_corner, body, own), kept)
     return low, near, kept
 
 
-def _with_near(
-    waiting: Queue, own: OfFaces | None, face: Scalar, is_met: Any, is_near: Callable[[Features, Scalar], Any]
-) -> Queue:
-    """Return what waits, and those edges or corners of a face that is met that may be within reach."""
-    if own is None:
-        return waiting
-
-    def further(k: Scalar, waiting: Queue) -> tuple[Scalar, Queue]:
-        return k + 1.0, waiting.with_one(is_near(own.features, k), k)
-
-    first, end = own.range_of(face)
-    return repeat_while(own.most, lambda k, _: k < end, further, where(is_met, first, end), waiting)[1]
+def _with_all(waiting: Queue, own: OfFaces | None, face: Scalar, is_met: Any) -> Queue:
+    """Return what waits, and the edges or corners of a face, if it is met."""
+    if own is not None:
+        first, end = own.range_of(face)
+        for k in (first + float(n) for n in range(own.most)):
+            waiting = waiting.with_one(logical_and(is_met, k < end), k)
+    return waiting
 
 
 def _also(condition: Any, other: Callable[[], Any]) -> Any:
@@ -307,24 +302,24 @@ def _has_sides(a: Geometry) -> bool:
     return CONVEX_PAIRS.get((type(a), Capsule), CONVEX_PAIRS.get((Capsule, type(a)))) is flat_convex
 
 
-def _on_round_edges(body: _Body, edges: OfFaces, found: Queue, kept: Any) -> Any:
+def _on_round_edges(body: _Body, edges: Features, found: Queue, kept: Any) -> Any:
     """Return the candidates that are kept of these and those of a shape without sides on edges."""
 
     def on_edge(row: Row, kept: Any) -> Any:
-        own = _Edge.of(edges.features, row.number)
+        own = _Edge.of(edges, row.number)
         return _with_each(kept, own.of_inside(body, _candidates(body, own.shape, own.pose)), body.size)
 
     return found.gone_through(on_edge, kept)[1]
 
 
-def _on_edges(body: _Body, edges: OfFaces, found: Queue, kept: Any) -> Any:
+def _on_edges(body: _Body, edges: Features, found: Queue, kept: Any) -> Any:
     """Return the candidates that are kept of these and those on edges: of one point first, then of several."""
     nothing = Vector3(body.zero, body.zero, body.zero)
     deep = Queue.none(len(found.rows), body.zero)
     sides = Queue.none(len(found.rows), body.zero, Witness(body.zero, nothing, nothing, nothing))
 
     def along(row: Row, state: Any) -> Any:
-        (deep, sides, kept), own = state, _Edge.of(edges.features, row.number)
+        (deep, sides, kept), own = state, _Edge.of(edges, row.number)
         gap, n, point, is_one, is_known = _along(body, own)
         is_known = logical_and(is_known, gap > -SHALLOW * (extent_of(body.shape) + own.half))
         is_near = gap < body.reach
@@ -337,12 +332,12 @@ def _on_edges(body: _Body, edges: OfFaces, found: Queue, kept: Any) -> Any:
 
     def overlapped(row: Row, sides: Queue) -> Queue:
         """Add an edge if a search finds that it is overlapped. Others are beyond their ends, as seen from the shape."""
-        own = _Edge.of(edges.features, row.number)
+        own = _Edge.of(edges, row.number)
         deepest = witness(body.shape, body.X, own.shape, own.pose, reach=0.0)
         return sides.with_one(deepest.gap < 0.0, row.number, deepest)
 
     def on_sides(row: Row, kept: Any) -> Any:
-        own = _Edge.of(edges.features, row.number)
+        own = _Edge.of(edges, row.number)
         several = manifold(body.shape, body.X, own.shape, own.pose, row.known)
         return _with_each(kept, own.of_inside(body, several), body.size)
 

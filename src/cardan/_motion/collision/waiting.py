@@ -59,3 +59,11 @@ class Queue(NamedTuple):
             return logical_and(waiting.is_any, going(state)) if going else waiting.is_any
 
         return repeat_while(len(self.rows), goes_on, further, self, state)
+
+    def those(self, is_wanted: Callable[[Scalar], Any]) -> Queue:
+        """Return the numbers of those that are asked for."""
+
+        def further(row: Row, found: Queue) -> Queue:
+            return found.with_one(is_wanted(row.number), row.number)
+
+        return self.gone_through(further, Queue.none(len(self.rows), 0.0 * self.rows[0].number))[1]
