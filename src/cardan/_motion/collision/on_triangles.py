@@ -27,9 +27,9 @@ L being the size of the shape and t the slope of `on_plane`: the deepest stays, 
 
 Source: Ericson, Real-Time Collision Detection (2005), section 5.1, for regions of faces, edges and corners; the rest is
 made here.
-Cost: five support points; 30 operations and seven numbers for each face in the cells beside the shape, 200 and nine
-more where it is not below; 40 for each point on a face that is met; for each of its edges and corners two support
-points, or its page; 150 for each candidate that counts.
+Cost: five support points; ten operations and five numbers for each face in the cells beside the shape; where it is not
+below, a support point and nine numbers; up to four more for its plane, and 40 operations for each point of that; for
+each of its edges and corners a support point, and its page; 150 for each candidate that counts.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ from cardan._motion.collision.triangle_grid import (
     ground_of,
     on_levels,
 )
-from cardan._motion.collision.waiting import Queue, Row
+from cardan._motion.collision.waiting import Pending, Waiting
 from cardan._robot.geometry.shapes import Capsule, Cone, Cylinder, Ellipsoid, Geometry, Hull, Sphere, TriangleMesh
 from cardan._robot.geometry.support import box_about
 from cardan._robot.geometry.triangles import AROUND
@@ -104,20 +104,20 @@ def on_triangles(a: Geometry, X_a: SE3, b: TriangleMesh, X_b: SE3, reach: Scalar
         is_beside = logical_and(at.z - around.z <= level.high, at.z + around.z >= level.low)
         begin = Search(level.row(at.y - y) + zero, zero, zero, where(is_beside, last, -1.0))
 
-        def further(search: Search, low: Queue, near: Queue, kept: Any) -> Any:
+        def further(search: Search, low: Pending, near: Pending, kept: Any) -> Any:
             search, low = find_faces(
                 ground.faces, level, columns, search, low, lambda k: body.is_low(ground.faces.tops(k))
             )
             waiting = low, near, kept
             return search, *when(_is_any(low, near), lambda: _met(body, ground, *waiting), waiting)
 
-        def going(search: Search, low: Queue, near: Queue, kept: Any) -> Any:
+        def going(search: Search, low: Pending, near: Pending, kept: Any) -> Any:
             return logical_or(search.goes_on, _is_any(low, near))
 
         # Two faces at least are done with in each pass: there is room for all of their edges.
         total = ground.faces.total
-        queues = Queue.none(2 * AT_ONCE, zero), Queue.none(min(total, AT_ONCE), zero)
-        return repeat_while(max(total - 1, 1), going, further, begin, *queues, kept)[-1]
+        stacks = Pending.none(2 * AT_ONCE, zero), Pending.none(min(total, AT_ONCE), zero)
+        return repeat_while(max(total - 1, 1), going, further, begin, *stacks, kept)[-1]
 
     return list(on_levels(ground.faces, in_level, kept))
 
@@ -161,23 +161,23 @@ def most_of(a: Geometry) -> int:
 # --- features -------------------------------------------------------------------------------------------------------
 
 
-def _is_any(low: Queue, near: Queue) -> Any:
+def _is_any(low: Pending, near: Pending) -> Any:
     return logical_or(low.is_any, near.is_any)
 
 
-def _met(body: _Body, ground: Ground, low: Queue, near: Queue, kept: Any) -> tuple[Queue, Queue, Any]:
+def _met(body: _Body, ground: Ground, low: Pending, near: Pending, kept: Any) -> tuple[Pending, Pending, Any]:
     """Return the faces that wait still, and the candidates that are kept of these and those on some of the faces.
 
     Of the faces, some are not below the shape, and some may be within reach. Edges and corners do not wait longer.
     """
     owners = ground.edges, ground.corners
-    edges, corners = (Queue.none(2 * own.most if own else 1, body.zero) for own in owners)
+    edges, corners = (Pending.none(2 * own.most if own else 1, body.zero) for own in owners)
 
-    def look(face: Row, near: Queue) -> Queue:
+    def look(face: Waiting, near: Pending) -> Pending:
         is_apart = body.is_apart(ground.faces.face(face.number).nearest(body.deep))
         return near.with_one(logical_not(is_apart), face.number)
 
-    def on_face(row: Row, state: Any) -> Any:
+    def on_face(row: Waiting, state: Any) -> Any:
         face, kept = ground.faces.face(row.number), state[-1]
         n = body.X.rotation.transpose_apply(face.normal)
         found = candidates_above(body.shape, face.height(body.X.translation), n, body.reach)
@@ -205,7 +205,7 @@ def _met(body: _Body, ground: Ground, low: Queue, near: Queue, kept: Any) -> tup
     return low, near, kept
 
 
-def _with_all(waiting: Queue, own: OfFaces | None, face: Scalar, is_met: Any) -> Queue:
+def _with_all(waiting: Pending, own: OfFaces | None, face: Scalar, is_met: Any) -> Pending:
     """Return what waits, and the edges or corners of a face, if it is met."""
     if own is not None:
         first, end = own.range_of(face)
@@ -302,23 +302,23 @@ def _has_sides(a: Geometry) -> bool:
     return CONVEX_PAIRS.get((type(a), Capsule), CONVEX_PAIRS.get((Capsule, type(a)))) is flat_convex
 
 
-def _on_round_edges(body: _Body, edges: Features, found: Queue, kept: Any) -> Any:
+def _on_round_edges(body: _Body, edges: Features, found: Pending, kept: Any) -> Any:
     """Return the candidates that are kept of these and those of a shape without sides on edges."""
 
-    def on_edge(row: Row, kept: Any) -> Any:
+    def on_edge(row: Waiting, kept: Any) -> Any:
         own = _Edge.of(edges, row.number)
         return _with_each(kept, own.of_inside(body, _candidates(body, own.shape, own.pose)), body.size)
 
     return found.gone_through(on_edge, kept)[1]
 
 
-def _on_edges(body: _Body, edges: Features, found: Queue, kept: Any) -> Any:
+def _on_edges(body: _Body, edges: Features, found: Pending, kept: Any) -> Any:
     """Return the candidates that are kept of these and those on edges: of one point first, then of several."""
     nothing = Vector3(body.zero, body.zero, body.zero)
-    deep = Queue.none(len(found.rows), body.zero)
-    sides = Queue.none(len(found.rows), body.zero, Witness(body.zero, nothing, nothing, nothing))
+    deep = Pending.none(len(found.rows), body.zero)
+    sides = Pending.none(len(found.rows), body.zero, Witness(body.zero, nothing, nothing, nothing))
 
-    def along(row: Row, state: Any) -> Any:
+    def along(row: Waiting, state: Any) -> Any:
         (deep, sides, kept), own = state, _Edge.of(edges, row.number)
         gap, n, point, is_one, is_known = _along(body, own)
         is_known = logical_and(is_known, gap > -SHALLOW * (extent_of(body.shape) + own.half))
@@ -330,13 +330,13 @@ def _on_edges(body: _Body, edges: Features, found: Queue, kept: Any) -> Any:
         sides = sides.with_one(logical_and(is_met, logical_not(is_one)), row.number, known)
         return deep, sides, _with_each(kept, own.of_inside(body, [alone]), body.size)
 
-    def overlapped(row: Row, sides: Queue) -> Queue:
+    def overlapped(row: Waiting, sides: Pending) -> Pending:
         """Add an edge if a search finds that it is overlapped. Others are beyond their ends, as seen from the shape."""
         own = _Edge.of(edges, row.number)
         deepest = witness(body.shape, body.X, own.shape, own.pose, reach=0.0)
         return sides.with_one(deepest.gap < 0.0, row.number, deepest)
 
-    def on_sides(row: Row, kept: Any) -> Any:
+    def on_sides(row: Waiting, kept: Any) -> Any:
         own = _Edge.of(edges, row.number)
         several = manifold(body.shape, body.X, own.shape, own.pose, row.known)
         return _with_each(kept, own.of_inside(body, several), body.size)
@@ -362,7 +362,7 @@ def _is_corner_near(body: _Body, corners: Features, k: Scalar) -> Any:
     return _also(body.is_low([d.dot(at) for d in UPWARDS]), lambda: logical_not(body.is_apart(at)))
 
 
-def _on_corner(body: _Body, corners: Features, row: Row, kept: Any) -> Any:
+def _on_corner(body: _Body, corners: Features, row: Waiting, kept: Any) -> Any:
     """Return the candidates that are kept of these and that on a corner."""
     (at,), around = corners.vectors(row.number, 0, 1), corners.vectors(row.number, 3, AROUND + 1)
     (c,) = _candidates(body, Sphere(0.0), SE3(None, at))

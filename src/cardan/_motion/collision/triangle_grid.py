@@ -23,7 +23,7 @@ from cardan._algebra.scalar import clip, floor, logical_and, logical_or, maximum
 from cardan._algebra.spatial import Scalar, Vector3
 from cardan._motion.collision.candidate import FAR, select
 from cardan._motion.collision.known_tables import made_once
-from cardan._motion.collision.waiting import Queue
+from cardan._motion.collision.waiting import Pending
 from cardan._robot.geometry.shapes import TriangleMesh
 from cardan._robot.geometry.triangles import features_of
 
@@ -266,12 +266,12 @@ def find_faces(
     level: Level,
     columns: tuple[Scalar, Scalar],
     begun: Search,
-    found: Queue,
+    found: Pending,
     is_wanted: Callable[[Scalar], Any],
-) -> tuple[Search, Queue]:
+) -> tuple[Search, Pending]:
     """Return how far faces are looked through until no more of those that are asked for may wait, and those."""
 
-    def further(search: Search, found: Queue) -> tuple[Search, Queue]:
+    def further(search: Search, found: Pending) -> tuple[Search, Pending]:
         row, k, end, last = search
         is_over = k >= end
         begin, behind = grid.range_of(level, row, columns)
@@ -281,7 +281,7 @@ def find_faces(
             k = k + 1.0
         return Search(row, k, end, last), found
 
-    def going(search: Search, found: Queue) -> Any:
+    def going(search: Search, found: Pending) -> Any:
         return logical_and(search.goes_on, found.has_room(AT_ONCE))
 
     return repeat_while(grid.total + grid.rows, going, further, begun, found)
