@@ -12,7 +12,9 @@ from cardan._compiler.program.autodiff import jacobian_vector_product
 from cardan._compiler.program.value_numbering import merge_identities
 from cardan._compiler.targets import compile_program
 from cardan._compiler.targets.cuda.text import cuda_text
-from cardan._compiler.targets.llvm.plan import Lanes
+from cardan._compiler.targets.llvm import compiler
+from cardan._compiler.targets.llvm.lanes import Lanes
+from cardan._compiler.targets.llvm.target import LoadedCode
 from cardan._compiler.targets.llvm.text import llvm_text
 from cardan._compiler.targets.runner import Outline
 from cardan.errors import ParameterError, UnsupportedError
@@ -101,12 +103,22 @@ def test_numbers_beside_one_another_are_read_as_each_is(dtype, emitter, apart, m
     expected = evaluated(ROWS, "numpy", [x])
     for found, wanted in zip(evaluated(ROWS, "llvm", [x]), expected, strict=True):
         np.testing.assert_array_equal(found, wanted)
-    alone = compile_program(ROWS, "llvm")
-    whole = alone([x], len(x), np.dtype(dtype))
-    parts = [alone([x[k : k + 1]], 1, np.dtype(dtype)) for k in range(0, len(x), 7)]
-    for n, own in enumerate(whole if isinstance(whole, (tuple, list)) else [whole]):
-        ends = np.concatenate([part[n] if isinstance(part, (tuple, list)) else part for part in parts])
-        assert ends.tobytes() == np.ascontiguousarray(own[::7]).tobytes()
+    alone = [x[k : k + 1] for k in range(0, len(x), 40)]
+    for n, wanted in enumerate(expected):
+        one_by_one = np.concatenate([evaluated(ROWS, "llvm", [one])[n] for one in alone])
+        np.testing.assert_array_equal(one_by_one, wanted[::40])
+
+
+@pytest.mark.parametrize("scalar", ["double", "float"])
+@pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
+def test_numbers_beside_one_another_are_read_in_every_width(width, scalar, monkeypatch):
+    dtype = np.dtype(np.float64 if scalar == "double" else np.float32)
+    monkeypatch.setattr(compiler, "host_lanes", lambda _: Lanes(width, scalar))
+    x = np.stack([np.arange(111), 9 * np.arange(111)], 1).astype(dtype)
+    found = [np.empty((len(x), array.size), dtype) for array in ROWS.outputs]
+    LoadedCode(compiler.compile_program(ROWS, dtype), "")([x], found, 0, len(x), passes=0)
+    for own, wanted in zip(found, evaluated(ROWS, "numpy", [x]), strict=True):
+        np.testing.assert_array_equal(own, wanted)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
