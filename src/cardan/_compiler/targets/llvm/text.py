@@ -220,7 +220,8 @@ class _Calls(_PlanWriter):
     def rows_of_tables(self) -> dict[tuple[int, tuple[int, ...]], list[list[int]]]:
         """Return the places of indices and results, by table and offsets, of numbers that are beside one another.
 
-        Their indices are sums of one value and known numbers. Of a longer table sums may be rounded to another entry.
+        Their indices are sums of one value and known numbers. At least half of what is between them is asked for. Of a
+        longer table sums may be rounded to another entry.
         """
         ops, numbers = self.plan.joined.ops, self.plan.numbers
         alike: dict[tuple[int, Any], dict[float, tuple[int, int]]] = {}
