@@ -19,6 +19,7 @@ print(time.process_time() - started)
 _FIRST_CALL = """
 import sys, time, warnings
 import numpy as np
+began = time.process_time()
 import cardan
 warnings.simplefilter("ignore")
 model = cardan.load(open(sys.argv[1]).read(), base=sys.argv[2])
@@ -26,7 +27,8 @@ function = getattr(cardan, sys.argv[3])
 q, v = model.random_configuration(seed=0), np.zeros(model.nv)
 started = time.process_time()
 function(model, q, v, v)
-print(time.process_time() - started)
+ended = time.process_time()
+print(ended - started, ended - began)
 """
 FIRST = {"inverse_dynamics": "first_call_s", "forward_dynamics_derivatives": "first_derivatives_s"}
 """Functions, and the names of their first call's time."""
@@ -38,16 +40,22 @@ def import_seconds(runs: int) -> float:
 
 
 def first_call(robot: Robot, runs: int) -> dict[str, float]:
-    """Return processor seconds of the first call in a new process of programs that are in the disk cache."""
+    """Return processor seconds of the first call in a new process of programs that are in the disk cache.
+
+    The time until there is a result, `ready_s`, is that of importing cardan, loading the robot and the first call.
+    """
     with tempfile.TemporaryDirectory() as place:
         file = Path(place, "robot.urdf")
         file.write_text(robot.urdf)
-        return {what: _first(str(file), robot.base, name, runs) for name, what in FIRST.items()}
+        found = {what: _first(str(file), robot.base, name, runs) for name, what in FIRST.items()}
+    return {what: first for what, (first, _) in found.items()} | {"ready_s": found["first_call_s"][1]}
 
 
-def _first(file: str, base: str, name: str, runs: int) -> float:
+def _first(file: str, base: str, name: str, runs: int) -> tuple[float, ...]:
     found = [_in_new_process(_FIRST_CALL, file, base, name) for _ in range(runs + 1)]
-    return min(float(line) for line in found[1:])  # the first fills the cache
+    return tuple(
+        map(min, zip(*(map(float, line.split()) for line in found[1:]), strict=True))
+    )  # the first fills the cache
 
 
 def _in_new_process(code: str, *words: str) -> str:

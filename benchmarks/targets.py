@@ -123,6 +123,7 @@ TARGETS = (
     Target("compile, derivatives", "processor time", 2, 1.6, longest_compile(True), "s"),
     Target("first call, new process, cached", "processor time", 0.006, 0.01, startup("first_call_s"), "s"),
     Target("... forward dynamics derivatives", "processor time", None, 0.015, startup("first_derivatives_s"), "s"),
+    Target("... import and loading included", "processor time", None, None, startup("ready_s"), "s"),
     Target("import cardan over numpy", "processor time", 0.055, None, startup("import_s"), "s"),
 )
 
