@@ -103,7 +103,17 @@ class Source(ABC):
 
     signature: Signature
     returns: Shape | None = None
-    known: Any = None  # a `Known`; none, for most
+    _known: Any = None
+
+    @property
+    def known(self) -> Any:
+        """What is known of its derivatives, a `Known`; None for most. It may be noted in a module not yet imported."""
+        note_derivatives()
+        return self._known
+
+    @known.setter
+    def known(self, known: Any) -> None:
+        self._known = known
 
     @abstractmethod
     def traced(self, model: Model, names: tuple[str, ...], options: Options, order: int = 0) -> Traced:
@@ -299,7 +309,6 @@ class Kernel(Source):
     def _run(
         self, model: Model, arrays: Mapping[str, Any], options: Options, called: bool = False
     ) -> tuple[Form, list[np.ndarray]]:
-        note_derivatives()
         inputs = {n: arrays[n] for n in model.inputs}
         # a configuration alone moves along the tangent anyway: there is no more to know
         known = self.known if called or self.returns != ("nq",) else None

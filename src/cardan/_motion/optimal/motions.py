@@ -210,14 +210,13 @@ class Motions:
         diagonal[alone : model.nv] = found[0, 0, alone:]
         return {"moves": found, "diagonal": diagonal}
 
-    def _rates(self, model: Model, given: Mapping[str, Any]) -> Knots:
-        """Dynamics to first and costs to second order, from arrays by name; of v alone where q follows from it."""
+    def _rates(self, model: Model, given: Mapping[str, Any], first: int = 0) -> Knots:
+        """Dynamics to first and costs to second order, from arrays by name; with first = 1, rows of v alone."""
         names, n = (*STATE, self.control), self.n
         rates = derivative(self._next, names) if self.has_gaps else derivative(self.step, names, tangent=(0,))
         by, g = called(rates, model, given), np.concatenate(called(gradient(self.cost, names), model, given))
         H = _blocks(called(hessian(self.cost, names), model, given))
-        rows = range(bool(self.blocks), 2)
-        A, B = _blocks([[by[j][i] for j in range(2)] for i in rows]), np.concatenate([by[2][i] for i in rows])
+        A, B = _blocks([[by[j][i] for j in range(2)] for i in range(first, 2)]), np.concatenate(by[2][first:])
         return Knots(A, B, H[:n, :n], H[n:, :n], H[n:, n:], g[:n], g[n:])
 
     def _last_rates(self, model: Model, given: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -225,10 +224,18 @@ class Motions:
         return _blocks(called(curve, model, given)), np.concatenate(called(slope, model, given))
 
     @cached_property
+    def expansion(self) -> ByName:
+        return ByName.of(named(self._rates, shapes_of(self.model, self.step, self.cost)), self.model)
+
+    @cached_property
+    def last_expansion(self) -> ByName:
+        return ByName.of(named(self._last_rates, shapes_of(self.model, self.final_cost)), self.model)
+
+    @cached_property
     def expansions(self) -> Program:
         def expansion(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
             arrays = self._read(given)
-            return arranged(self._rates(model, arrays), symbols) | self._moved(model, arrays)
+            return arranged(self._rates(model, arrays, bool(self.blocks)), symbols) | self._moved(model, arrays)
 
         return self._program(expansion, *("after",) * self.has_gaps)
 
