@@ -66,6 +66,9 @@ def jacobian(of: Function, model: Model, wrt: Sequence[str], names: Sequence[str
     return _made("jacobian", of, model, wrt, names, options, [])
 
 
+WAYS = {"pushed": pushed, "pulled": pulled, "jacobian": jacobian}
+
+
 def extra_names(of: Function) -> tuple[str, ...]:
     """Return what the directions or weights of a plain derivative are called, in order."""
     source = of.made_from

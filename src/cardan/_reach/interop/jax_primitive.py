@@ -25,7 +25,7 @@ from cardan._compiler.targets.llvm.image import LOCK
 from cardan._compiler.targets.llvm.target import MANY, few_states
 from cardan._compiler.targets.llvm.xla import Handler, words_of
 from cardan._dynamics.call.function import Function
-from cardan._dynamics.call.plain import extra_names, jacobian, pulled, pushed
+from cardan._dynamics.call.plain import WAYS, Way, extra_names
 from cardan._dynamics.call.results import Form
 from cardan._dynamics.call.signature import Options
 from cardan._robot.model import Model
@@ -56,9 +56,7 @@ class Call:
         cores = function.interface.cores(model)
         self.inputs = {n: cores[n] for n in names}
         self._outputs = outputs
-        self._pushed: dict[tuple[str, ...], Call] = {}
-        self._pulled: dict[tuple[str, ...], Call] = {}
-        self._jacobian: dict[tuple[str, ...], Call] = {}
+        self._derived: dict[tuple[Way, tuple[str, ...]], Call] = {}
         self._run: dict[np.dtype, Any] = {}
 
     def __repr__(self) -> str:
@@ -77,27 +75,18 @@ class Call:
     def form(self) -> Form:
         return self.compiled.form
 
-    def pushed(self, wrt: tuple[str, ...]) -> Call:
-        """Return the call of the results' rates, for arrays that move; see `functions/plain.py`."""
-        if wrt not in self._pushed:
-            function = pushed(self.function, self.model, wrt, self.names, self.options)
-            directions = dict(zip(extra_names(function), wrt, strict=True))
-            names = function.interface.order(self.model, {*self.names, *directions})
-            self._pushed[wrt] = Call(function, self.model, names, (), self.outputs, (self, directions))
-        return self._pushed[wrt]
-
-    def pulled(self, wrt: tuple[str, ...]) -> Call:
-        if wrt not in self._pulled:
-            function = pulled(self.function, self.model, wrt, self.names, self.options)
-            names = function.interface.order(self.model, {*self.names, *extra_names(function)})
-            self._pulled[wrt] = Call(function, self.model, names, (), [Array(n, self.inputs[n]) for n in wrt])
-        return self._pulled[wrt]
-
-    def jacobian(self, wrt: tuple[str, ...]) -> Call:
-        if wrt not in self._jacobian:
-            function = jacobian(self.function, self.model, wrt, self.names, self.options)
-            self._jacobian[wrt] = Call(function, self.model, self.names, ())
-        return self._jacobian[wrt]
+    def derived(self, way: Way, wrt: tuple[str, ...]) -> Call:
+        """Return the call of the results' rates, of gradients, or of Jacobians by some arrays; see `call/plain.py`."""
+        if (way, wrt) not in self._derived:
+            function = WAYS[way](self.function, self.model, wrt, self.names, self.options)
+            extra, outputs, made_of = extra_names(function), None, None
+            if way == "pushed":
+                outputs, made_of = self.outputs, (self, dict(zip(extra, wrt, strict=True)))
+            if way == "pulled":
+                outputs = [Array(n, self.inputs[n]) for n in wrt]
+            names = function.interface.order(self.model, {*self.names, *extra})
+            self._derived[way, wrt] = Call(function, self.model, names, (), outputs, made_of)
+        return self._derived[way, wrt]
 
     def serves_jacobian(self, still: Set[str], directions: int) -> bool:
         """Return whether rates along many directions at one state are a known Jacobian times these."""
@@ -170,7 +159,7 @@ def _batched(
 def _by_jacobian(call: Call, values: Mapping[str, Any], dtype: np.dtype) -> list[Any]:
     """The rates along many directions, of which each is a row of an array more: one Jacobian times all of them."""
     before, owners = call.made_of or (call, {})
-    J = iter(before.jacobian(tuple(owners.values())).bind(values, dtype))
+    J = iter(before.derived("jacobian", tuple(owners.values())).bind(values, dtype))
     rates: list[Any] = [0.0] * len(call.outputs)
     for name in owners:
         for k, y in enumerate(call.outputs):
@@ -188,7 +177,7 @@ def _moved(
     """The results, and their rates as those arguments move whose direction is not known to be 0."""
     values = dict(zip(call.names, arrays, strict=True))
     moving = {n: d for n, d in zip(call.names, directions, strict=True) if type(d) is not ad.Zero}
-    along = call.pushed(tuple(moving))
+    along = call.derived("pushed", tuple(moving))
     _, owners = along.made_of or (call, {})
     rates = along.bind(values | {n: moving[owner] for n, owner in owners.items()}, dtype)
     return call.bind(values, dtype), rates
@@ -201,9 +190,9 @@ def _transposed(weights: Sequence[Any], *arrays: Any, call: Call, dtype: np.dtyp
     given = [ad.instantiate_zeros(w) for w in weights]
     before, owners = call.made_of or (call, {})
     if linear == tuple(n for n in call.names if n in owners):  # of a rate: the function itself, pulled
-        back = before.pulled(tuple(owners[n] for n in linear))
+        back = before.derived("pulled", tuple(owners[n] for n in linear))
     else:  # it is linear in these: its gradient is the same wherever they are
-        back = call.pulled(linear)
+        back = call.derived("pulled", linear)
         values |= {n: ad.instantiate_zeros(ad.Zero(values[n].aval)) for n in linear}
     values |= zip(extra_names(back.function), given, strict=True)
     found = dict(zip(linear, back.bind(values, dtype), strict=True))

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from threading import RLock
-from typing import Any, Literal
+from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -21,7 +21,7 @@ from cardan._compiler.runtime.extras import package
 from cardan._dynamics.call.arguments import broadcast, check_core
 from cardan._dynamics.call.compiled import Bound, bound
 from cardan._dynamics.call.function import Function
-from cardan._dynamics.call.plain import extra_names, pulled, pushed
+from cardan._dynamics.call.plain import WAYS, Way, extra_names
 from cardan._dynamics.call.results import Form
 from cardan._dynamics.call.signature import Options
 from cardan._reach.interop import on_device
@@ -99,7 +99,6 @@ def called_bound(bound: Bound, arrays: Sequence[Any], out: Any) -> Any:
 #
 # Wrapped functions hold their programs, and these their derivatives; nothing else does, so what is dropped is freed.
 
-Way = Literal["pushed", "pulled"]
 THEN, BY = " | ", " by "
 
 
@@ -134,8 +133,7 @@ class Derived:
     """A plain derivative of a program by some of its arrays, with a `program` of its own."""
 
     def __init__(self, of: Program, way: Way, wrt: Sequence[int], name: str) -> None:
-        make = pushed if way == "pushed" else pulled
-        function = make(of.function, of.model, [of.names[k] for k in wrt], of.names, of.options)
+        function = WAYS[way](of.function, of.model, [of.names[k] for k in wrt], of.names, of.options)
         extra = extra_names(function)
         names = function.interface.order(of.model, {*of.names, *extra})
         self._order = [[*of.names, *extra].index(n) for n in names]
