@@ -16,7 +16,7 @@ from cardan._motion.crowd.kinds import kinds_of
 from cardan._motion.crowd.tables import BITS, MASK
 from cardan.description import Box, Capsule, Hull, Plane, Shape, Sphere
 from cardan.errors import UnsupportedError
-from cardan.joints import Fixed, FreeFlyer, Revolute, Universal
+from cardan.joints import Fixed, FreeFlyer, Mimic, Revolute, Universal
 from cardan.solvers import Featherstone
 from representatives import represented
 from robots_data import urdf_files
@@ -815,14 +815,18 @@ def test_a_robot_that_touches_itself_is_the_same_among_others_that_do_not(touchi
 
 
 @pytest.mark.slow
-def test_joints_of_several_hinges_have_room(touching_arms):
-    """It holds for many steps, and hangs on nothing else."""
-    joint = Universal((0, 1, 0), (1, 0, 0))
+@pytest.mark.parametrize(
+    ("joint", "bent"),
+    [(Universal((0, 1, 0), (1, 0, 0)), 2.3), (Mimic(Revolute((0, 1, 0)), "j1"), 1.7)],
+    ids=["in one place", "as one"],
+)
+def test_joints_of_several_hinges_have_room(touching_arms, joint, bent):
+    """It holds for many steps, and hangs on nothing else. Hinges are in one place, or share a coordinate."""
     world, rng = arm(joint).world(ground=True, self_collision=True), np.random.default_rng(1)
     tables, forgetful, program = (Featherstone(world, DT, tables=tables) for tables in (True, True, False))
     state = world.state(8)
-    state.q = [0.0, 2.3, 2.3, 0.0] + 0.1 * rng.normal(size=(8, 4))
-    state.v = 0.1 * rng.normal(size=(8, 4))
+    state.q = np.array([0.0, bent, bent, 0.0])[: world.model.nq] + 0.1 * rng.normal(size=(8, world.model.nq))
+    state.v = 0.1 * rng.normal(size=(8, world.model.nv))
     listed = known = 0
     for _ in range(60):
         after, expected = tables.step(state), program.step(state)

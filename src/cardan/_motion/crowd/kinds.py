@@ -185,13 +185,17 @@ def _placed(kind: Kind, whole: bool) -> Model:
 
 
 def hinges_of(model: Model) -> Sequence[Node]:
-    """Return all nodes of a tree but its root, if they are hinges or several in one, and coordinates are in a row."""
+    """Return all nodes of a tree but its root, if they are hinges or several in one, and coordinates are in a row.
+
+    Nodes may share coordinates, as fingers of a gripper do.
+    """
     _, *others = model.nodes
     if not all(node.parent >= 0 and turns_in_place(node.joint) for node in others):
         return ()
     others.sort(key=lambda node: node.v)
-    both = [[i for node in others for i in getattr(node, key)] for key in ("q", "v")]
-    return others if all(own == list(range(own[0], own[0] + len(own))) for own in both if own) else ()
+    own = sorted({both for node in others for both in zip(node.v, node.q, strict=True)})
+    in_a_row = [(own[0][0] + k, own[0][1] + k) for k in range(len(own))]
+    return others if own == in_a_row else ()
 
 
 def turns_in_place(joint: Joint) -> bool:
