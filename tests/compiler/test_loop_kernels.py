@@ -17,9 +17,11 @@ from cardan._compiler.kernels import (
     Record,
     RowProgram,
     aligned_empty,
+    are_positive,
     count_ones,
     floor,
     fma,
+    greater,
     kernel,
     lowest_one,
     run,
@@ -96,6 +98,21 @@ def columns(C, A, n):
             C[b, j, 7] += 1.0
 
 
+@kernel(x=LANES[:, 3], n=INT, returns=INT)
+def entries(x, n):
+    count = 0
+    for k in range(n):
+        x[k, 2] = greater(abs(x[k, 0]), sqrt(abs(x[k, 1])))
+        count += 1 if are_positive(x[k, 0]) else 0
+    return count
+
+
+@kernel(x=LANES[:], returns=REAL)
+def least_of_vectors(x):
+    x[0] = min(x[0], x[1])
+    return 0.0
+
+
 @kernel(a=F64[:], first=INT, n=INT, returns=REAL)
 def own_array(a, first, n):
     squares = scratch(2, 2)
@@ -160,6 +177,21 @@ def test_multiply_adds_are_rounded_once():
 def test_vectors_of_eight():
     rng = np.random.default_rng(1)
     check(columns, rng.normal(size=(3, 2, 8)), rng.normal(size=(3, 2, 8)), 3)
+
+
+def test_functions_of_the_entries_of_vectors():
+    """One NaN is not positive, nor greater than a number; -0 is not negative."""
+    x = np.random.default_rng(2).normal(size=(5, 3, 8))
+    x[0] = np.abs(x[0])
+    x[1, 0], x[2, 0], x[3, :2, 4] = 1.0, -0.0, np.nan
+    x[2, 0, 7], x[4, 1, 3] = 1e308, np.nan
+    check(entries, x, 5)
+    (count, (found,)), _ = both(entries, x, 5)
+    assert count == 3
+    assert np.isnan(found[3, 2, 4])
+    assert found[4, 2, 3] == abs(x[4, 0, 3])
+    with pytest.raises(TargetError, match="greater"):
+        least_of_vectors(x[0, :2])
 
 
 class Things(Record):

@@ -6,11 +6,23 @@ tested as Python, and are compiled to do the same.
 """
 
 from cardan._compiler.kernels.kernel import Kernel, kernel
-from cardan._compiler.kernels.language import count_ones, floor, fma, lowest_one, run, scratch, sqrt, tail
+from cardan._compiler.kernels.language import (
+    are_positive,
+    count_ones,
+    floor,
+    fma,
+    greater,
+    lowest_one,
+    run,
+    scratch,
+    sqrt,
+    tail,
+)
 from cardan._compiler.kernels.record import Record, RowProgram, aligned_empty
 from cardan._compiler.kernels.types import F64, I32, I64, INT, LANES, PROGRAM, REAL, TRUTH, WIDTH
 
 __all__ = [
     "F64", "I32", "I64", "INT", "LANES", "PROGRAM", "REAL", "TRUTH", "WIDTH", "Kernel", "Record", "RowProgram",
-    "aligned_empty", "count_ones", "floor", "fma", "kernel", "lowest_one", "run", "scratch", "sqrt", "tail",
+    "aligned_empty", "are_positive", "count_ones", "floor", "fma", "greater", "kernel", "lowest_one", "run", "scratch",
+    "sqrt", "tail",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 
 from cardan._compiler.kernels.types import WIDTH
 
-floor, sqrt = math.floor, math.sqrt
+floor = math.floor
 PROGRAMS: WeakValueDictionary[int, Any] = WeakValueDictionary()
 """Programs by the addresses that kernels know them by."""
 
@@ -28,6 +28,21 @@ def fma(a: Any, b: Any, c: Any) -> Any:
         return float(exact) if exact else a * b + c
     except OverflowError:
         return math.inf if exact > 0 else -math.inf
+
+
+def sqrt(x: Any) -> Any:
+    """Return the square root of a number, or of each entry of a vector."""
+    return np.sqrt(x) if isinstance(x, np.ndarray) else math.sqrt(x)
+
+
+def greater(a: Any, b: Any) -> Any:
+    """Return the greater entries of two vectors, and those of the first where one is NaN."""
+    return np.where(b > a, b, a)
+
+
+def are_positive(x: Any) -> bool:
+    """Return whether no entry of a vector is negative or NaN."""
+    return bool((x >= 0.0).all())
 
 
 def scratch(*shape: int) -> Any:

@@ -6,7 +6,7 @@ What a kernel may say:
     for i in range(...), while, if, break, continue, return
     + - * / // % & | ^ << >> on whole numbers, + - * / on doubles and vectors; comparisons, and, or, not, a if b else c
     min, max, abs, int, float, sqrt, floor, fma, count_ones, lowest_one, scratch, tail, run;
-    other kernels; numbers of the module
+    greater, are_positive of vectors; other kernels; numbers of the module
 
 An array indexed by fewer numbers than it has dimensions is a view of a row. Arrays given to one call do not overlap.
 Sums and products stay as they are written: a multiply-add is one where it is called `fma`, so that bits are the same on
@@ -500,7 +500,7 @@ class Translator(CodeWriter):
         return Value(a.kind, self.emit(f"call {kind} @llvm.fma.{suffix}({given})"))
 
     def call_sqrt(self, x: ast.expr) -> Value:
-        return Value(REAL, self.emit(f"call double @llvm.sqrt.f64(double {self.number(x, REAL)})"))
+        return self.of_reals("sqrt", self.value(x))
 
     def call_floor(self, x: ast.expr) -> Value:
         down = self.emit(f"call double @llvm.floor.f64(double {self.number(x, REAL)})")
@@ -520,7 +520,14 @@ class Translator(CodeWriter):
         kind, name = self.value(x)
         if kind is INT:
             return Value(INT, self.emit(f"call i64 @llvm.abs.i64(i64 {name}, i1 false)"))
-        return Value(REAL, self.emit(f"call double @llvm.fabs.f64(double {name})"))
+        return self.of_reals("fabs", Value(kind, name))
+
+    def of_reals(self, name: str, x: Value) -> Value:
+        """Write a function of doubles, alone or in a vector."""
+        if x.kind not in (REAL, VECTOR):
+            self.fail(f"{name} of {x.kind!r}")
+        suffix = "f64" if x.kind is REAL else f"v{WIDTH}f64"
+        return Value(x.kind, self.emit(f"call {llvm(x.kind)} @llvm.{name}.{suffix}({llvm(x.kind)} {x.name})"))
 
     def call_count_ones(self, x: ast.expr) -> Value:
         return Value(INT, self.emit(f"call i64 @llvm.ctpop.i64(i64 {self.number(x, INT)})"))
@@ -537,9 +544,20 @@ class Translator(CodeWriter):
     def extreme(self, how: str, left: ast.expr, right: ast.expr) -> Value:
         """Write Python's min or max: the second if it is less (or greater), else the first."""
         a, b = self.alike(self.value(left), self.value(right))
+        if a.kind is VECTOR:
+            self.fail("min or max of vectors: greater is of these")
         comparison = f"fcmp o{how} double" if a.kind is REAL else f"icmp s{how} i64"
         better = self.emit(f"{comparison} {b.name}, {a.name}")
         return Value(a.kind, self.emit(f"select i1 {better}, {llvm(a.kind)} {b.name}, {llvm(a.kind)} {a.name}"))
+
+    def call_are_positive(self, x: ast.expr) -> Value:
+        own = self.emit(f"fcmp oge {llvm(VECTOR)} {self.number(x, VECTOR)}, zeroinitializer")
+        return Value(TRUTH, self.emit(f"call i1 @llvm.vector.reduce.and.v{WIDTH}i1(<{WIDTH} x i1> {own})"))
+
+    def call_greater(self, left: ast.expr, right: ast.expr) -> Value:
+        a, b = map(self.vector, self.alike(self.value(left), self.value(right)))
+        better, kind = self.emit(f"fcmp ogt {llvm(VECTOR)} {b.name}, {a.name}"), llvm(VECTOR)
+        return Value(VECTOR, self.emit(f"select <{WIDTH} x i1> {better}, {kind} {b.name}, {kind} {a.name}"))
 
 
 def _fits(given: Type, wanted: Type) -> bool:
