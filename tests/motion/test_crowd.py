@@ -699,6 +699,50 @@ def test_what_a_humanoid_of_hulls_knows_of_steps_before_loses_no_contact(one_thr
     assert pushed >= 2
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "name", ["g1_29dof_rev_1_0.urdf", "talos_full_v2.urdf", "anymal.urdf", "allegro_right_hand.urdf"]
+)
+def test_bounds_of_gaps_are_below_the_gaps_of_all_pairs(one_thread, name, dtype):
+    """Gaps are those of `clearance`. No pair is as near as its margin before or after a step without a look."""
+    file = next((file for file in urdf_files() if file.name == name), None)
+    if file is None:
+        pytest.skip("example-robot-data is not installed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of coarse hulls
+        base = None if name.startswith("allegro") else "floating"
+        world = cardan.load_mechanism(file).world(base, self_collision=True)
+    solver, rng = Featherstone(world, 2e-3, tables=True), np.random.default_rng(0)
+    state = world.state(16, dtype=dtype)
+    state.v = np.logspace(-1.0, 0.5, 16)[:, None] * rng.normal(size=(16, world.model.nv))
+    known = close = 0
+    for _ in range(40):
+        after = solver.step(state)
+        (engine,) = chain(*solver._by_tables._idle.values())
+        c = engine.c
+        shapes = np.sort(np.stack([(c.inner >> BITS) & MASK, c.inner & MASK], axis=1))
+        before, then = (
+            np.asarray(cardan.clearance(world, s.q.astype(float)).distance)[:, world.pairs.rules.numbers(shapes)]
+            for s in (state, after)
+        )
+        margin, with_skin = c.inner_margin.reshape(2, -1)
+        is_apart = (c.tree_apart == 1) & (after.residual == 0.0)
+        assert (np.minimum(before, then)[is_apart] > margin).all()
+        for t in np.flatnonzero(c.tree_apart == 0):
+            first = t * c.inner_count
+            own = slice(first, first + c.tree_close[t])
+            is_close = np.isin(np.arange(c.inner_count), c.close_pair[own])
+            gaps = np.maximum(before[t, is_close], 0.0)  # how deep two hulls are may be along another way out
+            assert (c.close_gap[own] <= gaps + 1e-6 * c.inner_extent[is_close]).all()
+            assert (before[t, ~is_close] > with_skin[~is_close]).all()
+            close += c.tree_close[t]
+        known += is_apart.sum()
+        state = after
+    assert known > 60
+    assert close > 60
+
+
 @pytest.mark.slow
 def test_shapes_are_at_least_as_far_apart_as_along_the_way_of_a_search_before(one_thread, monkeypatch):
     """Along what a search found in one place, hulls are measured in another; other shapes by the boxes about them."""
@@ -728,7 +772,7 @@ def test_shapes_are_at_least_as_far_apart_as_along_the_way_of_a_search_before(on
 def forget(solver):
     """Let a solver forget for how long robots are apart from themselves, and how far."""
     for engine in chain(*solver._by_tables._idle.values()):
-        engine.c.hinge_room[...], engine.c.inner_gap[...], engine.c.inner_way[...] = -1.0, -1e300, 0.0
+        engine._forget_pairs()
 
 
 def folded(world, gap):

@@ -12,7 +12,6 @@ from cardan._algebra.errors import UnsupportedError
 from cardan._compiler.kernels import RowProgram
 from cardan._motion.crowd.contact_rows import ContactRows
 from cardan._motion.crowd.grid import LEVELS
-from cardan._motion.crowd.itself import BEYOND
 from cardan._motion.crowd.kept import NOBODY, NOTHING, KeptImpulses
 from cardan._motion.crowd.layout import Layout, Scene, starts_of
 from cardan._motion.crowd.maximal_rows import leaving_program, moved_program
@@ -88,8 +87,8 @@ class Engine:
 
     def _add_trees(self) -> None:
         c, layout = self.c, self.layout
-        c.allocate(c.numbers_q, "q_rows", "q_after", "looked_q")
-        c.allocate(c.numbers_v, "hinge_room", "hinge_speed", "hinge_moved")
+        c.allocate(c.numbers_q, "q_rows", "q_after", "looked_q", "far_q")
+        c.allocate(c.numbers_v, "hinge_room", "far_room", "hinge_speed")
         c.allocate(c.numbers_v, "effort", "position", "velocity")
         c.allocate(c.numbers_v, "v_rows", "v_after", "a_rows", "effort_rows", "position_rows", "velocity_rows")
         c.allocate(c.numbers_v, "coriolis_rows", "tau_rows", "W_rows")
@@ -101,7 +100,7 @@ class Engine:
         c.allocate(layout.first_borne[-1], "borne", "borne_first", "asked", "moved")
         c.allocate(layout.first_ball[-1], "listed_balls", "looked_pose", "looked_ball")
         c.allocate(c.trees, "tree_sound", "tree_error", "tree_alone", "tree_coupled", "tree_residual", "tree_slack")
-        c.allocate(c.trees, "tree_met", "tree_near", "tree_apart", "tree_time")
+        c.allocate(c.trees, "tree_met", "tree_near", "tree_apart", "tree_time", "tree_close", "tree_flag")
         c.allocate(c.trees, "tree_touched", "run_rows")
         c.allocate(c.trees, "rest", "rest_woken", "tree_pushed", "tree_placed")
         c.allocate(c.numbers_q, "rest_q")
@@ -109,7 +108,7 @@ class Engine:
         c.allocate(c.trees, "colours_of")
         self._name_arrays()
         begin = "effort", "position", "velocity", "wrenches", "line", "armature", "before", "tree_error", "free"
-        known = "tree_met", "tree_apart", "tree_touched", "looked_q"
+        known = "tree_met", "tree_apart", "tree_touched", "looked_q", "far_q"
         for name in (*begin, *known, "rest", "rest_woken", "tree_placed"):
             getattr(c, name)[...] = 0
         rows = c.kind_rows.tolist()
@@ -203,8 +202,9 @@ class Engine:
     def _forget_pairs(self) -> None:
         """Know nothing of how far robots are apart from themselves."""
         c = self.c
-        c.allocate(self.worlds * c.inner_count, "inner_gap", "inner_way")
-        c.inner_gap[...], c.inner_way[...], c.hinge_room[...] = -BEYOND, 0.0, -1.0
+        c.allocate(self.worlds * c.inner_count, "inner_way", "close_pair", "close_gap")
+        c.inner_way[...], c.tree_close[...] = 0.0, 0
+        c.hinge_room[...] = c.far_room[...] = -1.0
 
     # --- lists ---
 

@@ -6,13 +6,15 @@ between their nodes, and no point of theirs is further from an axis than L_j:
 
     |change of d| <= sum L_j |change of q_j|
 
-1. Of each pair a lower bound of d is kept. A look takes from it what hinges have moved since the one before.
-2. A pair whose bound is not enough for some steps is measured: by balls, by boxes, then by how far its shapes are apart
-   now along the way that its last search found. If need be it is searched for. Each proves what a search would find,
-   so a step hangs on the state alone.
-3. Then the robot is apart for the shortest time that a pair takes to close. In it each hinge has *room*: what it moves
-   at its speed. There is no look before one has used its room, with `horizon` steps at its velocity before or after.
-4. If a pair could close in this step, the law of its contact says whether it does (`tried`).
+1. All pairs are read seldom, by balls and boxes. Those that could close before hinges have turned far are *close*
+   (`close_pairs.py`). No other could, as long as no hinge has used the *room* that it has for that.
+2. Of each close pair a lower bound of d is kept. A look takes from it what hinges have moved since the one before.
+3. If that is less than the others allow, the pair is measured: by how far its shapes are apart now along the way that
+   its last search found. If need be it is searched for. Each proves what a search would find, so a step hangs on the
+   state alone.
+4. Then the robot is apart for the shortest time that a pair takes to close. What each hinge moves at its speed in that
+   time is its room until the next look, with `horizon` steps at its velocity before or after.
+5. If a pair could close in this step, the law of its contact says whether it does (`tried`).
 
 `horizon` covers that friction pushes apart what slips: v_n - mu |v_t| >= -sqrt(1 + mu^2) |v|.
 
@@ -20,58 +22,39 @@ Of a robot that may meet others in this step the velocity after it is not known.
 as of two bodies, from a skin on (`touching.py`).
 
 Source: Schwarzer, Saha and Latombe, Exact collision checking of robot paths (2004), for the bound on motion.
-Cost: a step alone and 5 operations a hinge. A look takes 7 operations for each pair, boxes of few, of very few 6 for
-each vertex, seldom a search.
+Cost: a step alone and 5 operations a hinge. A look takes 10 operations for each close pair, of few 6 for each vertex,
+seldom a search. To read all pairs takes 12 operations for each, and boxes of what balls do not part.
 """
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, I32, INT, REAL, TRUTH, kernel, run, sqrt, tail
+from cardan._compiler.kernels import F64, INT, REAL, TRUTH, kernel, run, tail
 from cardan._motion.contact.touching import SKIN
 from cardan._motion.crowd.batches import add_key, copy, end_of_kind, gather_pair, order_keys, run_pairs
+from cardan._motion.crowd.close_pairs import (
+    BEYOND,
+    gather_alike,
+    keep_bounds,
+    list_close,
+    number_of,
+    speed_of_paths,
+    sum_paths,
+    time_of_far,
+)
 from cardan._motion.crowd.tables import APART, BITS, MASK, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
 SOON, LATER, FURTHER = 1.0, 6.0, 24.0
-"""Steps beside `horizon`. A pair is measured if its bound is not enough for `LATER`, or until another pair may close.
+"""Steps beside `horizon`. A pair is searched for if it could close in `LATER`, or in `SOON` if it was once.
 
-It is searched for if it is still not enough, for `SOON` if it was once. A search ends at what is enough for `FURTHER`.
+A search ends at what is enough for `FURTHER`.
 """
-SLOW, STILL = 0.1, 1e-4
-"""How fast a hinge counts at least: of the fastest, and at all [rad/s]."""
-GROUP = 16
-"""Robots that are looked at together: where their shapes are stays near the processor."""
-BEYOND = 1e300
+LOOKING, LISTING = 1, 2
+"""Flags of robots: they are to be looked at; all of their pairs are to be read before."""
 
 
 # --- how far two shapes are apart, at least ---------------------------------------------------------------------------
-
-
-@kernel(A=F64[12], a=F64[3], half_a=F64[3], B=F64[12], b=F64[3], half_b=F64[3], returns=REAL)
-def boxes_apart(A, a, half_a, B, b, half_b):
-    """Return how far the boxes about two shapes are apart along one of their axes; negative where they are not.
-
-    Of both there are the pose, the middle of the box, and half its sides.
-    """
-    most = -BEYOND
-    x = b[0] - a[0]
-    y = b[1] - a[1]
-    z = b[2] - a[2]
-    for i in range(3):
-        along_a = abs(A[i] * x + A[3 + i] * y + A[6 + i] * z) - half_a[i]
-        along_b = abs(B[i] * x + B[3 + i] * y + B[6 + i] * z) - half_b[i]
-        for j in range(3):
-            along_a -= abs(A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j]) * half_b[j]
-            along_b -= abs(B[i] * A[j] + B[3 + i] * A[3 + j] + B[6 + i] * A[6 + j]) * half_a[j]
-        most = max(most, max(along_a, along_b))
-    return most
-
-
-@kernel(c=Crowd, t=INT, p=INT, returns=INT)
-def number_of(c, t, p):
-    """Return which one of the pairs of all worlds is a pair of a robot."""
-    return c.tree_world[t] * c.inner_count + p
 
 
 @kernel(c=Crowd, t=INT, p=INT, returns=TRUTH)
@@ -119,23 +102,7 @@ def apart_as_before(c, t, p):
 @kernel(c=Crowd, t=INT, p=INT, gap=REAL, wanted=REAL, returns=REAL)
 def measured(c, t, p, gap, wanted):
     """Return a bound of a pair's gap that is wanted, or the best that is found without a search."""
-    i = c.tree_ball[t] + c.inner_balls[p, 0]
-    j = c.tree_ball[t] + c.inner_balls[p, 1]
-    x = c.looked_ball[i, 0] - c.looked_ball[j, 0]
-    y = c.looked_ball[i, 1] - c.looked_ball[j, 1]
-    z = c.looked_ball[i, 2] - c.looked_ball[j, 2]
-    found = max(sqrt(x * x + y * y + z * z) - c.inner_extent[p], gap)
-    if not found >= wanted:
-        half_a = c.shape_half[(c.inner[p] >> BITS) & MASK]
-        half_b = c.shape_half[c.inner[p] & MASK]
-        boxes = boxes_apart(c.looked_pose[i], c.looked_ball[i], half_a, c.looked_pose[j], c.looked_ball[j], half_b)
-        found = max(found, boxes)
-    if not found >= wanted and is_searched(c, t, p):
-        found = max(found, apart_as_before(c, t, p))
-    return found
-
-
-# --- a look at a robot ------------------------------------------------------------------------------------------------
+    return max(gap, apart_as_before(c, t, p)) if not gap >= wanted and is_searched(c, t, p) else gap
 
 
 @kernel(c=Crowd, t=INT, p=INT, returns=INT)
@@ -164,101 +131,74 @@ def is_known_apart(c, t):
     return gone == 0 and c.joined == 0
 
 
-@kernel(c=Crowd, t=INT)
-def sum_paths(c, t):
-    """Find how far each shape of a robot has moved over its nodes before, up to the root, and how fast it does."""
-    v = c.hinge_v[t]
-    fastest = STILL
-    for i in range(c.tree_hinges[t]):
-        c.hinge_speed[v + i] = max(abs(c.v_rows[v + i]), abs(c.v_after[v + i]))
-        fastest = max(fastest, SLOW * c.hinge_speed[v + i])
-    for i in range(c.tree_hinges[t]):
-        c.hinge_speed[v + i] = max(fastest, c.hinge_speed[v + i])
-        q = c.hinge_q[t] + i
-        c.hinge_moved[i] = abs(c.q_rows[q] - c.looked_q[q])
-        c.looked_q[q] = c.q_rows[q]
-        c.hinge_room[v + i] = -1.0  # until the look is over
-    for n in range(c.tree_ball[t], c.tree_ball[t + 1]):
-        i = c.path_first[c.ball_shape[n]]
-        moved = 0.0
-        speed = 0.0
-        while c.path_node[i] > 0:
-            c.path_moved[i] = moved
-            c.path_speed[i] = speed
-            moved += c.path_lever[i] * c.hinge_moved[c.path_v[i]]
-            speed += c.path_lever[i] * c.hinge_speed[v + c.path_v[i]]
-            i += 1
-        c.path_moved[i] = moved
-        c.path_speed[i] = speed
+# --- a look at a robot ------------------------------------------------------------------------------------------------
 
 
-@kernel(gap=F64[:], margin=F64[:], ends=I32[:, 2], moved=F64[:], speed=F64[:], first=INT, n=INT, time=REAL, returns=INT)
-def next_short(gap, margin, ends, moved, speed, first, n, time):
-    """Take from the bounds of pairs what hinges have moved, up to one that could close in a time; return it, else n."""
-    for p in range(first, n):
-        i = ends[p, 0]
-        j = ends[p, 1]
-        gap[p] -= moved[i] + moved[j]
-        if not gap[p] >= margin[p] + time * (speed[i] + speed[j]):
-            return p
-    return n
+@kernel(times=F64[:], n=INT, returns=INT)
+def first_of(times, n):
+    """Return which one of some times is the shortest."""
+    first = 0
+    for k in range(1, n):
+        first = k if times[k] < times[first] else first
+    return first
 
 
-@kernel(c=Crowd, t=INT, p=INT, time=REAL, count=INT, returns=(REAL, INT))
-def look_at_pair(c, t, p, time, count):
+@kernel(c=Crowd, t=INT, lane=INT, k=INT, time=REAL, count=INT, returns=(REAL, INT))
+def look_at_pair(c, t, lane, k, time, count):
     """Return for how long a robot is apart, with one of its pairs; list this one if it is to be searched for."""
     now = c.horizon * c.dt
-    n = number_of(c, t, p)
+    p = c.close_pair[k]
     margin = c.inner_margin[place_of_margin(c, t, p)]
-    speed = c.path_speed[c.inner_ends[p, 0]] + c.path_speed[c.inner_ends[p, 1]]
-    wanted = margin + min(time, now + LATER * c.dt) * speed
-    if not c.inner_gap[n] >= wanted:
-        c.inner_gap[n] = measured(c, t, p, c.inner_gap[n], wanted)
-    is_known = not c.inner_gap[n] >= wanted and is_searched(c, t, p)
-    if c.inner_gap[n] >= (margin + min(time, now + SOON * c.dt) * speed if is_known else wanted):
-        return min(time, (c.inner_gap[n] - margin) / speed), count
+    speed = speed_of_paths(c, p, lane)
+    c.close_gap[k] = measured(c, t, p, c.close_gap[k], margin + time * speed)
+    is_known = is_searched(c, t, p)
+    if c.close_gap[k] >= margin + min(time, now + (SOON if is_known else LATER) * c.dt) * speed:
+        return min(time, (c.close_gap[k] - margin) / speed), count
     reach = margin + (now + FURTHER * c.dt) * speed
-    return min(time, now + SOON * c.dt) if is_known else time, add_key(c, count, key_of(c, t, p), p, reach)
+    return min(time, now + SOON * c.dt) if is_known else time, add_key(c, count, key_of(c, t, p), k, reach)
 
 
-@kernel(c=Crowd, t=INT, count=INT, returns=INT)
-def look_at(c, t, count):
-    """Find for how long a robot is apart from itself, and list the pairs that are to be searched for."""
-    begin = c.tree_inner[t]
-    gap = tail(c.inner_gap, number_of(c, t, begin))
-    margin = tail(c.inner_margin, place_of_margin(c, t, begin))
-    ends = tail(c.inner_ends, begin)
-    sum_paths(c, t)
-    time = BEYOND
-    worst = c.tree_worst[t]  # what was to close first comes first: the others need not be apart for longer
-    for part in range(2):
-        end = c.tree_pairs[t] if part == 0 else worst
-        start = worst if part == 0 else 0
-        p = next_short(gap, margin, ends, c.path_moved, c.path_speed, start, end, time)
-        while p < end:
-            before = time
-            time, count = look_at_pair(c, t, begin + p, time, count)
-            c.tree_worst[t] = p if time < before else c.tree_worst[t]
-            p = next_short(gap, margin, ends, c.path_moved, c.path_speed, p + 1, end, time)
+@kernel(c=Crowd, t=INT, lane=INT, time=REAL, count=INT, returns=INT)
+def look_at(c, t, lane, time, count):
+    """Find for how long a robot is apart from itself, of which far pairs say a time; list pairs to be searched for."""
+    first = number_of(c, t, c.tree_inner[t])
+    for k in range(first, first + c.tree_close[t]):
+        p = c.close_pair[k]
+        if not c.close_gap[k] >= c.inner_margin[place_of_margin(c, t, p)] + time * speed_of_paths(c, p, lane):
+            time, count = look_at_pair(c, t, lane, k, time, count)
     c.tree_time[t] = time
+    return count
+
+
+@kernel(c=Crowd, k=INT, flag=INT, rows=INT, count=INT, returns=INT)
+def look_at_group(c, k, flag, rows, count):
+    """Look at robots, after all of their pairs were read if the flag says so; mark those that have to wait for that."""
+    sum_paths(c, k, rows)
+    if flag == LISTING:
+        list_close(c, k, rows)
+    for lane in range(rows):
+        t = c.kind_tree[k] + c.run_rows[lane]
+        keep_bounds(c, t, lane)
+        time = time_of_far(c, t)
+        if flag == LISTING or time >= (c.horizon + LATER) * c.dt:
+            count = look_at(c, t, lane, time, count)
+        else:
+            c.tree_flag[t] = LISTING
     return count
 
 
 @kernel(c=Crowd, k=INT, count=INT, returns=INT)
 def look_at_kind(c, k, count):
     """Look at those robots of a kind that are marked."""
-    first = c.kind_tree[k]
-    behind = first + c.kind_rows[k]
-    while first < behind:
-        rows = 0
-        while first < behind and rows < GROUP:
-            if c.tree_near[first] == 1:
-                c.run_rows[rows] = first - c.kind_tree[k]
-                rows += 1
-            first += 1
-        run(c.looking[k], rows)
-        for n in range(rows):
-            count = look_at(c, c.kind_tree[k] + c.run_rows[n], count)
+    for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
+        c.tree_flag[t] = c.tree_near[t]
+    for flag in range(LOOKING, LISTING + 1):
+        rows = gather_alike(c, k, flag, c.kind_tree[k])
+        while rows > 0:
+            first = c.kind_tree[k] + c.run_rows[0] + 1
+            run(c.looking[k], rows)
+            count = look_at_group(c, k, flag, rows, count)
+            rows = gather_alike(c, k, flag, first)
     return count
 
 
@@ -272,8 +212,8 @@ def search(c, count):
         for k in range(start, stop):
             t = c.node_tree[c.shape_node[c.keys[k] & MASK]]
             gather_pair(c, k - start, c.keys[k], c.key_reach[k])
-            c.ball_a[k - start] = c.tree_ball[t] + c.inner_balls[c.key_at[k], 0]
-            c.ball_b[k - start] = c.tree_ball[t] + c.inner_balls[c.key_at[k], 1]
+            c.ball_a[k - start] = c.tree_ball[t] + c.inner_balls[c.close_pair[c.key_at[k]], 0]
+            c.ball_b[k - start] = c.tree_ball[t] + c.inner_balls[c.close_pair[c.key_at[k]], 1]
         run_pairs(c, c.apart_program, APART, c.keys[start] >> 2 * BITS, stop - start)
         if c.lacking != 0:
             return 0
@@ -291,12 +231,11 @@ def may_close(c, row, k):
 
     What they could close of a robot that may meet others counts as touching: the velocity after its step is not known.
     """
-    p = c.key_at[k]
+    p = c.close_pair[c.key_at[k]]
     t = c.node_tree[c.shape_node[c.keys[k] & MASK]]
-    n = number_of(c, t, p)
     gap = c.pair_gap[row, 0]
-    c.inner_gap[n] = gap
-    copy(c.inner_way[n], 0, c.pair_way[row], 0, 3)
+    c.close_gap[c.key_at[k]] = gap
+    copy(c.inner_way[number_of(c, t, p)], 0, c.pair_way[row], 0, 3)
     margin = c.inner_margin[place_of_margin(c, t, p)]
     time = (c.horizon + FURTHER) * c.dt * ((gap - margin) / (c.key_reach[k] - margin))
     c.tree_time[t] = min(time, c.tree_time[t])
@@ -364,13 +303,14 @@ def reach_of(c, a, b):
 @kernel(c=Crowd, t=INT, count=INT, returns=INT)
 def list_touching(c, t, count):
     """List the pairs of a robot that may touch, of one that does touch itself."""
-    for p in range(c.tree_inner[t], c.tree_inner[t] + c.tree_pairs[t]):
+    first = number_of(c, t, c.tree_inner[t])
+    for k in range(first, first + c.tree_close[t]):
+        p = c.close_pair[k]
         key = key_of(c, t, p)
         a = (key >> BITS) & MASK
         b = key & MASK
-        gap = c.inner_gap[number_of(c, t, p)]
-        if not gap >= c.further[a] + c.further[b]:
+        if not c.close_gap[k] >= c.further[a] + c.further[b]:
             reach = reach_of(c, a, b)
-            if not measured(c, t, p, gap, reach) >= reach:
-                count = add_key(c, count, key, p, 0.0)
+            if not measured(c, t, p, c.close_gap[k], reach) >= reach:
+                count = add_key(c, count, key, k, 0.0)
     return count

@@ -323,6 +323,9 @@ class Layout:
         c.horizon = max(AHEAD, DRIFTING * float(np.hypot(1.0, c.surfaces[:, 0].max(initial=0.0))))
         c.path_first = wholes(np.tile(first[:-1], W))
         c.allocate(len(paths), "path_moved", "path_speed")
+        c.allocate(c.shapes, "lane_shape")
+        c.allocate(c.numbers_v, "lane_speed", "lane_moved")
+        c.allocate(1, "lane_time", "lane_wanted", "lane_gap", "lane_left")
 
     def _fill_inner(self, c: Crowd) -> None:
         """Fill the pairs of robots whose hinges say how far they are apart: of each in the order of keys."""
@@ -341,7 +344,6 @@ class Layout:
         c.inner_ends, c.inner_balls = (wholes(np.array([row[k] for row in rows]).reshape(-1, 2)) for k in (1, 2))
         alike = c.world_tree[c.tree_rest % max(c.world_trees, 1)]  # the same tree of the first world
         c.tree_inner, c.tree_pairs = wholes(first[alike]), wholes(count[alike])
-        c.tree_worst = np.zeros_like(c.tree_inner)
 
     def _inner(self, c: Crowd, shapes: np.ndarray, i: int, j: int) -> tuple[int, tuple[int, int], tuple[int, int]]:
         """Return the key of two shapes of a robot, where the paths from them to the root meet, and their places."""

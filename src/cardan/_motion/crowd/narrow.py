@@ -23,8 +23,9 @@ from cardan._motion.crowd.batches import (
     run_kinds,
     run_pairs,
 )
+from cardan._motion.crowd.close_pairs import BEYOND
 from cardan._motion.crowd.grid import do_meet, find_levels, find_near, sort
-from cardan._motion.crowd.itself import boxes_apart, list_touching, reach_of
+from cardan._motion.crowd.itself import list_touching, reach_of
 from cardan._motion.crowd.sleep import are_asleep, is_asleep
 from cardan._motion.crowd.tables import BITS, CONTACTS, MASK, NEAR, PATCHES, PROGRAM, Crowd
 
@@ -147,6 +148,31 @@ def is_near_ground(c, a, b):
         tilt = plane[2] * own[k] + plane[5] * own[3 + k] + plane[8] * own[6 + k]
         height -= abs(tilt) * c.shape_half[a, k]
     return height < c.further[a] + c.further[b]
+
+
+@kernel(A=F64[12], a=F64[3], half_a=F64[3], B=F64[12], b=F64[3], half_b=F64[3], returns=REAL)
+def boxes_apart(A, a, half_a, B, b, half_b):
+    """Return how far the boxes about two shapes are apart, at least: along an axis, or from middle to middle.
+
+    Of both there are the pose, the middle of the box, and half its sides.
+    """
+    x = b[0] - a[0]
+    y = b[1] - a[1]
+    z = b[2] - a[2]
+    most = -BEYOND
+    reach = 0.0
+    for i in range(3):
+        along_a = abs(A[i] * x + A[3 + i] * y + A[6 + i] * z)
+        along_b = abs(B[i] * x + B[3 + i] * y + B[6 + i] * z)
+        reach += along_a * half_a[i] + along_b * half_b[i]
+        along_a -= half_a[i]
+        along_b -= half_b[i]
+        for j in range(3):
+            along_a -= abs(A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j]) * half_b[j]
+            along_b -= abs(B[i] * A[j] + B[3 + i] * A[3 + j] + B[6 + i] * A[6 + j]) * half_a[j]
+        most = max(most, max(along_a, along_b))
+    length = sqrt(x * x + y * y + z * z)
+    return max(most, length - reach / length)
 
 
 @kernel(c=Crowd, a=INT, b=INT, returns=TRUTH)

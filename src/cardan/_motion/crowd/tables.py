@@ -115,13 +115,10 @@ class Crowd(Record):
     looked_q = F64[:]  # as `q_rows` was then
     hinge_room = F64[:]  # how far each may move from there, in the order of `v_rows`
     hinge_speed = F64[:]  # how fast it is before or after the step, at most
-    hinge_moved = F64[:]  # of one robot: since the look before
     path_first = I32[:]  # of a shape: where its hinges begin, from its node to the root
     path_node = I32[:]
     path_v = I32[:]  # its number among the hinges of the tree
     path_lever = F64[:]
-    path_moved = F64[:]  # of one robot: how far those before it have moved the shape, at most
-    path_speed = F64[:]  # and how fast they do
     slip_lever = REAL  # how far torsional and rolling friction reach [m]
     # --- and its pairs: those of one world, and what is known of them in each ---
     inner = I64[:]  # keys
@@ -132,11 +129,25 @@ class Crowd(Record):
     inner_count = INT
     tree_inner = I32[:]  # the first of a tree
     tree_pairs = I32[:]  # how many it has
-    tree_worst = I32[:]  # which one closed first when the robot was looked at
-    inner_gap = F64[:]  # how far they are apart, at least [m]
+    tree_flag = I32[:]  # whether it is to be looked at, or all of its pairs before that
+    far_q = F64[:]  # as `q_rows` was when they were listed
+    far_room = F64[:]  # how far each hinge may move from there before far pairs could close
+    tree_close = I32[:]  # how many of its pairs are close
+    close_pair = I32[:]  # which, in the order of keys: of each robot from where its pairs begin
+    close_gap = F64[:]  # how far these were apart, at least, in the last look
     inner_way = F64[:, 3]  # along which they were when they were searched for, in the axes of the first; 0 before
     looked_pose = F64[:, 12]  # where its shapes are, in the order of balls, and the middles of their boxes
     looked_ball = F64[:, 3]
+    # --- the same of eight robots that are alike, in lanes ---
+    lane_shape = LANES[:, 12]  # turns of shapes and middles of the boxes about them
+    lane_speed = LANES[:]  # of hinges
+    lane_moved = LANES[:]  # how far they moved since the look before
+    path_moved = LANES[:]  # how far those before it on a path have moved the shape, at most
+    path_speed = LANES[:]  # and how fast they do
+    lane_time = LANES[1]  # how long far pairs are to be apart [s]
+    lane_wanted = LANES[1]  # of one pair: the gap for that, the gap, and what is left
+    lane_gap = LANES[:]
+    lane_left = LANES[:]
     tree_alone = I32[:]  # whether it is stepped by that, in this step; `ASLEEP` if not at all
     tree_residual = F64[:]  # of that, and of what its clusters do [m/s, rad/s]
     tree_sound = F64[:]
@@ -247,7 +258,7 @@ class Crowd(Record):
     near_most = INT
     keys = I64[:]
     spare = I64[:]
-    key_at = I32[:]  # which one of the robots' own pairs they are
+    key_at = I32[:]  # which one of the robots' close pairs they are
     spare_at = I32[:]
     key_reach = F64[:]  # how near they must be to be looked at
     spare_reach = F64[:]
