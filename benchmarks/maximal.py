@@ -17,7 +17,7 @@ import numpy as np
 import cardan
 from benchmarks.robots import robot
 from cardan._dynamics.algorithms import stepping
-from cardan._motion.maximal_steps import Efforts, semi_implicit_start, variational_step, xpbd_step
+from cardan._motion.maximal_steps import Closing, Efforts, rigid_start, semi_implicit_start, variational, xpbd
 
 STEP, BATCH, ROUNDS = 1e-3, 1024, 5
 
@@ -62,7 +62,7 @@ def generalised(name: str) -> Any:
     return generalised_step
 
 
-def maximal(take: Callable[..., Any], substeps: int = 1, **options: Any) -> Any:
+def maximal(start: Callable[..., Any], substeps: int = 1, **options: Any) -> Any:
     """Return a step in maximal coordinates."""
     settings = tuple(options.items())
 
@@ -70,26 +70,26 @@ def maximal(take: Callable[..., Any], substeps: int = 1, **options: Any) -> Any:
     def maximal_step(model: Any, q: Any, v: Any) -> dict[str, Any]:
         none, gaps = [0.0] * model.nv, []
         for _ in range(substeps):
-            q, v, gap, _ = take(model, q, v, Efforts(none, none), STEP / substeps, **dict(settings))
-            gaps += gap
+            step = start(model, q, v, STEP / substeps, **dict(settings)).finish(Efforts(none, none))
+            q, v, gaps = step.q, step.v, gaps + step.gaps
         return {"q": q, "v": v, "gaps": gaps}
 
     return maximal_step
 
 
-def semi_implicit_step(model: Any, q: Any, v: Any, loads: Efforts, h: float, parts: int) -> Any:
-    """Return the state after a step that is cut into parts."""
-    return semi_implicit_start(model, q, v, h, parts).finish(loads)
+def rigid(closing: Closing, substeps: int = 1) -> Any:
+    """Return a step that closes joints in some way."""
+    return maximal(lambda *state: rigid_start(closing, *state), substeps)
 
 
 METHODS = {
     "generalised, semi-implicit": generalised("semi_implicit"),
-    "variational, 1 iteration": maximal(variational_step, iterations=1),
-    "variational, 2 iterations": maximal(variational_step, iterations=2),
-    "XPBD, 1 iteration": maximal(xpbd_step, iterations=1),
-    "XPBD, 4 iterations": maximal(xpbd_step, iterations=4),
-    "XPBD, 5 substeps of 1": maximal(xpbd_step, 5, iterations=1),
-    "semi-implicit, 4 parts": maximal(semi_implicit_step, parts=4),
+    "variational, 1 iteration": rigid(variational(1)),
+    "variational, 2 iterations": rigid(variational(2)),
+    "XPBD, 1 iteration": rigid(xpbd(1)),
+    "XPBD, 4 iterations": rigid(xpbd(4)),
+    "XPBD, 5 substeps of 1": rigid(xpbd(1), 5),
+    "semi-implicit, 4 parts": maximal(semi_implicit_start, parts=4),
 }
 
 

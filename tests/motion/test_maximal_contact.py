@@ -10,7 +10,8 @@ from cardan import SE3, Drive, Inertia, Material, Mechanism, WorldBuilder
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.maximal_steps import Efforts
 from cardan._motion.maximal_steps.bodies import System
-from cardan._motion.maximal_steps.non_penetration import Touched, fallen
+from cardan._motion.maximal_steps.non_penetration import Touched
+from cardan._motion.maximal_steps.rigid_step import fallen
 from cardan._motion.simulation.builder import drive_all
 from cardan._motion.simulation.solvers import XPBD, Featherstone, SemiImplicit, Variational
 from cardan.description import Box, Capsule, Plane, Shape, Sphere
@@ -22,10 +23,10 @@ G = 9.81
 BALL = Sphere(0.05)
 LYING = (0.0, np.sqrt(0.5), 0.0, np.sqrt(0.5))
 SHAPES = {"box": (Box((0.1, 0.2, 0.1)), 0.05), "sphere": (Sphere(0.1), 0.1), "capsule": (Capsule(0.1, 0.3), 0.1)}
-by_tables = pytest.param(partial(XPBD, tables=True), id="XPBD by tables")
+by_tables = [pytest.param(partial(make, tables=True), id=f"{make.__name__} by tables") for make in (XPBD, Variational)]
 of_one_program = pytest.mark.parametrize("make", [XPBD, Variational])
-rigid = pytest.mark.parametrize("make", [XPBD, by_tables, Variational])
-every = pytest.mark.parametrize("make", [XPBD, by_tables, Variational, SemiImplicit])
+rigid = pytest.mark.parametrize("make", [XPBD, Variational, *by_tables])
+every = pytest.mark.parametrize("make", [XPBD, Variational, *by_tables, SemiImplicit])
 
 
 def on_ground(shape, z, material=None, slope=0.0):
@@ -70,7 +71,7 @@ def test_the_impulses_of_what_rests_carry_its_weight():
     def impulses(model, q, v):
         system, moment, loads = System(model), Snapshot(model, q, v), Efforts([0.0] * 6, [0.0] * 6)
         start = system.placed(q, v)
-        touched = Touched(system, start, moment, fallen(system, start, moment, loads, h), loads.W, h, world.pairs)
+        touched = Touched(system, start, moment, fallen(moment, loads, h), loads.W, h, world.pairs)
         return [list(g) for g in touched.pushed.impulses]
 
     found = impulses(world.model, world.initial, np.zeros(6))
@@ -238,7 +239,7 @@ def test_a_closed_loop_comes_to_rest_on_a_plane(make):
     after = make(world, 1e-3).step(world.state(), steps=1500)
     np.testing.assert_allclose(after.poses[0, 1, 2], -0.08, atol=1e-7)
     np.testing.assert_allclose(cardan.loop_residual(world.model, after.q), 0.0, atol=1e-9)
-    assert np.abs(after.v).max() < 1e-9
+    assert np.abs(after.v).max() < 2e-8  # 1e-9 m/s of the pin, at a lever of 10 cm
 
 
 # --- every form of a call ---
@@ -333,10 +334,11 @@ def pile(count, shape=BALL, **how):
 
 
 @pytest.mark.slow
-def test_tables_take_the_steps_of_one_program():
+@of_one_program
+def test_tables_take_the_steps_of_one_program(make):
     """Three balls fall on one another: each step from the same state, as exact as the residual says."""
     world = pile(3)
-    rows, program = XPBD(world, 2e-3, tables=True), XPBD(world, 2e-3)
+    rows, program = make(world, 2e-3, tables=True), make(world, 2e-3)
     assert rows.tables
     assert not program.tables
     state = world.state(v=np.random.default_rng(1).normal(size=18))
@@ -348,11 +350,12 @@ def test_tables_take_the_steps_of_one_program():
 
 
 @pytest.mark.slow
-def test_bits_of_tables_do_not_depend_on_threads_worlds_or_lists():
+@of_one_program
+def test_bits_of_tables_do_not_depend_on_threads_worlds_or_lists(make):
     world = pile(12, Box((0.1, 0.1, 0.1)))
     state = world.state(worlds=3)
     state.v = 0.3 * np.random.default_rng(2).normal(size=state.v.shape)
-    solver, tight, before = XPBD(world, 2e-3), XPBD(world, 2e-3), cardan.num_threads()
+    solver, tight, before = make(world, 2e-3), make(world, 2e-3), cardan.num_threads()
     whole = solver.step(state, steps=100)
     try:
         cardan.set_num_threads(3)
@@ -369,21 +372,23 @@ def test_bits_of_tables_do_not_depend_on_threads_worlds_or_lists():
 
 
 @pytest.mark.slow
-def test_a_heap_keeps_all_its_momentum_and_a_pile_its_place():
+@of_one_program
+def test_a_heap_keeps_all_its_momentum_and_a_pile_its_place(make):
     world = pile(40, gravity=[0, 0, 0]).with_contacts("b*/b*")
     state = world.state(v=0.5 * np.random.default_rng(3).normal(size=240))
-    after = XPBD(world, 2e-3).step(state, steps=200)
+    after = make(world, 2e-3).step(state, steps=200)
     before, kept = (cardan.centroidal_momentum(world.model, s.q, s.v) for s in (state, after))
     np.testing.assert_allclose(kept, before, atol=1e-11)
     world = pile(27, Box((0.1, 0.1, 0.1)))
-    after = XPBD(world, 2e-3).step(world.state(), steps=500)
+    after = make(world, 2e-3).step(world.state(), steps=500)
     assert world.collide(after).gap.min() > -1e-6
     assert np.abs(after.v).max() < 1e-3
     assert after.residual[0] <= 1e-4
 
 
 @pytest.mark.slow
-def test_robots_and_bodies_in_one_world_move_as_in_worlds_of_their_own():
+@of_one_program
+def test_robots_and_bodies_in_one_world_move_as_in_worlds_of_their_own(make):
     """More robots than are solved together; of loose balls the bits are those they have alone."""
     b, balls, count = WorldBuilder(), WorldBuilder(), 10
     robot = drive_all(cardan.robots.quadruped(), Drive(80.0, 2.0))
@@ -401,12 +406,92 @@ def test_robots_and_bodies_in_one_world_move_as_in_worlds_of_their_own():
     control, alone = world.control(), one.control()
     alone.position = cardan.limit_coordinates(one.model, q)
     control.position = [[*np.zeros(18), *np.tile(alone.position[0], count)]]
-    after = XPBD(world, 1e-3).step(world.state(q=own), control, steps=100)
-    single = XPBD(one, 1e-3).step(one.state(q=q), alone, steps=100)
+    after = make(world, 1e-3).step(world.state(q=own), control, steps=100)
+    single = make(one, 1e-3).step(one.state(q=q), alone, steps=100)
     found = after.q[0, 21:].reshape(count, -1)[:, 2:]
-    np.testing.assert_allclose(found, np.tile(single.q[:, 2:], (count, 1)), atol=1e-5)
+    np.testing.assert_allclose(found, np.tile(single.q[:, 2:], (count, 1)), atol=1e-9)  # each in a lane of its own
     assert after.residual[0] < 1e-3
-    np.testing.assert_array_equal(after.q[:, :21], XPBD(loose, 1e-3, tables=True).step(loose.state(), steps=100).q)
+    np.testing.assert_array_equal(after.q[:, :21], make(loose, 1e-3, tables=True).step(loose.state(), steps=100).q)
+
+
+@pytest.mark.slow
+@of_one_program
+def test_robots_take_the_steps_of_one_program_in_lanes_and_where_they_meet(make):
+    """Five that are thrown askew: each is alone, then two of them meet; the bits do not hang on what was before."""
+    m = Mechanism("flail")
+    m.add_body("box", Inertia(2.0, (0, 0, 0), 0.02 * np.eye(3)))
+    m.add_shape(Shape("box", "collision", Box((0.2, 0.2, 0.1))))
+    m.add_body("arm", Inertia(0.5, (0.1, 0, 0), 2e-3 * np.eye(3)))
+    m.add_shape(Shape("arm", "collision", Sphere(0.05), SE3(translation=[0.2, 0, 0])))
+    m.add_joint("hinge", Revolute((0, 1, 0)), "box", "arm", SE3(translation=[0.15, 0, 0]), damping=[0.01])
+    b = WorldBuilder()
+    b.add_ground()
+    b.replicate(m, 5, 0.6, base="floating")
+    world = b.finalize()
+    state = world.state()
+    state.q.reshape(5, -1)[:, 2] += 0.1
+    state.v.reshape(5, -1)[...] = 0.3 * np.random.default_rng(0).normal(size=(5, 7))
+    state.v.reshape(5, -1)[0, 0] = 2.0
+    rows, program = make(world, 2e-3, tables=True), make(world, 2e-3, tables=False)
+    start, met = state, False
+    for _ in range(150):
+        after = program.step(state)
+        if after.residual[0] < 1e-3:  # of one step the program's search ends before it is right
+            np.testing.assert_allclose(rows.step(state).q, after.q, atol=3e-5)
+        forces = rows.contact_forces(state)
+        pushing = forces.pair[np.linalg.norm(forces.force[0], axis=-1) > 0.0]
+        met |= any("ground" not in world.pairs[k].name for k in pushing)
+        state = after
+    assert met
+    assert rows.step(start, steps=150) == rows.step(rows.step(start, steps=70), steps=80)
+
+
+def chain(count, **joint):
+    """Links on hinges in a row from the world, a ball at the end of each."""
+    m = Mechanism("chain")
+    for k in range(count):
+        m.add_body(f"b{k}", Inertia(1.0, (0.1, 0, 0), 0.01 * np.eye(3)))
+        m.add_shape(Shape(f"b{k}", "collision", Sphere(0.03), SE3(translation=[0.2, 0, 0])))
+        at = SE3(translation=[0.2, 0, 0] if k else [0, 0, 0.25])
+        m.add_joint(f"j{k}", Revolute((0, 1, 0)), f"b{k - 1}" if k else "world", f"b{k}", at, **joint)
+    return m
+
+
+@pytest.mark.slow
+@of_one_program
+@pytest.mark.parametrize("count", [3, 18])
+def test_tables_take_the_same_steps_in_flight(make, count):
+    """Joints of a few robots, and of as many in a row as ropes have."""
+    world = chain(count).world(ground=True)
+    rng = np.random.default_rng(0)
+    start = world.state(q=0.1 * rng.normal(size=count) - 1.0, v=rng.normal(size=count))
+    found, same = (make(world, 1e-3, tables=tables).step(start, steps=100) for tables in (True, False))
+    assert world.collide(found).gap.min() > 0.0
+    np.testing.assert_allclose(found.q, same.q, atol=1e-11)
+    np.testing.assert_allclose(found.v, same.v, atol=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("make", "lost"), [(XPBD, 1.0), (Variational, 2e-4)])
+def test_the_energy_of_variational_steps_by_tables_does_not_drift(make, lost):
+    """Two links swing upside down for eight seconds, with up to 2.4 J."""
+    world = chain(2).world(gravity=(0.0, 0.0, 9.81), ground=True)
+    found = make(world, 2e-3, tables=True).rollout(world.state(q=[-0.5, 0.4]), steps=4000, every=10)
+    q, v = found.q[:, 0], found.v[:, 0]
+    energy = cardan.kinetic_energy(world.model, q, v) + cardan.potential_energy(world.model, q)
+    assert 0.1 * lost < np.abs(energy - energy[0]).max() < lost
+
+
+@pytest.mark.slow
+@rigid
+def test_the_residual_is_of_the_velocities_that_stops_see(make):
+    """Programs judged stops by the velocities that contacts leave with: 300 rad/s."""
+    world = chain(3, limits=cardan.Limits(lower=[-0.3], upper=[0.3])).world(ground=True)
+    solver, state = make(world, 2e-3), world.state(q=[0.2, 0.2, -0.2], v=[0.0, 0.0, -2.0])
+    for _ in range(100):
+        state = solver.step(state)
+        assert state.residual[0] < 1e-2
+    assert world.collide(state).gap.min() < 1e-6
 
 
 def test_what_tables_do_not_take_is_said():
@@ -419,12 +504,5 @@ def test_what_tables_do_not_take_is_said():
     for own, how, named in ((varied, {}, "contact_friction"), (world, {"contacts": False}, "passes through")):
         with pytest.raises(UnsupportedError, match=named):
             XPBD(own, 1e-3, tables=True, **how).tables
-    rope = cardan.Mechanism("rope")
-    for k in range(16):
-        rope.add_body(f"b{k}", Inertia(1.0, (0.1, 0, 0), 0.01 * np.eye(3)))
-        rope.add_joint(
-            f"j{k}", Revolute((0, 1, 0)), f"b{k - 1}" if k else "world", f"b{k}", SE3(translation=[0.2, 0, 0])
-        )
-    rope.add_shape(Shape("b15", "collision", Sphere(0.05)))
     with pytest.raises(UnsupportedError, match=r"j0.*long"):
-        XPBD(rope.world(ground=True), 1e-3, tables=True).tables
+        XPBD(chain(32).world(ground=True), 1e-3, tables=True).tables

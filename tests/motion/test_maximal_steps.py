@@ -5,7 +5,7 @@ import pytest
 
 import cardan
 from cardan._dynamics.algorithms import stepping
-from cardan._motion.maximal_steps import Efforts, semi_implicit_start, variational_step, xpbd_step
+from cardan._motion.maximal_steps import Efforts, rigid_start, semi_implicit_start, variational, xpbd
 from cardan._robot.joints.catalogue.of_another import renamed_primaries
 from cardan.errors import UnsupportedError
 from cardan.joints import CATALOGUE, Cable, Distance, FreeFlyer, Reversed, Revolute, Spherical
@@ -17,14 +17,14 @@ pytestmark = pytest.mark.usefixtures("quick_target")
 ORDERS = {"variational": 2, "xpbd": 1, "semi_implicit": 1}
 
 
-def semi_implicit_step(model, q, v, loads, h, *how):
-    return semi_implicit_start(model, q, v, h, *how).finish(loads)
-
-
-STEPS = {"variational": variational_step, "xpbd": xpbd_step, "semi_implicit": semi_implicit_step}
+STARTS = {
+    "variational": lambda *state, **options: rigid_start(variational(**options), *state),
+    "xpbd": lambda *state: rigid_start(xpbd(), *state),
+    "semi_implicit": semi_implicit_start,
+}
 QUICK = {("variational", "Revolute"), ("xpbd", "Revolute"), ("semi_implicit", "Revolute")}
 QUICK |= {("variational", "SphericalZYX"), ("semi_implicit", "SphericalZYX"), ("variational", "Mimic")}
-methods = pytest.mark.parametrize("method", STEPS)
+methods = pytest.mark.parametrize("method", STARTS)
 every_joint = pytest.mark.parametrize(
     ("joint", "method"),
     [
@@ -32,17 +32,17 @@ every_joint = pytest.mark.parametrize(
             j, m, id=f"{type(j).__name__}-{m}", marks=() if (m, type(j).__name__) in QUICK else pytest.mark.full
         )
         for j in CATALOGUE
-        for m in STEPS
+        for m in STARTS
     ],
 )
 
 
 def step_of(method, h, **options):
-    take = STEPS[method]
+    start = STARTS[method]
 
     @cardan.function
     def maximal_step(model, q, v, tau):
-        return take(model, q, v, Efforts(list(tau), [0.0] * model.nv), h, **options)
+        return start(model, q, v, h, **options).finish(Efforts(list(tau), [0.0] * model.nv))
 
     return maximal_step
 

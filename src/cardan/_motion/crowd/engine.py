@@ -72,7 +72,7 @@ class Engine:
         layout.fill_trees(c)
         layout.fill_nodes(c)
         c.numbers_w = len(c.w_source) if pushed else 0
-        self.trees = [TreeRows(kind, dt, limits, pushed, iterations, scene.closing or 0) for kind in layout.kinds]
+        self.trees = [TreeRows(kind, dt, limits, pushed, iterations, scene.closing) for kind in layout.kinds]
         self._add_trees()
         self.pairs = layout.fill_shapes(c)
         lengths, running = (bool(np.any(own)) for own in (c.surfaces[:, 4:], c.shape_runs))

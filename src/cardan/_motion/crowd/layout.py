@@ -21,6 +21,7 @@ from cardan._motion.crowd.rows import numbers_of, still_row
 from cardan._motion.crowd.shape_rows import ShapePair, ShapeSizes, row_kind
 from cardan._motion.crowd.sleep import SPIN
 from cardan._motion.crowd.tables import BITS, MASK, Crowd
+from cardan._motion.maximal_steps.rigid_step import Closing
 from cardan._robot.geometry.shapes import Geometry, HeightField, Hull, Plane, Shape, Sphere, TriangleMesh
 from cardan._robot.geometry.support import box_about
 from cardan._robot.joints import Joint
@@ -52,7 +53,7 @@ class Scene(NamedTuple):
     stiffness: Sequence[float]  # of each shape's surface, where it has none of its own [N/m]
     kinematic: Sequence[str]
     pair: Callable[[int, int], ContactPair]  # two of them, the first on what moves
-    closing: int | None = None  # under XPBD, passes over the joints
+    closing: Closing | None = None  # how joints close, where contacts are rigid
 
 
 class Layout:
@@ -111,13 +112,13 @@ class Layout:
         at = [self.scene.model.attachments[shape.body].node for shape in self.scene.shapes]
         tree_of = np.array([self.owner[node][:2] if node >= 0 else (-1, -1) for node in at]).reshape(-1, 2)
         for k, kind in enumerate(self.kinds):
-            if kind.is_loose or kind.is_long or self.scene.closing:
+            if kind.is_loose or kind.is_long:
                 continue
             shapes = [np.flatnonzero((tree_of == (k, i)).all(axis=1)).tolist() for i in range(len(kind.trees))]
             met = [self._met((k, i), own, tree_of) for i, own in enumerate(shapes)]
             kind.touches_itself = len(met[0]) <= MOST_MET
-            if kind.touches_itself and len(kind.trees) < SEVERAL:
-                continue
+            if len(kind.trees) < SEVERAL if kind.touches_itself else self.scene.closing:
+                continue  # whether a step stands that took no notice of itself is asked of the convex law
             if not kind.touches_itself:
                 met = [self._met((k, i), own, tree_of, itself=False) for i, own in enumerate(shapes)]
             if kind.touches_itself or len(met[0]) <= MOST_FIXED:

@@ -1,4 +1,4 @@
-"""What XPBD computes of each tree in place of accelerations: where its bodies go, and how they leave their contacts.
+"""What rigid contacts have computed of each tree, in place of accelerations: where bodies go, how they leave contacts.
 
 A step solves for contacts twice, by the same matrices (`maximal_steps/non_penetration.py`). Accelerations a of the
 first solve are mean velocities on the way, v + h a. Then bodies move and joints close. With v' the velocities that this
@@ -9,16 +9,13 @@ leaves
 are what the second solve begins with. It knows what bodies do without contacts, and finds contacts' impulses anew.
 Their change g' - g acts on the bodies where they are then.
 
-Source: `maximal_steps/xpbd.py`.
+Source: `maximal_steps/rigid_step.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import reduce
 from typing import Any
 
-from cardan._algebra.scalar import absolute, maximum
 from cardan._algebra.spatial import Force, Vector3
 from cardan._compiler.program import Program
 from cardan._dynamics.algorithms.crba import mass_matrix
@@ -27,8 +24,8 @@ from cardan._dynamics.algorithms.linear import dot, with_diagonal
 from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan._motion.crowd.rows import LANES, row_program
 from cardan._motion.crowd.tree_rows import TreeRows
-from cardan._motion.maximal_steps.bodies import System, response
-from cardan._motion.maximal_steps.xpbd import carried
+from cardan._motion.maximal_steps.bodies import Efforts, System, mean_rates, response
+from cardan._motion.maximal_steps.rigid_step import carried
 
 
 def moved_program(tree: TreeRows) -> Program:
@@ -37,20 +34,16 @@ def moved_program(tree: TreeRows) -> Program:
     def moved(change: Any, acting: Any, armature: Any, freely: Any, **given: Any) -> dict[str, Any]:
         joints, state, forces = tree.begun(**given)
         model, q, h = joints.model, state.q, tree.dt
-        a, W = tree.values(change), _inertias(tree, forces, armature)
-        system = System(model)
+        a, loads, system = tree.values(change), _loads(tree, forces, armature), System(model)
+        assert tree.closing
         start = system.placed(q, joints.v)
-        twists = system.twists(state.relative, [h * e for e in a])
-        kick = [body.impulse(twist) for body, twist in zip(system.bodies, twists, strict=True)]
-        stepped, placed = carried(system, start, kick, q, h, tree.closing, 0.0)
-        parts = zip(stepped.v, joints.v, a, strict=True)
-        d = [(new - old) * (1.0 / h) - e for new, old, e in parts]
-        M = with_diagonal(mass_matrix.kernel(model, q), W)
+        stepped, placed = carried(tree.closing, system, start, state, [h * e for e in a], loads, h)
+        d = [new - e for new, e in zip(mean_rates(joints.v, stepped.v, h), a, strict=True)]
+        M = with_diagonal(mass_matrix.kernel(model, q), loads.W)
         force = [f + dot(row, d) for f, row in zip(tree.values(acting), M, strict=True)]
         free = [f + e for f, e in zip(tree.values(freely), d, strict=True)]
-        gap = reduce(maximum, (absolute(e) for e in stepped.gaps), 0.0)
         shift = [list(placed[i].p - start[i].p) for i in tree.kind.touching]
-        found = {"q_after": stepped.q, "v_after": stepped.v, "residual": [gap * (1.0 / h)], "shift": shift}
+        found = {"q_after": stepped.q, "v_after": stepped.v, "residual": [stepped.error(h)], "shift": shift}
         return found | {"force": tree.vector(force), "free": tree.vector(free)}
 
     vectors = dict.fromkeys(("change", "acting", "armature", "freely"), (tree.kind.blocks, LANES))
@@ -66,7 +59,7 @@ def leaving_program(tree: TreeRows) -> Program:
     def leaving(went: Any, going: Any, kick: Any, armature: Any, gap: Any, **given: Any) -> dict[str, Any]:
         joints, state, forces = tree.begun(**given)
         model, h, q = joints.model, tree.dt, list(went)
-        system, W = System(model), _inertias(tree, forces, armature)
+        system, W = System(model), _loads(tree, forces, armature).W
         poses, wrenches = Kinematics(model, q).poses, [Force.zero() for _ in system.bodies]
         for i, row in zip(tree.kind.touching, kick, strict=True):
             push, turn = Vector3(*row[:3]), poses[i].rotation.transpose_apply
@@ -74,15 +67,14 @@ def leaving_program(tree: TreeRows) -> Program:
             wrenches[i] = Force(turn(push), turn(Vector3(*row[3:]) - lever.cross(push)))
         change = response(model, q, W)(system.along(relative_kinematics(model, q), wrenches, [0.0] * model.nv))
         v = [e + more for e, more in zip(going, change, strict=True)]
-        a = [(new - old) * (1.0 / h) for new, old in zip(v, joints.v, strict=True)]
-        return tree.ended(joints, (q, v, a), given["q"], given["v"], gap[0])
+        return tree.ended(joints, (q, v, mean_rates(joints.v, v, h)), given["q"], given["v"], gap[0])
 
     own: dict[str, Any] = {"went": tree.model.nq, "going": tree.model.nv, "gap": 1}
     own |= {"kick": (len(tree.kind.touching), 6), "armature": (tree.kind.blocks, LANES)}
     return row_program("leaving", tree.columns | own, leaving, by="run_rows")
 
 
-def _inertias(tree: TreeRows, forces: Any, armature: Any) -> Sequence[Any]:
-    """Return W of all forces that answer to the acceleration, as they were decided on."""
-    _, W = forces.without_decisions()
-    return [a + b for a, b in zip(W, tree.values(armature), strict=True)] if tree.elements else W
+def _loads(tree: TreeRows, forces: Any, armature: Any) -> Efforts:
+    """Return the efforts of all forces, of those that had to be decided on W alone; no other need be known then."""
+    tau, W = forces.without_decisions()
+    return Efforts(tau, [a + b for a, b in zip(W, tree.values(armature), strict=True)] if tree.elements else W)

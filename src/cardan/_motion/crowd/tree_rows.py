@@ -46,6 +46,8 @@ from cardan._motion.crowd.rows import (
     pose_of,
     row_program,
 )
+from cardan._motion.maximal_steps.bodies import finished, mean_rates
+from cardan._motion.maximal_steps.rigid_step import Closing, rigid_start
 from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.model import WORLD, Model, Node
 
@@ -72,8 +74,8 @@ class _Moment(NamedTuple):
 class TreeRows:
     """The programs of a kind of tree.
 
-    `pushed` says whether wrenches act on bodies. `closing` are the passes over joints under XPBD, else 0: then bodies
-    are carried on (`maximal_rows`) and keep their momenta as they turn: along joints only weight and efforts act.
+    `pushed` says whether wrenches act on bodies. `closing` is how joints close where contacts are rigid, else None:
+    bodies are carried on (`maximal_rows`) and keep their momenta as they turn, so joints feel weight and efforts.
     """
 
     kind: Kind
@@ -81,7 +83,7 @@ class TreeRows:
     limits: bool
     pushed: bool
     iterations: int | None
-    closing: int
+    closing: Closing | None
 
     @property
     def model(self) -> Model:
@@ -96,7 +98,7 @@ class TreeRows:
 
     @cached_property
     def is_chain(self) -> bool:
-        return is_chain(self.model)
+        return not self.closing and is_chain(self.model)
 
     @cached_property
     def columns(self) -> dict[str, Any]:
@@ -169,25 +171,28 @@ class TreeRows:
                 return found | {"W": W, "asked": self._asked(state, turning=True)}
             if not self.closing:
                 tau = [a + b for a, b in zip(tau, gyroscopic_efforts(state, self.dt), strict=True)]
-            still = Snapshot(joints.model, state.q, [0.0] * joints.model.nv)
-            return found | self._equation(still if self.closing else state, tau, W)
+            return found | self._equation(state, tau, W)
 
         return row_program("start", self.columns, start, by="run_rows")
 
     def _equation(self, state: Snapshot, efforts: Vector, W: Vector) -> dict[str, Any]:
         count, M = self.kind.blocks, with_diagonal(mass_matrix.kernel(state.model, state.q), W)
+        share = 1.0
+        if self.closing:
+            state = Snapshot(state.model, state.q, [0.0] * state.model.nv)
+            share = 1.0 if self.elements else self.closing.share(W)
         found = {"mass": [block_of(M, r, c, 1.0) for c in range(count) for r in range(c, count)]}
-        found["force"] = self._acting(state, efforts)
+        found["force"] = self._acting(state, efforts, share)
         if not self.kind.is_loose:
             found["jacobian"] = self._jacobians(state)
         if not (self.elements or self.is_chain):
-            found["free"] = self.vector(implicit_dynamics(state, efforts, W).a)
+            found["free"] = self.vector([share * a for a in implicit_dynamics(state, efforts, W).a])
         return found
 
-    def _acting(self, state: Snapshot, efforts: Vector) -> list[Any]:
-        """Return tau - h."""
+    def _acting(self, state: Snapshot, efforts: Vector, share: float = 1.0) -> list[Any]:
+        """Return a share of tau - h."""
         h = bias_forces.kernel(state.model, state.q, state.coriolis_of)
-        return self.vector([t - e for t, e in zip(efforts, h, strict=True)])
+        return self.vector([share * (t - e) for t, e in zip(efforts, h, strict=True)])
 
     def middle(self) -> Program:
         """Return the program of what the first iteration of a long chain leaves: Coriolis forces of the middle."""
@@ -267,10 +272,15 @@ class TreeRows:
 
         def alone(q: Any, v: Any, **given: Any) -> dict[str, Any]:
             joints, state, forces = self.begun(q=q, v=v, **given)
-            state = followed(state, self.dt)
             place = joints.model.nodes[0].placement  # of trees on a base
             known = self.kind.pairs or ()
             pairs = [replaced(p, b=WORLD, pose_b=place @ p.pose_b) if p.b == BASE else p for p in known]
+            if self.closing:
+                begun = rigid_start(self.closing, joints.model, q, joints.v, self.dt, pairs)
+                found = finished(begun, forces, joints.v, self.dt)
+                after = found.q, found.v, mean_rates(joints.v, found.v, self.dt)
+                return self.ended(joints, after, q, v, found.error(self.dt))
+            state = followed(state, self.dt)
             touching = contacts(state, pairs, self.dt)
 
             def find(at: Snapshot, is_first: bool) -> stepping.Solved:

@@ -21,16 +21,18 @@ Kobilarov, Crane and Desbrun, Lie group integrators for animation and control of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 from cardan._algebra.errors import UnsupportedError
-from cardan._algebra.scalar import is_zero, sqrt
+from cardan._algebra.scalar import absolute, is_zero, maximum, sqrt
 from cardan._algebra.spatial import SE3, Force, Inertia, Matrix3, Motion, MotionSubspace, Scalar, Vector3
 from cardan._algebra.spatial import rotations as ro
 from cardan._dynamics.algorithms.closed import inverse
 from cardan._dynamics.algorithms.crba import mass_matrix
+from cardan._dynamics.algorithms.drives import JointForces, Lines
 from cardan._dynamics.algorithms.kinematics import Kinematics
-from cardan._dynamics.algorithms.linear import Factor, Rows, dot, gram, with_diagonal
+from cardan._dynamics.algorithms.linear import Factor, Rows, dot, gram, lumped, with_diagonal
 from cardan._dynamics.algorithms.loops import JointRows, joint_rows, offset
 from cardan._dynamics.algorithms.maximal import coordinates_of
 from cardan._dynamics.algorithms.tree import Relative, Vector, along_joints, relative_kinematics, twists
@@ -376,6 +378,11 @@ def responses(bodies: Sequence[MovingBody], rows: Sequence[Row], compliances: Ve
     return Factor(G, order)
 
 
+def rotors(units: Sequence[Row], armature: Vector, twists: Sequence[Motion]) -> list[Scalar]:
+    """Return the momentum of the drives at the bodies' twists, along v."""
+    return [0.0 if is_zero(a) else a * row.velocity(twists) for a, row in zip(armature, units, strict=True)]
+
+
 class ContactImpulse(NamedTuple):
     """What a contact did to its first body in a step, and the point there where the step began, in world axes."""
 
@@ -386,7 +393,8 @@ class ContactImpulse(NamedTuple):
 class StepResult(NamedTuple):
     """A state after a step, with the gaps of the joints on the way [m, rad].
 
-    And by how much velocities are wrong at most, because a search ended [m/s, rad/s]; and what each contact did.
+    And by how much velocities are wrong at most, because a search ended [m/s, rad/s]; what each contact did; and the
+    velocities that efforts answered to, if those are others.
     """
 
     q: list[Scalar]
@@ -394,17 +402,43 @@ class StepResult(NamedTuple):
     gaps: list[Scalar]
     slack: Scalar = 0.0
     contacts: Sequence[ContactImpulse] = ()
+    felt: Sequence[Scalar] = ()
+
+    def error(self, h: float) -> Scalar:
+        """Return by how much velocities are wrong, at most, gaps included: each is to be closed within the step."""
+        return reduce(maximum, (absolute(gap) * (1.0 / h) for gap in self.gaps), self.slack)
 
 
 class PartialStep(NamedTuple):
     """A step that knows all but its efforts, at a configuration q: `finish` returns the state after it, given them.
 
-    `estimate` returns the velocity after it, about and for less, if there is a way: enough to decide on efforts.
+    `estimate` returns for less the velocities that efforts answer to, if there is a way.
     """
 
     q: Sequence[Scalar]
     finish: Callable[[Efforts], StepResult]
     estimate: Callable[[Efforts], list[Scalar]] | None = None
+
+
+def mean_rates(before: Vector, after: Vector, h: float) -> list[Scalar]:
+    return [(new - old) * (1.0 / h) for old, new in zip(before, after, strict=True)]
+
+
+def finished(begun: PartialStep, forces: JointForces, v: Vector, h: float) -> StepResult:
+    """Return a step from velocities v under forces along joints, which are decided on; `slack` is theirs, too."""
+
+    def efforts(lines: Lines) -> Efforts:
+        tau, W = forces.total(lines)
+        return Efforts(tau, lumped(W))
+
+    lines = forces.linear()
+    if not forces.are_lines:  # decided once more: which part of its line a force is on hangs on the acceleration
+        acting = efforts(lines)
+        a = mean_rates(v, begun.estimate(acting) if begun.estimate else begun.finish(acting).v, h)
+        lines = forces.linear(forces.on(lines, a), a)
+    stepped = begun.finish(efforts(lines))
+    a = mean_rates(v, stepped.felt or stepped.v, h)
+    return stepped._replace(slack=maximum(forces.residual(forces.on(lines, a), a), stepped.slack))
 
 
 def together(count: int, wrenches: Iterable[tuple[int, Force]]) -> list[Force]:

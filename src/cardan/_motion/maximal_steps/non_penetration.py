@@ -33,9 +33,8 @@ from cardan._algebra.scalar import is_zero, maximum, where
 from cardan._algebra.spatial import Force, Matrix3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.closed import inverse
 from cardan._dynamics.algorithms.crba import mass_matrix
-from cardan._dynamics.algorithms.implicit import Snapshot, closed_solution
+from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.linear import Rows, with_diagonal
-from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
 from cardan._motion.collision import FAR
 from cardan._motion.contact import WORLD, Contact, contacts
@@ -45,7 +44,6 @@ from cardan._motion.contact.touching import ContactPair
 from cardan._motion.maximal_steps.bodies import (
     BodyState,
     ContactImpulse,
-    Efforts,
     StepResult,
     System,
     response,
@@ -63,16 +61,16 @@ class Pushed(NamedTuple):
 
 
 class Touching:
-    """The contacts of a step of h [s] that begins at a moment, at the levers that they have later [s].
+    """The contacts of a step of h [s] that begins at a moment, at the levers that they have in its middle.
 
     M is what impulses along v meet. Impulses are in the axes of each contact's first body.
     """
 
-    def __init__(self, moment: Snapshot, pairs: Iterable[ContactPair], M: Rows, h: float, later: float = 0.0) -> None:
+    def __init__(self, moment: Snapshot, pairs: Iterable[ContactPair], M: Rows, h: float) -> None:
         self.moment, self.M, self.h, self.contacts = moment, M, h, contacts(moment, pairs)
         self.response = inverse(moment.model, moment.q, M)
         self.in_tree = [contact.in_tree() for contact in self.contacts]  # along v their Jacobians are sparse there
-        self.ahead = [Motion(contact.turning(later) * later, Vector3.zero()) for contact in self.in_tree]
+        self.ahead = [Motion(contact.turning(0.5 * h) * (0.5 * h), Vector3.zero()) for contact in self.in_tree]
 
     def by_positions(self, v: Vector) -> Pushed:
         """Return the mean velocities of a step in which nothing overlaps at its end."""
@@ -181,28 +179,17 @@ class Touched:
         W: Vector,
         h: float,
         pairs: Sequence[ContactPair],
-        later: float = 0.0,
     ) -> None:
         self.system, self.start, self.moment, self.W = system, start, moment, W
         M = with_diagonal(mass_matrix.kernel(moment.model, moment.q), W)
-        self.touching = Touching(moment, pairs, M, h, later)
+        self.touching = Touching(moment, pairs, M, h)
         self.pushed = self.touching.by_positions(v)
         self.meetings = [Meeting.of(contact, start) for contact in self.touching.contacts]
 
-    @property
-    def kick(self) -> list[Force]:
-        """The impulses on the bodies that take them from their velocities to those of `pushed`."""
-        change = [new - old for new, old in zip(self.pushed.v, self.moment.v, strict=True)]
-        twists = self.system.twists(self.moment.relative, change)
-        return [body.impulse(e) for body, e in zip(self.system.bodies, twists, strict=True)]
-
-    @property
-    def wrenches(self) -> list[Force]:
-        """The impulses of the contacts alone on the bodies where the step begins."""
-        return on_bodies(self.meetings, self.pushed.impulses, self.start)
-
     def left(self, stepped: StepResult, placed: Sequence[BodyState]) -> StepResult:
         """Return the state with the velocities that bodies leave their contacts with, where they are now."""
+        if not self.meetings:
+            return stepped
         leaving = self.touching.by_velocities(stepped.v, self.pushed.impulses)
         more = [new - old for new, old in zip(leaving.impulses, self.pushed.impulses, strict=True)]
         model, none = self.system.model, [0.0] * len(stepped.v)
@@ -211,20 +198,3 @@ class Touched:
         v = [a + b for a, b in zip(stepped.v, change, strict=True)]
         done = [meeting.done(g) for meeting, g in zip(self.meetings, leaving.impulses, strict=True)]
         return stepped._replace(v=v, slack=maximum(self.pushed.slack, leaving.slack), contacts=done)
-
-
-def fallen(system: System, start: Sequence[BodyState], moment: Snapshot, loads: Efforts, h: float) -> list[Scalar]:
-    """Return the velocity after weight and efforts have acted for a step, as the joints allow."""
-    model = moment.model
-    weights = [body.weight(b, model.gravity * h) for body, b in zip(system.bodies, start, strict=True)]
-    change = response(model, moment.q, loads.W)(system.along(moment.relative, weights, [h * tau for tau in loads.tau]))
-    return [a + b for a, b in zip(moment.v, change, strict=True)]
-
-
-def estimated(moment: Snapshot, loads: Efforts, h: float, pairs: Sequence[ContactPair]) -> list[Scalar]:
-    """Return the velocity after a step, about: that of joint space, with contacts by positions."""
-    model, q, v = moment.model, moment.q, moment.v
-    A = with_diagonal(mass_matrix.kernel(model, q), loads.W)
-    b = [tau - bias for tau, bias in zip(loads.tau, bias_forces.kernel(model, q, v), strict=True)]
-    after = [old + h * a for old, a in zip(v, closed_solution(moment, A, b, h), strict=True)]
-    return Touching(moment, pairs, A, h).by_positions(after).v

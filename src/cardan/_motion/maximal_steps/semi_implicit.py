@@ -44,7 +44,7 @@ from cardan._motion.maximal_steps.bodies import (
     System,
     response,
 )
-from cardan._motion.maximal_steps.effort_rows import DistanceBounds
+from cardan._motion.maximal_steps.distance_bounds import DistanceBounds
 from cardan._motion.maximal_steps.non_penetration import Meeting, on_bodies
 from cardan._robot.model import Model
 

@@ -5,73 +5,46 @@ They differ in the page of `maximal_steps` that brings the joints together, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from cardan._algebra.errors import ParameterError, UnsupportedError
-from cardan._algebra.scalar import absolute, is_finite, maximum
-from cardan._algebra.spatial import Scalar, Vector3
-from cardan._dynamics.algorithms.chains import DEEP, LARGE, depth_of, trees_of
-from cardan._dynamics.algorithms.drives import JointForces, Lines, coupling
-from cardan._dynamics.algorithms.implicit import Snapshot
-from cardan._dynamics.algorithms.linear import lumped
-from cardan._dynamics.algorithms.tree import Vector, supports
+from cardan._algebra.scalar import is_finite
+from cardan._algebra.spatial import Vector3
+from cardan._dynamics.algorithms.chains import trees_of
+from cardan._dynamics.algorithms.drives import JointForces, coupling
+from cardan._dynamics.algorithms.tree import supports
 from cardan._dynamics.call.function import Function
-from cardan._motion.contact.lengths import bounds_of
 from cardan._motion.contact.touching import ContactPair
+from cardan._motion.crowd.kinds import are_long
 from cardan._motion.maximal_steps import (
-    Efforts,
     MovingBody,
     StepResult,
+    rigid_start,
     semi_implicit_start,
-    variational_step,
-    xpbd_step,
+    variational,
+    xpbd,
 )
-from cardan._motion.maximal_steps.bodies import PartialStep
-from cardan._motion.maximal_steps.non_penetration import estimated
+from cardan._motion.maximal_steps.bodies import finished, mean_rates
 from cardan._motion.simulation.solvers.solver import SHARED, YES, checked_steps, left_out
 from cardan._motion.simulation.solvers.step_function import Settings, StepInputs, state_after, step_function
 from cardan._motion.simulation.solvers.table_steps import TableSolver, TableSteps, what_is_no_row
 from cardan._motion.simulation.world import World
-from cardan._robot.model import Model
 from cardan._robot.records import Material
 
-Start = Callable[[Model, Vector, Vector, float], PartialStep]
-"""The beginning of a step of (model, q, v, h)."""
-
-
-def at_start(step: Callable[..., StepResult], *, iterations: int, pairs: Sequence[ContactPair] = ()) -> Start:
-    """Return the beginning of a step whose efforts are those where it begins."""
-
-    def start(model: Model, q: Vector, v: Vector, h: float) -> PartialStep:
-        def estimate(loads: Efforts) -> list[Scalar]:
-            return estimated(Snapshot(model, q, v), loads, h, pairs)
-
-        finish = partial(step, model, q, v, h=h, iterations=iterations, pairs=pairs)
-        bounded = any(bounds_of(c.joint) for c in (*model.connections, *model.closures))
-        # Bounds are not in joint space, so that its estimate would be another: such steps are taken twice.
-        return PartialStep(q, finish, None if bounded else estimate)
-
-    return start
-
-
-STARTS: dict[str, Any] = {
-    "variational": partial(at_start, variational_step),
-    "xpbd": partial(at_start, xpbd_step),
-    "semi_implicit": partial(partial, semi_implicit_start),
-}
-"""How a step is taken, by name, given what may touch and the options of a solver."""
+CLOSINGS = {"variational": variational, "xpbd": xpbd}
+"""How joints close in so many iterations, by the method of a solver."""
 
 
 class Maximal(TableSolver):
     """A solver that moves every body by itself and brings joints together.
 
     A state is coordinates, which keep no gaps: each step begins with closed joints, and what velocities it leaves are
-    projected to those the joints allow. `residual` is the largest gap of a step over its length, or by how much the
-    last pass over contacts changed a velocity.
+    projected to those the joints allow. `residual` is the largest gap of a step over its length, or by how much
+    velocities are wrong at contacts, or of what joints' forces answer to.
     """
 
     supports: ClassVar[Mapping[str, str]] = {
@@ -86,7 +59,7 @@ class Maximal(TableSolver):
         "rolling friction": "take cardan.solvers.Featherstone, whose convex law has it",
     }
     method: ClassVar[str]
-    """How a step is taken: one of `STARTS`."""
+    """How a step is taken: one of `CLOSINGS`, or by springs."""
     options: ClassVar[tuple[str, ...]] = ("iterations",)
     """Names of the attributes that are its options."""
 
@@ -170,10 +143,7 @@ def step_state(given: StepInputs) -> dict[str, Any]:
     and forces that are not what they should be.
     """
     joints, h, stepped = given.joints, given.settings.dt, take_step(given)
-    a, residual = [(new - old) * (1.0 / h) for new, old in zip(stepped.v, joints.v, strict=True)], stepped.slack
-    for gap in stepped.gaps:  # as a velocity: a gap is closed within one step
-        residual = maximum(residual, absolute(gap) * (1.0 / h))
-    return state_after(given, joints.at_end(stepped.q, stepped.v, a), residual)
+    return state_after(given, joints.at_end(stepped.q, stepped.v, mean_rates(joints.v, stepped.v, h)), stepped.error(h))
 
 
 def find_forces(given: StepInputs) -> dict[str, Any]:
@@ -184,30 +154,40 @@ def find_forces(given: StepInputs) -> dict[str, Any]:
 
 
 def take_step(given: StepInputs) -> StepResult:
-    """Return the step as the bodies take it; `slack` is that of the efforts, too."""
+    """Return the step as the bodies take it."""
     settings, joints, v, h = given.settings, given.joints, given.joints.v, given.settings.dt
-    start: Start = STARTS[settings.method](pairs=given.pairs, **dict(settings.options))
-    begun = start(joints.model, given.q, v, h)
+    options, closing = dict(settings.options), CLOSINGS.get(settings.method)
+    start = partial(rigid_start, closing(**options)) if closing else partial(semi_implicit_start, **options)
+    begun = start(joints.model, given.q, v, h, pairs=given.pairs)
     forces = JointForces(joints.model, begun.q, v, given.command, h, limits=settings.limits)
-
-    def mean(after: Vector) -> list[Scalar]:
-        return [(new - old) * (1.0 / h) for new, old in zip(after, v, strict=True)]
-
-    def efforts(lines: Lines) -> Efforts:
-        tau, W = forces.total(lines)
-        return Efforts(tau, lumped(W))
-
-    lines = forces.linear()
-    if not forces.are_lines:  # decided once more: which part of its line a force is on hangs on the acceleration
-        acting = efforts(lines)
-        a = mean(begun.estimate(acting) if begun.estimate else begun.finish(acting).v)
-        lines = forces.linear(forces.on(lines, a), a)
-    stepped = begun.finish(efforts(lines))
-    a = mean(stepped.v)
-    return stepped._replace(slack=maximum(forces.residual(forces.on(lines, a), a), stepped.slack))
+    return finished(begun, forces, v, h)
 
 
-class XPBD(Maximal):
+class Rigid(Maximal):
+    """One of them whose contacts are rigid; its method says how joints close."""
+
+    def __init__(
+        self, world: World, dt: float, iterations: int, limits: bool, contacts: bool, tables: bool | None
+    ) -> None:
+        self.iterations: int = checked_steps(iterations, "iterations")
+        self._tables_asked = tables
+        super().__init__(world, dt, limits, contacts)
+
+    def _no_row(self) -> str | None:
+        """See `TableSolver._no_row`."""
+        if not self.contacts:
+            return "a world in which everything passes through everything else"
+        for nodes in trees_of(self.world.model):
+            if are_long(nodes):
+                return f"the tree of joint {nodes[0].name!r}, which is long"
+        return what_is_no_row(self.world)
+
+    @cached_property
+    def _by_tables(self) -> TableSteps:
+        return TableSteps(self.world, self.dt, CLOSINGS[self.method](self.iterations), limits=bool(self.limits))
+
+
+class XPBD(Rigid):
     """Bodies move as they please, then one joint after the other moves them back: XPBD.
 
     Of order 1; loses energy at first order. Cheap with few iterations, at the price of gaps that `residual` shows.
@@ -230,7 +210,7 @@ class XPBD(Maximal):
 
     method = "xpbd"
     supports: ClassVar[Mapping[str, str]] = {
-        **Maximal.supports,
+        **Rigid.supports,
         "what a kinematic joint moves by other joints": "its passes over the joints would push the joint back: take "
         "cardan.solvers.Featherstone or Variational",
     }
@@ -245,9 +225,7 @@ class XPBD(Maximal):
         contacts: bool = True,
         tables: bool | None = None,
     ) -> None:
-        self.iterations: int = checked_steps(iterations, "iterations")
-        self._tables_asked = tables
-        super().__init__(world, dt, limits, contacts)
+        super().__init__(world, dt, iterations, limits, contacts, tables)
 
     def features(self) -> Iterator[tuple[str, str]]:
         yield from super().features()
@@ -264,21 +242,8 @@ class XPBD(Maximal):
                     f"joint {name!r} in the tree of {moved[first]!r}, which moves as it is told",
                 )
 
-    def _no_row(self) -> str | None:
-        """See `TableSolver._no_row`."""
-        if not self.contacts:
-            return "a world in which everything passes through everything else"
-        for nodes in trees_of(self.world.model):
-            if depth_of(nodes) >= DEEP or len(nodes) >= LARGE:
-                return f"the tree of joint {nodes[0].name!r}, which is long"
-        return what_is_no_row(self.world)
 
-    @cached_property
-    def _by_tables(self) -> TableSteps:
-        return TableSteps(self.world, self.dt, self.iterations, limits=bool(self.limits))
-
-
-class Variational(Maximal):
+class Variational(Rigid):
     """Bodies by their poses, joints by one solve for all of them along the directions of the step's beginning.
 
     Symplectic and of order 2: of conservative motion the energy does not drift. Drives, damping, friction and stops are
@@ -289,6 +254,7 @@ class Variational(Maximal):
         iterations: for the impulses of the joints: each shrinks the gaps by a factor of the order of the step. With 2
             the gaps that are left let the energy drift at steps of 4 ms and more; with 3 they do not.
         contacts: False to let everything pass through everything else.
+        tables: as for `Featherstone`.
 
     Examples:
         >>> world = cardan.robots.double_pendulum().world()
@@ -308,9 +274,9 @@ class Variational(Maximal):
         iterations: int = 2,
         limits: bool = True,
         contacts: bool = True,
+        tables: bool | None = None,
     ) -> None:
-        self.iterations: int = checked_steps(iterations, "iterations")
-        super().__init__(world, dt, limits, contacts)
+        super().__init__(world, dt, iterations, limits, contacts, tables)
 
 
 class SemiImplicit(Maximal):

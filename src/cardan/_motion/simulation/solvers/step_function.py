@@ -27,7 +27,7 @@ ARRAYS = {"effort": ("nv",), "position": ("nv",), "velocity": ("nv",), "wrenches
 class Settings:
     """All that a step is made for, beside the model."""
 
-    method: str  # an integrator of `Featherstone`, or one of `maximal.STARTS`
+    method: str  # an integrator of `Featherstone`, or one of `maximal.CLOSINGS`, or "semi_implicit"
     dt: float  # length of the step [s]
     pairs: tuple[ContactPair, ...]  # what may touch
     limits: bool  # whether the joints' position limits are stops

@@ -20,6 +20,7 @@ from cardan._motion.crowd.engine import Engine
 from cardan._motion.crowd.kept import NOTHING, KeptImpulses
 from cardan._motion.crowd.kinds import are_long
 from cardan._motion.crowd.layout import Scene
+from cardan._motion.maximal_steps import Closing
 from cardan._motion.simulation.collide import check_pages
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.pairs import Rules, warn_of_many
@@ -95,7 +96,7 @@ def _coupled(world: World, rules: Rules) -> int:
 class TableSteps:
     """Takes steps of a world, some worlds on each thread; `closing` and `options` are as `Scene` and `Engine` have."""
 
-    def __init__(self, world: World, dt: float, closing: int | None = None, **options: Any) -> None:
+    def __init__(self, world: World, dt: float, closing: Closing | None = None, **options: Any) -> None:
         self.world, self.dt, self.closing, self.options = world, dt, closing, options
         pairs, shapes = world.pairs, [solid.shape for solid in world.pairs.rules.solids]
         self.scene = Scene(world.model, shapes, pairs.rules, pairs.stiffness, world.kinematic, pairs.pair, closing)
