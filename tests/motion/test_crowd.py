@@ -17,7 +17,7 @@ from cardan._motion.crowd.tables import BITS, MASK
 from cardan.description import Box, Capsule, Hull, Plane, Shape, Sphere
 from cardan.errors import UnsupportedError
 from cardan.joints import Fixed, FreeFlyer, Mimic, Revolute, Universal
-from cardan.solvers import Featherstone
+from cardan.solvers import XPBD, Featherstone, Variational
 from representatives import represented
 from robots_data import urdf_files
 
@@ -976,9 +976,11 @@ def asleep(state):
     return (state.kept_impulses.rest < 0).astype(int).tolist()
 
 
-def test_an_island_at_rest_sleeps_until_something_touches_it():
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [Featherstone, XPBD, Variational])
+def test_an_island_at_rest_sleeps_until_something_touches_it(make):
     world, alone = heaps(), heaps(with_others=False)
-    solver, own = (Featherstone(w, DT, sleep=0.02) for w in (world, alone))
+    solver, own = (make(w, DT, sleep=0.02) for w in (world, alone))
     assert own.tables
     state, before = world.state(), np.inf
     seen, residuals = list[list[int]](), list[float]()
@@ -1074,8 +1076,9 @@ def test_who_acts_on_a_body_asleep_wakes_its_island():
 
 @pytest.mark.parametrize("speed", [0, -1, np.nan, np.inf, "1", True])
 def test_only_speeds_to_sleep_at(speed):
-    with pytest.raises(cardan.errors.ParameterError, match="sleep"):
-        Featherstone(scene(4, "ball"), DT, sleep=speed)
+    for make in (Featherstone, XPBD):
+        with pytest.raises(cardan.errors.ParameterError, match="sleep"):
+            make(scene(4, "ball"), DT, sleep=speed)
 
 
 def test_one_program_does_not_sleep():

@@ -64,7 +64,7 @@ def ways(function, model, q, v, tau, steps, *rest):
     for _ in range(steps):
         q, v, *more = function(model, q, v, tau, *rest)
         states.append((q, v))
-        gaps = max([gaps, *(np.abs(g).max(initial=0.0) for g in more)])
+        gaps = max([gaps, *(np.abs(g).max(initial=0.0) for g in more[:1])])
     return states, gaps
 
 

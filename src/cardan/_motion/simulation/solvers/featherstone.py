@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from cardan._algebra.arrays.implicit_function import all_held
-from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import UnknownNameError, UnsupportedError, check_known
 from cardan._algebra.scalar import maximum
 from cardan._dynamics.algorithms import stepping
@@ -111,8 +110,7 @@ class Featherstone(TableSolver):
         self.integrator, self.contact = integrator, contact
         self.iterations = iterations
         self.limits = limits
-        self._tables_asked = tables
-        self.sleep: float | None = None if sleep is None else positive("sleep", sleep, "m/s")
+        self._ask(tables, sleep)
         super().__init__(world, dt)
 
     def features(self) -> Iterator[tuple[str, str]]:

@@ -166,11 +166,22 @@ def take_step(given: StepInputs) -> StepResult:
 class Rigid(Maximal):
     """One of them whose contacts are rigid; its method says how joints close."""
 
+    usual: ClassVar[int]
+    """Iterations where none are asked for."""
+
     def __init__(
-        self, world: World, dt: float, iterations: int, limits: bool, contacts: bool, tables: bool | None
+        self,
+        world: World,
+        dt: float,
+        *,
+        iterations: int | None = None,
+        limits: bool = True,
+        contacts: bool = True,
+        tables: bool | None = None,
+        sleep: float | None = None,
     ) -> None:
-        self.iterations: int = checked_steps(iterations, "iterations")
-        self._tables_asked = tables
+        self.iterations: int = checked_steps(self.usual if iterations is None else iterations, "iterations")
+        self._ask(tables, sleep)
         super().__init__(world, dt, limits, contacts)
 
     def _no_row(self) -> str | None:
@@ -184,11 +195,12 @@ class Rigid(Maximal):
 
     @cached_property
     def _by_tables(self) -> TableSteps:
-        return TableSteps(self.world, self.dt, CLOSINGS[self.method](self.iterations), limits=bool(self.limits))
+        closing = CLOSINGS[self.method](self.iterations)
+        return TableSteps(self.world, self.dt, closing, limits=bool(self.limits), sleep=self.sleep)
 
 
 class XPBD(Rigid):
-    """Bodies move as they please, then one joint after the other moves them back: XPBD.
+    """Bodies move as joints let them when a step begins, then one joint after the other moves them back: XPBD.
 
     Of order 1; loses energy at first order. Cheap with few iterations, at the price of gaps that `residual` shows.
     Drives, damping, friction and stops act with the weight as the joints allow, before bodies move. Contacts are rigid:
@@ -196,9 +208,9 @@ class XPBD(Rigid):
 
     Args:
         world, dt, limits: as for `Featherstone`.
-        iterations: over all joints.
+        iterations: over all joints; None for 4.
         contacts: False to let everything pass through everything else.
-        tables: as for `Featherstone`. By tables contacts take the iterations they need, large heaps of balls passes.
+        tables, sleep: as for `Featherstone`. By tables contacts take the iterations they need, heaps of balls passes.
 
     Examples:
         >>> world = cardan.robots.double_pendulum().world()
@@ -208,24 +220,12 @@ class XPBD(Rigid):
     Source: `maximal_steps/xpbd.py`.
     """
 
-    method = "xpbd"
+    method, usual = "xpbd", 4
     supports: ClassVar[Mapping[str, str]] = {
         **Rigid.supports,
         "what a kinematic joint moves by other joints": "its passes over the joints would push the joint back: take "
         "cardan.solvers.Featherstone or Variational",
     }
-
-    def __init__(
-        self,
-        world: World,
-        dt: float,
-        *,
-        iterations: int = 4,
-        limits: bool = True,
-        contacts: bool = True,
-        tables: bool | None = None,
-    ) -> None:
-        super().__init__(world, dt, iterations, limits, contacts, tables)
 
     def features(self) -> Iterator[tuple[str, str]]:
         yield from super().features()
@@ -252,9 +252,9 @@ class Variational(Rigid):
     Args:
         world, dt, limits: as for `Featherstone`.
         iterations: for the impulses of the joints: each shrinks the gaps by a factor of the order of the step. With 2
-            the gaps that are left let the energy drift at steps of 4 ms and more; with 3 they do not.
+            (None) the gaps that are left let the energy drift at steps of 4 ms and more; with 3 they do not.
         contacts: False to let everything pass through everything else.
-        tables: as for `Featherstone`.
+        tables, sleep: as for `Featherstone`.
 
     Examples:
         >>> world = cardan.robots.double_pendulum().world()
@@ -264,19 +264,7 @@ class Variational(Rigid):
     Source: `maximal_steps/variational.py`.
     """
 
-    method = "variational"
-
-    def __init__(
-        self,
-        world: World,
-        dt: float,
-        *,
-        iterations: int = 2,
-        limits: bool = True,
-        contacts: bool = True,
-        tables: bool | None = None,
-    ) -> None:
-        super().__init__(world, dt, iterations, limits, contacts, tables)
+    method, usual = "variational", 2
 
 
 class SemiImplicit(Maximal):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import UnsupportedError
 from cardan._compiler.runtime.threads import num_threads, split
 from cardan._dynamics.algorithms.chains import trees_of
@@ -234,6 +235,11 @@ class TableSolver(CompiledSolver):
 
     sleep: float | None = None
     _tables_asked: bool | None = False
+
+    def _ask(self, tables: bool | None, sleep: float | None) -> None:
+        """Note what is asked of tables; `ParameterError` for a speed to sleep at that is none."""
+        self._tables_asked = tables
+        self.sleep = None if sleep is None else positive("sleep", sleep, "m/s")
 
     def _check_touching(self) -> None:
         """Raise `UnsupportedError` for pairs of shapes that no page knows; warn of more than a program should have."""
