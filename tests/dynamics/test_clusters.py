@@ -795,6 +795,29 @@ def test_mechanisms_of_any_size_are_clusters(scale):
     assert np.abs(cardan.loop_residual(m.model(), q)).max() < 1e-14 * max(scale, 1.0)
 
 
+def lying_flat():
+    """Bars of which two make up for the others: all joints stand in a line, where the linkage may fold either way."""
+    points = {"a": (0.0, 0.0), "b": (0.3, 0.0), "c": (0.65, 0.0), "d": (0.4, 0.0)}
+    links = {"crank": "ab", "coupler": "bc", "rocker": "dc"}
+    joints = (("crank", "base", "a"), ("coupler", "crank", "b"), ("rocker", "base", "d"), ("closing", "coupler", "c"))
+    children = {"closing": "rocker"}
+    rows = [(f"{name}_joint", parent, children.get(name, name), point) for name, parent, point in joints]
+    return linkages.planar(points, links, rows).model()
+
+
+def test_a_linkage_that_lies_flat_is_a_cluster_elsewhere():
+    loops = lying_flat()
+    model = cardan.clustered(loops, ["crank_joint"])
+    out, q = cardan.converter(model, loops), model.neutral()
+    x, dx = out.configuration(q), out.velocity(q, [0.7])
+    assert np.abs(cardan.loop_residual(loops, x)).max() < 1e-14
+    found = out.acceleration(q, [0.7], cardan.forward_dynamics(model, q, [0.7], [0.3]))
+    expected = cardan.constrained_forward_dynamics(loops, x, dx, out.effort(q, [0.3])).accelerations
+    assert error(found, expected) < 1e-12
+    with pytest.raises(MechanismError, match="give a configuration elsewhere"):
+        cardan.clustered(loops, near=loops.neutral())
+
+
 def test_what_is_no_cluster_is_refused():
     with pytest.raises(DTypeError, match=r"is a Mechanism, .* Mechanism\(...\).model\(\)"):
         cardan.clustered(four_bar())

@@ -483,6 +483,21 @@ def test_four_bar_is_the_lagrangian_of_its_crank(turn):
     assert found == pytest.approx(expected, rel=1e-10)
 
 
+@pytest.mark.parametrize("turn", [1e-1, 1e-2, 1e-3, 1e-4, 2e-5])
+def test_near_a_dead_point_errors_are_rounding_over_the_sine(turn):
+    points = {"a": (0.0, 0.0), "b": (-0.1, 0.3), "c": (0.15, 0.15), "d": (0.4, 0.0)}  # coupler and rocker in a line
+    links = {"crank": "ab", "coupler": "bc", "rocker": "dc"}
+    joints = [("crank", "base", "crank", "a"), ("coupler", "crank", "coupler", "b"), ("rocker", "base", "rocker", "d")]
+    model = linkages.planar(points, links, [*joints, ("closing", "coupler", "rocker", "c")]).model()
+    q = cardan.assemble(model, [0.0, 0.0, turn], fixed=("rocker",))
+    sine = abs(math.sin(q[0] + q[1] - q[2]))  # of the angle between the columns of coupler and rocker
+    tau = [0.3, -0.2, 0.5]
+    found = cardan.constrained_forward_dynamics(model, q, np.zeros(3), tau).accelerations
+    state = ([mp.mpf(float(e)) for e in x] for x in (q, np.zeros(3), tau))
+    exact = cardan.constrained_forward_dynamics.kernel(model, *state).accelerations
+    assert max(abs(float((mp.mpf(a) - b) / b)) for a, b in zip(found.tolist(), exact, strict=True)) < 1e-14 / sine
+
+
 def simulate(model, seconds, step, stabilization=0.0, q=None, v=None):
     """Runge and Kutta's fourth order on the manifold: the largest energy drift, kinetic energy and gap; q and v."""
     q = model.neutral() if q is None else q

@@ -144,19 +144,24 @@ def _units(loop: Rowed, unit: float, of_v: Sequence[float]) -> list[float]:
 # --- closed configurations ---
 
 
-def closed_configurations(model: Model, near: Any = None) -> list[list[float]]:
-    """Return some closed configurations near one another; none if none is found, or K is not made of numbers.
+def closed_configurations(model: Model) -> list[list[float]]:
+    """Return the first of `closed_places`; none if none is found."""
+    return next(closed_places(model), [])
 
-    They are near a given one, or else where a search from the neutral one or random ones ends.
+
+def closed_places(model: Model, near: Any = None) -> Iterator[list[list[float]]]:
+    """Yield closed configurations near one another, each time elsewhere; none if K is not made of numbers.
+
+    They are near a given one, or else where searches from the neutral one and from random ones end.
     """
     rng = np.random.default_rng(0)
     starts = [np.array(model.manifold.neutral() if near is None else near, dtype=float)]
     starts += list(model.manifold.random(rng, (STARTS,), model.lower, model.upper)) if near is None else []
-    first = next((q for start in starts if (q := _closed(model, start.tolist())) is not None), None)
-    if first is None:
-        return []
-    tried = (_closed(model, _moved(model, first, rng)) for _ in range(SAMPLES - 1))
-    return [first, *(q for q in tried if q is not None)]
+    for start in starts:
+        first = _closed(model, start.tolist())
+        if first is not None:
+            tried = (_closed(model, _moved(model, first, rng)) for _ in range(SAMPLES - 1))
+            yield [first, *(q for q in tried if q is not None)]
 
 
 def _moved(model: Model, q: Sequence[float], rng: np.random.Generator) -> list[float]:

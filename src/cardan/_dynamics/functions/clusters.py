@@ -15,7 +15,7 @@ from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember, with_plain_names
 from cardan._dynamics.algorithms.dependent import (
     Block,
-    closed_configurations,
+    closed_places,
     least_pivot,
     overlapping,
     partition,
@@ -57,7 +57,7 @@ def clustered(
             default those with a drive or an actuator, if they do and `near` is no toggle of theirs, and others that
             determine the rest well.
         near: configuration of `model` [rad, m], shape (nq,), whose assembly mode the neutral one is to have. By default
-            the neutral configuration of the model.
+            the neutral configuration of the model, or another one if loops are singular there (lying flat).
         closing: names of the closing joints whose loops become clusters; by default all. The others stay constraints,
             as those of feet that hold, for the `constrained_*` functions.
 
@@ -244,20 +244,21 @@ def _part(model: Model, nodes: set[int], closing: list[Connection], carried: Car
 
 
 def _closed_set(part: Model, kept: set[int], driven: set[int], start: Sequence[float] | None) -> ClosedSet:
-    samples = closed_configurations(part, start)
+    samples, other = _place(part, start)
     if not samples:
         where = "" if start is None else " near the given configuration"
         raise MechanismError(
             f"clustered: {_loops(part)} cannot be closed{where}: cardan.assemble says what is left open."
         )
-    found, other = partition(part, samples, kept or driven), _unsplit(part, samples)
+    found = partition(part, samples, kept or driven)
     if not kept and (not found or _split(part, found) or _is_worse(part, found, other, samples[0])):
         found = other
     if not found:
         if not other:
             raise MechanismError(
                 f"clustered: {_loops(part)}: no coordinates determine the others, since rows of the constraints depend "
-                "on one another; cardan.constrained_forward_dynamics takes it as it is."
+                "on one another; give a configuration elsewhere (`near`), or take "
+                "cardan.constrained_forward_dynamics."
             )
         raise MechanismError(
             f"clustered: independent coordinates of {_names(part, kept)} do not determine the others of {_loops(part)};"
@@ -280,6 +281,19 @@ def _closed_set(part: Model, kept: set[int], driven: set[int], start: Sequence[f
     bare = tuple(Connection(c.name, c.joint, c.parent, c.child, c.parent_pose, c.child_pose) for c in part.connections)
     plain = ClosedSet(replace(part, connections=bare), blocks, tuple(rows_along_nodes(part)), tuple(samples[0]))
     return replace(plain, start=tuple(float(e) for e in plain.normalize(samples[0]))).shorter()
+
+
+def _place(part: Model, start: Sequence[float] | None) -> tuple[list[list[float]], list[Block]]:
+    """Return closed configurations near one another, and a choice of coordinates, if there is one anywhere.
+
+    A linkage that a file describes lying flat has none there.
+    """
+    tried: list[tuple[list[list[float]], list[Block]]] = []
+    for samples in closed_places(part, start):
+        tried.append((samples, _unsplit(part, samples)))
+        if tried[-1][1]:
+            return tried[-1]
+    return tried[0] if tried else ([], [])
 
 
 def _is_worse(part: Model, found: Sequence[Block], other: Sequence[Block], q: Sequence[float]) -> bool:
