@@ -42,7 +42,7 @@ Everything `cardan.save` writes is read, and nothing else: a key that is not kno
 
 def vocabularies() -> Iterator[Vocabulary]:
     """Yield the tables of all readers that have one, in the order of `FORMATS`."""
-    for form in dict.fromkeys(FORMATS.values()):
+    for form in {form.module: form for form in FORMATS.values()}.values():
         name = f"{form.module}.schema"
         if find_spec(form.module).submodule_search_locations and find_spec(name) is not None:
             schema = importlib.import_module(name)

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import cardan
+import linkages
 from cardan._reach.formats.load import describe
 from cardan._reach.formats.reading import Options
 from compare_newton_usd import differences, newtons, ours
@@ -77,6 +79,16 @@ def compare(paths: list[str]) -> None:
             assert unexplained == [], path
 
 
+WRITTEN = {
+    "arm": lambda: cardan.robots.arm7().model(),
+    "dog": lambda: cardan.robots.quadruped().model(base="floating"),
+    "humanoid": lambda: cardan.robots.humanoid().model(base="floating"),
+    "four_bar": lambda: cardan.robots.four_bar().model(),
+    "stewart": lambda: cardan.robots.stewart_platform().model(),
+    "delta": lambda: linkages.delta().model(),
+    "excavator": lambda: linkages.excavator().model(),
+}
+
 needs_newton = pytest.mark.skipif("CARDAN_NEWTON_PYTHON" not in os.environ, reason="CARDAN_NEWTON_PYTHON is not set")
 
 
@@ -89,3 +101,11 @@ def test_samples_are_as_newton_reads_them() -> None:
 @pytest.mark.full
 def test_all_files_are_as_newton_reads_them_or_explained() -> None:
     compare([str(file) for file in files()])
+
+
+@needs_newton
+@pytest.mark.filterwarnings("ignore::cardan.errors.DescriptionWarning")
+def test_what_is_written_is_as_newton_reads_it(tmp_path: Path) -> None:
+    for name, make in WRITTEN.items():
+        cardan.save(make(), tmp_path / f"{name}.usda")
+    compare([str(tmp_path / f"{name}.usda") for name in WRITTEN])

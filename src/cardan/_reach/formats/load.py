@@ -29,7 +29,8 @@ for _form in (
     reading.Format("SDF", f"{_ROOM}.sdf", (".sdf", ".world"), "<sdf", is_written=True),
     reading.Format("JSON", f"{_ROOM}.json", (".json",), r"\{", is_written=True),
     _MJCF,
-    reading.Format("USD", f"{_ROOM}.usd", (".usd", ".usda", ".usdc", ".usdz"), "#usda|PXR-USDC|PK\x03\x04"),
+    reading.Format("USD", f"{_ROOM}.usd", (".usda",), "#usda|PXR-USDC|PK\x03\x04", is_written=True),
+    reading.Format("USD", f"{_ROOM}.usd", (".usd", ".usdc", ".usdz")),
     reading.Format("xacro", f"{_ROOM}.xacro", (".xacro",)),
     reading.Format("SRDF", f"{_ROOM}.srdf", (".srdf",)),
 ):
@@ -197,7 +198,7 @@ def check(source: RobotSource, **options: Any) -> list[Fault]:
 def save(thing: Any, file: str | os.PathLike[str]) -> None:
     """Write a mechanism, a model, a joint, ... to a file in the format of its ending.
 
-    These are `.json`, `.urdf`, `.sdf`, `.mjcf`; `.xml` is MJCF. JSON holds everything; the others mechanisms
+    These are `.json`, `.urdf`, `.sdf`, `.mjcf`, `.usda`; `.xml` is MJCF. JSON holds everything; the others mechanisms
     and models only, with what each can say.
 
     The file is written beside its place and then renamed: it is the old one or the new one, never half of it.

@@ -198,7 +198,7 @@ def inertial(inertia: Inertia) -> tuple[Numbers, Numbers]:
         expected = "numbers that are finite about the body's origin, too"
         raise ParameterError("inertia to write", got=inertia, expected=expected, hint="Are the units right?")
     pairs = zip(inertia.com, inertia.first_moment, strict=True)
-    centres = [_exact(c, lambda e, h=h: e * inertia.mass == h)[:4] or [c + 0.0] for c, h in pairs]
+    centres = [exact(c, lambda e, h=h: e * inertia.mass == h)[:4] or [c + 0.0] for c, h in pairs]
     trials = ((com, _about(inertia, com)) for com in product(*centres))
     first = com, entries = next(trials)
     if None in entries:
@@ -210,10 +210,10 @@ def inertial(inertia: Inertia) -> tuple[Numbers, Numbers]:
 def _about(inertia: Inertia, com: Numbers) -> list[Any]:
     shift = Symmetric3.point(Vector3(*com)) * inertia.mass
     pairs = zip(inertia.inertia_at_origin, shift, strict=True)
-    return [next(iter(_exact(held - s, lambda e, held=held, s=s: e + s == held)), None) for held, s in pairs]
+    return [next(iter(exact(held - s, lambda e, held=held, s=s: e + s == held)), None) for held, s in pairs]
 
 
-def _exact(value: float, gives: Callable[[float], bool]) -> list[float]:
+def exact(value: float, gives: Callable[[float], bool]) -> list[float]:
     """Return the floats near a value that give what is wanted, those of few digits first."""
     trials = [0.0, *(_rounded(value, digits) for digits in range(1, 18))]
     below = above = value

@@ -272,8 +272,7 @@ def _axis(c: Connection, i: int, tag: str, direction: Any, mimic: Lines) -> Line
 def _turn(pitch: float) -> str:
     """Return the travel of a turn, from which the reader makes the pitch again, to the last bit if there is one."""
     travel = 2.0 * math.pi * pitch
-    near = (travel, math.nextafter(travel, math.inf), math.nextafter(travel, -math.inf))
-    return repr(next((e for e in near if e / (2.0 * math.pi) == pitch), travel))
+    return repr(next(iter(W.exact(travel, lambda e: e / (2.0 * math.pi) == pitch)), travel))
 
 
 def _frame(group: ModelParts, frame: Frame, anchor: str) -> Lines:

@@ -219,7 +219,6 @@ class UsdJoint:
     bodies: tuple[str, str]
     poses: tuple[SE3, SE3]
     is_excluded: bool
-    may_touch: bool
     properties: Properties
     name: str
     copying: Copying | None = None
@@ -228,6 +227,11 @@ class UsdJoint:
     def path(self) -> str:
         """Its name below what is above its prim."""
         return f"{str(self.prim.GetPath()).rpartition('/')[0]}/{self.name}"
+
+    @property
+    def called(self) -> str:
+        """Its name; that of several in a row is made of theirs."""
+        return values.called(self.prim) if self.name == self.prim.GetName() else self.name
 
 
 def read_joint(stage: Stage, scene: Scene, prim: Any) -> UsdJoint | None:
@@ -248,10 +252,9 @@ def read_joint(stage: Stage, scene: Scene, prim: Any) -> UsdJoint | None:
     joint, dofs = made
     _remark_drives(stage, prim, dofs)
     with stage.report.blamed(stage.where(prim)):
-        keys = ("excludeFromArticulation", "collisionEnabled")
-        excluded, touching = (values.flag(prim, f"physics:{key}", False) for key in keys)
+        excluded = values.flag(prim, "physics:excludeFromArticulation", False)
         said, name, copying = properties(stage, prim, dofs), prim.GetName(), read_mimic(stage, prim, dofs)
-        return UsdJoint(prim, joint, (one, other), (X_one, X_other), excluded, touching, said, name, copying)
+        return UsdJoint(prim, joint, (one, other), (X_one, X_other), excluded, said, name, copying)
     return None
 
 
@@ -422,7 +425,6 @@ def _chain(row: Sequence[UsdJoint]) -> UsdJoint:
         poses=(row[0].poses[0], last),
         properties=_together([j.properties for j in row]),
         name="+".join(j.name for j in row),
-        may_touch=all(j.may_touch for j in row),
     )
 
 

@@ -22,7 +22,7 @@ from cardan._reach.formats.usd.joints import UsdJoint, copied, read_joint, with_
 from cardan._reach.formats.usd.schema import remark_unread
 from cardan._reach.formats.usd.shapes import Solid, body_inertia, read_solid, shapes_of
 from cardan._reach.formats.usd.stage import Stage, ancestors, brief, opened, pxr
-from cardan._reach.formats.usd.values import Scene, flag, number, survey, targets, value, vector
+from cardan._reach.formats.usd.values import Scene, called, flag, number, survey, targets, value, vector
 from cardan._robot.description import Mechanism
 from cardan._robot.description.rooting import Forest
 from cardan._robot.geometry.shapes import ALL_BITS
@@ -186,20 +186,15 @@ def floating(bodies: Iterable[str], joints: Sequence[UsdJoint], roots: Mapping[s
 # --- names of bodies, joints and frames: those of their prims, or whole paths where several prims have one name ---
 
 
-def names_of(report: Report, kind: str, paths: Iterable[str]) -> dict[str, str]:
-    """Return a name for each path; those that clash are remarked on once."""
-    paths = list(paths)
-    count = Counter(_last(path) for path in paths)
-    clashing = [path for path in paths if count[_last(path)] > 1 or _last(path) == WORLD]
+def names_of(report: Report, kind: str, called: Mapping[str, str]) -> dict[str, str]:
+    """Return a name for each path, by what each is called; those that clash are remarked on once."""
+    count = Counter(called.values())
+    clashing = [path for path, name in called.items() if count[name] > 1 or name == WORLD]
     if clashing:
         told = f"{len(clashing)} {kind} have names that others have, too; they are called by their paths, as this one"
         report.remark(clashing[0], told)
     whole = set(clashing)
-    return {path: path if path in whole else _last(path) for path in paths}
-
-
-def _last(path: str) -> str:
-    return path.rpartition("/")[2]
+    return {path: path if path in whole else name for path, name in called.items()}
 
 
 SELF_COLLISION = ("newton:selfCollisionEnabled", "physxArticulation:enabledSelfCollisions")  # the first counts
@@ -241,15 +236,15 @@ class Reading:
         if not scene.bodies:
             self.report.error(0, "has no rigid body: no prim has the PhysicsRigidBodyAPI")
         self.scene.frames = [prim for prim in self.scene.frames if is_below(str(prim.GetPath()), root)]
-        paths = [*self.scene.bodies, *(str(prim.GetPath()) for prim in self.scene.frames)]
-        self.names |= names_of(self.report, "bodies and frames", dict.fromkeys(paths))
+        prims = self.scene.bodies | {str(prim.GetPath()): prim for prim in self.scene.frames}
+        self.names |= names_of(self.report, "bodies and frames", {path: called(prim) for path, prim in prims.items()})
         self.add_bodies_and_shapes(mechanism, root)
         joints = without_orphans(stage, scene, with_chains(stage, self.joints(root)))
         if not self.report.errors:
             self.add_joints(mechanism, joints)
             self.add_bases(mechanism, joints)
             self.add_frames(mechanism)
-            self.add_pairs(mechanism, joints)
+            self.add_pairs(mechanism)
             self.set_self_collision(mechanism, root)
             self.add_configurations(mechanism, joints)
         return mechanism
@@ -305,7 +300,7 @@ class Reading:
         return found
 
     def add_joints(self, mechanism: Mechanism, joints: Sequence[UsdJoint]) -> None:
-        named = self.joint_names = names_of(self.report, "joints", [joint.path for joint in joints])
+        named = self.joint_names = names_of(self.report, "joints", {joint.path: joint.called for joint in joints})
         movers = {joint.path: (named[joint.path], joint.joint) for joint in joints if joint.copying is None}
         for joint in joints:
             kind = joint.joint
@@ -323,6 +318,8 @@ class Reading:
         taken = {joint.name for joint in mechanism.joints}
         for body in bodies:
             prim, name = self.scene.bodies[body], self.names[body]
+            if flag(prim, "cardan:loose", False):  # written so: `model(base=)` decides
+                continue
             called = "root" if len(bodies) == 1 and "root" not in taken else f"root_{name}"
             while called in taken:
                 called += "_"
@@ -344,9 +341,8 @@ class Reading:
             with self.report.described("frame", name, self.stage.where(prim)):
                 mechanism.add_frame(name, owner, self.poses[owner].inverse() @ posed.pose)
 
-    def add_pairs(self, mechanism: Mechanism, joints: Sequence[UsdJoint]) -> None:
-        pairs = [joint.bodies for joint in joints if not joint.may_touch and all(joint.bodies)]
-        for one, other in (*pairs, *filtered_pairs(self.stage, self.scene)):
+    def add_pairs(self, mechanism: Mechanism) -> None:
+        for one, other in filtered_pairs(self.stage, self.scene):
             if one in self.names and other in self.names:
                 mechanism.disable_contact(self.names[one], self.names[other])
 
@@ -392,4 +388,4 @@ class Reading:
 def _name(stage: Stage, root: str) -> str:
     """Return the name of what is read: that of its root, of the stage's default prim, or of the file."""
     default = stage.usd.GetDefaultPrim()
-    return root.rpartition("/")[2] or (default.GetName() if default else "") or Path(stage.file).stem
+    return root.rpartition("/")[2] or (called(default) if default else "") or Path(stage.file).stem

@@ -56,7 +56,8 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "PhysicsScene": _read("gravityDirection gravityMagnitude", "physics:"),
     "PhysicsJoint": {
         **_read("body0 body1 localPos0 localPos1 localRot0 localRot1", "physics:"),
-        **_read("jointEnabled collisionEnabled excludeFromArticulation", "physics:"),
+        **_read("jointEnabled excludeFromArticulation", "physics:"),
+        "physics:collisionEnabled": "remark: bodies that a joint connects do not touch, but by World's own rules",
         **verdicts("physics:breakForce physics:breakTorque", _BREAK),
     },
     "PhysicsRevoluteJoint": _read("axis lowerLimit upperLimit", "physics:"),

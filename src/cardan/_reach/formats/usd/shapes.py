@@ -133,7 +133,7 @@ def read_solid(stage: Stage, scene: values.Scene, prim: Any) -> Solid | None:
 
 
 def shapes_of(stage: Stage, solid: Solid, body: str, group: tuple[int, int]) -> list[Shape]:
-    name = solid.prim.GetName()
+    name = values.called(solid.prim)
     found = []
     if solid.is_seen:
         rgba, looks = colour(solid.prim)
@@ -264,7 +264,12 @@ WATER = 1000.0  # density where nothing says it [kg/m^3], as in UsdPhysics
 
 
 def body_inertia(stage: Stage, body: Any, posed: Posed, solids: Sequence[Solid]) -> Inertia | None:
-    """Return the inertia of a body in its axes, of itself and what collides of it; None where nothing says it."""
+    """Return the inertia of a body in its axes, of itself and what collides of it; None where nothing says it.
+
+    A mass of 0 means in USD that it is not said, so that the writer says otherwise that there is none.
+    """
+    if values.flag(body, "cardan:massless", False):
+        return None
     mass = _positive(stage, body, "physics:mass") * stage.mass
     centre, tensor = _centre(stage, body, posed), _tensor(stage, body)
     if mass > 0.0 and centre is not None and tensor is not None:

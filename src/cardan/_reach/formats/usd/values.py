@@ -23,9 +23,30 @@ def authored(prim: Any, name: str) -> bool:
 
 
 def value(prim: Any, name: str) -> Any:
-    """Return the value of an attribute, that of its schema if it has none of its own, or None."""
-    attribute = prim.GetAttribute(name)
-    return attribute.Get() if attribute else None
+    """Return the value of an attribute, that of its schema if it has none of its own, or None.
+
+    What rounds to it and stands behind `cardan:` is meant: the writer says so in double what USD has in single.
+    """
+    attribute, exactly = prim.GetAttribute(name), prim.GetAttribute(f"cardan:{name}")
+    found = attribute.Get() if attribute else None
+    return exactly.Get() if exactly and _rounds(exactly.Get(), found) else found
+
+
+def called(prim: Any) -> str:
+    """Return the name of a prim, which the writer says apart where names of USD cannot have it."""
+    found = value(prim, "cardan:name")
+    return str(prim.GetName() if found is None else found)
+
+
+def _rounds(exactly: Any, found: Any) -> bool:
+    """Return whether a value in double is the one found, in single precision."""
+    if isinstance(found, float):
+        with np.errstate(over="ignore"):
+            return isinstance(exactly, float) and float(np.float32(exactly)) == found
+    try:
+        return bool(type(found)(exactly) == found)
+    except Exception:  # Boost.Python's own class of errors, of a value of another kind
+        return False
 
 
 def numbers_of(found: Any) -> list[float]:

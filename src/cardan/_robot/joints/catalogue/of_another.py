@@ -385,7 +385,8 @@ def following_fewer(joint: Any, at: Mapping[str, Scalars]) -> Joint:
 def following(joint: Joint, primary: str, coefficients: Sequence[float]) -> Joint:
     """Return a joint that follows another by a polynomial, the constant first; a `Mimic` if that is linear."""
     if any(coefficients[2:]):
-        return Coupled(joint, (primary,), Polynomial(coefficients))
+        degree = max(k for k, e in enumerate(coefficients) if e)
+        return Coupled(joint, (primary,), Polynomial(coefficients[: degree + 1]))
     return Mimic(joint, primary, multiplier=coefficients[1], offset=coefficients[0])
 
 
