@@ -4,6 +4,7 @@ four-bar, five-bar, Stewart platform   Pinocchio (test_closed_loops), Lagrange's
 delta, Watt's and Peaucellier's        Pinocchio; a straight line (test_clusters)
 hand with coupled fingers              Pinocchio (test_closed_loops)
 humanoid, ankles and knees by rods     Pinocchio; clusters beside constraints (test_clusters)
+its ankle, serial and true             here
 excavator                              Pinocchio; clusters beside constraints; forces of its cylinders (here)
 differential wrist                     here
 car                                    test_user_constraints
@@ -76,3 +77,50 @@ def test_a_differential_wrist():
     close(cardan.forward_dynamics(model, [0.4, 0.4], [0.0, 0.0], [1.0, 1.0]), 2 * [2.0 / (2 * rotor + pitching)], 1e-14)
     roll = cardan.forward_dynamics(model, [0.4, 0.4], [0.0, 0.0], [1.0, -1.0])
     close(roll, np.array([1.0, -1.0]) * 2.0 / (2 * rotor + rolling), 1e-14)
+
+
+def load_on_the_toes(model, q):
+    """The ground pushes the foot with 400 N upwards, 0.1 m before the ankle, 0.02 m to the left, 0.08 m below it."""
+    foot = model.body_names.index("foot")
+    R, p = np.array(cardan.forward_kinematics(model, q))[foot, :3, :3], np.array([0.1, 0.02, -0.08])
+    force = R.T @ np.array([0.0, 0.0, 400.0])
+    wrenches = np.zeros((len(model.body_names), 6))
+    wrenches[foot] = [*force, *np.cross(p, force)]
+    return wrenches
+
+
+def serial_ankle():
+    whole, m = linkages.parallel_ankle(), cardan.Mechanism("serial")
+    for name in ("shank", "foot"):
+        m.add_body(name, next(b.inertia for b in whole.bodies if b.name == name))
+    (ankle,) = [c for c in whole.joints if c.name == "ankle"]
+    m.add_joint(ankle.name, ankle.joint, ankle.parent, ankle.child, ankle.parent_pose, ankle.child_pose)
+    return m.model()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("pitch", "roll", "serial", "motors"),
+    [  # N m, the table of docs/loops.md
+        (-0.5, 0.0, (-8.00, 50.00), (27.42, 36.60)),
+        (0.0, 0.0, (-8.00, 39.71), (14.95, 24.95)),
+        (0.5, 0.0, (-8.00, 19.69), (3.72, 12.45)),
+        (0.5, 0.15, (-14.90, 19.47), (0.06, 17.10)),
+    ],
+)
+def test_efforts_of_a_serial_and_a_true_ankle(pitch, roll, serial, motors):
+    """Virtual work: J^T of the motors' efforts are those of the ankle, J their rates by its own; rods weigh 0.2 N m."""
+    loops, alone, still = linkages.parallel_ankle().model(), serial_ankle(), np.zeros(2)
+    foot, driven = (cardan.clustered(loops, by) for by in (["ankle"], ["left_motor", "right_motor"]))
+    to = cardan.converter(foot, driven)
+    q = cardan.integrate(foot, foot.neutral(), [roll, pitch])
+    there = to.configuration(q)
+    efforts = cardan.inverse_dynamics(driven, there, still, still, load_on_the_toes(driven, there))
+    of_foot = cardan.inverse_dynamics(foot, q, still, still, load_on_the_toes(foot, q))
+    J = np.array([to.velocity(q, e) for e in np.eye(2)]).T
+    close(J.T @ efforts, of_foot, 1e-12)
+    at = np.array([roll, pitch])
+    found = cardan.inverse_dynamics(alone, at, still, still, load_on_the_toes(alone, at))
+    np.testing.assert_allclose(found, serial, atol=0.006)
+    np.testing.assert_allclose(efforts, motors, atol=0.006)
+    assert np.abs(of_foot - found).max() < 0.25

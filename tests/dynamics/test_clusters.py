@@ -4,6 +4,7 @@ import itertools
 import re
 from dataclasses import replace
 
+import mpmath as mp
 import numpy as np
 import pytest
 
@@ -793,6 +794,42 @@ def test_mechanisms_of_any_size_are_clusters(scale):
     model = cardan.clustered(m.model(), ["crank_joint"])
     q = cardan.integrate(model, model.neutral(), [2.0])
     assert np.abs(cardan.loop_residual(m.model(), q)).max() < 1e-14 * max(scale, 1.0)
+
+
+def test_bodies_within_a_cluster_are_where_circles_meet():
+    """The coupler's end, beside the two circles about its pivot and the rocker's, in 40 digits."""
+    model = cardan.clustered(four_bar().model(), ["crank_joint"])
+    q = model.random_configuration((100,), seed=0)
+    poses = dict(zip(model.body_names, np.moveaxis(cardan.forward_kinematics(model, q), 1, 0), strict=True))
+    found = (poses["coupler"] @ [0.4, 0.0, 0.0, 1.0])[:, [0, 2]]
+    mp.mp.dps = 40
+    for crank, end in zip(poses["crank"] @ [0.15, 0.0, 0.0, 1.0], found, strict=True):
+        x, z, pivot, coupler, rocker = map(mp.mpf, (crank[0], crank[2], 0.4, 0.4, 0.3))
+        way = mp.sqrt((pivot - x) ** 2 + z**2)
+        along = (way**2 + coupler**2 - rocker**2) / (2 * way)
+        across = mp.sqrt(coupler**2 - along**2)
+        u = ((pivot - x) / way, -z / way)
+        ends = [(x + along * u[0] - s * across * u[1], z + along * u[1] + s * across * u[0]) for s in (1, -1)]
+        assert min(max(abs(a - b) for a, b in zip(e, end.tolist(), strict=True)) for e in ends) < 1e-15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("make", "roots"),
+    [(four_bar, ("base", "crank", "coupler")), (linkages.parallel_ankle, ("shank", "foot", "left_rod", "right_crank"))],
+)
+def test_a_floating_mechanism_may_be_rooted_within_its_cluster(make, roots):
+    m = make()
+    first, *others = (cardan.clustered(m.model(root=root, base="floating")) for root in roots)
+    q, v, _, tau = state(first, rows=4)
+    tau[:, first.v_slice("root")] = 0.0  # no wrench on a root
+    a = cardan.forward_dynamics(first, q, v, tau)
+    expected = cardan.frame_acceleration(first, q, v, a, list(roots))
+    for other in others:
+        to = cardan.converter(first, other)
+        there, dx, efforts = to.configuration(q), to.velocity(q, v), to.effort(q, tau)
+        ddx = cardan.forward_dynamics(other, there, dx, efforts)
+        assert error(cardan.frame_acceleration(other, there, dx, ddx, list(roots)), expected) < 1e-13
 
 
 def lying_flat():
