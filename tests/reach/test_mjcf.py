@@ -175,6 +175,25 @@ def test_a_polynomial_of_another_joint_couples():
         np.testing.assert_allclose(data.qacc[:2], a, rtol=1e-3)
 
 
+def test_a_sum_of_joints_on_a_tendon_couples(tmp_path):
+    joints = {"first": 1.0, "second": -2.0, "third": 0.5}
+    bodies = (f'<body><joint name="{n}" ref="{k}0"/><geom size="0.1"/></body>' for k, n in enumerate(joints))
+    fixed = "".join(f'<joint joint="{n}" coef="{c}"/>' for n, c in joints.items())
+    text = f"""<mujoco><worldbody>{"".join(bodies)}</worldbody><tendon><fixed name="sum">{fixed}</fixed></tendon>
+        <equality><tendon tendon1="sum" polycoef="0.2 0 0 0 0"/></equality></mujoco>"""
+    robot = load_mechanism(text)
+    third = robot.joints[-1].joint
+    assert third.primaries == ("first", "second")
+    there = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(there)
+    data.qpos[:] = [0.3, 0.8, *third.inner_configuration([0.3, 0.8])]
+    mujoco.mj_forward(there, data)
+    assert abs(data.efc_pos[0]) < 1e-15
+    cardan.save(robot, tmp_path / "again.mjcf")
+    again = load_mechanism(tmp_path / "again.mjcf").joints[-1].joint
+    np.testing.assert_allclose(again.inner_configuration([0.3, 0.8]), data.qpos[2:], atol=1e-14)
+
+
 @pytest.mark.parametrize(
     "equality",
     ['tendon1="both" polycoef="0.2 0 0 0 0"', 'tendon1="one" tendon2="other" polycoef="0.1 0.5 0 0 0"'],

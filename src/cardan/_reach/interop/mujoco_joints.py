@@ -255,6 +255,15 @@ def add_polynomial(mj: Any, spec: Any, joint: str, other: str, coefficients: Seq
     equality.data[:5] = [*coefficients, *(0.0,) * (5 - len(coefficients))]
 
 
+def add_sum(mj: Any, spec: Any, joint: str, others: Sequence[str], function: J.Linear) -> None:
+    """Hold one coordinate at a sum of others: the length of a tendon, which is 0 in the neutral configuration."""
+    tendon = spec.add_tendon(name=f"{joint}:sum")
+    for name, coef in zip((joint, *others), (1.0, *(-e for e in function.slopes)), strict=True):
+        tendon.wrap_joint(name, coef)
+    kinds = mj.mjtEq.mjEQ_TENDON, mj.mjtObj.mjOBJ_TENDON
+    _equality(mj, spec, f"{joint}:follows", *kinds, tendon.name, "").data[:5] = [function.offset, 0.0, 0.0, 0.0, 0.0]
+
+
 def add_loop(mj: Any, spec: Any, bodies: dict[str, Any], model: Model, c: Connection) -> None:
     """Close a loop; `UnsupportedError` for a joint of which MuJoCo has no constraint."""
     if c.joint.nv and kind_of(c.joint) not in (J.Spherical, J.Revolute, J.UnboundedRevolute):

@@ -30,6 +30,7 @@ from cardan._reach.interop.mujoco_joints import (
     add_joints,
     add_loop,
     add_polynomial,
+    add_sum,
     bounds,
     chain_of,
     is_planar,
@@ -348,7 +349,13 @@ class _Writer:
         for node in self.model.nodes:
             if node.joint.primaries and node.name in self.steps:
                 coupled = self.model.connection(node.name).joint
-                follower = node.joint if isinstance(node.joint, Mimic) else coupled
+                follower: Any = node.joint if isinstance(node.joint, Mimic) else coupled
+                function = getattr(follower, "function", None)
+                if isinstance(function, Linear) and len(follower.primaries) > 1:
+                    others = [self.steps[name][0] for name in follower.primaries]
+                    (own,) = self.steps[node.name]
+                    add_sum(self.mj, self.spec, own, others, function)
+                    continue
                 ends = zip(self.steps[node.name], self.steps[follower.primaries[0]], strict=True)
                 for own, other in ends:
                     add_polynomial(self.mj, self.spec, own, other, _polynomial(node.name, follower))

@@ -124,7 +124,6 @@ class Tree:
     """Reads the bodies and joints of a description into its mechanism."""
 
     def __init__(self, r: context.MjcfReading, mimics: Mimics) -> None:
-        # `mimics` holds a hinge or slide at another: by its number the other's, and the polynomial
         self.r, self.m = r, r.there.model
         self.mimics, self.driven = mimics, context.drives(r)
         given, joints = r.names("BODY", self.m.nbody), r.names("JOINT", self.m.njnt)
@@ -136,7 +135,7 @@ class Tree:
 
     def read(self) -> None:
         context.read_marks(self.r)
-        coupled = {joint for own, (other, *_) in self.mimics.items() for joint in (own, other)}
+        coupled = {joint for own, (others, _) in self.mimics.items() for joint in (own, *others)}
         for body in range(1, self.m.nbody):
             first, count = int(self.m.body_jntadr[body]), int(self.m.body_jntnum[body])
             numbers = list(range(first, first + count)) if count else []
@@ -185,16 +184,19 @@ class Tree:
             r.report.places.setdefault(("joint", name), r.place("joints", k))
         joint, poses = self._mimicking(row.joint, numbers), (at @ row.before, row.after)
         record = r.mechanism.add_joint(name, joint, parent, child, *poses, **self._along(numbers))
-        assert record.joint.nv == start
+        assert record.joint.primaries or record.joint.nv == start
 
     def _mimicking(self, joint: Joint, numbers: list[int]) -> Joint:
         if not (len(numbers) == 1 and numbers[0] in self.mimics):
             return joint
-        other, coefficients = self.mimics[numbers[0]]
-        primary = self.joints[other]
+        others, coefficients = self.mimics[numbers[0]]
+        primaries = [self.joints[other] for other in others]
         if self.m.jnt_limited[numbers[0]]:
-            self._remark(numbers[0], f"its range limits joint {primary!r}, which it follows, in MuJoCo alone")
-        return following(joint, primary, coefficients)
+            named = ", ".join(map(repr, primaries))
+            self._remark(numbers[0], f"its range limits joint {named}, which it follows, in MuJoCo alone")
+        if len(primaries) > 1:
+            return J.Coupled(joint, primaries, J.Linear(coefficients[1:], coefficients[0]))
+        return following(joint, primaries[0], coefficients)
 
     def _step(self, k: int) -> RowStep:
         m: Any = self.m
@@ -277,11 +279,12 @@ def _joined(names: Sequence[str]) -> str:
 
 # --- equality constraints: what is held closes a loop, a coordinate held at another's mimics it ---
 
-Mimics = dict[int, tuple[int, Sequence[float]]]
+Mimics = dict[int, tuple[Sequence[int], Sequence[float]]]
+"""What a joint follows, by number: another one by a polynomial, or several by a sum; the constant is first."""
 
 
 def read_mimics(r: context.MjcfReading) -> tuple[Mimics, list[int]]:
-    """Return what holds one hinge or slide at a line of another, and the equalities that hold one where it is."""
+    """Return what holds one hinge or slide at others, and the equalities that hold one where it is."""
     m, kinds = r.there.model, r.there.mj.mjtEq
     mimics: Mimics = {}
     locked: list[int] = []
@@ -289,19 +292,19 @@ def read_mimics(r: context.MjcfReading) -> tuple[Mimics, list[int]]:
         of_joints, of_tendons = (context.is_(m.eq_type[k], kind) for kind in (kinds.mjEQ_JOINT, kinds.mjEQ_TENDON))
         if not (of_joints or of_tendons) or not m.eq_active0[k]:
             continue
-        own, other, coefficients = _line_of_joints(r, k) if of_joints else _line_of_tendons(r, k)
+        own, others, coefficients = _line_of_joints(r, k) if of_joints else _line_of_tendons(r, k)
         if own < 0:
-            _leave_out(r, k, "an equality of tendons, but a line of two joints,")
-        elif of_joints and (other < 0 or not any(m.eq_data[k][1:5])):
+            _leave_out(r, k, "an equality of tendons, but a sum of two to seven joints,")
+        elif of_joints and (others[0] < 0 or not any(m.eq_data[k][1:5])):
             locked.append(k)
-        elif own in mimics or _leads_to(mimics, other, own):
+        elif own in mimics or any(_leads_to(mimics, other, own) for other in others):
             _leave_out(r, k, "a joint that follows another already")
         else:
-            mimics[own] = other, coefficients
+            mimics[own] = others, coefficients
     return mimics, locked
 
 
-Followed = tuple[int, int, Sequence[float]]
+Followed = tuple[int, Sequence[int], Sequence[float]]
 
 
 def _line_of_joints(r: context.MjcfReading, k: int) -> Followed:
@@ -310,13 +313,13 @@ def _line_of_joints(r: context.MjcfReading, k: int) -> Followed:
     own, other = int(m.eq_obj1id[k]), int(m.eq_obj2id[k])
     start, *slopes = (float(e) for e in m.eq_data[k][:5])
     at, at_other = (float(m.qpos0[m.jnt_qposadr[joint]]) for joint in (own, other))
-    return own, other, _moved((at + start, *slopes), at_other)
+    return own, (other,), _moved((at + start, *slopes), at_other)
 
 
 def _line_of_tendons(r: context.MjcfReading, k: int) -> Followed:
-    """Return the same of tendons of two joints in all, which hold L_1 - L_1(qpos0) at a line of that of the other.
+    """Return the same of tendons of some joints in all, which hold L_1 - L_1(qpos0) at a line of that of the other.
 
-    The last one follows. No joint, -1, stands for what is none of this.
+    The last one follows the others, up to six. No joint, -1, stands for what is none of this.
     """
     m = r.there.model
     (start, slope, *bends), (one, other) = m.eq_data[k][:5].tolist(), (int(m.eq_obj1id[k]), int(m.eq_obj2id[k]))
@@ -328,10 +331,10 @@ def _line_of_tendons(r: context.MjcfReading, k: int) -> Followed:
             total[joint] = total.get(joint, 0.0) + factor * coef
     total = {joint: coef for joint, coef in total.items() if coef}
     wraps = all(context.tendon(r, tendon) for tendon, _ in tendons)
-    if len(total) != 2 or not wraps or (other >= 0 and any(bends)):
-        return -1, -1, ()
-    first, own = sorted(total)
-    return own, first, (rest / total[own], -total[first] / total[own])
+    if not 2 <= len(total) <= 7 or not wraps or (other >= 0 and any(bends)):
+        return -1, (), ()
+    *others, own = sorted(total)
+    return own, others, (rest / total[own], *(-total[joint] / total[own] for joint in others))
 
 
 def _moved(coefficients: Sequence[float], x: float) -> Sequence[float]:
@@ -344,9 +347,7 @@ def _moved(coefficients: Sequence[float], x: float) -> Sequence[float]:
 
 def _leads_to(mimics: Mimics, joint: int, end: int) -> bool:
     """Return whether a joint follows, by way of others, the one at the end; or is it."""
-    while joint != end and joint in mimics:
-        joint = mimics[joint][0]
-    return joint == end
+    return joint == end or any(_leads_to(mimics, other, end) for other in mimics.get(joint, ((), ()))[0])
 
 
 def _leave_out(r: context.MjcfReading, k: int, what: str) -> None:

@@ -234,8 +234,9 @@ class _Printer:
 
     def _equality(self, e: Any) -> Lines:
         kind = e.type.name.removeprefix("mjEQ_").lower()
-        ends = ("joint", {"polycoef": e.data[:5]}) if kind == "joint" else ("site", {})
-        own = {f"{ends[0]}1": e.name1, f"{ends[0]}2": e.name2, **ends[1]}
+        of_coordinates = kind in ("joint", "tendon")
+        ends = (kind, {"polycoef": e.data[:5]}) if of_coordinates else ("site", {})
+        own = {f"{ends[0]}1": e.name1, f"{ends[0]}2": e.name2 or None, **ends[1]}
         return _element(kind, {"name": e.name, **own, "solref": e.solref, "solimp": e.solimp})
 
     def _actuator(self, a: Any) -> Lines:
