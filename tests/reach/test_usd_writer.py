@@ -183,6 +183,31 @@ def test_bodies_without_mass_and_without_size():
     np.testing.assert_allclose(again.bodies[1].inertia.parameters(), m.bodies[1].inertia.parameters(), atol=1e-14)
 
 
+@pytest.mark.parametrize("size", [1e-9, 1e9])
+def test_numbers_of_any_size(size):
+    m = cardan.Mechanism("sized")
+    moments = size**3 * np.diag([1.0, 1.3, 0.9])
+    m.add_body("link", cardan.Inertia(size, (0.3 * size, 0.1 * size, 0.0), moments))
+    m.add_joint("hinge", J.Revolute((0.6, 0.0, 0.8)), "world", "link", linkages.pose(0.7 * size, 0.0, 0.1 * size))
+    again = there_and_back(m)
+    found, expected = (np.array(e.bodies[0].inertia.parameters()) for e in (again, m))
+    np.testing.assert_allclose(found, expected, rtol=1e-15)
+    np.testing.assert_allclose(again.joints[0].parent_pose.translation, (0.7 * size, 0.0, 0.1 * size), rtol=1e-15)
+
+
+def test_a_robot_rooted_elsewhere():
+    arm = robots.arm7().model(root="tool")
+    again = there_and_back(arm).model()
+    q, v = arm.random_configuration(seed=0), np.ones(7)
+    found, expected = (cardan.inverse_dynamics(model, q, v, v) for model in (again, arm))
+    np.testing.assert_allclose(found, expected, atol=1e-12 * np.abs(expected).max())
+
+
+def test_clusters_are_refused_by_name():
+    with pytest.raises(UnsupportedError, match="joint 'crank_joint', a ClusterMember"):
+        write_usd(cardan.clustered(robots.four_bar().model()))
+
+
 def test_bases():
     arm = robots.arm7()
     assert not there_and_back(arm).model().joint("root").nv  # load(base=) decides, as before
