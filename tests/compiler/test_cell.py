@@ -5,6 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
+from cardan._compiler.targets.llvm.lanes import Lanes
 
 import cardan
 from cardan._compiler.program import Array, trace
@@ -13,7 +14,6 @@ from cardan._compiler.program.value_numbering import merge_identities
 from cardan._compiler.targets import compile_program
 from cardan._compiler.targets.cuda.text import cuda_text
 from cardan._compiler.targets.llvm import compiler
-from cardan._compiler.targets.llvm.lanes import Lanes
 from cardan._compiler.targets.llvm.target import LoadedCode
 from cardan._compiler.targets.llvm.text import llvm_text
 from cardan._compiler.targets.runner import Outline
