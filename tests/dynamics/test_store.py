@@ -274,7 +274,7 @@ opened = []
 def hook(event, args):
     if event == "open" and not str(args[0]).endswith((".py", ".pyc")) and "__pycache__" not in str(args[0]):
         opened.append(str(args[0]))
-functions = [f for f in vars(cardan).values() if isinstance(f, cardan.Function)]
+functions = [f for n in cardan.__all__ if isinstance(f := getattr(cardan, n), cardan.Function)]
 rooms = tuple(os.path.join(os.path.dirname(cardan.__file__), room) + os.sep for room in cardan._algebra.content.APART)
 def profile(frame, event, argument):
     if frame.f_code.co_filename.startswith(rooms):
