@@ -11,7 +11,7 @@ that depends on it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -238,14 +238,9 @@ class Graph:
         """Return what is carried, another one each time; a first pass begins with an instruction from outside."""
         return self.add(Op.CARRIED, (first,), float(len(self.instructions)))
 
-    def carried(self, first: int) -> Expr:
-        """Return what is carried from pass to pass, begun with an instruction from outside."""
-        return Expr(self, self.head(first))
-
-    def closed(self, start: int, passes: int, carried: Iterable[tuple[Expr, Any]] = (), **more: Any) -> None:
-        """Close the region that begins there, which carries values on; `more` are further fields of it."""
-        after = tuple([(head.index, self.result(value)) for head, value in carried])
-        self.close(Region(start, len(self.instructions), passes, after, **more))
+    def closed(self, start: int, passes: int, **more: Any) -> None:
+        """Close the region that begins there; `more` are further fields of it."""
+        self.close(Region(start, len(self.instructions), passes, (), **more))
 
     def repeated(self, count: int, body: Pass, entries: list[Any], derived: int | None) -> list[Any]:
         if self.regions is None:

@@ -1,8 +1,7 @@
 """The inverse of the mass matrix: column by column the response to a unit effort, by what there is less of.
 
 For floating bases and deep trees, `limbs` respond; what they must know follows from the factors M = L^T D L, or in
-deep trees from articulated bodies. Of others, the factors themselves are inverted. Of 100 joints and more, loops make
-it pair by pair (`compliances`).
+deep trees from articulated bodies. Of others, the factors themselves are inverted.
 
 Source: Featherstone (2008), section 6.5 for the factors, table 7.1 for articulated bodies.
 Cost: six multiply-adds an entry between limbs; O(d) an entry by the factors.
@@ -12,8 +11,6 @@ from __future__ import annotations
 
 from cardan._algebra.spatial import Force, Vector3
 from cardan._dynamics.algorithms.aba import mass_factor
-from cardan._dynamics.algorithms.along import NodeRows
-from cardan._dynamics.algorithms.compliances import inverse_by_pairs
 from cardan._dynamics.algorithms.derivatives import outwards_in_one_frame
 from cardan._dynamics.algorithms.entries import mass_matrix_inverse_entries
 from cardan._dynamics.algorithms.forward_derivatives import articulated
@@ -44,17 +41,13 @@ def mass_matrix_inverse(model: Model, q: ArrayLike, *, packed: bool = False) -> 
 
     Peers: Pinocchio `computeMinverse`.
     """
-    places = mass_matrix_inverse_entries(model) if packed else None
-    relative = relative_kinematics(model, q, loops=True)
-    if isinstance(nodes := relative.nodes(model), NodeRows):
-        return inverse_by_pairs(nodes, relative, places)
     if not model.has_mimics and deepest(model) > DEEP:
         rest = [0.0] * model.nv
         inverse = _columns(model, articulated(model, q, *outwards_in_one_frame(model, q, rest, rest)).limbs)
     else:
         factor = mass_factor(model, q)
         inverse = _columns(model, _of_factor(model, q, factor)) if _floats(model, q) else factor.inverse()
-    return places.of(inverse) if places else inverse
+    return mass_matrix_inverse_entries(model).of(inverse) if packed else inverse
 
 
 def _columns(model: Model, limbs: Limbs) -> Rows:

@@ -98,8 +98,8 @@ def raycast(
     """Return the distance to the nearest collision shape along rays, the normal there, and which shape it is.
 
     A ray meets the surface of a shape; if it begins within the shape, where it comes out. The shapes are planes, height
-    fields, triangles, spheres, capsules, cylinders, cones, ellipsoids, boxes and hulls, so that a `Mesh` counts as its hull.
-    Rays end after 5e8 m.
+    fields, triangles, spheres, capsules, cylinders, cones, ellipsoids, boxes and hulls, so that a `Mesh` counts as its
+    hull. Rays end after 5e8 m.
 
     Args:
         world: what the rays may meet.
