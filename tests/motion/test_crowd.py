@@ -699,6 +699,16 @@ def test_what_a_humanoid_of_hulls_knows_of_steps_before_loses_no_contact(one_thr
     assert pushed >= 2
 
 
+def levers(c):
+    """Return of each pair of a robot how far a hinge moves its shapes, at most, by the hinges of the robot."""
+    found = np.zeros((c.inner_count, c.tree_hinges[0]))
+    for p, ends in enumerate(c.inner_ends):
+        for shape, end in zip(((c.inner[p] >> BITS) & MASK, c.inner[p] & MASK), ends, strict=True):
+            for i in range(c.path_first[shape], end):
+                found[p, c.path_v[i]] += c.path_lever[i]
+    return found
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(
@@ -717,6 +727,7 @@ def test_bounds_of_gaps_are_below_the_gaps_of_all_pairs(one_thread, name, dtype)
     state = world.state(16, dtype=dtype)
     state.v = np.logspace(-1.0, 0.5, 16)[:, None] * rng.normal(size=(16, world.model.nv))
     known = close = 0
+    levers_of = None
     for _ in range(40):
         after = solver.step(state)
         (engine,) = chain(*solver._by_tables._idle.values())
@@ -727,6 +738,7 @@ def test_bounds_of_gaps_are_below_the_gaps_of_all_pairs(one_thread, name, dtype)
             for s in (state, after)
         )
         margin, with_skin = c.inner_margin.reshape(2, -1)
+        levers_of = levers(c) if levers_of is None else levers_of
         is_apart = (c.tree_apart == 1) & (after.residual == 0.0)
         assert (np.minimum(before, then)[is_apart] > margin).all()
         for t in np.flatnonzero(c.tree_apart == 0):
@@ -735,7 +747,9 @@ def test_bounds_of_gaps_are_below_the_gaps_of_all_pairs(one_thread, name, dtype)
             is_close = np.isin(np.arange(c.inner_count), c.close_pair[own])
             gaps = np.maximum(before[t, is_close], 0.0)  # how deep two hulls are may be along another way out
             assert (c.close_gap[own] <= gaps + 1e-6 * c.inner_extent[is_close]).all()
-            assert (before[t, ~is_close] > with_skin[~is_close]).all()
+            hinges = np.arange(c.tree_hinges[t])
+            left = c.far_room[c.hinge_v[t] + hinges] - np.abs(c.looked_q - c.far_q)[c.hinge_q[t] + hinges]
+            assert (before[t] >= with_skin + levers_of @ left)[~is_close].all()
             close += c.tree_close[t]
         known += is_apart.sum()
         state = after
