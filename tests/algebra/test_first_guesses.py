@@ -81,7 +81,7 @@ GUESSES = [
     ("cardan.Box", "it is cardan.description.Box"),
     ("cardan.frame_jacobian", "it is cardan.jacobian(model, q, frame)"),
     ("cardan.frame_pose", "it is cardan.frame_transform(model, q, frame)"),
-    ("cardan.step", "cardan.solvers.Featherstone(world).step(state)"),
+    ("cardan.step", "cardan.solvers.Featherstone(world, dt).step(state)"),
     ("cardan.simulate", "solver.rollout"),
     ("cardan.contact", "cardan.WorldBuilder"),
     ("cardan.keyframes", "model.named_configurations"),
