@@ -24,9 +24,10 @@ Cost: six sums inwards; of a robot three operations a joint, where none of its j
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from cardan._algebra.arrays.repeat import recomputed, when
-from cardan._algebra.scalar import held, logical_and, maximum, sqrt, where
+from cardan._algebra.scalar import held, logical_and, logical_or, maximum, sqrt, where
 from cardan._algebra.spatial import SE3, Force, Inertia, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms import stepping
 from cardan._dynamics.algorithms.chains import chains_of, is_chain
@@ -54,29 +55,36 @@ def moved_by(moment: Snapshot, a: Vector, dt: float, loops: bool = False) -> ste
     q, v = stepping.implicit(model, moment.q, moment.v, a, dt, loops, moment.coriolis_of)
     if is_chain(model):
         return stepping.Moved(q, _balanced(moment, a, dt, loops, q, v))
+    trees = chains_of(model)
     # a share for each tree would open the loops between them
-    if model.has_loops or not chains_of(model):
+    if model.has_loops or not trees:
         return stepping.Moved(q, v)
 
     def balanced(q_0: Vector, v_0: Vector, a: Vector, q: Vector, v: Vector) -> tuple[Vector, ...]:
-        return q_0, v_0, a, q, _balanced(Snapshot(model, q_0, v_0), a, dt, loops, q, v)
+        start = Snapshot(model, q_0, v_0)
+        found = _balanced(start, a, dt, loops, q, v)
+        for tree in trees if len(trees) > 1 else []:  # one alone is here because it is fast
+            is_fast = _is_fast(start, tree, dt)
+            for j in {j for node in tree for j in node.v}:
+                found[j] = where(is_fast, found[j], v[j])
+        return q_0, v_0, a, q, found
 
     # nothing is shared with the step: to keep all of it until here costs more than the check
     given = (list(moment.q), list(moment.v), list(a), q, v)
-    is_fast = _fourth_powers(moment) > (TURN / dt) ** 4
-    found = when(is_fast, lambda: recomputed(balanced, *given)[-1], v)
+    is_any_fast = reduce(logical_or, (_is_fast(moment, tree, dt) for tree in trees))
+    found = when(is_any_fast, lambda: recomputed(balanced, *given)[-1], v)
     # with the derivatives of v: those of the balance would triple all programs of derivatives
     return stepping.Moved(q, list(map(held, found, v)))
 
 
-def _fourth_powers(moment: Snapshot) -> Scalar:
-    """Return the sum over all joints of the fourth power of how fast they turn: mostly that of the fastest one."""
+def _is_fast(moment: Snapshot, tree: Sequence[Node], dt: float) -> Scalar:
+    """Return whether a joint of a tree turns fast, by the fourth powers of all: mostly that of the fastest one."""
     total: Scalar = 0.0
-    for node in (node for tree in chains_of(moment.model) for node in tree):
+    for node in tree:
         turns = zip(node.velocity(moment.v), moment.relative.S[node.index], strict=True)
         squared = sum(rate * rate * s.angular.norm_squared() for rate, s in turns)
         total = total + squared * squared
-    return total
+    return total > (TURN / dt) ** 4
 
 
 def _balanced(moment: Snapshot, a: Vector, dt: float, loops: bool, q: Vector, v: Vector) -> list[Scalar]:
