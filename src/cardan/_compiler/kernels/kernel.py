@@ -13,7 +13,7 @@ from cardan._algebra.errors import ParameterError
 from cardan._compiler.kernels.record import address_of
 from cardan._compiler.kernels.translate import Signature, module_text
 from cardan._compiler.kernels.types import INT, REAL, TRUTH, Scalar
-from cardan._compiler.targets.llvm.store import kernel_image, load
+from cardan._compiler.targets.llvm.store import image_of, load
 
 ENTRY = "kernel_entry"
 
@@ -42,7 +42,7 @@ class Kernel:
 
     @cached_property
     def _code(self) -> Any:
-        return load(kernel_image(self.text, ENTRY), ENTRY)
+        return load(image_of(self.text, lambda: self.text, ENTRY, optimised=True), ENTRY)
 
     @cached_property
     def _entry(self) -> Callable[[int], None]:

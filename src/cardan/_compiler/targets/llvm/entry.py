@@ -87,7 +87,7 @@ class EntryWriter:
 
     def transpose(self, vectors: list[str]) -> list[str]:
         """Return the transpose of W vectors of W entries: log2 W stages, each exchanging halves at one distance."""
-        n, v = self.lanes.width, self.lanes.vector
+        n, w = self.lanes.width, self.w
         distance = n // 2
         while distance:
             for r in range(n):
@@ -97,8 +97,7 @@ class EntryWriter:
                 low = [c if not c & distance else n + c - distance for c in range(n)]
                 high = [c + distance if not c & distance else n + c for c in range(n)]
                 for index, lanes in ((r, low), (r + distance, high)):
-                    mask = "<" + ", ".join(f"i32 {e}" for e in lanes) + ">"
-                    vectors[index] = self.w.emit(f"shufflevector {v} {a}, {v} {b}, <{n} x i32> {mask}")
+                    vectors[index] = w.shuffled(self.lanes.scalar, n, a, b, lanes)
             distance //= 2
         return vectors
 

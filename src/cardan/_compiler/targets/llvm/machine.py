@@ -52,26 +52,22 @@ def compile_object(text: str, *, optimised: bool = False) -> bytes:
     with LOCK:
         module = llvm.parse_assembly(text, context=llvm.create_context())  # LLVM's own would keep every constant
         module.verify()
-        machine, passes, builder = _optimising() if optimised else _pipeline()
+        machine, passes, builder = _pipeline(2) if optimised else _without_passes()
         passes.run(module, builder)
         return machine.emit_object(module)
 
 
-@functools.cache
-def _pipeline() -> tuple[Any, Any, Any]:
-    """Return what compiles, once and for all: llvmlite loses 1.5 kB for each pass builder and pass manager."""
+def _pipeline(level: int) -> tuple[Any, Any, Any]:
+    """Return what compiles at a level of LLVM's; its passes, from 1 on, serve one module."""
     machine = _target_machine()
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))
-    return machine, builder.getModulePassManager(), builder
-
-
-def _optimising() -> tuple[Any, Any, Any]:
-    """Return what compiles with LLVM's passes; they serve one module."""
-    machine = _target_machine()
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
-    options.loop_vectorization = options.slp_vectorization = True
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
+    options.slp_vectorization = level > 0
     builder = llvm.create_pass_builder(machine, options)
     return machine, builder.getModulePassManager(), builder
+
+
+# once and for all: llvmlite loses 1.5 kB for each pass builder and pass manager
+_without_passes = functools.cache(lambda: _pipeline(0))
 
 
 def compile_image(text: str, function: str, *, optimised: bool = False, **about: int) -> Image:

@@ -73,23 +73,12 @@ def load(image: Image, function: str) -> Any:
     return Engine(image.code, function)
 
 
-def image_of(source: str, text: Callable[[], str], function: str) -> Image:
+def image_of(source: str, text: Callable[[], str], function: str, *, optimised: bool = False) -> Image:
     """Return the image of a source: the one that was kept, or the function of a module compiled now."""
 
     def make() -> Image:
         from cardan._compiler.targets.llvm.machine import compile_image  # needs LLVM
 
-        return compile_image(text(), function)
+        return compile_image(text(), function, optimised=optimised)
 
     return kept(source, make)[0]
-
-
-def kernel_image(text: str, function: str) -> Image:
-    """Return the image of a kernel's module; the text is its own source."""
-
-    def make() -> Image:
-        from cardan._compiler.targets.llvm.machine import compile_image  # needs LLVM
-
-        return compile_image(text, function, optimised=True)
-
-    return kept(text, make)[0]
