@@ -18,7 +18,6 @@ from cardan._compiler.kernels import (
     RowProgram,
     aligned_empty,
     are_positive,
-    count_ones,
     floor,
     fma,
     greater,
@@ -54,9 +53,9 @@ def total(a, n):
     return s, best
 
 
-@kernel(a=INT, b=INT, returns=(INT, INT, INT, INT, INT, INT, INT, INT))
+@kernel(a=INT, b=INT, returns=(INT, INT, INT, INT, INT, INT, INT))
 def whole(a, b):
-    return a // b, a % b, a & b, a | b, a ^ b, (a << 3) >> 1, count_ones(a), lowest_one(b)
+    return a // b, a % b, a & b, a | b, a ^ b, (a << 3) >> 1, lowest_one(b)
 
 
 @kernel(a=INT, returns=(INT, INT, INT, INT, INT, INT))

@@ -8,7 +8,6 @@ tested as Python, and are compiled to do the same.
 from cardan._compiler.kernels.kernel import Kernel, kernel
 from cardan._compiler.kernels.language import (
     are_positive,
-    count_ones,
     floor,
     fma,
     greater,
@@ -23,6 +22,6 @@ from cardan._compiler.kernels.types import F64, I32, I64, INT, LANES, PROGRAM, R
 
 __all__ = [
     "F64", "I32", "I64", "INT", "LANES", "PROGRAM", "REAL", "TRUTH", "WIDTH", "Kernel", "Record", "RowProgram",
-    "aligned_empty", "are_positive", "count_ones", "floor", "fma", "greater", "kernel", "lowest_one", "run", "scratch",
+    "aligned_empty", "are_positive", "floor", "fma", "greater", "kernel", "lowest_one", "run", "scratch",
     "sqrt", "tail",
 ]  # fmt: skip

@@ -61,11 +61,6 @@ def run(program: Any, rows: int, first: int = 0) -> None:
         (PROGRAMS[program] if isinstance(program, int) else program)(rows, first)
 
 
-def count_ones(bits: int) -> int:
-    """Return how many bits of a whole number are 1."""
-    return (bits & 0xFFFFFFFFFFFFFFFF).bit_count()
-
-
 def lowest_one(bits: int) -> int:
     """Return the place of the lowest bit that is 1; 64 if none is."""
     return (bits & -bits).bit_length() - 1 if bits else 64

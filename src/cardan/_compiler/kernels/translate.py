@@ -5,7 +5,7 @@ What a kernel may say:
     x = ..., x += ...; a[i, j] = ...; r.count = ...      a name keeps the type of its first value
     for i in range(...), while, if, break, continue, return
     + - * / // % & | ^ << >> on whole numbers, + - * / on doubles and vectors; comparisons, and, or, not, a if b else c
-    min, max, abs, int, float, sqrt, floor, fma, count_ones, lowest_one, scratch, tail, run;
+    min, max, abs, int, float, sqrt, floor, fma, lowest_one, scratch, tail, run;
     greater, are_positive of vectors; other kernels; numbers of the module
 
 An array indexed by fewer numbers than it has dimensions is a view of a row. Arrays given to one call do not overlap.
@@ -528,9 +528,6 @@ class Translator(CodeWriter):
             self.fail(f"{name} of {x.kind!r}")
         suffix = "f64" if x.kind is REAL else f"v{WIDTH}f64"
         return Value(x.kind, self.emit(f"call {llvm(x.kind)} @llvm.{name}.{suffix}({llvm(x.kind)} {x.name})"))
-
-    def call_count_ones(self, x: ast.expr) -> Value:
-        return Value(INT, self.emit(f"call i64 @llvm.ctpop.i64(i64 {self.number(x, INT)})"))
 
     def call_lowest_one(self, x: ast.expr) -> Value:
         return Value(INT, self.emit(f"call i64 @llvm.cttz.i64(i64 {self.number(x, INT)}, i1 false)"))
