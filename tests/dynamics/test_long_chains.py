@@ -9,12 +9,12 @@ import pytest
 
 import cardan
 from cardan._compiler.program import Array, autodiff
+from cardan._compiler.program.expr import Graph
 from cardan._compiler.targets.c import c_text
 from cardan._compiler.targets.cuda.text import cuda_text
 from cardan._compiler.targets.llvm.compiler import host_text
 from cardan._dynamics.algorithms import along
 from cardan._dynamics.algorithms.aba import articulated_inertias
-from cardan._dynamics.algorithms.branch_matrices import check_coordinates_are_own
 from cardan._dynamics.algorithms.entries import (
     inverse_dynamics_derivatives_entries,
     mass_matrix_entries,
@@ -276,14 +276,14 @@ def test_zeros_of_a_matrix_that_loops_write_are_known_to_pages_that_go_on_from_i
     assert many.operations < few.operations
 
 
-def test_joints_that_share_a_coordinate_are_refused_by_name():
-    m = cardan.Mechanism("hand")
-    for k in range(3):
+@pytest.mark.parametrize(("last", "kind"), [(HINGES[0], along.NodeRows), (Mimic(HINGES[0], "j1"), along.Nodes)])
+def test_joints_that_share_a_coordinate_are_gone_over_one_by_one(last, kind):
+    m, count = cardan.Mechanism("hand"), 2 * along.ALIKE
+    for k in range(count):
         m.add_body(f"b{k}", cardan.Inertia(mass=1.0, com=(0.0, 0.1, 0.0), inertia=np.eye(3) / 50))
-        joint = Mimic(HINGES[0], "j1") if k == 2 else HINGES[0]
-        m.add_joint(f"j{k}", joint, f"b{k - 1}" if k else "world", f"b{k}")
-    with pytest.raises(AssertionError, match="joints 'j1' and 'j2' of 'hand' share coordinate 1"):
-        check_coordinates_are_own(m.model(base="fixed"))
+        m.add_joint(f"j{k}", last if k == count - 1 else HINGES[0], f"b{k - 1}" if k else "world", f"b{k}")
+    model, graph = m.model(base="fixed"), Graph(regions=True)
+    assert type(along.nodes_of(model, [graph.input(k) for k in range(model.nq)], 1)) is kind
 
 
 @pytest.mark.slow

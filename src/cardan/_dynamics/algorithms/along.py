@@ -111,7 +111,10 @@ class Efforts:
 
 
 def nodes_of(model: Model, q: Sequence[Any], fewest: int | None = None) -> Nodes:
-    """Return the nodes of a model: to be looped over if there are many, most of them alike, and q is traced."""
+    """Return the nodes of a model: to be looped over if there are many, most of them alike, and q is traced.
+
+    Not if joints share coordinates: loops put each number along v once, where theirs are sums.
+    """
     fewest = LOOP_FROM if fewest is None else fewest
     graph = next((e.__rows__() for e in q if hasattr(type(e), "__rows__")), None)
     if graph is None or model.has_mimics or not are_many(model.nodes, fewest):

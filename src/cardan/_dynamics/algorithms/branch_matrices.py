@@ -53,16 +53,6 @@ class Pairs(NamedTuple):
         return Pairs(i[order], j[order])
 
 
-def check_coordinates_are_own(model: Model) -> None:
-    """Raise `AssertionError` if joints share a coordinate: loops put each entry once, where theirs are sums."""
-    owners: dict[int, str] = {}
-    for node in model.nodes:
-        for k in node.v:
-            if owners.setdefault(k, node.name) != node.name:
-                joints = f"joints {owners[k]!r} and {node.name!r} of {model.name!r} share coordinate {k}"
-                raise AssertionError(f"{joints}: their matrices are made node by node (`along.Nodes`), not in loops")
-
-
 class BranchMatrix:
     """A matrix in a column of a program, dense or with the entries at some places alone."""
 
@@ -151,7 +141,6 @@ def _in_columns(
     coordinates: Callable[[Node], Sequence[Coordinate]] | None,
     entries: Callable[[Coordinate, Coordinate], Sequence[tuple[Any, Any]]] | None,
 ) -> list[Any]:
-    check_coordinates_are_own(nodes.model)
     graph, pairs = nodes.graph, Pairs.of(nodes.model)
     matrices = [BranchMatrix(nodes, own, len(pairs.i) if coordinates else 0) for own in places]
 

@@ -22,16 +22,10 @@ import numpy as np
 from cardan._algebra.arrays.cell import Table
 from cardan._algebra.spatial import SE3, Force, Inertia, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.along import NodeRows
-from cardan._dynamics.algorithms.branch_matrices import check_coordinates_are_own, moved
+from cardan._dynamics.algorithms.branch_matrices import moved
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.linear import Rows, add_block, transposed, zeros
-from cardan._dynamics.algorithms.tree import (
-    Relative,
-    outward,
-    supports,
-    weightless,
-    world_poses,
-)
+from cardan._dynamics.algorithms.tree import Relative, outward, supports, weightless, world_poses
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model, Node
 
@@ -86,7 +80,6 @@ class _Freedom(NamedTuple):
 
 def _by_pairs(nodes: NodeRows, relative: Relative, V: Any, A: Any) -> Any:
     """Return Y, in loops, by the twists and accelerations of the nodes."""
-    check_coordinates_are_own(nodes.model)
     model, graph, X, S = nodes.model, nodes.graph, world_poses(nodes.model, relative), relative.S
     attached = [model.attachments[body] for body in model.body_names]
 
