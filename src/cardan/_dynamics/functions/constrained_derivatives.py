@@ -34,9 +34,9 @@ from cardan._dynamics.algorithms.constrained import (
 from cardan._dynamics.algorithms.forward_second_derivatives import ForwardDynamicsHessian
 from cardan._dynamics.algorithms.linear import zeros
 from cardan._dynamics.algorithms.second_derivatives import InverseDynamicsHessian
-from cardan._dynamics.call.function import Function, function
+from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.public import ArrayLike, Reals, known, public
-from cardan._dynamics.functions.derivatives import derivative, hessian
+from cardan._dynamics.functions.derivatives import derivative, hessian, weighed
 from cardan._robot.model import Model
 
 Matrix = TypeVar("Matrix")
@@ -167,23 +167,8 @@ def constrained_inverse_dynamics_derivatives(
     return ConstrainedInverseDynamicsDerivatives(*efforts, *wrenches)
 
 
-@function(shapes={"weights": ("nv",)}, returns=(), options=("stabilization",))
-def _weighed_accelerations(
-    model: Model, q: Any, v: Any, tau: Any, weights: Any, external_forces: Any = None, stabilization: float = 0.0
-) -> Any:
-    found = constrained_forward_dynamics(model, q, v, tau, external_forces, stabilization=stabilization)
-    return weights @ found.accelerations
-
-
-@function(shapes={"weights": ("nv",)}, returns=())
-def _weighed_efforts(
-    model: Model, q: Any, v: Any, a: Any, weights: Any, external_forces: Any = None, actuated: Any = None
-) -> Any:
-    return weights @ _efforts(model, q, v, a, external_forces, actuated=actuated).efforts
-
-
-_twice_of_forward = hessian(_weighed_accelerations, ("q", "v", "tau"))
-_twice_of_inverse = hessian(_weighed_efforts, ("q", "v", "a"))
+_twice_of_forward = hessian(weighed(constrained_forward_dynamics, ("nv",), "accelerations"), ("q", "v", "tau"))
+_twice_of_inverse = hessian(weighed(_efforts, ("nv",), "efforts"), ("q", "v", "a"))
 
 
 @public(result=ForwardDynamicsHessian[Reals], shapes={"weights": ("nv",)}, options=("stabilization",))
@@ -219,7 +204,7 @@ def constrained_forward_dynamics_hessian(
 
     Source: differentiation of `constrained_forward_dynamics_derivatives`.
     """
-    H = _twice_of_forward(model, q, v, tau, weights, external_forces, stabilization=stabilization)
+    H = _twice_of_forward(model, q, v, tau, external_forces, weights=weights, stabilization=stabilization)
     return ForwardDynamicsHessian(H.dq.dq, H.dq.dv, H.dv.dv, H.dq.dtau)
 
 
@@ -257,7 +242,7 @@ def constrained_inverse_dynamics_hessian(
 
     Source: differentiation of `constrained_inverse_dynamics_derivatives`.
     """
-    H = _twice_of_inverse(model, q, v, a, weights, external_forces, actuated=actuated)
+    H = _twice_of_inverse(model, q, v, a, external_forces, weights=weights, actuated=actuated)
     return InverseDynamicsHessian(H.dq.dq, H.dq.dv, H.dv.dv, H.dq.da)
 
 

@@ -176,6 +176,19 @@ def hessian(of: Function[..., Any], wrt: str | Sequence[str]) -> Function[..., A
     return _made(made_by, _name(of, "hessian", names), text, transform, inner=inner, mode="forward")
 
 
+def weighed(of: Function[..., Any], shape: Shape, result: str = "") -> Function[..., Any]:
+    """Return the function of weights . what a function returns, or of one of its results; given as `weights=`."""
+
+    def kernel(model: Model, *given: Any, weights: Any, **named: Any) -> Any:
+        found = of(model, *given, **named)
+        return weights @ (getattr(found, result) if result else found)
+
+    parameters = [*of.parameters.parameters.values(), inspect.Parameter("weights", inspect.Parameter.KEYWORD_ONLY)]
+    kernel.__name__, kernel.__signature__ = f"weighed_{of.name}", inspect.Signature(parameters)
+    declared = {**of.interface.declared, "weights": shape}
+    return Function(kernel, declared, (), options=of.interface.fixed)
+
+
 def _listed(names: str | tuple[str, ...]) -> str:
     return names if isinstance(names, str) else ", ".join(names)
 

@@ -16,7 +16,7 @@ from cardan._dynamics.algorithms.kinematics import FrameName, Frames, frame_acce
 from cardan._dynamics.call.arguments import Shape, broadcast, is_symbolic, numeric_array
 from cardan._dynamics.call.function import function
 from cardan._dynamics.call.public import ArrayLike, Public, Reals, known, public
-from cardan._dynamics.functions.derivatives import derivative, hessian, vector_jacobian_product
+from cardan._dynamics.functions.derivatives import derivative, hessian, vector_jacobian_product, weighed
 from cardan._robot.model import Model
 
 Matrix = TypeVar("Matrix")
@@ -89,33 +89,12 @@ class FrameAccelerationHessian(NamedTuple, Generic[Matrix]):
     dq_da: Matrix
 
 
-@function(shapes={"weights": (6,)}, returns=())
-def _weighed_velocity(
-    model: Model, q: Any, v: Any, weights: Any, frame: str, at: str, expressed_in: str, relative_to: str
-) -> Any:
-    return weights @ frame_velocity(model, q, v, frame, at=at, expressed_in=expressed_in, relative_to=relative_to)
-
-
-@function(shapes={"weights": (6,)}, returns=())
-def _weighed_acceleration(
-    model: Model, q: Any, v: Any, a: Any, weights: Any, frame: str, at: str, expressed_in: str, relative_to: str
-) -> Any:
-    return weights @ frame_acceleration(
-        model, q, v, a, frame, at=at, expressed_in=expressed_in, relative_to=relative_to
-    )
-
-
-@function(shapes={"weights": (6,)}, returns=())
-def _weighed_momentum(model: Model, q: Any, v: Any, weights: Any) -> Any:
-    return weights @ centroidal_momentum(model, q, v)
-
-
 _of_integrate = derivative(integrate, ("q", "v"), tangent=True)
 _of_velocity = derivative(frame_velocity, ("q", "v"))
 _of_acceleration = derivative(frame_acceleration, ("q", "v", "a"))
-_twice_of_velocity = hessian(_weighed_velocity, ("q", "v"))
-_twice_of_acceleration = hessian(_weighed_acceleration, ("q", "v", "a"))
-_twice_of_momentum = hessian(_weighed_momentum, ("q", "v"))
+_twice_of_velocity = hessian(weighed(frame_velocity, (6,)), ("q", "v"))
+_twice_of_acceleration = hessian(weighed(frame_acceleration, (6,)), ("q", "v", "a"))
+_twice_of_momentum = hessian(weighed(centroidal_momentum, (6,)), ("q", "v"))
 
 
 @public(result=IntegrateDerivatives[Reals])
@@ -271,7 +250,8 @@ def frame_velocity_hessian(
 
     Source: differentiation of the program of `frame_velocity`.
     """
-    H = _twice_of_velocity(model, q, v, weights, frame, at=at, expressed_in=expressed_in, relative_to=relative_to)
+    options = {"at": at, "expressed_in": expressed_in, "relative_to": relative_to}
+    H = _twice_of_velocity(model, q, v, frame, weights=weights, **options)
     return VelocityHessian(*H.dq)
 
 
@@ -302,7 +282,7 @@ def frame_acceleration_hessian(
     Source: differentiation of the program of `frame_acceleration`.
     """
     options = {"at": at, "expressed_in": expressed_in, "relative_to": relative_to}
-    H = _twice_of_acceleration(model, q, v, a, weights, frame, **options)
+    H = _twice_of_acceleration(model, q, v, a, frame, weights=weights, **options)
     return FrameAccelerationHessian(H.dq.dq, H.dq.dv, H.dv.dv, H.dq.da)
 
 
@@ -321,7 +301,7 @@ def centroidal_momentum_hessian(model: Model, q: ArrayLike, v: ArrayLike, weight
 
     Source: differentiation of the program of `centroidal_momentum`.
     """
-    return VelocityHessian(*_twice_of_momentum(model, q, v, weights).dq)
+    return VelocityHessian(*_twice_of_momentum(model, q, v, weights=weights).dq)
 
 
 def _numbers(model: Model) -> tuple[int, ...]:
