@@ -16,7 +16,7 @@ from cardan._compiler.kernels import (
     TRUTH,
     Record,
     RowProgram,
-    aligned_empty,
+    aligned_zeros,
     are_positive,
     floor,
     fma,
@@ -138,7 +138,7 @@ def both(own, *arguments):
 
 
 def _aligned(a):
-    copied = aligned_empty(a.shape, a.dtype)
+    copied = aligned_zeros(a.shape, a.dtype)
     copied[...] = a
     return copied
 
@@ -196,7 +196,7 @@ def test_functions_of_the_entries_of_vectors():
 class Things(Record):
     count = INT
     size = REAL
-    points = F64[:, 2]
+    points = F64["things", 2]
     program = INT
     first = INT
 
@@ -256,10 +256,9 @@ def test_records_and_programs():
     """A kernel runs a program on the first rows of its arrays, here in place."""
     program = trace("double", lambda x: {"y": 2.0 * x}, [Array("x", (2,))])
     c = Things(count=2, size=0.0)
-    c.allocate(4, "points")
+    c.allocate(things=4)
     c.points[...] = 1.0
-    found = aligned_empty((4, 2), float)
-    found[...] = 0.0
+    found = aligned_zeros((4, 2), float)
     own = RowProgram(program, {"x": c.points, "y": found})
     c.program = own.address
     advance(c)
@@ -282,7 +281,7 @@ def test_rows_are_read_and_written_by_columns_of_their_numbers(native):
 
     there = made("there", lambda x: {"z": 2.0 * x}, Array("x", (3,)))
     back = made("back", lambda x, z: {"y": x + z}, Array("x", (3,)), Array("z", (3,)))
-    x, y, z = (aligned_empty((rows, 3), float) for rows in (90, 60, 48))
+    x, y, z = (aligned_zeros((rows, 3), float) for rows in (90, 60, 48))
     x[...], y[...] = rng.standard_normal(x.shape), 0.0
     arrays = {"x": x, "y": y, "z": z, "of": rng.integers(0, 90, 48).astype(np.int32)}
     arrays["to"] = rng.permutation(60)[:48].astype(np.int32)

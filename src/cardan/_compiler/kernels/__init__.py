@@ -17,11 +17,11 @@ from cardan._compiler.kernels.language import (
     sqrt,
     tail,
 )
-from cardan._compiler.kernels.record import Record, RowProgram, aligned_empty
+from cardan._compiler.kernels.record import Record, RowProgram, aligned_zeros
 from cardan._compiler.kernels.types import F64, I32, I64, INT, LANES, PROGRAM, REAL, TRUTH, WIDTH
 
 __all__ = [
     "F64", "I32", "I64", "INT", "LANES", "PROGRAM", "REAL", "TRUTH", "WIDTH", "Kernel", "Record", "RowProgram",
-    "aligned_empty", "are_positive", "floor", "fma", "greater", "kernel", "lowest_one", "run", "scratch",
+    "aligned_zeros", "are_positive", "floor", "fma", "greater", "kernel", "lowest_one", "run", "scratch",
     "sqrt", "tail",
 ]  # fmt: skip

@@ -18,30 +18,33 @@ from cardan._compiler.targets.runner import Outline
 FLOAT64 = np.dtype(np.float64)
 
 
-def aligned_empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Return an array that begins at a multiple of 64 bytes."""
+def aligned_zeros(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """Return an array of zeros that begins at a multiple of 64 bytes."""
     size = int(np.prod(shape, dtype=int)) * np.dtype(dtype).itemsize
-    space = np.empty(size + 64, dtype=np.uint8)
+    space = np.zeros(size + 64, dtype=np.uint8)
     start = -space.__array_interface__["data"][0] % 64
     return space[start : start + size].view(dtype).reshape(shape)
 
 
 class Record:
-    """Named fields: a subclass lists them with their types, `count = INT`, `points = F64[:, 3]`.
+    """Named fields: a subclass lists them with their types, `count = INT`, `points = F64[:, 3]`; or `F64["feet", 3]`.
 
     A kernel sees a row of 64-bit words: numbers themselves, and where arrays begin.
     """
 
     fields: ClassVar[dict[str, Any]] = {}
     places: ClassVar[dict[str, int]] = {}
+    of_rows: ClassVar[dict[str, list[str]]] = {}  # arrays by what they have a row for
 
     def __init_subclass__(cls) -> None:
         kinds = {k: v for k, v in vars(cls).items() if isinstance(v, (Scalar, ArrayType))}
         cls.fields = {**cls.fields, **kinds}
         cls.places = {name: k for k, name in enumerate(cls.fields)}
+        cls.of_rows = {}
         for name, kind in kinds.items():
             if isinstance(kind, ArrayType):
                 delattr(cls, name)  # arrays are attributes of their own
+                cls.of_rows.setdefault(kind.rows, []).append(name)
             else:
                 setattr(cls, name, _number_at(cls.places[name], "reals" if kind is REAL else "whole"))
 
@@ -67,11 +70,12 @@ class Record:
         for name, word in words.items():
             self.whole[self.places[name]] = word
 
-    def allocate(self, rows: int, *names: str) -> None:
-        """Give arrays so many rows; what they held is lost."""
-        for name in names:
-            kind = self.fields[name]
-            setattr(self, name, aligned_empty(kind.numpy_shape(rows), kind.item.dtype))
+    def allocate(self, **counts: int) -> None:
+        """Give arrays rows of zeros, by how many things there are that they have a row for; what they held is lost."""
+        for what, count in counts.items():
+            for name in self.of_rows[what]:
+                kind = self.fields[name]
+                setattr(self, name, aligned_zeros(kind.numpy_shape(count), kind.item.dtype))
 
 
 def _number_at(place: int, words: str) -> Any:
@@ -105,7 +109,7 @@ class RowProgram:
         self.program = program
         self.runner = NativeProgram(Outline.of(program), lambda: program)
         self.code = self.runner.code(FLOAT64, most, for_good=True)
-        self.heap = aligned_empty((max(self.code.heap, 8),), np.uint8)
+        self.heap = aligned_zeros((max(self.code.heap, 8),), np.uint8)
         self.words = np.zeros(9, dtype=np.int64)  # read by `translate`
         self.words[0], self.words[3] = self.code.address, self.heap.ctypes.data
         self.address = int(self.words.ctypes.data)

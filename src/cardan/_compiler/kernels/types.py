@@ -2,6 +2,7 @@
 
 INT, REAL, TRUTH       a whole number of 64 bits, a double, True or False
 F64[:], F64[:, 3]      an array of doubles, of rows of three; I32 and I64 of whole numbers
+F64["feet", 3]         the same in a record, which gives all that have a row for each foot their room at once
 F64[6, 6]              a row of such an array, or an array that a kernel makes for itself
 LANES[:, 6]            an array of rows of six vectors of eight doubles each, begun at a multiple of 64 bytes
 PROGRAM                a compiled program with its arrays (`RowProgram`)
@@ -9,7 +10,7 @@ PROGRAM                a compiled program with its arrays (`RowProgram`)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -48,8 +49,9 @@ class Item:
 
     def __getitem__(self, dims: Any) -> ArrayType:
         dims = dims if isinstance(dims, tuple) else (dims,)
-        is_open = dims[0] == slice(None)
-        return ArrayType(self, tuple(int(d) for d in dims[is_open:]), is_open)
+        rows = dims[0] if isinstance(dims[0], str) else ""
+        is_open = bool(rows) or dims[0] == slice(None)
+        return ArrayType(self, tuple(int(d) for d in dims[is_open:]), is_open, rows)
 
     def __repr__(self) -> str:
         return self.name
@@ -66,6 +68,7 @@ class ArrayType:
     item: Item
     shape: tuple[int, ...]  # of a row; of all of it, if it is not open
     is_open: bool  # whether it has any number of rows
+    rows: str = field(default="", compare=False)  # of a record: what it has a row for
 
     @property
     def size(self) -> int:

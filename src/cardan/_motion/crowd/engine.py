@@ -87,41 +87,20 @@ class Engine:
 
     def _add_trees(self) -> None:
         c, layout = self.c, self.layout
-        c.allocate(c.numbers_q, "q_rows", "q_after", "looked_q", "far_q")
-        c.allocate(c.numbers_v, "hinge_room", "far_room", "hinge_speed")
-        c.allocate(c.numbers_v, "effort", "position", "velocity")
-        c.allocate(c.numbers_v, "v_rows", "v_after", "a_rows", "effort_rows", "position_rows", "velocity_rows")
-        c.allocate(c.numbers_v, "coriolis_rows", "tau_rows", "W_rows")
-        c.allocate(len(c.w_source), "wrenches", "wrench_rows")
-        c.allocate(c.nodes + 1, "node_shift", "node_kick")
-        c.node_shift[...] = 0.0
-        c.allocate(layout.first_vector[-1], "force", "free", "line", "armature", "before", "change")
-        c.allocate(layout.first_matrix[-1], "mass")
-        c.allocate(layout.first_borne[-1], "borne", "borne_first", "asked", "moved")
-        c.allocate(layout.first_ball[-1], "listed_balls", "looked_pose", "looked_ball")
-        c.allocate(c.trees, "tree_sound", "tree_error", "tree_alone", "tree_coupled", "tree_residual", "tree_slack")
-        c.allocate(c.trees, "tree_met", "tree_near", "tree_apart", "tree_time", "tree_close", "tree_flag")
-        c.allocate(c.trees, "tree_touched", "run_rows")
-        c.allocate(c.trees, "rest", "rest_woken", "tree_pushed", "tree_placed")
-        c.allocate(c.numbers_q, "rest_q")
-        c.allocate(2 * c.trees + 1, "body", "body_change")
-        c.allocate(c.trees, "colours_of")
+        c.allocate(
+            q=c.numbers_q, v=c.numbers_v, w=len(c.w_source), trees=c.trees, bodies=2 * c.trees + 1, kinds=c.kinds
+        )
+        c.allocate(vectors=layout.first_vector[-1], matrices=layout.first_matrix[-1])
+        c.allocate(borne=layout.first_borne[-1], balls=layout.first_ball[-1])
         self._name_arrays()
-        begin = "effort", "position", "velocity", "wrenches", "line", "armature", "before", "tree_error", "free"
-        known = "tree_met", "tree_apart", "tree_touched", "looked_q", "far_q"
-        for name in (*begin, *known, "rest", "rest_woken", "tree_placed"):
-            getattr(c, name)[...] = 0
         rows = c.kind_rows.tolist()
         elements = [rows_of.elements for rows_of in self.trees]
         held = starts_of(n * size for n, size in zip(rows, elements, strict=True))
-        c.allocate(held[-1], "held", "held_after")
+        c.allocate(held=held[-1])
         own = zip(rows, elements, held[:-1], strict=True)
         c.tree_elements = np.repeat(elements, rows).astype(np.int32)
         c.tree_held = np.concatenate([start + size * np.arange(n) for n, size, start in own]).astype(np.int32)
         self._programs: list[RowProgram] = []
-        of_robots = "placing", "looking", "ending", "moving", "alone"
-        for name in ("start", "lines", "joint_reaction", "finish", "carrying", *of_robots, "middle", "bearing"):
-            setattr(c, name, np.zeros(c.kinds, np.int64))
         self._tree_arrays = [self._arrays_of(k, first) for k, first in enumerate(held[:-1])]
         for k, rows_of in enumerate(self.trees):
             if rows_of.kind.pairs is not None:
@@ -202,8 +181,8 @@ class Engine:
     def _forget_pairs(self) -> None:
         """Know nothing of how far robots are apart from themselves."""
         c = self.c
-        c.allocate(self.worlds * c.inner_count, "inner_way", "close_pair", "close_gap")
-        c.inner_way[...], c.tree_close[...] = 0.0, 0
+        c.allocate(inner=self.worlds * c.inner_count)
+        c.tree_close[...] = 0
         c.hinge_room[...] = c.far_room[...] = -1.0
 
     # --- lists ---
@@ -212,45 +191,20 @@ class Engine:
         c = self.c
         shapes, trees, vectors = c.shapes * self.worlds, c.trees, self.layout.first_vector[-1]
         alone = trees // max(self.worlds, 1)
-        c.allocate(shapes, "shape_pose", "ball", "further", "reach", "pace", "listed_ball", "listed_radius")
-        c.allocate(self.worlds, "listed_count", "world_moved", "world_awake", "world_near")
-        c.pair_kinds = len(self.pairs)
-        c.allocate(c.pair_kinds + 1, "kind_first")
-        c.allocate(c.shapes, "level", "cell", "following")
-        c.allocate(LEVELS, "used", "width")
-        size = 1 << max(2 * c.shapes - 1, 1).bit_length()
-        c.allocate(size, "head")
-        c.hash_mask = size - 1
-        c.allocate(
-            trees + 2, "parent", "island_of", "members", "member_node", "member_first", "member_of", "tree_column"
-        )
-        c.allocate(trees + 2, "island_trees", "island_patches", "island_vector", "island_block", "island_triple")
-        c.allocate(trees + 2, "island_going", "island_count", "island_swept", "island_residual", "island_left")
-        c.allocate(trees + 2, "laid_island", "laid_swept")
-        c.allocate(trees + 2, "island_within", "island_worst", "island_early", "island_long", "island_chain")
-        c.allocate(alone + 1, "neighbours", "degree", "order", "place", "sizes", "columns")
-        c.allocate(alone + 1, "list_after", "list_before", "seen")
-        c.allocate(CROWDED + 1, "later", "list_head")
-        c.allocate(vectors + trees + 2, "starts", "ends", "x", "right")
-        c.allocate(self.worlds, "world_sound")
-        c.allocate(1, "Z", "T")
-        c.allocate(2, "wrench")
-        c.wrench[...] = 0.0
+        c.pair_kinds, c.hash_mask = len(self.pairs), (1 << max(2 * c.shapes - 1, 1).bit_length()) - 1
+        c.allocate(shapes=shapes, world_shapes=c.shapes, worlds=self.worlds, pair_kinds=c.pair_kinds + 1)
+        c.allocate(levels=LEVELS, heads=c.hash_mask + 1, islands=trees + 2, world_trees=alone + 1)
+        c.allocate(degrees=CROWDED + 1, columns=vectors + trees + 2, one=1, both=2)
         c.kept, c.laid_patches = 0, -1
         self._pair_programs: dict[tuple[int, int], RowProgram] = {}
         self._contact_programs: dict[str, RowProgram] = {}
-        c.pair_program, c.apart_program = np.zeros((2, len(self.pairs) + 1), np.int64)
-        of_patches = "found_shapes", "found_first", "found_count", "patch_order", "patch_first"
-        of_patches = *of_patches, "patch_trees", "patch_sides", "laid_shapes"
-        of_ties = "tie_patch", "tie_w", "tie_r", "tie_q", "tie_s", "tie_p", "tie_u", "tie_free"
-        of_patches = *of_patches, *(of_ties if c.bearing.any() else ())
         self._room: dict[int, tuple[Callable[[int], None], str]] = {
             NEAR: (self._room_for_pairs, "near_most"),
             CONTACTS: (self._room_for_contacts, "contact_most"),
-            PATCHES: (lambda most: c.allocate(most, *of_patches), "patch_most"),
-            BLOCKS: (lambda most: c.allocate(most, "rows", "L"), "block_most"),
-            TRIPLES: (lambda most: c.allocate(most, "triples"), "triple_most"),
-            SIDES: (lambda most: c.allocate(most, "G", "GT"), "side_most"),
+            PATCHES: (lambda most: c.allocate(patches=most, ties=most if c.bearing.any() else 0), "patch_most"),
+            BLOCKS: (lambda most: c.allocate(blocks=most), "block_most"),
+            TRIPLES: (lambda most: c.allocate(triples=most), "triple_most"),
+            SIDES: (lambda most: c.allocate(sides=most), "side_most"),
         }
         for give, name in self._room.values():
             setattr(c, name, 64 + 8 * shapes)
@@ -259,15 +213,10 @@ class Engine:
 
     def _room_for_pairs(self, most: int) -> None:
         c, points, sizes = self.c, int(self.c.pair_points.max(initial=1)), self.c.pair_sizes.max(axis=0, initial=1)
-        c.allocate(most, "near", "keys", "spare", "listed", "pair_a", "pair_b", "w")
-        c.allocate(most, "key_at", "spare_at", "key_reach", "spare_reach", "ball_a", "ball_b")
-        c.allocate(most, "pair_reach", "pair_gap", "pair_way")
+        c.allocate(near=most, sizes_a=most * int(sizes[0]), sizes_b=most * int(sizes[1]))
+        c.allocate(gaps=most * points, points=3 * most * points)
         c.listed_most = most // self.worlds
         c.listed_count[...] = -1
-        c.allocate(most * int(sizes[0]), "size_a")
-        c.allocate(most * int(sizes[1]), "size_b")
-        c.allocate(most * points, "gap")
-        c.allocate(3 * most * points, "point", "normal", "turning")
         for (_, kind), program in self._pair_programs.items():
             program.place(self._arrays_of_pairs(kind))
 
@@ -290,17 +239,8 @@ class Engine:
 
     def _room_for_contacts(self, most: int) -> None:
         c, kept = self.c, self.kept() if self._contact_programs else None
-        size = self.contacts.impulse
-        c.allocate(most, "found_key", "found_feature", "found_gap", "found_point", "found_normal", "found_turning")
-        c.allocate(most, "found_impulse", "found_before", "kept_key", "kept_feature", "kept_impulse")
-        c.allocate(most, "found_of", "shape_a", "shape_b", "node_a", "node_b", "surface_of")
-        c.allocate(most, "law", "answer", "row_change", "error")
-        c.allocate(most + ALONE + 2, "colour_first", "colour_last")
-        c.allocate(most, "colour", "place_of", "met_island", "met_contact", "met_found", "met_node", "met_a", "met_b")
-        c.allocate(most, "met")
-        c.allocate(most * 4, "met_impulse")
-        c.allocate(most * size, "test", "after", "impulse")
-        c.allocate(most * self.contacts.twist, "ahead")
+        c.allocate(contacts=most, colours=most + ALONE + 2, met_impulses=4 * most)
+        c.allocate(impulses=most * self.contacts.impulse, twists=most * self.contacts.twist)
         if kept is not None:
             self._told = None
             self.recall(kept)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan._algebra.spatial import SE3, Motion, Vector3
-from cardan._compiler.kernels import aligned_empty
+from cardan._compiler.kernels import aligned_zeros
 from cardan._dynamics.algorithms.kinematic import heavy
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._motion.collision import has_page
@@ -248,9 +248,8 @@ class Layout:
             borne.append(self.first_borne[k] + own if kind.is_long else none)
         columns = {"node_tree": tree, "node_jacobian": jacobian, "node_borne": borne}
         fill(c, {name: np.concatenate([*parts, [-1]]) for name, parts in columns.items()})
-        c.allocate(c.nodes + 1, "node", "node_after")
+        c.allocate(nodes=c.nodes + 1, jacobians=self.first_jacobian[-1])
         c.node[-1] = still_row(self.scene.model.gravity)
-        c.allocate(self.first_jacobian[-1], "jacobian")
 
     def _sources(self, size: int, places: Callable[[Tree], Sequence[int]]) -> np.ndarray:
         """Return which of so many numbers of each world, in all of them, each one of the trees' is."""
@@ -323,10 +322,7 @@ class Layout:
         c.path_lever = lever + c.slip_lever
         c.horizon = max(AHEAD, DRIFTING * float(np.hypot(1.0, c.surfaces[:, 0].max(initial=0.0))))
         c.path_first = wholes(np.tile(first[:-1], W))
-        c.allocate(len(paths), "path_moved", "path_speed")
-        c.allocate(c.shapes, "lane_shape")
-        c.allocate(c.numbers_v, "lane_speed", "lane_moved")
-        c.allocate(1, "lane_time", "lane_wanted", "lane_gap", "lane_left")
+        c.allocate(paths=len(paths))
 
     def _fill_inner(self, c: Crowd) -> None:
         """Fill the pairs of robots whose hinges say how far they are apart: of each in the order of keys."""
@@ -470,7 +466,7 @@ def fill(c: Crowd, arrays: Mapping[str, np.ndarray]) -> None:
     for name, values in arrays.items():
         kind = Crowd.fields.get(name)
         if kind is not None:
-            own = aligned_empty(kind.numpy_shape(len(values)), kind.item.dtype)
+            own = aligned_zeros(kind.numpy_shape(len(values)), kind.item.dtype)
             own[...] = values.reshape(own.shape)
             setattr(c, name, own)
 

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan._compiler.kernels import F64, I64, INT, LANES, REAL, Record, aligned_empty, fma, kernel, scratch
+from cardan._compiler.kernels import F64, I64, INT, LANES, REAL, Record, aligned_zeros, fma, kernel, scratch
 
 # pyright: analyzeUnannotatedFunctions=false
 
@@ -457,6 +457,4 @@ def room(n: int, m: int) -> dict[str, np.ndarray]:
 
 def zeros(*shape: int) -> np.ndarray:
     """Return an array that begins at a multiple of 64 bytes."""
-    found = aligned_empty(shape, float)
-    found[...] = 0.0
-    return found
+    return aligned_zeros(shape, float)
