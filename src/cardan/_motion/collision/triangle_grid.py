@@ -131,6 +131,12 @@ class Grid(NamedTuple):
         """Return how far a face reaches along each of the `UPWARDS`."""
         return [self.features.number(k, 9 + place) for place in range(len(UPWARDS))]
 
+    def bound(self, k: Scalar) -> tuple[Vector3, Scalar]:
+        """Return a point on a face, and the radius about it that holds the face."""
+        place = 9 + len(UPWARDS)
+        (middle,) = self.features.vectors(k, place, 1)
+        return middle, self.features.number(k, place + 3)
+
     def range_of(self, level: Level, row: Scalar, columns: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
         """Return the numbers of the first face of a row, from one column to another, and of that behind the last."""
         from_row = level.first + row * level.columns
@@ -170,7 +176,9 @@ def ground_of(mesh: TriangleMesh) -> Ground:
     x, y, z = np.moveaxis(corners, -1, 0)
     # Without a BLAS, whose sums have other bits on other machines: these numbers are part of programs.
     tops = np.stack([(x * d.x + y * d.y + z * d.z).max(axis=1) for d in UPWARDS], axis=1)
-    faces, order = _grid(np.concatenate([found.faces, tops], axis=1), boxes, slack)
+    middles = corners.mean(axis=1)
+    radii = np.linalg.norm(corners - middles[:, None], axis=-1).max(axis=-1)
+    faces, order = _grid(np.concatenate([found.faces, tops, middles, radii[:, None]], axis=1), boxes, slack)
     others = (_of_faces(found.edges, found.face_of_edge, order), _of_faces(found.corners, found.face_of_corner, order))
     ends = Vector3(*map(float, low - slack)), Vector3(*map(float, high + slack))
     return Ground(faces, *others, *ends, size)
