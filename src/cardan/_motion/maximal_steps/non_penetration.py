@@ -34,7 +34,7 @@ from cardan._algebra.spatial import Force, Matrix3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.closed import inverse
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.implicit import Snapshot
-from cardan._dynamics.algorithms.linear import Rows, with_diagonal
+from cardan._dynamics.algorithms.linear import with_diagonal
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
 from cardan._motion.collision import FAR
 from cardan._motion.contact import WORLD, Contact, contacts
@@ -58,51 +58,6 @@ class Pushed(NamedTuple):
     v: list[Scalar]
     impulses: list[Vector3]
     slack: Scalar
-
-
-class Touching:
-    """The contacts of a step of h [s] that begins at a moment, at the levers that they have in its middle.
-
-    M is what impulses along v meet. Impulses are in the axes of each contact's first body.
-    """
-
-    def __init__(self, moment: Snapshot, pairs: Iterable[ContactPair], M: Rows, h: float) -> None:
-        self.moment, self.M, self.h, self.contacts = moment, M, h, contacts(moment, pairs)
-        self.response = inverse(moment.model, moment.q, M)
-        self.in_tree = [contact.in_tree() for contact in self.contacts]  # along v their Jacobians are sparse there
-        self.ahead = [Motion(contact.turning(0.5 * h) * (0.5 * h), Vector3.zero()) for contact in self.in_tree]
-
-    def by_positions(self, v: Vector) -> Pushed:
-        """Return the mean velocities of a step in which nothing overlaps at its end."""
-        wanted = [closing_velocity(contact, self.h) for contact in self.contacts]
-        return self._pushed(v, [Vector3.zero() for _ in wanted], wanted)
-
-    def by_velocities(self, v: Vector, impulses: Sequence[Vector3]) -> Pushed:
-        """Return the velocities with which what has pushed goes on, from those that such impulses led to."""
-        pairs = zip(self.contacts, impulses, strict=True)
-        wanted = [leaving_velocity(contact, impulse, self.h) for contact, impulse in pairs]
-        return self._pushed(v, impulses, wanted)
-
-    def _pushed(self, v: Vector, impulses: Sequence[Vector3], wanted: Sequence[Scalar]) -> Pushed:
-        """Return what the law makes of velocities that impulses have led to."""
-        if not self.contacts:
-            return Pushed(list(v), [], 0.0)
-        equation = JointEquation(self.moment, patches_of(self.in_tree), self.h)
-        known = [contact.in_axes(g) for contact, g in zip(self.in_tree, impulses, strict=True)]
-        free = self._after(v, [-g for g in known])
-        change = equation.changes(free)
-        twists = [change(k) + more for k, more in enumerate(self.ahead)]
-        found, slack = rigid_impulses(equation, self.M, twists, wanted, known)
-        on_nodes = (c.on_node(Force(g, Vector3.zero())).linear for c, g in zip(self.in_tree, found, strict=True))
-        return Pushed(self._after(free, found), list(on_nodes), slack)
-
-    def _after(self, v: Vector, impulses: Sequence[Vector3]) -> list[Scalar]:
-        """Return the velocities that impulses, in the axes of trees, change v to."""
-        p: list[Scalar] = [0.0] * len(v)
-        for contact, impulse in zip(self.in_tree, impulses, strict=True):
-            for j, column in contact.columns().items():
-                p[j] = p[j] + column.linear.dot(impulse)
-        return [a + b for a, b in zip(v, self.response(p), strict=True)]
 
 
 def closing_velocity(contact: Contact, h: float) -> Scalar:
@@ -168,6 +123,7 @@ class Touched:
     """What contacts do in a step that begins with bodies at `start`, which is `moment` along the joints.
 
     Without contacts its mean velocity is v. W is the inertia along v that is neither the bodies' nor the rotors'.
+    Contacts are at the levers that they have in the middle of the step, impulses in the axes of their first bodies.
     """
 
     def __init__(
@@ -180,21 +136,48 @@ class Touched:
         h: float,
         pairs: Sequence[ContactPair],
     ) -> None:
-        self.system, self.start, self.moment, self.W = system, start, moment, W
-        M = with_diagonal(mass_matrix.kernel(moment.model, moment.q), W)
-        self.touching = Touching(moment, pairs, M, h)
-        self.pushed = self.touching.by_positions(v)
-        self.meetings = [Meeting.of(contact, start) for contact in self.touching.contacts]
+        self.system, self.moment, self.W, self.h = system, moment, W, h
+        self.M = with_diagonal(mass_matrix.kernel(moment.model, moment.q), W)
+        self.response = inverse(moment.model, moment.q, self.M)
+        self.contacts = contacts(moment, pairs)
+        self.in_tree = [contact.in_tree() for contact in self.contacts]  # along v their Jacobians are sparse there
+        self.ahead = [Motion(contact.turning(0.5 * h) * (0.5 * h), Vector3.zero()) for contact in self.in_tree]
+        self.meetings = [Meeting.of(contact, start) for contact in self.contacts]
+        wanted = [closing_velocity(contact, h) for contact in self.contacts]
+        self.pushed = self._pushed(v, [Vector3.zero() for _ in wanted], wanted)
 
     def left(self, stepped: StepResult, placed: Sequence[BodyState]) -> StepResult:
         """Return the state with the velocities that bodies leave their contacts with, where they are now."""
         if not self.meetings:
             return stepped
-        leaving = self.touching.by_velocities(stepped.v, self.pushed.impulses)
-        more = [new - old for new, old in zip(leaving.impulses, self.pushed.impulses, strict=True)]
+        known = self.pushed.impulses
+        wanted = [leaving_velocity(contact, g, self.h) for contact, g in zip(self.contacts, known, strict=True)]
+        leaving = self._pushed(stepped.v, known, wanted)
+        more = [new - old for new, old in zip(leaving.impulses, known, strict=True)]
         model, none = self.system.model, [0.0] * len(stepped.v)
         along = self.system.along(relative_kinematics(model, stepped.q), on_bodies(self.meetings, more, placed), none)
         change = response(model, stepped.q, self.W)(along)
         v = [a + b for a, b in zip(stepped.v, change, strict=True)]
         done = [meeting.done(g) for meeting, g in zip(self.meetings, leaving.impulses, strict=True)]
         return stepped._replace(v=v, slack=maximum(self.pushed.slack, leaving.slack), contacts=done)
+
+    def _pushed(self, v: Vector, impulses: Sequence[Vector3], wanted: Sequence[Scalar]) -> Pushed:
+        """Return what the law makes of velocities that impulses have led to."""
+        if not self.contacts:
+            return Pushed(list(v), [], 0.0)
+        equation = JointEquation(self.moment, patches_of(self.in_tree), self.h)
+        known = [contact.in_axes(g) for contact, g in zip(self.in_tree, impulses, strict=True)]
+        free = self._after(v, [-g for g in known])
+        change = equation.changes(free)
+        twists = [change(k) + more for k, more in enumerate(self.ahead)]
+        found, slack = rigid_impulses(equation, self.M, twists, wanted, known)
+        on_nodes = (c.on_node(Force(g, Vector3.zero())).linear for c, g in zip(self.in_tree, found, strict=True))
+        return Pushed(self._after(free, found), list(on_nodes), slack)
+
+    def _after(self, v: Vector, impulses: Sequence[Vector3]) -> list[Scalar]:
+        """Return the velocities that impulses, in the axes of trees, change v to."""
+        p: list[Scalar] = [0.0] * len(v)
+        for contact, impulse in zip(self.in_tree, impulses, strict=True):
+            for j, column in contact.columns().items():
+                p[j] = p[j] + column.linear.dot(impulse)
+        return [a + b for a, b in zip(v, self.response(p), strict=True)]
