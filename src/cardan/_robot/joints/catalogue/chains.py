@@ -1,15 +1,16 @@
 """Joints in a row without bodies in between, seen as one: universal, constant-velocity, D6 and composite joints.
 
-    X = P_1 X_1(q_1) P_2 X_2(q_2) ...          S = [Ad(X_tail,i)^-1 S_i]_i
-    bias: from the last joint to the first, with the twists of the later joints carrying the earlier ones.
+    X = P_1 X_1(q_1) P_2 X_2(q_2) ...
 
-Source: Featherstone (2008), section 4.4; the recursion is derived in FACTS, section 3.
+S and bias are derived from X, which takes fewer operations than carrying those of each joint to the chain's end.
+
+Source: Featherstone (2008), section 4.4.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -20,7 +21,7 @@ from cardan._algebra.by_fields import computed
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds import Euclidean, Product
 from cardan._algebra.scalar import atan2, is_zero, sqrt, where
-from cardan._algebra.spatial import SE3, Motion, Scalar, Vector3, checked_pose, unit_vector
+from cardan._algebra.spatial import SE3, Scalar, Vector3, checked_pose, unit_vector
 from cardan._algebra.spatial.davenport import angles_about_axes, other_branch
 from cardan._algebra.spatial.rotations import quaternion_xyzw_from_matrix
 from cardan._robot.joints.catalogue.one_axis import Prismatic, Revolute
@@ -34,15 +35,6 @@ Links = Sequence[tuple[Any, SE3 | None]]  # joints, each with the pose that come
 
 def _split(links: Links, q: Sequence[Scalar], size: str) -> list[Sequence[Scalar]]:
     return split(q, *(getattr(joint, size) for joint, _ in links))[:-1]
-
-
-def _from_last(links: Links, q: Sequence[Scalar]) -> Iterator[tuple[Any, Sequence[Scalar], SE3]]:
-    """Yield, from the last joint to the first, the joint, its q and the pose of the chain's end behind it."""
-    tail = SE3.identity()
-    for (joint, placement), part in reversed(list(zip(links, _split(links, q, "nq"), strict=True))):
-        yield joint, part, tail
-        tail = joint.transform(part) @ tail
-        tail = tail if placement is None else placement @ tail
 
 
 class ChainJoint(Joint):
@@ -63,21 +55,6 @@ class ChainJoint(Joint):
             for factor in (placement, joint.transform(part)):
                 X = factor if X is None else X if factor is None else X @ factor
         return X if X is not None else SE3.identity()
-
-    def motion_subspace(self, q: Scalars) -> list[Motion]:
-        ends = _from_last(self.links, self._of_links(q))
-        blocks = [[tail.inverse_act(s) for s in joint.motion_subspace(part)] for joint, part, tail in ends]
-        return [column for block in reversed(blocks) for column in block]
-
-    def bias(self, q: Scalars, v: Scalars) -> Motion:
-        # From the end: what comes behind a joint carries its columns along, so its rate needs the twists behind.
-        twist_behind, bias, links = Motion.zero(), Motion.zero(), self.links
-        rates = _split(links, self._of_links(v), "nv")
-        for (joint, part, tail), rate in zip(_from_last(links, self._of_links(q)), reversed(rates), strict=True):
-            twist = tail.inverse_act(joint.twist(part, rate))
-            bias = bias + tail.inverse_act(joint.bias(part, rate)) - twist_behind.cross(twist)
-            twist_behind = twist_behind + twist
-        return bias
 
     def efforts(self, q: Scalars, v: Scalars) -> Sequence[Scalar]:
         parts = zip(self.links, _split(self.links, q, "nq"), _split(self.links, v, "nv"), strict=True)
@@ -170,10 +147,6 @@ class ConstantVelocity(ChainJoint):
 
     def _of_links(self, q: Scalars) -> Scalars:
         return q[0], q[1], q[1], q[0]
-
-    def motion_subspace(self, q: Scalars) -> list[Motion]:
-        outer, inner, inner_again, outer_again = ChainJoint.motion_subspace(self, q)
-        return [outer + outer_again, inner + inner_again]
 
     def efforts(self, q: Scalars, v: Scalars) -> Sequence[Scalar]:
         return Joint.efforts(self, q, v)

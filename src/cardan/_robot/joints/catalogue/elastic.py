@@ -9,7 +9,7 @@ from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds import SE3 as RigidMotions
 from cardan._algebra.manifolds import Euclidean
 from cardan._algebra.scalar import is_finite, maximum, minimum, sqrt, where
-from cardan._algebra.spatial import SE3, Motion, Scalar, Vector3, unit_vector
+from cardan._algebra.spatial import SE3, Scalar, Vector3, unit_vector
 from cardan._algebra.spatial import rotations as ro
 from cardan._robot.joints.catalogue.free_directions import FloatingJoint
 from cardan._robot.joints.joint import Axis, Joint, Scalars
@@ -67,13 +67,6 @@ class Cable(Joint):
     def transform(self, q: Scalars) -> SE3:
         first, second = self.across
         return SE3(ro.matrix_from_rotation_vector(first * q[1] + second * q[2]), self.axis * q[0])
-
-    def motion_subspace(self, q: Scalars) -> list[Motion]:
-        first, second = self.across
-        bend = first * q[1] + second * q[2]
-        J, none = ro.right_jacobian(bend), Vector3.zero()
-        stretch = ro.matrix_from_rotation_vector(bend).transpose_apply(self.axis)
-        return [Motion(stretch, none), Motion(none, J @ first), Motion(none, J @ second)]
 
     def efforts(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
         """Return the efforts [N, N m, N m] of the springs and dampers on the joint: -(stiffness q + damping v)."""
