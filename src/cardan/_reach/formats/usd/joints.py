@@ -8,8 +8,8 @@ UsdPhysics leaves it open.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -33,12 +33,23 @@ DEGREE = math.pi / 180.0
 
 @dataclass(frozen=True, slots=True)
 class Dof:
-    """A degree of freedom, with its smallest and largest position [rad, m]."""
+    """A degree of freedom: its limits, what drives and resists it, where it is and is to go [rad, m, kg, s]."""
 
     name: str  # as its attributes have it: `angular`, `linear`, `rotX`, `transX`, ...
     is_angular: bool
     lower: float = -math.inf
     upper: float = math.inf
+    velocity: float = math.inf
+    effort: float = math.inf
+    drive_stiffness: float = 0.0
+    drive_damping: float = 0.0
+    spring_stiffness: float = 0.0
+    spring_rest: float = 0.0
+    damping: float = 0.0
+    friction: float = 0.0
+    armature: float = 0.0
+    target: float = 0.0  # of its drive
+    state: float = 0.0
 
     @property
     def is_unlimited(self) -> bool:
@@ -71,20 +82,7 @@ SINGLE = {
     "armature": dict.fromkeys(("newton:armature", "physxJoint:armature", "mjc:armature"), "inertia"),
 }
 """What one number says of a degree of freedom: attributes, of which the first that is authored counts, and its unit."""
-
-
-@dataclass(frozen=True, slots=True)
-class Properties:
-    """What is said of the degrees of freedom of a joint, for `Connection`, and where its drives want to go."""
-
-    limits: J.Limits
-    drive: Drive | None
-    spring: Spring | None
-    damping: tuple[float, ...]
-    friction: tuple[float, ...]
-    armature: tuple[float, ...]
-    targets: tuple[float, ...]
-    states: tuple[float, ...]
+PASSIVE = ("damping", "friction", "armature")
 
 
 def limited(stage: Stage, prim: Any, name: str, is_angular: bool, low: str, high: str) -> Dof:
@@ -95,22 +93,36 @@ def limited(stage: Stage, prim: Any, name: str, is_angular: bool, low: str, high
     return Dof(name, is_angular, lower * unit, upper * unit)
 
 
-def properties(stage: Stage, prim: Any, dofs: Sequence[Dof]) -> Properties:
-    drives = [_drive(stage, prim, dof) for dof in dofs]
-    stiffness, damping, effort, targets = zip(*drives, strict=True) if drives else ((), (), (), ())
-    stiff = [_single_dof(stage, prim, dof, "stiffness") for dof in dofs]
-    rest = [_position(stage, prim, dof, "mjc:springref") if k else 0.0 for dof, k in zip(dofs, stiff, strict=True)]
-    velocity = [_single_dof(stage, prim, dof, "velocity", math.inf) for dof in dofs]
-    return Properties(
-        J.Limits([dof.lower for dof in dofs], [dof.upper for dof in dofs], velocity=velocity, effort=effort),
-        Drive(stiffness, damping) if any((*stiffness, *damping)) else None,
-        Spring(tuple(stiff), tuple(rest)) if any(stiff) else None,
-        tuple(_single_dof(stage, prim, dof, "damping") for dof in dofs),
-        tuple(_single_dof(stage, prim, dof, "friction") for dof in dofs),
-        tuple(_single_dof(stage, prim, dof, "armature") for dof in dofs),
-        targets,
-        tuple(_position(stage, prim, dof, f"state:{dof.name}:physics:position") for dof in dofs),
+def equipped(stage: Stage, prim: Any, dof: Dof) -> Dof:
+    """Return a degree of freedom with all that is said of it beside its limits."""
+    stiffness, damping, effort, target = _drive(stage, prim, dof)
+    spring = _single_dof(stage, prim, dof, "stiffness")
+    return replace(
+        dof,
+        velocity=_single_dof(stage, prim, dof, "velocity", math.inf),
+        effort=effort,
+        drive_stiffness=stiffness,
+        drive_damping=damping,
+        spring_stiffness=spring,
+        spring_rest=_position(stage, prim, dof, "mjc:springref") if spring else 0.0,
+        target=target,
+        state=_position(stage, prim, dof, f"state:{dof.name}:physics:position"),
+        **{what: _single_dof(stage, prim, dof, what) for what in PASSIVE},
     )
+
+
+def properties(dofs: Sequence[Dof]) -> dict[str, Any]:
+    """Return what `Mechanism.add_joint` is told of degrees of freedom."""
+
+    def rows(*keys: str) -> list[tuple[float, ...]]:
+        return [tuple(getattr(dof, key) for dof in dofs) for key in keys]
+
+    return {
+        "limits": J.Limits(*rows("lower", "upper", "velocity", "effort")),
+        "drive": Drive(*rows("drive_stiffness", "drive_damping")),
+        "spring": Spring(*rows("spring_stiffness", "spring_rest")),
+        **dict(zip(PASSIVE, rows(*PASSIVE), strict=True)),
+    }
 
 
 def _drive(stage: Stage, prim: Any, dof: Dof) -> tuple[float, float, float, float]:
@@ -219,7 +231,7 @@ class UsdJoint:
     bodies: tuple[str, str]
     poses: tuple[SE3, SE3]
     is_excluded: bool
-    properties: Properties
+    dofs: tuple[Dof, ...]
     name: str
     copying: Copying | None = None
 
@@ -253,7 +265,8 @@ def read_joint(stage: Stage, scene: Scene, prim: Any) -> UsdJoint | None:
     _remark_drives(stage, prim, dofs)
     with stage.report.blamed(stage.where(prim)):
         excluded = values.flag(prim, "physics:excludeFromArticulation", False)
-        said, name, copying = properties(stage, prim, dofs), prim.GetName(), read_mimic(stage, prim, dofs)
+        said = tuple(equipped(stage, prim, dof) for dof in dofs)
+        name, copying = prim.GetName(), read_mimic(stage, prim, dofs)
         return UsdJoint(prim, joint, (one, other), (X_one, X_other), excluded, said, name, copying)
     return None
 
@@ -423,7 +436,7 @@ def _chain(row: Sequence[UsdJoint]) -> UsdJoint:
         row[0],
         joint=joint,
         poses=(row[0].poses[0], last),
-        properties=_together([j.properties for j in row]),
+        dofs=tuple(dof for j in row for dof in j.dofs),
         name="+".join(j.name for j in row),
     )
 
@@ -443,16 +456,3 @@ def _joint(joints: Sequence[J.Joint], steps: Sequence[SE3]) -> J.Joint:
         return J.D6(linear, angular)
     except ParameterError:  # axes that are parallel, or too many
         return J.Composite(joints, steps)
-
-
-def _together(parts: Sequence[Properties]) -> Properties:
-    def row(values: Iterable[Sequence[float]]) -> tuple[float, ...]:
-        return tuple(e for value in values for e in value)
-
-    limits = J.Limits(*(row(getattr(p.limits, f.name) for p in parts) for f in fields(J.Limits)[:4]))
-    drives = [p.drive or Drive((0.0,), (0.0,)) for p in parts]
-    springs = [p.spring or Spring((0.0,), (0.0,)) for p in parts]
-    drive = Drive(*(row(getattr(d, k) for d in drives) for k in ("stiffness", "damping")))
-    spring = Spring(*(row(getattr(s, k) for s in springs) for k in ("stiffness", "rest")))
-    others = (row(getattr(p, k) for p in parts) for k in ("damping", "friction", "armature", "targets", "states"))
-    return Properties(limits, drive, spring, *others)

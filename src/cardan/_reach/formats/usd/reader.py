@@ -18,7 +18,7 @@ from cardan._algebra.spatial import SE3
 from cardan._reach.formats.reading import Description, Options
 from cardan._reach.formats.report import Report
 from cardan._reach.formats.source import Source
-from cardan._reach.formats.usd.joints import UsdJoint, copied, read_joint, with_chains
+from cardan._reach.formats.usd.joints import UsdJoint, copied, properties, read_joint, with_chains
 from cardan._reach.formats.usd.schema import remark_unread
 from cardan._reach.formats.usd.shapes import Solid, body_inertia, read_solid, shapes_of
 from cardan._reach.formats.usd.stage import Stage, ancestors, brief, opened, pxr
@@ -198,7 +198,6 @@ def names_of(report: Report, kind: str, called: Mapping[str, str]) -> dict[str, 
 
 
 SELF_COLLISION = ("newton:selfCollisionEnabled", "physxArticulation:enabledSelfCollisions")  # the first counts
-OF_JOINTS = ("limits", "damping", "friction", "armature", "drive", "spring")
 OPEN = 1e-4
 """How far a joint may be from what the bodies' poses say and still be met by them, relative: they are often float32."""
 
@@ -308,8 +307,7 @@ class Reading:
                 kind = copied(self.stage, joint.prim, kind, joint.copying, movers)
             with self.report.described("joint", named[joint.path], self.stage.where(joint.prim)):
                 parent, child = (self.names[body] for body in joint.bodies)
-                said = {key: getattr(joint.properties, key) for key in OF_JOINTS}
-                mechanism.add_joint(named[joint.path], kind, parent, child, *joint.poses, **said)
+                mechanism.add_joint(named[joint.path], kind, parent, child, *joint.poses, **properties(joint.dofs))
 
     def add_bases(self, mechanism: Mechanism, joints: Sequence[UsdJoint]) -> None:
         """Let what nothing holds fly; what is kinematic, moved by other than forces, stays where it is."""
@@ -365,8 +363,9 @@ class Reading:
         initial = {c.name: q for c in mechanism.joints if (q := self.start(c)) is not None}
         if initial:
             mechanism.add_configuration("initial", initial)
-        for name, key in (("target", "targets"), ("state", "states")):
-            said = {self.joint_names[j.path]: getattr(j.properties, key) for j in joints if j.copying is None}
+        for name in ("target", "state"):
+            own = [joint for joint in joints if joint.copying is None]
+            said = {self.joint_names[joint.path]: [getattr(dof, name) for dof in joint.dofs] for joint in own}
             found = {joint: values for joint, values in said.items() if any(values)}
             if found:
                 mechanism.add_configuration(name, found)
