@@ -176,19 +176,6 @@ class SphericalZYX(Joint):
     def transform(self, q: Scalars) -> SE3:
         return SE3(ro.matrix_from_zyx(q))
 
-    def motion_subspace(self, q: Scalars) -> list[Motion]:
-        s1, c1, s2, c2 = sin(q[1]), cos(q[1]), sin(q[2]), cos(q[2])
-        columns = (-s1, c1 * s2, c1 * c2), (0.0, c2, -s2), (1.0, 0.0, 0.0)
-        return [Motion(Vector3.zero(), Vector3(*column)) for column in columns]
-
-    def bias(self, q: Scalars, v: Scalars) -> Motion:
-        s1, c1, s2, c2 = sin(q[1]), cos(q[1]), sin(q[2]), cos(q[2])
-        v01, v02, v12 = v[0] * v[1], v[0] * v[2], v[1] * v[2]
-        x = -(c1 * v01)
-        y = c1 * c2 * v02 - s1 * s2 * v01 - s2 * v12
-        z = -(s1 * c2 * v01) - c1 * s2 * v02 - c2 * v12
-        return Motion(Vector3.zero(), Vector3(x, y, z))
-
     def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
         angles = tuple(ro.zyx_from_matrix(X_pc.rotation))
         return angles if near is None else other_branch(angles, near)
