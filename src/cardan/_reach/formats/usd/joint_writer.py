@@ -12,7 +12,7 @@ import numpy as np
 from cardan._algebra.errors import UnsupportedError
 from cardan._algebra.spatial import Matrix3, Vector3
 from cardan._reach.formats import written as W
-from cardan._reach.formats.usd.joints import DIRECTIONS, Units
+from cardan._reach.formats.usd.joints import DIRECTIONS, SINGLE, UNSAID, Units
 from cardan._reach.formats.usd.prims import INSTEAD, SI, Lines, called, in_unit, prim, quaternion, single
 from cardan._robot import joints as J
 from cardan._robot.joints.catalogue.of_another import following_directly
@@ -91,17 +91,6 @@ def _kind(c: Connection) -> tuple[str, Matrix3, list[Dof], Lines]:
     return "PhysicsJoint", found[0], found[1], []
 
 
-SAID = (
-    ("velocity", "newton:velocityLimit", "position", math.inf),
-    ("damping", "newton:damping", "gain", 0.0),
-    ("friction", "newton:friction", "effort", 0.0),
-    ("armature", "newton:armature", "inertia", 0.0),
-    ("spring_stiffness", "mjc:stiffness", "mujoco_gain", 0.0),
-    ("spring_rest", "mjc:springref", "position", 0.0),
-)
-"""What is one number for all degrees of freedom: its attribute, its unit, and what it is where nothing is said."""
-
-
 def _refuse(c: Any, what: str, values: Any, instead: str) -> UnsupportedError:
     return UnsupportedError(f"{what} of joint {c.name!r}, {values}", "USD", f"{instead}. {INSTEAD}")
 
@@ -109,12 +98,13 @@ def _refuse(c: Any, what: str, values: Any, instead: str) -> UnsupportedError:
 def _properties(c: Any, dofs: Sequence[Dof]) -> Said:
     """Return what is said of a joint besides limits and drives."""
     applied, lines = list[str](), list[str]()
-    for key, name, unit, usual in SAID:
+    for key, names in SINGLE.items():
+        (name, unit), *_ = names.items()
         own = tuple(getattr(c.limits if key == "velocity" else c, key) or ())
         numbers = {in_unit(getattr(Units.of(SI, turns), unit), e) for (_, turns), e in zip(dofs, own, strict=True)}
         if len(numbers) > 1:
             raise _refuse(c, key, own, "it has one number for all degrees of freedom")
-        if numbers - {usual}:
+        if numbers - {getattr(UNSAID, key)}:
             applied.append("MjcJointAPI" if name.startswith("mjc") else "NewtonJointAPI")
             lines += single("float", name, *numbers)
     if any(c.compliance):

@@ -77,11 +77,16 @@ class Units(NamedTuple):
 SINGLE = {
     "velocity": {"newton:velocityLimit": "position", "physxJoint:maxJointVelocity": "position"},
     "damping": {"newton:damping": "gain", "mjc:damping": "mujoco_gain"},
-    "stiffness": {"mjc:stiffness": "mujoco_gain"},
     "friction": {"newton:friction": "effort", "mjc:frictionloss": "effort"},
     "armature": dict.fromkeys(("newton:armature", "physxJoint:armature", "mjc:armature"), "inertia"),
+    "spring_stiffness": {"mjc:stiffness": "mujoco_gain"},
+    "spring_rest": {"mjc:springref": "position"},
 }
-"""What one number says of a degree of freedom: attributes, of which the first that is authored counts, and its unit."""
+"""What one number says of a degree of freedom: attributes and their units; the first that is authored counts.
+
+The writer says the first. Where none is authored, it is as in `UNSAID`.
+"""
+UNSAID = Dof("", is_angular=False)
 PASSIVE = ("damping", "friction", "armature")
 
 
@@ -95,20 +100,10 @@ def limited(stage: Stage, prim: Any, name: str, is_angular: bool, low: str, high
 
 def equipped(stage: Stage, prim: Any, dof: Dof) -> Dof:
     """Return a degree of freedom with all that is said of it beside its limits."""
-    stiffness, damping, effort, target = _drive(stage, prim, dof)
-    spring = _single_dof(stage, prim, dof, "stiffness")
-    return replace(
-        dof,
-        velocity=_single_dof(stage, prim, dof, "velocity", math.inf),
-        effort=effort,
-        drive_stiffness=stiffness,
-        drive_damping=damping,
-        spring_stiffness=spring,
-        spring_rest=_position(stage, prim, dof, "mjc:springref") if spring else 0.0,
-        target=target,
-        state=_position(stage, prim, dof, f"state:{dof.name}:physics:position"),
-        **{what: _single_dof(stage, prim, dof, what) for what in PASSIVE},
-    )
+    own = {what: _single_dof(stage, prim, dof, what) for what in SINGLE}
+    own["spring_rest"] = own["spring_rest"] if own["spring_stiffness"] else 0.0
+    state = values.number(stage, prim, f"state:{dof.name}:physics:position", 0.0)
+    return replace(_driven(stage, prim, dof), **own, state=state * Units.of(stage, dof.is_angular).position)
 
 
 def properties(dofs: Sequence[Dof]) -> dict[str, Any]:
@@ -125,44 +120,42 @@ def properties(dofs: Sequence[Dof]) -> dict[str, Any]:
     }
 
 
-def _drive(stage: Stage, prim: Any, dof: Dof) -> tuple[float, float, float, float]:
-    """Return stiffness, damping, largest effort and target of a drive; a drive by acceleration is left out."""
+def _driven(stage: Stage, prim: Any, dof: Dof) -> Dof:
+    """Return a degree of freedom with its drive; one by acceleration is left out."""
     start, unit = f"drive:{dof.name}:physics", Units.of(stage, dof.is_angular)
     if f"PhysicsDriveAPI:{dof.name}" not in values.schemas(prim):
         if values.authored(prim, f"{start}:stiffness") or values.authored(prim, f"{start}:damping"):
             told = f"{start} has values, but PhysicsDriveAPI:{dof.name} is not applied: to UsdPhysics there is no drive"
             stage.remark(prim, told)
-        return 0.0, 0.0, math.inf, 0.0
+        return dof
     stiffness = values.non_negative(stage, prim, f"{start}:stiffness", 0.0) * unit.gain
     damping = values.non_negative(stage, prim, f"{start}:damping", 0.0) * unit.gain
     effort = values.number(stage, prim, f"{start}:maxForce", math.inf, infinite=True) * unit.effort
     target = values.number(stage, prim, f"{start}:targetPosition", 0.0) * unit.position
     if effort < 0.0:
         stage.error(prim, f"{start}:maxForce is negative, expected a number >= 0")
-    if values.token(stage, prim, f"{start}:type", ("force", "acceleration")) == "acceleration" and (
-        stiffness or damping
-    ):
+    dof = replace(dof, effort=max(effort, 0.0))
+    is_force = values.token(stage, prim, f"{start}:type", ("force", "acceleration")) == "force"
+    if (stiffness or damping) and not is_force:
         stage.remark(prim, f"{start}:type is 'acceleration': its gains go with the inertia it feels; it is left out")
-        return 0.0, 0.0, max(effort, 0.0), 0.0
-    return stiffness, damping, max(effort, 0.0), target
+        return dof
+    return replace(dof, drive_stiffness=stiffness, drive_damping=damping, target=target)
 
 
-def _single_dof(stage: Stage, prim: Any, dof: Dof, what: str, default: float = 0.0) -> float:
-    unit = Units.of(stage, dof.is_angular)
+def _single_dof(stage: Stage, prim: Any, dof: Dof, what: str) -> float:
+    unit, usual = Units.of(stage, dof.is_angular), getattr(dof, what)
     said = {
-        name: getattr(unit, worth) * abs(values.number(stage, prim, name, default, infinite=default == math.inf))
+        name: getattr(unit, worth) * values.number(stage, prim, name, usual, infinite=usual == math.inf)
         for name, worth in SINGLE[what].items()
         if values.authored(prim, name)
     }
+    if what != "spring_rest":
+        said = {name: abs(number) for name, number in said.items()}
     taken, *others = said or [""]
     for other in others:
         if not math.isclose(said[other], said[taken], rel_tol=1e-6):
             stage.remark(prim, f"{other} is {said[other]:.6g}, {taken} {said[taken]:.6g} [SI units]: {taken} is taken")
-    return said.get(taken, default)
-
-
-def _position(stage: Stage, prim: Any, dof: Dof, name: str) -> float:
-    return values.number(stage, prim, name, 0.0) * Units.of(stage, dof.is_angular).position
+    return said.get(taken, usual)
 
 
 # --- joints that copy others, as Newton, PhysX and MuJoCo write them on a joint's prim ---
