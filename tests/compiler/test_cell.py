@@ -5,7 +5,6 @@ import shutil
 
 import numpy as np
 import pytest
-from cardan._compiler.targets.llvm.lanes import Lanes
 
 import cardan
 from cardan._compiler.program import Array, trace
@@ -16,6 +15,7 @@ from cardan._compiler.targets.cuda.text import cuda_text
 from cardan._compiler.targets.llvm import compiler
 from cardan._compiler.targets.llvm.target import LoadedCode
 from cardan._compiler.targets.llvm.text import llvm_text
+from cardan._compiler.targets.llvm.writer import Lanes
 from cardan._compiler.targets.runner import Outline
 from cardan.errors import ParameterError, UnsupportedError
 from program_rules import verify

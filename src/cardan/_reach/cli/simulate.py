@@ -140,7 +140,6 @@ def world_of(args: argparse.Namespace) -> World:
     anchors = [body for body, _ in editing.loose(mechanism._parts())] if args.base is None else []
     args.hints = [f"{body} is fixed on the world; --base floating lets it stand on the ground" for body in anchors]
     world = mechanism.world(args.base or "fixed", ground=ground)
-    args.hints += [] if args.no_limits or args.seed is not None else beyond_stops(world)
     pattern = [] if args.contact == "none" else args.contacts
     return world if pattern is None else world.with_contacts(pattern)
 
@@ -190,6 +189,8 @@ def begun(args: argparse.Namespace, world: World) -> State:
                 q[:, base] = state.q[:, base]
         state.q = assemble(world.model, q) if world.model.closures else q
         stand(state)
+    elif not args.no_limits:
+        args.hints += beyond_stops(world)
     return state
 
 
