@@ -4,12 +4,9 @@ With one coordinate, dq/dt = v and a constant S = [v; u], |u| = 1 (or u = 0, |v|
 
     X(q) = X(0) exp(S q) = before J(q) after,       J a `Revolute`, `Helical` or `Prismatic` about u
 
-    R(q) = R0 (u u^T + (1 - u u^T) cos q + [u] sin q)
-    p(q) = p0 + R0 (u x v + (u.v) u q - u x v cos q + (v - (u.v) u) sin q)
-
-The transform is traced once and its program computed in the ring of functions sum c q^m e^(i a q), which are linearly
-independent: the joint is such a one if, and only if, the coefficients are these. Nothing is sampled, and the class
-plays no part.
+since dX/dq = X [S]. S is derived from the transform, and its program computed in the ring of functions
+sum c q^m e^(i a q), which are linearly independent: S is constant if, and only if, all other coefficients are 0.
+Nothing is sampled, and the class plays no part.
 
 Source: Lynch and Park, Modern Robotics (2017), proposition 3.25.
 """
@@ -17,18 +14,19 @@ Source: Lynch and Park, Modern Robotics (2017), proposition 3.25.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from cardan._algebra.manifolds import Euclidean
-from cardan._algebra.spatial import SE3, Matrix3, Motion, Vector3
-from cardan._compiler.program import Array, Op, trace
+from cardan._algebra.spatial import SE3, Motion, Vector3
+from cardan._compiler.program import Op, Program
 from cardan._robot.joints.catalogue.of_another import Reversed
 from cardan._robot.joints.catalogue.one_axis import Helical, Prismatic, Revolute
-from cardan._robot.joints.derivation.programs import keep_by_joint, pose_entries
+from cardan._robot.joints.derivation.derived import subspace_program
+from cardan._robot.joints.derivation.programs import joint_program, keep_by_joint
 from cardan._robot.joints.joint import Joint
 
 ROUNDING = 1e-14  # how far coefficients may be off, relative to the largest: what a few dozen roundings leave
@@ -74,17 +72,10 @@ class Harmonic:
         """Return the largest coefficient; NaN if one is."""
         return float(np.max(np.abs(list(self.terms.values())), initial=0.0))
 
-    def change(self) -> Harmonic:
-        """Return it without its constant: far from the origin, motion is not to be lost beside that."""
-        return Harmonic({key: c for key, c in self.terms.items() if key != (0, 0.0)})
-
-    def slope(self) -> float:
-        """Return the derivative at q = 0."""
-        return sum((1j * a if m == 0 else float(m == 1)) * c for (m, a), c in self.terms.items()).real + 0.0
-
-    def constant(self) -> float:
-        """Return the number it is, or raise ValueError if it changes with q."""
-        if any(power or abs(c) > ROUNDING * self.size() for (power, _), c in self.change().terms.items()):
+    def constant(self, size: float = 0.0) -> float:
+        """Return the number it is, or raise ValueError if it changes with q: by more than rounds numbers of a size."""
+        changes = ((key, c) for key, c in self.terms.items() if key != (0, 0.0))
+        if any(power or abs(c) > ROUNDING * max(size, self.size()) for (power, _), c in changes):
             raise ValueError  # powers of q: however small, far away they outgrow the rest
         return self.of(0, 0.0).real
 
@@ -136,35 +127,33 @@ def hinge_of(joint: Joint) -> Hinge | None:
     return inner and Hinge(replace(inner.joint, axis=-inner.joint.axis), inner.after.inverse(), inner.before.inverse())
 
 
-@keep_by_joint("transform", "motion_subspace")
+@keep_by_joint("transform", "motion_subspace", "bias")
 def _recognise(joint: Joint) -> Hinge | None:
     try:
-        pose = _evaluate("transform", lambda q: pose_entries(joint.transform(q)))
-        start = joint.transform((0.0,))
-        S = _twist(pose, start)
-        return _hinge(S, start) if _is_screw(pose, S, start) and _moves_by(joint, S) else None
+        S, start = _constant_twist(subspace_program(joint)), joint.transform((0.0,))
+        return _hinge(S, start) if _is_unit(S) and _moves_by(joint, S) else None
     except Exception:  # the joint's code may raise anything; those who need it will say so
         return None
 
 
-def _evaluate(name: str, function: Callable[[list[Any]], list[Any]]) -> list[Harmonic]:
-    """Return what a function of q is made of; raise KeyError or ValueError if it does what the ring does not have."""
-    program = trace(name, lambda q: {"entries": np.array(function(list(q)), dtype=object)}, [Array("q", (1,))])
+def _constant_twist(program: Program) -> Motion:
+    """Return the last six results of a program of q; parts that are rounding errors are 0.
+
+    KeyError if it does what the ring does not have; ValueError if they change with q.
+    """
     values: list[Any] = []
     for op, args, number in program.instructions:
         if op in (Op.INPUT, Op.CONST):
             values.append(Harmonic({(1, 0.0): 1.0}) if op is Op.INPUT else _number(number))
         else:
             values.append(RULES[op](*(values[a] for a in args)))
-    return [values[r] for r in program.results]
+    linear, angular = ([values[r] for r in part] for part in (program.results[-6:-3], program.results[-3:]))
+    return Motion(_constant(linear), _constant(angular))
 
 
-def _twist(pose: Sequence[Harmonic], start: SE3) -> Motion:
-    """Return S, from the rates at q = 0; parts that are rounding errors are 0."""
-    rates = [f.slope() for f in pose]
-    W = start.rotation.T @ Matrix3(rates[:9])
-    v, u = start.rotation.transpose_apply(Vector3(*rates[9:])), Vector3(W[2, 1], W[0, 2], W[1, 0])
-    return Motion(_clean(v, max(f.change().size() for f in pose[9:])), _clean(u, 1.0))
+def _constant(functions: Sequence[Harmonic]) -> Vector3:
+    size = max(f.size() for f in functions)
+    return _clean(Vector3(*(f.constant(size) for f in functions)), size)
 
 
 def _clean(x: Vector3, size: float) -> Vector3:
@@ -172,41 +161,20 @@ def _clean(x: Vector3, size: float) -> Vector3:
     return Vector3(*(e if abs(e) > ROUNDING * size else 0.0 for e in x))
 
 
-def _is_screw(pose: Sequence[Harmonic], S: Motion, start: SE3) -> bool:
-    """Return whether the pose is X(0) exp(S q), S a unit twist."""
-    if any(power > 1 for f in pose for power, _ in f.terms):
-        return False  # however small: rounding leaves none, and far away it outgrows the others
-    v, u = S
-    length = math.hypot(*(u if any(u) else v))
-    along, across = u * u.dot(v), u.cross(v)
-    R0, once = start.rotation, Matrix3.identity() if any(u) else Matrix3.zero()
-    constant = [*(R0 @ (u.outer(u) + Matrix3.identity() - once)).entries(), *(start.translation + R0 @ across)]
-    linear = [*Matrix3.zero().entries(), *(R0 @ (along if any(u) else v))]
-    cosine = [*(R0 @ (once - u.outer(u))).entries(), *(R0 @ -across)]
-    sine = [*(R0 @ u.skew()).entries(), *(R0 @ (v - along if any(u) else Vector3.zero()))]
-    expected = [
-        Harmonic({(0, 0.0): c, (1, 0.0): k, (0, 1.0): 0.5 * a - 0.5j * b, (0, -1.0): 0.5 * a + 0.5j * b})
-        for c, k, a, b in zip(constant, linear, cosine, sine, strict=True)
-    ]
-    gaps = [f + _number(-1.0) * g for f, g in zip(pose, expected, strict=True)]
-    turning, place = max(g.size() for g in gaps[:9]), max(g.size() for g in gaps[9:])
-    moving = max(g.change().size() for g in gaps[9:])
-    far, travel = (max(f.size() for f in part) for part in (pose[9:], [f.change() for f in pose[9:]]))
-    is_exact = turning <= ROUNDING and place <= ROUNDING * far and moving <= ROUNDING * travel
-    return abs(length - 1.0) <= UNIT and is_exact
+def _is_unit(S: Motion) -> bool:
+    return abs(math.hypot(*(S.angular if any(S.angular) else S.linear)) - 1.0) <= UNIT
 
 
 def _moves_by(joint: Joint, S: Motion) -> bool:
     """Return whether the joint's own S and bias, if it has any, are S and 0."""
     if joint._has_own("motion_subspace"):
-        columns = _evaluate("motion_subspace", lambda q: [e for s in joint.motion_subspace(q) for e in s.scalars()])
-        gaps = [(f + _number(-e)).size() for f, e in zip(columns, S.scalars(), strict=True)]
-        if not max(gaps) <= ROUNDING * max(map(abs, S.scalars())):
+        own = lambda joint, q: {"S": [e for s in joint.motion_subspace(q) for e in s.scalars()]}  # noqa: E731
+        gaps = _constant_twist(joint_program("motion_subspace", joint, own, q=1)) - S
+        if not max(map(abs, gaps.scalars())) <= ROUNDING * max(map(abs, S.scalars())):
             return False
     if not joint._has_own("bias"):
         return True
-    inputs = [Array("q", (1,)), Array("v", (1,))]
-    bias = trace("bias", lambda q, v: {"b": np.array(joint.bias(list(q), list(v)).scalars(), dtype=object)}, inputs)
+    bias = joint_program("bias", joint, lambda joint, q, v: {"b": joint.bias(q, v).scalars()}, q=1, v=1)
     return all(i.op is Op.CONST and i.value == 0.0 for i in bias.instructions)
 
 
