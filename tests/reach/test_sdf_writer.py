@@ -291,7 +291,7 @@ def test_what_the_motion_does_not_need_is_told():
     m.add_actuator(cardan.Actuator("motor", "j"))
     m.add_configuration("home", {"j": 1.0})
     m.disable_contact("a", "b")
-    assert write_sdf(m).losses == ("actuators 'motor'", "named configurations 'home'", "disabled contacts 'a and b'")
+    assert write_sdf(m).losses == ("actuators 'motor'", "configurations 'home'", "disabled contacts 'a/b'")
 
 
 def test_bodies_without_inertia_stay_so_and_are_told_of():

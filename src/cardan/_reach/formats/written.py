@@ -28,7 +28,7 @@ from cardan._robot.description import Mechanism
 from cardan._robot.description.rooting import Forest
 from cardan._robot.joints import Coupled, Fixed, Joint, Mimic
 from cardan._robot.joints.recognise import hinge_of
-from cardan._robot.model import WORLD, Connection, Model
+from cardan._robot.model import WORLD, Annotations, Connection, Model
 from cardan._robot.model.layout import outwards
 from cardan._robot.model.user_constraints import name_of
 
@@ -53,6 +53,24 @@ def as_hinge(c: Connection, kinds: Collection[type[Joint]]) -> Connection:
 def joints_of(thing: Mechanism | Model) -> Joints:
     """Return all joints: those of a mechanism, or those of a model's tree and then its closures."""
     return (*thing.connections, *thing.closures) if isinstance(thing, Model) else tuple(thing.joints)
+
+
+def check_is_robot(thing: Any, form: str) -> None:
+    """Raise for what no format writes: no mechanism or model, and one with constraints that are code."""
+    if not isinstance(thing, (Mechanism, Model)):
+        raise ParameterError(f"thing to write as {form}", got=thing, expected="a Mechanism or a Model")
+    check_has_no_functions(thing, form)
+
+
+def beside(own: Annotations) -> dict[str, list[str]]:
+    """Return what files of robots have no words for, by what it is called."""
+    return {
+        "actuators": [actuator.name for actuator in own.actuators],
+        "groups": [group.name for group in own.groups],
+        "configurations": [configuration.name for configuration in own.configurations],
+        "disabled contacts": ["/".join(pair) for pair in own.disabled_contacts],
+        "surfaces of contacts": [f"{contact.a}/{contact.b}" for contact in own.contact_surfaces],
+    }
 
 
 def check_has_no_functions(thing: Mechanism | Model, form: str) -> None:

@@ -20,15 +20,20 @@ from cardan._robot.geometry.touching import MAX_CLASSES, both_ways, groups_and_m
 from cardan._robot.model import Model
 from cardan._robot.records import WORLD, Material
 
-SIZES: dict[type, tuple[str, Callable[[Any], list[float]]]] = {
-    G.Box: ("BOX", lambda g: [0.5 * side for side in g.size]),
-    G.Sphere: ("SPHERE", lambda g: [g.radius, 0.0, 0.0]),
-    G.Ellipsoid: ("ELLIPSOID", lambda g: list(g.radii)),
-    G.Cylinder: ("CYLINDER", lambda g: [g.radius, 0.5 * g.length, 0.0]),
-    G.Plane: ("PLANE", lambda g: [0.0, 0.0, 1.0]),
-    G.Capsule: ("CAPSULE", lambda g: [g.radius, 0.5 * g.length, 0.0]),
+SIZES: dict[type[Any], tuple[str, Callable[[Any], list[float]], Callable[[list[float]], Any]]] = {
+    G.Box: ("BOX", lambda g: [0.5 * side for side in g.size], lambda size: G.Box([2.0 * half for half in size])),
+    G.Sphere: ("SPHERE", lambda g: [g.radius, 0.0, 0.0], lambda size: G.Sphere(size[0])),
+    G.Ellipsoid: ("ELLIPSOID", lambda g: list(g.radii), G.Ellipsoid),
+    G.Cylinder: (
+        "CYLINDER",
+        lambda g: [g.radius, 0.5 * g.length, 0.0],
+        lambda size: G.Cylinder(size[0], 2.0 * size[1]),
+    ),
+    G.Capsule: ("CAPSULE", lambda g: [g.radius, 0.5 * g.length, 0.0], lambda size: G.Capsule(size[0], 2.0 * size[1])),
+    G.Plane: ("PLANE", lambda g: [0.0, 0.0, 1.0], lambda _: G.Plane()),
 }
-"""The type of each geometry there, and its half sizes."""
+"""The type of each geometry there, its half sizes, and what is made of these."""
+OF_SIZES = {kind: made for kind, _, made in SIZES.values()}
 
 SIDES = 64
 """Of the hull that a cone is there, which is up to 0.12 % of the radius within it."""
@@ -197,7 +202,7 @@ def set_geometry(mj: Any, spec: Any, geom: Any, shape: G.Shape, assets: dict[Any
         raise UnsupportedError(f"a plane on the moving body {shape.body!r}", LIBRARY, LEAVE_OUT)
     if type(geometry) not in SIZES:
         raise UnsupportedError(f"a {type(geometry).__name__}, the shape of body {shape.body!r}", LIBRARY, LEAVE_OUT)
-    kind, size = SIZES[type(geometry)]
+    kind, size, _ = SIZES[type(geometry)]
     geom.type, geom.size = getattr(mj.mjtGeom, f"mjGEOM_{kind}"), size(geometry)
 
 

@@ -6,7 +6,7 @@ Poses, inertias and properties of joints are those of the compiled model, names 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -20,10 +20,9 @@ from cardan._reach.formats.reading import Description, Options
 from cardan._reach.formats.report import Report, listed
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.xml import parse
-from cardan._reach.interop.mujoco_collision import APART, HULL_ERROR
+from cardan._reach.interop.mujoco_collision import APART, HULL_ERROR, OF_SIZES
 from cardan._reach.interop.mujoco_package import mujoco
 from cardan._robot.description import Mechanism
-from cardan._robot.geometry import shapes as S
 from cardan._robot.geometry.shapes import Geometry, HeightField, Hull, Mesh, Plane, Shape
 from cardan._robot.geometry.touching import EVERYTHING, MAX_CLASSES, Bits, either_way, groups_and_masks
 from cardan._robot.records import Material
@@ -184,15 +183,6 @@ def _warn_of_tendons(r: MjcfReading) -> None:
 
 # --- geoms as shapes: for collision where they may touch anything, else to be seen ---
 
-PRIMITIVES: dict[str, Callable[[Any], Geometry]] = {  # what is made of the half sizes of a type
-    "PLANE": lambda size: Plane(),
-    "SPHERE": lambda size: S.Sphere(size[0]),
-    "CAPSULE": lambda size: S.Capsule(size[0], 2.0 * size[1]),
-    "ELLIPSOID": lambda size: S.Ellipsoid(size),
-    "CYLINDER": lambda size: S.Cylinder(size[0], 2.0 * size[1]),
-    "BOX": lambda size: S.Box([2.0 * half for half in size]),
-}
-
 NOTHING = 0, 0  # the bits of a geom that touches by pairs alone
 OWN_MESHES = ".msh"  # the ending of files that MuJoCo alone reads: where they touch they are hulls
 
@@ -230,8 +220,8 @@ def _read_shape(r: MjcfReading, geom: Any, bits: dict[Bits, Bits], is_paired: bo
 def _geometry(r: MjcfReading, number: int, X: SE3) -> tuple[Geometry, SE3] | None:
     mj, m = r.there.mj, r.there.model
     kind = mj.mjtGeom(int(m.geom_type[number])).name.removeprefix("mjGEOM_")
-    if kind in PRIMITIVES:
-        return PRIMITIVES[kind]([float(e) for e in m.geom_size[number]]), X
+    if kind in OF_SIZES:
+        return OF_SIZES[kind]([float(e) for e in m.geom_size[number]]), X
     if kind == "MESH":
         mesh = int(m.geom_dataid[number])
         moved = pose(m.mesh_pos[mesh], m.mesh_quat[mesh])  # to the mesh's centre and principal axes

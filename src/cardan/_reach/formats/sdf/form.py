@@ -222,14 +222,10 @@ def _loose(thing: Any, joints: Sequence[Connection], written: Sequence[Connectio
 
 
 def _losses(thing: Any, floating: Sequence[Connection], called: dict[str, str]) -> tuple[str, ...]:
-    kinds = {
-        "actuators": [a.name for a in thing.actuators],
-        "groups": list(thing.groups),
-        "named configurations": list(thing.named_configurations),
-        "disabled contacts": [" and ".join(pair) for pair in thing.disabled_contacts],
-        "surfaces of contacts": [f"{own.a} and {own.b}" for own in thing.contact_surfaces],
-        "names of floating bases, which are no joints there": [c.name for c in floating if not c.name.endswith("root")],
-    }
+    kinds = W.beside(thing.annotations)
+    kinds["names of floating bases, which are no joints there"] = [
+        c.name for c in floating if not c.name.endswith("root")
+    ]
     taken = [name for name, other in called.items() if name != other]
     kinds["names of joints that are those of other things (they end in _joint now)"] = taken
     return tuple(W.losses_of(kinds))

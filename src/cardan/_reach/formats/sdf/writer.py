@@ -35,11 +35,9 @@ def to_sdf(thing: Mechanism | Model) -> str:
 
 def write_sdf(thing: Mechanism | Model) -> W.Written:
     """Return a mechanism or a model as SDF text, and what it does not hold; errors as for `to_sdf`."""
-    if not isinstance(thing, (Mechanism, Model)):
-        raise ParameterError("thing to write as SDF", got=thing, expected="a Mechanism or a Model")
+    W.check_is_robot(thing, "SDF")
     if not thing.bodies:
         raise UnsupportedError(f"mechanism {thing.name!r}, which has no body", "SDF", W.EMPTY)
-    W.check_has_no_functions(thing, "SDF")
     writer = _SdfWriter(thing)
     lines = [DECLARATION, *element("sdf", {"version": VERSION, "xmlns:cardan": "cardan"}, writer.whole())]
     return W.Written("\n".join([*lines, ""]), (*writer.form.losses, *writer.losses()))

@@ -60,9 +60,7 @@ def write_urdf(thing: Mechanism | Model) -> W.Written:
         >>> cardan.formats.write_urdf(mechanism).losses
         ()
     """
-    if not isinstance(thing, (Mechanism, Model)):
-        raise ParameterError("thing to write as URDF", got=thing, expected="a Mechanism or a Model")
-    W.check_has_no_functions(thing, "URDF")
+    W.check_is_robot(thing, "URDF")
     form = urdf_form(thing)
     on: dict[str, list[Shape]] = {WORLD: []} | {body.name: [] for body in form.bodies}
     for shape in form.shapes:
@@ -88,12 +86,9 @@ def _losses(thing: Mechanism | Model) -> Iterator[str]:
         yield "that shapes of one robot may touch one another"
     simple = [a for a in beside.actuators if joints.is_transmission(a)]
     lost = {
+        **W.beside(beside),
         "actuators": [a.name for a in beside.actuators if not joints.is_transmission(a)],
         "gains and ranges of actuators": [a.name for a in simple if not joints.is_said_wholly(a)],
-        "groups": [group.name for group in beside.groups],
-        "configurations": [configuration.name for configuration in beside.configurations],
-        "disabled contacts": ["/".join(pair) for pair in beside.disabled_contacts],
-        "surfaces of contacts": [f"{own.a}/{own.b}" for own in beside.contact_surfaces],
         "surfaces, groups, masks, margins, surface velocities or densities of shapes on": [
             s.body for s in beside.shapes if any(getattr(s, key) != usual for key, usual in _PLAIN_SHAPE.items())
         ],

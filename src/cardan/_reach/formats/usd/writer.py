@@ -48,11 +48,9 @@ def write(thing: Mechanism | Model) -> str:
 
 def write_usd(thing: Mechanism | Model) -> W.Written:
     """Return a mechanism or a model as text of USD, and what that does not hold; errors as for `write`."""
-    if not isinstance(thing, (Mechanism, Model)):
-        raise ParameterError("thing to write as USD", got=thing, expected="a Mechanism or a Model")
+    W.check_is_robot(thing, "USD")
     if not thing.bodies:
         raise UnsupportedError(f"mechanism {thing.name!r}, which has no body", "USD", W.EMPTY)
-    W.check_has_no_functions(thing, "USD")
     writer = _UsdWriter(thing)
     return W.Written("\n".join([*writer.whole(), ""]), tuple(writer.losses()))
 
@@ -258,11 +256,9 @@ class _UsdWriter:
                 c.name for c in self.joints if isinstance(W.without_mimic(c.joint), OTHER_COORDINATES)
             ],
             "kinds of frames": [frame.name for frame in thing.frames if frame.kind != "operational"],
-            "actuators": [a.name for a in beside.actuators],
-            "groups": [group.name for group in beside.groups],
+            **W.beside(beside),
             "configurations": [c.name for c in beside.configurations if c.name != "initial"],
             "disabled contacts": ["/".join(pair) for pair in beside.disabled_contacts if WORLD in pair],
-            "surfaces of contacts": [f"{own.a}/{own.b}" for own in beside.contact_surfaces],
             "more of surfaces than friction and restitution, on": [
                 body for body, own in felt if own != Material(friction=own.friction, restitution=own.restitution)
             ],
