@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-KEPT = 16  # at most, of each kind: those of a million heights take 8 MB
+from cardan._algebra.by_identity import ByIdentity
 
 T = TypeVar("T")
 
 
 def made_once(make: Callable[[Any], T]) -> Callable[[Any], T]:
-    """Return a function that remembers what it makes of an object, by its identity: to hash a terrain takes long."""
-    known: dict[int, tuple[Any, T]] = {}  # objects are held, so that no other one takes their place
+    """Return a function that remembers what it makes of an object while that lives: to hash a terrain takes long."""
+    known: ByIdentity[Any, T] = ByIdentity()
 
     def found(thing: Any) -> T:
-        if id(thing) not in known:
-            if len(known) >= KEPT:
-                known.clear()
-            known[id(thing)] = thing, make(thing)
-        return known[id(thing)][1]
+        own = known.get(thing)
+        return known.setdefault(thing, make(thing)) if own is None else own
 
     return found

@@ -473,7 +473,7 @@ class Plane:
         return Inertia.zero()
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, repr=False)
 class HeightField(_Meshed):
     """Terrain: heights over a rectangle in the x-y plane of its frame, solid down to a level base.
 
@@ -535,7 +535,7 @@ class HeightField(_Meshed):
             return integrals_of_triangles(vertices[triangles], "height field")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, repr=False)
 class TriangleMesh(_Meshed):
     """Ground of triangles, fixed in the world: stairs, a bowl, a scan. It collides as its triangles, not as a hull.
 
