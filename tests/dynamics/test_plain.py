@@ -1,17 +1,19 @@
 """Plain derivatives: by the entries of arrays, as autograd engines ask for them; against differences and each other."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
 
 import cardan
-from cardan._dynamics.call.plain import extra_names, pulled, pushed
+from cardan._dynamics.call.plain import extra_names, plain_derivative
 from cardan.errors import ParameterError, UnknownNameError
 from mechanisms import central_difference
 
 pytestmark = pytest.mark.usefixtures("quick_target")
 rng = np.random.default_rng(3)
+pushed, pulled = (partial(plain_derivative, way) for way in ("pushed", "pulled"))
 
 
 @cardan.function(shapes={"target": (2,)}, options=("power",))

@@ -29,74 +29,45 @@ from cardan._robot.model import Model
 Way = Literal["pushed", "pulled", "jacobian"]
 
 
-def pushed(of: Function, model: Model, wrt: Sequence[str], names: Sequence[str], options: Options = ()) -> Function:
-    """Return the compiled function of the rates of all results while some arguments, or inputs of the model, move.
+def plain_derivative(
+    way: Way, of: Function, model: Model, wrt: Sequence[str], names: Sequence[str], options: Options = ()
+) -> Function:
+    """Return the compiled function of a plain derivative by some arguments, or inputs of the model.
 
-    It takes the arrays by position, and by keyword `<name>_dot` for each that moves, in its shape (with a number behind
-    it, if that name is taken). Its results have the form and shapes of the function's own. `names` are all arrays that
-    are given, in the function's order (`Function.interface.required` has them); other arguments are fixed as options.
-    The model may be another one of the same shapes.
+    It takes the arrays by position. `names` are all that are given, in the function's order (`Function.interface.
+    required` has them); other arguments are fixed as options. The model may be another one of the same shapes. Names of
+    further arrays, by keyword, have a number behind them if they are taken.
+
+    - `"pushed"`: the rates of all results, in their form and shapes. `<name>_dot` for each that moves is in its shape.
+    - `"pulled"`: the gradients of all results weighed and summed, as a dictionary by the names of `wrt`, each in the
+      argument's own shape. `weights_0`, `weights_1`, ..., one for each result, are in its shape.
+    - `"jacobian"`: dy/dx for each of `wrt`, then for each result, as a dictionary in that order; what is known of the
+      function serves (`Known`).
 
     Raises:
         UnknownNameError: for a name that is not among the arrays given.
         ParameterError: if there is no name, or one twice.
     """
-    cores = _check_names(of, model, wrt, names)
-    return _made("pushed", of, model, wrt, names, options, [(f"{n}_dot", cores[n]) for n in wrt])
-
-
-def pulled(of: Function, model: Model, wrt: Sequence[str], names: Sequence[str], options: Options = ()) -> Function:
-    """Return the compiled function of the gradients, by some arguments, of all results weighed and summed.
-
-    It takes the arrays by position, and by keyword `weights_0`, `weights_1`, ... (with a number behind it, if that name
-    is taken), one for each result, in its shape. It returns a dictionary by the names of `wrt`, each in the argument's
-    own shape. Arguments and errors are those of `pushed`.
-    """
-    _check_names(of, model, wrt, names)
-    outputs = of.compiled(model, tuple(names), options).outputs
-    return _made("pulled", of, model, wrt, names, options, [(f"weights_{k}", y.shape) for k, y in enumerate(outputs)])
-
-
-def jacobian(of: Function, model: Model, wrt: Sequence[str], names: Sequence[str], options: Options = ()) -> Function:
-    """Return the compiled function of dy/dx for each of `wrt`, then for each result, as a dictionary in that order.
-
-    Arguments and errors are those of `pushed`; what is known of the function serves (`Known`).
-    """
-    _check_names(of, model, wrt, names)
-    return _made("jacobian", of, model, wrt, names, options, [])
-
-
-WAYS = {"pushed": pushed, "pulled": pulled, "jacobian": jacobian}
+    if not wrt or len({*wrt}) < len(wrt):
+        raise ParameterError("what to differentiate by", got=tuple(wrt), expected="names of arguments, each once")
+    for name in wrt:
+        check_known("array argument", name, names, of.name)
+    cores, extra = of.interface.cores(model), list[tuple[str, tuple[int, ...]]]()
+    if way == "pushed":
+        extra = [(f"{n}_dot", cores[n]) for n in wrt]
+    elif way == "pulled":
+        outputs = of.compiled(model, tuple(names), options).outputs
+        extra = [(f"weights_{k}", y.shape) for k, y in enumerate(outputs)]
+    taken = {*of.interface.arguments, *names, *model.inputs}
+    named = tuple(Array(_free(name, taken), tuple(shape)) for name, shape in extra)
+    own = tuple(n for n in names if n not in model.inputs)
+    return _Plain(way, of, tuple(wrt), own, options, named).function()
 
 
 def extra_names(of: Function) -> tuple[str, ...]:
     """Return what the directions or weights of a plain derivative are called, in order."""
     source = of.made_from
     return tuple(a.name for a in source.extra) if isinstance(source, _Plain) else ()
-
-
-def _check_names(of: Function, model: Model, wrt: Sequence[str], names: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """Return the core shapes of all arrays, if there are arrays to differentiate by."""
-    if not wrt or len({*wrt}) < len(wrt):
-        raise ParameterError("what to differentiate by", got=tuple(wrt), expected="names of arguments, each once")
-    for name in wrt:
-        check_known("array argument", name, names, of.name)
-    return of.interface.cores(model)
-
-
-def _made(
-    way: Way,
-    of: Function,
-    model: Model,
-    wrt: Sequence[str],
-    names: Sequence[str],
-    options: Options,
-    extra: Sequence[tuple[str, tuple[int, ...]]],
-) -> Function:
-    taken = {*of.interface.arguments, *names, *model.inputs}
-    named = tuple(Array(_free(name, taken), tuple(shape)) for name, shape in extra)
-    own = tuple(n for n in names if n not in model.inputs)
-    return _Plain(way, of, tuple(wrt), own, options, named).function()
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -25,7 +25,7 @@ from cardan._compiler.targets.llvm.image import LOCK
 from cardan._compiler.targets.llvm.target import MANY, few_states
 from cardan._compiler.targets.llvm.xla import Handler, words_of
 from cardan._dynamics.call.function import Function
-from cardan._dynamics.call.plain import WAYS, Way, extra_names
+from cardan._dynamics.call.plain import Way, extra_names, plain_derivative
 from cardan._dynamics.call.results import Form
 from cardan._dynamics.call.signature import Options
 from cardan._robot.model import Model
@@ -78,7 +78,7 @@ class Call:
     def derived(self, way: Way, wrt: tuple[str, ...]) -> Call:
         """Return the call of the results' rates, of gradients, or of Jacobians by some arrays; see `call/plain.py`."""
         if (way, wrt) not in self._derived:
-            function = WAYS[way](self.function, self.model, wrt, self.names, self.options)
+            function = plain_derivative(way, self.function, self.model, wrt, self.names, self.options)
             extra, outputs, made_of = extra_names(function), None, None
             if way == "pushed":
                 outputs, made_of = self.outputs, (self, dict(zip(extra, wrt, strict=True)))

@@ -21,7 +21,7 @@ from cardan._compiler.runtime.extras import package
 from cardan._dynamics.call.arguments import broadcast, check_core
 from cardan._dynamics.call.compiled import Bound, bound
 from cardan._dynamics.call.function import Function
-from cardan._dynamics.call.plain import WAYS, Way, extra_names
+from cardan._dynamics.call.plain import Way, extra_names, plain_derivative
 from cardan._dynamics.call.results import Form
 from cardan._dynamics.call.signature import Options
 from cardan._reach.interop import on_device
@@ -133,7 +133,7 @@ class Derived:
     """A plain derivative of a program by some of its arrays, with a `program` of its own."""
 
     def __init__(self, of: Program, way: Way, wrt: Sequence[int], name: str) -> None:
-        function = WAYS[way](of.function, of.model, [of.names[k] for k in wrt], of.names, of.options)
+        function = plain_derivative(way, of.function, of.model, [of.names[k] for k in wrt], of.names, of.options)
         extra = extra_names(function)
         names = function.interface.order(of.model, {*of.names, *extra})
         self._order = [[*of.names, *extra].index(n) for n in names]
