@@ -11,7 +11,7 @@ that depends on it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -293,7 +293,9 @@ class Graph:
         """
         start = len(self.instructions)
         found = body()
-        worth = start < len(self.instructions) if otherwise is None else self._is_worth_skipping(start, len(found))
+        worth = start < len(self.instructions)
+        if otherwise is not None:
+            worth = self._work(range(start, len(self.instructions)), start) >= WORTH_SKIPPING + len(found)
         if self.regions is not None and worth:
             # signs are within, too
             found = [e if e is None or isinstance(e, Number) else Expr(self, self.result(e)) for e in found]
@@ -302,14 +304,14 @@ class Graph:
             return found
         return [_select(condition, a, b) for a, b in zip(found, otherwise, strict=True)]
 
-    def _is_worth_skipping(self, start: int, given: int) -> bool:
-        """Return whether enough operations were traced since then, those of regions in each of their passes."""
-        times = {k: 1 for k, (op, _, _) in enumerate(self.instructions[start:], start) if op not in FREE}
+    def _work(self, written: Iterable[int], start: int) -> int:
+        """Return how many operations some of what was traced since a start is: of regions those of all passes."""
+        times = {k: 1 for k in written if self.instructions[k][0] not in FREE}
         for region in self.regions or ():
             for k in region.instructions if region.start >= start else ():
                 if k in times:
                     times[k] *= region.passes
-        return sum(times.values()) >= WORTH_SKIPPING + given
+        return sum(times.values())
 
     def close(self, region: Region) -> None:
         """Note a region, the last instructions of which were just written.
@@ -429,15 +431,12 @@ class Graph:
         return changing
 
     def _is_worth_it(self, start: int, number: int, changing: set[int], results: set[int]) -> bool:
-        """Return whether a pass does enough operations, those of regions within it in each of their passes."""
-        times = {k: 1 for k in changing if self.instructions[k][0] not in FREE}
-        for region in self.regions or ():
-            for k in times.keys() & set(region.instructions) if region.start >= start else ():
-                times[k] *= region.passes
-        read = [self.instructions[a] for a in {a for k in times for a in self.instructions[k][1]} & changing]
+        """Return whether a pass does enough operations."""
+        operations = (k for k in changing if self.instructions[k][0] not in FREE)
+        read = [self.instructions[a] for a in {a for k in operations for a in self.instructions[k][1]} & changing]
         picked = [self.columns[int(value)] for op, args, value in read if op is Op.ENTRY and args == (number,)]
         numbers = sum(column.table is not None for column in picked)  # no values are put there before
-        return sum(times.values()) >= WORTH * (len(picked) - numbers + len(results)) + numbers
+        return self._work(changing, start) >= WORTH * (len(picked) - numbers + len(results)) + numbers
 
 
 class ColumnArray:
