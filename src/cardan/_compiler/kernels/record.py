@@ -65,11 +65,6 @@ class Record:
             if kind is not None:
                 self.words[self.places[name]] = address_of(kind, value)
 
-    def point(self, words: Mapping[str, int]) -> None:
-        """Write whole numbers under names, and where arrays begin that live as long: without a look at each."""
-        for name, word in words.items():
-            self.whole[self.places[name]] = word
-
     def allocate(self, **counts: int) -> None:
         """Give arrays rows of zeros, by how many things there are that they have a row for; what they held is lost."""
         for what, count in counts.items():
