@@ -341,11 +341,11 @@ class NodeRows(Nodes):
         table = self._links[name, part]
         return row if table is None else self.graph.link(table, row)
 
-    def coordinates(self, body: Callable[[Node], Sequence[T]]) -> Coordinates[T]:
+    def coordinates(self, body: Callable[[Node], Sequence[Any]]) -> Coordinates:
         """Return what a body makes of each node: a value for each of its coordinates along v."""
-        loop = _OfCoordinates(self, body)
+        loop = Coordinates(self, body)
         self.waiting.append(loop)
-        return Coordinates(loop)
+        return loop
 
     def trace(self) -> None:
         """Trace the loops that wait, those that follow each other in one direction as one."""
@@ -566,7 +566,9 @@ class _Inwards(_Loop):
                 self.graph.add_to(self.sums.column(e), self.parent(node), entry)
 
 
-class _OfCoordinates(_Loop):
+class Coordinates(_Loop):
+    """What a loop makes of each node: a value for each coordinate along v."""
+
     def __init__(self, nodes: NodeRows, body: Callable[..., Any]) -> None:
         super().__init__(nodes, body)
         self.form: Any = None  # a value, and its entries
@@ -587,16 +589,9 @@ class _OfCoordinates(_Loop):
             self.places[e] = self.graph.new_column(self.nodes.model.nv)
         return super().is_settled()
 
-
-class Coordinates(Generic[T]):
-    """A value for each coordinate along v."""
-
-    def __init__(self, loop: _OfCoordinates) -> None:
-        self.loop, self.graph, self.nv = loop, loop.graph, loop.nodes.model.nv
-
-    def at(self, row: int) -> T:
-        value, entries = self.loop.form
-        places = self.loop.places
+    def of(self, row: int) -> Any:
+        """Return the value of a coordinate."""
+        (value, entries), places = self.form, self.places
         return rebuilt(value, (self.graph.entry(places[e], row) if e in places else x for e, x in enumerate(entries)))
 
 

@@ -154,7 +154,7 @@ def _in_columns(
     nodes.trace()
     if own and entries and len(pairs.i):
         start, row = graph.opened()
-        i, j = (own.at(graph.link(Table(k), row)) for k in pairs)
+        i, j = (own.of(graph.link(Table(k), row)) for k in pairs)
         for matrix, (at_i, at_j) in zip(matrices, entries(i, j), strict=True):
             matrix.put_pair(*pairs, row, at_i, at_j)
         graph.closed(start, len(pairs.i))

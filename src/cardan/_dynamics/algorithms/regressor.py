@@ -102,7 +102,7 @@ def _by_pairs(nodes: NodeRows, relative: Relative, V: Any, A: Any) -> Any:
     parts = [graph.new_column(len(written)) for _ in range(10)]
     write = graph.put_in if written.all() else graph.add_to  # what is added to begins with zeros
     start, row = graph.opened()
-    one, force_row, place = freedoms.at(graph.link(Table(j), row)), *(graph.link(Table(k), row) for k in (b, places))
+    one, force_row, place = freedoms.of(graph.link(Table(j), row)), *(graph.link(Table(k), row) for k in (b, places))
     x, y, z, *f = (graph.entry(column, force_row) for column in columns)
     lever = Vector3(x, y, z) - one.p
     for k, part in enumerate(parts):
