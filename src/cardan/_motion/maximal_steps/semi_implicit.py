@@ -110,56 +110,44 @@ def semi_implicit_start(
     return PartialStep(system.configuration_of(placed, q)[0], finish)
 
 
-class Touch(NamedTuple):
-    """A contact, in axes of its first body, and the mechanism at it.
+class Cushion(NamedTuple):
+    """A spring [N/m] with a damper [N s/m], and friction over slip while it holds [N s/m], where two shapes overlap.
 
-    `moved` is M^-1 J^T, the change of each entry of v by a unit impulse along each axis; G = J M^-1 J^T.
+    `moved` is M^-1 J^T, the change of each entry of v by a unit impulse along each axis of the contact's first body.
     """
 
     contact: Contact
-    moved: list[Vector3]
-    G: Matrix3
-
-    @staticmethod
-    def of(contact: Contact, response: Callable[[Vector], list[Scalar]]) -> Touch:
-        """Return the contact of a mechanism, of which M^-1 is known."""
-        J = {j: column.linear for j, column in contact.columns().items()}
-        rows = [[J[j][k] if j in J else 0.0 for j in range(contact.moment.model.nv)] for k in range(3)]
-        moved = [Vector3(*e) for e in zip(*map(response, rows), strict=True)]
-        return Touch(contact, moved, Matrix3(dot(row, [e[i] for e in moved]) for row in rows for i in range(3)))
-
-    def after(self, v: Vector, impulse: Vector3) -> list[Scalar]:
-        return [e + column.dot(impulse) for e, column in zip(v, self.moved, strict=True)]
-
-
-class Cushion(NamedTuple):
-    """A spring [N/m] with a damper [N s/m], and friction over slip while it holds [N s/m], where two shapes overlap."""
-
-    touch: Touch
     meeting: Meeting
+    moved: list[Vector3]
     stiffness: Scalar
     damping: Scalar
     drag: Scalar
 
     @staticmethod
-    def of(touch: Touch, start: Sequence[BodyState], h: float, among: int) -> Cushion:
-        """Return what holds a contact, of so many between two bodies, in parts of h."""
-        material, n = touch.contact.material, touch.contact.normal
-        along = n.dot(touch.G @ n)
+    def of(
+        contact: Contact, felt: Callable[[Vector], list[Scalar]], start: Sequence[BodyState], h: float, among: int
+    ) -> Cushion:
+        """Return what holds a contact, of so many between two bodies, in parts of h; M^-1 is what the joints feel."""
+        J = {j: column.linear for j, column in contact.columns().items()}
+        rows = [[J[j][k] if j in J else 0.0 for j in range(contact.moment.model.nv)] for k in range(3)]
+        moved = [Vector3(*e) for e in zip(*map(felt, rows), strict=True)]
+        G = Matrix3(dot(row, [e[i] for e in moved]) for row in rows for i in range(3))
+        material, n = contact.material, contact.normal
+        along = n.dot(G @ n)
         k = minimum(material.stiffness, STIFFNESS / (h * h * along))
         # A spring that may pull gives back the part e of a velocity with the share z = -log e / sqrt(pi^2 + log^2 e) of
         # critical damping; one that pushes alone gives back a little more. Below 1e-3 nobody sees it return.
         rate = -log(maximum(material.restitution, 1e-3))
         damping = 2.0 * rate / sqrt(math.pi**2 + rate * rate) * sqrt(k / along)
-        meeting = Meeting.of(touch.contact, start)
-        return Cushion(touch, meeting, k, damping, 1.0 / (h * among * (touch.G.trace() - along)))
+        drag = 1.0 / (h * among * (G.trace() - along))
+        return Cushion(contact, Meeting.of(contact, start), moved, k, damping, drag)
 
     def approach(self, placed: Sequence[BodyState]) -> Scalar:
-        return self.touch.contact.normal.dot(self.meeting.velocity(placed))
+        return self.contact.normal.dot(self.meeting.velocity(placed))
 
     def force(self, gap: Scalar, placed: Sequence[BodyState]) -> Vector3:
         """Return the force on the first body."""
-        n, mu = self.touch.contact.normal, self.touch.contact.material.friction
+        n, mu = self.contact.normal, self.contact.material.friction
         velocity = self.meeting.velocity(placed)
         v_n = n.dot(velocity)
         f_n = where(gap < 0.0, maximum(-(self.stiffness * gap + self.damping * v_n), 0.0), 0.0)
@@ -177,12 +165,12 @@ class Cushions:
     ) -> None:
         self.system, self.start, self.moment, self.h = system, start, moment, h
         felt = response(moment.model, moment.q)
-        touches = [Touch.of(contact, felt) for contact in contacts(moment, pairs)]
+        touching = contacts(moment, pairs)
         # Contacts between the same two bodies share their drag, so that together they do not turn the slip round.
-        among = Counter(touch.contact.nodes for touch in touches)
-        self.each = [Cushion.of(touch, start, h, among[touch.contact.nodes]) for touch in touches]
-        self.gaps = [touch.contact.gap for touch in touches]
-        self.total = [Vector3.zero() for _ in touches]  # of the impulses of all parts until now
+        among = Counter(contact.nodes for contact in touching)
+        self.each = [Cushion.of(contact, felt, start, h, among[contact.nodes]) for contact in touching]
+        self.gaps = [contact.gap for contact in touching]
+        self.total = [Vector3.zero() for _ in touching]  # of the impulses of all parts until now
 
     def kick(self, placed: Sequence[BodyState]) -> list[Force]:
         """Return the impulses on the bodies in a part of the step, of contacts and of the joints that hand them on."""
@@ -190,7 +178,7 @@ class Cushions:
         self.total = [old + new for old, new in zip(self.total, impulses, strict=True)]
         change: list[Scalar] = [0.0] * self.moment.model.nv
         for cushion, impulse in zip(self.each, impulses, strict=True):
-            change = cushion.touch.after(change, impulse)
+            change = [e + column.dot(impulse) for e, column in zip(change, cushion.moved, strict=True)]
         twists = self.system.twists(self.moment.relative, change)
         allowed = [body.impulse(twist) for body, twist in zip(self.system.bodies, twists, strict=True)]
         meetings = [cushion.meeting for cushion in self.each]
