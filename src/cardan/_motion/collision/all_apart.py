@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 from cardan._algebra.arrays.repeat import each, when
 from cardan._algebra.scalar import logical_and, minimum, where
@@ -62,17 +62,17 @@ def are_apart(pairs: Sequence[Two], margin: Scalar) -> Any:
     for own in sorted(standing.values(), key=_size, reverse=True):
         alike.setdefault(tuple(id(two.X_b) for two in own), []).append(own)
     apart: Any = 1.0
-    bounds: dict[int, Bounds] = {}
+    bounds: dict[int, Scalar] = {}  # above 0 where all are apart, but for those of which it is known already
     for shapes in (own[k : k + STAGE] for own in alike.values() for k in range(0, len(own), STAGE)):
         none = [(APART, APART)] * len(shapes)
         found = when(apart > 0.5, lambda own=shapes: _bounds(own, margin), none)
         apart = _and(apart, reduce(minimum, (hit for hit, _ in found)) > 0.0)
-        bounds |= {id(own): Bounds(own, excess) for own, (_, excess) in zip(shapes, found, strict=True)}
+        bounds |= {id(own): excess for own, (_, excess) in zip(shapes, found, strict=True)}
     for two in others:
         near = logical_and(not isinstance(two.b, TriangleMesh) or may_meet(*two, margin), apart > 0.5)
         apart = when(near, lambda two=two, apart=apart: _and(apart, _gap(two, margin) > margin), apart)
-    for own, excess in (bounds[id(own)] for own in reversed(standing.values())):  # what is farther out is rather hit
-        near = logical_and(excess <= 0.0, apart > 0.5)
+    for own in reversed(standing.values()):  # what is farther out is rather hit
+        near = logical_and(bounds[id(own)] <= 0.0, apart > 0.5)
         apart = when(near, lambda own=own, apart=apart: _by_pages(own, margin, apart), apart)
     return (when(apart > 0.5, lambda: _with_one_another(moving, margin, apart), 0.0) if moving else apart) > 0.5
 
@@ -86,13 +86,6 @@ def _and(apart: Any, also: Any) -> Any:
 
 
 # --- shapes that stand still ----------------------------------------------------------------------------------------
-
-
-class Bounds(NamedTuple):
-    """What bounds tell of a shape and its obstacles."""
-
-    pairs: list[Two]
-    excess: Scalar  # above 0 where all are apart, but for those of which it is known already
 
 
 def _size(pairs: Sequence[Two]) -> float:
