@@ -60,16 +60,6 @@ class _Start(NamedTuple):
     forces: JointForces
 
 
-class _Moment(NamedTuple):
-    """The same, with forces apart that have to be decided on."""
-
-    joints: KinematicJoints
-    state: Snapshot
-    forces: JointForces  # those
-    tau: list[Any]  # all others: tau - W a
-    W: list[Any]
-
-
 @dataclass(frozen=True, eq=False)
 class TreeRows:
     """The programs of a kind of tree.
@@ -123,7 +113,7 @@ class TreeRows:
         sizes: list[int] = []
 
         def count(**given: Any) -> dict[str, Any]:
-            sizes.append(len(list(self._moment(**given).forces)))
+            sizes.append(len(list(self._decided_on(**given))))
             return {}
 
         row_program("count", self.columns, count)
@@ -141,13 +131,6 @@ class TreeRows:
         forces = JointForces(joints.model, state.q, state.v, command, self.dt, limits=self.limits)
         return _Start(joints, state, forces)
 
-    def _moment(self, **given: Any) -> _Moment:
-        joints, state, forces = self.begun(**given)
-        state = followed(state, self.dt)
-        if self.is_chain:
-            forces.slow(state.v, slowing(state, forces.inertias, self.dt))
-        return _Moment(joints, state, forces, *forces.without_decisions())
-
     def _decided_on(self, **given: Any) -> JointForces:
         """Return the forces that are decided on."""
         forces = self.begun(**given).forces
@@ -163,7 +146,11 @@ class TreeRows:
         """
 
         def start(**given: Any) -> dict[str, Any]:
-            joints, state, forces, tau, W = self._moment(**given)
+            joints, state, forces = self.begun(**given)
+            state = followed(state, self.dt)
+            if self.is_chain:
+                forces.slow(state.v, slowing(state, forces.inertias, self.dt))
+            tau, W = forces.without_decisions()  # all that need not be decided on: tau - W a
             found = {"node": self._node_rows(state), "held": forces.at([0.0] * joints.model.nv)}
             if self.is_chain:
                 found |= {"coriolis_of": state.coriolis_of, "tau": tau}
