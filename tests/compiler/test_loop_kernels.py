@@ -236,6 +236,8 @@ def scale_more(c):
 def test_numbers_of_the_module_are_fixed_in_all_that_a_kernel_calls():
     """And a record may stand for what it extends."""
     c = MoreThings(size=3.0, factor=2.0)
+    c.allocate(things=1)
+    assert not c.points.any()
     scale_more(c)
     assert c.size == 4.0
     scale_more.fixed(SCALE=3.0)(c)

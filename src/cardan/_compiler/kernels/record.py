@@ -40,11 +40,11 @@ class Record:
         kinds = {k: v for k, v in vars(cls).items() if isinstance(v, (Scalar, ArrayType))}
         cls.fields = {**cls.fields, **kinds}
         cls.places = {name: k for k, name in enumerate(cls.fields)}
-        cls.of_rows = {}
+        arrays = {name: kind.rows for name, kind in cls.fields.items() if isinstance(kind, ArrayType)}
+        cls.of_rows = {what: [name for name, own in arrays.items() if own == what] for what in arrays.values()}
         for name, kind in kinds.items():
             if isinstance(kind, ArrayType):
                 delattr(cls, name)  # arrays are attributes of their own
-                cls.of_rows.setdefault(kind.rows, []).append(name)
             else:
                 setattr(cls, name, _number_at(cls.places[name], "reals" if kind is REAL else "whole"))
 

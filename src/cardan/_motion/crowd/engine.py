@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -39,16 +39,6 @@ TOLERANCE = 1e-5
 """By how much velocities may be wrong after the first iterations [m/s]."""
 MOST = 100
 """Iterations of an island in a step."""
-
-
-class Touching(NamedTuple):
-    """Contacts of a step: shapes (n, 2), which candidate of the pair, force, torque, point in world axes (n, 3)."""
-
-    shapes: np.ndarray
-    feature: np.ndarray
-    force: np.ndarray
-    torque: np.ndarray
-    point: np.ndarray
 
 
 class Engine:
@@ -224,12 +214,15 @@ class Engine:
         c, pair = self.c, self.pairs[kind]
         most, n = c.near_most, pair.points
         found = {"X_a": c.shape_pose, "X_b": c.shape_pose, "local": c.shape_local, "centre": c.shape_centre}
-        found |= {name: getattr(c, name) for name in ("pair_a", "pair_b", "w")}
         found |= {"reach": c.pair_reach, "apart": c.pair_gap, "way": c.pair_way}
-        found |= {"ball_a": c.ball_a, "ball_b": c.ball_b, "P_a": c.looked_pose, "P_b": c.looked_pose}
+        found |= {"P_a": c.looked_pose, "P_b": c.looked_pose}
         columns = {"size_a": pair.sizes[0], "size_b": pair.sizes[1], "gap": n}
         columns |= dict.fromkeys(("point", "normal", "turning"), 3 * n)
-        return found | {name: getattr(c, name)[: most * size].reshape(most, size) for name, size in columns.items()}
+        return (
+            vars(c)
+            | found
+            | {name: getattr(c, name)[: most * size].reshape(most, size) for name, size in columns.items()}
+        )
 
     def _add_pair_program(self, lacking: int, kind: int) -> None:
         c, pair = self.c, self.pairs[kind]
@@ -264,20 +257,18 @@ class Engine:
         self.c.lanes = self._contact_programs["visit"].code.image.width
 
     def _contact_arrays(self) -> dict[str, np.ndarray]:
-        """Return what programs of contacts, and of bodies that are swept, are given, by the names of their columns."""
-        c = self.c
-        own = "found_of", "surface_of", "law", "ahead", "test", "answer", "after", "impulse", "error", "row_change"
-        swept = "members", "member_node", "member_first", "node", "body", "free", "change", "met", "met_impulse"
-        placed = "met_contact", "met_found", "met_node", "met_a", "met_b"
-        named = {name: name for name in (*own, *swept, *placed)} | {"a": "node", "b": "node"}
-        named |= {name: f"found_{name}" for name in ("gap", "point", "normal", "turning")}
+        """Return what programs of contacts, and of bodies that are swept, are given, by the names of their columns.
+
+        These are the tables themselves, but for some under other names.
+        """
+        named = {"a": "node", "b": "node"} | {name: f"found_{name}" for name in ("gap", "point", "normal", "turning")}
         named |= {"surface": "surfaces", "stiffness": "shape_stiffness", "pushed": "found_impulse"}
         named |= {name: f"tree_{name}" for name in ("com", "inverse_mass", "inverse")} | {"twist": "body_change"}
         for end in "ab":
-            named |= {f"{name}_{end}": f"{name}_{end}" for name in ("node", "shape")}
             named |= {f"{name}_{end}": f"shape_{name}" for name in ("centre", "weight", "runs")}
             named |= {f"body_{end}": "body"} | dict.fromkeys((f"twist_{end}", f"after_{end}"), "body_change")
-        return {name: getattr(c, array) for name, array in named.items()}
+        tables = vars(self.c)
+        return tables | {name: tables[array] for name, array in named.items()}
 
     # --- steps ---
 
@@ -314,8 +305,11 @@ class Engine:
         a, b = a % count, b % count
         return c.pair_kind[c.shape_kind[a] * c.shape_kinds + c.shape_kind[b], (c.shape_node[b] == c.nodes).astype(int)]
 
-    def touching(self) -> Touching:
-        """Return the contacts of the step before."""
+    def touching(self) -> tuple[np.ndarray, ...]:
+        """Return the contacts of the step before: shapes (n, 2), numbers of candidates, forces, torques, points (n, 3).
+
+        All vectors are in world axes.
+        """
         c = self.c
         shapes = np.repeat(c.found_shapes[: c.patches], c.found_count[: c.patches], axis=0)  # found patch by patch
         node = c.node[c.shape_node[shapes[:, 0]]]
@@ -330,7 +324,7 @@ class Engine:
             own = slip * law[:, 12:13] + along * (law[:, 11:12] - law[:, 12:13])
             torque = (R @ own[..., None])[..., 0] / self.dt
         force = c.found_impulse[: c.contacts] / self.dt
-        return Touching(shapes, c.found_feature[: c.contacts].copy(), force, torque, point)
+        return shapes, c.found_feature[: c.contacts].copy(), force, torque, point
 
     def step(self, steps: int, joined: bool = False) -> None:
         """Take steps of all worlds, from what the tables hold to what they hold then.

@@ -178,15 +178,15 @@ class TableSteps:
         key = 0, W, "wrenches" in given
         engine = self._engine(key, given, kept)
         engine.step(1, joined=True)
-        touching, each = engine.touching(), engine.c.shapes
+        (shapes, features, *found), each = engine.touching(), engine.c.shapes
         self._put_back(key, engine)  # not after an error
-        world, shapes = touching.shapes // each, touching.shapes % each
+        world, shapes, features = shapes // each, shapes % each, features.tolist()
         own = self.world.pairs.rules.numbers(np.sort(shapes, axis=1)).tolist()
-        columns = sorted(set(zip(own, touching.feature.tolist(), strict=True)))
+        columns = sorted(set(zip(own, features, strict=True)))
         column = {key: n for n, key in enumerate(columns)}
-        at = world[:, 0], np.array([column[key] for key in zip(own, touching.feature.tolist(), strict=True)], dtype=int)
+        at = world[:, 0], np.array([column[key] for key in zip(own, features, strict=True)], dtype=int)
         force, torque, point = (np.zeros((W, len(columns), 3), dtype) for _ in range(3))
-        force[at], torque[at], point[at] = touching.force, touching.torque, touching.point
+        force[at], torque[at], point[at] = found
         return ContactForces(force, torque, point, np.array([pair for pair, _ in columns], dtype=int))
 
 
