@@ -191,7 +191,7 @@ class Engine:
         self._room: dict[int, tuple[Callable[[int], None], str]] = {
             NEAR: (self._room_for_pairs, "near_most"),
             CONTACTS: (self._room_for_contacts, "contact_most"),
-            PATCHES: (lambda most: c.allocate(patches=most, ties=most if c.bearing.any() else 0), "patch_most"),
+            PATCHES: (lambda most: c.allocate(patches=most, ties=12 * most if c.bearing.any() else 0), "patch_most"),
             BLOCKS: (lambda most: c.allocate(blocks=most), "block_most"),
             TRIPLES: (lambda most: c.allocate(triples=most), "triple_most"),
             SIDES: (lambda most: c.allocate(sides=most), "side_most"),

@@ -155,7 +155,7 @@ def find_ties(c, i):
             c.ties += 1
 
 
-@kernel(c=Crowd, given=F64[:, 12], seen=F64[:, 12])
+@kernel(c=Crowd, given=F64[:], seen=F64[:])
 def cross_ties(c, given, seen):
     """Find C of accelerations at ties: Z times that of the other side."""
     for t in range(c.ties):
@@ -164,11 +164,11 @@ def cross_ties(c, given, seen):
             for i in range(6):
                 total = 0.0
                 for k in range(6):
-                    total += c.Z[0, k, i] * given[t, 6 - 6 * side + k]
-                seen[t, 6 * side + i] = total
+                    total += c.Z[0, k, i] * given[12 * t + 6 - 6 * side + k]
+                seen[12 * t + 6 * side + i] = total
 
 
-@kernel(c=Crowd, i=INT, columns=INT, w=F64[:, 12])
+@kernel(c=Crowd, i=INT, columns=INT, w=F64[:])
 def push_ties(c, i, columns, w):
     """Put b + G^T w on the right side, and in what long trees bear."""
     for k in range(columns):
@@ -181,11 +181,11 @@ def push_ties(c, i, columns, w):
     for t in range(c.ties):
         for side in range(2):
             for e in range(6):
-                c.wrench[0, e] = w[t, 6 * side + e]
+                c.wrench[0, e] = w[12 * t + 6 * side + e]
             push_side(c, c.tie_patch[t], side)
 
 
-@kernel(c=Crowd, i=INT, starts=I32[:], rows=I32[:], columns=INT, w=F64[:, 12], u=F64[:, 12])
+@kernel(c=Crowd, i=INT, starts=I32[:], rows=I32[:], columns=INT, w=F64[:], u=F64[:])
 def respond(c, i, starts, rows, columns, w, u):
     """Find u = G a at ties of the solution P^-1 (b + G^T w)."""
     push_ties(c, i, columns, w)
@@ -201,15 +201,14 @@ def respond(c, i, starts, rows, columns, w, u):
             c.wrench[1] = 0.0
             see_side(c, c.tie_patch[t], side, c.x, c.tree_column[c.patch_trees[c.tie_patch[t], side]])
             for e in range(6):
-                u[t, 6 * side + e] = c.wrench[1, e]
+                u[12 * t + 6 * side + e] = c.wrench[1, e]
 
 
-@kernel(c=Crowd, a=F64[:, 12], b=F64[:, 12], returns=REAL)
+@kernel(c=Crowd, a=F64[:], b=F64[:], returns=REAL)
 def dot(c, a, b):
     total = 0.0
-    for t in range(c.ties):
-        for e in range(12):
-            total += a[t, e] * b[t, e]
+    for k in range(12 * c.ties):
+        total += a[k] * b[k]
     return total
 
 
@@ -218,37 +217,32 @@ def follow_gradients(c, i, starts, rows, columns):
     """Find what the cross terms of ties do, w, by conjugate gradients from w = 0 on."""
     respond(c, i, starts, rows, columns, c.tie_w, c.tie_free)
     cross_ties(c, c.tie_free, c.tie_r)
-    for t in range(c.ties):
-        for e in range(12):
-            c.tie_r[t, e] = -c.tie_r[t, e]
-            c.tie_p[t, e] = 0.0
-            c.tie_q[t, e] = 0.0
+    for k in range(12 * c.ties):
+        c.tie_r[k] = -c.tie_r[k]
+        c.tie_p[k] = 0.0
+        c.tie_q[k] = 0.0
     before = 0.0
     change = 1.0
     count = 0
     while change > 0.0 and count < STEPS * c.ties:
         respond(c, i, starts, rows, columns, c.tie_r, c.tie_u)
-        for t in range(c.ties):
-            for e in range(12):
-                c.tie_u[t, e] -= c.tie_free[t, e]
+        for k in range(12 * c.ties):
+            c.tie_u[k] -= c.tie_free[k]
         now = dot(c, c.tie_r, c.tie_u)
         share = now / before if before > 0.0 else 0.0
-        for t in range(c.ties):
-            for e in range(12):
-                c.tie_p[t, e] = c.tie_u[t, e] + share * c.tie_p[t, e]
-                c.tie_q[t, e] = c.tie_r[t, e] + share * c.tie_q[t, e]
+        for k in range(12 * c.ties):
+            c.tie_p[k] = c.tie_u[k] + share * c.tie_p[k]
+            c.tie_q[k] = c.tie_r[k] + share * c.tie_q[k]
         cross_ties(c, c.tie_p, c.tie_s)
-        for t in range(c.ties):
-            for e in range(12):
-                c.tie_s[t, e] += c.tie_q[t, e]
+        for k in range(12 * c.ties):
+            c.tie_s[k] += c.tie_q[k]
         bend = dot(c, c.tie_p, c.tie_s)
         length = now / bend if bend > 0.0 and now > 0.0 else 0.0
         change = 0.0
-        for t in range(c.ties):
-            for e in range(12):
-                c.tie_w[t, e] += length * c.tie_q[t, e]
-                c.tie_r[t, e] -= length * c.tie_s[t, e]
-                change = max(change, abs(length * c.tie_p[t, e]))
+        for k in range(12 * c.ties):
+            c.tie_w[k] += length * c.tie_q[k]
+            c.tie_r[k] -= length * c.tie_s[k]
+            change = max(change, abs(length * c.tie_p[k]))
         change = change if c.dt * change > CLOSE * c.tolerance else 0.0
         before = now
         count += 1
@@ -277,8 +271,7 @@ def add_ties(c, i, starts, rows, columns):
     find_ties(c, i)
     if c.ties > 0:
         keep_right(c, i, columns)
-        for t in range(c.ties):
-            for e in range(12):
-                c.tie_w[t, e] = 0.0
+        for k in range(12 * c.ties):
+            c.tie_w[k] = 0.0
         follow_gradients(c, i, starts, rows, columns)
         push_ties(c, i, columns, c.tie_w)

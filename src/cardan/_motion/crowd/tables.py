@@ -197,14 +197,14 @@ class Crowd(Record):
     right = LANES["columns"]
     island_left = F64["islands"]  # by how much conjugate gradients still changed velocities in the end [m/s]
     ties = INT  # of an island
-    tie_patch = I32["ties"]
-    tie_w = F64["ties", 12]  # at both sides: wrenches w, and of conjugate gradients r, q, C p + q; accelerations p, u
-    tie_r = F64["ties", 12]
-    tie_q = F64["ties", 12]
-    tie_s = F64["ties", 12]
-    tie_p = F64["ties", 12]
-    tie_u = F64["ties", 12]
-    tie_free = F64["ties", 12]  # u of w = 0
+    tie_patch = I32["patches"]
+    tie_w = F64["ties"]  # at both sides: wrenches w, and of conjugate gradients r, q, C p + q; accelerations p, u
+    tie_r = F64["ties"]
+    tie_q = F64["ties"]
+    tie_s = F64["ties"]
+    tie_p = F64["ties"]
+    tie_u = F64["ties"]
+    tie_free = F64["ties"]  # u of w = 0
     # --- shapes ---
     shape_node = I32[:]
     shape_base = I32[:]  # the body it is on, if such trees hang on that; else -1
