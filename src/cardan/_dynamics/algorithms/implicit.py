@@ -85,7 +85,7 @@ class Snapshot:
         return world_poses(self.model, self.relative)
 
     @cached_property
-    def in_tree(self) -> list[SE3]:
+    def in_tree(self) -> Sequence[SE3]:
         """The pose of every node in the frame of its tree's first node."""
         return poses_in_one_frame(self.model, self.relative)
 

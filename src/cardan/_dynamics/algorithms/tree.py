@@ -81,12 +81,10 @@ def poses_along(nodes: Nodes, X: Sequence[SE3]) -> Sequence[SE3]:
     return nodes.outwards(lambda node, above: above @ X[node.index], SE3.identity())
 
 
-def poses_in_one_frame(model: Model, relative: Relative) -> list[SE3]:
+def poses_in_one_frame(model: Model, relative: Relative) -> Sequence[SE3]:
     """Return the pose of every node in the frame of its tree's first node."""
-    pose: list[SE3] = []
-    for node in model.nodes:
-        pose.append(pose[node.parent] @ relative.X[node.index] if node.parent >= 0 else SE3.identity())
-    return pose
+    X, first = relative.X, SE3.identity()
+    return Nodes(model).outwards(lambda node, above: above @ X[node.index] if node.parent >= 0 else first, first)
 
 
 def twists(model: Model, relative: Relative, v: Vector) -> Sequence[Motion]:
