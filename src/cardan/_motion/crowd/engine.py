@@ -191,10 +191,13 @@ class Engine:
         self._room: dict[int, tuple[Callable[[int], None], str]] = {
             NEAR: (self._room_for_pairs, "near_most"),
             CONTACTS: (self._room_for_contacts, "contact_most"),
-            PATCHES: (lambda most: c.allocate(patches=most, ties=12 * most if c.bearing.any() else 0), "patch_most"),
-            BLOCKS: (lambda most: c.allocate(blocks=most), "block_most"),
-            TRIPLES: (lambda most: c.allocate(triples=most), "triple_most"),
-            SIDES: (lambda most: c.allocate(sides=most), "side_most"),
+            PATCHES: (
+                lambda most: c.allocate(np.empty, patches=most, ties=12 * most if c.bearing.any() else 0),
+                "patch_most",
+            ),
+            BLOCKS: (lambda most: c.allocate(np.empty, blocks=most), "block_most"),
+            TRIPLES: (lambda most: c.allocate(np.empty, triples=most), "triple_most"),
+            SIDES: (lambda most: c.allocate(np.empty, sides=most), "side_most"),
         }
         for give, name in self._room.values():
             setattr(c, name, 64 + 8 * shapes)
@@ -203,8 +206,8 @@ class Engine:
 
     def _room_for_pairs(self, most: int) -> None:
         c, points, sizes = self.c, int(self.c.pair_points.max(initial=1)), self.c.pair_sizes.max(axis=0, initial=1)
-        c.allocate(near=most, sizes_a=most * int(sizes[0]), sizes_b=most * int(sizes[1]))
-        c.allocate(gaps=most * points, points=3 * most * points)
+        c.allocate(np.empty, near=most, sizes_a=most * int(sizes[0]), sizes_b=most * int(sizes[1]))
+        c.allocate(np.empty, gaps=most * points, points=3 * most * points)
         c.listed_most = most // self.worlds
         c.listed_count[...] = -1
         for (_, kind), program in self._pair_programs.items():
@@ -232,8 +235,8 @@ class Engine:
 
     def _room_for_contacts(self, most: int) -> None:
         c, kept = self.c, self.kept() if self._contact_programs else None
-        c.allocate(contacts=most, colours=most + ALONE + 2, met_impulses=4 * most)
-        c.allocate(impulses=most * self.contacts.impulse, twists=most * self.contacts.twist)
+        c.allocate(np.empty, contacts=most, colours=most + ALONE + 2, met_impulses=4 * most)
+        c.allocate(np.empty, impulses=most * self.contacts.impulse, twists=most * self.contacts.twist)
         if kept is not None:
             self._told = None
             self.recall(kept)
