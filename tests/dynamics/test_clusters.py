@@ -181,6 +181,7 @@ def platform_on_hinges():
     return m
 
 
+@pytest.mark.slow
 def test_legs_of_a_platform_whose_frame_may_be_turned_are_no_legs():
     model = cardan.clustered(platform_on_hinges().model(closing=[f"ball{k}" for k in range(2, 7)]))
     closed = replace(model.nodes[0].joint.closed, simplified=False)
@@ -661,6 +662,7 @@ def test_joints_of_clusters_of_several_freedoms_verify(name):
     assert certificate.passed, str(certificate)
 
 
+@pytest.mark.slow
 def test_some_loops_are_clusters_and_others_stay_constraints():
     m = linkages.parallel_ankle()
     m.add_joint("carries", cardan.joints.FreeFlyer(), "world", "shank")

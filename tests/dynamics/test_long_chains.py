@@ -86,6 +86,7 @@ def test_loops_answer_as_the_page_written_out(function, kinds, back, base):
         assert is_near(found[row], np.array(function.kernel(model, *(a[row].tolist() for a in given))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kinds", "base"), [(HINGES, "fixed"), ((*MIXED, *BALLS), "floating")], ids=["hinges", "all"])
 def test_looped_derivatives_are_those_of_the_page_written_out(kinds, base):
     model, f = tree(kinds, back=3, base=base), cardan.inverse_dynamics_derivatives
@@ -149,6 +150,7 @@ def test_entries_that_are_packed_are_those_of_the_matrix():
     assert np.array_equal(M, M.swapaxes(1, 2))
 
 
+@pytest.mark.slow
 def test_entries_that_are_packed_are_right_in_whatever_order_joints_are_listed():
     rng, n = np.random.default_rng(2), 24
     m = cardan.Mechanism("shuffled")
@@ -321,6 +323,7 @@ def test_articulated_inertias_of_a_long_tree_are_those_of_the_page_written_out(m
         assert is_near(found, expected)
 
 
+@pytest.mark.slow
 def test_momentum_of_a_long_chain_has_the_slopes_of_its_matrix():
     model = tree((*MIXED, *BALLS), base="floating")
     q, v, _ = (a[0] for a in states(model, 1))

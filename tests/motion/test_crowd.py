@@ -162,6 +162,7 @@ def test_bits_do_not_depend_on_threads_worlds_or_splits(kind):
     assert steps == whole
 
 
+@pytest.mark.slow
 def test_impulses_are_part_of_the_state(tmp_path):
     world = scene(9, "ball")
     solver = Featherstone(world, DT)
@@ -827,6 +828,7 @@ def test_a_robot_that_is_near_itself_and_does_not_touch_is_alone(touching_arms):
     assert (np.abs(after.v - expected.v).max(axis=1)[1:] > 1e-3).all()
 
 
+@pytest.mark.slow
 def test_the_step_alone_of_a_robot_stands_if_what_is_near_opens(touching_arms):
     """At 3 mm and 10 rad/s shapes may meet in a step. The law of their contact says that they part."""
     speeds = [[0.0, 0.0, -10.0], [0.0, 0.0, 10.0]]
@@ -834,6 +836,7 @@ def test_the_step_alone_of_a_robot_stands_if_what_is_near_opens(touching_arms):
     assert np.abs(after.v[1] - expected.v[1]).max() > 1.0
 
 
+@pytest.mark.slow
 def test_forces_of_a_robot_on_itself_are_those_of_one_program_before_any_step(touching_arms):
     """A link that closes 12 mm in a step touches, whatever a look at the robot has left of its hinges' speeds."""
     state = touching_arms.state(1)

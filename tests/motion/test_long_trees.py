@@ -177,6 +177,7 @@ def test_a_rope_that_falls_on_ground_gains_no_energy():
     assert growth(world, 0.002, moved(world.state(worlds=2)), 0.6).max() < 0.01
 
 
+@pytest.mark.slow
 def test_a_fine_chain_that_lands_fast_gains_no_energy():
     """Links of 4 mm move by as much in the step in which they touch ground: they ran away there."""
     world = ropes(40, free=True, height=0.2, size=0.1)

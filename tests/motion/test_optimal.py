@@ -335,6 +335,7 @@ def standing():
     return problem, q0, np.zeros((60, 1)), (q, 0.0 * q)
 
 
+@pytest.mark.slow
 def test_gaps_between_states_are_closed():
     problem, q0, u, states = standing()
     found = optimal.solve(problem, q0, STILL, u, states=states)
@@ -408,6 +409,7 @@ def block():
     return m.model()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1.0, *(pytest.param(10.0**k, marks=pytest.mark.full) for k in (-6, 6))])
 def test_constraints_are_met_with_the_least_effort(scale):
     """To rest at 0: the least controls of a linear system; with bounds on velocities, the conditions of Karush."""
@@ -601,6 +603,7 @@ def test_quaternions_and_goals_that_are_parameters():
     np.testing.assert_array_equal(one.u, found.u[0])
 
 
+@pytest.mark.slow
 def test_parameters_of_any_name_numbers_with_defaults_and_options():
     """Names that a descent uses itself are as good as others; a number with one default may be left out."""
 

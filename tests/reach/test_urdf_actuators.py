@@ -149,10 +149,10 @@ def test_what_is_left_out_is_told():
     assert written.losses == (
         "gravity (0.0, 0.0, -1.62)",
         "actuators 'three', 'muscle'",
-        "gains and ranges of actuators 'motor'",
         "groups 'g'",
         "configurations 'home'",
         "disabled contacts 'a/c'",
+        "gains and ranges of actuators 'motor'",
         "surfaces, groups, masks, margins, surface velocities or densities of shapes on 'a', 'c'",
     )
     with pytest.warns(DescriptionWarning, match="m: URDF does not hold actuators 'three'"):
