@@ -239,15 +239,18 @@ class NodeRows(Nodes):
         columns, rows = list[int](), len(self.model.nodes)
 
         def put(node: Any) -> tuple[()]:
-            values = list(body(node))
-            columns.extend(self.graph.new_column(rows) for _ in values[len(columns) :])
-            for column, value in zip(columns, values, strict=True):
-                self.graph.put_in(column, node.row, value)
+            self._put(columns, rows, node.row, list(body(node)))
             return ()
 
         self.each(put)
         self.trace()
         return self.graph.array(columns, (rows, len(columns)))
+
+    def _put(self, columns: list[int], rows: int, row: Any, values: Sequence[Any]) -> None:
+        """Put values into a row of columns, which are made for the first ones."""
+        columns.extend(self.graph.new_column(rows) for _ in values[len(columns) :])
+        for column, value in zip(columns, values, strict=True):
+            self.graph.put_in(column, row, value)
 
     def riders(
         self, places: Sequence[int], poses: Sequence[SE3], body: Callable[[Any, SE3], Sequence[Any]]
@@ -263,10 +266,7 @@ class NodeRows(Nodes):
         def write() -> None:
             start, row = graph.opened()
             pose = rebuilt(poses[0], (self.columns.entry(column, row) for column in constants))
-            values = list(body(RowIndex(graph.link(table, row)), pose))
-            columns.extend(graph.new_column(len(places)) for _ in values[len(columns) :])
-            for column, value in zip(columns, values, strict=True):
-                graph.put_in(column, row, value)
+            self._put(columns, len(places), row, list(body(RowIndex(graph.link(table, row)), pose)))
             graph.closed(start, len(places))
 
         self.trace()

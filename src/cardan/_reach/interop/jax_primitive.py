@@ -2,7 +2,7 @@
 
 It acts on arrays of shape (batch..., core...) with the same leading dimensions each. Its rate along directions of its
 arguments is the function *pushed*, which is linear in the directions; the transpose of that is the function *pulled*
-(`functions/plain.py`). Both are calls of the same primitive, and differentiated likewise.
+(`call/plain.py`). Both are calls of the same primitive, and differentiated likewise.
 """
 
 from __future__ import annotations

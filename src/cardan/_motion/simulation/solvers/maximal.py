@@ -110,10 +110,8 @@ class Maximal(TableSolver):
     def settings(self) -> Settings:
         """What a step is made for."""
         # A tuple of tuples, and no mapping: programs are kept by what their settings hold.
-        pairs, options = (
-            tuple(self.world.pairs) if self.contacts else (),
-            tuple((n, getattr(self, n)) for n in self.options),
-        )
+        pairs = tuple(self.world.pairs) if self.contacts else ()
+        options = tuple((name, getattr(self, name)) for name in self.options)
         dt, limits = self.dt, bool(self.limits)
         return Settings(self.method, dt, pairs, limits, self.world.kinematic, options)
 
