@@ -14,18 +14,14 @@ import random
 import re
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 from typing import NamedTuple
 
-import llvmlite.binding as llvm
 import numpy as np
 
 from cardan._compiler.program.instructions import Instruction
 from cardan._compiler.program.ops import LEAVES, SPEC, Op, ValueType
 from cardan._compiler.program.passes import Fused, joined_products, remove_dead_code
 from cardan._compiler.program.program import Array, Program
-from cardan._compiler.targets.llvm.direct.neon import NEON
 from cardan._compiler.targets.llvm.direct.x86 import AVX, AVX512
 from cardan._compiler.targets.llvm.machine import compile_image, host_features
 from cardan._compiler.targets.llvm.math import math_definitions
@@ -124,10 +120,10 @@ class Guarded:
         self.undo()
 
 
-def run_batch(seed, count, arm=False):
+def run_batch(seed, count):
     """Compile and run programs by both emitters; raise AssertionError with what differs."""
     rng = random.Random(seed)
-    machine, size = (NEON, 16) if arm else rng.choice(tables())
+    machine, size = rng.choice(tables())
     dtype = rng.choice((np.float64, np.float32))
     lanes = Lanes(size // np.dtype(dtype).itemsize, "double" if dtype is np.float64 else "float")
     programs = [random_line(rng) for _ in range(count)]
@@ -144,7 +140,7 @@ def run_batch(seed, count, arm=False):
             for space in spaces[2 * k : 2 * k + 2]:
                 space[:] = np.pi
                 space[: len(x)] = x
-        (run_emulated if arm else run_here)(text, spaces)
+        run_here(text, spaces)
         for k, (program, x) in enumerate(zip(programs, given, strict=True)):
             where = f"seed {seed}, program {k} for {machine.registers} registers, {lanes.vector}\n{program}"
             check(program, x, *(results(program, space) for space in spaces[2 * k : 2 * k + 2]), where)
@@ -156,59 +152,6 @@ def run_here(text, spaces):
     code = load(compile_image(text, "evaluate"), "evaluate")
     pointers = (ctypes.c_void_p * len(spaces))(*(space.ctypes.data for space in spaces))
     ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.address)(pointers)
-
-
-DRIVER = """
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-void evaluate(char **);
-int main(int argc, char **argv) {
-    FILE *data = fopen(argv[1], "r+b");
-    long count = argc - 2, n = 0;
-    char **all = malloc(8 * count);
-    for (; n < count; n++) {  /* each ends where memory begins that may not be touched */
-        long size = atol(argv[2 + n]), room = (size + 65535) / 65536 * 65536;
-        char *space = mmap(0, room + 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        mprotect(space + room, 65536, PROT_NONE);
-        all[n] = space + room - size;
-        if (fread(all[n], 1, size, data) != (size_t)size) return 1;
-    }
-    evaluate(all);
-    rewind(data);
-    for (n = 0; n < count; n++) fwrite(all[n], 1, atol(argv[2 + n]), data);
-    return fclose(data);
-}
-"""
-
-
-@functools.cache
-def arm():
-    """Return what translates to AArch64."""
-    llvm.initialize_all_targets()
-    llvm.initialize_all_asmprinters()
-    options = {"cpu": "generic", "features": "+neon", "opt": 2, "reloc": "pic", "codemodel": "small"}
-    return llvm.Target.from_triple("aarch64-linux-gnu").create_target_machine(**options)
-
-
-def run_emulated(text, spaces):
-    """Run a module on workspaces as an AArch64 processor would; the tables' part is assembled by GNU's assembler."""
-    written = re.compile(r'^module asm "(.*)"$', re.MULTILINE)
-    assembly = "\n".join(written.findall(text)).replace("\\0A", "\n") + "\n"
-    names = "".join(f".globl {name}\n" for name in re.findall(r"^(\w+):", assembly, re.MULTILINE))
-    module = llvm.parse_assembly(written.sub("", text), context=llvm.create_context())
-    with tempfile.TemporaryDirectory(prefix="cardan-arm-") as folder:
-        files = {"driver.c": DRIVER.encode(), "direct.s": (names + assembly).encode()}
-        files |= {"llvm.o": arm().emit_object(module), "data": b"".join(space.tobytes() for space in spaces)}
-        for name, content in files.items():
-            Path(folder, name).write_bytes(content)
-        build = ["aarch64-linux-gnu-gcc", "-O1", "-static", "driver.c", "direct.s", "llvm.o", "-o", "driver"]
-        subprocess.run(build, check=True, cwd=folder)
-        subprocess.run(["qemu-aarch64", "driver", "data", *(str(s.nbytes) for s in spaces)], check=True, cwd=folder)
-        found = Path(folder, "data").read_bytes()
-    for space in spaces:
-        space[:] = np.frombuffer(found[: space.nbytes], dtype=space.dtype).reshape(space.shape)
-        found = found[space.nbytes :]
 
 
 def module(programs, sides, lanes):
@@ -296,7 +239,6 @@ def main():
     parser.add_argument("--programs", type=int, default=100_000)
     parser.add_argument("--batch", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--arm", action="store_true", help="the table of AArch64, by qemu-aarch64 and a cross compiler")
     parser.add_argument("--inside", action="store_true")
     args = parser.parse_args()
     if not args.inside:
@@ -305,7 +247,7 @@ def main():
     for seed in range(args.seed, args.seed + args.programs // args.batch):
         sys.stderr.write(f"\r{seed * args.batch}")
         try:
-            run_batch(seed, args.batch, args.arm)
+            run_batch(seed, args.batch)
         except AssertionError as error:
             wrong += 1
             print(f"\n{error}", flush=True)

@@ -17,7 +17,6 @@ from cardan._compiler.program.program import Program
 from cardan._compiler.runtime.log import announced
 from cardan._compiler.runtime.memory import collection_paused
 from cardan._compiler.targets.llvm.direct.allocation import Machine
-from cardan._compiler.targets.llvm.direct.neon import NEON
 from cardan._compiler.targets.llvm.direct.x86 import AVX, AVX512
 from cardan._compiler.targets.llvm.image import Image
 from cardan._compiler.targets.llvm.machine import compile_image, host_features, host_lanes
@@ -66,8 +65,6 @@ def choose_table(lanes: Lanes) -> Machine | None:
 def _table(lanes: Lanes) -> Machine | None:
     if not sys.platform.startswith("linux"):  # others have other object files, or let callees keep vectors
         return None
-    if os.uname().machine == "aarch64":
-        return NEON if lanes.bytes == 16 else None
     features = set(host_features()[1].split(","))
     if {"+avx512f", "+avx512dq", "+avx512vl"} <= features and lanes.bytes in (16, 32, 64):
         return AVX512

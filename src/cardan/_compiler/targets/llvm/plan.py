@@ -32,6 +32,7 @@ from cardan._compiler.targets.llvm.direct.allocation import (
     allocate,
 )
 from cardan._compiler.targets.llvm.direct.lowering import HAS_STEPS, lower
+from cardan._compiler.targets.llvm.direct.x86 import POINTERS
 from cardan._compiler.targets.llvm.writer import Lanes
 
 BLOCK = 500  # operations in a function
@@ -211,7 +212,7 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
         plan.direct = {
             b: _direct(plan, b, machine)
             for b, block in enumerate(blocks)
-            if block and joined.ops[block[0]] in HAS_STEPS and _is_simple(plan, b, machine)
+            if block and joined.ops[block[0]] in HAS_STEPS and _is_simple(plan, b)
         }
         plan.slots = max([plan.slots, *(line.slots for line in plan.direct.values())])
     plan.slots += buffer
@@ -283,7 +284,7 @@ def _segments(joined: Joined, stretch: range) -> list[list[int]]:
     return [block for block in (*blocks, list(waiting)) if block]
 
 
-def _is_simple(plan: Plan, number: int, machine: Machine) -> bool:
+def _is_simple(plan: Plan, number: int) -> bool:
     """Return whether a block adds to no column at two rows that may be the same, and needs few rows."""
     (ops, args), rows = plan.joined, dict[float, set[int]]()
     for k in (k for k in plan.blocks[number] if ops[k] is Op.ADDED):
@@ -292,7 +293,7 @@ def _is_simple(plan: Plan, number: int, machine: Machine) -> bool:
         known = {plan.numbers[row] for row in own if ops[row] is Op.AT}
         if len(own) > max(1, len(known)):
             return False
-    return len(plan.block_pointers(number)) <= machine.pointers
+    return len(plan.block_pointers(number)) <= len(POINTERS)
 
 
 def _direct(plan: Plan, number: int, machine: Machine) -> Allocation:

@@ -19,6 +19,7 @@ from cardan._compiler.program.passes import Fused
 from cardan._compiler.program.program import Program
 from cardan._compiler.targets.llvm.direct.allocation import Allocation
 from cardan._compiler.targets.llvm.direct.lowering import HAS_STEPS
+from cardan._compiler.targets.llvm.direct.x86 import X86Text
 from cardan._compiler.targets.llvm.entry import (
     EntryWriter,
     constant_function,
@@ -346,7 +347,7 @@ def _moving(
 def _assembly(name: str, steps: Allocation, plan: Plan, lanes: Lanes, pointers: Sequence[RowPointer] = ()) -> str:
     """Return a straight line as assembly, and as a function LLVM can call."""
     assert plan.machine
-    text = "\\0A".join(plan.machine.text(name, plan.machine, lanes, steps))
+    text = "\\0A".join(X86Text(name, plan.machine, lanes, steps).text())
     return f'module asm "{text}"\ndeclare void @{name}(ptr{", ptr" * len(pointers)})'
 
 

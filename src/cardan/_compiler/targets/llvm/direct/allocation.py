@@ -11,12 +11,11 @@ Cost: linear in the number of steps, times the number of registers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
 from cardan._compiler.targets.llvm.direct.lowering import MachineStep, StraightLine
-from cardan._compiler.targets.llvm.writer import Lanes
 
 WINDOW = 40  # steps: what is needed again within so many is loaded, what is not is read from memory where it is used
 NEVER = 1 << 29  # beyond any step; integers as small as this are compared quickly
@@ -48,11 +47,7 @@ class RowCell(NamedTuple):
 class Machine(NamedTuple):
     registers: int  # how many
     forms: Mapping[str, OperandForm]  # of each step it has
-    # writes a straight line as a function of the workspace: the lines, from its name, the machine, the lanes and the
-    # line on registers
-    text: Callable[[str, Machine, Lanes, Allocation], list[str]]
     ahead: int = 0  # how far steps are done before those in front of them, which wait; more wait in registers then
-    pointers: int = 5  # to rows that a line may be told of
     broadcasts: bool = False  # whether an operand in memory may be one number for all lanes
 
 

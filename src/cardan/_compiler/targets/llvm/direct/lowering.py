@@ -14,12 +14,12 @@ from cardan._compiler.program.passes import Fused, Joined
 MachineStep = tuple[str, int, tuple[int, ...]]  # what is done, the value it gives, and those it takes
 
 STEPS: dict[Enum, str] = {
-    **{op: op.value for op in (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.SQRT, Op.FLOOR, Op.MIN, Op.MAX)},
+    **{op: op.value for op in (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.SQRT, Op.FLOOR)},
     **{op: op.value for op in (Op.LT, Op.LE, Op.EQ, Op.AND, Op.OR)},
     **{op: op.value for op in Fused},
 }
 """Operations that can be one step. A truth value is a vector of all bits or none in each lane."""
-HAS_STEPS = frozenset((*STEPS, Op.NEG, Op.ABS, Op.NOT, Op.SELECT, Op.SIGN, *WRITES))
+HAS_STEPS = frozenset((*STEPS, Op.NEG, Op.ABS, Op.NOT, Op.SELECT, Op.SIGN, Op.MIN, Op.MAX, *WRITES))
 """Operations that are steps: one, or several where the processor has not that one."""
 
 BITWISE = "max_of_bits"
@@ -94,8 +94,6 @@ class _Lowering:
             self.put("select", args[2], args[1], args[0], value=k)
         elif op is Op.SIGN:
             self.sign(k, args[0])
-        elif op is Fused.FMS:
-            self.put("fma", args[0], args[1], self.flipped(args[2], Bits.SIGN), value=k)
         else:
             self.extreme(k, op, *args)
 
@@ -152,15 +150,15 @@ def lower(
     A negative comes right behind what it is of: tracing writes those of results at the end. `numbers` has the values of
     constants; steps may be done so far `ahead` of those in front of them, which wait; see `spread`.
     """
-    (ops, args), plain = joined, {op: code for op, code in STEPS.items() if code in has}
+    ops, args = joined
     low, here = _Lowering(len(ops)), set(block)
     positive = never_negative(joined, numbers, block) if BITWISE in has else set()
     negatives = {args[k][0]: k for k in block if ops[k] is Op.NEG and args[k][0] in here}
     early = set(negatives.values())
     for k in block:
         op = ops[k]
-        if op in plain:
-            low.steps.append((plain[op], k, args[k]))
+        if op in STEPS:
+            low.steps.append((STEPS[op], k, args[k]))
         elif op in WRITES:
             low.stored(k, op, numbers[k], *args[k])
         elif op is Op.MAX and positive.issuperset(args[k]):

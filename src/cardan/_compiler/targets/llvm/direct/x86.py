@@ -26,12 +26,12 @@ _FREE = {
 _TERNARY = {(2, 0): 0xCA, (2, 1): 0xAC, (1, 0): 0xE2, (1, 2): 0xE4, (0, 1): 0xB8, (0, 2): 0xD8}
 """A selection among (otherwise, chosen, truth), bit by bit, by which is overwritten and which is read last."""
 _NAMES = {"fma": "vfmadd", "fms": "vfmsub", "fnma": "vfnmadd"}
-_POINTERS = ("rsi", "rdx", "rcx", "r8", "r9")  # to the rows that a line is told of
+POINTERS = ("rsi", "rdx", "rcx", "r8", "r9")  # to the rows that a line is told of
 _BASES = ("rcx", "rdx", "rsi", "r8", "r9", "r10", "r11")
 _NEAR = 128  # vectors, or constants, on either side of a base whose distance from it takes one byte
 
 
-class _X86Text:
+class X86Text:
     def __init__(self, name: str, machine: Machine, lanes: Lanes, allocation: Allocation) -> None:
         self.name, self.lanes, self.allocation = name, lanes, allocation
         self.wide = machine.registers == 32
@@ -58,7 +58,7 @@ class _X86Text:
 
     def cell(self, cell: RowCell, one: str) -> str:
         size = self.size if cell.is_number else self.lanes.bytes
-        return f"{cell.offset * size}(%{_POINTERS[cell.pointer]})" + (one if cell.is_number else "")
+        return f"{cell.offset * size}(%{POINTERS[cell.pointer]})" + (one if cell.is_number else "")
 
     def bases(self) -> dict[int, str]:
         """Return registers for the parts of the workspace that are used most; what is not near one takes four bytes."""
@@ -71,7 +71,7 @@ class _X86Text:
             for place in (to, *places)
             if first <= place < first + CELL_PLACES
         )
-        taken = {_POINTERS[cell.pointer] for cell in self.allocation.rows.values()}
+        taken = {POINTERS[cell.pointer] for cell in self.allocation.rows.values()}
         free = [base for base in _BASES if base not in taken]
         return {part: base for (part, _), base in zip(used.most_common(), free, strict=False)}
 
@@ -150,9 +150,5 @@ def pattern(content: object, size: int) -> str:
     return f"{int.from_bytes(bytes((c_double if size == 8 else c_float)(number)), 'little'):#x}"
 
 
-def _text(name: str, machine: Machine, lanes: Lanes, allocation: Allocation) -> list[str]:
-    return _X86Text(name, machine, lanes, allocation).text()
-
-
-AVX512 = Machine(32, _FREE | {"select": _FUSED, BITWISE: _EITHER}, _text, ahead=128, broadcasts=True)
-AVX = Machine(16, _FREE | {"select": _SECOND}, _text)
+AVX512 = Machine(32, _FREE | {"select": _FUSED, BITWISE: _EITHER}, ahead=128, broadcasts=True)
+AVX = Machine(16, _FREE | {"select": _SECOND})
