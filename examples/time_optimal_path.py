@@ -2,29 +2,40 @@
 
 python examples/time_optimal_path.py [PICTURE.png]
 
-Needs the extra `toppra` (`pip install "cardan[toppra]"`).
+The library `toppra` plans (`pip install toppra`); the torques are cardan's.
 """
 
 import sys
 
 import matplotlib.pyplot as plt
 import numpy as np
+from toppra import SplineInterpolator
+from toppra.algorithm import TOPPRA
+from toppra.constraint import DiscretizationType, JointTorqueConstraint, JointVelocityConstraint
 
 import cardan
-from cardan.trajectories import Spline, time_optimal
 
 
 def main(picture: str) -> None:
     """Draw the fastest motion through five postures, with the limits it touches."""
     arm = cardan.robots.arm7().model()
     through = 0.55 * arm.random_configuration(5, seed=3)  # rad
-    path = Spline(arm, np.linspace(0.0, 4.0, 5), through)  # smooth, at a time of its own
-    fast = time_optimal(arm, path)
+    path = SplineInterpolator(np.linspace(0.0, 4.0, 5), through)
+    speed = JointVelocityConstraint(np.column_stack([arm.velocity_lower, arm.velocity_upper]))
+    torque = JointTorqueConstraint(
+        lambda q, v, a: cardan.inverse_dynamics(arm, q, v, a),
+        np.column_stack([arm.effort_lower, arm.effort_upper]),
+        np.zeros(arm.nv),
+        discretization_scheme=DiscretizationType.Interpolation,
+    )
+    grid = np.linspace(0.0, 4.0, 401)
+    planner = TOPPRA([speed, torque], path, gridpoints=grid, parametrizer="ParametrizeConstAccel")
+    fast = planner.compute_trajectory()
     print(f"the path takes {fast.duration:.3f} s")
 
     # At every time some joint is at a limit of its speed or torque, and none is beyond.
-    t = np.linspace(*fast.interval, 400)
-    q, v, a = fast.at(t)
+    t = np.linspace(0.0, fast.duration, 400)
+    q, v, a = fast(t), fast(t, 1), fast(t, 2)
     tau = cardan.inverse_dynamics(arm, q, v, a)
     use = np.maximum(np.abs(v) / arm.velocity_upper, np.abs(tau) / arm.effort_upper).max(axis=-1)
     print(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.joints import FreeFlyer, Prismatic, Revolute, Spherical
+from cardan.joints import FreeFlyer, Prismatic, Spherical
 from cardan.trajectories import (
     FourierSeries,
     MinimumJerk,
@@ -15,7 +15,6 @@ from cardan.trajectories import (
     Timed,
     TimeLaw,
     Trapezoidal,
-    time_optimal,
 )
 from mechanisms import random_model
 from representatives import in_turn
@@ -281,83 +280,6 @@ def test_fourier_series(tree):
     np.testing.assert_allclose(wave.at(0.3).v, wave.at(2.3).v, atol=1e-12)
 
 
-# --- the least time
-
-
-@pytest.fixture(scope="module")
-def toppra():
-    return pytest.importorskip("toppra")
-
-
-@pytest.mark.parametrize("far", [1e-9, 1.0, 1e9])
-@pytest.mark.parametrize("force", [1e-6, 3.0, 1e6])
-def test_bang_bang_of_a_mass(toppra, far, force):
-    model = one_joint(Prismatic([1.0, 0.0, 0.0]), effort=[force])
-    best = time_optimal(model, [[0.0], [far]])
-    assert best.duration == pytest.approx(2.0 * np.sqrt(far * 2.0 / force), rel=1e-6)
-    pushed = cardan.inverse_dynamics(model, *best.at(best.duration * np.array([0.1, 0.4, 0.6, 0.9])))
-    np.testing.assert_allclose(pushed[:, 0], force * np.array([1.0, 1.0, -1.0, -1.0]), rtol=1e-5)
-
-
-def test_least_time_under_velocity_and_acceleration_is_the_trapezoid(toppra):
-    model = one_joint(Revolute([0.0, 1.0, 0.0]), velocity=[0.5])
-    best, closed = time_optimal(model, [[0.0], [1.0]], acceleration=1.0), Trapezoidal(model, [0.0], [1.0], 1.0)
-    assert best.duration == pytest.approx(closed.duration, rel=1e-4)
-
-
-def test_least_time_is_that_of_toppra_with_its_own_constraints(toppra):
-    """The path is a natural spline for both; ours knows the arm by its limits, theirs by arrays."""
-    from toppra.algorithm import TOPPRA
-    from toppra.constraint import DiscretizationType, JointAccelerationConstraint, JointVelocityConstraint
-
-    arm = cardan.robots.arm7().model()
-    q, s = 0.5 * arm.random_configuration(4, seed=5), np.array([0.0, 1.0, 2.0, 3.0])
-    speed = JointVelocityConstraint(np.stack([arm.velocity_lower, arm.velocity_upper], axis=1))
-    push = JointAccelerationConstraint(np.full((7, 2), [-8.0, 8.0]), DiscretizationType.Interpolation)
-    theirs = TOPPRA(
-        [speed, push],
-        toppra.SplineInterpolator(s, q, "natural"),
-        gridpoints=np.linspace(0, 3, 201),
-        solver_wrapper="seidel",
-    )
-    _, rates, _ = theirs.compute_parameterization(0.0, 0.0)
-    duration = (2.0 * 3.0 / 200 / (rates[1:] + rates[:-1])).sum()
-    ours = time_optimal(arm, Spline(arm, s, q), acceleration=8.0, effort=1e6)
-    assert ours.duration == pytest.approx(duration, rel=2e-3)
-
-
-def test_least_time_of_an_arm_saturates_limits_and_exceeds_none(toppra):
-    arm = cardan.robots.arm7().model()
-    best = time_optimal(arm, 0.5 * arm.random_configuration(4, seed=0), effort=60.0)
-    found = best.at(best.times(2e-3))
-    of_torque = np.abs(cardan.inverse_dynamics(arm, *found)).max(axis=1) / 60.0
-    of_speed = np.abs(found.v / arm.velocity_upper).max(axis=1)
-    assert max(of_torque.max(), of_speed.max()) < 1.0 + 1e-6
-    assert np.mean(np.maximum(of_torque, of_speed) > 0.98) > 0.9
-    np.testing.assert_allclose(best.at(best.interval).v, 0.0, atol=1e-9)
-
-
-def test_least_time_of_an_orientation(toppra, ball):
-    q = ball.random_configuration(3, seed=3)
-    best = time_optimal(ball, q, effort=1.0)
-    tau = cardan.inverse_dynamics(ball, *best.at(best.times(1e-3)))
-    assert 0.99 < np.abs(tau).max() < 1.0 + 1e-6
-
-
-def test_infeasible_paths_say_where_and_why(toppra):
-    arm = cardan.robots.arm7().model()
-    q = 0.5 * arm.random_configuration(4, seed=0)
-    with pytest.raises(
-        cardan.CardanError, match=r"at its s = 0: to stand there joint 'joint2' needs -20\.\d+, allowed"
-    ):
-        time_optimal(arm, q, effort=10.0)
-    swing = one_joint(Revolute([0.0, 1.0, 0.0]), effort=[1.0])
-    heavy = swing.with_values(com=[[0.1, 0.0, 0.0]])
-    with pytest.raises(cardan.CardanError, match=r"joint 'joint' needs") as caught:
-        time_optimal(heavy, [[np.pi / 2], [-np.pi / 2]])
-    assert 0.0 < caught.value.s < np.pi
-
-
 # --- bad input
 
 
@@ -407,32 +329,8 @@ def test_bad_limits():
     refused(error, "velocity limit of joint 'joint'.*lets it move", Trapezoidal, stuck, *ends, 1.0)
 
 
-def test_bad_paths(toppra, ball):
-    slide = one_joint(Prismatic([1.0, 0.0, 0.0]), effort=[1.0])
-    error = cardan.errors.ParameterError
-    free = one_joint(Prismatic([1.0, 0.0, 0.0]))
-    refused(error, "acceleration or effort limit of joint 'joint': got 'none'", time_optimal, free, [[0.0], [1.0]])
-    refused(error, r"stands still at its s = 0", time_optimal, slide, MinimumJerk(slide, [0.0], [1.0], 1.0))
-    refused(error, "all the same", time_optimal, slide, [[1.0], [1.0]])
-    refused(cardan.errors.DTypeError, r"a cardan\.Model", time_optimal, None, Spline(slide, [0, 1], [[0.0], [1.0]]))
-    refused(cardan.errors.MechanismError, "path is of", time_optimal, slide, Spline(ball, [0, 1], np.eye(4)[:2]))
-
-
-def test_efforts_within_closed_loops_are_not_those_of_the_tree(toppra):
-    bars = cardan.robots.four_bar().model()
-    path = [cardan.assemble(bars, [angle, 0.0, 0.0], fixed=("crank_joint",)) for angle in (0.2, 0.5, 0.9)]
-    refused(cardan.errors.UnsupportedError, "closed loops.*effort=inf", time_optimal, bars, path, effort=10.0)
-    assert time_optimal(bars, path, velocity=1.0, acceleration=1.0, effort=np.inf).duration > 0.7
-
-
 def test_a_robot_that_is_none_is_named():
     mechanism = cardan.robots.double_pendulum()
     refused(
         cardan.errors.DTypeError, r"a cardan\.Model", FourierSeries, mechanism, 1.0, np.ones((1, 2)), np.ones((1, 2))
     )
-
-
-def test_toppra_is_an_extra(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "toppra.algorithm", None)
-    slide = one_joint(Prismatic([1.0, 0.0, 0.0]), effort=[1.0])
-    refused(cardan.errors.MissingExtraError, r'"cardan\[toppra\]"', time_optimal, slide, [[0.0], [1.0]])

@@ -18,7 +18,7 @@ PACKAGES = {
     "gymnasium": "gym",
     "mujoco": "mujoco",
     "daqp": "qp",
-    "toppra": "toppra",
+    "toppra": "oracles",
     "casadi": "oracles",
     "scipy": "test",
 }

@@ -322,15 +322,6 @@ class InfeasibleError(CardanError, ValueError):
         super().__init__(f"{where}: no velocity{of} is within all limits: {cause}. {hint}")
 
 
-class PathError(CardanError, ValueError):
-    """A path cannot be followed within the limits (`trajectories.time_optimal`); `s` is where, in its own time."""
-
-    def __init__(self, s: float, why: str) -> None:
-        self.s = s
-        self.why = why
-        super().__init__(f"time_optimal: the path cannot be followed at its s = {s:.6g}: {why}")
-
-
 class ExcitationError(CardanError, ValueError):
     """The measurements do not show some base parameter: the robot moved too little, or too few samples were taken."""
 

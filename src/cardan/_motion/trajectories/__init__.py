@@ -4,11 +4,10 @@ from cardan._algebra.lazy import imported_later
 
 with imported_later(globals()):
     from cardan._motion.trajectories.curves import FourierSeries, Spline
-    from cardan._motion.trajectories.least_time import time_optimal
     from cardan._motion.trajectories.time_laws import MinimumJerk, Timed, TimeLaw, Trapezoidal
     from cardan._motion.trajectories.trajectory import Sample, Trajectory
 
 __all__ = [
     "FourierSeries", "MinimumJerk", "Sample", "Spline", "TimeLaw", "Timed", "Trajectory",
-    "Trapezoidal", "time_optimal",
+    "Trapezoidal",
 ]  # fmt: skip

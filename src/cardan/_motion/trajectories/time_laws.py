@@ -42,7 +42,7 @@ PEAK_RATE, PEAK_ACCELERATION = 15.0 / 8.0, 10.0 / np.sqrt(3.0)
 class TimeLaw:
     """Progress along a path, from 0 at time 0 to 1 at the end.
 
-    Made by `minimum_jerk`, `trapezoid`, `double_s`, and by `time_optimal`.
+    Made by `minimum_jerk`, `trapezoid` and `double_s`.
 
     Args:
         progress: the function itself.
