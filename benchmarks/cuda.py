@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 import cardan
+from benchmarks.device_array import DeviceArray, Memory, to_device
 from benchmarks.occupancy import LIMITS, occupancy
 from cardan._compiler.targets import Outline
 from cardan._compiler.targets.buffers import Buffer
@@ -35,7 +36,6 @@ from cardan._compiler.targets.cuda.driver import Driver, driver
 from cardan._compiler.targets.cuda.runner import CudaProgram
 from cardan._compiler.targets.cuda.staging import THREADS
 from cardan.errors import CardanError
-from cardan.interop.cuda import DeviceArray, to_device
 
 GOALS = {  # 1e9 a second, float32, on an H200
     ("panda", "inverse dynamics"): 15.0,
@@ -322,7 +322,7 @@ class Clock:
 
     def bytes_a_second(self, size: int = 2**30) -> float:
         """Return bytes read and written by a copy within the memory."""
-        a, b = (self.driver.allocate(size, 0, self.stream) for _ in range(2))
+        a, b = (Memory(size, 0, self.stream) for _ in range(2))
         return 2 * size / self.seconds(lambda: self.api.cuMemcpyDtoDAsync(a.address, b.address, size, self.stream))
 
     def multiply_adds_a_second(self, architecture: str) -> float:

@@ -18,7 +18,6 @@ DERIVATIVES += [
 ]
 register_arrays("torch.Tensor", "cardan._reach.interop.torch_wrapped")
 register_arrays("cupy.ndarray", "cardan._reach.interop.cupy_arrays")
-register_arrays("cardan.DeviceArray", "cardan._reach.interop.device_array")
 WORLDS["Mechanism"] = later("cardan._motion.simulation.builder:world_of")
 register_solver("cardan._reach.interop.mujoco_solver:MuJoCo")
 RENDERERS["Model"] = later("cardan._reach.pictures.html:robot_html")

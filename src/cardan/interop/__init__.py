@@ -6,6 +6,5 @@ with _later(globals()):
     from cardan._reach.interop import *
     from cardan.interop import casadi as casadi
     from cardan.interop import crocoddyl as crocoddyl
-    from cardan.interop import cuda as cuda
     from cardan.interop import jax as jax
     from cardan.interop import torch as torch

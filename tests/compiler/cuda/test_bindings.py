@@ -27,7 +27,7 @@ FIRST = """
 import ctypes, os, sys
 import numpy as np
 import cardan
-from cardan.interop.cuda import as_device_array, to_device
+from benchmarks.device_array import to_device
 from cardan._compiler.targets import Outline
 from cardan._compiler.targets.cuda.driver import driver
 from cardan._compiler.targets.cuda.compiler import kernel_of, write_kernel
@@ -44,17 +44,15 @@ ctypes.CDLL(None).setenv(b"HOST_KERNEL", host._library._name.encode(), 1)
 q, v, a = np.random.default_rng(0).normal(size=(3, 100, 2))
 found = cardan.inverse_dynamics(model, *map(to_device, (q, v, a)))
 assert (found.to_numpy() == cardan.inverse_dynamics(model, q, v, a)).all()
-assert as_device_array(found).device == 0
 everywhere = driver().on_all(Outline.of(program), lambda: program, False)
 library = ctypes.CDLL("libcuda.so.1")
 assert everywhere.launch == ctypes.cast(library.cuLaunchKernel, ctypes.c_void_p).value
 assert everywhere.words["kernel"] == 0x3000
 elsewhere = cardan.inverse_dynamics(model, *(to_device(x, stream=777) for x in (q, v, a)))
-for wrong in (lambda: to_device(np.zeros(2**28)), lambda: to_device(q, device=3)):
-    try:
-        wrong()
-    except cardan.errors.CardanError as error:
-        print(type(error).__name__, error)
+try:
+    driver().device(3)
+except cardan.errors.CardanError as error:
+    print(type(error).__name__, error)
 """
 
 
@@ -67,7 +65,9 @@ def run(tmp_path):
 
     def process(code, **environment):
         settings = os.environ | {"CARDAN_CACHE_DIR": str(tmp_path / "cache")} | environment
-        settings["PYTHONPATH"] = os.pathsep.join([str(HERE), *filter(None, [settings.get("PYTHONPATH")])])
+        settings["PYTHONPATH"] = os.pathsep.join(
+            [str(HERE), str(HERE.parents[2]), *filter(None, [settings.get("PYTHONPATH")])]
+        )
         words = [sys.executable, "-c", FIRST + code]
         done = subprocess.run(words, env=settings, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
@@ -82,13 +82,12 @@ def test_a_call_through_the_bindings(run):
     without(COMPILE)  # NVRTC looks for a driver, and asks this one what it does not know
     said = with_driver(RUN).splitlines()
     assert said[:2] == ["launched on stream 1", "launched on stream 777"]
-    assert said[2].startswith("DeviceMemoryError an array of 2.15 GB: device 0 (Fake) has not enough memory, 1.07 of")
-    assert said[3] == "TargetError there is no device 3: this process sees 1, numbered from 0."
+    assert said[2] == "TargetError there is no device 3: this process sees 1, numbered from 0."
 
 
 def test_a_driver_that_is_too_old(run):
     said = run[0](
-        "try:\n    to_device(np.zeros(3))\nexcept Exception as error:\n    print(type(error).__name__, error)",
+        "try:\n    driver()\nexcept Exception as error:\n    print(type(error).__name__, error)",
         FAKE_VERSION="12040",
     )
     assert said.startswith("TargetError the driver is of CUDA 12.4, kernels compiled by NVRTC")

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes
 
-from cardan._compiler.targets.buffers import Buffer, contiguous_strides, overlap, row_stride
+from cardan._compiler.targets.buffers import Buffer, overlap, row_stride
 
 DOUBLE = np.dtype(np.float64)
 
@@ -64,11 +64,6 @@ def test_a_stride_leads_to_every_row(data):
         np.testing.assert_array_equal(rows, expected)
     else:
         assert len(rows) > 1 or np.ascontiguousarray(array).strides != array.strides
-
-
-def test_strides_of_what_is_in_order():
-    for shape in ((), (3,), (2, 0, 3), (4, 1, 5)):
-        assert contiguous_strides(shape) == tuple(s // 8 for s in np.zeros(shape).strides) or 0 in shape
 
 
 def test_memory_of_buffers():

@@ -59,7 +59,3 @@ def _is_in_order(shape: Sequence[int], strides: Sequence[int]) -> bool:
             return math.prod(shape) == 0
         expected *= n
     return True
-
-
-def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
-    return tuple(math.prod(shape[k + 1 :]) for k in range(len(shape)))

@@ -141,8 +141,8 @@ def numeric_array(where: str, name: str, value: Any) -> np.ndarray:
         # NumPy would copy it to the processor
         got, expected = f"a {type(value).__name__} on a device", "an array of NumPy, CuPy or PyTorch"
         hint = (
-            f"Nothing is moved unasked. cardan.interop.cuda.as_device_array({name}) and cupy.from_dlpack({name}) take "
-            f"it where it is (within JAX, cardan.interop.jax.wrap does); np.asarray({name}) copies it."
+            f"Nothing is moved unasked. cupy.asarray({name}) and cupy.from_dlpack({name}) take it where it is (within "
+            f"JAX, cardan.interop.jax.wrap does); np.asarray({name}) copies it."
         )
         raise DTypeError(where, name, got=got, expected=expected, hint=hint)
     if type(value) is not np.ndarray and isinstance(value, np.ndarray) and np.any(getattr(value, "mask", False)):

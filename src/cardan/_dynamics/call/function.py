@@ -136,7 +136,7 @@ class Function(Generic[P, R]):
         """Evaluate on arrays of shape (..., core shape), broadcast against each other, or on symbols.
 
         Tensors of PyTorch come back as such, with their derivatives (`cardan.interop.torch.wrap`). Arrays on a device
-        are computed there (`cardan.interop.cuda`).
+        are computed there.
 
         Raises:
             ShapeError, DTypeError: for an argument that does not fit.

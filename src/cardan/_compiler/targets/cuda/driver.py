@@ -10,12 +10,9 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from cardan._algebra.errors import DeviceMemoryError, TargetError
 from cardan._compiler.program.program import Program
@@ -25,8 +22,7 @@ from cardan._compiler.targets.cuda.compiler import CudaKernel, kernel_of
 from cardan._compiler.targets.cuda.staging import THREADS
 from cardan._compiler.targets.runner import Outline
 
-LEGACY = 1  # handle of the stream that is there always. (0 is the same.)
-_OUT_OF_MEMORY, _NO_DEVICE, _NO_CONTEXT, _CAPTURING = 2, 100, 201, range(900, 909)
+_OUT_OF_MEMORY, _NO_DEVICE, _CAPTURING = 2, 100, range(900, 909)
 _MOST_BLOCKS = 2**31 - 1
 _SINCE = 12000  # version of CUDA from which on a launch takes the handle of a kernel on all devices
 
@@ -82,14 +78,6 @@ class Driver:
             raise TargetError(f"the cuda target finds no device; {_ELSEWHERE}.")
         self._expect(status, "beginning")
         self.count = int(self._value(api.cuDeviceGetCount(), "counting devices"))
-
-    def current(self) -> int:
-        """Return the number of the device that is current in this thread; 0 if none was made so yet."""
-        status, device = self.api.cuCtxGetDevice()
-        if int(status) == _NO_CONTEXT:
-            return 0
-        self._expect(status, "asking for the current device")
-        return int(device)
 
     def device(self, number: int) -> Device:
         """Return a device; TargetError if there is none of this number."""
@@ -174,42 +162,6 @@ class Driver:
             )
         self._expect(result[0], f"running {name}")
 
-    def allocate(self, size: int, number: int, stream: int, owner: Any = None) -> DeviceMemory:
-        """Return bytes of a device, freed in the order of a stream when nothing holds them; it keeps its owner."""
-        with self.on(number):
-            status, address = self.api.cuMemAllocAsync(max(size, 1), stream)
-            if int(status) == _OUT_OF_MEMORY:
-                status, free, total = self.api.cuMemGetInfo()
-                left = f", {free / 1e9:.3g} of {total / 1e9:.3g} GB are free" if int(status) == 0 else ""
-                named = f"device {number} ({self.device(number).name}) has not enough memory{left}"
-                raise DeviceMemoryError(f"an array of {size / 1e9:.3g} GB: {named}; {_SMALLER}.")
-        self._expect(status, "allocating memory")
-        return DeviceMemory(self, int(address), number, stream, owner)
-
-    def free(self, address: int, number: int, stream: int, owner: Any = None) -> None:
-        with self.on(number):
-            self.api.cuMemFreeAsync(address, stream)
-
-    def copy_in(self, address: int, array: np.ndarray, number: int, stream: int) -> None:
-        """Copy an array to a device, and wait until it may be changed again."""
-        with self.on(number):
-            self._expect(self.api.cuMemcpyHtoDAsync(address, array.ctypes.data, array.nbytes, stream)[0], "copying")
-        self.synchronise(number, stream)
-
-    def copy_out(self, array: np.ndarray, address: int, number: int, stream: int) -> None:
-        with self.on(number):
-            self._expect(self.api.cuMemcpyDtoHAsync(array.ctypes.data, address, array.nbytes, stream)[0], "copying")
-        self.synchronise(number, stream)
-
-    def synchronise(self, number: int, stream: int) -> None:
-        with self.on(number):
-            self._expect(self.api.cuStreamSynchronize(stream)[0], "waiting for a stream")
-
-    def device_of(self, address: int) -> int:
-        """Return the number of the device whose memory an address is in; TargetError if no device has it."""
-        what = self.api.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
-        return int(self._value(self.api.cuPointerGetAttribute(what, address), "asking whose memory an address is"))
-
     def _value(self, answer: Sequence[Any], doing: str) -> Any:
         self._expect(answer[0], doing)
         return answer[1]
@@ -232,16 +184,6 @@ class Driver:
 _ELSEWHERE = "arrays of NumPy are computed on the processor"
 _SMALLER = "call the function with fewer states at a time, or drop arrays that are not needed"
 _BEFORE = " A function is called once before it is captured in a graph: that loads its kernel."
-
-
-class DeviceMemory:
-    """Memory of a device; given back when nothing holds it."""
-
-    __slots__ = ("__weakref__", "address")
-
-    def __init__(self, driver: Driver, address: int, number: int, stream: int, owner: Any) -> None:
-        self.address = address
-        weakref.finalize(self, driver.free, address, number, stream, owner).atexit = False
 
 
 def check_fits(name: str, kernel: CudaKernel, device: Device) -> None:

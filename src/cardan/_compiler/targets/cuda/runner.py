@@ -20,7 +20,7 @@ from cardan._compiler.targets.cuda.staging import THREADS
 from cardan._compiler.targets.runner import Arrays, Outline, Runner
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
-TAKES = "an array on a device: of CuPy or PyTorch, or made by cardan.interop.cuda.to_device"
+TAKES = "an array on a device, of CuPy or PyTorch"
 
 
 class CudaProgram(Runner):
