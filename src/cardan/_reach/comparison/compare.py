@@ -14,8 +14,8 @@ from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.kinematics import forward_kinematics
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.coordinates import converter
-from cardan._reach.comparison import causes, matching, records
-from cardan._reach.comparison.causes import Comparison, Difference
+from cardan._reach.comparison import matching, records
+from cardan._reach.comparison.differences import Comparison, Difference
 from cardan._reach.comparison.matching import ComparedRobot, JointChain, Robot, inertia, is_fixed, order
 from cardan._reach.comparison.motion import JointPlacing, compare_placing, inverse, pose, shift
 from cardan._robot.description import Mechanism
@@ -26,7 +26,7 @@ from cardan._robot.model.user_constraints import name_of
 def compare(a: Robot, b: Robot, *, tolerance: float = 1e-9, **options: Any) -> Comparison:
     """Return what differs between two robots, and where first.
 
-    Bodies are matched by name, then by their place, joint and mass; coordinates by the joints' names.
+    Bodies and coordinates are matched by their names.
 
     Args:
         a: a mechanism, a model, or a robot description (path, text, bytes).
@@ -54,13 +54,11 @@ def compare(a: Robot, b: Robot, *, tolerance: float = 1e-9, **options: Any) -> C
 
 @dataclass(slots=True)
 class _Comparing:
-    """A comparison as it goes on: pairs of bodies and back, the offsets of B's frames in A's, and what was found."""
+    """A comparison as it goes on: the offsets of B's frames in A's, and what was found."""
 
     a: ComparedRobot
     b: ComparedRobot
     tolerance: float
-    pairs: dict[str, str] = field(default_factory=dict)
-    back: dict[str, str] = field(default_factory=dict)
     offsets: dict[str, np.ndarray] = field(default_factory=dict)
     found: list[Difference] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -73,18 +71,16 @@ class _Comparing:
             self.notes.append(
                 f"shapes of the robot may touch one another in {'a' if own else 'b'} alone (self_collision)"
             )
-        self.pairs = matching.match_bodies(a, b)
-        self.back = {other: name for name, other in self.pairs.items()}
-        both = [(a.tree[c], b.tree[d]) for c, d in self.pairs.items() if c in a.tree and d in b.tree]
         # No coordinate depends on the name of a fixed joint: it is a note, and no difference.
+        both = matching.joints_of_both(a, b)
         renamed = [f"{c.name!r} ({d.name!r} in b)" for c, d in both if c.name != d.name and is_fixed(c)]
         if renamed:
             self.notes.append(f"fixed joints are called otherwise: {', '.join(renamed)}")
-        self.found += map(self._lumped, matching.compare_structure(a, b, self.pairs))
+        self.found += matching.compare_structure(a, b)
         self._gravity()
         self._tree()  # before loops and records: it finds the offsets of frames, in which those are compared
         self._loops()
-        self.found += records.compare_records(a, b, self.pairs, self.offsets, self.tolerance)
+        self.found += records.compare_records(a, b, self.offsets, self.tolerance)
         # Coordinates that only one of them has cannot be set alike.
         errors = {} if any(d.kind == "structure" for d in self.found) else self._states()
         return Comparison(a.name, b.name, tuple(self.found), tuple(self.notes), errors)
@@ -112,19 +108,19 @@ class _Comparing:
     # --- the tree ---
 
     def _tree(self) -> None:
-        mine, theirs = matching.chains(self.a, set(self.pairs)), matching.chains(self.b, set(self.back))
+        common = matching.common_bodies(self.a, self.b)
+        mine, theirs = matching.chains(self.a, common), matching.chains(self.b, common)
         self.offsets = {WORLD: np.eye(4)}
         for body in order(self.a):
-            other = self.pairs.get(body)
-            if other is None:
+            if body not in common:
                 continue
             self.offsets[body] = np.eye(4)
-            one, two = mine.get(body), theirs.get(other)
+            one, two = mine.get(body), theirs.get(body)
             if one is not None and two is not None:
                 self._joint(body, one, two)
             elif one is not None or two is not None:
                 self._hanging(body, one or two, "a" if one is not None else "b")
-            self._body(body)
+            self._body(body, common)
 
     def _hanging(self, body: str, chain: JointChain | None, where: str) -> None:
         """Note a body that only one robot holds; fixed on the world it is what `Mechanism.model` makes of the other."""
@@ -137,7 +133,7 @@ class _Comparing:
             self._add("motion", chain.moving.name, what, cause="it" + way)
 
     def _joint(self, body: str, mine: JointChain, theirs: JointChain) -> None:
-        if mine.above != self.back.get(theirs.above):
+        if mine.above != theirs.above:
             self._add("structure", body, "hangs on another body", mine.above, theirs.above)
             return
         if not (mine.is_single and theirs.is_single):
@@ -152,7 +148,7 @@ class _Comparing:
         self._note_placing(body, mine, motion)
         if motion.note:
             self.notes.append(motion.note)
-        self.found += records.of_joint(mine.moving, theirs.moving, motion.is_reversed, self.tolerance)
+        self.found += records.of_joint(mine.moving, theirs.moving, self.tolerance)
 
     def _loops(self) -> None:
         mine, theirs = (getattr(view.thing, "constraints", ()) for view in (self.a, self.b))
@@ -164,9 +160,9 @@ class _Comparing:
             if c.name not in theirs or not {c.parent, c.child} <= self.offsets.keys():
                 continue
             d = theirs[c.name]
-            if [self.back.get(d.parent), self.back.get(d.child)] == [c.child, c.parent]:
+            if (d.parent, d.child) == (c.child, c.parent):
                 d = d.reversed()
-            if [self.back.get(d.parent), self.back.get(d.child)] != [c.parent, c.child]:
+            if (d.parent, d.child) != (c.parent, c.child):
                 ends = [f"{e.parent} and {e.child}" for e in (c, d)]
                 self._add("structure", c.name, "closes a loop between other bodies", *ends)
             else:
@@ -181,7 +177,7 @@ class _Comparing:
         elif way := shift(self.offsets[c.child], motion.offset, self.tolerance):
             cause = f"its place on the second body{way}"
             self._add("motion", c.name, "this joint closes the loop elsewhere", cause=cause)
-        self.found += records.of_joint(c, d, motion.is_reversed, self.tolerance)
+        self.found += records.of_joint(c, d, self.tolerance)
 
     def _note_placing(self, body: str, mine: JointChain, motion: JointPlacing) -> None:
         """Note what differs about a joint; a body's frame that was moved is told from a body that was moved."""
@@ -201,24 +197,22 @@ class _Comparing:
 
     def _is_reframed(self, body: str, offset: np.ndarray) -> bool:
         """Return whether the body fits better where its frame was moved back: its mass, or the joints below."""
-        a, b = inertia(self.a, body), inertia(self.b, self.pairs[body])
+        a, b = inertia(self.a, body), inertia(self.b, body)
         if a.mass and b.mass:
             return _distance(a, _seen(b, offset)) < _distance(a, b)
-        mine = [c for c in self.a.tree.values() if c.parent == body and self.pairs.get(c.child) in self.b.tree]
+        below = [(c, d) for c, d in matching.joints_of_both(self.a, self.b) if c.parent == body]
         fits = 0
-        for c in mine:
-            d = self.b.tree[self.pairs[c.child]]
+        for c, d in below:
             X, Y = pose(JointChain(body, (c,)), _neutral(c)), pose(JointChain(body, (d,)), _neutral(d))
             fits += 1 if np.abs(offset @ Y - X).max() < np.abs(Y - X).max() else -1
         return fits > 0
 
     # --- bodies ---
 
-    def _body(self, body: str) -> None:
-        other = self.pairs[body]
-        a, b = self._whole(self.a, body, set(self.pairs)), self._whole(self.b, other, set(self.pairs.values()))
-        if abs(a.mass - b.mass) > causes.FITS * max(a.mass, b.mass):  # what is missing did not become part of it
-            a, b = inertia(self.a, body), inertia(self.b, other)
+    def _body(self, body: str, common: set[str]) -> None:
+        a, b = self._whole(self.a, body, common), self._whole(self.b, body, common)
+        if abs(a.mass - b.mass) > FITS * max(a.mass, b.mass):  # what is missing did not become part of it
+            a, b = inertia(self.a, body), inertia(self.b, body)
         b = _seen(b, self.offsets[body])
         scale = max(float(a.mass), float(b.mass))
         if abs(a.mass - b.mass) > self.tolerance * scale:
@@ -226,13 +220,14 @@ class _Comparing:
         c, d = (np.array(tuple(i.com), dtype=float) if i.mass else np.zeros(3) for i in (a, b))
         if np.abs(c - d).max() > self.tolerance * max(0.01, np.abs(c).max(), np.abs(d).max()) and a.mass and b.mass:
             self._add("inertia", body, "centre of mass", tuple(c), tuple(d))
-        J, K = causes.at_com(a), causes.at_com(b)
-        size = max(1e-12, *(np.abs(part).max() for part in (J, K, causes.point(a), causes.point(b))))
+        J, K = at_com(a), at_com(b)
+        of_centres = float(a.mass) * (c @ c), float(b.mass) * (d @ d)  # what the masses add about the origin
+        size = max(1e-12, np.abs(J).max(), np.abs(K).max(), *of_centres)
         # Ten roundings: moving to the centre of mass subtracts large numbers.
         if np.abs(J - K).max() > 10.0 * self.tolerance * size:
             entries = [tuple(float(M[i, j]) for i, j in _ENTRIES) for M in (J, K)]
             what = "inertia about the centre of mass (xx, yy, zz, xy, xz, yz)"
-            self._add("inertia", body, what, entries[0], entries[1], causes.of_inertia(a, b))
+            self._add("inertia", body, what, entries[0], entries[1])
 
     def _whole(self, view: ComparedRobot, body: str, common: set[str]) -> Inertia:
         """Return the inertia of a body with those that are fixed on it and that the other robot has not."""
@@ -242,24 +237,14 @@ class _Comparing:
                 whole += _seen(self._whole(view, c.child, common), pose(JointChain(body, (c,)), _neutral(c)))
         return whole
 
-    def _lumped(self, d: Difference) -> Difference:
-        """Return a difference of structure; of a body that was made one with another it is told so."""
-        for mine, theirs, there in ((self.a, self.b, "b"), (self.b, self.a, "a")):
-            c = mine.tree.get(d.where)
-            if f"missing in {there}" not in d.what or c is None or not is_fixed(c):
-                continue
-            holder = c.parent
-            where = (self.pairs if mine is self.a else self.back).get(holder)
-            if where is not None and where in theirs.bodies and holder in mine.bodies:
-                sum_ = inertia(mine, holder).mass + inertia(mine, d.where).mass
-                if abs(sum_ - inertia(theirs, where).mass) <= causes.FITS * sum_:
-                    return Difference(d.kind, d.where, d.what, cause=f"it is fixed on {holder!r}, which has its mass")
-            if holder == WORLD:
-                return Difference(d.kind, d.where, d.what, cause="it is fixed on the world")
-        return d
 
-
+# How well masses have to fit to be those of several bodies, relative: files have six digits or more.
+FITS = 1e-6
 _ENTRIES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+
+
+def at_com(inertia: Inertia) -> np.ndarray:
+    return np.array([list(row) for row in inertia.inertia_at_com.matrix().rows()], dtype=float)
 
 
 def _neutral(c: Any) -> tuple[float, ...]:
@@ -274,7 +259,7 @@ def _seen(inertia: Inertia, offset: np.ndarray) -> Inertia:
 def _distance(a: Inertia, b: Inertia) -> float:
     """Return how far two inertias are apart: centres and moments, each relative to the first's."""
     c, d = (np.array(tuple(i.com), dtype=float) for i in (a, b))
-    J, K = causes.at_com(a), causes.at_com(b)
+    J, K = at_com(a), at_com(b)
     return float(np.abs(c - d).max() / max(0.01, np.abs(c).max()) + np.abs(J - K).max() / max(1e-12, np.abs(J).max()))
 
 

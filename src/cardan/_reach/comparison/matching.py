@@ -1,4 +1,4 @@
-"""Which body of one robot is which of another: by name, then by place, kind of joint and mass."""
+"""Two robots side by side: bodies and joints by their names, and which of them one robot alone has."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from cardan._algebra.errors import DTypeError, MechanismError
 from cardan._algebra.spatial import Inertia
-from cardan._reach.comparison.causes import FITS, Difference
+from cardan._reach.comparison.differences import Difference
 from cardan._reach.formats.load import options_for, read_robot
 from cardan._robot.description import Mechanism
 from cardan._robot.description.rooting import rooted
@@ -97,17 +97,6 @@ def moved_by(joint: Joint) -> Joint:
     return joint.joint if isinstance(joint, Reversed) else joint
 
 
-def match_bodies(a: ComparedRobot, b: ComparedRobot) -> dict[str, str]:
-    """Return the body of b for each of a that both have; those of one name, then those in one place."""
-    pairs = {WORLD: WORLD} | {name: name for name in a.bodies if name in b.bodies}
-    for body in order(a):
-        if body not in pairs:
-            other = _in_its_place(body, a, b, pairs)
-            if other is not None:
-                pairs[body] = other
-    return pairs
-
-
 def order(view: ComparedRobot) -> list[str]:
     """Return all bodies, each after the one above it."""
     roots = [name for name in view.bodies if name not in view.tree]
@@ -119,25 +108,6 @@ def order(view: ComparedRobot) -> list[str]:
             body = view.tree[body].parent if body in view.tree else WORLD
         found |= dict.fromkeys(reversed(path))
     return list(found)
-
-
-def _in_its_place(body: str, a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, str]) -> str | None:
-    """Return the one body of b that hangs where this one does, by such a joint, with its mass."""
-    free = [name for name in b.bodies if name not in pairs.values() and name not in a.bodies]
-    c = a.tree.get(body)
-    if c is None:
-        return free[0] if len(free) == 1 and free[0] not in b.tree else None
-    mass = inertia(a, body).mass
-    fits = [
-        name
-        for name in free
-        if (d := b.tree.get(name)) is not None
-        and d.parent == pairs.get(c.parent)
-        and type(moved_by(d.joint)) is type(moved_by(c.joint))
-        and abs(mass - inertia(b, name).mass) <= FITS * (mass + inertia(b, name).mass)
-    ]
-    named = [name for name in fits if b.tree[name].name == c.name]
-    return named[0] if len(named) == 1 else fits[0] if len(fits) == 1 else None
 
 
 def inertia(view: ComparedRobot, body: str) -> Inertia:
@@ -158,21 +128,27 @@ def chains(view: ComparedRobot, common: set[str]) -> dict[str, JointChain]:
     return found
 
 
-def compare_structure(a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, str]) -> list[Difference]:
+def common_bodies(a: ComparedRobot, b: ComparedRobot) -> set[str]:
+    """Return the names of the bodies both have, the world among them."""
+    return {WORLD, *a.bodies} & {WORLD, *b.bodies}
+
+
+def compare_structure(a: ComparedRobot, b: ComparedRobot) -> list[Difference]:
     """Return which bodies and joints are missing or have another name, in the order of the tree."""
-    found = [_missing(name, a, "b") for name in order(a) if name not in pairs]
-    found += [_missing(name, b, "a") for name in order(b) if name not in pairs.values()]
-    for name, other in pairs.items():
-        if name != other:
-            cause = "same place, joint and mass"
-            found.append(Difference("structure", name, "is called otherwise", name, other, cause))
-        mine, theirs = a.tree.get(name), b.tree.get(other)
-        if mine is not None and theirs is not None and mine.name != theirs.name and not is_fixed(mine):
+    found = [_missing(name, a, "b") for name in order(a) if name not in b.bodies]
+    found += [_missing(name, b, "a") for name in order(b) if name not in a.bodies]
+    for mine, theirs in joints_of_both(a, b):
+        if mine.name != theirs.name and not is_fixed(mine):
             found.append(Difference("structure", mine.name, "this joint is called otherwise", mine.name, theirs.name))
     mine, theirs = ({c.name for c in view.closures} for view in (a, b))
     for names, where in ((mine - theirs, "a"), (theirs - mine, "b")):
         found += [Difference("structure", name, f"closes a loop in {where} alone") for name in sorted(names)]
     return found
+
+
+def joints_of_both(a: ComparedRobot, b: ComparedRobot) -> list[tuple[Connection, Connection]]:
+    """Return the joints above each body that hangs on one in both robots."""
+    return [(a.tree[body], b.tree[body]) for body in order(a) if body in a.tree and body in b.tree]
 
 
 def _missing(name: str, view: ComparedRobot, where: str) -> Difference:

@@ -2,26 +2,27 @@
 
 If X_A(q) and X_B(q) lead from the parent to the child in the two robots, and T is where the frame of B's body is in
 that of A's, T_child = X_A(q)^-1 T_parent X_B(q) must be the same at all q. If it is the identity, all is equal; if it
-is another, the frame was moved, or the body was. If it changes with q, the joint is another, and which one is tried.
+is another, the frame was moved, or the body was. If it changes with q, the joint is another.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from cardan._algebra.spatial import SE3
-from cardan._reach.comparison.causes import Difference, turn
+from cardan._algebra.spatial import SE3, Matrix3
+from cardan._algebra.spatial.rotations import rotation_vector_from_matrix
+from cardan._reach.comparison.differences import Difference
 from cardan._reach.comparison.matching import JointChain, is_fixed, moved_by
 from cardan._robot.joints import Coupled, Joint, Mimic
 from cardan._robot.model import Connection
 
 Pose = np.ndarray  # A pose as a matrix, (4, 4)
 SAMPLES = 4
-_REVERSED = "the joint is reversed: the coordinate has the other sign"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,6 @@ class JointPlacing:
     offset: Pose
     difference: Difference | None = None
     note: str = ""
-    is_reversed: bool = False
 
 
 def compare_placing(mine: JointChain, theirs: JointChain, above: Pose, tolerance: float) -> JointPlacing:
@@ -44,8 +44,8 @@ def compare_placing(mine: JointChain, theirs: JointChain, above: Pose, tolerance
     else:
         offset = _by_poses(mine, theirs, above, tolerance)
         if offset is not None and a.nv == 1 and _is_reversed(mine, theirs, above):
-            difference = Difference("motion", name, "moves otherwise", cause=_REVERSED)
-            return JointPlacing(offset, difference, _other_kind(name, a, b), is_reversed=True)
+            difference = Difference("motion", name, "moves the other way")
+            return JointPlacing(offset, difference, _other_kind(name, a, b))
         if offset is not None:
             return JointPlacing(offset, note=_other_kind(name, a, b))
     return _explained(mine, theirs, above, name, tolerance)
@@ -122,14 +122,8 @@ def _explained(mine: JointChain, theirs: JointChain, above: Pose, name: str, tol
     kinds = type(moved_by(a)).__name__, type(moved_by(b)).__name__
     if kinds[0] != kinds[1] or a.nq != b.nq:
         return JointPlacing(np.eye(4), Difference("motion", name, "another kind of joint", *kinds))
-    loose = max(tolerance, 1e-7)  # hypotheses multiply and divide the numbers: rounding grows
-    if a.nq == a.nv == 1:
-        offset = _constant(lambda q: _offset(mine, theirs, above, q, (-q[0],)), [(0.0,), (0.1,), (0.7,)], loose)
-        if offset is not None:
-            difference = Difference("motion", name, "moves otherwise", cause=_REVERSED)
-            return JointPlacing(offset, difference, is_reversed=True)
     configurations = _configurations(a)
-    place = _constant(lambda q: above @ pose(theirs, q) @ inverse(pose(mine, q)), configurations, loose)
+    place = _constant(lambda q: above @ pose(theirs, q) @ inverse(pose(mine, q)), configurations, max(tolerance, 1e-7))
     if place is not None:
         at = inverse(pose(mine, configurations[0])) @ place @ pose(mine, configurations[0])
         cause = f"the joint{shift(np.eye(4), at)}, in its own axes"
@@ -168,7 +162,7 @@ def shift(X: Pose, Y: Pose, tolerance: float = 0.0) -> str:
     if np.abs(X - Y).max() <= tolerance * (1.0 + np.abs(Y[:3, 3]).max()):
         return ""
     between = inverse(X) @ Y
-    turned = turn(between[:3, :3])
+    turned = _turn(between[:3, :3])
     words = f" is turned {turned}" if turned else ""
     if np.abs(between[:3, 3]).max() > 1e-9:
         words += (" and" if words else " is") + " moved by " + _vector(between[:3, 3])
@@ -177,3 +171,13 @@ def shift(X: Pose, Y: Pose, tolerance: float = 0.0) -> str:
 
 def _vector(p: np.ndarray) -> str:
     return "(" + " ".join(f"{e + 0.0:.4g}" for e in np.where(np.abs(p) < 1e-12, 0.0, p)) + ") m"
+
+
+def _turn(R: np.ndarray) -> str:
+    """Return in words by how much a rotation turns, and about which axis; empty if it does not."""
+    phi = np.array(rotation_vector_from_matrix(Matrix3.of(R)), dtype=float)
+    angle = float(np.linalg.norm(phi))
+    if angle < 1e-7:
+        return ""
+    axis = " ".join(f"{e + 0.0:.4g}" for e in np.round(phi / angle, 9))
+    return f"by {math.degrees(angle):.4g} degrees about ({axis})"

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 
-from cardan._reach.comparison.causes import Difference
+from cardan._reach.comparison.differences import Difference
 from cardan._reach.comparison.matching import ComparedRobot
 from cardan._reach.comparison.motion import shift
 from cardan._robot.description import Mechanism
 from cardan._robot.joints import Coupled, Limits, Mimic
-from cardan._robot.model import WORLD, Connection
+from cardan._robot.model import Connection
 from cardan._robot.records import Material
 
 _PASSIVE = ("damping", "friction", "armature", "drive_stiffness", "drive_damping", "spring_stiffness", "spring_rest")
@@ -23,7 +23,7 @@ _LOOKS = ("rgba", "texture")
 _TOUCH = ("margin", "density", "surface_velocity")
 
 
-def of_joint(a: Connection, b: Connection, is_reversed: bool, tolerance: float) -> list[Difference]:
+def of_joint(a: Connection, b: Connection, tolerance: float) -> list[Difference]:
     found = []
     if bool(a.joint.primaries) != bool(b.joint.primaries):
         where = "a" if a.joint.primaries else "b"
@@ -39,25 +39,15 @@ def of_joint(a: Connection, b: Connection, is_reversed: bool, tolerance: float) 
         return found
     keys = [f"limits.{f.name}" for f in fields(Limits)] + list(_PASSIVE)
     for key in keys:
-        mine, theirs = _numbers(a, key, False), _numbers(b, key, is_reversed)
+        mine, theirs = _numbers(a, key), _numbers(b, key)
         if not _near(mine, theirs, tolerance):
             found.append(Difference("joint", a.name, key, _plain(mine), _plain(theirs)))
     return found
 
 
-_MIRRORED = {"lower": "upper", "velocity_lower": "velocity", "effort_lower": "effort"}
-_MIRRORED |= {other: name for name, other in _MIRRORED.items()}
-
-
-def _numbers(c: Connection, key: str, is_reversed: bool) -> tuple[float, ...]:
-    """Return numbers of a joint; of one whose coordinate has the other sign, as the other robot would state them."""
+def _numbers(c: Connection, key: str) -> tuple[float, ...]:
     name = key.removeprefix("limits.")
-    if name == key:
-        sign = -1.0 if is_reversed and key == "spring_rest" else 1.0
-        return tuple(sign * float(e) for e in getattr(c, key))
-    if is_reversed:
-        return tuple(-float(e) for e in getattr(c.limits, _MIRRORED[name]))
-    return tuple(map(float, getattr(c.limits, name)))
+    return tuple(map(float, getattr(c if name == key else c.limits, name)))
 
 
 def _plain(numbers: tuple[float, ...]) -> Any:
@@ -75,25 +65,19 @@ def _near(a: Any, b: Any, tolerance: float) -> bool:
 
 
 def compare_records(
-    a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
+    a: ComparedRobot, b: ComparedRobot, offsets: Mapping[str, np.ndarray], tolerance: float
 ) -> list[Difference]:
-    found = list(_frames(a, b, pairs, offsets, tolerance))
-    found += _shapes(a, b, pairs, offsets, tolerance)
-    hanging = [(a.tree[c].name, b.tree[d].name) for c, d in pairs.items() if c in a.tree and d in b.tree]
-    names = {**pairs, **dict(hanging)}
+    found = list(_frames(a, b, offsets, tolerance))
+    found += _shapes(a, b, offsets, tolerance)
     for kind in ("named_configurations", "groups", "actuators"):
-        mine, theirs = (_stated(view, kind) for view in (a, b))
-        mine = {name: _called(value, names) for name, value in mine.items()}
-        found += _by_name(kind, mine, theirs, tolerance)
-    contacts = [{frozenset(pair) for pair in view.thing.disabled_contacts} for view in (a, b)]
-    mine = {frozenset(pairs.get(name, name) for name in pair) for pair in contacts[0]}
-    for pair in sorted(mine ^ contacts[1], key=sorted):
+        found += _by_name(kind, _stated(a, kind), _stated(b, kind), tolerance)
+    mine, theirs = ({frozenset(pair) for pair in view.thing.disabled_contacts} for view in (a, b))
+    for pair in sorted(mine ^ theirs, key=sorted):
         where = "a" if pair in mine else "b"
         found.append(Difference("record", " / ".join(sorted(pair)), f"this contact is disabled in {where} alone"))
     surfaces = [{_contact(own): own for own in view.thing.contact_surfaces} for view in (a, b)]
-    called = {frozenset((pairs.get(x, x), y) for x, y in key): own for key, own in surfaces[0].items()}
-    for key in sorted(called.keys() | surfaces[1].keys(), key=sorted):
-        mine, theirs = called.get(key), surfaces[1].get(key)
+    for key in sorted(surfaces[0].keys() | surfaces[1].keys(), key=sorted):
+        mine, theirs = (own.get(key) for own in surfaces)
         if mine is None or theirs is None or (mine.material, mine.margin) != (theirs.material, theirs.margin):
             name = " / ".join(body for body, _ in sorted(key))
             found.append(Difference("record", name, "this contact has another surface of its own in a than in b"))
@@ -106,7 +90,7 @@ def _contact(own: Any) -> frozenset[tuple[str, str]]:
 
 
 def _frames(
-    a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
+    a: ComparedRobot, b: ComparedRobot, offsets: Mapping[str, np.ndarray], tolerance: float
 ) -> Iterator[Difference]:
     mine, theirs = ({frame.name: frame for frame in view.thing.frames} for view in (a, b))
     for name in [*mine, *(name for name in theirs if name not in mine)]:
@@ -116,7 +100,7 @@ def _frames(
         one, two = mine[name], theirs[name]
         if one.kind != two.kind:
             yield Difference("record", name, "this frame is of another kind", one.kind, two.kind)
-        if pairs.get(one.body, one.body) != two.body:
+        if one.body != two.body:
             yield Difference("record", name, "this frame is on another body", one.body, two.body)
             continue
         there = offsets.get(one.body, np.eye(4)) @ two.pose.matrix()
@@ -125,19 +109,19 @@ def _frames(
 
 
 def _shapes(
-    a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
+    a: ComparedRobot, b: ComparedRobot, offsets: Mapping[str, np.ndarray], tolerance: float
 ) -> Iterator[Difference]:
     mine, theirs = list(a.thing.shapes), list(b.thing.shapes)
     touching: dict[tuple[int, int, int, int], str] = {}
-    for body in dict.fromkeys([WORLD, *pairs]):
+    for body in offsets:
         for role in ("visual", "collision"):
             one = [shape for shape in mine if shape.body == body and shape.role == role]
-            two = [shape for shape in theirs if shape.body == pairs.get(body, body) and shape.role == role]
+            two = [shape for shape in theirs if shape.body == body and shape.role == role]
             if len(one) != len(two):
                 yield Difference("shape", body, f"number of {role} shapes", len(one), len(two))
                 continue
             for k, (s, t) in enumerate(zip(one, two, strict=True)):
-                yield from _shape(f"{body}, {role} {k}", s, t, offsets.get(body, np.eye(4)), tolerance)
+                yield from _shape(f"{body}, {role} {k}", s, t, offsets[body], tolerance)
                 if role == "collision":
                     touching.setdefault((s.group, s.mask, t.group, t.mask), f"{body}, {role} {k}")
     yield from _touching(touching)
@@ -193,15 +177,6 @@ def _stated(view: ComparedRobot, kind: str) -> dict[str, Any]:
         neutral = {c.name: tuple(map(float, c.joint.neutral())) for c in view.tree.values() if c.joint.nq}
         return {name: {**neutral, **given} for name, given in parts.items()}
     return dict(parts) if isinstance(parts, Mapping) else {part.name: part for part in parts}
-
-
-def _called(value: Any, names: Mapping[str, str]) -> Any:
-    """Return something that names bodies and joints with the second robot's names for them."""
-    if isinstance(value, Mapping):
-        return {names.get(key, key): entry for key, entry in value.items()}
-    lists = {key: getattr(value, key) for key in ("bodies", "joints") if hasattr(value, key)}
-    named = {key: tuple(names.get(e, e) for e in each) for key, each in lists.items()}
-    return replace(value, **named) if named else value
 
 
 def _by_name(kind: str, mine: Mapping[str, Any], theirs: Mapping[str, Any], tolerance: float) -> Iterator[Difference]:

@@ -1,16 +1,10 @@
-"""What a comparison found, and what explains it where frames do: another point, other axes, a turned frame."""
+"""What a comparison found."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-
-import numpy as np
-
-from cardan._algebra.spatial import Inertia, Matrix3
-from cardan._algebra.spatial.rotations import rotation_vector_from_matrix
 
 # Of differences: bodies and joints that are missing; how a joint moves; where the frame of a body is; mass, centre and
 # inertia; limits and passive properties; shapes; frames, configurations, groups, actuators; gravity; and what the
@@ -28,7 +22,7 @@ class Difference:
         what: what of it: `"mass"`, `"limits.lower"`, `"is missing in b"`.
         a: of the first, or None.
         b: of the second, or None.
-        cause: what explains it, where a frame, a joint or another body does.
+        cause: how something is turned or moved, and what that means.
 
     Examples:
         >>> cardan.comparison.Difference("joint", "knee", "limits.upper", 1.0, 2.0).what
@@ -98,45 +92,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, (tuple, list)) or hasattr(value, "tolist"):
         return "(" + ", ".join(_shown(e) for e in value) + ")"
     return "nothing" if value is None else str(value)
-
-
-# How well an explanation has to fit, relative to the numbers: descriptions are written with six digits or more.
-FITS = 1e-6
-
-
-def close(a: np.ndarray, b: np.ndarray) -> bool:
-    size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(b).max(initial=0.0)))
-    return bool(np.isfinite(size)) and bool(np.abs(a - b).max(initial=0.0) <= FITS * size)
-
-
-def of_inertia(a: Inertia, b: Inertia) -> str:
-    """Return why the inertia about the centre of mass differs: another point, or other axes."""
-    J, K = at_com(a), at_com(b)
-    shift_a, shift_b = point(a), point(b)
-    if shift_a.any() and close(K, J + shift_a):
-        return "b's is taken about the origin of the body frame, a's about the centre of mass"
-    if shift_b.any() and close(J, K + shift_b):
-        return "a's is taken about the origin of the body frame, b's about the centre of mass (or moved there twice)"
-    if close(np.sort(np.linalg.eigvalsh(J)), np.sort(np.linalg.eigvalsh(K))):
-        return "the same principal moments in other axes"
-    return ""
-
-
-def at_com(inertia: Inertia) -> np.ndarray:
-    return np.array([list(row) for row in inertia.inertia_at_com.matrix().rows()], dtype=float)
-
-
-def point(inertia: Inertia) -> np.ndarray:
-    """Return m (|c|^2 1 - c c^T): what the mass at its centre adds about the origin."""
-    c = np.array(tuple(inertia.com), dtype=float)
-    return float(inertia.mass) * (c @ c * np.eye(3) - np.outer(c, c))
-
-
-def turn(R: np.ndarray) -> str:
-    """Return in words by how much a rotation turns, and about which axis; empty if it does not."""
-    phi = np.array(rotation_vector_from_matrix(Matrix3.of(R)), dtype=float)
-    angle = float(np.linalg.norm(phi))
-    if angle < 1e-7:
-        return ""
-    axis = " ".join(f"{e + 0.0:.4g}" for e in np.round(phi / angle, 9))
-    return f"by {math.degrees(angle):.4g} degrees about ({axis})"
