@@ -1,4 +1,4 @@
-"""Functions of a robot as source code for other machines: one file of C, or a library with its headers and CMake."""
+"""Functions of a robot as source code for other machines: one file of C, or a library with its headers."""
 
 from cardan._algebra.lazy import imported_later as _later
 

@@ -1,4 +1,4 @@
-"""`cardan generate` and `cardan.generate`: libraries of functions, controllers and steps, in C, C++ and CMake."""
+"""`cardan generate` and `cardan.generate`: libraries of functions, controllers and steps, in C and C++."""
 
 import importlib.util
 import re
@@ -385,43 +385,6 @@ def test_nothing_is_allocated_and_nothing_static_changes(tmp_path, machine):
             assert not re.search(rf"\b{function[0]}\(", function[1])
 
 
-# --- CMake ---
-
-PROJECT = """cmake_minimum_required(VERSION 3.15)
-project(robot LANGUAGES C CXX)
-FIND
-add_executable(robot main.cpp)
-target_compile_features(robot PRIVATE cxx_std_17)
-target_link_libraries(robot PRIVATE arm::arm)
-"""
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("way", ["add_subdirectory", "find_package"])
-def test_a_project_finds_the_library_by_cmake(tmp_path, arm_library, way):
-    for tool in ("cmake", "g++"):
-        if shutil.which(tool) is None:
-            pytest.skip(f"needs {tool}")
-    (tmp_path / "main.cpp").write_text(CONSUMER)
-    find, options = f'add_subdirectory("{arm_library}" arm)', []
-    if way == "find_package":
-        build, installed = tmp_path / "build-arm", tmp_path / "installed"
-        cmake("-S", arm_library, "-B", build, f"-DCMAKE_INSTALL_PREFIX={installed}")
-        cmake("--build", build)
-        cmake("--install", build)
-        find, options = "find_package(arm CONFIG REQUIRED)", [f"-DCMAKE_PREFIX_PATH={installed}"]
-    (tmp_path / "CMakeLists.txt").write_text(PROJECT.replace("FIND", find))
-    cmake("-S", tmp_path, "-B", tmp_path / "build", *options)
-    cmake("--build", tmp_path / "build")
-    out = subprocess.run([str(tmp_path / "build" / "robot")], check=True, capture_output=True, text=True).stdout
-    assert len(out.split()) == 7 + 42 + 7 + 1
-
-
-def cmake(*arguments):
-    done = subprocess.run(["cmake", *map(str, arguments)], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 # --- wrong use ---
 
 BROKEN = {
@@ -507,7 +470,6 @@ def test_wrong_places_names_and_options(tmp_path, capsys):
         ([*mass, "-o", str(tmp_path / "int")], "no word of C"),
         ([*mass, "-o", str(tmp_path / "Math")], "would hide that of C"),
         ([*mass, "-o", str(tmp_path / "stddef.c")], "would hide that of C"),
-        ([*mass, "-o", str(tmp_path / "test")], "CMake gives that one a meaning"),
         ([*mass, "-o", str(tmp_path / "std")], "no word of C or C++"),
         ([*mass, "-o", str(tmp_path / "7up")], "letters, digits and _"),
         ([*mass, "-o", str(tmp_path / "no" / "lib")], "writable"),
@@ -557,4 +519,3 @@ def test_what_is_there_is_written_again(tmp_path):
     assert [f.name for f in written.functions] == ["lib_mass_matrix"]
     assert "float" in (place / "include" / "lib.h").read_text()
     assert (place / "notes.txt").read_text() == "mine"
-    assert "inverse_dynamics" not in (place / "CMakeLists.txt").read_text()

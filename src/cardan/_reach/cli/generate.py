@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         say(f"  stack, at most: {function.memory}")
     if len(written.files) > 2:
         library = Path(args.output).name
-        say(f"C in src/, include/{library}.h, for C++17 include/{library}.hpp; CMake target {library}::{library}")
+        say(f"C in src/, include/{library}.h, for C++17 include/{library}.hpp")
     return 0
 
 

@@ -29,7 +29,7 @@ COMMANDS = {
     "joints": "the joint types; `verify` for one of your own",
     "dynamics": "torques, energies and poses along a trajectory",
     "simulate": "what a robot does over time, in one world or many",
-    "generate": "functions, controllers and simulation steps of a robot as C99, with a C++17 header and CMake",
+    "generate": "functions, controllers and simulation steps of a robot as C99, with a C++17 header",
     "compile": "compile functions of a robot now, so that later processes do not",
     "bench": "how fast the functions of a robot are on this machine",
     "view": "show a robot in the browser, move it, drag it, play a trajectory",

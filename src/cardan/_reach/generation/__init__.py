@@ -1,4 +1,4 @@
-"""Functions of a robot as source code for other machines: one file of C, or a library with its headers and CMake."""
+"""Functions of a robot as source code for other machines: one file of C, or a library with its headers."""
 
 from cardan._reach.generation.library import Generated, function_in, generate, step_of
 

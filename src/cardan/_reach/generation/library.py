@@ -1,4 +1,4 @@
-"""Functions of a robot as files: a source and header of C, or a library with headers for C and C++, and CMake."""
+"""Functions of a robot as files: a source and header of C, or a library with headers for C and C++."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ from cardan._algebra.errors import (
 from cardan._compiler.program import Program
 from cardan._compiler.runtime.staging import write_whole
 from cardan._compiler.targets.c import HEADERS, RESERVED, CFunction, c_function, c_header, c_source, check_name
-from cardan._compiler.targets.cmake import RESERVED_TARGETS, cmake_config, cmake_lists
 from cardan._compiler.targets.cpp_header import CppFunction, CppJoint, Sizes, cpp_header
 from cardan._dynamics.algorithms.drives import is_driven
 from cardan._dynamics.call.function import Function, function
@@ -78,7 +77,7 @@ def generate(
             `functools.partial(cardan.jacobian, frame="tool")`; a solver stands for its step (`generation.step_of`).
         model: the robot.
         output: `"arm.c"` for one function of the file's name in `arm.c` and `arm.h`; or a folder, `"arm"`, for a
-            library: C in `src/`, `arm.h` and, for C++17, `arm.hpp` in `include/`, and a CMake package around them.
+            library: C in `src/`, `arm.h` and, for C++17, `arm.hpp` in `include/`.
         single: whether to compute in float instead of double.
         workspace: where values wait that long programs hand from one part to the next: on the stack, or in an array
             that the caller gives as the last argument, of a size the header says.
@@ -97,8 +96,8 @@ def generate(
         >>> laws = {"torques": cardan.inverse_dynamics, "tool": partial(cardan.jacobian, frame="tool")}
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     written = cardan.generate(laws, arm, f"{folder}/arm_dynamics", single=True)
-        >>> sorted(file.name for file in written.files)[:3]
-        ['CMakeLists.txt', 'arm_dynamics.h', 'arm_dynamics.hpp']
+        >>> sorted(file.name for file in written.files)[:2]
+        ['arm_dynamics.h', 'arm_dynamics.hpp']
         >>> print(written.functions[0].work)
         306 operations: 119 additions, 175 multiplications, 6 sin, 6 cos
     """
@@ -202,8 +201,6 @@ def _check_place(place: Path, chosen: Mapping[str, One]) -> None:
 
 
 def _check_library(library: str, names: Iterable[str]) -> None:
-    if library in RESERVED_TARGETS:
-        raise ParameterError("output folder", got=library, expected="another name: CMake gives that one a meaning")
     for name in names:
         check_name(name)
     taken: dict[str, str] = {}  # names of macros are written in capitals, batches end in _batch: those may meet
@@ -229,8 +226,6 @@ def _package(place: Path, named: list[Named], make: Make, model: Model) -> tuple
     sizes = f"#define {library.upper()}_NQ {model.nq}\n#define {library.upper()}_NV {model.nv}\n"
     cpp = [CppFunction(name, function) for (name, *_), function in zip(named, made, strict=True)]
     files = {
-        place / "CMakeLists.txt": cmake_lists(library, [f"src/{f.name}.c" for f in made]),
-        place / "cmake" / f"{library}Config.cmake": cmake_config(library),
         place / "include" / f"{library}.h": c_header(made, library, text, constants=sizes),
         place / "include" / f"{library}.hpp": cpp_header(cpp, library, Sizes(model.nq, model.nv, _joints(model)), text),
     }
