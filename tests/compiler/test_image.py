@@ -197,27 +197,19 @@ def test_an_image_is_read_as_it_was_written():
     assert Image.from_bytes(image.to_bytes()) == image
 
 
-OTHERS = [("aarch64-unknown-linux-gnu", "cortex-a72", "double"), ("aarch64-unknown-linux-gnu", "cortex-a72", "float")]
-OTHERS += [("x86_64-linux-gnu", "haswell", "double"), ("x86_64-linux-gnu", "haswell", "float")]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("triple", "cpu", "scalar"), represented(OTHERS, by=[OTHERS[0]].count))
-def test_images_for_other_processors_can_be_made(triple, cpu, scalar):
-    """Every reference within them is of a kind that is known; that they run was tried in an emulator."""
+@pytest.mark.parametrize("scalar", ["double", "float"])
+def test_images_for_other_processors_can_be_made(scalar):
+    """Every reference within them is of a kind that is known."""
     from cardan._compiler.targets.llvm.elf import flatten
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    try:
-        target = llvm.Target.from_triple(triple)
-    except RuntimeError:
-        pytest.skip(f"this LLVM has no {triple}")
-    machine = target.create_target_machine(cpu=cpu, opt=2, reloc="pic", codemodel="small")
-    size = 16 if triple.startswith("aarch64") else 32
-    lanes = Lanes(size // (8 if scalar == "double" else 4), scalar)
+    target = llvm.Target.from_triple("x86_64-linux-gnu")
+    machine = target.create_target_machine(cpu="haswell", opt=2, reloc="pic", codemodel="small")
+    lanes = Lanes(32 // (8 if scalar == "double" else 4), scalar)
     for build in PROGRAMS.values():
         module = llvm.parse_assembly(llvm_text(build(), lanes), context=llvm.create_context())
-        module.triple = triple
+        module.triple = "x86_64-linux-gnu"
         code, entry = flatten(machine.emit_object(module), "evaluate")
         assert 0 <= entry < len(code)

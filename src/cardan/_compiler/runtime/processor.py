@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import platform
 import sys
 
 _SYSTEM = "/sys/devices/system/cpu/"
@@ -13,7 +12,7 @@ _FMA, _AVX512 = "008C", ("0130", "0131")  # the kernel's numbers, in words of 32
 
 @functools.cache
 def description() -> str | None:
-    """Return a text that differs between processors that run different code; None where the system has none.
+    """Return a text that differs between x86 processors that run different code; None where the system has none.
 
     Linux's has maker, family, model and every feature of the instruction set that the system allows. (It reads
     quickly everywhere; `/proc/cpuinfo` takes 10 ms on some kernels, as it measures frequencies.)
@@ -23,24 +22,21 @@ def description() -> str | None:
     try:
         with open(_SYSTEM + "modalias") as file:
             features = file.read().strip()
-        if features.startswith(_X86):
-            return features
-        with open(_SYSTEM + "cpu0/regs/identification/midr_el1") as file:
-            return f"{platform.machine()} {file.read().strip()} {features}"
     except OSError:
         return None
+    return features if features.startswith(_X86) else None
 
 
 def has_multiply_add() -> bool | None:
     """Return whether the processor multiplies and adds as one instruction; None if the system does not say."""
     known = description()
-    return None if known is None else not known.startswith(_X86) or _FMA in _features(known)
+    return None if known is None else _FMA in _features(known)
 
 
 def has_vectors_of_64_bytes() -> bool | None:
     """Return whether the processor computes on vectors of 64 bytes; None if the system does not say."""
     known = description()
-    return None if known is None else known.startswith(_X86) and _features(known).issuperset(_AVX512)
+    return None if known is None else _features(known).issuperset(_AVX512)
 
 
 def _features(known: str) -> set[str]:

@@ -1,8 +1,8 @@
 """A function's machine code as it is kept on disk, and in memory: an image that needs no linker.
 
 The image is position independent and refers to nothing outside, so loading it is: memory, a copy, and the right to
-execute instead of to write. Where object files have another format than ELF (macOS, Windows), LLVM's linker loads the
-object file instead; `store.load` is the one place that knows.
+execute instead of to write. Elsewhere than on x86-64 with Linux, LLVM's linker loads the object file instead;
+`store.load` is the one place that knows.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import ctypes
 import functools
 import mmap
 import os
+import platform
 import struct
 import sys
 import threading
@@ -87,4 +88,4 @@ def workspace(size: int) -> tuple[np.ndarray, int]:
 
 
 def has_flat_images() -> bool:
-    return sys.platform.startswith("linux")
+    return sys.platform.startswith("linux") and platform.machine() == "x86_64"
