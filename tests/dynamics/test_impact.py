@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.errors import MechanismError
+from cardan.errors import MechanismError, ParameterError
 from cardan.joints import FreeFlyer, Spherical
 from test_constrained_derivatives import MECHANISMS, assert_close, bordered, closed_state, differences, independent_rows
 
@@ -70,8 +70,43 @@ def test_batches_and_single_precision_and_a_model_without_loops():
     single = cardan.impact(model, q.astype(np.float32), v.astype(np.float32)).velocities
     assert single.dtype == np.float32
     assert_close(single, one.velocities, 1e-5)
-    after, impulses = cardan.impact(model, q, v, [-0.1, 0.0, 1.0, 1.5, np.nan])
-    assert np.isnan(after).all(axis=-1).tolist() == [True, False, False, True, True]
-    assert np.isnan(impulses).any(axis=(-1, -2)).tolist() == [True, False, False, True, True]
     with pytest.raises(MechanismError, match="closes a loop"):
         cardan.impact(model.spanning_tree(), q, v)
+
+
+@pytest.mark.parametrize("e", [-0.1, 1.0 + 1e-6, 2, np.nan, np.inf])
+def test_a_restitution_that_is_none_is_refused_at_every_call(e):
+    model, q, v, _ = state_of("four_bar")
+    by_v = cardan.derivative(cardan.impact, "v")
+    bound, packed = cardan.impact.bind(model, "restitution"), cardan.impact.bind_packed(model, "restitution")
+    said = r"impact: restitution: got .*expected a number from 0 to 1"
+    for good in (0.0, 1.0, 1, np.float32(0.5)):  # whatever fast path there is, is there now
+        assert np.isfinite(cardan.impact(model, q, v, good).velocities).all()
+        bound(q, v, good), packed(q, v, good), by_v(model, q, v, good)
+    for wrong in (e, np.float64(e), np.asarray(e)):
+        for call in (cardan.impact, cardan.impact.on("numpy")):
+            with pytest.raises(ParameterError, match=said):
+                call(model, q, v, wrong)
+            with pytest.raises(ParameterError, match=said):
+                call(model, q, v, restitution=wrong)
+        for call in (bound, packed):
+            with pytest.raises(ParameterError, match=said):
+                call(q, v, wrong)
+        with pytest.raises(ParameterError, match="restitution"):
+            by_v(model, q, v, wrong)
+    many = np.full((2, 3), 0.5)
+    many[1, 2] = e
+    for dtype in (np.float64, np.float32):
+        with pytest.raises(ParameterError, match=r"impact: restitution\[1, 2\]"):
+            cardan.impact(model, q.astype(dtype), v.astype(dtype), many.astype(dtype))
+
+
+def test_a_restitution_that_is_none_is_nan_in_a_program():
+    model, q, v, _ = state_of("four_bar")
+
+    @cardan.function(shapes={"e": ()})
+    def inner(model, q, v, e):
+        return cardan.impact(model, q, v, e).velocities
+
+    after = inner(model, q, v, [-0.1, 0.0, 1.0, 1.5, np.nan])
+    assert np.isnan(after).all(axis=-1).tolist() == [True, False, False, True, True]

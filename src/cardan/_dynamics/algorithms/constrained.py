@@ -143,7 +143,7 @@ class Impact(NamedTuple, Generic[Coordinates, Wrenches]):
     impulses: Wrenches
 
 
-@public(result=Impact[Reals, Reals], shapes={"restitution": ()}, simplified=True)
+@public(result=Impact[Reals, Reals], shapes={"restitution": ()}, simplified=True, bounds={"restitution": (0.0, 1.0)})
 def impact(
     model: Model, q: ArrayLike, v: ArrayLike, restitution: ArrayLike | None = None
 ) -> Impact[list[Scalar], list[Force]]:
@@ -156,10 +156,12 @@ def impact(
     Args:
         q: configurations [rad, m], shape (..., nq), with the loops closed.
         v: velocities just before [rad/s, m/s], shape (..., nv); they need not keep the loops closed.
-        restitution: e [-], shape (...), from 0 (the loops stay closed) to 1; 0 by default. For others all is NaN.
+        restitution: e [-], shape (...), from 0 (the loops stay closed) to 1; 0 by default. For others all is NaN
+            where a program is called without its checks: as C, in JAX.
 
     Raises:
         MechanismError: if the model has no loops.
+        ParameterError: for a restitution that is none, with the row.
 
     Examples:
         >>> linkage = cardan.robots.four_bar().model()
@@ -172,7 +174,7 @@ def impact(
     """
     with_loops(model, "impact")
     e: Scalar = 0.0
-    if restitution is not None:  # a call returns numbers: what cannot be is said by NaN
+    if restitution is not None:  # without the checks of a call, what cannot be is said by NaN
         e = where(absolute(restitution - 0.5) <= 0.5, restitution, math.nan)
     closed = Closed(model, q)
     check_no_accelerations("impact", closed.moving)

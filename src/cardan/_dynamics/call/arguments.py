@@ -256,6 +256,16 @@ def check_configuration(where: str, name: str, q: np.ndarray, parts: Iterable[tu
             raise ConfigurationError(where, name, start, stop, rows.tolist() if len(q) > 1 else ())
 
 
+def check_within(where: str, name: str, array: np.ndarray, bounds: tuple[float, float], batch: Sequence[int]) -> None:
+    """Raise `ParameterError`, naming the first row with an entry that is not within bounds; the batch was flattened."""
+    least, most = bounds
+    found = np.argwhere(~((array >= least) & (array <= most)))
+    if len(found):
+        row = [int(k) for k in np.unravel_index(found[0, 0], batch)] if batch else ""
+        what, got = f"{where}: {name}{row}", float(array[tuple(found[0])])
+        raise ParameterError(what, got=got, expected=f"a number from {least:g} to {most:g}")
+
+
 def check_core(where: str, name: str, shape: tuple[int, ...], core: tuple[int, ...]) -> None:
     """Raise `ShapeError` unless the shape of an array, of any library, ends in its core shape."""
     check_shape_of(where, name, shape, (..., *core))

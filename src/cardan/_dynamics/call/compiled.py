@@ -246,7 +246,7 @@ class Bound:
         if any(isinstance(a, type(model)) for a in arrays):
             raise TypeError(f"{self._name} takes {self._misfit(arrays, {})}")
         batch = checked_batch(self._name, dict(zip(self._cores, arrays, strict=True)), self._cores)
-        function.interface.check_configurations(model, batch)
+        function.interface.check_values(model, batch)
         given = self._compiled.new_results(batch, self._packed) if out is None else self._checked_out(out, batch)
         apart = out is None or not any(np.may_share_memory(a, b) for a in given for b in batch.arrays)
         results = given if apart else self._compiled.new_results(batch, self._packed)
@@ -340,7 +340,9 @@ def bound(
     cores, parts = plain._cores.values(), function.interface.unit_parts(model, names)
     again, compiled = SecondTry(cores, functools.partial(Bound.__call__, plain), plain._complete), plain._compiled
     fast_path = (
-        None if function.checked else compiled.fast_path(function.name, again, parts, function.threads, packed=packed)
+        None
+        if function.checked or function.interface.has_bounds(names)
+        else compiled.fast_path(function.name, again, parts, function.threads, packed=packed)
     )
     if fast_path is None:
         return plain

@@ -60,6 +60,8 @@ class Function(Generic[P, R]):
         returns: core shape of the result, where it is known.
         options: names of arguments that are options even where they are floats.
         simplified: whether the result depends on joint coordinates alone, not on where the bodies' frames are.
+        bounds: least and greatest entry of some array arguments. Calls on arrays that give these are checked, and take
+            the slow path: tens of microseconds.
         target: where it runs, `"llvm"`, `"numpy"` or `"cuda"`; by default where its arrays are: for those of NumPy,
             CARDAN_TARGET, or native code.
         threads: over how many threads a large batch is split; by default what `set_num_threads` says.
@@ -106,6 +108,7 @@ class Function(Generic[P, R]):
         *,
         options: Sequence[str] = (),
         simplified: bool = False,
+        bounds: Mapping[str, tuple[float, float]] | None = None,
         target: str | None = None,
         threads: int | None = None,
         checked: bool | None = None,
@@ -113,7 +116,9 @@ class Function(Generic[P, R]):
         if not isinstance(kernel, Source):
             functools.update_wrapper(self, kernel)
             name = getattr(kernel, "__name__", "function")
-            interface = Signature(name, inspect.signature(kernel), dict(shapes or {}), tuple(options))
+            interface = Signature(
+                name, inspect.signature(kernel), dict(shapes or {}), tuple(options), dict(bounds or {})
+            )
             kernel = Kernel(kernel, interface, returns, simplified)
         self.made_from: Source = kernel
         self.interface: Signature = kernel.signature  # its arguments
@@ -160,7 +165,7 @@ class Function(Generic[P, R]):
             symbols = {n: symbolic_array(self.name, n, value, cores[n]) for n, value in arrays.items()}
             return self.made_from.inline(model, symbols, options)
         batch = checked_batch(self.name, arrays, cores)
-        self.interface.check_configurations(model, batch)
+        self.interface.check_values(model, batch)
         compiled = self.compiled(model, tuple(arrays), options)
         results = compiled.new_results(batch)
         compiled.write(self.name, batch, results, self.threads, self.checked)

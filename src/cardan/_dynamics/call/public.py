@@ -82,6 +82,7 @@ def public(
     shapes: Mapping[str, Shape] | None = None,
     options: Sequence[str] = (),
     simplified: bool = False,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
 ) -> Callable[[Callable[Concatenate[Model, P], OfScalars]], Public[P, Result, OfScalars]]: ...
 @overload
 def public(
@@ -97,7 +98,7 @@ def public(page: Callable[..., Any] | None = None, /, *, result: Any = None, **d
     Args:
         page: `page(model, q, v, ...)`, over scalars.
         result: what users get, where that is not one array: a named tuple of `Reals`.
-        declared: shapes, returns, options and simplified, as for `cardan.function`.
+        declared: shapes, returns, options, simplified and bounds, as for `cardan.function`.
     """
 
     def made(page: Callable[..., Any]) -> Public[..., Any, Any]:

@@ -29,7 +29,7 @@ class Repeated(OfProgram):
         self.of, self.count = of, whole(f"{of.name}.repeated: count", count, 1, MOST)
         self.carry = checked_carry(carry, of.name)
         inner = of.interface
-        self.signature = Signature(f"{of.name}_repeated", inner.parameters, inner.declared, inner.fixed)
+        self.signature = Signature(f"{of.name}_repeated", inner.parameters, inner.declared, inner.fixed, inner.bounds)
         self.returns = of.made_from.returns
 
     def traced(self, model: Model, names: tuple[str, ...], options: Options, order: int = 0) -> Traced:

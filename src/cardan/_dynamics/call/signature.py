@@ -24,6 +24,7 @@ from cardan._dynamics.call.arguments import (
     Shape,
     check_configuration,
     check_shape,
+    check_within,
     core_shape,
     is_symbolic,
     meant_argument,
@@ -43,6 +44,8 @@ class Signature(ByFields):
     # core shapes of arrays beyond the names every function knows
     declared: Mapping[str, Shape] = field(default_factory=dict)
     fixed: tuple[str, ...] = ()  # names of arguments that are options even where they are floats
+    # least and greatest entry of arrays that have such: calls that give these take no fast path
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     shapes: dict[str, Shape] = field(init=False)  # core shapes of the arrays, in the order of the parameters
     # names of the other arguments: options, or numbers where a float is given
     open: tuple[str, ...] = field(init=False)
@@ -53,7 +56,7 @@ class Signature(ByFields):
     def __post_init__(self) -> None:
         self._check_parameters()
         rest = self.arguments
-        for what, given in (("shapes", self.declared), ("options", self.fixed)):
+        for what, given in (("shapes", self.declared), ("options", self.fixed), ("bounds", self.bounds)):
             unknown = [n for n in given if n not in rest]
             if unknown:
                 expected = f"names among its arguments {list(rest)}"
@@ -183,11 +186,20 @@ class Signature(ByFields):
             raise ParameterError(f"{self.name}: inputs of the model", got=got, expected=expected, hint=hint)
         return {n: given[n] for n in model.inputs}
 
-    def check_configurations(self, model: Model, batch: Batch) -> None:
-        """Raise `ConfigurationError` where a configuration has a quaternion of norm 0, which would give NaN."""
+    def check_values(self, model: Model, batch: Batch) -> None:
+        """Raise for numbers that would give NaN.
+
+        `ConfigurationError` is for a quaternion of norm 0, `ParameterError` for an entry out of its bounds.
+        """
         for name, array in zip(batch.names, batch.arrays, strict=True):
             if self._is_configuration(name):
                 check_configuration(self.name, name, array, model.unit_parts)
+            if name in self.bounds:
+                check_within(self.name, name, array, self.bounds[name], batch.shape)
+
+    def has_bounds(self, names: Iterable[str]) -> bool:
+        """Return whether some of the arguments have bounds."""
+        return not self.bounds.keys().isdisjoint(names)
 
     def _is_configuration(self, name: str) -> bool:
         return self.shapes.get(name) == ("nq",) and name != "qdot"  # a rate of change may well be 0

@@ -118,9 +118,9 @@ class CallSites:
         sites = self.models.setdefault(model, {})
         site = sites.setdefault((count, *kwargs), _Site(marked, self._glance(marked, values), {}, {}))
         key = self._key(site, values)
-        if key is None or key in site.ways:
-            return
         names = [a.name for a in compiled.inputs]
+        if key is None or key in site.ways or signature.has_bounds(names):
+            return
         left_out = [n for n in names if n not in at]
         at |= {n: len(values) + k for k, n in enumerate(left_out)}
         places = [at[n] for n in names]

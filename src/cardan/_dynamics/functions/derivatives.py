@@ -294,7 +294,7 @@ class _Transformed(OfProgram):
         inner = of.interface
         further = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in self.extra]
         parameters = inspect.Signature([*inner.parameters.parameters.values(), *further])
-        self.signature = Signature(name, parameters, {**inner.declared, **self.extra}, inner.fixed)
+        self.signature = Signature(name, parameters, {**inner.declared, **self.extra}, inner.fixed, inner.bounds)
 
     def traced(self, model: Model, names: tuple[str, ...], options: Options, order: int = 0) -> Traced:
         for wrt in self.wrt:
