@@ -152,7 +152,13 @@ with imported_later(globals()):
     from cardan._dynamics.algorithms.transmitted import joint_wrenches
     from cardan._dynamics.call.function import Function, function
     from cardan._dynamics.coordinates import conventions, converter, representation
-    from cardan._dynamics.functions.assembly import assemble, loop_rank, mobility, project_velocity
+    from cardan._dynamics.functions.assembly import (
+        assemble,
+        assemble_derivatives,
+        loop_rank,
+        mobility,
+        project_velocity,
+    )
     from cardan._dynamics.functions.clusters import clustered
     from cardan._dynamics.functions.constrained_derivatives import (
         constrained_forward_dynamics_derivatives,
@@ -180,7 +186,7 @@ with imported_later(globals()):
     from cardan._dynamics.functions.packing import packed_indices
     from cardan._motion.simulation import Control, State, World, WorldBuilder, raycast
     from cardan._motion.simulation.clearance import clearance, clearance_jacobian, is_free
-    from cardan._motion.tasks import inverse_kinematics, solve_ik
+    from cardan._motion.tasks import inverse_kinematics, inverse_kinematics_derivatives, solve_ik
     from cardan._reach.comparison import compare
     from cardan._reach.formats import (
         from_json,
@@ -230,9 +236,9 @@ __all__ = [  # noqa: RUF022 -- by subject
     "integrate", "difference", "interpolate", "distance", "is_same_configuration", "normalize", "principal_value",
     "limit_coordinates", "velocity_to_configuration_derivative", "configuration_derivative_to_velocity",
     # inverse kinematics
-    "inverse_kinematics", "solve_ik", "tasks",
+    "inverse_kinematics", "inverse_kinematics_derivatives", "solve_ik", "tasks",
     # closed loops
-    "assemble", "clustered", "project_velocity", "mobility", "loop_rank", "loop_residual",
+    "assemble", "assemble_derivatives", "clustered", "project_velocity", "mobility", "loop_rank", "loop_residual",
     "loop_jacobian", "loop_bias", "loop_multipliers", "constrained_forward_dynamics", "constrained_inverse_dynamics",
     "constrained_forward_dynamics_derivatives", "constrained_inverse_dynamics_derivatives", "impact",
     # derivatives

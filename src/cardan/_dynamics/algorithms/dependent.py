@@ -125,12 +125,17 @@ def lengths(model: Model) -> list[float]:
 
 def in_unit(model: Model, found: Sequence[Rowed]) -> tuple[Rows, list[Any]]:
     """Return the rows K of all loops and their residuals, in units of length and of coordinates."""
-    unit, of_v = unit_of_length(model), lengths(model)
-    rows = [size for loop in found for size in _units(loop, unit, of_v)]
+    of_v, rows = lengths(model), units_of_rows(model, found)
     K = [row for loop in found for row in loop.K]
     r = [e for loop in found for e in loop.residual]
     scaled = [[e * (size / own) for e, size in zip(row, of_v, strict=True)] for row, own in zip(K, rows, strict=True)]
     return scaled, [e * (1.0 / own) for e, own in zip(r, rows, strict=True)]
+
+
+def units_of_rows(model: Model, found: Sequence[Rowed]) -> list[float]:
+    """Return the unit of every row of all loops."""
+    unit, of_v = unit_of_length(model), lengths(model)
+    return [size for loop in found for size in _units(loop, unit, of_v)]
 
 
 def _units(loop: Rowed, unit: float, of_v: Sequence[float]) -> list[float]:

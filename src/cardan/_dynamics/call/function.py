@@ -60,8 +60,8 @@ class Function(Generic[P, R]):
         returns: core shape of the result, where it is known.
         options: names of arguments that are options even where they are floats.
         simplified: whether the result depends on joint coordinates alone, not on where the bodies' frames are.
-        bounds: least and greatest entry of some array arguments. Calls on arrays that give these are checked, and take
-            the slow path: tens of microseconds.
+        bounds: least and greatest entry of some array arguments, in their units, such as [-]. Calls on arrays that give
+            these are checked, and take the slow path: tens of microseconds.
         target: where it runs, `"llvm"`, `"numpy"` or `"cuda"`; by default where its arrays are: for those of NumPy,
             CARDAN_TARGET, or native code.
         threads: over how many threads a large batch is split; by default what `set_num_threads` says.

@@ -11,12 +11,14 @@ Levenberg-Marquardt method without nonsingularity assumption (2005).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.errors import AssemblyError, ParameterError
 from cardan._dynamics.algorithms.configuration import integrate
+from cardan._dynamics.algorithms.dependent import closed_configurations, lengths, units_of_rows
 from cardan._dynamics.algorithms.loops import (
     constraints,
     joint_coordinates,
@@ -28,11 +30,11 @@ from cardan._dynamics.call.arguments import checked_batch
 from cardan._dynamics.call.function import function
 from cardan._dynamics.call.signature import check_model
 from cardan._dynamics.functions.derivatives import derivative
+from cardan._dynamics.functions.solutions import DEPENDENT, Equations
 from cardan._robot.model import Model
 
 STARTS = 32
 DAMPING = (1e-14, 1e-2, 1e12)  # least, first, largest, relative to the largest singular value squared
-DEPENDENT = 1e-8  # constraints whose singular value is below this, relative to the largest, depend on the others
 
 _residual_by_q = derivative(loop_residual, "q")
 
@@ -94,6 +96,74 @@ def assemble(
     best = int(np.argmax(_size(r) <= tolerance)) if (_size(r) <= tolerance).any() else int(np.argmin(_size(r)))
     _check(model, "configuration", r[[best]], tolerance, ())
     return q[best]
+
+
+def assemble_derivatives(model: Model, q: Any, fixed: Sequence[str] = (), *, tolerance: float = 1e-9) -> np.ndarray:
+    """Return the derivative of a closed configuration by the one that it is nearest to, along tangents.
+
+    `assemble` returns a configuration near q0, and more than one is. What is differentiated is the nearest of all that
+    have the coordinates of `fixed` as q0 has them: it has the least sum of squares of difference(q0, q). If the fixed
+    coordinates determine all others, that is the derivative by these. No iteration is differentiated.
+
+    Args:
+        model: a robot with closed loops.
+        q: configurations [rad, m], shape (..., nq), with the loops closed, which `assemble` returns for q0 = q.
+        fixed: names of joints that keep their coordinates in q0.
+        tolerance: largest accepted entry of `loop_residual` at q [m, rad].
+
+    Returns:
+        dq/dq0 [rad, m for one of these], shape (..., nv, nv). If nothing is fixed, it is 1 along motions that keep the
+        loops closed.
+
+    Raises:
+        AssemblyError: for configurations that are not closed.
+        ParameterError: for a configuration where the loops are singular, or with `fixed` at a toggle of theirs.
+        UnknownNameError, MechanismError: for a joint of `fixed` that does not exist, or closes a loop; if there are no
+            loops.
+
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> q = cardan.assemble(linkage)
+        >>> by_crank = cardan.assemble_derivatives(linkage, q, fixed=("crank_joint",))[:, 0]
+        >>> bool(np.abs(cardan.loop_jacobian(linkage, q) @ by_crank).max() < 1e-12), float(by_crank[0])
+        (True, 1.0)
+    """
+    where = "assemble_derivatives"
+    with_loops(model, where)
+    free = _free(model, fixed)
+    batch = checked_batch(where, {"q": q}, {"q": (model.nq,)})
+    states = batch.arrays[0].astype(float)
+    _check(model, "configuration", loop_residual(model, states), tolerance, batch.shape)
+    loops = closed_loops(model, states)
+    left = f" Of these, {', '.join(map(repr, fixed))} are fixed." if fixed else ""
+    why = f"The loops are singular there: {loops.rank} of their rows are independent nearby.{left}"
+    sizes = np.array(lengths(model))
+    equations = Equations(where, states, batch.shape, loops.J, free, loops.units, sizes, loops.rank, lambda _: why)
+    return equations.changes()[0].reshape(*batch.shape, model.nv, model.nv)
+
+
+class ClosedLoops(NamedTuple):
+    """The equations of loops to differentiate: see `Equations`."""
+
+    J: np.ndarray
+    units: np.ndarray
+    rank: int
+
+
+def closed_loops(model: Model, q: np.ndarray) -> ClosedLoops:
+    """Return the equations of closed configurations, shape (n, nq), with their rank where others are closed."""
+    units = np.array(units_of_rows(model, constraints(model, model.neutral().tolist())))
+    rank = _ranks.get(model)
+    if rank is None:
+        places = np.array(closed_configurations(model) or q[:1])
+        scaled = _residual_by_q(model, places) / units[:, None] * lengths(model)
+        s = np.linalg.svd(scaled, compute_uv=False)
+        independent = s > DEPENDENT * s.max(axis=-1, keepdims=True, initial=0.0)
+        rank = _ranks.setdefault(model, int(independent.sum(axis=-1).max()))
+    return ClosedLoops(_residual_by_q(model, q), units, rank)
+
+
+_ranks: ByIdentity[Model, int] = ByIdentity()
 
 
 def project_velocity(model: Model, q: Any, v: Any, fixed: Sequence[str] = (), *, tolerance: float = 1e-9) -> np.ndarray:

@@ -151,7 +151,7 @@ def inverse_kinematics(
     check_model_without_inputs(WHERE, model)
     restarts, seed = whole(f"{WHERE}: restarts", restarts, 0), whole(f"{WHERE}: seed", seed, 0)
     tolerance = positive(f"{WHERE}: tolerance", tolerance, "m, rad")
-    stack = Stack(model, _asked(model, tasks, frame, target), WHERE)
+    stack = Stack(model, asked_tasks(WHERE, model, tasks, frame, target), WHERE)
     starts = starts_of(model, restarts, seed)
     start = starts[0]
     if q0 is not None:
@@ -175,12 +175,12 @@ def inverse_kinematics(
     return InverseKinematics(*(a.reshape((*batch, *a.shape[1:]))[()] for a in arrays))
 
 
-def _asked(model: Model, tasks: Any, frame: Any, target: Any) -> Sequence[Task]:
+def asked_tasks(where: str, model: Model, tasks: Any, frame: Any, target: Any) -> Sequence[Task]:
     """Return the tasks: those given, or the pose of a frame, and that the loops are closed."""
     if (tasks is None) == (frame is None) or (frame is None and target is not None):
         got = ", ".join(n for n, v in (("tasks", tasks), ("frame", frame), ("target", target)) if v is not None)
-        raise ParameterError(f"what is asked of {WHERE}", got=got or "nothing", expected="tasks, or frame= and target=")
-    given = checked_tasks(WHERE, FramePose(frame, target) if frame is not None else tasks)
+        raise ParameterError(f"what is asked of {where}", got=got or "nothing", expected="tasks, or frame= and target=")
+    given = checked_tasks(where, FramePose(frame, target) if frame is not None else tasks)
     is_closed = not model.has_loops or any(isinstance(task, ClosedLoops) for task in given)
     return given if is_closed else (*given, ClosedLoops(priority=min(task.priority for task in given)))
 
