@@ -173,6 +173,7 @@ with imported_later(globals()):
         jacobian_vector_product,
         vector_jacobian_product,
     )
+    from cardan._dynamics.functions.modes import assembly_mode, assembly_modes, cluster_range
     from cardan._dynamics.functions.named_derivatives import (
         centroidal_momentum_hessian,
         frame_acceleration_derivatives,
@@ -238,7 +239,8 @@ __all__ = [  # noqa: RUF022 -- by subject
     # inverse kinematics
     "inverse_kinematics", "inverse_kinematics_derivatives", "solve_ik", "tasks",
     # closed loops
-    "assemble", "assemble_derivatives", "clustered", "project_velocity", "mobility", "loop_rank", "loop_residual",
+    "assemble", "assemble_derivatives", "clustered", "assembly_modes", "assembly_mode", "cluster_range",
+    "project_velocity", "mobility", "loop_rank", "loop_residual",
     "loop_jacobian", "loop_bias", "loop_multipliers", "constrained_forward_dynamics", "constrained_inverse_dynamics",
     "constrained_forward_dynamics_derivatives", "constrained_inverse_dynamics_derivatives", "impact",
     # derivatives

@@ -7,9 +7,12 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import asdict
 
+import numpy as np
+
 from cardan._algebra.errors import MechanismError
-from cardan._dynamics.algorithms.cluster import ClusterMember
+from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
 from cardan._dynamics.functions.clusters import clustered
+from cardan._dynamics.functions.modes import cluster_range
 from cardan._dynamics.functions.singular_poses import singular_poses
 from cardan._reach.cli.info import closed
 from cardan._reach.cli.options import READING, add, reading, tell
@@ -43,16 +46,29 @@ def loops_of(args: argparse.Namespace) -> Iterator[str]:
 def clusters_of(model: Model) -> Iterator[str]:
     """Yield what each cluster of loops is, or why there are none."""
     try:
-        members = [c.joint for c in clustered(model).connections if isinstance(c.joint, ClusterMember)]
+        found = clustered(model)
     except MechanismError as error:
         yield str(error)
         return
-    for own in [member.closed for member in members if not member.by]:
-        loops = ", ".join(map(repr, own.part.closure_names))
-        yield f"cluster closed by {loops}: it moves by {own.nv} of {own.part.nv} velocities, of {own.leading}"
-        found = singular_poses(model, own)
-        for pose in found:
-            at = ", ".join(f"{name} {' '.join(f'{e:.4g}' for e in x)}" for name, x in pose.coordinates.items())
-            yield f"  singular, since {pose.what}, at {at}"
-        if not found:
-            yield "  no singular pose was found within its limits"
+    for c in found.connections:
+        if isinstance(c.joint, ClusterMember) and not c.joint.by:
+            yield from _cluster(model, found, c.name, c.joint.closed)
+
+
+def _cluster(model: Model, found: Model, name: str, own: ClosedSet) -> Iterator[str]:
+    """Yield what a cluster is, where it ends if it moves by one coordinate, and where it is singular."""
+    loops = ", ".join(map(repr, own.part.closure_names))
+    yield f"cluster closed by {loops}: it moves by {own.nv} of {own.part.nv} velocities, of {own.leading}"
+    if own.nv == 1:
+        v = np.zeros(found.nv)
+        v[found.v_slice(name)] = 1.0
+        ends = cluster_range(found, found.neutral(), v)
+        (at,) = own.limit_coordinates(own.neutral())
+        if np.isfinite([ends.lower, ends.upper]).any():
+            yield f"  it closes with {own.leading} from {at + ends.lower:.6g} to {at + ends.upper:.6g} [rad, m]"
+    poses = singular_poses(model, own)
+    for pose in poses:
+        at = ", ".join(f"{name} {' '.join(f'{e:.4g}' for e in x)}" for name, x in pose.coordinates.items())
+        yield f"  singular, since {pose.what}, at {at}"
+    if not poses:
+        yield "  no singular pose was found within its limits"
