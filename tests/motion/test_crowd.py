@@ -738,7 +738,7 @@ def test_bounds_of_gaps_are_below_the_gaps_of_all_pairs(one_thread, name, dtype)
             np.asarray(cardan.clearance(world, s.q.astype(float)).distance)[:, world.pairs.rules.numbers(shapes)]
             for s in (state, after)
         )
-        margin, with_skin = c.inner_margin.reshape(2, -1)
+        margin, _, with_skin = c.inner_margin.reshape(3, -1)
         levers_of = levers(c) if levers_of is None else levers_of
         is_apart = (c.tree_apart == 1) & (after.residual == 0.0)
         assert (np.minimum(before, then)[is_apart] > margin).all()
@@ -785,9 +785,58 @@ def test_shapes_are_at_least_as_far_apart_as_along_the_way_of_a_search_before(on
 
 
 def forget(solver):
-    """Let a solver forget for how long robots are apart from themselves, and how far."""
+    """Let a solver forget for how long robots are apart from themselves, how far, and which pairs were near."""
     for engine in chain(*solver._by_tables._idle.values()):
         engine._forget_pairs()
+        engine.c.listed_count[...] = -1
+
+
+def robots_that_touch_themselves(solver):
+    return sum(int(engine.c.tree_touched.sum()) for engine in chain(*solver._by_tables._idle.values()))
+
+
+@pytest.mark.slow
+def test_a_hand_of_boxes_deep_in_itself_steps_the_same_whatever_was_before(one_thread):
+    """Boxes corner to corner have a candidate nearer than they are: from a gap known from before it was left out."""
+    file = next((file for file in urdf_files() if file.name == "allegro_right_hand.urdf"), None)
+    if file is None:
+        pytest.skip("example-robot-data is not installed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of coarse hulls
+        world = cardan.load_mechanism(file).world("floating", self_collision=True)
+    rng, n = np.random.default_rng(1), 128
+    known, forgetful = (Featherstone(world, DT, tables=True) for _ in range(2))
+    state, q, touching = world.state(n), world.model.random_configuration((n,), seed=1), 0
+    for _ in range(40):
+        q[:, 7:] += 1e-3 * rng.normal(size=(n, 16))
+        state.q, state.v = q, 0.1 * rng.normal(size=(n, world.model.nv))
+        after = known.step(state)
+        np.testing.assert_array_equal(after.v, forgetful.step(state).v)
+        forget(forgetful)
+        touching += robots_that_touch_themselves(known)
+    for k in range(16):
+        np.testing.assert_array_equal(after.v[k], forgetful.step(state[k : k + 1]).v[0])
+    assert touching > 1000
+
+
+@pytest.mark.slow
+def test_a_robot_beside_another_steps_the_same_whatever_was_before(one_thread, touching_arms):
+    """That it is listed with another hangs on steps before. Whether it is near one is what counts."""
+    b, one = WorldBuilder(), arm()
+    one.self_collision = True
+    b.add_ground()
+    b.replicate(one, 2, spacing=0.6)
+    world, rng = b.finalize(), np.random.default_rng(0)
+    known, forgetful = (Featherstone(world, DT, tables=True) for _ in range(2))
+    state, touching = world.state(64), 0
+    q = np.tile([0.0, 2.0, 2.0], (64, 2)) + 0.3 * rng.normal(size=(64, 6))
+    for _ in range(60):
+        q += 0.003 * rng.normal(size=q.shape)
+        state.q, state.v = q, 3.0 * rng.normal(size=(64, 6))
+        np.testing.assert_array_equal(known.step(state).v, forgetful.step(state).v)
+        forget(forgetful)
+        touching += robots_that_touch_themselves(known)
+    assert touching > 1000
 
 
 def folded(world, gap):

@@ -25,7 +25,7 @@ UNKNOWN = math.nan
 
 @kernel(c=Crowd)
 def try_alone(c):
-    """Take the steps of robots that may touch themselves, but are listed with no other, as if they did not."""
+    """Take the steps of robots that may touch themselves, but meet no other, as if they did not."""
     for t in range(c.trees):
         if c.tree_met[t] == 1:
             copy(c.v_after, c.hinge_v[t], c.v_rows, c.hinge_v[t], c.tree_hinges[t])
@@ -33,7 +33,8 @@ def try_alone(c):
         if c.looking[k] != 0:
             run_where(c, c.tree_met, c.alone[k], k, 0)
     for t in range(c.trees):
-        c.tree_apart[t] = 1 if c.tree_hinges[t] > 0 and is_known_apart(c, t) else 0
+        is_free = c.tree_hinges[t] > 0 and c.tree_met[t] == 0  # else it may be nearer itself than it has room for
+        c.tree_apart[t] = 1 if is_free and is_known_apart(c, t) else 0
 
 
 @kernel(c=Crowd)
@@ -93,8 +94,8 @@ def note_couples(c, keys, count, world):
     """Note which robots of a world are listed with others, and leave out what others have; return how many are left."""
     for m in range(world * c.world_trees, (world + 1) * c.world_trees):
         t = c.world_tree[m]
-        c.tree_met[t] = 1 if c.joined == 1 else 1 - c.tree_alike[t]
-        c.tree_coupled[t] = 1 if c.tree_hinges[t] > 0 else c.tree_met[t]
+        c.tree_listed[t] = 1 if c.joined == 1 else 1 - c.tree_alike[t]
+        c.tree_coupled[t] = 1 if c.tree_hinges[t] > 0 else c.tree_listed[t]
         for n in range(c.tree_ball[t], c.tree_ball[t + 1]):
             s = c.ball_shape[n]
             if s >= 0:
@@ -103,7 +104,7 @@ def note_couples(c, keys, count, world):
                 c.tree_slack[t] = min(c.tree_slack[t], c.shape_slack[s]) if n > c.tree_ball[t] else c.shape_slack[s]
     if c.joined == 1:
         return count
-    mark_meeting(c, c.tree_met, keys, count, 1)
+    mark_meeting(c, c.tree_listed, keys, count, 1)
     mark_meeting(c, c.tree_coupled, keys, count, 1)
     return keep_where(c, c.tree_coupled, keys, count, 1)
 

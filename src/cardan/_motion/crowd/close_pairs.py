@@ -172,7 +172,7 @@ def is_far(c, p):
     A = c.lane_shape[c.inner_balls[p, 0]]
     B = c.lane_shape[c.inner_balls[p, 1]]
     ends = c.inner_ends[p]
-    margin = c.inner_margin[p + c.inner_count]  # with a skin: no far pair is looked at if the robot touches itself
+    margin = c.inner_margin[p + 2 * c.inner_count]  # with a skin: no far pair is looked at if the robot touches itself
     c.lane_wanted[0] = (c.path_speed[ends[0]] + c.path_speed[ends[1]]) * c.lane_time[0] + margin
     x = B[9] - A[9]
     y = B[10] - A[10]

@@ -112,10 +112,19 @@ def key_of(c, t, p):
     return c.inner[p] + (first << BITS) + first
 
 
-@kernel(c=Crowd, t=INT, p=INT, returns=INT)
-def place_of_margin(c, t, p):
-    """Return where the gap is below which a pair is to touch: less by a skin, if a step alone says how it moves."""
-    return p if c.tree_met[t] == 0 else p + c.inner_count
+@kernel(c=Crowd, t=INT, p=INT, returns=REAL)
+def margin_of(c, t, p):
+    """Return the gap below which a pair is to touch: less by a skin, if a step alone says how it moves."""
+    return c.inner_margin[p if c.tree_met[t] == 0 else p + 2 * c.inner_count]
+
+
+@kernel(c=Crowd, t=INT, p=INT, returns=REAL)
+def margin_of_search(c, t, p):
+    """Return what is added to that of two boxes: a skin, since candidates may be nearer than boxes are (`box_box`).
+
+    So a gap within the skin is of this step. What would follow from a bound, of what was before, might be another.
+    """
+    return c.inner_margin[p + (c.inner_count if c.tree_met[t] == 0 else 2 * c.inner_count)]
 
 
 @kernel(c=Crowd, t=INT, returns=TRUTH)
@@ -148,11 +157,12 @@ def look_at_pair(c, t, lane, k, time, count):
     """Return for how long a robot is apart, with one of its pairs; list this one if it is to be searched for."""
     now = c.horizon * c.dt
     p = c.close_pair[k]
-    margin = c.inner_margin[place_of_margin(c, t, p)]
+    margin = margin_of(c, t, p)
+    searched = margin_of_search(c, t, p)
     speed = speed_of_paths(c, p, lane)
-    c.close_gap[k] = measured(c, t, p, c.close_gap[k], margin + time * speed)
+    c.close_gap[k] = measured(c, t, p, c.close_gap[k], searched + time * speed)
     is_known = is_searched(c, t, p)
-    if c.close_gap[k] >= margin + min(time, now + (SOON if is_known else LATER) * c.dt) * speed:
+    if c.close_gap[k] >= searched + min(time, now + (SOON if is_known else LATER) * c.dt) * speed:
         return min(time, (c.close_gap[k] - margin) / speed), count
     reach = margin + (now + FURTHER * c.dt) * speed
     return min(time, now + SOON * c.dt) if is_known else time, add_key(c, count, key_of(c, t, p), k, reach)
@@ -164,7 +174,7 @@ def look_at(c, t, lane, time, count):
     first = number_of(c, t, c.tree_inner[t])
     for k in range(first, first + c.tree_close[t]):
         p = c.close_pair[k]
-        if not c.close_gap[k] >= c.inner_margin[place_of_margin(c, t, p)] + time * speed_of_paths(c, p, lane):
+        if not c.close_gap[k] >= margin_of_search(c, t, p) + time * speed_of_paths(c, p, lane):
             time, count = look_at_pair(c, t, lane, k, time, count)
     c.tree_time[t] = time
     return count
@@ -236,7 +246,7 @@ def may_close(c, row, k):
     gap = c.pair_gap[row, 0]
     c.close_gap[c.key_at[k]] = gap
     copy(c.inner_way[number_of(c, t, p)], 0, c.pair_way[row], 0, 3)
-    margin = c.inner_margin[place_of_margin(c, t, p)]
+    margin = margin_of(c, t, p)
     time = (c.horizon + FURTHER) * c.dt * ((gap - margin) / (c.key_reach[k] - margin))
     c.tree_time[t] = min(time, c.tree_time[t])
     if time >= c.horizon * c.dt:
@@ -307,10 +317,9 @@ def list_touching(c, t, count):
     for k in range(first, first + c.tree_close[t]):
         p = c.close_pair[k]
         key = key_of(c, t, p)
-        a = (key >> BITS) & MASK
-        b = key & MASK
-        if not c.close_gap[k] >= c.further[a] + c.further[b]:
-            reach = reach_of(c, a, b)
-            if not measured(c, t, p, c.close_gap[k], reach) >= reach:
-                count = add_key(c, count, key, k, 0.0)
+        # Of a gap above that, which is not rounding above the reach, no candidate is within reach.
+        near = c.inner_margin[p + 2 * c.inner_count]
+        near += c.horizon * c.dt * closing_speed(c, (key >> BITS) & MASK, key & MASK)
+        if not measured(c, t, p, c.close_gap[k], near) >= near:
+            count = add_key(c, count, key, k, 0.0)
     return count

@@ -22,7 +22,7 @@ from cardan._motion.crowd.shape_rows import ShapePair, ShapeSizes, row_kind
 from cardan._motion.crowd.sleep import SPIN
 from cardan._motion.crowd.tables import BITS, MASK, Crowd
 from cardan._motion.maximal_steps.rigid_step import Closing
-from cardan._robot.geometry.shapes import Geometry, HeightField, Hull, Plane, Shape, Sphere, TriangleMesh
+from cardan._robot.geometry.shapes import Box, Geometry, HeightField, Hull, Plane, Shape, Sphere, TriangleMesh
 from cardan._robot.geometry.support import box_about
 from cardan._robot.joints import Joint
 from cardan._robot.model import WORLD, Material, Model
@@ -337,7 +337,9 @@ class Layout:
         c.inner, c.inner_count = np.array([key for key, *_ in rows], dtype=np.int64), len(rows)
         both = (c.inner >> BITS) & MASK, c.inner & MASK
         room, c.inner_extent = (a[both[0]] + a[both[1]] for a in (c.shape_room, c.shape_extent))
-        c.inner_margin = np.concatenate([room + (skin + ROUNDING) * c.inner_extent for skin in (0.0, SKIN)])
+        are_boxes = [isinstance(self.scene.shapes[i].geometry, Box) for i in range(c.shapes)]
+        of_boxes = SKIN * np.all(np.array(are_boxes, dtype=bool)[np.stack(both, axis=1)], axis=1)
+        c.inner_margin = np.concatenate([room + (own + ROUNDING) * c.inner_extent for own in (0.0, of_boxes, SKIN)])
         c.inner_ends, c.inner_balls = (wholes(np.array([row[k] for row in rows]).reshape(-1, 2)) for k in (1, 2))
         alike = c.world_tree[c.tree_rest % max(c.world_trees, 1)]  # the same tree of the first world
         c.tree_inner, c.tree_pairs = wholes(first[alike]), wholes(count[alike])

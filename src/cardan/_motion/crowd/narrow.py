@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from cardan._compiler.kernels import F64, I64, INT, REAL, TRUTH, fma, kernel, sqrt, tail
 from cardan._motion.contact.touching import AHEAD, SKIN
-from cardan._motion.crowd.alone import leave_alone, look_at_room, note_couples
+from cardan._motion.crowd.alone import leave_alone, look_at_room, mark_meeting, note_couples
 from cardan._motion.crowd.batches import (
     add_key,
     copy,
@@ -84,19 +84,32 @@ def place_outside(c, world):
 
 @kernel(c=Crowd)
 def place_near(c):
-    """Place the shapes of robots that are listed with others, and of those that may touch themselves."""
-    for world in range(c.worlds):
-        c.world_near[world] = 0
-    for t in range(c.trees):
-        c.tree_near[t] = 1 if c.tree_met[t] == 1 or c.tree_touched[t] == 1 else 0
-        if c.tree_near[t] == 1:
-            c.world_near[c.tree_world[t]] = 1
+    """Place the shapes of those robots that are marked."""
     run_kinds(c, c.tree_near, c.placing, 1)
     for t in range(c.trees):
         if c.tree_near[t] == 1:
+            c.world_near[c.tree_world[t]] = 1
             for n in range(c.tree_ball[t], c.tree_ball[t + 1]):
                 if c.ball_shape[n] >= 0:
                     place(c, c.ball_shape[n])
+
+
+@kernel(c=Crowd)
+def place_listed(c):
+    """Place the shapes of robots that are listed with others."""
+    for world in range(c.worlds):
+        c.world_near[world] = 0
+    for t in range(c.trees):
+        c.tree_near[t] = c.tree_listed[t]
+    place_near(c)
+
+
+@kernel(c=Crowd)
+def place_touching(c):
+    """Place the shapes of the other robots that may touch themselves."""
+    for t in range(c.trees):
+        c.tree_near[t] = 1 if c.tree_touched[t] == 1 and c.tree_listed[t] == 0 else 0
+    place_near(c)
 
 
 # --- which pairs may touch --------------------------------------------------------------------------------------------
@@ -299,6 +312,27 @@ def list_where_needed(c):
                     place(c, s)
             list_pairs(c, world)
     c.listed_joined = c.joined
+
+
+@kernel(c=Crowd)
+def find_met(c):
+    """Find which robots whose hinges are looked at are near another tree: what is listed hangs on steps before."""
+    for t in range(c.trees):
+        c.tree_met[t] = c.tree_listed[t] if c.tree_hinges[t] == 0 or c.joined == 1 else 0
+    for world in range(c.worlds):
+        listed = c.listed_count[world] if c.world_awake[world] > 0 and c.world_near[world] == 1 else 0
+        for k in range(world * c.listed_most, world * c.listed_most + listed):
+            if is_of_hinges(c, c.listed[k]) and are_near(c, (c.listed[k] >> BITS) & MASK, c.listed[k] & MASK):
+                mark_meeting(c, c.tree_met, tail(c.listed, k), 1, 1)
+
+
+@kernel(c=Crowd, key=INT, returns=TRUTH)
+def is_of_hinges(c, key):
+    """Return whether a pair is of a robot whose hinges are looked at, and of what is no ground to it."""
+    a = c.node_tree[c.shape_node[(key >> BITS) & MASK]]
+    b = c.node_tree[c.shape_node[key & MASK]]
+    is_other = b >= 0 or c.shape_base[key & MASK] >= 0
+    return is_other and c.joined == 0 and (c.tree_hinges[a] > 0 or (b >= 0 and c.tree_hinges[b] > 0))
 
 
 @kernel(c=Crowd, returns=INT)

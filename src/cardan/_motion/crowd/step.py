@@ -25,7 +25,14 @@ from cardan._motion.crowd.islands import (
     order_island,
 )
 from cardan._motion.crowd.itself import look_at_robots
-from cardan._motion.crowd.narrow import find_contacts, keep_impulses, list_where_needed, place_near
+from cardan._motion.crowd.narrow import (
+    find_contacts,
+    find_met,
+    keep_impulses,
+    list_where_needed,
+    place_listed,
+    place_touching,
+)
 from cardan._motion.crowd.newton import fill_contacts, iterate
 from cardan._motion.crowd.rigid import kick_bodies, move_bodies
 from cardan._motion.crowd.sleep import ASLEEP, find_asleep, rest_islands, settle, wake_disturbed, wake_touched
@@ -230,13 +237,15 @@ def find_near_robots(c):
     list_where_needed(c)
     if c.lacking != 0:
         return
+    place_listed(c)
+    find_met(c)
     try_alone(c)
     settle(c)
     closing = look_at_robots(c)
     if c.lacking == 0:
         judge_tried(c, closing)
     if c.lacking == 0:
-        place_near(c)
+        place_touching(c)
 
 
 @kernel(c=Crowd)

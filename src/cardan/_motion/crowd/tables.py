@@ -99,7 +99,8 @@ class Crowd(Record):
     tree_alike = I32[:]  # whether it may touch what its kind's program of a tree alone has
     tree_itself = I32[:]  # whether that program has what it may touch of itself; alone is a tree that touches no other
     tree_coupled = I32["trees"]  # whether it is listed with a shape of another tree, or one its program does not have
-    tree_met = I32["trees"]  # whether it is listed with a shape of another tree
+    tree_listed = I32["trees"]  # whether it is listed with a shape of another tree
+    tree_met = I32["trees"]  # whether it is near one in this step, if its hinges are looked at; else as listed
     tree_near = I32["trees"]  # whether its shapes are looked at in this step
     tree_slack = F64["trees"]  # room its shapes have before pairs have to be listed again [m]
     tree_ball = I32[:]  # its first ball below
@@ -125,7 +126,7 @@ class Crowd(Record):
     inner = I64[:]  # keys
     inner_ends = I32[:, 2]  # where the paths of both shapes meet
     inner_balls = I32[:, 2]  # which ones of their robot both shapes are
-    inner_margin = F64[:]  # the gap at which they touch; behind these with a skin
+    inner_margin = F64[:]  # the gap at which they touch; behind these with a skin for two boxes, and with one for all
     inner_extent = F64[:]  # how far both reach from their middles, together
     inner_count = INT
     tree_inner = I32[:]  # the first of a tree
