@@ -10,8 +10,8 @@ between their nodes, and no point of theirs is further from an axis than L_j:
    (`close_pairs.py`). No other could, as long as no hinge has used the *room* that it has for that.
 2. Of each close pair a lower bound of d is kept. A look takes from it what hinges have moved since the one before.
 3. If that is less than the others allow, the pair is measured: by how far its shapes are apart now along the way that
-   its last search found. If need be it is searched for. Each proves what a search would find, so a step hangs on the
-   state alone.
+   its last search found. If need be it is searched for, or its contact is found. Each proves what a search would find,
+   so a step hangs on the state alone.
 4. Then the robot is apart for the shortest time that a pair takes to close. What each hinge moves at its speed in that
    time is its room until the next look, with `horizon` steps at its velocity before or after.
 5. If a pair could close in this step, the law of its contact says whether it does (`tried`).
@@ -50,6 +50,8 @@ SOON, LATER, FURTHER = 1.0, 6.0, 24.0
 
 A search ends at what is enough for `FURTHER`.
 """
+AT_ONCE = -1.0
+"""In place of a reach: a pair is not searched for, since its contact is looked for at once."""
 LOOKING, LISTING = 1, 2
 """Flags of robots: they are to be looked at; all of their pairs are to be read before."""
 
@@ -162,9 +164,11 @@ def look_at_pair(c, t, lane, k, time, count):
     speed = speed_of_paths(c, p, lane)
     c.close_gap[k] = measured(c, t, p, c.close_gap[k], searched + time * speed)
     is_known = is_searched(c, t, p)
-    if c.close_gap[k] >= searched + min(time, now + (SOON if is_known else LATER) * c.dt) * speed:
+    at_once = is_known and not c.inner_margin[p] < c.inner_margin[p + c.inner_count]  # a gap of boxes is searched for
+    steps = (0.0 if at_once else SOON) if is_known else LATER
+    if c.close_gap[k] >= searched + min(time, now + steps * c.dt) * speed:
         return min(time, (c.close_gap[k] - margin) / speed), count
-    reach = margin + (now + FURTHER * c.dt) * speed
+    reach = AT_ONCE if at_once else margin + (now + FURTHER * c.dt) * speed
     return min(time, now + SOON * c.dt) if is_known else time, add_key(c, count, key_of(c, t, p), k, reach)
 
 
@@ -219,35 +223,58 @@ def search(c, count):
     start = 0
     while start < count:
         stop = end_of_kind(c, start, count)
-        for k in range(start, stop):
-            t = c.node_tree[c.shape_node[c.keys[k] & MASK]]
-            gather_pair(c, k - start, c.keys[k], c.key_reach[k])
-            c.ball_a[k - start] = c.tree_ball[t] + c.inner_balls[c.close_pair[c.key_at[k]], 0]
-            c.ball_b[k - start] = c.tree_ball[t] + c.inner_balls[c.close_pair[c.key_at[k]], 1]
-        run_pairs(c, c.apart_program, APART, c.keys[start] >> 2 * BITS, stop - start)
+        rows = gather_searched(c, start, stop)
+        if rows > 0:
+            run_pairs(c, c.apart_program, APART, c.keys[start] >> 2 * BITS, rows)
         if c.lacking != 0:
             return 0
+        rows = 0
         for k in range(start, stop):
-            if may_close(c, k - start, k):
+            if c.key_reach[k] != AT_ONCE:
+                note_gap(c, rows, k)
+                rows += 1
+            if may_close(c, k):
                 c.keys[closing] = c.keys[k]
+                c.key_at[closing] = c.key_at[k]
                 closing += 1
         start = stop
     return closing
 
 
-@kernel(c=Crowd, row=INT, k=INT, returns=TRUTH)
-def may_close(c, row, k):
-    """Note the gap of a pair that was searched for; return whether its hinges could close it in a step alone.
+@kernel(c=Crowd, first=INT, behind=INT, returns=INT)
+def gather_searched(c, first, behind):
+    """Gather those of some pairs whose gaps are searched for; return how many."""
+    rows = 0
+    for k in range(first, behind):
+        if c.key_reach[k] != AT_ONCE:
+            t = c.node_tree[c.shape_node[c.keys[k] & MASK]]
+            gather_pair(c, rows, c.keys[k], c.key_reach[k])
+            c.ball_a[rows] = c.tree_ball[t] + c.inner_balls[c.close_pair[c.key_at[k]], 0]
+            c.ball_b[rows] = c.tree_ball[t] + c.inner_balls[c.close_pair[c.key_at[k]], 1]
+            rows += 1
+    return rows
+
+
+@kernel(c=Crowd, row=INT, k=INT)
+def note_gap(c, row, k):
+    """Note the gap of a pair that was searched for, and the way along which it is."""
+    t = c.node_tree[c.shape_node[c.keys[k] & MASK]]
+    c.close_gap[c.key_at[k]] = c.pair_gap[row, 0]
+    copy(c.inner_way[number_of(c, t, c.close_pair[c.key_at[k]])], 0, c.pair_way[row], 0, 3)
+
+
+@kernel(c=Crowd, k=INT, returns=TRUTH)
+def may_close(c, k):
+    """Return whether the hinges of a robot could close one of its pairs in a step alone.
 
     What they could close of a robot that may meet others counts as touching: the velocity after its step is not known.
     """
-    p = c.close_pair[c.key_at[k]]
     t = c.node_tree[c.shape_node[c.keys[k] & MASK]]
-    gap = c.pair_gap[row, 0]
-    c.close_gap[c.key_at[k]] = gap
-    copy(c.inner_way[number_of(c, t, p)], 0, c.pair_way[row], 0, 3)
-    margin = margin_of(c, t, p)
-    time = (c.horizon + FURTHER) * c.dt * ((gap - margin) / (c.key_reach[k] - margin))
+    time = -1.0
+    if c.key_reach[k] != AT_ONCE:
+        margin = margin_of(c, t, c.close_pair[c.key_at[k]])
+        gap = c.close_gap[c.key_at[k]]
+        time = (c.horizon + FURTHER) * c.dt * ((gap - margin) / (c.key_reach[k] - margin))
     c.tree_time[t] = min(time, c.tree_time[t])
     if time >= c.horizon * c.dt:
         return False

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from cardan._compiler.kernels import INT, fma, kernel, run
 from cardan._motion.crowd.batches import run_kinds
+from cardan._motion.crowd.close_pairs import number_of
 from cardan._motion.crowd.narrow import find_patches, place
 from cardan._motion.crowd.newton import fill_contacts
 from cardan._motion.crowd.sides import between_nodes
@@ -51,12 +52,33 @@ def place_closing(c, closing):
 
 
 @kernel(c=Crowd, closing=INT)
+def keep_ways(c, closing):
+    """Note along which ways the pairs are apart whose contacts were found; forget those of pairs out of reach."""
+    n = 0
+    for k in range(closing):
+        p = number_of(c, c.node_tree[c.shape_node[c.keys[k] & MASK]], c.close_pair[c.key_at[k]])
+        is_found = n < c.patches and c.found_key[c.found_first[n]] == c.keys[k]
+        least = c.found_first[n] if is_found else 0
+        if is_found:
+            for m in range(c.found_first[n], c.found_first[n] + c.found_count[n]):
+                least = m if c.found_gap[m] < c.found_gap[least] else least
+            n += 1
+        local = c.shape_local[(c.keys[k] >> BITS) & MASK]
+        for e in range(3):
+            way = 0.0
+            for i in range(3):
+                way += local[3 * i + e] * c.found_normal[least, i]
+            c.inner_way[p, e] = way if is_found else 0.0
+
+
+@kernel(c=Crowd, closing=INT)
 def judge_tried(c, closing):
     """Mark those robots alone that touch themselves after their step alone, by the keys of pairs that may close."""
     place_closing(c, closing)
     find_patches(c, closing)
     if c.lacking != 0:
         return
+    keep_ways(c, closing)
     for n in range(c.patches):
         c.patch_order[n] = n
     fill_contacts(c)
