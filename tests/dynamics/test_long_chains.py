@@ -10,12 +10,14 @@ import pytest
 import cardan
 from cardan._compiler.program import Array, autodiff
 from cardan._compiler.program.expr import Graph
+from cardan._compiler.program.ops import Op
 from cardan._compiler.targets.c import c_text
 from cardan._compiler.targets.cuda.text import cuda_text
 from cardan._compiler.targets.llvm.compiler import host_text
-from cardan._dynamics.algorithms import along
+from cardan._dynamics.algorithms import along, mass_inverse
 from cardan._dynamics.algorithms.aba import articulated_inertias
 from cardan._dynamics.algorithms.entries import (
+    forward_dynamics_derivatives_entries,
     inverse_dynamics_derivatives_entries,
     mass_matrix_entries,
     mass_matrix_inverse_entries,
@@ -28,6 +30,7 @@ from programs import evaluated, run_c
 
 HINGES, MIXED, BALLS = (Revolute([0, 0, 1]),), (Revolute([0, 0, 1]), Prismatic([0.6, 0.0, 0.8])), (Spherical(),)
 FUNCTIONS = (cardan.inverse_dynamics, cardan.forward_dynamics, cardan.mass_matrix, cardan.coriolis_matrix)
+FUNCTIONS = (*FUNCTIONS, cardan.mass_matrix_inverse)
 SUMS = (cardan.center_of_mass, cardan.locked_inertia, cardan.center_of_mass_velocity, cardan.centroidal_momentum)
 SUMS = (*SUMS, cardan.average_velocity, cardan.centroidal_momentum_rate)
 
@@ -35,6 +38,7 @@ SUMS = (*SUMS, cardan.average_velocity, cardan.centroidal_momentum_rate)
 @pytest.fixture(autouse=True)
 def loops_from_fewer(monkeypatch):
     monkeypatch.setattr(along, "LOOP_FROM", 10)
+    monkeypatch.setattr(mass_inverse, "MANY", 10)
 
 
 def tree(kinds, n=32, back=5, base="fixed"):
@@ -88,8 +92,16 @@ def test_loops_answer_as_the_page_written_out(function, kinds, back, base):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kinds", "base"), [(HINGES, "fixed"), ((*MIXED, *BALLS), "floating")], ids=["hinges", "all"])
-def test_looped_derivatives_are_those_of_the_page_written_out(kinds, base):
-    model, f = tree(kinds, back=3, base=base), cardan.inverse_dynamics_derivatives
+@pytest.mark.parametrize(
+    ("f", "places", "matrix"),
+    [
+        (cardan.inverse_dynamics_derivatives, inverse_dynamics_derivatives_entries, cardan.mass_matrix),
+        (cardan.forward_dynamics_derivatives, forward_dynamics_derivatives_entries, cardan.mass_matrix_inverse),
+    ],
+    ids=["inverse", "forward"],
+)
+def test_looped_derivatives_are_those_of_the_page_written_out(f, places, matrix, kinds, base):
+    model = tree(kinds, back=3, base=base)
     given = states(model, 2)
     wrenches = np.random.default_rng(1).normal(size=(2, len(model.body_names), 6))
     program = f.program(model)
@@ -98,12 +110,19 @@ def test_looped_derivatives_are_those_of_the_page_written_out(kinds, base):
     found = f(model, *given, wrenches)
     expected = f.kernel(model, *(a[1].tolist() for a in (*given, wrenches)))
     packed = f(model, *given, wrenches, packed=True)
-    for own, other, entries, at in zip(
-        found, expected, packed, inverse_dynamics_derivatives_entries(model), strict=True
-    ):
+    for own, other, entries, at in zip(found, expected, packed, places(model), strict=True):
         assert is_near(own[1], np.array(other))
         assert np.array_equal(own[:, at.rows, at.columns], entries)
-    assert is_near(found.da, cardan.mass_matrix(model, given[0]))
+    assert is_near(found[2], matrix(model, given[0]))
+    assert np.array_equal(found[2], found[2].swapaxes(1, 2))
+
+
+def test_responses_of_several_trees_are_written_out():
+    """Most of them are 0."""
+    m = bodies_of(HINGES, 24, 1, "fixed")
+    m.add_body("apart", cardan.Inertia(mass=1.0, com=(0.0, 0.1, 0.0), inertia=np.eye(3) / 50))
+    m.add_joint("alone", HINGES[0], "world", "apart")
+    assert not cardan.mass_matrix_inverse.program(m.model(base="fixed")).regions
 
 
 def test_external_forces_act_on_looped_bodies():
@@ -308,6 +327,22 @@ def test_derivatives_are_those_of_what_is_written_out():
     ((found,),) = evaluated(backwards, "llvm", given)
     slopes = cardan.derivative(f, "v")(model, *(x[0] for x in given[:3]))
     assert is_near(found, slopes.sum(axis=0))
+
+
+@pytest.mark.slow
+def test_derivatives_of_loops_within_loops_read_rows_of_both(monkeypatch):
+    """Entries of the inverse are `behind` the first of their row, by the pass of the outer loop."""
+    model, f = tree(HINGES, 10, 1), cardan.mass_matrix_inverse
+    q = states(model, 1)[0]
+    slopes = cardan.derivative(f, "q")(model, q[0])
+    for name in ("LONG", "LONGEST"):
+        monkeypatch.setattr(autodiff, name, 0)
+    backwards = verify(autodiff.vector_jacobian_product(f.program(model), ["q"]))
+    assert Op.BEHIND in backwards.instructions.ops
+    weights = np.random.default_rng(1).normal(size=(1, model.nv, model.nv))
+    for target in ("llvm", "numpy"):
+        ((found,),) = evaluated(backwards, target, [q, weights])
+        assert is_near(found, np.einsum("ij,ijk", weights[0], slopes), 1e-9)
 
 
 def test_articulated_inertias_of_a_long_tree_are_those_of_the_page_written_out(monkeypatch):

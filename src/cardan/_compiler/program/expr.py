@@ -160,6 +160,10 @@ class Graph:
         """Return the row that a table names at a row; both, and what is returned, are numbers of instructions."""
         return self.add(Op.LINK, (row,), float(self.table_number(table)))
 
+    def behind(self, row: int, rows: int) -> int:
+        """Return the row that is so many rows behind another, as `link` does: of a matrix in a column, say."""
+        return self.add(Op.BEHIND, (row, rows))
+
     def new_column(self, rows: int, table: Table | None = None, start: int | None = None, stride: int = 1) -> int:
         """Return the number of a new column: of known numbers, of inputs from a position on, or of the program's."""
         self.columns.append(Column(rows, None if table is None else self.table_number(table), start, stride))

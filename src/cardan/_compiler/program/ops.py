@@ -67,6 +67,7 @@ class Op(Enum):
     PASS = "pass"  # the number of the pass that runs, of the innermost region around
     AT = "at"  # the number of a row that is known
     LINK = "link"  # the row that a table of row numbers names at row a
+    BEHIND = "behind"  # the row that is as many rows behind row a as b says
     ENTRY = "entry"  # what is in a column at row a
     PUT = "put"  # puts b in a column at row a, where nothing was before
     ADDED = (
@@ -148,6 +149,7 @@ SPEC: dict[Op, Spec] = {
     Op.PASS: Spec((), _I, int, int, ""),
     Op.AT: Spec((), _I, int, int, ""),
     Op.LINK: Spec((_I,), _I, Table.row, Table.row, ""),
+    Op.BEHIND: Spec((_I, _I), _I, operator.add, operator.add, ""),
     Op.ENTRY: Spec((_I,), _R, float, float, ""),
     Op.PUT: Spec((_I, _R), _NOTHING, float, float, ""),
     Op.ADDED: Spec((_I, _R), _NOTHING, float, float, ""),
@@ -164,4 +166,4 @@ LEAVES = ROWS | {Op.INPUT, Op.CONST, Op.CARRIED, Op.ENTRY}  # what is there with
 FREE = LEAVES | {Op.PUT}  # what computes nothing
 TRUTHS = frozenset(op for op, spec in SPEC.items() if spec.result is ValueType.BOOL)  # what gives a truth value
 STILL = TRUTHS | {Op.SIGN, Op.FLOOR, Op.CELL}  # what has no derivative, whatever its operands have
-COMMUTATIVE = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.EQ, Op.AND, Op.OR})
+COMMUTATIVE = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.EQ, Op.AND, Op.OR, Op.BEHIND})

@@ -118,6 +118,8 @@ class Run:
             return int(value)
         if op is Op.LINK:
             return self.link(int(value), values[args[0]])
+        if op is Op.BEHIND:
+            return self.behind(values[args[0]], values[args[1]])
         if op is Op.PASS:  # of what is skipped
             return 0
         if int(value) in self.traced:
@@ -127,6 +129,11 @@ class Run:
     def link(self, number: int, row: Any) -> Any:
         table = self.walk.program.tables[number]
         return RowOf(self.graph.link(table, row.instruction)) if type(row) is RowOf else table.row(row)
+
+    def behind(self, row: Any, rows: Any) -> Any:
+        if RowOf in (type(row), type(rows)):
+            return RowOf(self.graph.behind(self.index(row), self.index(rows)))
+        return row + rows
 
     def index(self, row: Any) -> int:
         return row.instruction if type(row) is RowOf else self.graph.at(row)

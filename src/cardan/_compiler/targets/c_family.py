@@ -167,6 +167,8 @@ class ProgramParts:
         op, args, value = self.instructions[k]
         if op is Op.PASS:
             return f"k{self.program.regions.index(next(self.nesting.around(k)))}_"
+        if op is Op.BEHIND:
+            return f"({self.row(args[0])} + {self.row(args[1])})"
         return f"{int(value)}" if op is Op.AT else f"{self.dialect.links}{int(value)}[{self.row(args[0])}]"
 
     def entry(self, k: int) -> str:

@@ -24,7 +24,8 @@ class Entries(NamedTuple):
     columns: Any  # of the same places
 
     def of(self, matrix: Rows) -> Any:
-        return [matrix[i][j] for i, j in zip(self.rows, self.columns, strict=True)]
+        rows = list(matrix)
+        return [rows[i][j] for i, j in zip(self.rows, self.columns, strict=True)]
 
 
 def mass_matrix_entries(model: Model) -> Entries:

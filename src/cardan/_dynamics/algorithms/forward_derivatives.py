@@ -4,10 +4,11 @@ Differentiate tau = ID(q, v, FD(q, v, tau)). That defines them (`by_inverse_dyna
 
     (0)  dFD/dq = -M^-1 dID/dq,   dFD/dv = -M^-1 dID/dv,   dFD/dtau = M^-1
 
-`forward_dynamics_derivatives` is the rewrite through articulated bodies, with fewer operations for trees: the
-definition takes 1.42 times those for Talos, 1.20 for a quadruped, and 0.96 for 7 hinges. In the letters of
-`derivatives`, all in the frame of a tree's first node: as coordinate j of joint J moves, or moves faster, what is
-behind J accelerates by c and turns by psi more than its joints say, and f^C_J moves along:
+Of 100 joints and more, `forward_dynamics_derivatives` does that in loops (`responses`). Of fewer, it is the rewrite
+through articulated bodies, with fewer operations for trees: the definition takes 1.42 times those for Talos, 1.20 for a
+quadruped, and 0.96 for 7 hinges. In the letters of `derivatives`, all in the frame of a tree's first node: as
+coordinate j of joint J moves, or moves faster, what is behind J accelerates by c and turns by psi more than its joints
+say, and f^C_J moves along:
 
     by q_j:   c = Psi_ddot_j,     psi = the angular part of Psi_dot_j,   -(d_j S_m) . f^C_J more effort on row m of J,
               and S_j x* f^C_J more force on what is before J
@@ -36,7 +37,7 @@ from types import MappingProxyType
 from typing import Any, Generic, NamedTuple
 
 from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Vector3
-from cardan._dynamics.algorithms.aba import articulated_inertias, by_mass_matrix, mass_factor
+from cardan._dynamics.algorithms.aba import articulated_inertias, by_mass_matrix, forward_dynamics, mass_factor
 from cardan._dynamics.algorithms.along import Nodes
 from cardan._dynamics.algorithms.derivatives import (
     Composite,
@@ -49,6 +50,7 @@ from cardan._dynamics.algorithms.entries import forward_dynamics_derivatives_ent
 from cardan._dynamics.algorithms.limbs import UNKNOWN, Coordinate, Disturbance, Limbs, moves_all_ways
 from cardan._dynamics.algorithms.linear import Factor, Rows, mirrored, transposed, zeros
 from cardan._dynamics.algorithms.loops import without_loops
+from cardan._dynamics.algorithms.responses import has_loops, responses
 from cardan._dynamics.algorithms.tree import Vector, poses_in_one_frame, relative_kinematics
 from cardan._dynamics.call.public import ArrayLike, Reals, public
 from cardan._robot.model import Model, Node
@@ -165,6 +167,8 @@ def derivatives_and_accelerations(
     """Return the derivatives and, where they are found on the way, the accelerations themselves."""
     if model.has_mimics:  # two joints with one velocity: there is no recursion
         return by_inverse_dynamics(model, q, v, tau, external_forces)
+    if has_loops(model, q):
+        return in_loops(model, q, v, tau, external_forces)
     joints, bodies = outwards_in_one_frame(model, q, v, [0.0] * model.nv, external_forces)
     tree = articulated(model, q, joints, bodies)
     a = tree.limbs.accelerations([body.f for body in bodies], tau)
@@ -203,6 +207,15 @@ def _response(
     for k, own in zip(J.v, undone.scalars(), strict=False):
         a[k] = a[k] - own
     return a
+
+
+def in_loops(
+    model: Model, q: Vector, v: Vector, tau: Vector, external_forces: ArrayLike | None = None
+) -> tuple[Any, ...]:
+    """Return the derivatives of `forward_dynamics` and the accelerations, by (0), in loops over many joints."""
+    a = forward_dynamics.kernel(model, q, v, tau, external_forces)
+    by = inverse_dynamics_derivatives.kernel(model, q, v, a, external_forces)
+    return (*responses(model, q, [by.dq, by.dv, None]), a)
 
 
 def by_inverse_dynamics(

@@ -252,10 +252,10 @@ def given_way(
     return inertia
 
 
-def times_inverse(U: Sequence[Force], D: Factor) -> list[Force]:
-    """Return U D^-1."""
+def times_inverse(U: Sequence[Any], D: Factor) -> list[Any]:
+    """Return U D^-1 of forces, or of motions."""
     rows = [D.solve(row) for row in zip(*(column.scalars() for column in U), strict=True)]
-    return [Force.of(tuple(row[k] for row in rows)) for k in range(len(U))]
+    return [type(column).of([row[k] for row in rows]) for k, column in enumerate(U)]
 
 
 def factored_inertia(node: Node, D: Rows) -> Factor:

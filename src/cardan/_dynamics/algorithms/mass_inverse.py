@@ -1,7 +1,8 @@
 """The inverse of the mass matrix: column by column the response to a unit effort, by what there is less of.
 
 For floating bases and deep trees, `limbs` respond; what they must know follows from the factors M = L^T D L, or in
-deep trees from articulated bodies. Of others, the factors themselves are inverted.
+deep trees from articulated bodies. Of others, the factors themselves are inverted. Of very many joints, columns are
+found in loops (`responses`).
 
 Source: Featherstone (2008), section 6.5 for the factors, table 7.1 for articulated bodies.
 Cost: six multiply-adds an entry between limbs; O(d) an entry by the factors.
@@ -16,6 +17,7 @@ from cardan._dynamics.algorithms.entries import mass_matrix_inverse_entries
 from cardan._dynamics.algorithms.forward_derivatives import articulated
 from cardan._dynamics.algorithms.limbs import UNKNOWN, Coordinate, Limbs, moves_all_ways
 from cardan._dynamics.algorithms.linear import Factor, Rows, mirrored, zeros
+from cardan._dynamics.algorithms.responses import has_loops, responses
 from cardan._dynamics.algorithms.tree import Vector, deepest, of_parent, poses_in_one_frame, relative_kinematics
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model
@@ -25,6 +27,9 @@ DEEP = 16
 
 A column of M^-1 costs O(d) by these, with a large factor, and up to O(d^2) by those, with a small one.
 """
+
+MANY = 150
+"""Joints from which on columns are found in loops: written out they compile for 8 s, and take a third of the time."""
 
 
 @public(returns=("nv", "nv"), simplified=True)
@@ -41,7 +46,9 @@ def mass_matrix_inverse(model: Model, q: ArrayLike, *, packed: bool = False) -> 
 
     Peers: Pinocchio `computeMinverse`.
     """
-    if not model.has_mimics and deepest(model) > DEEP:
+    if has_loops(model, q, MANY):
+        (inverse,) = responses(model, q, [None])
+    elif not model.has_mimics and deepest(model) > DEEP:
         rest = [0.0] * model.nv
         inverse = _columns(model, articulated(model, q, *outwards_in_one_frame(model, q, rest, rest)).limbs)
     else:

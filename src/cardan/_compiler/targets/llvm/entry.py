@@ -250,7 +250,11 @@ class EntryWriter:
             return str(next(number for own, number in self.passing if own is region))
         known = next((names[k] for names in self.row_names if k in names), None)
         if known is None:
-            known = w.load("i64", w.at(f"@links{int(value)}", self.row(args[0]), "i64"), 8)
+            rows = [self.row(a) for a in args]
+            if op is Op.BEHIND:
+                known = w.whole("add nuw nsw", *rows)
+            else:
+                known = w.load("i64", w.at(f"@links{int(value)}", rows[0], "i64"), 8)
             self.row_names[-1][k] = known
         return known
 
