@@ -281,6 +281,38 @@ def test_looped_kinematics_are_those_of_each_frame(f, way):
     assert np.allclose(found, expected, 1e-12, 1e-12)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("f", [cardan.joint_wrenches, cardan.joint_quantities], ids=lambda f: f.name)
+def test_looped_joints_are_those_of_each_joint(f, monkeypatch):
+    """Fixed joints, of bodies on others, on one another and on the world, are no nodes, and stand between others."""
+    mechanism = cardan.Mechanism("welded")
+    tree_of = bodies_of((*MIXED, *BALLS), 32, 2, "fixed").model(base="fixed")
+    rng = np.random.default_rng(7)
+    for body in tree_of.bodies:
+        mechanism.add_body(body.name, body.inertia)
+    for k, at in enumerate(("world", "fixed0", "b7", "b20", "fixed3")):
+        moment = np.diag(rng.uniform(0.02, 0.03, 3))
+        mechanism.add_body(f"fixed{k}", cardan.Inertia(mass=0.5, com=rng.normal(size=3) / 20, inertia=moment))
+        pose = cardan.SE3.from_rpy((0.1, 0.2, 0.3), (0.4, 0.5, 0.6))
+        mechanism.add_joint(f"weld{k}", cardan.joints.Fixed(), at, f"fixed{k}", pose)
+    for k in rng.permutation(len(tree_of.connections)):
+        c = tree_of.connections[k]
+        parent = "fixed4" if c.parent == "b20" else c.parent  # joints that move, carried by one that does not
+        mechanism.add_joint(c.name, c.joint, parent, c.child, c.parent_pose, c.child_pose)
+    model = mechanism.model(base="fixed")
+    assert any(c.parent == "fixed4" for c in model.connections)
+    given = given_to(f, model)
+    given += [rng.normal(size=(model.nbodies, 6))] if f is cardan.joint_wrenches else []
+    found = f(model, *given)
+    assert f.program(model).regions
+    monkeypatch.setattr(along, "LOOP_FROM", 1000)
+    other = replace(model, name="written out")
+    expected = f(other, *given)
+    assert not f.program(other).regions
+    for own, wanted in zip(*(x if isinstance(x, tuple) else (x,) for x in (found, expected)), strict=True):
+        assert is_near(own, wanted)
+
+
 @pytest.mark.parametrize(("back", "base"), [(1, "fixed"), (5, "floating")], ids=["chain", "floating tree"])
 def test_looped_regressors_times_the_parameters_are_the_efforts(back, base):
     model = tree((*MIXED, *BALLS), back=back, base=base)

@@ -11,10 +11,9 @@ from __future__ import annotations
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from cardan._algebra.spatial import SE3, Motion, MotionSubspace
-from cardan._dynamics.algorithms.tree import Vector
+from cardan._dynamics.algorithms.along import nodes_of
 from cardan._dynamics.call.public import ArrayLike, Reals, public
 from cardan._robot.model import Model, Node
-from cardan._robot.records import Connection
 
 Values = TypeVar("Values")  # lists of spatial objects here; arrays from the compiled function
 
@@ -55,21 +54,21 @@ def joint_quantities(model: Model, q: ArrayLike, v: ArrayLike) -> JointQuantitie
     Peers: Pinocchio's data.joints after `forwardKinematics` (M, S, v, c), RigidBodyDynamics.jl `joint_transform`
     `motion_subspace` `joint_twist` `bias_acceleration` of each joint.
     """
-    nodes = {node.name: node for node in model.nodes}
-    width = max((len(node.v) for node in model.nodes), default=0)
-    rows = [_across(c, nodes.get(c.name), q, v) for c in model.connections]
-    X, S, twist, bias = zip(*rows, strict=True) if rows else ((), (), (), ())
-    # an array has one width: that of the joint with most freedoms
-    padded = [MotionSubspace([*s, *[Motion.zero()] * (width - len(s))]) for s in S]
-    return JointQuantities(list(X), padded, list(twist), list(bias))
+    still, width = Motion.zero(), max((len(node.v) for node in model.nodes), default=0)
+    place, at = {name: k for k, name in enumerate(model.joint_names)}, {node.name for node in model.nodes}
 
+    def across(node: Node) -> tuple[SE3, MotionSubspace, Motion, Motion]:
+        own, rates = node.configuration(q), node.velocity(v)
+        S = node.joint.subspace(own)
+        # an array has one width: that of the joint with most freedoms
+        padded = MotionSubspace([*S, *[still] * (width - len(S))])
+        return node.joint.transform(own), padded, S @ rates, node.joint.bias(own, rates)
 
-def _across(
-    connection: Connection, node: Node | None, q: Vector, v: Vector
-) -> tuple[SE3, MotionSubspace, Motion, Motion]:
     # a fixed joint has no node, and no coordinates
-    if node is None:
-        return connection.joint.transform(()), MotionSubspace([]), Motion.zero(), Motion.zero()
-    own, rates = node.configuration(q), node.velocity(v)
-    S = node.joint.subspace(own)
-    return node.joint.transform(own), S, S @ rates, node.joint.bias(own, rates)
+    fixed = {
+        place[c.name]: (c.joint.transform(()), MotionSubspace([still] * width), still, still)
+        for c in model.connections
+        if c.name not in at
+    }
+    found = nodes_of(model, q).tables(across, [place[node.name] for node in model.nodes], fixed)
+    return JointQuantities(*(found or ([], [], [], [])))

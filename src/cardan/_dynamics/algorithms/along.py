@@ -16,13 +16,14 @@ Loops that follow each other in one direction become one: what a node has in it 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 from cardan._algebra.arrays.cell import Table
 from cardan._algebra.arrays.symbolic import entries_of, rebuilt
 from cardan._algebra.spatial import SE3, Force
+from cardan._dynamics.call.results import packed
 from cardan._robot.model import Model, Node
 
 T = TypeVar("T")
@@ -74,9 +75,19 @@ class Nodes:
         """Return the rows of a table, one for each node, which may be read where they are."""
         return table
 
+    def tables(
+        self, body: Callable[[Node], Sequence[Any]], at: Sequence[int], others: Mapping[int, Sequence[Any]]
+    ) -> list[Any]:
+        """Return arrays of what a body makes of each node, several things each: in rows that are given, beside others.
+
+        `at` says in which row those of each node are, and `others` what is in all other rows.
+        """
+        rows = {**others, **{k: body(node) for k, node in zip(at, self.model.nodes, strict=True)}}
+        return [list(column) for column in zip(*(rows[k] for k in range(len(rows))), strict=True)]
+
     def table(self, body: Callable[[Node], Sequence[Any]]) -> Any:
         """Return an array with a row for each node: the numbers that a body makes of it."""
-        return [list(body(node)) for node in self.model.nodes]
+        return self.tables(lambda node: [list(body(node))], range(len(self.model.nodes)), {})[0]
 
     def less(self, f: Sequence[Force], external: Sequence[ExternalForce]) -> Sequence[Force]:
         """Return forces on nodes less the external ones that act there."""
@@ -235,16 +246,26 @@ class NodeRows(Nodes):
     def rows_of(self, table: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
         return _GivenRows(self, table)
 
-    def table(self, body: Callable[[Node], Sequence[Any]]) -> Any:
-        columns, rows = list[int](), len(self.model.nodes)
+    def tables(
+        self, body: Callable[[Node], Sequence[Any]], at: Sequence[int], others: Mapping[int, Sequence[Any]]
+    ) -> list[Any]:
+        found: dict[int, tuple[list[int], tuple[int, ...]]] = {}  # of each array, columns, and the shape of a row
+        rows, places = len(at) + len(others), Table(at)
 
-        def put(node: Any) -> tuple[()]:
-            self._put(columns, rows, node.row, list(body(node)))
+        def put(row: int, values: Sequence[Any]) -> None:
+            for k, value in enumerate(values):
+                array = packed(value)
+                self._put(found.setdefault(k, ([], array.shape))[0], rows, row, array.ravel().tolist())
+
+        def put_node(node: Any) -> tuple[()]:
+            put(self.graph.link(places, node.row), body(node))
             return ()
 
-        self.each(put)
+        self.each(put_node)
         self.trace()
-        return self.graph.array(columns, (rows, len(columns)))
+        for row, values in others.items():
+            put(self.graph.at(row), values)
+        return [self.graph.array(columns, (rows, *shape)) for columns, shape in found.values()]
 
     def _put(self, columns: list[int], rows: int, row: Any, values: Sequence[Any]) -> None:
         """Put values into a row of columns, which are made for the first ones."""

@@ -16,14 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cardan._algebra.spatial import Force, Inertia
+from cardan._algebra.arrays.symbolic import entries_of, rebuilt
+from cardan._algebra.spatial import SE3, Force, Inertia
 from cardan._dynamics.algorithms.loops import without_loops
+from cardan._dynamics.algorithms.rnea import external
 from cardan._dynamics.algorithms.spin import BodyMotion, at_rest, body_motions
-from cardan._dynamics.algorithms.tree import of_parent, relative_kinematics
+from cardan._dynamics.algorithms.tree import Relative, of_parent, relative_kinematics
 from cardan._dynamics.call.public import ArrayLike, public
-from cardan._robot.model import Model
+from cardan._robot.model import Model, Node
 from cardan._robot.model.layout import ordered_tree
-from cardan._robot.records import WORLD
 
 
 @public(returns=("nbodies", 6))
@@ -54,27 +55,46 @@ def joint_wrenches(
     reaction forces.
     """
     without_loops(model, "joint_wrenches")
-    relative = relative_kinematics(model, q)
-    f = _body_forces(model, body_motions(model, relative, q, v, a), external_forces)  # (5.9)
-    through: dict[str, Force] = {}
+    relative = relative_kinematics(model, q, loops=True)
+    motions, nodes = body_motions(model, relative, q, v, a), relative.nodes(model)
+    f = nodes.each(lambda node: motions[node.index].force(node.inertia))
+    f = nodes.less(f, external(model, external_forces))  # (5.9)
+    f = nodes.inwards(f, lambda node, whole: (whole, lambda: relative.inwards(node, whole)))  # (5.10)
+    fixed = _through_fixed_joints(model, relative, motions, f, external_forces)
+    place, joint_of = {name: k for k, name in enumerate(model.joint_names)}, {c.name: c for c in model.connections}
+    frames = {name: model.attachments[c.child].pose @ c.child_pose for name, c in joint_of.items()}
+    rows = nodes.rows_of([list(entries_of(frames[node.name])) for node in model.nodes])
+
+    def through(node: Node) -> tuple[Force]:
+        frame: SE3 = rebuilt(SE3.identity(), iter(rows[node.index]))
+        return (frame.inverse_act(f[node.index]),)
+
+    others = {place[name]: (frames[name].inverse_act(force),) for name, force in fixed.items()}
+    found = nodes.tables(through, [place[node.name] for node in model.nodes], others)
+    return found[0] if found else []
+
+
+def _through_fixed_joints(
+    model: Model,
+    relative: Relative,
+    motions: Sequence[BodyMotion],
+    f: Sequence[Force],
+    external_forces: ArrayLike | None,
+) -> dict[str, Force]:
+    """Return what goes through each fixed joint, in its node's frame: what is on the bodies behind it, and carried."""
+    at, world = model.attachments, at_rest(-model.gravity)
+    fixed = {c.child: c.name for c in model.connections if at[c.child].node == at[c.parent].node}
+    found: dict[str, Force] = {}
+    for k, body in enumerate(model.bodies if fixed else ()):
+        if body.name in fixed:
+            node, pose = at[body.name].node, at[body.name].pose
+            own = of_parent(motions, node, world).force(pose @ (body.inertia or Inertia.zero()))
+            found[body.name] = own if external_forces is None else own - pose @ Force.of(external_forces[k])
     # children first, so that all that a body carries has arrived
     for joint in reversed(ordered_tree(model.bodies, model.connections)):
-        at, above = model.attachments[joint.child], model.attachments[joint.parent]
-        if joint.parent != WORLD:
+        if joint.parent in fixed:
+            node = at[joint.child].node
             # bodies of one node share its frame: nothing is moved through a fixed joint
-            outer = f[joint.child] if at.node == above.node else relative.X[at.node] @ f[joint.child]
-            f[joint.parent] = f[joint.parent] + outer  # (5.10)
-        through[joint.name] = (at.pose @ joint.child_pose).inverse_act(f[joint.child])
-    return [through[name] for name in model.joint_names]
-
-
-def _body_forces(model: Model, motions: Sequence[BodyMotion], external_forces: ArrayLike | None) -> dict[str, Force]:
-    """Return what the motion of each body asks for, less the external wrench on it, in its node's frame."""
-    world = at_rest(-model.gravity)
-    f: dict[str, Force] = {}
-    for k, body in enumerate(model.bodies):
-        at = model.attachments[body.name]
-        f[body.name] = of_parent(motions, at.node, world).force(at.pose @ (body.inertia or Inertia.zero()))
-        if external_forces is not None:
-            f[body.name] = f[body.name] - at.pose @ Force.of(external_forces[k])
-    return f
+            outer = found[joint.child] if joint.child in fixed else relative.X[node] @ f[node]
+            found[joint.parent] = found[joint.parent] + outer
+    return {fixed[body]: force for body, force in found.items()}
