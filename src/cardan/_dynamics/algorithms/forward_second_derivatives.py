@@ -225,7 +225,10 @@ def _halves(
     multipliers = factor.solve([-w for w in weights])
     a = by_mass_matrix(model, factor, q, v, tau, external_forces)
     by = inverse_dynamics_derivatives.kernel(model, q, v, a, external_forces)
-    L = inverse_dynamics_hessian.kernel(model, q, v, a, multipliers, external_forces)
+    # rows, which the columns of a long tree give one by one
+    L = InverseDynamicsHessian(
+        *map(list, inverse_dynamics_hessian.kernel(model, q, v, a, multipliers, external_forces))
+    )
     Y, U_q, U_v = ([factor.inwards(x) for x in rows] for rows in (L.dq_da, transposed(by.dq), transposed(by.dv)))
     return _Halves(a, multipliers, factor, L, Y, U_q, U_v, _undone(model, outwards_in_one_frame(model, q, v, a)[0]))
 

@@ -53,7 +53,8 @@ from collections.abc import Sequence
 from typing import Any, Generic, NamedTuple, cast
 
 from cardan._algebra.spatial import Force, Motion, MotionSubspace, Scalar, Vector3
-from cardan._dynamics.algorithms.along import Nodes
+from cardan._dynamics.algorithms.along import nodes_of_rows
+from cardan._dynamics.algorithms.branch_matrices import branch_matrices
 from cardan._dynamics.algorithms.derivatives import (
     Composite,
     JointMotion,
@@ -61,10 +62,10 @@ from cardan._dynamics.algorithms.derivatives import (
     inverse_dynamics_derivatives,
     outwards_in_one_frame,
 )
-from cardan._dynamics.algorithms.entries import inverse_dynamics_hessian_entries, packed_matrices
-from cardan._dynamics.algorithms.linear import Rows, add_block, dot, mirrored, transposed, zeros
+from cardan._dynamics.algorithms.entries import inverse_dynamics_hessian_entries
+from cardan._dynamics.algorithms.linear import Rows, dot, mirrored, transposed, zeros
 from cardan._dynamics.algorithms.rnea import inverse_dynamics
-from cardan._dynamics.algorithms.tree import Vector, of_parent
+from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.public import ArrayLike, Reals, commutators, known, public
 from cardan._robot.joints.derivation.derived import JointRates, joint_rates, joint_rates_by_q
 from cardan._robot.model import Model, Node
@@ -113,16 +114,31 @@ def inverse_dynamics_hessian(
         >>> bool(np.allclose(H.dv_dv, third))
         True
     """
-    found = InverseDynamicsHessian(*(zeros(model.nv, model.nv) for _ in range(4)))
-    behind = _sums(model, q, v, a, weights, external_forces)
-    for node in model.nodes:
+    behind = _sums(model, q, v, a, weights, external_forces, loops=True)
+    nodes = nodes_of_rows(model, behind)
+
+    def own(node: Node) -> list[Rows]:
         i = behind[node.index]
-        changes = _changes(i)
-        _own_blocks(i, changes, _turned(i, node, q, v, a, weights), found)
-        while node.parent >= 0:
-            node = model.nodes[node.parent]
-            _blocks_before(i.joint, changes, behind[node.index], found)
-    return packed_matrices(found, inverse_dynamics_hessian_entries(model)) if packed else found
+        return _own_blocks(i, _turned(i, node, q, v, a, weights))
+
+    def freedoms(node: Node) -> list[_Freedom]:
+        i = behind[node.index]
+        j, changes = i.joint, _changes(i)
+        return list(map(_Freedom, changes, i.omega, j.S, j.Psi_dot, j.Psi_ddot, j.Upsilon_dot))
+
+    places = inverse_dynamics_hessian_entries(model) if packed else [None] * 4
+    return InverseDynamicsHessian(*branch_matrices(nodes, places, own, freedoms, _entries))
+
+
+class _Sums(NamedTuple):
+    """The sums over all that is behind a joint."""
+
+    real: Composite  # I^C, B^C, f^C
+    virtual: Composite  # B^C(W), and P^C in the place of f^C
+    b: Force  # b^C
+
+    def __add__(self, child: Any) -> _Sums:
+        return _Sums(self.real + child.real, self.virtual + child.virtual, self.b + child.b)
 
 
 class _Behind(NamedTuple):
@@ -131,12 +147,7 @@ class _Behind(NamedTuple):
     joint: JointMotion
     W_p: Motion
     omega: list[Motion]
-    real: Composite  # I^C, B^C, f^C
-    virtual: Composite  # B^C(W), and P^C in the place of f^C
-    b: Force  # b^C
-
-    def __add__(self, child: Any) -> _Behind:
-        return self._replace(real=self.real + child.real, virtual=self.virtual + child.virtual, b=self.b + child.b)
+    sums: _Sums
 
 
 def inverse_dynamics_pulled(
@@ -146,7 +157,7 @@ def inverse_dynamics_pulled(
     by_q: list[Scalar] = [0.0] * model.nv
     by_v, by_a = [*by_q], [*by_q]
     for i in _sums(model, q, v, a, weights, external_forces):
-        j, f, P, b = i.joint, i.real.f, i.virtual.f, i.b
+        j, f, P, b = i.joint, i.sums.real.f, i.sums.virtual.f, i.sums.b
         changes = zip(j.v, i.omega, j.Psi_ddot, j.Psi_dot, j.Upsilon_dot, j.S, strict=True)
         for k, omega, Psi_ddot, Psi_dot, Upsilon_dot, S in changes:
             by_q[k] = by_q[k] + omega.dot(f) + Psi_ddot.dot(P) + Psi_dot.dot(b)
@@ -177,20 +188,40 @@ def of_pulled(model: Model, by_q: Vector, first: Sequence[Rows], second: Sequenc
     return [qq, qv, qx, T(first[0]), T(qv), vv, none, T(first[1]), T(qx), none, none, T(first[2])]
 
 
+class _Carried(NamedTuple):
+    W_p: Motion  # W of a joint's parent
+    W: Motion
+
+
 def _sums(
-    model: Model, q: Vector, v: Vector, a: Vector, weights: Vector, external_forces: ArrayLike | None
+    model: Model,
+    q: Vector,
+    v: Vector,
+    a: Vector,
+    weights: Vector,
+    external_forces: ArrayLike | None,
+    loops: bool = False,
 ) -> Sequence[_Behind]:
-    joints, bodies = outwards_in_one_frame(model, q, v, a, external_forces)
-    W: list[Motion] = []
-    found: list[_Behind] = []
-    for node, joint, body in zip(model.nodes, joints, bodies, strict=True):
-        own, W_p = node.velocity(weights), of_parent(W, node.parent, Motion.zero())
-        W.append(W_p + MotionSubspace(joint.S) @ own)
+    joints, bodies = outwards_in_one_frame(model, q, v, a, external_forces, loops)
+    nodes = nodes_of_rows(model, joints)
+
+    def carry(node: Node, parent: _Carried) -> _Carried:
+        return _Carried(parent.W, parent.W + MotionSubspace(joints[node.index].S) @ node.velocity(weights))
+
+    def sums(node: Node) -> _Sums:
+        body, W = bodies[node.index], carried[node.index].W
+        P, b = body.felt(W)
+        return _Sums(body, Composite.of(body.I, W, P), Force(Vector3.zero(), b))
+
+    def behind(node: Node) -> _Behind:
+        joint, own, W_p = joints[node.index], node.velocity(weights), carried[node.index].W_p
         by_q = [MotionSubspace(dS) @ own for dS in joint.S_by_q] or [Motion.zero()] * len(joint.S)
         omega = [W_p.cross(s) + d for s, d in zip(joint.S, by_q, strict=True)]
-        P, b = body.felt(W[-1])
-        found.append(_Behind(joint, W_p, omega, body, Composite.of(body.I, W[-1], P), Force(Vector3.zero(), b)))
-    return Nodes(model).inwards(found, lambda _, whole: (whole, lambda: whole))
+        return _Behind(joint, W_p, omega, composites[node.index])
+
+    carried = nodes.outwards(carry, _Carried(Motion.zero(), Motion.zero()))
+    composites = nodes.inwards(nodes.each(sums), lambda _, whole: (whole, lambda: whole))
+    return nodes.each(behind)
 
 
 class _Change(NamedTuple):
@@ -209,10 +240,10 @@ class _Change(NamedTuple):
 
 def _changes(i: _Behind) -> list[_Change]:
     j = i.joint
-    return [_change(i, *own) for own in zip(j.S, j.Psi_dot, j.Psi_ddot, j.Upsilon_dot, i.omega, strict=True)]
+    return [_change(i.sums, *own) for own in zip(j.S, j.Psi_dot, j.Psi_ddot, j.Upsilon_dot, i.omega, strict=True)]
 
 
-def _change(i: _Behind, S: Motion, Psi_dot: Motion, Psi_ddot: Motion, Upsilon_dot: Motion, omega: Motion) -> _Change:
+def _change(i: _Sums, S: Motion, Psi_dot: Motion, Psi_ddot: Motion, Upsilon_dot: Motion, omega: Motion) -> _Change:
     f, P = i.real.f, i.virtual.f
     I_omega, B_omega = i.real.felt(omega)
     gamma = Force(Vector3.zero(), B_omega) - i.virtual.gyroscopic(Psi_dot)
@@ -230,28 +261,39 @@ def _change(i: _Behind, S: Motion, Psi_dot: Motion, Psi_ddot: Motion, Upsilon_do
     )
 
 
-def _blocks_before(i: JointMotion, changes: Sequence[_Change], before: _Behind, found: InverseDynamicsHessian) -> None:
-    """Add what couples joint i with a joint j between it and the root, both ways: (4) to (9)."""
-    j, omega = before.joint, before.omega
-    dq_dq = [_dots((c.alpha, omega), (c.beta, j.Psi_ddot), (c.gamma, j.Psi_dot)) for c in changes]
-    add_block(found.dq_dq, i.v, j.v, dq_dq)
-    add_block(found.dq_dq, j.v, i.v, transposed(dq_dq))
-    add_block(found.dq_dv, i.v, j.v, [_dots((c.beta, j.Upsilon_dot), (c.gamma, j.S)) for c in changes])
-    add_block(found.dq_dv, j.v, i.v, transposed([_dots((c.delta, omega), (c.epsilon, j.Psi_dot)) for c in changes]))
-    dv_dv = [_dots((c.epsilon, j.S)) for c in changes]
-    add_block(found.dv_dv, i.v, j.v, dv_dv)
-    add_block(found.dv_dv, j.v, i.v, transposed(dv_dv))
-    add_block(found.dq_da, i.v, j.v, [_dots((c.beta, j.S)) for c in changes])
-    add_block(found.dq_da, j.v, i.v, transposed([_dots((c.zeta, omega)) for c in changes]))
+class _Freedom(NamedTuple):
+    """A coordinate: how the sums change with it, and what it is to those behind it."""
+
+    change: _Change
+    omega: Motion
+    S: Motion
+    Psi_dot: Motion
+    Psi_ddot: Motion
+    Upsilon_dot: Motion
+
+
+def _entries(k: _Freedom, j: _Freedom) -> list[tuple[Scalar, Scalar]]:
+    """Return what couples coordinate k with one between it and the root, both ways."""
+    c = k.change
+    dq_dq = _dot((c.alpha, j.omega), (c.beta, j.Psi_ddot), (c.gamma, j.Psi_dot))
+    dv_dv = _dot((c.epsilon, j.S))
+    return [
+        (dq_dq, dq_dq),  # (4)
+        (_dot((c.beta, j.Upsilon_dot), (c.gamma, j.S)), _dot((c.delta, j.omega), (c.epsilon, j.Psi_dot))),  # (5), (6)
+        (dv_dv, dv_dv),  # (7)
+        (_dot((c.beta, j.S)), _dot((c.zeta, j.omega))),  # (8), (9)
+    ]
 
 
 def _dots(*pairs: tuple[Force, Sequence[Motion]]) -> list[Scalar]:
-    """Return, for each coordinate, the sum of forces . motions, term by term: each is a multiply-add."""
-    forces = [e for force, _ in pairs for e in force.scalars()]
-    return [
-        dot(forces, [e for motion in motions for e in motion.scalars()])
-        for motions in zip(*(motions for _, motions in pairs), strict=True)
-    ]
+    """Return, for each coordinate, the sum of forces . motions."""
+    forces = [force for force, _ in pairs]
+    return [_dot(*zip(forces, own, strict=True)) for own in zip(*(motions for _, motions in pairs), strict=True)]
+
+
+def _dot(*pairs: tuple[Force, Motion]) -> Scalar:
+    """Return the sum of forces . motions, term by term: each is a multiply-add."""
+    return dot([e for force, _ in pairs for e in force.scalars()], [e for _, m in pairs for e in m.scalars()])
 
 
 class _Turned(NamedTuple):
@@ -311,20 +353,17 @@ def _turn(i: _Behind, k: int, v: Vector, weights: Vector, rates: JointRates, by_
     return found
 
 
-def _own_blocks(
-    i: _Behind, changes: Sequence[_Change], turned: Sequence[_Turned], found: InverseDynamicsHessian
-) -> None:
-    """Add what couples the coordinates of a joint: (4') to (8')."""
-    j, f, P, b = i.joint, i.real.f, i.virtual.f, i.b
+def _own_blocks(i: _Behind, turned: Sequence[_Turned]) -> list[Rows]:
+    """Return what couples the coordinates of a joint: (4') to (8')."""
+    j, f, P, b = i.joint, i.sums.real.f, i.sums.virtual.f, i.sums.b
     dq_dq, dq_dv, dv_dv, dq_da = [], [], [], []
-    for k, (c, t) in enumerate(zip(changes, turned, strict=True)):
+    for k, (c, t) in enumerate(zip(_changes(i), turned, strict=True)):
         by_q = ((c.alpha, i.omega), (c.beta, j.Psi_ddot), (c.gamma, j.Psi_dot))
         dq_dq.append(_dots(*by_q, (f, t.omega), (P, t.Psi_ddot), (b, t.Psi_dot)))
         dq_dv.append(_dots((c.beta_within, j.Upsilon_dot), (c.gamma_within, j.S), (P, t.Upsilon_dot), (b, t.S)))
         dv_dv.append(_dots((c.epsilon_within, j.S), (P, t.S), (P, [other.S[k] for other in turned])))
         dq_da.append(_dots((c.beta_within, j.S), (P, t.S)))
-    for matrix, block in zip(found, (_symmetric(dq_dq), dq_dv, mirrored(dv_dv), dq_da), strict=True):
-        add_block(matrix, j.v, j.v, block)
+    return [_symmetric(dq_dq), dq_dv, mirrored(dv_dv), dq_da]
 
 
 def _symmetric(block: Rows) -> Rows:
