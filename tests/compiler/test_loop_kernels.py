@@ -27,6 +27,7 @@ from cardan._compiler.kernels import (
     scratch,
     sqrt,
     tail,
+    vectors,
 )
 from cardan._compiler.program import Array, trace
 
@@ -125,6 +126,17 @@ def own_array(a, first, n):
     return s
 
 
+@kernel(x=LANES[:, 3], by=REAL)
+def own_vectors(x, by):
+    sums = vectors(2)
+    for i in range(2):
+        sums[i] = x[0, i]
+    for i in range(2):
+        sums[i] = fma(x[0, 2], by, sums[1 - i])
+    x[0, 0] = sums[0]
+    x[0, 1] = sums[1]
+
+
 def both(own, *arguments):
     """Return what the compiled kernel and the function itself return and leave in copies of the arguments."""
     found = []
@@ -155,6 +167,7 @@ def test_loops_and_arrays():
     check(total, np.random.default_rng(0).normal(size=(50, 3)), 50)
     check(jumps, 12, 4, np.zeros(8, dtype=np.int64))
     check(own_array, np.arange(5.0), 2, 3)
+    check(own_vectors, np.random.default_rng(1).normal(size=(1, 3, 8)), 0.3)
 
 
 @pytest.mark.parametrize(("a", "b"), [(7, 3), (-7, 3), (7, -3), (-7, -3), (6, 3), (0, 5), (2**40 + 5, 1024)])

@@ -16,6 +16,7 @@ from cardan._compiler.kernels.language import (
     scratch,
     sqrt,
     tail,
+    vectors,
 )
 from cardan._compiler.kernels.record import Record, RowProgram, aligned_zeros
 from cardan._compiler.kernels.types import F64, I32, I64, INT, LANES, PROGRAM, REAL, TRUTH, WIDTH
@@ -23,5 +24,5 @@ from cardan._compiler.kernels.types import F64, I32, I64, INT, LANES, PROGRAM, R
 __all__ = [
     "F64", "I32", "I64", "INT", "LANES", "PROGRAM", "REAL", "TRUTH", "WIDTH", "Kernel", "Record", "RowProgram",
     "aligned_zeros", "are_positive", "floor", "fma", "greater", "kernel", "lowest_one", "run", "scratch",
-    "sqrt", "tail",
+    "sqrt", "tail", "vectors",
 ]  # fmt: skip

@@ -50,6 +50,11 @@ def scratch(*shape: int) -> Any:
     return np.full(shape, np.nan)
 
 
+def vectors(*shape: int) -> Any:
+    """Return an array of vectors likewise."""
+    return np.full((*shape, WIDTH), np.nan)
+
+
 def tail(array: Any, first: int) -> Any:
     """Return a view of an array from a row on."""
     return array[first:]

@@ -5,7 +5,7 @@ What a kernel may say:
     x = ..., x += ...; a[i, j] = ...; r.count = ...      a name keeps the type of its first value
     for i in range(...), while, if, break, continue, return
     + - * / // % & | ^ << >> on whole numbers, + - * / on doubles and vectors; comparisons, and, or, not, a if b else c
-    min, max, abs, int, float, sqrt, floor, fma, lowest_one, scratch, tail, run;
+    min, max, abs, int, float, sqrt, floor, fma, lowest_one, scratch, vectors, tail, run;
     greater, are_positive of vectors; other kernels; numbers of the module
 
 An array indexed by fewer numbers than it has dimensions is a view of a row. Arrays given to one call do not overlap.
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from cardan._algebra.errors import TargetError
 from cardan._compiler.kernels import language
-from cardan._compiler.kernels.types import F64, INT, PROGRAM, REAL, TRUTH, VECTOR, WIDTH, ArrayType, Scalar, Type
+from cardan._compiler.kernels.types import F64, INT, LANES, PROGRAM, REAL, TRUTH, VECTOR, WIDTH, ArrayType, Scalar, Type
 from cardan._compiler.targets.llvm.writer import CodeWriter, result_type
 
 NUMBERS = (INT, REAL, TRUTH, VECTOR)
@@ -480,10 +480,16 @@ class Translator(CodeWriter):
         return moved, outputs
 
     def call_scratch(self, *dims: ast.expr) -> Value:
-        shape = tuple(int(self.number(d, INT)) for d in dims)
-        kind = ArrayType(F64, shape, False)
+        return self._own(F64, dims)
+
+    def call_vectors(self, *dims: ast.expr) -> Value:
+        return self._own(LANES, dims)
+
+    def _own(self, item: Any, dims: Sequence[ast.expr]) -> Value:
+        """Return an array of this function's stack."""
+        kind = ArrayType(item, tuple(int(self.number(d, INT)) for d in dims), False)
         self.count += 1
-        self.places.append(f"  %own.{self.count} = alloca [{kind.size} x double], align 64")
+        self.places.append(f"  %own.{self.count} = alloca [{kind.size} x {item.llvm}], align 64")
         return Value(kind, f"%own.{self.count}")
 
     def call_tail(self, array: ast.expr, first: ast.expr) -> Value:

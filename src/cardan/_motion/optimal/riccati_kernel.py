@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan._compiler.kernels import F64, I64, INT, LANES, REAL, Record, aligned_zeros, fma, kernel, scratch
+from cardan._compiler.kernels import F64, I64, INT, LANES, REAL, Record, aligned_zeros, fma, kernel, scratch, vectors
 
 # pyright: analyzeUnannotatedFunctions=false
 
@@ -79,7 +79,6 @@ class Stages(Record):
     moved_P = LANES[:]  # T^T P
     moved_PG = LANES[:]  # T^T P T G
     unit = LANES[:]  # of each lane 1 in it, and behind them 0
-    sums = LANES[:]
     PG = LANES[:]
     C = LANES[:]  # rows of controls and of the constant, of H
     D = LANES[:]  # Q_uu + mu, Q_u and Q_ux, solved in place
@@ -94,7 +93,7 @@ def copy(to, at, given, first, count):
         to[at + i] = given[first + i]
 
 
-@kernel(A=LANES[:], x=INT, wide=INT, e=INT, B=LANES[:], y=INT, across=INT, count=INT, sums=LANES[:])
+@kernel(A=LANES[:], x=INT, wide=INT, e=INT, B=LANES[:], y=INT, across=INT, count=INT, sums=LANES[4])
 def add_product(A, x, wide, e, B, y, across, count, sums):
     """Add four rows of A^T B, those of lanes e to e + 3 of A, at one vector of B; both from a vector on, row by row."""
     one = sums[0]
@@ -150,30 +149,32 @@ def add_gap(c, at, own):
 @kernel(c=Stages, at=INT, A=LANES[:], first=INT, own=INT)
 def set_products(c, at, A, first, own):
     """Set PG; A has the rows by which those of G count."""
+    sums = vectors(4)
     for r in range(0, N, 4):
         for v in range(W):
             for i in range(4):
-                c.sums[i] = c.unit[M % 8 if v == M // 8 else 8] * c.cost_to_go[own + N * X + r // 8, r % 8 + i]
+                sums[i] = c.unit[M % 8 if v == M // 8 else 8] * c.cost_to_go[own + N * X + r // 8, r % 8 + i]
                 if Y > 0 and v >= U:
-                    c.sums[i] = c.diagonal[at * X + v - U] * c.cost_to_go[own + min(r + i, N - 1) * X + v - U]
+                    sums[i] = c.diagonal[at * X + v - U] * c.cost_to_go[own + min(r + i, N - 1) * X + v - U]
                     for j in range(8 * (v - U), min(8 * (v - U) + 8, SINGLE)):
-                        c.sums[i] = fma(c.unit[j % 8], A[j * X + r // 8, r % 8 + i], c.sums[i])
-            add_product(A, first + r // 8, X, r % 8, c.G, at * (N - Y) * W + v, W, N - Y, c.sums)
+                        sums[i] = fma(c.unit[j % 8], A[j * X + r // 8, r % 8 + i], sums[i])
+            add_product(A, first + r // 8, X, r % 8, c.G, at * (N - Y) * W + v, W, N - Y, sums)
             for i in range(4):
-                c.PG[(r + i) * W + v] = c.sums[i]
+                c.PG[(r + i) * W + v] = sums[i]
 
 
 @kernel(c=Stages, at=INT, PG=LANES[:], own=INT)
 def set_expansion(c, at, PG, own):
     """Set H of the controls and the constant; of PG or T^T P T G."""
+    sums = vectors(4)
     G = at * (N - Y) * W
     for r in range(0, M + 1, 4):
         for v in range(r // 8, W):
             for i in range(4):
-                c.sums[i] = c.HU[(at * (M + 1) + min(r + i, M)) * W + v]
-            add_product(c.G, G + r // 8, W, r % 8, PG, Y * W + v, W, N - Y, c.sums)
+                sums[i] = c.HU[(at * (M + 1) + min(r + i, M)) * W + v]
+            add_product(c.G, G + r // 8, W, r % 8, PG, Y * W + v, W, N - Y, sums)
             for i in range(4):
-                c.C[(r + i) * W + v] = c.sums[i]
+                c.C[(r + i) * W + v] = sums[i]
     for v in range(M // 8, W):
         total = c.C[M * W + v]
         for k in range(N - Y):
@@ -345,16 +346,17 @@ def set_gains(c, at, mu):
 @kernel(c=Stages, at=INT, PG=LANES[:], own=INT)
 def set_cost(c, at, PG, own):
     """Set P of a knot, (4), of PG or T^T P T G."""
+    sums = vectors(4)
     for r in range(0, N, 4):
         for v in range(r // 8, X):
             for i in range(4):
-                c.sums[i] = c.HX[(at * N + min(r + i, N - 1)) * X + v]
+                sums[i] = c.HX[(at * N + min(r + i, N - 1)) * X + v]
                 if r + i < Y:
-                    c.sums[i] = c.sums[i] + PG[(r + i) * W + U + v]
-            add_product(c.G, at * (N - Y) * W + U + r // 8, W, r % 8, PG, Y * W + U + v, W, N - Y, c.sums)
-            add_product(c.rows, at * L + r // 8, X, r % 8, c.rest, v, X, M, c.sums)
+                    sums[i] = sums[i] + PG[(r + i) * W + U + v]
+            add_product(c.G, at * (N - Y) * W + U + r // 8, W, r % 8, PG, Y * W + U + v, W, N - Y, sums)
+            add_product(c.rows, at * L + r // 8, X, r % 8, c.rest, v, X, M, sums)
             for i in range(min(4, N - r)):
-                c.cost_to_go[own + (r + i) * X + v] = c.sums[i]
+                c.cost_to_go[own + (r + i) * X + v] = sums[i]
     for i in range(N):
         for j in range(i):
             c.cost_to_go[own + i * X + j // 8, j % 8] = c.cost_to_go[own + j * X + i // 8, i % 8]
@@ -449,7 +451,7 @@ def room(n: int, m: int) -> dict[str, np.ndarray]:
     """Return the arrays that stages are computed in."""
     s = sizes(n, m)
     rows = {"PG": -(-n // 4) * 4 * s["W"], "C": -(-(m + 1) // 4) * 4 * s["W"], "D": m * s["V"], "E": m * (s["F"] + 1)}
-    rows |= {"moved_P": n * s["X"], "moved_PG": n * s["W"], "rest": m * s["X"], "unit": 9, "sums": 4}
+    rows |= {"moved_P": n * s["X"], "moved_PG": n * s["W"], "rest": m * s["X"], "unit": 9}
     found = {name: zeros(count, 8) for name, count in rows.items()}
     np.fill_diagonal(found["unit"], 1.0)
     return found
