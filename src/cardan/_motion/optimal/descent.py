@@ -5,12 +5,12 @@ A pass linearises the dynamics and expands the costs to second order along the m
 
     u = u_near + share k + K x
 
-cut off at the bounds. The whole step is tried first, then 8 shares of it, each half the one before, all at once. One is
-taken if the cost falls by at least a ten thousandth of what the expansion says,
+cut off at the bounds. The whole step is tried first, then up to 8 shares of it, each half the one before, until one is
+better than the next. One is good enough if the cost falls by at least a ten thousandth of what the expansion says,
 
     -share sum Q_u . k - 1/2 share^2 sum k . Q_uu k
 
-If none does, or Q_uu is not positive definite somewhere, mu grows tenfold, relative to the largest second derivative by
+If none is, or Q_uu is not positive definite somewhere, mu grows tenfold, relative to the largest second derivative by
 a control. It falls again with every step taken, and where a step would gain less than the tolerance: that may be due to
 mu. The search ends when this holds of a whole step without mu.
 

@@ -27,7 +27,8 @@ from cardan._motion.optimal.riccati_kernel import (
 
 # pyright: analyzeUnannotatedFunctions=false
 
-SHARES = 8  # of a step, each half the one before: all at once if the whole step is none
+SHARES = 8  # of a step, each half the one before: tried where the whole step is not good enough
+TRIED, FOUND = 1, 2  # a step that none is taken of yet, or one that the next share may be better than
 ARMIJO = 1e-4
 LEAST_MU, MOST_MU = 1e-6, 1e10
 STATE = 2  # numbers of q and v
@@ -43,6 +44,7 @@ class Descent(Stages):
     gap = INT  # of all knots
     step_of_tile = INT  # a step near a motion, with feedback, of the rows of `tile`
     final_of_tile = INT  # what the last state costs
+    tries = INT  # how many rows the tile has
     ways = INT  # 2 with the recursion that has second derivatives of the step, else 1
     tolerance = REAL
     lower = F64[:]
@@ -81,7 +83,8 @@ class Descent(Stages):
     best_apart = F64[:]
     was_sound = I64[:]  # a recursion: Q_uu + mu is positive definite everywhere, and all of it finite
     is_calm = I64[:]
-    is_searched = I64[:]  # whether no step of a sound recursion is taken yet
+    is_searched = I64[:]  # TRIED or FOUND as long as shares of a sound recursion's step are tried, else 0
+    merit = F64[:]  # of the share that was found
     was_taken = I64[:]
     is_better = I64[:]
 
@@ -110,7 +113,7 @@ def roll(c, rows, first):
     What stands before place `first` of a row of the tile stays: without feedback, K = 0. Where there are gaps, each
     step is then from the state that is given.
     """
-    every = SHARES * c.problems
+    every = c.tries
     for r in range(rows):
         c.tried_cost[r] = 0.0
     for t in range(c.knots + 1):
@@ -134,7 +137,7 @@ def roll(c, rows, first):
 def keep(c, g, row):
     """Note the motion of a row as the best one of a problem."""
     n = c.problems
-    every = SHARES * n
+    every = c.tries
     for t in range(c.knots + 1):
         copy(c.best_state, (t * n + g) * STATE, c.tried_state, (t * every + row) * STATE, STATE)
         copy(c.best_control, (t * n + g) * M, c.tried_control, (t * every + row) * M, M)
@@ -308,44 +311,63 @@ def is_best(c, g, cost, apart):
     return found
 
 
-@kernel(c=Descent, g=INT, first=INT, count=INT, share=REAL)
-def choose(c, g, first, count, share):
-    """Take the best of some rows, of this share and each of half the one before, if it is good enough."""
-    best = 1e308
-    at = first
-    taken = share
-    for row in range(first, first + count):
-        merit = c.tried_cost[row] + c.nu[g] * (1.0 - share) * c.apart[g]
-        if is_finite(merit) and merit < best:
-            best = merit
-            at = row
-            taken = share
-        share = 0.5 * share
-    fall = taken * (c.nu[g] * c.apart[g] - c.slope[g]) - 0.5 * taken * taken * c.curve[g]
-    if best < 1e308 and c.cost[g] + c.nu[g] * c.apart[g] - best > max(ARMIJO * fall, 0.0):
-        c.is_searched[g] = 0
+@kernel(c=Descent, g=INT, row=INT, share=REAL)
+def choose(c, g, row, share):
+    """Take a share of a step if it is good enough, and better than the one before; if it is worse, keep that one."""
+    left = (1.0 - share) * c.apart[g]
+    merit = c.tried_cost[row] + c.nu[g] * left
+    fall = share * (c.nu[g] * c.apart[g] - c.slope[g]) - 0.5 * share * share * c.curve[g]
+    falls = c.cost[g] + c.nu[g] * c.apart[g] - merit > max(ARMIJO * fall, 0.0)
+    if falls and is_finite(merit) and (c.is_searched[g] == TRIED or merit < c.merit[g]):
+        c.is_searched[g] = FOUND if share < 1.0 else 0
+        c.merit[g] = merit
         c.was_taken[g] = 1
-        if is_best(c, g, c.tried_cost[at], (1.0 - taken) * c.apart[g]):
+        if is_best(c, g, c.tried_cost[row], left):
             c.is_better[g] = 1
-            keep(c, g, at)
+            keep(c, g, row)
+    elif c.is_searched[g] == FOUND:
+        c.is_searched[g] = 0
 
 
 @kernel(c=Descent, count=INT, share=REAL)
 def search(c, count, share):
-    """Try so many shares of a step, this one and each of half the one before, of problems that have taken none."""
+    """Try so many shares of a step, this one and each of half the one before, of problems that are searched."""
     rows = 0
     for g in range(c.problems):
-        if c.is_searched[g] == 1:
+        if c.is_searched[g] > 0:
             tried = share
             for _ in range(count):
                 c.lane[rows] = g
                 c.tile_numbers[rows * 8 * L + SHARE] = tried
                 tried = 0.5 * tried
                 rows += 1
-    if rows > 0:
-        roll(c, rows, 0)
-    for k in range(rows // count):
-        choose(c, c.lane[k * count], k * count, count, share)
+    roll(c, rows, 0)
+    for row in range(rows):
+        if c.is_searched[c.lane[row]] > 0:
+            choose(c, c.lane[row], row, c.tile_numbers[row * 8 * L + SHARE])
+
+
+@kernel(c=Descent)
+def search_all(c):
+    """Try the whole step, and then shares, from the largest on, until one is better than the next one.
+
+    What is tried at once fills the lanes of the tile: one share of eight problems, or eight of one.
+    """
+    count = 1
+    share = 1.0
+    tried = 0
+    while tried <= SHARES:
+        waiting = 0
+        for g in range(c.problems):
+            waiting += int(c.is_searched[g] > 0)
+        if waiting == 0:
+            break
+        if tried > 0:
+            count = min(max(8 // waiting, 1), SHARES + 1 - tried)
+        search(c, count, share)
+        for _ in range(count):
+            share = 0.5 * share
+        tried += count
 
 
 @kernel(c=Descent, g=INT)
@@ -395,10 +417,9 @@ def iterate(c):
         sweep(c)
         for g in range(c.problems):
             judge(c, g)
-        search(c, 1, 1.0)
-        search(c, SHARES, 0.5)
+        search_all(c)
         for g in range(c.problems):
-            if c.is_searched[g] == 1 and is_best(c, g, c.cost[g], c.apart[g]):
+            if c.is_searched[g] == TRIED and is_best(c, g, c.cost[g], c.apart[g]):
                 c.is_better[g] = 0
     for g in range(c.problems):
         if c.done[g] == 0:

@@ -24,8 +24,8 @@ class Workspace:
     def __init__(self, motions: Motions, knots: int, problems: int, programs: dict[str, RowProgram]) -> None:
         self.motions, self.programs, self.key = motions, programs, (knots, problems)
         T, N, m, size = knots, problems, motions.controls, motions.states
-        tile, vectors = SHARES * N, motions.vectors
-        c = self.c = Descent(knots=T, problems=N, **room(motions.n, m))
+        tile, vectors = max(SHARES, N), motions.vectors
+        c = self.c = Descent(knots=T, problems=N, tries=tile, **room(motions.n, m))
         c.lower, c.upper = motions.bounds
         self.rows, rows = zeros(T + 1, N, 8 * vectors), zeros(tile, 8 * vectors)
         flat = self.rows.reshape(-1, 8 * vectors)
