@@ -10,11 +10,13 @@ import scipy.optimize
 
 import cardan
 from cardan import optimal
+from cardan._compiler.kernels import RowProgram
 from cardan._compiler.runtime import threads
 from cardan._motion.optimal import riccati_sweep as page
 from cardan._motion.optimal.descent import compiled
 from cardan._motion.optimal.motions import Motions
 from cardan._motion.optimal.riccati_kernel import Stages, all_stages, room, sizes
+from cardan._motion.optimal.workspace import workspace
 from cardan.errors import (
     ConfigurationError,
     DTypeError,
@@ -757,6 +759,21 @@ def test_exact_second_derivatives_make_the_end_quadratic(joints):
     assert found["exact"].left < 1e-8 * found["gauss-newton"].left
     assert found["exact"].left < 1e-14 * near.cost
     assert found["exact"].cost <= found["gauss-newton"].cost * (1.0 + 1e-14)
+
+
+def test_vectors_that_are_the_same_at_all_knots_are_written_once():
+    """They stand as all the others do after steps that second derivatives were added to, and taken away again."""
+    problem = optimal.Problem(CART, step, cost, final)
+    optimal.solve(problem, HANGING, STILL, np.zeros((40, 1)), iterations=2, hessian="exact")
+    motions, _ = compiled(problem)
+    held, (part, _, parts) = workspace(motions, 40, 1, 8), motions.varying
+    assert 0 < part.entries < motions.expansions.entries
+    assert {whole for whole, _ in parts.values()} == {"G", "HU"}  # the cost is a square, and hinges add velocities
+    whole = {a.name: np.zeros((40, a.size)) for a in motions.expansions.outputs}
+    RowProgram(motions.expansions, {**held.near, **whole})(40)
+    held.programs["expansions"](40)
+    for name, array in whole.items():
+        np.testing.assert_array_equal(getattr(held.c, name).reshape(40, -1), array, err_msg=name)
 
 
 # --- what is refused ---

@@ -227,9 +227,22 @@ def add_curvature(c):
             copy(after, 0, before, 0, N)
     run(c.curvature, c.knots * n)
     for v in range(c.knots * n * (M + 1) * W):
-        c.HU[v] = c.HU[v] + c.curved_HU[v]
+        own = c.HU[v]
+        c.HU[v] = own + c.curved_HU[v]
+        c.curved_HU[v] = own
     for v in range(c.knots * n * N * X):
-        c.HX[v] = c.HX[v] + c.curved_HX[v]
+        own = c.HX[v]
+        c.HX[v] = own + c.curved_HX[v]
+        c.curved_HX[v] = own
+
+
+@kernel(c=Descent)
+def remove_curvature(c):
+    """Put back what the second derivatives were added to: numbers that are the same everywhere are written once."""
+    for v in range(c.knots * c.problems * (M + 1) * W):
+        c.HU[v] = c.curved_HU[v]
+    for v in range(c.knots * c.problems * N * X):
+        c.HX[v] = c.curved_HX[v]
 
 
 @kernel(c=Descent)
@@ -417,6 +430,8 @@ def iterate(c):
         sweep(c)
         for g in range(c.problems):
             judge(c, g)
+        if way == 1:
+            remove_curvature(c)
         search_all(c)
         for g in range(c.problems):
             if c.is_searched[g] == TRIED and is_best(c, g, c.cost[g], c.apart[g]):

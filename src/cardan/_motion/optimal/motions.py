@@ -13,6 +13,7 @@ import inspect
 import math
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
@@ -23,7 +24,8 @@ from cardan._algebra.arrays import symbolic
 from cardan._algebra.scalar import maximum, minimum
 from cardan._compiler.kernels import Kernel
 from cardan._compiler.program.ops import Op
-from cardan._compiler.program.program import Program, places_by_name
+from cardan._compiler.program.passes import remove_dead_code
+from cardan._compiler.program.program import Array, Program, places_by_name
 from cardan._compiler.program.replay import replayed_from
 from cardan._dynamics.algorithms.configuration import difference, integrate
 from cardan._dynamics.call.compiled import Bound
@@ -240,6 +242,27 @@ class Motions:
         return self._program(expansion, *("after",) * self.has_gaps)
 
     @cached_property
+    def varying(self) -> tuple[Program, dict[str, np.ndarray], dict[str, tuple[str, slice]]]:
+        """The expansions but for vectors that are the same at all knots, as most of a cost's are.
+
+        With it stand all numbers of each array, 0 for those that vary; and of each output the array it is a part of.
+        """
+        program, constants, results = self.expansions, dict[str, np.ndarray](), list[int]()
+        if program.columns:
+            return program, constants, {}
+        known, parts, behind = {*program.instructions.places(Op.CONST)}, dict[str, tuple[str, slice]](), 0
+        for a in program.outputs:
+            own, behind = program.results[behind : behind + a.size], behind + a.size
+            constants[a.name] = np.array([program.instructions[k].value if k in known else 0.0 for k in own])
+            vectors = [own[k : k + 8] for k in range(0, a.size, 8)]
+            varies = [not known.issuperset(vector) for vector in vectors]
+            for first, stop in runs(varies):
+                parts[f"{a.name} {first}"] = a.name, slice(8 * first, min(8 * stop, a.size))
+                results += own[8 * first : 8 * stop]
+        outputs = tuple(Array(name, (place.stop - place.start,)) for name, (_, place) in parts.items())
+        return remove_dead_code(replace(program, outputs=outputs, results=tuple(results))), constants, parts
+
+    @cached_property
     def last_expansions(self) -> Program:
         def last_expansion(model: Model, given: Mapping[str, Any]) -> Any:
             return {"end": arranged_end(*self._last_rates(model, self._read(given)), symbols)}
@@ -335,6 +358,12 @@ def total(of_knots: np.ndarray) -> np.ndarray:
 def symbols(*shape: int) -> np.ndarray:
     """Return an array of symbols that are 0."""
     return np.zeros(shape, dtype=object)
+
+
+def runs(flags: Iterable[bool]) -> list[tuple[int, int]]:
+    """Return where flags that are set begin, and where they end, one behind the last."""
+    changes = np.flatnonzero(np.diff([False, *flags, False]))
+    return [*zip(changes[::2].tolist(), changes[1::2].tolist(), strict=True)]
 
 
 def _blocks(rows: Iterable[Iterable[Any]]) -> np.ndarray:

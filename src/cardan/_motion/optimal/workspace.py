@@ -68,10 +68,16 @@ class Workspace:
         sizes = {a.name: a.size for a in (*program.inputs, *program.outputs) if a.name not in given}
         others = {name: zeros(len(given["row"]), size) for name, size in sizes.items()}
         self._set(others)
+        arrays = {**given, **others}
+        if name == "expansions":
+            program, constants, parts = self.motions.varying
+            for whole, numbers in constants.items():
+                arrays[whole][...] = numbers
+            arrays |= {part: arrays[whole][:, place] for part, (whole, place) in parts.items()}
         if name in self.programs:
-            self.programs[name].place({**given, **others})
+            self.programs[name].place(arrays)
         else:
-            self.programs[name] = RowProgram(program, {**given, **others}, FEW if few else 2**20)
+            self.programs[name] = RowProgram(program, arrays, FEW if few else 2**20)
         return self.programs[name].address
 
     def run(self, problems: Any, arrays: Mapping[str, Any], own: Mapping[str, np.ndarray], most: int) -> int:
