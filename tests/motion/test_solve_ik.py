@@ -3,6 +3,7 @@
 import builtins
 import pickle
 from dataclasses import dataclass
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from cardan._algebra.errors import (
     ShapeError,
     UnknownNameError,
 )
+from cardan._dynamics.algorithms import loops
 from cardan.tasks import (
     CenterOfMass,
     ClosedLoops,
@@ -294,6 +296,12 @@ def test_constraints_of_places_hold():
 
 def push(model, q, v, a):
     return a[0] - 0.2
+
+
+def test_a_robot_without_loops_is_not_asked_for_their_poses(monkeypatch):
+    """Poses of all bodies were computed at each call, in Python."""
+    monkeypatch.setattr(loops, "relative_kinematics", mock.Mock(side_effect=AssertionError))
+    assert loops.constraints(ARM, ARM.neutral().tolist()) == []
 
 
 def test_constraints_of_accelerations_are_refused():
