@@ -244,8 +244,7 @@ def constraints(
     model: Model, q: Vector, relative: Relative | None = None, along_nodes: Sequence[bool] | None = None
 ) -> list[Rowed]:
     """Return all that has rows: the closing joints of a model, then the constraints that users wrote."""
-    relative = relative or (relative_kinematics(model, q) if model.closures else [])
-    closing = loops(model, relative, along_nodes)
+    closing = loops(model, relative or relative_kinematics(model, q), along_nodes) if model.closures else []
     return [*closing, *(UserConstraint(model, function, q) for function in model.constraints)]
 
 
