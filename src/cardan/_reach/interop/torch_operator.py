@@ -112,18 +112,19 @@ class Program:
         self.results = tuple(a.shape for a in compiled.outputs)  # and of the results
         self._form: Form = compiled.form
         self._run = bound(function, model, names, options)
-        self._derived: dict[str, Derived] = {}
+        self._derived: dict[tuple[Any, ...], Derived] = {}
 
     def evaluate(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         return [np.asarray(y) for y in self._form.parts(self._run(*arrays)) or ()]
 
     def derived(self, way: Way, wrt: Sequence[int]) -> Derived:
-        step = way + BY + ",".join(map(str, wrt))
-        if step not in self._derived:
+        key = way, *wrt
+        if key not in self._derived:
             with _LOCK:
-                if step not in self._derived:
-                    self._derived[step] = Derived(self, way, wrt, self.name + THEN + step)
-        return self._derived[step]
+                if key not in self._derived:
+                    name = f"{self.name}{THEN}{way}{BY}{','.join(map(str, wrt))}"
+                    self._derived[key] = Derived(self, way, wrt, name)
+        return self._derived[key]
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
@@ -222,7 +223,7 @@ def is_plain(arrays: Sequence[Any]) -> bool:
     """Return whether the operator would do nothing but compute, and record: no transform, no mode, no graph."""
     if torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0:
         return False
-    if torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack() or torch.jit.is_tracing():
+    if torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack() or torch._C._is_tracing():
         return False
     return all(type(a) in PLAIN and a.is_cpu and a.layout == torch.strided for a in arrays)
 
@@ -299,14 +300,17 @@ class _Evaluated(torch.autograd.function._SingleLevelFunction):
 
     @staticmethod
     def backward(ctx: Any, *weights: Any) -> tuple[Any, ...]:
-        arrays, wrt = ctx.saved_tensors, [k for k, needed in enumerate(ctx.needs_input_grad[2:]) if needed]
         if all(w is None for w in weights):
             return (None,) * len(ctx.needs_input_grad)
-        back = ctx.program.derived("pulled", wrt)
-        shapes = [(*ctx.batch, *core) for core in ctx.program.results]
-        given = [arrays[0].new_zeros(s) if w is None else w for w, s in zip(weights, shapes, strict=True)]
-        found = dict(zip(wrt, evaluated(back.arranged(arrays, given), back.program), strict=True))
-        by = [_summed(found[k], a.shape) if k in found else None for k, a in enumerate(arrays)]
+        arrays, needed = ctx.saved_tensors, ctx.needs_input_grad[2:]
+        back = ctx.program.derived("pulled", [k for k, is_needed in enumerate(needed) if is_needed])
+        if any(w is None for w in weights):
+            shapes = [(*ctx.batch, *core) for core in ctx.program.results]
+            weights = tuple(arrays[0].new_zeros(s) if w is None else w for w, s in zip(weights, shapes, strict=True))
+        found = iter(evaluated(back.arranged(arrays, weights), back.program))
+        if not ctx.batch:  # nothing was broadcast
+            return (None, None, *(next(found) if n else None for n in needed))
+        by = (_summed(next(found), a.shape) if n else None for a, n in zip(arrays, needed, strict=True))
         return (None, None, *by)
 
     @staticmethod
