@@ -275,16 +275,20 @@ def check_core(where: str, name: str, shape: tuple[int, ...], core: tuple[int, .
 
 def check_shape_of(where: str, name: str, shape: tuple[int, ...], *wanted: Sequence[Any], told: str = "") -> None:
     """Raise `ShapeError` unless a shape is one of those that are wanted, as `shaped_array` has them."""
-    if any(_fits(shape, one) for one in wanted):
-        return
+    for one in wanted:
+        if _fits(shape, one):
+            return
     shapes = (str(tuple(one)).replace("Ellipsis", "...").replace("'", "") if one else "a number" for one in wanted)
     hint = "The batch comes first: is it transposed?" if any(_fits(shape[::-1], one) for one in wanted) else ""
     raise ShapeError(where, name, got=shape, expected=" or ".join(shapes) + told, hint=hint)
 
 
 def _fits(shape: tuple[int, ...], wanted: Sequence[Any]) -> bool:
-    core = [e for e in wanted if e is not ...]
-    own = shape[len(shape) - len(core) :] if len(core) < len(wanted) else shape
+    is_led = len(wanted) > 0 and wanted[0] is ...
+    core = tuple(wanted[1:] if is_led else wanted)
+    own = shape[len(shape) - len(core) :] if is_led else shape
+    if own == core:  # as nearly always, and told in a tenth of the time
+        return True
     return len(own) == len(core) and all(isinstance(e, str) or e == n for n, e in zip(own, core, strict=True))
 
 
