@@ -235,9 +235,9 @@ def pieces(batch: Batch) -> Iterator[tuple[slice, list[np.ndarray]]]:
 
 def check_finite(where: str, name: str, array: np.ndarray, batch: Sequence[int] | None = None, hint: str = "") -> None:
     """Raise `NotFiniteError`, naming the first entry that is infinite or not a number; `batch`, if it was flattened."""
-    # of few, squares are summed in a third of the time of a look at each; of many, BLAS would wake threads for it
-    flat = array.ravel()
-    if math.isfinite(flat.dot(flat)) if array.size < 1000 else np.isfinite(array).all():
+    # Of few, squares are summed in half the time of a look at each; of many, BLAS would wake threads for it. (`dot` is
+    # quicker, and warns of squares that are too large.)
+    if math.isfinite(np.vdot(array, array)) if array.size < 1000 else np.isfinite(array).all():
         return
     found = np.flatnonzero(~np.isfinite(array))
     if len(found):  # else a square was too large
