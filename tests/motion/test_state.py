@@ -240,6 +240,33 @@ def test_a_saved_state_comes_back_to_the_last_bit(world, dtype, tmp_path):
     assert State.load(again, str(tmp_path / "state.npz")) == state
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_steps_go_on_from_a_file_as_without_it(dtype, tmp_path):
+    """The time, too, to the last bit: 0.01 + 5 * 0.01 is not 6 * 0.01."""
+    world = pendulum().world()
+    solver = solvers.Featherstone(world, 0.01)
+    start, ends = world.state(3, dtype, q=np.ones((3, world.model.nq))), range(1, 8)
+    whole = [solver.step(start, steps=n) for n in ends]
+    for n in ends:
+        half = solver.step(start, steps=n)
+        half.save(tmp_path / "state.npz")  # which reads its time
+        for middle in (half, State.load(world, tmp_path / "state.npz"), pickle.loads(pickle.dumps(half)), half[:]):
+            for k, end in zip(ends, whole[n:], strict=False):
+                assert solver.step(middle, steps=k) == end
+
+
+def test_steps_of_several_lengths_keep_their_time():
+    world = pendulum().world()
+    state = world.state()
+    for dt in (1e-3, 0.1, 1 / 240, 2e-3, 1e-3):
+        state = solvers.Featherstone(world, dt).step(state, steps=7)
+        assert state.time.dtype == np.float64
+    np.testing.assert_allclose(state.time, 7 * (1e-3 + 0.1 + 1 / 240 + 2e-3 + 1e-3), rtol=1e-15)
+    state.time = [0.7]
+    solver = solvers.Featherstone(world, 1e-3)
+    np.testing.assert_allclose(solver.step(state, steps=3).time, 0.703, rtol=1e-15)
+
+
 def test_a_file_of_another_world_is_refused(world, tmp_path):
     file = tmp_path / "state.npz"
     pendulum().world().state().save(file)

@@ -47,8 +47,9 @@ MOST = 2**20
 class Since(NamedTuple):
     """Where steps of length dt [s] are counted from; states that come of one another share it, and do not write it."""
 
-    time: np.ndarray  # then [s], shape (worlds,)
+    time: np.ndarray  # then, but for the steps before [s], shape (worlds,)
     diverged: np.ndarray  # which worlds had diverged by then, likewise
+    before: np.ndarray  # how many steps of this length had been taken by then, likewise
     dt: float | None  # None for the arrays of one state, which somebody may hold and write into
 
 
@@ -60,8 +61,16 @@ A compiled step counts on from the last. A named tuple of these would take as lo
 
 
 def clock_at(time: np.ndarray, diverged: np.ndarray, dtype: np.dtype, dt: float | None = 0.0) -> Clock:
-    """Return the clock that begins at a time [s]; the arrays become its own."""
-    return Since(time, diverged, dt), 0, np.zeros(len(time), dtype)
+    """Return the clock that begins at a time [s]; the arrays become its own.
+
+    A time of whole steps counts on from zero. So it is the same to the last bit, whoever reads or saves it between.
+    """
+    before = np.zeros(len(time))
+    if dt:
+        steps = np.rint(time / dt)
+        before = steps * (steps * dt == time)
+        time = time - before * dt
+    return Since(time, diverged, before, dt), 0, np.zeros(len(time), dtype)
 
 
 def read_clock(clock: Clock) -> tuple[np.ndarray, np.ndarray]:
@@ -69,7 +78,7 @@ def read_clock(clock: Clock) -> tuple[np.ndarray, np.ndarray]:
     since, taken, good = clock
     if since.dt is None:
         return since.time.copy(), since.diverged.copy()
-    return since.time + np.multiply(good, since.dt, dtype=np.float64), since.diverged | (good < taken)
+    return since.time + (since.before + good) * since.dt, since.diverged | (good < taken)
 
 
 class State(Explained):
