@@ -10,7 +10,12 @@ import pytest
 
 import cardan
 import linkages
+from cardan._dynamics.algorithms.aba import borne_by_bodies, factored
+from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.grouped import grouped_accelerations, groups, taken_apart
+from cardan._dynamics.algorithms.implicit import Snapshot, add_impedance
+from cardan._dynamics.algorithms.linear import plus
+from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.spin import body_motions
 from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan.errors import DTypeError, MechanismError, ShapeError, UnknownNameError, UnsupportedError
@@ -93,7 +98,7 @@ def by_groups(model, q, v, tau):
     relative = relative_kinematics(model, q)
     motions = body_motions(model, relative, q, v)
     p = [motions[node.index].force(node.inertia) for node in model.nodes]
-    return grouped_accelerations(model, relative, groups(model), p, tau)
+    return grouped_accelerations(model, relative, groups(model), p, tau)[0]
 
 
 def finger(armature=0.02):
@@ -143,7 +148,8 @@ def laden_platform():
         m.add_joint(c.name, c.joint, c.parent, c.child, c.parent_pose, c.child_pose, armature=armature)
     for k, body in enumerate(("platform", "piston3", "cylinder1")):
         m.add_body(f"arm{k}", linkages.inertia(k))
-        m.add_joint(f"arm{k}", cardan.joints.Revolute((0.0, 0.6, 0.8)), body, f"arm{k}", linkages.pose(0.1, 0.2))
+        joint = cardan.joints.Revolute((0.0, 0.6, 0.8)) if k < 2 else cardan.joints.Spherical()
+        m.add_joint(f"arm{k}", joint, body, f"arm{k}", linkages.pose(0.1, 0.2))
     return m
 
 
@@ -155,13 +161,61 @@ def test_legs_are_solved_one_by_one_where_they_stand_on_the_world(base, parts):
     q, v, _, tau = state(model)
     relative = relative_kinematics(model, q[0].tolist())
     together = next(group for group in groups(model) if len(group.nodes) > 5)
-    assert len(taken_apart(together, relative)) == parts
+    assert len(taken_apart(together, relative, [{} for _ in tau[0]])) == parts
     out = cardan.converter(model, loops)
     x, dx = out.configuration(q), out.velocity(q, v)
     accelerations = cardan.forward_dynamics(model, q, v, tau)
     expected = cardan.constrained_forward_dynamics(loops, x, dx, out.effort(q, tau)).accelerations
     assert error(out.acceleration(q, v, accelerations), expected) < 1e-12
     assert error(cardan.inverse_dynamics(model, q, v, accelerations), tau) < 1e-11
+
+
+def platform_of_bodies(base):
+    return lambda: cardan.clustered(laden_platform().model(base=base))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "make",
+    [
+        finger,
+        lambda: cardan.clustered(linkages.scissor(2).model()),
+        lambda: cardan.clustered(linkages.leg_with_ankle().model(base="floating")),
+        platform_of_bodies("fixed"),
+        platform_of_bodies("floating"),
+        lambda: cardan.clustered(platform_on_hinges().model(closing=[f"ball{k}" for k in range(2, 7)])),
+    ],
+)
+def test_groups_bear_what_answers_to_accelerations_along_velocities_and_on_bodies(make):
+    """As (M + W + J^T Z J) a = tau - h, W full within groups, Z on every other node."""
+    model = make()
+    rng = np.random.default_rng(1)
+    W = [{} for _ in range(model.nv)]
+    for v in {node.v for node in model.nodes}:
+        root = rng.normal(size=(len(v), len(v)))
+        for i, row in zip(v, root @ root.T, strict=True):
+            W[i] = dict(zip(v, row.tolist(), strict=True))
+    touched = [node for node in model.nodes if node.index % 2]
+
+    def impedance(node):
+        return linkages.inertia(node.index % 3).articulated()
+
+    @cardan.function(returns=("nv",))
+    def by_bodies(model, q, v, tau):
+        at = Snapshot(model, q, v)
+        felt = lambda node: node.inertia.articulated() + impedance(node) if node in touched else node.inertia  # noqa: E731
+        return borne_by_bodies(model, at.relative, at.p, tau, W, felt).a
+
+    @cardan.function(returns=("nv",))
+    def by_matrix(model, q, v, tau):
+        at, A = Snapshot(model, q, v), plus(mass_matrix.kernel(model, q), W)
+        for node in touched:
+            add_impedance(A, at.columns(node.index), impedance(node))
+        return factored(model, A).solve([t - h for t, h in zip(tau, bias_forces.kernel(model, q, v), strict=True)])
+
+    q = cardan.integrate(model, model.neutral(), 0.05 * rng.normal(size=(5, model.nv)))
+    v, tau = rng.normal(size=(2, 5, model.nv))
+    assert error(by_bodies(model, q, v, tau), by_matrix(model, q, v, tau)) < 1e-12
 
 
 def platform_on_hinges():
@@ -287,7 +341,7 @@ def test_a_step_to_a_toggle_bends():
     crank = cardan.clustered(loops, ["crank_joint"])
     h, n = 0.001, np.array([30, 10, 5])  # steps before the dead point, which is at -0.8
     q0, q1 = (cardan.integrate(crank, crank.neutral(), (k * h - 0.8)[:, None]).tolist() for k in (n, n - 1))
-    found = [closed.bend(*way) / h for way in zip(q0, q1, strict=True)]
+    found = [closed.bend(a, b) / h for a, b in zip(q0, q1, strict=True)]
     assert found[0] == 0.0
     np.testing.assert_allclose(found[1:], 0.5 / (n[1:] - 1.0) ** 2, rtol=0.3)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import cardan
+import linkages
 from cardan import Drive, Limits, Material, WorldBuilder
 from cardan._algebra.scalar import maximum, sqrt
 from cardan._dynamics.algorithms.drives import DriveCommand, JointForces
@@ -385,10 +386,18 @@ def test_a_saturated_drive_presses_with_its_limit():
     np.testing.assert_allclose(0.1 - after.q[0, 0], (50.0 + EARTH) / 5e3, rtol=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_both_forms_of_the_equation_agree(seed):
+def with_no_mimics(seed):
+    return random_model(seed, joints=[joint for joint in CATALOGUE if not joint.primaries])
+
+
+def leg_of_clusters(_):
+    return cardan.clustered(linkages.leg_with_ankle().model(base="floating"))
+
+
+@pytest.mark.parametrize(("make", "seed"), [(with_no_mimics, 0), (with_no_mimics, 1), (leg_of_clusters, 2)])
+def test_both_forms_of_the_equation_agree(make, seed):
     """They were compared for a robot with mimic joints, for which both went through joint space."""
-    model = random_model(seed, joints=[joint for joint in CATALOGUE if not joint.primaries])
+    model = make(seed)
     q, v, *_ = random_state(model, seed)
     rng = np.random.default_rng(seed)
     moment = Snapshot(model, list(q), list(v))

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan._dynamics.algorithms.aba import borne_by_bodies
 from cardan._dynamics.algorithms.drives import RETURN, RIGID
-from cardan._dynamics.algorithms.implicit import Snapshot, add_impedance, borne_by_tree, implicit_dynamics, is_tree
+from cardan._dynamics.algorithms.implicit import Snapshot, add_impedance, implicit_dynamics, is_tree
+from cardan._dynamics.algorithms.linear import on_axes
 from cardan._dynamics.algorithms.tree import outward, weightless
 from cardan._motion.simulation.solvers.featherstone import Integrator
 from cardan.joints import CATALOGUE, Cable, Coupled
@@ -113,7 +115,7 @@ def test_impedances_in_the_recursion_are_those_in_joint_space(seed):
             b[k] += force.dot(column)
         add_impedance(A, moment.columns(j), Z)
         p[i], felt[j] = p[i] - force, felt[j] + Z
-    found = borne_by_tree(moment, tau, armature, p, lambda node: felt[node.index])
+    found = borne_by_bodies(model, moment.relative, p, tau, on_axes(armature), lambda node: felt[node.index])
     np.testing.assert_allclose(np.array(found.a, float), np.linalg.solve(A, b), rtol=1e-7, atol=1e-7)
     for dA, change in zip(found.dA, moment.changes(found.a), strict=True):
         np.testing.assert_allclose(dA.scalars(), change.scalars(), rtol=1e-9, atol=1e-7)

@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Scalar
+from cardan._algebra.spatial import ArticulatedInertia, Force, Inertia, Motion, Scalar
 from cardan._dynamics.algorithms.crba import inertia_along, mass_matrix
 from cardan._dynamics.algorithms.grouped import (
     check_moves,
@@ -42,7 +42,7 @@ from cardan._dynamics.algorithms.grouped import (
     singular,
     times_inverse,
 )
-from cardan._dynamics.algorithms.linear import Factor, Rows, SingularError, combined
+from cardan._dynamics.algorithms.linear import Armature, Factor, Rows, SingularError, combined, diagonal
 from cardan._dynamics.algorithms.loops import without_loops
 from cardan._dynamics.algorithms.rnea import bias_forces, external
 from cardan._dynamics.algorithms.spin import body_motions
@@ -63,6 +63,9 @@ SHALLOW = 10
 
 An arm has 7 to 9, a hand of coupled fingers or a quadruped's foot 9, a humanoid's 12.
 """
+
+
+Felt = Callable[[Node], Inertia | ArticulatedInertia]
 
 
 class Articulated(NamedTuple):
@@ -100,18 +103,42 @@ def forward_dynamics(
     Peers: Pinocchio `aba`, MuJoCo `mj_forward`, RigidBodyDynamics.jl `dynamics`, roboticstoolbox `accel`.
     """
     without_loops(model, "forward_dynamics")
-    clusters = any(node.joint.is_placed for node in model.nodes)
-    together = groups(model) if model.has_mimics and (clusters or deepest(model) > SHALLOW) else None
-    if model.has_mimics and not together:
+    if not is_borne(model):
         return by_mass_matrix(model, mass_factor(model, q), q, v, tau, external_forces)
     relative = relative_kinematics(model, q, loops=True)
     motions, nodes = body_motions(model, relative, q, v), relative.nodes(model)
     p = nodes.each(lambda node: motions[node.index].force(node.inertia))  # (1)
     p = nodes.less(p, external(model, external_forces))
-    if together:
-        return grouped_accelerations(model, relative, together, p, tau)
-    articulated = articulated_inertias(model, relative)
-    return accelerations_of(model, relative, articulated, p, tau).a
+    return borne_by_bodies(model, relative, p, tau).a
+
+
+def is_borne(model: Model) -> bool:
+    """Return whether articulated bodies take the joints of a tree, one by one or in groups, in few operations."""
+    if not model.has_mimics:
+        return True
+    clusters = any(node.joint.is_placed for node in model.nodes)
+    return (clusters or deepest(model) > SHALLOW) and groups(model) is not None
+
+
+def borne_by_bodies(
+    model: Model,
+    relative: Relative,
+    p: Sequence[Force],
+    tau: Vector,
+    W: Armature | None = None,
+    felt: Felt | None = None,
+) -> Accelerations:
+    """Return the accelerations under efforts tau - W a (`implicit`), of the bias forces p on nodes.
+
+    `felt` is what each body feels like, in its node's frame: by default its own inertia.
+    """
+    if model.has_mimics:
+        together = groups(model)
+        if together is None:
+            raise AssertionError("joints that share velocities are no groups")
+        return Accelerations(*grouped_accelerations(model, relative, together, p, tau, W, felt))
+    articulated = articulated_inertias(model, relative, diagonal(W) if W else None, felt)
+    return accelerations_of(model, relative, articulated, p, tau)
 
 
 def articulated_body(
@@ -130,12 +157,11 @@ def articulated_inertias(
     model: Model,
     relative: Relative,
     armature: Vector | None = None,
-    felt: Callable[[Node], ArticulatedInertia] | None = None,
+    felt: Felt | None = None,
 ) -> Sequence[Articulated]:
     """Return U, D and I^a of every node.
 
-    `armature`, nv inertias, is felt along the joints beside that of the nodes. `felt` is what each body feels like, in
-    its node's frame: by default its own inertia.
+    `armature`, nv inertias, is felt along the joints beside that of the nodes; `felt` as of `borne_by_bodies`.
     """
     felt_along = [0.0] * model.nv if armature is None else armature
     nodes = relative.nodes(model)
@@ -148,7 +174,8 @@ def articulated_inertias(
         I_a = given_way(I_A, S, U, times_inverse(U, D), rotors)  # (4)
         return Articulated(U, D, I_a), lambda: relative.inwards(node, I_a)
 
-    return nodes.inwards(nodes.each(felt or (lambda node: node.inertia.articulated())), inward)
+    own = nodes.each(lambda node: (felt(node) if felt else node.inertia).articulated())
+    return nodes.inwards(own, inward)
 
 
 def mass_factor(model: Model, q: Vector) -> Factor:

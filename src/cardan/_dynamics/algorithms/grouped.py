@@ -7,9 +7,11 @@ parent, and I^c, p^c are inertia and force of a node with all that hangs on it:
 
     inwards:   (1)  F_b = I^c_b S_b,   M_bb = S_b^T F_b
                     F_b <- X F_b:   M_ab = S_a^T F_b at each node a on the way,   H_b = F_b at the base
-               (2)  D = G^T M G + armature,   U = H G,   u = tau - sum G_b^T S_b^T p^c_b
+               (2)  D = G^T M G + armature + W,   U = H G,   u = tau - sum G_b^T S_b^T p^c_b
                (3)  I^c_base += sum X_b I^c_b - U D^-1 U^T,   p^c_base += sum X_b p^c_b + U D^-1 u
     outwards:  (4)  a = D^-1 (u - U^T dA_base),   dA_b = X_b^-1 dA_p(b) + S_b G_b a
+
+W is what forces that answer to the acceleration add along v (`implicit`): all of it is within groups.
 
 (1) is the mass matrix of the group as if no joint followed another (`crba`), sparse and in axes of their own. The sums
 of (3) are over the nodes on the base. If that is one, the root, H is at the root and (3) is done there, before X leads
@@ -24,7 +26,7 @@ Cost: O(n).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cardan._algebra.errors import MechanismError
@@ -33,6 +35,7 @@ from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import ArticulatedInertia, Force, Inertia, Motion, MotionSubspace, Scalar
 from cardan._dynamics.algorithms.legs import Leg, SubspaceInLeg
 from cardan._dynamics.algorithms.linear import (
+    Armature,
     Factor,
     Rows,
     SingularError,
@@ -81,8 +84,11 @@ def groups(model: Model) -> list[Group] | None:
     return found if sum(map(len, by_velocity)) == model.nv else None
 
 
-def taken_apart(group: Group, relative: Relative) -> list[Group]:
-    """Return the joints of a cluster on the world that move alone, outwards, and its legs (`legs`); or the whole."""
+def taken_apart(group: Group, relative: Relative, W: Armature) -> list[Group]:
+    """Return the joints of a cluster on the world that move alone, outwards, and its legs (`legs`); or the whole.
+
+    So it is if W couples some that move alone.
+    """
     legs: dict[range, list[Node]] = {}
     alone: dict[tuple[int, ...], Node] = {}
     for node in group.nodes:
@@ -94,6 +100,8 @@ def taken_apart(group: Group, relative: Relative) -> list[Group]:
     parts = [list(alone.values()), *legs.values()]
     hung = all(node.parent in (-1, *(other.index for other in part)) for part in parts for node in part)
     whole = sorted(j for along in alone for j in along) == list(range(len(group.v)))
+    velocities = [{group.v[j] for j in along} for along in alone]
+    whole = whole and all(own.issuperset(W[i]) for own in velocities for i in own)
     if not (legs and hung and whole and sum(map(len, parts)) == len(group.nodes)):
         return [group]
     found = [
@@ -127,12 +135,19 @@ class Borne(NamedTuple):
 
 
 def grouped_accelerations(
-    model: Model, relative: Relative, groups: Sequence[Group], p: Sequence[Force], tau: Vector
-) -> list[Scalar]:
-    """Return a, of the bias forces p on nodes."""
+    model: Model,
+    relative: Relative,
+    groups: Sequence[Group],
+    p: Sequence[Force],
+    tau: Vector,
+    W: Armature | None = None,
+    felt: Callable[[Node], Inertia | ArticulatedInertia] | None = None,
+) -> tuple[list[Scalar], list[Motion]]:
+    """Return a and dA, of the bias forces p on nodes. `felt` is what each feels like, by default its own inertia."""
     a: list[Scalar] = [0.0] * model.nv
-    inwards = Inwards(model, relative, p, tau)
-    groups = [part for group in groups for part in taken_apart(group, relative)]
+    W = W or [{} for _ in a]
+    inwards = Inwards(model, relative, p, tau, W, felt or (lambda node: node.inertia))
+    groups = [part for group in groups for part in taken_apart(group, relative, W)]
     borne = [inwards.borne(group) for group in reversed(groups)]
     dA: list[Motion] = [Motion.zero() for _ in model.nodes]
 
@@ -146,15 +161,23 @@ def grouped_accelerations(
             a[i] = e
         for node in group.nodes:
             dA[node.index] = before(node) + relative.S[node.index] @ node.velocity(a)
-    return a
+    return a, dA
 
 
 class Inwards:
     """The inward pass. I^A of a body is rigid, as most are, until a group gives way on it."""
 
-    def __init__(self, model: Model, relative: Relative, p: Sequence[Force], tau: Vector) -> None:
-        self.model, self.relative, self.tau, self.p = model, relative, tau, list(p)
-        self.inertia: list[Inertia | ArticulatedInertia] = [node.inertia for node in model.nodes]
+    def __init__(
+        self,
+        model: Model,
+        relative: Relative,
+        p: Sequence[Force],
+        tau: Vector,
+        W: Armature,
+        felt: Callable[[Node], Inertia | ArticulatedInertia],
+    ) -> None:
+        self.model, self.relative, self.tau, self.W, self.p = model, relative, tau, W, list(p)
+        self.inertia: list[Inertia | ArticulatedInertia] = list(map(felt, model.nodes))
 
     def borne(self, group: Group) -> Borne:
         """Return what a group bears, after all groups on it, and give the rest to its base."""
@@ -176,10 +199,17 @@ class Inwards:
             return self._hold(group.leg, group.platform, D, borne)
         U = [combined(H, column) for column in columns]
         u = [self.tau[i] - e for i, e in zip(group.v, borne, strict=True)]
-        factor = factored_inertia(group.nodes[0], with_diagonal(D, group.armature))
+        added = self._added(group)
+        D = [[e + more for e, more in zip(*rows, strict=True)] for rows in zip(D, added, strict=True)]
+        factor = factored_inertia(group.nodes[0], D)
         if group.base >= 0:
-            self._give_way(group, U, factor, u)
+            self._give_way(group, U, factor, u, added)
         return Borne(U, factor, u)
+
+    def _added(self, group: Group) -> Rows:
+        """Return armature + W (2) of a group."""
+        own = [[self.W[i].get(j, 0.0) for j in group.v] for i in group.v]
+        return with_diagonal(own, group.armature)
 
     def _slopes(self, group: Group) -> Rows:
         """Return G of a group; of a leg, beside what its platform does along T."""
@@ -218,12 +248,14 @@ class Inwards:
             self.p[to] = self.p[to] + self.relative.X[i] @ self.p[i]
             self.inertia[to] = together(self.inertia[to], self.relative.inwards(node, inertia))
 
-    def _give_way(self, group: Group, U: Sequence[Force], D: Factor, u: Vector) -> None:
-        """Take from the root, or the base, what the group's own motion gives way (3)."""
+    def _give_way(self, group: Group, U: Sequence[Force], D: Factor, u: Vector, added: Rows) -> None:
+        """Take from the root, or the base, what the group's own motion gives way (3), by its armature + W."""
         i = group.root.index if group.root else group.base
         alone = len(group.nodes) == 1 and _picked(self._slopes(group)) == tuple(range(len(group.v)))
-        S = own_motion(self.relative.S[i])[0] if alone else None
-        self.inertia[i] = given_way(self.inertia[i].articulated(), S, U, times_inverse(U, D), group.armature)
+        apart = all(is_zero(e) for j, row in enumerate(added) for k, e in enumerate(row) if k != j)
+        S, rotors = own_motion(self.relative.S[i])[0], [row[j] for j, row in enumerate(added)]
+        S = S if alone and apart else None
+        self.inertia[i] = given_way(self.inertia[i].articulated(), S, U, times_inverse(U, D), rotors)
         self.p[i] = self.p[i] + combined(U, D.solve(u))
         if group.root:
             self._give(group.root)

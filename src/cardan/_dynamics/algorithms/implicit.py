@@ -6,8 +6,9 @@ Over a step dt the forces of drives, stops and contacts are linearised in the ac
     f(dA) = f - Z dA            on the bodies: Z an inertia, the impedance of what they touch; dA = J a, beyond a = 0
 
 so M a + h = tau(a) + J^T f(dA) is once more an equation of motion, with W added to the joints' inertias and Z to the
-bodies'. In a tree the articulated bodies take them as they are, in O(n). Where joints are not a tree's alone, with
-mimics and closed loops, and in shallow trees, it is solved in joint space: (M + W + J^T Z J) a = tau - h + J^T f.
+bodies'. In a tree the articulated bodies take them as they are, in O(n). So they do in groups of joints that share
+velocities. With closed loops, in shallow trees and where mimic joints are no groups it is solved in joint space:
+(M + W + J^T Z J) a = tau - h + J^T f.
 
 Source: Featherstone (2008), table 7.1, with the inertias of a step; the linearisation is that of Baraff and Witkin,
 Large steps in cloth simulation (1998), equation 5, for joints.
@@ -23,11 +24,11 @@ from typing import Any, Protocol
 
 from cardan._algebra.arrays.implicit_function import all_held, derivatives_taken, implicit
 from cardan._algebra.spatial import SE3, ArticulatedInertia, Force, Motion, Scalar, Vector3
-from cardan._dynamics.algorithms.aba import SHALLOW, Accelerations, accelerations_of, articulated_inertias, factored
+from cardan._dynamics.algorithms.aba import SHALLOW, Accelerations, borne_by_bodies, factored, is_borne
 from cardan._dynamics.algorithms.along import Nodes
 from cardan._dynamics.algorithms.closed import Closed
 from cardan._dynamics.algorithms.crba import mass_matrix
-from cardan._dynamics.algorithms.linear import Armature, Rows, times, with_diagonal
+from cardan._dynamics.algorithms.linear import Armature, Rows, plus, times
 from cardan._dynamics.algorithms.proximal_loops import Solved
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.spin import BodyMotion, body_motions
@@ -41,7 +42,7 @@ from cardan._dynamics.algorithms.tree import (
     twists,
     world_poses,
 )
-from cardan._robot.model import Model, Node
+from cardan._robot.model import Model
 
 NodeForces = Iterable[tuple[int, Force]]
 
@@ -124,40 +125,25 @@ class Snapshot:
 
 
 def is_tree(model: Model) -> bool:
-    """Whether the joints are those of a tree alone: no mimic joint, no loop that constrains them."""
-    return not model.has_mimics and not model.has_loops
+    """Whether articulated bodies bear the joints: no loop constrains them, and what follows others is in groups."""
+    return not model.has_loops and is_borne(model)
 
 
 def implicit_dynamics(
-    moment: Snapshot, tau: Vector, armature: Vector | None = None, dt: float | None = None
+    moment: Snapshot, tau: Vector, W: Armature | None = None, dt: float | None = None
 ) -> Accelerations:
     """Return the accelerations under efforts tau - W a.
 
-    `armature` is W, nv numbers. In a step dt the rates of closed loops are brought to zero, and their gaps by
+    In a step dt the rates of closed loops are brought to zero, and their gaps by
     `CLOSING`; without one they are left as they are.
     """
     model = moment.model
-    if is_tree(model) and deepest(model) > SHALLOW:
-        return borne_by_tree(moment, tau, armature, moment.p)
+    if is_tree(model) and (model.has_mimics or deepest(model) > SHALLOW):
+        return borne_by_bodies(model, moment.relative, moment.p, tau, W)
     A = mass_matrix.kernel(model, moment.q)
     b = [t - h for t, h in zip(tau, bias_forces.kernel(model, moment.q, moment.coriolis_of), strict=True)]
-    a = closed_solution(moment, A if armature is None else with_diagonal(A, armature), b, dt)
+    a = closed_solution(moment, A if W is None else plus(A, W), b, dt)
     return Accelerations(a, moment.changes(a))
-
-
-def borne_by_tree(
-    moment: Snapshot,
-    tau: Vector,
-    armature: Vector | None,
-    p: Sequence[Force],
-    felt: Callable[[Node], ArticulatedInertia] | None = None,
-) -> Accelerations:
-    """Return the accelerations of a tree whose bodies ask for forces p at zero joint acceleration, and feel like so.
-
-    By default bodies feel like their own inertias.
-    """
-    articulated = articulated_inertias(moment.model, moment.relative, armature, felt)
-    return accelerations_of(moment.model, moment.relative, articulated, p, tau)
 
 
 def unbalanced(moment: Snapshot, a: Vector, forces: NodeForces, tau: Vector) -> list[Scalar]:

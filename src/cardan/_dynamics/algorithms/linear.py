@@ -76,6 +76,11 @@ def plus(M: Rows, W: Armature) -> Rows:
     return [[e + W[i].get(j, 0.0) for j, e in enumerate(row)] for i, row in enumerate(M)]
 
 
+def on_axes(w: Sequence[Scalar]) -> Armature:
+    """Return what has a diagonal alone."""
+    return [{i: e} for i, e in enumerate(w)]
+
+
 def diagonal(W: Armature) -> list[Scalar]:
     """Return the diagonal of what has no other entries."""
     return [row.get(i, 0.0) for i, row in enumerate(W)]

@@ -28,16 +28,10 @@ from cardan._algebra.arrays.sums import Sums
 from cardan._algebra.arrays.symbolic import entries_of, rebuilt
 from cardan._algebra.scalar import is_zero, maximum, where
 from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Symmetric3
+from cardan._dynamics.algorithms.aba import borne_by_bodies
 from cardan._dynamics.algorithms.crba import mass_matrix
-from cardan._dynamics.algorithms.implicit import (
-    Snapshot,
-    add_impedance,
-    borne_by_tree,
-    closed_solution,
-    implicit_dynamics,
-    is_tree,
-)
-from cardan._dynamics.algorithms.linear import Armature, Rows, diagonal, dot, plus
+from cardan._dynamics.algorithms.implicit import Snapshot, add_impedance, closed_solution, implicit_dynamics, is_tree
+from cardan._dynamics.algorithms.linear import Armature, Rows, dot, plus
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.point import Contact
@@ -219,13 +213,20 @@ class TreeEquation(Equation):
         return OnNodes(self.moment, self.patches, efforts)
 
     def solve(self, added: OnNodes) -> tuple[list[Scalar], Changes]:
-        tau, W = added.efforts[0], diagonal(added.efforts[1])
+        moment, (tau, W) = self.moment, added.efforts
         if not self.patches:
-            found = implicit_dynamics(self.moment, tau, W)
+            found = implicit_dynamics(moment, tau, W)
         else:
-            felt = [response_of(own) for own in added.felt]
+            felt, touched = [response_of(own) for own in added.felt], {patch.first.a for patch in self.patches}
             p = [-own.force for own in felt]
-            found = borne_by_tree(self.moment, tau, W, p, lambda node: felt[node.index].impedance)
+            found = borne_by_bodies(
+                moment.model,
+                moment.relative,
+                p,
+                tau,
+                W,
+                lambda node: felt[node.index].impedance if node.index in touched else node.inertia,
+            )
         return list(found.a), self._of_patches(found.dA)
 
     def changes(self, a: Vector) -> Changes:

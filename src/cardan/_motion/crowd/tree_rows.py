@@ -19,6 +19,7 @@ from cardan._algebra.scalar import maximum, minimum, where
 from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Vector3
 from cardan._compiler.program import Program
 from cardan._dynamics.algorithms import stepping
+from cardan._dynamics.algorithms.aba import borne_by_bodies
 from cardan._dynamics.algorithms.balances import moved_by
 from cardan._dynamics.algorithms.chains import is_chain
 from cardan._dynamics.algorithms.cluster import bends
@@ -26,9 +27,9 @@ from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.drives import DriveCommand, JointForces
 from cardan._dynamics.algorithms.gyroscopic import gyroscopic_couple, gyroscopic_efforts
 from cardan._dynamics.algorithms.health import is_sound, kept
-from cardan._dynamics.algorithms.implicit import Snapshot, borne_by_tree, implicit_dynamics
+from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
 from cardan._dynamics.algorithms.kinematic import KinematicJoints
-from cardan._dynamics.algorithms.linear import lumped, with_diagonal
+from cardan._dynamics.algorithms.linear import lumped, on_axes, with_diagonal
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.algorithms.whips import followed, middle_velocities, slowing, solved_in_step
@@ -173,7 +174,7 @@ class TreeRows:
         if not self.kind.is_loose:
             found["jacobian"] = self._jacobians(state)
         if not (self.elements or self.is_chain):
-            found["free"] = self.vector([share * a for a in implicit_dynamics(state, efforts, W).a])
+            found["free"] = self.vector([share * a for a in implicit_dynamics(state, efforts, on_axes(W)).a])
         return found
 
     def _acting(self, state: Snapshot, efforts: Vector, share: float = 1.0) -> list[Any]:
@@ -299,7 +300,7 @@ class TreeRows:
             def felt(node: Node) -> ArticulatedInertia:
                 return node.inertia.articulated() + impedance_of(rows[node.index][6:])
 
-            found = borne_by_tree(state, list(tau), list(W), rest, felt)
+            found = borne_by_bodies(state.model, state.relative, rest, list(tau), on_axes(W), felt)
             return {"change": self.vector(found.a), "moved": [list(dA.scalars()) for dA in found.dA]}
 
         count = len(self.model.nodes)
