@@ -1,6 +1,7 @@
 """Loops as clusters beside loops as constraints and their open tree, in turns. `python -m benchmarks.closed_loops`.
 
-Times of a state in nanoseconds, operations, ratios to the tree, and the relative difference of both ways.
+Times of a state in nanoseconds, operations, ratios to the tree, and the relative difference of both ways. Then a step
+of a world of the humanoid with true ankles, beside that of the serial robot, by how fast they move.
 """
 
 from __future__ import annotations
@@ -70,12 +71,37 @@ def row(name: str) -> str:
     return f"| {name} ({loops.nv}, {model.nv}) | {cells} | {ratios} | {off:.0e} |"
 
 
+def step(world: Any, speed: float, touching: bool) -> Callable[[], Any]:
+    """Return a call of a step of robots whose joints move so fast [rad/s], in the air or with limbs in the ground."""
+    model, rng = world.model, np.random.default_rng(0)
+    q = cardan.integrate(model, model.neutral(), 0.1 * rng.normal(size=(BATCH, model.nv)))
+    q[:, 2] += 0.0 if touching else 10.0
+    v, count = speed * rng.normal(size=(BATCH, model.nv)), np.zeros(BATCH)
+    v[:, :6] *= 0.1
+    function = cardan.solvers.Featherstone(world, dt=2e-3).function
+    return lambda: function(model, q, v, count)
+
+
+def print_steps() -> None:
+    """Print the second table."""
+    serial, true = cardan.robots.humanoid(), linkages.humanoid_with_ankles()
+    print("\n| step of a humanoid at | serial | true ankles | true : serial |\n" + "|---" * 4 + "|")
+    for touching in (False, True):
+        worlds = serial.world("floating", ground=touching), true.world("floating", ground=touching, clusters=True)
+        for speed in (0.5, 5.0):
+            times = in_turns([step(world, speed, touching) for world in worlds])
+            cells = " | ".join(f"{1e9 * t / BATCH:.0f}" for t in times)
+            where = "in the ground" if touching else "in the air"
+            print(f"| {speed} rad/s, {where} | {cells} | {times[1] / times[0]:.2f} |", flush=True)
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     print("| mechanism (coordinates, freedoms) | tree | loops | cluster | loops : tree | cluster : tree | difference |")
     print("|" + "---|" * 7)
     for name in ROBOTS:
         print(row(name), flush=True)
+    print_steps()
 
 
 if __name__ == "__main__":

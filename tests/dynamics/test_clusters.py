@@ -341,9 +341,25 @@ def test_a_step_to_a_toggle_bends():
     crank = cardan.clustered(loops, ["crank_joint"])
     h, n = 0.001, np.array([30, 10, 5])  # steps before the dead point, which is at -0.8
     q0, q1 = (cardan.integrate(crank, crank.neutral(), (k * h - 0.8)[:, None]).tolist() for k in (n, n - 1))
-    found = [closed.bend(a, b) / h for a, b in zip(q0, q1, strict=True)]
+    found = [closed.bend(a, closed.difference(a, b), b) / h for a, b in zip(q0, q1, strict=True)]
     assert found[0] == 0.0
     np.testing.assert_allclose(found[1:], 0.5 / (n[1:] - 1.0) ** 2, rtol=0.3)
+
+
+@pytest.mark.parametrize("name", ["four_bar", "ankle", pytest.param("stewart", marks=pytest.mark.slow)])
+def test_a_short_step_is_predicted_to_second_order(name):
+    """What is left of it is of third order, and closed in the next pass."""
+    model = cardan.clustered(MECHANISMS[name]())
+    closed = next(node.joint.closed for node in model.nodes if not node.joint.by)
+    u = np.random.default_rng(0).normal(size=closed.nv)
+
+    @cardan.function(shapes={"u": ("nv",)})
+    def left(model, q, u):
+        way = closed.part.manifold.difference(q, closed.integrate(q, u))
+        return [a - b for a, b in zip(way, closed.constraints(q).step(q, u), strict=True)]
+
+    errors = [np.linalg.norm(left(model, closed.start, h * u)) for h in (4e-2, 2e-2, 1e-2)]
+    np.testing.assert_allclose(np.divide(errors[:2], errors[1:]), 8.0, rtol=0.1)
 
 
 @pytest.mark.full

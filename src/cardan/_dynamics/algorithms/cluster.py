@@ -6,9 +6,10 @@ independent coordinates i; the dependent ones d follow (`embedding`):
     (1)  dx/dt = G v,      G_i = 1,  G_d = -K_d^-1 K_i
     (2)  d2x/dt2 = G a + g,      g_i = 0,  g_d = -K_d^-1 k(q, G v)
     (3)  X_j = X_joint(q_j),      S_j = S_joint G_j,      bias_j = S_joint g_j + bias_joint
-    (4)  integrate(q, v): in short steps along G v, and q_d <- q_d - K_d^-1 r until the loops are closed
+    (4)  integrate(q, u): by (5), or in short steps along G u if it is long, and q_d <- q_d - K_d^-1 r until the loops
+         are closed
 
-    (5)  dx - G u - g(q, u) / 2       of a step u to dx: small beside dx, if no toggle is near
+    (5)  dx ~ G u + g(q, u) / 2       of a step u: what is left is small beside dx, if no toggle is near
 
 with x_j the own coordinates of joint j. All joints keep their places in the tree, and follow the first one, which has q
 and v. The assembly mode is in q: nothing is searched for, and no branch is chosen. Where K_d is singular, a toggle of
@@ -109,6 +110,10 @@ class Constraints:
         rates = self.along(v)
         return self.follow([e for loop in self.loops for e in loop.opening(q, rates)])
 
+    def step(self, q: Scalars, u: Scalars) -> list[Scalar]:
+        """Return dx (5) of a step of the independent coordinates."""
+        return [dx + 0.5 * g for dx, g in zip(self.along(u), self.curvature(q, u), strict=True)]
+
     def leg_of(self, coordinates: Iterable[int]) -> Leg | None:
         """Return the leg that has some coordinates, if there is one."""
         return next((leg for leg in self.legs if set(coordinates) <= leg.inverse.keys()), None)
@@ -200,15 +205,14 @@ class ClosedSet(Manifold):
         """Return K_d^-1 and what follows from it."""
         return Constraints(self, q)
 
-    def bend(self, q0: Scalars, q1: Scalars) -> Scalar:
-        """Return by how much a step is no longer that of the velocity at its beginning (5), beyond what it may be.
+    def bend(self, q0: Scalars, u: Scalars, q1: Scalars) -> Scalar:
+        """Return by how much a step u from q0 to q1 is no longer what its beginning says (5), beyond what it may be.
 
         The largest of all joints [rad, m].
         """
-        step, found, part = self.part.manifold.difference(q0, q1), self.constraints(q0), self.part
-        rates, sizes = found.rates(step), lengths(part)
-        curved = found.follow([e for loop in found.loops for e in loop.opening(q0, rates)])
-        off = [dx - e - 0.5 * g for dx, e, g in zip(step, rates, curved, strict=True)]
+        part, sizes = self.part, lengths(self.part)
+        step, expected = part.manifold.difference(q0, q1), self.constraints(q0).step(q0, u)
+        off = [dx - e for dx, e in zip(step, expected, strict=True)]
         at = [e for c in part.connections for e in q0[part.q_slice(c.name)][: c.joint.nv]]  # as many as sizes
         bends, steps, places = (_largest(x, sizes) for x in (off, step, at))
         rounding = where(is_double(q0), ROUNDING, ROUNDING_IN_SINGLE) * (1.0 + places)
@@ -218,33 +222,47 @@ class ClosedSet(Manifold):
         return self.start
 
     def integrate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
-        of_tree = self._spread(v)
-        goal = self.part.manifold.integrate(q, of_tree)
-        return self._at(self._led(q, of_tree, 1.0), goal)
+        tree, found, of_tree = self.part.manifold, self.constraints(q), self._spread(v)
+        # a short way at once (5): mostly one pass then closes what that has opened
+        is_short = self._squared(found.along(v)) < REACH**2
+        near = self._closed(tree.integrate(q, [where(is_short, e, 0.0) for e in found.step(q, v)]))
+        end = self._led(near, of_tree, where(is_short, 0.0, 1.0))
+        return self._at(end, tree.integrate(q, of_tree))
 
-    def _led(self, q: Scalars, v: Scalars, left: float) -> list[Scalar]:
+    def _closed(self, q: Scalars) -> list[Scalar]:
+        """Return the configuration with closed loops that passes (4) lead to; not a number after too many."""
+        near = _near(q)
+
+        def on(_: Any, q: list[Scalar], __: Scalar) -> tuple[Any, ...]:
+            step = self.constraints(q).closing_step()
+            return 0.0, list(self.part.manifold.integrate(q, step)), self._squared(step)
+
+        _, end, size = converging(MOST, 1, lambda _, q, size: size > near, on, 0.0, list(q), 1.0 + 0.0 * _dot(q, q))
+        return [where(size <= near, e, float("nan")) for e in end]
+
+    def _squared(self, x: Scalars) -> Scalar:
+        """Return the square of a step [rad, units of length]."""
+        x = [e * (1.0 / size) for e, size in zip(x, lengths(self.part), strict=True)]
+        return _dot(x, x)
+
+    def _led(self, q: Scalars, v: Scalars, left: Scalar) -> list[Scalar]:
         """Return the configuration where independent coordinates have moved by v, times what is left of the way (4).
 
         Each pass closes the loops to first order. Where they are nearly closed it goes on, too, by `REACH` at most.
-        It is not a number where the way has no end, or after too many passes.
+        It is not a number where the way has no end, or after too many passes. There is none if nothing is left.
         """
-        near, sizes = where(is_double(q), NEAR, NEAR_IN_SINGLE), lengths(self.part)
-
-        def squared(x: Scalars) -> Scalar:
-            x = [e * (1.0 / size) for e, size in zip(x, sizes, strict=True)]
-            return _dot(x, x)
+        near = _near(q)
 
         def on(_: Any, q: list[Scalar], left: Scalar, __: Scalar) -> tuple[Any, ...]:
             found = self.constraints(q)
             step, rates = found.closing_step(), found.rates(v)
-            size = squared(step)
-            reach = REACH / sqrt(squared(rates) + 1e-30)  # not 0, of a cluster at rest
+            size = self._squared(step)
+            reach = REACH / sqrt(self._squared(rates) + 1e-30)  # not 0, of a cluster at rest
             h = where(size < AHEAD, minimum(left, reach), 0.0 * left)
             moved = self.part.manifold.integrate(q, [c + h * e for c, e in zip(step, rates, strict=True)])
             return 0.0, list(moved), left - h, where(h > 0.0, 1.0, size)
 
-        zero = 0.0 * _dot(q, q)
-        begun = list(q), left + zero, 1.0 + zero
+        begun = list(q), left, left
         _, end, left_over, size = converging(MOST, 1, lambda _, q, left, size: size > near, on, 0.0, *begun)
         return [where((size <= near) & (left_over <= 0.0), e, float("nan")) for e in end]
 
@@ -289,7 +307,7 @@ class ClosedSet(Manifold):
 
     def normalize(self, q: Scalars) -> tuple[Scalar, ...]:
         q = self.part.manifold.normalize(q)
-        return self._at(self._led(q, [0.0] * self.part.nv, 0.0), q)
+        return self._at(self._closed(q), q)
 
     def principal_value(self, q: Scalars) -> tuple[Scalar, ...]:
         return self.part.manifold.principal_value(q)
@@ -330,6 +348,11 @@ class ClosedSet(Manifold):
 
     def _of_free(self, along: Any) -> tuple[Any, ...]:
         return tuple(along[j] for j in self.free)
+
+
+def _near(q: Scalars) -> Scalar:
+    """Return the square of a step after which there is no other, by the precision of q."""
+    return where(is_double(q), NEAR, NEAR_IN_SINGLE)
 
 
 def _largest(x: Scalars, sizes: Sequence[float]) -> Scalar:
@@ -458,8 +481,8 @@ class ClusterMember(Follower):
         return self if primary.manifold == self.closed else None
 
 
-def bends(model: Model, q0: Scalars, q1: Scalars) -> Iterator[Scalar]:
-    """Yield by how much a step of each cluster bends (`ClosedSet.bend`)."""
+def bends(model: Model, q0: Scalars, u: Scalars, q1: Scalars) -> Iterator[Scalar]:
+    """Yield by how much a step u of each cluster bends (`ClosedSet.bend`)."""
     for node in model.nodes:
         if isinstance(node.joint, ClusterMember) and not node.joint.by:
-            yield node.joint.closed.bend(node.configuration(q0), node.configuration(q1))
+            yield node.joint.closed.bend(node.configuration(q0), node.velocity(u), node.configuration(q1))

@@ -204,10 +204,13 @@ def step_state(given: StepInputs) -> dict[str, Any]:
         solved, _, start = solve(given)
         a, residual = solved.found.a, solved.residual
         moved = moved_by(start, a, dt)
+        step = [dt * rate for rate in stepping.added(joints.v, dt, (1.0, a))]  # as it was moved by
     else:
         moved, residual = explicit_step(given), 0.0
+        step = joints.model.manifold.difference(given.q, moved.q)
         a = [(after - before) * (1.0 / dt) for after, before in zip(moved.v, joints.v, strict=True)]
-    residual = reduce(maximum, (all_held(e) * (1.0 / dt) for e in bends(joints.model, given.q, moved.q)), residual)
+    bent = bends(joints.model, given.q, step, moved.q)
+    residual = reduce(maximum, (all_held(e) * (1.0 / dt) for e in bent), residual)
     return state_after(given, joints.at_end(*moved, a), residual)
 
 
