@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan._algebra.arrays.made_once import made_once
 from cardan._algebra.arrays.repeat import only_where
 from cardan._algebra.arrays.sums import Sums
 from cardan._compiler.program import Array, expr, trace
@@ -320,6 +321,27 @@ def test_a_condition_that_is_known_folds():
     once = traced(lambda x: cardan.repeat_while(9, lambda y, n: n < 1.0, lambda y, n: (y * y, n + 1.0), x, 0.0)[0], ())
     assert not once.regions[1:]
     assert evaluated(once, "numpy", [np.full((1,), 3.0)])[0] == 9.0
+
+
+def test_what_was_made_where_it_may_be_skipped_is_made_again_behind_it():
+    made = []
+
+    def function(x):
+        def make():
+            made.append(0)
+            return chain(x[0], x[1], 30)
+
+        def once():
+            return made_once("chain", x, make)[0]
+
+        first = cardan.when(x[2] > 0.0, lambda: once() + once(), 0.0)
+        return [first, once(), once()]
+
+    program = traced(function, (3,))
+    assert len(made) == 2
+    x = np.array([[0.3, 0.7, -1.0]])
+    (a, _) = chain(0.3, 0.7, 30)
+    np.testing.assert_allclose(evaluated(program, "llvm", [x])[0], [[0.0, a, a]], rtol=1e-14)
 
 
 def test_few_operations_are_written_out():

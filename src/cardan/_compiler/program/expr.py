@@ -76,6 +76,7 @@ class Graph:
         "implicit",
         "instructions",
         "is_last",
+        "made",
         "many",
         "order",
         "pushed",
@@ -98,6 +99,7 @@ class Graph:
         self.tables: dict[Table, int] = {}  # those that are read, and their numbers
         self.calls: dict[tuple[Any, int], int] = {}  # those that are differentiated twice, and their numbers
         self.pushed: dict[Any, list[Any]] = {}  # by call and arguments, its results with their derivatives
+        self.made: dict[Any, Any] = {}  # what is made of values once (`arrays/made_once`)
         self.columns: list[Column] = []
         self.put: dict[tuple[int, int], tuple[int, int]] = {}  # what was put in a column at a row, and by which PUT
         self.folded = self.signs = self.shared = 0
@@ -335,6 +337,13 @@ class Graph:
                 del self.table[instruction]
         self.put = {cell: put for cell, put in self.put.items() if put[1] < start}
         self.pushed.clear()
+        self.made.clear()
+
+    def made_once(self, key: Any, values: Sequence[Any], make: Callable[[], Any]) -> Any:
+        own = key, self.order, tuple((e.index, e.negative) if type(e) is Expr else e for e in values)
+        if own not in self.made:
+            self.made[own] = make()
+        return self.made[own]
 
     def mapped(
         self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]], always: bool = False
@@ -543,6 +552,9 @@ class Expr:
 
     def __called__(self, call: tuple[Any, int], x: Sequence[Any]) -> Any:
         return self.graph.called(call, self, x)
+
+    def __made_once__(self, key: Any, values: Sequence[Any], make: Callable[[], Any]) -> Any:
+        return self.graph.made_once(key, values, make)
 
     def __argument__(self) -> Expr:
         """Return the same value apart: what is made of it is told from what is made of the value elsewhere."""

@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.arrays.implicit_function import implicit
+from cardan._algebra.arrays.made_once import made_once
 from cardan._algebra.arrays.repeat import converging
 from cardan._algebra.by_fields import computed
 from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, Shape, finite_range, matrix_vector
@@ -101,13 +102,18 @@ class Constraints:
 
     def along(self, v: Scalars) -> list[Scalar]:
         """Return dx/dt (1) of the independent velocities: by G, but of legs, whose dynamics go without it."""
+        return made_once(("along", self), v, lambda: self._along(v))
+
+    def _along(self, v: Scalars) -> list[Scalar]:
         by_slopes, of_tree = matrix_vector(self.slopes, v), dict(zip(self.free, v, strict=True))
         by_legs = self.rates([of_tree.get(j, 0.0) for j in range(self.part.nv)]) if self.legs else []
         return [by_legs[j] if self.leg_of([j]) else e for j, e in enumerate(by_slopes)]
 
     def curvature(self, q: Scalars, v: Scalars) -> list[Scalar]:
         """Return g (2), for each coordinate of the tree."""
-        rates = self.along(v)
+        return made_once(("curvature", self), v, lambda: self._curvature(q, self.along(v)))
+
+    def _curvature(self, q: Scalars, rates: Scalars) -> list[Scalar]:
         return self.follow([e for loop in self.loops for e in loop.opening(q, rates)])
 
     def step(self, q: Scalars, u: Scalars) -> list[Scalar]:
@@ -203,7 +209,7 @@ class ClosedSet(Manifold):
 
     def constraints(self, q: Scalars) -> Constraints:
         """Return K_d^-1 and what follows from it."""
-        return Constraints(self, q)
+        return made_once(("constraints", self), q, lambda: Constraints(self, q))
 
     def bend(self, q0: Scalars, u: Scalars, q1: Scalars) -> Scalar:
         """Return by how much a step u from q0 to q1 is no longer what its beginning says (5), beyond what it may be.
