@@ -96,12 +96,18 @@ def moving(program: Program) -> bytearray:
             operands[k] = (*operands[k], other)  # what is in a column hangs on all that is put there
         given.update(entries if column.start is not None else ())
     from_inputs, to_results = bytearray(len(ops)), bytearray(len(ops))
+    for k in given:
+        from_inputs[k] = 1
     for r in program.results:
         to_results[r] = 1
     known = -1
     while known < (known := sum(from_inputs) + sum(to_results)):  # again where something is carried backwards
-        for k in range(len(ops)):
-            from_inputs[k] = k in given or any(from_inputs[a] for a in operands[k])
+        for k, own in enumerate(operands):
+            if not from_inputs[k]:
+                for a in own:
+                    if from_inputs[a]:
+                        from_inputs[k] = 1
+                        break
         for k in range(len(ops) - 1, -1, -1):
             if to_results[k]:
                 for a in operands[k]:
