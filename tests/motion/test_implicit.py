@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._dynamics.algorithms.aba import borne_by_bodies
+from cardan._dynamics.algorithms.aba import borne_by_bodies, is_tree
 from cardan._dynamics.algorithms.drives import RETURN, RIGID
-from cardan._dynamics.algorithms.implicit import Snapshot, add_impedance, implicit_dynamics, is_tree
+from cardan._dynamics.algorithms.implicit import Snapshot, add_impedance, implicit_dynamics
 from cardan._dynamics.algorithms.linear import on_axes
 from cardan._dynamics.algorithms.tree import outward, weightless
 from cardan._motion.simulation.solvers.featherstone import Integrator

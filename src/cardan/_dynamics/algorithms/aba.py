@@ -31,9 +31,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from cardan._algebra.spatial import ArticulatedInertia, Force, Inertia, Motion, Scalar
+from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Scalar
 from cardan._dynamics.algorithms.crba import inertia_along, mass_matrix
 from cardan._dynamics.algorithms.grouped import (
+    Felt,
     check_moves,
     factored_inertia,
     given_way,
@@ -63,9 +64,6 @@ SHALLOW = 10
 
 An arm has 7 to 9, a hand of coupled fingers or a quadruped's foot 9, a humanoid's 12.
 """
-
-
-Felt = Callable[[Node], Inertia | ArticulatedInertia]
 
 
 class Articulated(NamedTuple):
@@ -103,7 +101,7 @@ def forward_dynamics(
     Peers: Pinocchio `aba`, MuJoCo `mj_forward`, RigidBodyDynamics.jl `dynamics`, roboticstoolbox `accel`.
     """
     without_loops(model, "forward_dynamics")
-    if not is_borne(model):
+    if not is_tree(model):
         return by_mass_matrix(model, mass_factor(model, q), q, v, tau, external_forces)
     relative = relative_kinematics(model, q, loops=True)
     motions, nodes = body_motions(model, relative, q, v), relative.nodes(model)
@@ -112,10 +110,10 @@ def forward_dynamics(
     return borne_by_bodies(model, relative, p, tau).a
 
 
-def is_borne(model: Model) -> bool:
-    """Return whether articulated bodies take the joints of a tree, one by one or in groups, in few operations."""
-    if not model.has_mimics:
-        return True
+def is_tree(model: Model) -> bool:
+    """Whether articulated bodies take the joints, one by one or in groups: no loop is closed, and it is no detour."""
+    if model.has_loops or not model.has_mimics:
+        return not model.has_loops
     clusters = any(node.joint.is_placed for node in model.nodes)
     return (clusters or deepest(model) > SHALLOW) and groups(model) is not None
 

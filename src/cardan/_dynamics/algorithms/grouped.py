@@ -52,6 +52,8 @@ from cardan._dynamics.algorithms.tree import Relative, Vector
 from cardan._robot.joints.catalogue.of_another import SubspaceOfFollower
 from cardan._robot.model import Model, Node
 
+Felt = Callable[[Node], Inertia | ArticulatedInertia]
+
 
 class Group(NamedTuple):
     nodes: list[Node]  # outwards
@@ -141,12 +143,13 @@ def grouped_accelerations(
     p: Sequence[Force],
     tau: Vector,
     W: Armature | None = None,
-    felt: Callable[[Node], Inertia | ArticulatedInertia] | None = None,
+    felt: Felt | None = None,
 ) -> tuple[list[Scalar], list[Motion]]:
     """Return a and dA, of the bias forces p on nodes. `felt` is what each feels like, by default its own inertia."""
     a: list[Scalar] = [0.0] * model.nv
     W = W or [{} for _ in a]
-    inwards = Inwards(model, relative, p, tau, W, felt or (lambda node: node.inertia))
+    own = [felt(node) if felt else node.inertia for node in model.nodes]
+    inwards = Inwards(model, relative, tau, W, list(p), own)
     groups = [part for group in groups for part in taken_apart(group, relative, W)]
     borne = [inwards.borne(group) for group in reversed(groups)]
     dA: list[Motion] = [Motion.zero() for _ in model.nodes]
@@ -164,20 +167,15 @@ def grouped_accelerations(
     return a, dA
 
 
-class Inwards:
+class Inwards(NamedTuple):
     """The inward pass. I^A of a body is rigid, as most are, until a group gives way on it."""
 
-    def __init__(
-        self,
-        model: Model,
-        relative: Relative,
-        p: Sequence[Force],
-        tau: Vector,
-        W: Armature,
-        felt: Callable[[Node], Inertia | ArticulatedInertia],
-    ) -> None:
-        self.model, self.relative, self.tau, self.W, self.p = model, relative, tau, W, list(p)
-        self.inertia: list[Inertia | ArticulatedInertia] = list(map(felt, model.nodes))
+    model: Model
+    relative: Relative
+    tau: Vector
+    W: Armature
+    p: list[Force]  # of nodes, with all that hangs on them
+    inertia: list[Inertia | ArticulatedInertia]  # of nodes, as well
 
     def borne(self, group: Group) -> Borne:
         """Return what a group bears, after all groups on it, and give the rest to its base."""

@@ -24,7 +24,7 @@ from typing import Any, Protocol
 
 from cardan._algebra.arrays.implicit_function import all_held, derivatives_taken, implicit
 from cardan._algebra.spatial import SE3, ArticulatedInertia, Force, Motion, Scalar, Vector3
-from cardan._dynamics.algorithms.aba import SHALLOW, Accelerations, borne_by_bodies, factored, is_borne
+from cardan._dynamics.algorithms.aba import SHALLOW, Accelerations, borne_by_bodies, factored, is_tree
 from cardan._dynamics.algorithms.along import Nodes
 from cardan._dynamics.algorithms.closed import Closed
 from cardan._dynamics.algorithms.crba import mass_matrix
@@ -122,11 +122,6 @@ class Snapshot:
                 columns[j] = columns[j] + moved if j in columns else moved
             X = self.relative.X[i] @ X
         return columns
-
-
-def is_tree(model: Model) -> bool:
-    """Whether articulated bodies bear the joints: no loop constrains them, and what follows others is in groups."""
-    return not model.has_loops and is_borne(model)
 
 
 def implicit_dynamics(

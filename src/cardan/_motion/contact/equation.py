@@ -28,9 +28,9 @@ from cardan._algebra.arrays.sums import Sums
 from cardan._algebra.arrays.symbolic import entries_of, rebuilt
 from cardan._algebra.scalar import is_zero, maximum, where
 from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Symmetric3
-from cardan._dynamics.algorithms.aba import borne_by_bodies
+from cardan._dynamics.algorithms.aba import borne_by_bodies, is_tree
 from cardan._dynamics.algorithms.crba import mass_matrix
-from cardan._dynamics.algorithms.implicit import Snapshot, add_impedance, closed_solution, implicit_dynamics, is_tree
+from cardan._dynamics.algorithms.implicit import Snapshot, add_impedance, closed_solution, implicit_dynamics
 from cardan._dynamics.algorithms.linear import Armature, Rows, dot, plus
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector
