@@ -152,7 +152,7 @@ class Engine:
             (layout.first_matrix[k], kind.matrix_blocks, {"mass": "mass"}),
             (layout.first_node[k], touching, {"node": "node", "node_after": "node_after"}),
             (layout.first_node[k], touching, {"shift": "node_shift", "kick": "node_kick"}),
-            (layout.first_jacobian[k], kind.jacobian_blocks, {"jacobian": "jacobian"}),
+            (layout.first_axis[k], len(kind.axes), {"axis": "axis"}),
             (layout.first_borne[k], touching * kind.is_long, {name: name for name in ("borne", "asked", "moved")}),
             (layout.first_wrench[k], 6 * model.nbodies, {"wrenches": "wrench_rows"}),
             (layout.first_ball[k], len(kind.balls), {"listed": "listed_balls", "pose": "looked_pose"}),

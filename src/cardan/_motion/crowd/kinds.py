@@ -14,6 +14,7 @@ from cardan._algebra.spatial import SE3, Inertia
 from cardan._dynamics.algorithms.along import are_many
 from cardan._dynamics.algorithms.chains import LARGE, depth_of, trees_of
 from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
+from cardan._dynamics.algorithms.tree import supports
 from cardan._motion.contact.touching import ContactPair
 from cardan._motion.crowd.rows import BLOCK, LANES
 from cardan._robot.joints import FreeFlyer, Joint
@@ -104,10 +105,13 @@ class Kind:
         """How many blocks the lower half of the mass matrix of each tree has."""
         return 0 if self.is_long else self.blocks * (self.blocks + 1) // 2
 
-    @property
-    def jacobian_blocks(self) -> int:
-        """How many blocks the Jacobians of the nodes with shapes of each tree have."""
-        return 0 if self.is_loose or self.is_long else len(self.touching) * self.blocks
+    @cached_property
+    def axes(self) -> list[tuple[int, int]]:
+        """What moves nodes with shapes of a tree: a node, and which of v; nothing of loose bodies and long trees."""
+        if self.is_loose or self.is_long:
+            return []
+        below = sorted({i for node in self.touching for i in supports(self.model, node)})
+        return [(i, j) for i in below for j in self.model.nodes[i].v]
 
     @property
     def is_spread(self) -> bool:

@@ -13,6 +13,7 @@ from cardan._algebra.spatial import SE3, Motion, Vector3
 from cardan._compiler.kernels import aligned_zeros
 from cardan._dynamics.algorithms.kinematic import heavy
 from cardan._dynamics.algorithms.kinematics import Kinematics
+from cardan._dynamics.algorithms.tree import supports
 from cardan._motion.collision import has_page
 from cardan._motion.contact.point import AtRest
 from cardan._motion.contact.touching import AHEAD, SKIN, ContactPair
@@ -97,7 +98,7 @@ class Layout:
         self.first_wrench = starts_of(self._rows(k) * 6 * k.model.nbodies for k in self.kinds)
         self.first_node = starts_of(self._rows(k) * len(k.touching) for k in self.kinds)
         self.first_borne = starts_of(self._rows(k) * len(k.touching) * k.is_long for k in self.kinds)
-        self.first_jacobian = starts_of(self._rows(k) * k.jacobian_blocks for k in self.kinds)
+        self.first_axis = starts_of(self._rows(k) * len(k.axes) for k in self.kinds)
 
     def _rows(self, kind: Kind) -> int:
         return self.worlds * len(kind.trees)
@@ -206,6 +207,7 @@ class Layout:
             add("tree_q", self.first_q[k] + rows * kind.model.nq)
             add("tree_v", self.first_v[k] + rows * kind.model.nv)
             add("tree_wrench", self.first_wrench[k] + rows * 6 * kind.model.nbodies)
+            add("tree_axis", self.first_axis[k] + rows * len(kind.axes))
             still = np.full(len(rows), self.first_node[-1])
             add("tree_node", self.first_node[k] + rows if kind.is_loose and kind.touching else still)
             bodies = [tree.nodes[0].inertia for tree in kind.trees]
@@ -239,16 +241,23 @@ class Layout:
 
     def fill_nodes(self, c: Crowd) -> None:
         c.nodes = self.first_node[-1]
-        tree, jacobian, borne = [np.empty(0, int)], [np.empty(0, int)], [np.empty(0, int)]
+        tree, path, borne = [np.empty(0, int)], [np.empty(0, int)], [np.empty(0, int)]
+        paths = list[tuple[int, int]]()
         for k, kind in enumerate(self.kinds):
             rows, n = self._rows(kind), len(kind.touching)
             tree.append(np.repeat(self.first_tree[k] + np.arange(rows), n))
             own, none = np.arange(rows * n), np.full(rows * n, -1)
-            jacobian.append(none if kind.is_loose else self.first_jacobian[k] + own * kind.blocks)
+            starts = [-1] * n
+            for m, node in enumerate(kind.touching if kind.axes else ()):
+                starts[m] = len(paths)
+                below = supports(kind.model, node)
+                paths += [(axis, j) for axis, (i, j) in enumerate(kind.axes) if i in below] + [(-1, -1)]
+            path.append(np.tile(starts, rows))
             borne.append(self.first_borne[k] + own if kind.is_long else none)
-        columns = {"node_tree": tree, "node_jacobian": jacobian, "node_borne": borne}
+        columns = {"node_tree": tree, "node_axes": path, "node_borne": borne}
         fill(c, {name: np.concatenate([*parts, [-1]]) for name, parts in columns.items()})
-        c.allocate(nodes=c.nodes + 1, jacobians=self.first_jacobian[-1])
+        c.axis_number, c.axis_v = wholes(a for a, _ in paths), wholes(j for _, j in paths)
+        c.allocate(nodes=c.nodes + 1, axes=self.first_axis[-1])
         c.node[-1] = still_row(self.scene.model.gravity)
 
     def _sources(self, size: int, places: Callable[[Tree], Sequence[int]]) -> np.ndarray:

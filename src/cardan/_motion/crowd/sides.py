@@ -2,12 +2,14 @@
 
     G_a = J_a,  G_b = -X_ab J_b         at the origin of the first body's node, in its axes
 
+A column of J is how a joint's axis moves the body: (R^T (u + w x (p_a - p)), R^T w) for one that moves p by u and turns
+about w. A joint that carries both bodies has both columns, and their sum is zero to the last bit.
 A side of a loose body that comes first is the identity; one of a long tree has no matrix (`long_trees`).
 """
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, INT, LANES, fma, kernel
+from cardan._compiler.kernels import F64, INT, LANES, REAL, fma, kernel
 from cardan._motion.crowd.tables import SIDES, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -35,6 +37,24 @@ def between_nodes(node_a, node_b, X):
         X[3 + j, 0] = v * X[j, 2] - w * X[j, 1]
         X[3 + j, 1] = w * X[j, 0] - u * X[j, 2]
         X[3 + j, 2] = u * X[j, 1] - v * X[j, 0]
+
+
+@kernel(c=Crowd, row=INT, node=F64[27], sign=REAL, first=INT, v=INT)
+def add_axis(c, row, node, sign, first, v):
+    """Add to a column of G how an axis moves what is at a node's origin."""
+    axis = c.axis[row]
+    x = node[9] - axis[6]
+    y = node[10] - axis[7]
+    z = node[11] - axis[8]
+    linear_x = axis[0] + (axis[4] * z - axis[5] * y)
+    linear_y = axis[1] + (axis[5] * x - axis[3] * z)
+    linear_z = axis[2] + (axis[3] * y - axis[4] * x)
+    block = first + v // 6
+    for i in range(3):
+        along = node[i] * linear_x + node[3 + i] * linear_y + node[6 + i] * linear_z
+        about = node[i] * axis[3] + node[3 + i] * axis[4] + node[6 + i] * axis[5]
+        c.G[block, v % 6, i] += sign * along
+        c.G[block, v % 6, 3 + i] += sign * about
 
 
 @kernel(found=LANES[:, 6], at=INT, A=LANES[:, 6], a=INT, B=LANES[:, 6], b=INT)
@@ -68,22 +88,21 @@ def transpose(A, a, B, b):
             A[a, j, i] = B[b, i, j]
 
 
-@kernel(c=Crowd, n=INT, side=INT, first=INT, count=INT)
-def add_side(c, n, side, first, count):
-    """Add J_a, or -X_ab J_b, to the blocks from `first` on; room is left behind `count`."""
+@kernel(c=Crowd, n=INT, side=INT, first=INT)
+def add_side(c, n, side, first):
+    """Add J_a, or -X_ab J_b, to the blocks from `first` on."""
     shapes = c.found_shapes[c.patch_order[n]]
+    a = c.node[c.shape_node[shapes[0]]]
     node = c.shape_node[shapes[side]]
-    J = c.node_jacobian[node]
-    blocks = c.tree_blocks[c.node_tree[node]]
-    if side == 1:
-        between_nodes(c.node[c.shape_node[shapes[0]]], c.node[node], c.G[count])
-    for k in range(blocks):
-        if side == 0:
-            add_block(c.G, first + k, c.jacobian, J + k)
-        elif J >= 0:
-            add_product(c.G, first + k, c.G, count, c.jacobian, J + k)
-        else:
-            add_block(c.G, first + k, c.G, count)
+    k = c.node_axes[node]
+    if k < 0:
+        between_nodes(a, c.node[node], c.G[first])
+        return
+    axes = c.tree_axis[c.node_tree[node]]
+    sign = 1.0 if side == 0 else -1.0
+    while c.axis_number[k] >= 0:
+        add_axis(c, axes + c.axis_number[k], a, sign, first, c.axis_v[k])
+        k += 1
 
 
 @kernel(c=Crowd, n=INT, count=INT, returns=INT)
@@ -102,7 +121,7 @@ def find_sides(c, n, count):
             c.patch_sides[n, side] = IDENTITY
             continue
         blocks = c.tree_blocks[tree]
-        if count + blocks + 1 > c.side_most:
+        if count + blocks > c.side_most:
             c.lacking = SIDES
             return count
         first = c.patch_sides[n, 0] if same else count
@@ -111,7 +130,7 @@ def find_sides(c, n, count):
             for k in range(blocks):
                 clear(c.G, first + k)
             count += blocks
-        add_side(c, n, side, first, count)
+        add_side(c, n, side, first)
         for k in range(blocks):
             transpose(c.GT, first + k, c.G, first + k)
     return count

@@ -177,6 +177,7 @@ class Crowd(Record):
     tree_q = I32[:]  # its first number among coordinates, velocities, wrenches
     tree_v = I32[:]
     tree_wrench = I32[:]
+    tree_axis = I32[:]  # its first axis
     tree_extent = F64[:]  # how far its shapes reach from its origin
     tree_turned = F64[:]  # and of balls their centres, with `SPIN` of what is about these
     asleep = INT  # how many trees are asleep
@@ -187,8 +188,10 @@ class Crowd(Record):
     node_shift = F64["nodes", 3]  # under XPBD: how far its body's centre of mass goes; what contacts do after that
     node_kick = F64["nodes", 6]
     node_tree = I32[:]
-    node_jacobian = I32[:]  # its first block; -1 for the identity
-    jacobian = LANES["jacobians", 6]
+    node_axes = I32[:]  # where what moves it begins below, up to -1; -1 of a loose body
+    axis_number = I32[:]  # which axis of its tree, and of which velocity
+    axis_v = I32[:]
+    axis = F64["axes", 9]  # linear and angular velocity at one of v, along the world's axes; and where
     # --- what long trees bear: nodes, a wrench and an impedance of each, the accelerations that they get ---
     node_borne = I32[:]  # -1 of others
     borne = F64["borne", 27]

@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from cardan._algebra.scalar import maximum, minimum, where
-from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Vector3
+from cardan._algebra.spatial import ArticulatedInertia, Force, Vector3
 from cardan._compiler.program import Program
 from cardan._dynamics.algorithms import stepping
 from cardan._dynamics.algorithms.aba import borne_by_bodies
@@ -142,8 +140,8 @@ class TreeRows:
         """Return the program of what a step begins with.
 
         Matrices come in blocks, each as columns of eight: `mass` the lower half of M, a column of blocks after the
-        other; `jacobian` of each node a block for six velocities. `free` are the accelerations without contact, where
-        no force answers to them; `held` is what forces that do begin with.
+        other. `axis` is how each velocity moves its node: a twist at that node's origin, and where that is. `free` are
+        the accelerations without contact, where no force answers to them; `held` is what forces that do begin with.
         """
 
         def start(**given: Any) -> dict[str, Any]:
@@ -172,7 +170,7 @@ class TreeRows:
         found = {"mass": [block_of(M, r, c, 1.0) for c in range(count) for r in range(c, count)]}
         found["force"] = self._acting(state, efforts, share)
         if not self.kind.is_loose:
-            found["jacobian"] = self._jacobians(state)
+            found["axis"] = self._axes(state)
         if not (self.elements or self.is_chain):
             found["free"] = self.vector([share * a for a in implicit_dynamics(state, efforts, on_axes(W)).a])
         return found
@@ -308,12 +306,11 @@ class TreeRows:
         own |= {"borne": (count, 27), "asked": (count, 6)}
         return row_program("bearing", self.started | own, bearing, by="run_rows")
 
-    def _jacobians(self, state: Snapshot) -> list[Any]:
+    def _axes(self, state: Snapshot) -> list[Any]:
         found = []
-        for i in self.kind.touching:
-            columns = state.columns(i)
-            rows = [list((columns[j] if j in columns else Motion.zero()).scalars()) for j in range(self.model.nv)]
-            found.append([block_of(np.array(rows, dtype=object).T.tolist(), 0, c) for c in range(self.kind.blocks)])
+        for i, j in self.kind.axes:
+            X, S = state.poses[i], state.relative.S[i][self.model.nodes[i].v.index(j)]
+            found.append([*(X.rotation @ S.linear), *(X.rotation @ S.angular), *X.translation])
         return found
 
     def lines(self) -> Program:
