@@ -342,45 +342,36 @@ def choose(c, g, row, share):
         c.is_searched[g] = 0
 
 
-@kernel(c=Descent, count=INT, share=REAL)
-def search(c, count, share):
-    """Try so many shares of a step, this one and each of half the one before, of problems that are searched."""
-    rows = 0
-    for g in range(c.problems):
-        if c.is_searched[g] > 0:
-            tried = share
-            for _ in range(count):
-                c.lane[rows] = g
-                c.tile_numbers[rows * 8 * L + SHARE] = tried
-                tried = 0.5 * tried
-                rows += 1
-    roll(c, rows, 0)
-    for row in range(rows):
-        if c.is_searched[c.lane[row]] > 0:
-            choose(c, c.lane[row], row, c.tile_numbers[row * 8 * L + SHARE])
-
-
 @kernel(c=Descent)
-def search_all(c):
-    """Try the whole step, and then shares, from the largest on, until one is better than the next one.
+def search(c):
+    """Try the whole step of each problem, and then shares, from the largest on, until one is better than the next one.
 
     What is tried at once fills the lanes of the tile: one share of eight problems, or eight of one.
     """
-    count = 1
     share = 1.0
+    count = 1
     tried = 0
     while tried <= SHARES:
+        rows = 0
+        for _ in range(count):
+            for g in range(c.problems):
+                if c.is_searched[g] > 0:
+                    c.lane[rows] = g
+                    c.tile_numbers[rows * 8 * L + SHARE] = share
+                    rows += 1
+            share = 0.5 * share
+        if rows == 0:
+            break
+        roll(c, rows, 0)
         waiting = 0
+        for row in range(rows):
+            g = c.lane[row]
+            if c.is_searched[g] > 0:
+                choose(c, g, row, c.tile_numbers[row * 8 * L + SHARE])
         for g in range(c.problems):
             waiting += int(c.is_searched[g] > 0)
-        if waiting == 0:
-            break
-        if tried > 0:
-            count = min(max(8 // waiting, 1), SHARES + 1 - tried)
-        search(c, count, share)
-        for _ in range(count):
-            share = 0.5 * share
         tried += count
+        count = min(max(8 // max(waiting, 1), 1), SHARES + 1 - tried)
 
 
 @kernel(c=Descent, g=INT)
@@ -432,7 +423,7 @@ def iterate(c):
             judge(c, g)
         if way == 1:
             remove_curvature(c)
-        search_all(c)
+        search(c)
         for g in range(c.problems):
             if c.is_searched[g] == TRIED and is_best(c, g, c.cost[g], c.apart[g]):
                 c.is_better[g] = 0

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, groupby, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -254,11 +254,13 @@ class Motions:
         for a in program.outputs:
             own, behind = program.results[behind : behind + a.size], behind + a.size
             constants[a.name] = np.array([program.instructions[k].value if k in known else 0.0 for k in own])
-            vectors = [own[k : k + 8] for k in range(0, a.size, 8)]
-            varies = [not known.issuperset(vector) for vector in vectors]
-            for first, stop in runs(varies):
-                parts[f"{a.name} {first}"] = a.name, slice(8 * first, min(8 * stop, a.size))
-                results += own[8 * first : 8 * stop]
+            first = 0
+            for is_known, group in groupby((own[k : k + 8] for k in range(0, a.size, 8)), known.issuperset):
+                entries = [*chain.from_iterable(group)]
+                if not is_known:
+                    parts[f"{a.name} {first}"] = a.name, slice(first, first + len(entries))
+                    results += entries
+                first += len(entries)
         outputs = tuple(Array(name, (place.stop - place.start,)) for name, (_, place) in parts.items())
         return remove_dead_code(replace(program, outputs=outputs, results=tuple(results))), constants, parts
 
@@ -358,12 +360,6 @@ def total(of_knots: np.ndarray) -> np.ndarray:
 def symbols(*shape: int) -> np.ndarray:
     """Return an array of symbols that are 0."""
     return np.zeros(shape, dtype=object)
-
-
-def runs(flags: Iterable[bool]) -> list[tuple[int, int]]:
-    """Return where flags that are set begin, and where they end, one behind the last."""
-    changes = np.flatnonzero(np.diff([False, *flags, False]))
-    return [*zip(changes[::2].tolist(), changes[1::2].tolist(), strict=True)]
 
 
 def _blocks(rows: Iterable[Iterable[Any]]) -> np.ndarray:
