@@ -3,7 +3,7 @@
 This is the only place that knows both sides: a lower wing names no module of an upper one.
 """
 
-from cardan._algebra.errors import SUGGESTIONS
+from cardan._algebra.explained import SUGGESTIONS
 from cardan._algebra.lazy import later
 from cardan._dynamics.call.registry import DERIVATIVES, register_arrays
 from cardan._motion.simulation.solvers import register_solver

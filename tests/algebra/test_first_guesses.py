@@ -1,6 +1,7 @@
 """What is written first by those who come from elsewhere, and what they are told: the right name, and no riddle."""
 
 import copy
+import inspect
 import pickle
 import pkgutil
 import re
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._algebra.errors import Explained
+from cardan._algebra.explained import Explained
 from cardan._dynamics.call.arguments import ELSEWHERE
 from cardan._reach import suggestions
 from words_of_guides import WORDS as WORDS_OF_GUIDES
@@ -299,6 +300,40 @@ assert set(sys.modules) == before, set(sys.modules) - before
 
 
 @pytest.mark.full
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("cardan.Material(mu=0.5)", "'mu'; did you mean 'friction'?"),
+        ("cardan.Drive(kp=1.0)", "'kp'; did you mean 'stiffness'?"),
+        ("cardan.joints.Revolute(axes=(0, 0, 1))", "'axes'; did you mean 'axis'?"),
+        ("cardan.joints.Planar(axis=(0, 0, 1))", "'axis'; it takes nothing"),
+        ("cardan.description.Box(extents=(1, 1, 1))", "'extents'; did you mean 'size'?"),
+        ("cardan.solvers.XPBD(None, timestep=0.1)", "'timestep'; did you mean 'dt'?"),
+        ("cardan.tasks.FramePose('tool', goal=None)", "'goal'; did you mean 'target'?"),
+        ("cardan.tasks.Stack(tree=None)", "'tree'; it takes model, tasks, where"),
+        ("cardan.World(cardan.robots.arm7())", "it is made by mechanism.world(), or the finalize() of a"),
+        ("cardan.Model(nam='arm')", "it is made by mechanism.model()"),
+    ],
+)
+def test_a_keyword_that_a_class_does_not_take(written, said, names):
+    with pytest.raises(TypeError, match=re.escape(said)):
+        eval(written, names)
+
+
+def test_classes_are_called_as_they_say_and_errors_of_their_own_lines_are_theirs():
+    arguments = {cardan.Material: "friction", cardan.joints.Revolute: "axis"}
+    for kind, first in (arguments | {cardan.solvers.XPBD: "world", cardan.description.Box: "size"}).items():
+        assert next(iter(inspect.signature(kind).parameters)) == first
+    with pytest.raises(TypeError) as caught:
+        Broken(value=1)
+    assert str(caught.value) == "no number"
+
+
+class Broken(Explained):
+    def __init__(self, value):
+        raise TypeError("no number")
+
+
 def test_probing_for_a_name_imports_nothing():
     subprocess.run([sys.executable, "-c", PROBED], check=True)
 

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, TypeVar, cast
 
+from cardan._algebra.explained import Explained
+
 T = TypeVar("T")
 
 
@@ -18,7 +20,7 @@ def computed(method: Callable[[Any], T]) -> T:
     return cast("T", property(method))
 
 
-class ByFields:
+class ByFields(Explained):
     """A frozen dataclass made with `eq=False, repr=False`, which does the same as one that has its own."""
 
     __slots__ = ()

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Container, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import FrameType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from cardan._algebra.by_fields import ByFields
 
@@ -65,55 +65,6 @@ def close_names(name: str, candidates: Iterable[str], cutoff: float = 0.5) -> li
 
 def did_you_mean(names: Sequence[str]) -> str:
     return "; did you mean " + " or ".join(map(quoted, names)) + "?" if names else ""
-
-
-SUGGESTIONS: list[Callable[[type | str, str], str]] = []
-"""What ends messages about missing names: functions of the class, or the module's name, and the missing name."""
-
-
-class UnknownAttributeError(AttributeError):
-    """An attribute that does not exist, of an object of a class, a class, or a module.
-
-    What was meant is looked up when the message is read: probing for a name, as `hasattr` does, costs nothing.
-    """
-
-    def __init__(self, owner: type | str, name: str, whose: str = "object") -> None:
-        super().__init__(owner, name, whose)
-        self.owner = owner
-        self.name = name
-        self.word = name
-        self.whose = whose
-
-    def __str__(self) -> str:
-        if isinstance(self.owner, str):
-            asked = f"module {self.owner!r}"
-        else:
-            name = repr(self.owner.__name__)
-            asked = f"{name} object" if self.whose == "object" else f"{self.whose} {name}"
-        meant = "" if self.word.startswith("_") else "".join(suggest(self.owner, self.word) for suggest in SUGGESTIONS)
-        return f"{asked} has no attribute {self.word!r}{meant}"
-
-
-class _ExplainedType(type):
-    """The type of `Explained`: a class says itself what was meant, as in `cardan.SE3.Identity()`."""
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(cls, name: str) -> Any:
-            raise UnknownAttributeError(cls, name, "type")
-
-
-class Explained(metaclass=_ExplainedType):
-    """A class that says what was meant by an attribute that it, or an instance, does not have."""
-
-    __slots__ = ()
-
-    if not TYPE_CHECKING:  # to which there is no such attribute
-
-        def __getattr__(self, name: str) -> Any:
-            if hasattr(type(self), name):  # a property, which failed: its own error is what counts
-                return object.__getattribute__(self, name)
-            raise UnknownAttributeError(type(self), name)
 
 
 class CardanError(Exception):

@@ -24,7 +24,8 @@ from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from cardan._algebra.errors import PluginError, UnknownAttributeError
+from cardan._algebra.errors import PluginError
+from cardan._algebra.explained import UnknownAttributeError
 
 _REPLACING = threading.Lock()  # Python's `import`; two threads that interleave would leave a replacement for good
 

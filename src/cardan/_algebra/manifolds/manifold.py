@@ -6,13 +6,14 @@ A manifold says how nv velocities move nq coordinates. Its methods take and retu
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from cardan._algebra.errors import ParameterError
+from cardan._algebra.explained import ExplainedABC
 from cardan._algebra.spatial import Scalar
 
 Scalars = Sequence[Scalar]
@@ -20,7 +21,7 @@ Rows = list[list[Scalar]]
 Shape = tuple[int, ...]
 
 
-class Manifold(ABC):
+class Manifold(ExplainedABC):
     """A configuration space with nq coordinates and nv degrees of freedom.
 
     Implementations are frozen dataclasses: equal parameters, equal manifolds.

@@ -15,14 +15,15 @@ from typing import Any, Generic, Self, TypeVar, overload
 import numpy as np
 
 from cardan._algebra.arrays import stack
-from cardan._algebra.errors import DTypeError, Explained
+from cardan._algebra.errors import DTypeError
+from cardan._algebra.explained import ExplainedNames
 from cardan._algebra.scalar import is_zero, sqrt, where
 from cardan._algebra.spatial.vector import Scalar, Vector3, components
 
 Column = TypeVar("Column", bound="_Spatial")
 
 
-class AppliedByMatmul(Explained):
+class AppliedByMatmul(ExplainedNames):
     """What maps by `@`, as its matrix does, and is a tuple within: `*`, which would repeat the tuple, is refused."""
 
     __slots__ = ()
@@ -42,7 +43,7 @@ class AppliedByMatmul(Explained):
         return DTypeError("cardan.spatial", "*", got=got, expected=f"`@`, as in {expected}")
 
 
-class _Spatial(Explained, tuple[Any, Any]):
+class _Spatial(ExplainedNames, tuple[Any, Any]):
     """Two vectors, linear and angular; the arithmetic motions and forces share."""
 
     __slots__ = ()

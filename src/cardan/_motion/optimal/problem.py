@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cardan._algebra.errors import ParameterError, ShapeError
+from cardan._algebra.explained import Explained
 from cardan._dynamics.call.arguments import numeric_array
 from cardan._dynamics.call.function import Function
 from cardan._motion.tasks.task import check_model_without_inputs
@@ -24,7 +25,7 @@ CONSTRAINTS = ("equality", "inequality", "final_equality", "final_inequality")
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(Explained):
     """A problem of optimal control: the controls of some knots for which the sum of costs is least.
 
     Args:

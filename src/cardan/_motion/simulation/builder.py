@@ -12,7 +12,6 @@ import numpy as np
 
 from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import (
-    Explained,
     MechanismError,
     ParameterError,
     ShapeError,
@@ -22,6 +21,7 @@ from cardan._algebra.errors import (
     first_of,
     levels_inside,
 )
+from cardan._algebra.explained import Explained
 from cardan._algebra.spatial import SE3, Inertia, checked_pose, log_se3
 from cardan._dynamics.algorithms.drives import undetermined
 from cardan._dynamics.functions.clusters import clustered

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.checked_numbers import whole
-from cardan._algebra.errors import Explained, ParameterError, check_known
+from cardan._algebra.errors import ParameterError, check_known
+from cardan._algebra.explained import Explained
 from cardan._motion.simulation.arrays import checked_dtype, chosen_rows, filled, fitting
 from cardan._motion.simulation.links import mass_centers
 from cardan._motion.simulation.state import State

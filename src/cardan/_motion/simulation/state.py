@@ -15,7 +15,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from cardan._algebra.checked_numbers import whole
-from cardan._algebra.errors import DescriptionError, Explained, Fault, ParameterError, ShapeError
+from cardan._algebra.errors import DescriptionError, Fault, ParameterError, ShapeError
+from cardan._algebra.explained import Explained
 from cardan._compiler.runtime.staging import write_whole
 from cardan._dynamics.algorithms.health import BEYOND
 from cardan._dynamics.call.arguments import check_configuration, numeric_array

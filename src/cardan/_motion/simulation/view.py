@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import Explained, MechanismError, ParameterError, ShapeError, UnknownNameError
+from cardan._algebra.errors import MechanismError, ParameterError, ShapeError, UnknownNameError
+from cardan._algebra.explained import Explained
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.jacobians import jacobian
 from cardan._dynamics.algorithms.kinematics import frame_velocity

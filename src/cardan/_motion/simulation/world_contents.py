@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import Explained, ParameterError
+from cardan._algebra.errors import ParameterError
+from cardan._algebra.explained import Explained
 from cardan._algebra.manifolds.product import scalar_coordinates
 from cardan._motion.contact.compliant import DISSIPATION
 from cardan._motion.simulation.articulation import Articulation

@@ -42,6 +42,7 @@ from cardan._algebra.arrays import repeat, symbolic, when
 from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import ParameterError
+from cardan._algebra.explained import Explained
 from cardan._algebra.scalar import absolute, maximum, minimum, where
 from cardan._algebra.spatial import SE3, Scalar
 from cardan._dynamics.algorithms.configuration import integrate
@@ -69,7 +70,7 @@ WITHIN = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class InverseKinematics:
+class InverseKinematics(Explained):
     """Configurations for targets, and what they reach.
 
     Attributes:

@@ -17,6 +17,7 @@ import numpy as np
 from cardan._algebra.arrays import symbolic
 from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.errors import ParameterError, ResultError, ShapeError
+from cardan._algebra.explained import Explained
 from cardan._dynamics.call.arguments import Shape, broadcast
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.results import packed
@@ -99,7 +100,7 @@ def errors_of(structure: Structure) -> Function:
     return Function(errors_of_tasks, {"targets": targets_shape(tasks)})
 
 
-class Stack:
+class Stack(Explained):
     """The tasks of one model as one: what solvers of inverse kinematics work on.
 
     Args:

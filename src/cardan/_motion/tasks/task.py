@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike
 
 from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import DTypeError, ParameterError
+from cardan._algebra.explained import ExplainedABC
 from cardan._algebra.scalar import is_finite
 from cardan._dynamics.call.arguments import numeric_array, shaped_array
 from cardan._dynamics.call.function import Function
@@ -47,7 +48,7 @@ NUMBERS = {"target": None, "weight": 1.0, "gain": 1.0, "priority": 0}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Task(ABC):
+class Task(ExplainedABC):
     """What a robot is asked to do.
 
     A subclass is a frozen dataclass whose fields say what it is about; where it has a target, that is its `target`.
@@ -118,7 +119,7 @@ class Task(ABC):
         """
         return self.error(model, q, target), self.jacobian(model, q, target)
 
-    def check_target(self, model: Model, target: np.ndarray) -> None:  # noqa: B027 -- most arrays are targets
+    def check_target(self, model: Model, target: np.ndarray) -> None:
         """Raise for targets, shape (..., *target_shape), of finite numbers, that are invalid for other reasons."""
 
     @property

@@ -10,12 +10,13 @@ Source: Sola, Deray and Atchuthan, A micro Lie theory for state estimation in ro
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan._algebra.checked_numbers import positive
+from cardan._algebra.explained import ExplainedABC
 from cardan._algebra.manifolds.manifold import matrix_vector
 from cardan._dynamics.algorithms.configuration import configuration_derivative_to_velocity, integrate
 from cardan._dynamics.call.arguments import check_configuration, shaped_array
@@ -46,7 +47,7 @@ class Sample(NamedTuple):
     a: np.ndarray
 
 
-class Trajectory(ABC):
+class Trajectory(ExplainedABC):
     """A motion of a model from a first to a last time.
 
     Attributes:

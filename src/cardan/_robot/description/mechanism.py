@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from cardan._algebra.errors import DuplicateNameError, Explained, MechanismError, ParameterError, check_known, check_new
+from cardan._algebra.errors import DuplicateNameError, MechanismError, ParameterError, check_known, check_new
+from cardan._algebra.explained import Explained
 from cardan._algebra.spatial import SE3, Inertia, MotionSubspace, Vector3, checked_pose
 from cardan._robot.description import editing
 from cardan._robot.description.paths import BodyGraph, Visit, tree_text

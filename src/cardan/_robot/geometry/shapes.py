@@ -21,6 +21,7 @@ import numpy as np
 
 from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import MeshWarning, ParameterError, levels_inside
+from cardan._algebra.explained import Explained
 from cardan._algebra.scalar import is_finite
 from cardan._algebra.spatial import SE3, Inertia, Matrix3, checked_pose
 from cardan._robot.geometry.hull import hull_of_points, hulls_of_file, triangles_of_hull
@@ -29,7 +30,7 @@ from cardan._robot.geometry.triangles import checked_triangles, is_closed, joins
 from cardan._robot.records import Material, checked_numbers
 
 
-class _Aligned:
+class _Aligned(Explained):
     """A solid whose axes are principal ones, and whose centre of mass is on z."""
 
     __slots__ = ()
@@ -71,7 +72,7 @@ class _Bar(_Aligned):
             object.__setattr__(self, name, value)
 
 
-class _Meshed:
+class _Meshed(Explained):
     """A solid whose inertia is an integral over its surface."""
 
     __slots__ = ()
@@ -440,7 +441,7 @@ class Hull(_Meshed):
 
 
 @dataclass(frozen=True, slots=True)
-class Plane:
+class Plane(Explained):
     """A half space, for collision: solid where z < 0 in its frame.
 
     Throughout:
@@ -637,7 +638,7 @@ ALL_BITS = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Explained):
     """A shape fixed on a body.
 
     Args:

@@ -8,7 +8,7 @@ Source: Seth, Sherman, Eastman and Delp (2010), section 2.4; de Boor, A Practica
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 from cardan._algebra.errors import ParameterError
+from cardan._algebra.explained import ExplainedABC
 from cardan._algebra.scalar import where
 from cardan._algebra.spatial import Scalar
 
@@ -40,7 +41,7 @@ def polynomial(coefficients: Sequence[Scalar], x: Scalar) -> Scalar:
     return value
 
 
-class CoordinateFunction(ABC):
+class CoordinateFunction(ExplainedABC):
     """A number that depends smoothly on some of a joint's coordinates."""
 
     __slots__ = ()

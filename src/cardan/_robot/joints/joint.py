@@ -17,16 +17,17 @@ Source: Featherstone (2008), section 4.4; Duindam (2006), definition 2.9.
 from __future__ import annotations
 
 import dataclasses
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from cardan._algebra.arrays import stack
 from cardan._algebra.by_fields import computed
 from cardan._algebra.content import attributes
-from cardan._algebra.errors import Explained, JointError
+from cardan._algebra.errors import JointError
+from cardan._algebra.explained import ExplainedABC
 from cardan._algebra.manifolds import Manifold
 from cardan._algebra.spatial import SE3, Force, ForceSubspace, Motion, MotionSubspace, Scalar
 from cardan._algebra.spatial.motion import orthogonal_complement
@@ -46,7 +47,7 @@ def _with_or_without_near(method: Callable[..., tuple[Scalar, ...]]) -> Callable
     return method
 
 
-class Joint(ABC):
+class Joint(ExplainedABC):
     """A joint. Implementations are immutable; equal type and parameters make equal joints.
 
     Methods take one state: tuples, lists or arrays of shape (nq,) and (nv,). For a batch Q of shape (..., nq):
@@ -101,9 +102,6 @@ class Joint(ABC):
         >>> len(ball.configuration_derivative_to_velocity_adjoint(q, [0.0, 0.0, 1.0]))
         4
     """
-
-    if not TYPE_CHECKING:  # `Explained` itself has another metaclass than `ABC`
-        __getattr__ = Explained.__getattr__
 
     manifold: Manifold
     domain: Limits = Limits()

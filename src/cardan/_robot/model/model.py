@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from cardan._algebra.content import Content, UnknownContentError, apart, content_of
-from cardan._algebra.errors import Explained, MechanismError, UnknownNameError, check_known
+from cardan._algebra.errors import MechanismError, UnknownNameError, check_known
+from cardan._algebra.explained import Explained
 from cardan._algebra.manifolds import Product
 from cardan._algebra.spatial import Inertia
 from cardan._robot.joints import Joint

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, Protocol
@@ -11,6 +11,7 @@ import numpy as np
 
 from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import ParameterError, UnsupportedError
+from cardan._algebra.explained import ExplainedABC
 from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._dynamics.call.compiled import Bound
 from cardan._dynamics.call.function import Function
@@ -73,7 +74,7 @@ class Trajectory(NamedTuple):
     state: State
 
 
-class Solver(ABC):
+class Solver(ExplainedABC):
     """Moves the worlds of a state on in time, by steps of dt [s].
 
     Throughout:

@@ -1,0 +1,104 @@
+"""Classes that say what was meant by an attribute they do not have, or a keyword they are not made with.
+
+Nothing is looked up before there is something to say.
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABCMeta
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+SUGGESTIONS: list[Callable[..., str]] = []
+"""What ends messages about missing names: functions of the class, or the module's name, and the missing name.
+
+Of a keyword, the third argument holds the names that the class takes.
+"""
+
+
+class UnknownAttributeError(AttributeError):
+    """An attribute that does not exist, of an object of a class, a class, or a module.
+
+    What was meant is looked up when the message is read: probing for a name, as `hasattr` does, costs nothing.
+    """
+
+    def __init__(self, owner: type | str, name: str, whose: str = "object") -> None:
+        super().__init__(owner, name, whose)
+        self.owner = owner
+        self.name = name
+        self.word = name
+        self.whose = whose
+
+    def __str__(self) -> str:
+        if isinstance(self.owner, str):
+            asked = f"module {self.owner!r}"
+        else:
+            name = repr(self.owner.__name__)
+            asked = f"{name} object" if self.whose == "object" else f"{self.whose} {name}"
+        meant = "" if self.word.startswith("_") else "".join(suggest(self.owner, self.word) for suggest in SUGGESTIONS)
+        return f"{asked} has no attribute {self.word!r}{meant}"
+
+
+class _SaysNames(type):
+    """The type of `ExplainedNames`: a class says itself what was meant, as in `cardan.SE3.Identity()`."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(cls, name: str) -> Any:
+            raise UnknownAttributeError(cls, name, "type")
+
+
+class _SaysKeywords(_SaysNames):
+    """The type of `Explained`. A call takes 0.3 us longer."""
+
+    if not TYPE_CHECKING:
+
+        def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+            try:
+                return super().__call__(*args, **kwargs)
+            except TypeError as error:
+                if error.__traceback__.tb_next is not None:  # of the constructor's own lines: it was called rightly
+                    raise
+                known = cls.__signature__.parameters
+                unknown = next((name for name in kwargs if name not in known), "")
+                meant = "".join(suggest(cls, unknown, known) for suggest in SUGGESTIONS)
+                raise TypeError(f"{error}{meant}") from None
+
+        @property
+        def __signature__(cls) -> inspect.Signature:
+            """That of the constructor: `inspect` would find the arguments of `__call__`."""
+            signature = inspect.signature(cls.__init__)
+            return signature.replace(parameters=list(signature.parameters.values())[1:])
+
+
+class _SaysKeywordsABC(_SaysKeywords, ABCMeta):
+    """The type of `ExplainedABC`."""
+
+
+class ExplainedNames(metaclass=_SaysNames):
+    """A class that says what was meant by an attribute that it, or an instance, does not have.
+
+    Such are values that are made by the thousand while a function is traced.
+    """
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:  # to which there is no such attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if hasattr(type(self), name):  # a property, which failed: its own error is what counts
+                return object.__getattribute__(self, name)
+            raise UnknownAttributeError(type(self), name)
+
+
+class Explained(ExplainedNames, metaclass=_SaysKeywords):
+    """A class that says what was meant by a keyword that it is not made with, too."""
+
+    __slots__ = ()
+
+
+class ExplainedABC(Explained, metaclass=_SaysKeywordsABC):
+    """The same of a class with abstract methods."""
+
+    __slots__ = ()
