@@ -242,6 +242,29 @@ def test_a_blow_is_plastic_without_a_restitution_and_nearly_so_with_hardly_any(d
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_slow_blows_are_plastic_too(dtype):
+    """Below 0.1 m/s the spring gave back up to 61 % of the speed: for good, where there is no weight."""
+    b = WorldBuilder("weightless", gravity=(0.0, 0.0, 0.0))
+    b.add_ground()
+    for k in range(2):
+        b.add_body(f"ball{k}", pose=cardan.SE3(translation=[0.0, 0.0, 0.1 + 0.3 * k]))
+        b.add_shape(f"ball{k}", Sphere(0.1))
+    world, speeds = b.finalize(), np.array([0.003, 0.01, 0.03, 0.09, 0.11])  # m/s
+    for dt in (5e-4, 5e-3):
+        solver = Featherstone(world, dt)
+        falling, meeting = (world.state(len(speeds), dtype) for _ in range(2))
+        falling.v[:, 2] = -speeds
+        falling.q[:, 2] += 1.3 * dt * speeds
+        assert np.abs(solver.step(falling, steps=20).v[:, 2] / speeds).max() < 0.03
+        meeting.q[:, 2] += 1.0
+        meeting.q[:, 9] = meeting.q[:, 2] + 0.2 + 1.7 * dt * speeds
+        meeting.v[:, 2] = speeds
+        after = solver.step(meeting, steps=20).v[:, [2, 8]]
+        np.testing.assert_allclose(after / speeds[:, None], 0.5, atol=0.03)
+
+
+@pytest.mark.slow
 def test_a_blow_in_a_step_of_many_bodies_is_that_of_one():
     tables, program = (dropped(Featherstone(ball_world(Material()), 5e-3, tables=on)) for on in (True, False))
     for own, other in zip(tables, program, strict=True):
@@ -335,7 +358,8 @@ def test_a_spinning_ball_is_slowed_by_torsional_friction():
     state.v[:] = 0.0
     state.v[:, 5] = 20.0
     after = passed(world, state, 200, dt)
-    np.testing.assert_allclose(20.0 - after.v[0, 5], 0.2 * 0.02 * EARTH / (0.4 * 0.1**2), rtol=2e-3)
+    impulse = 0.2 * EARTH + after.v[0, 2]  # of the ground on 1 kg, which it may not have thrown back yet
+    np.testing.assert_allclose(20.0 - after.v[0, 5], 0.02 * impulse / (0.4 * 0.1**2), rtol=2e-3)
 
 
 def test_torsional_friction_without_friction_is_none_where_friction_is_given():

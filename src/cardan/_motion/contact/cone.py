@@ -64,8 +64,8 @@ DAMPED = 1.0
 # The speed [m/s] at which a depth is left, at most, where no dissipation is given: what begins in the ground, or is
 # deep in it after a blow, is not thrown. The spring bears what it bore.
 RECOVERY = 1.0
-# The approach [m/s] from which a blow is one of rigid bodies; a slower one is the spring's, and comes to rest. So fast
-# is what swings on a spring that its weight presses by a millimetre.
+# The approach [m/s] from which what is in contact meets as rigid bodies do, and from which anything bounces. So fast is
+# what swings on a spring that its weight presses by a millimetre.
 IMPACT = 0.1
 # The restitution below which v* passes from e |v_n| to what is left of the gap.
 SLIGHT = 1e-2
@@ -73,12 +73,21 @@ SMALL = 1e-12  # the slip [m/s] below which its direction is nothing but roundin
 
 
 def blow(contact: Contact, dt: float) -> tuple[Scalar, Scalar]:
-    """Return whether what meets within a step does so as rigid bodies, and the velocity along the normal after it."""
-    v_n, e, gap = contact.normal.dot(contact.velocity.linear), contact.material.restitution, contact.gap
-    bounces = e > 0.0
+    """Return whether what meets within a step does so as rigid bodies, and the velocity along the normal after it.
+
+    So does what was apart half a step ago, however slow it is: the spring would give back a part of its speed. (A whole
+    step ago, what has just been stopped was apart or not by its rounding.) What slips is the spring's: the convex law
+    would lift it by its friction times its slip.
+    """
+    velocity, e, gap = contact.velocity.linear, contact.material.restitution, contact.gap
+    v_n, mu = contact.normal.dot(velocity), contact.material.friction
+    bounces, way, is_fast = e > 0.0, dt * v_n, v_n < -IMPACT
     if contact.material.dissipation is None:  # else the spring is asked to give back what it does
         bounces = logical_or(bounces, contact.pair.is_rigid)
-    hits = logical_and(bounces, logical_and(v_n < -IMPACT, gap + dt * v_n < 0.0))
+    lift = 4.0 * mu * mu * (velocity.dot(velocity) - v_n * v_n)
+    comes = logical_and(2.0 * gap > way, lift < v_n * v_n)
+    hits = logical_and(bounces, logical_and(logical_or(is_fast, comes), gap + way < 0.0))
+    e = 0.0 if is_zero(e) else where(is_fast, e, 0.0)
     return hits, -e * v_n - maximum(gap, 0.0) * (1.0 / dt) * (1.0 - minimum(e * (1.0 / SLIGHT), 1.0))
 
 
