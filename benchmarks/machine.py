@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan._compiler.targets.llvm.peak import peak_operations
+from benchmarks.peak import peak_operations
 from cardan._reach.cli.bench import environment
 
 
@@ -42,7 +42,11 @@ def store_seconds(size: int, seconds: float = 0.002) -> float:
 def description() -> dict[str, Any]:
     """Return what the times depend on, and the load beside which they were taken."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None  # 0 on an idle machine
-    return environment(peak()) | {"system": platform.platform(), "model": model_name(), "load_average": load}
+    return (
+        environment()
+        | {"peak_gflops": peak() / 1e9}
+        | {"system": platform.platform(), "model": model_name(), "load_average": load}
+    )
 
 
 def model_name() -> str:

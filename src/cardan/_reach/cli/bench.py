@@ -18,7 +18,6 @@ from cardan._algebra.checked_numbers import whole
 from cardan._compiler.program import Array
 from cardan._compiler.runtime.threads import num_threads
 from cardan._compiler.targets.llvm.machine import host_features
-from cardan._compiler.targets.llvm.peak import peak_operations
 from cardan._dynamics.call.function import Function
 from cardan._reach.cli.options import ROBOT, add, frame_option, function_named, load_robot, table, tell
 from cardan._reach.verification.dynamics import shortest
@@ -32,7 +31,6 @@ COLUMNS = {
     "compile": "{compile_s:.2f} s",
     "one thread": "{one_thread_ns:.1f} ns",
     "all threads": "{all_threads_ns:.1f} ns",
-    "of peak": "{percent:.0f} %",
     "one call": "{call_us:.2f} us",
 }
 LARGEST_RESULT = 2**28  # bytes a batch may write
@@ -49,10 +47,9 @@ def run(args: argparse.Namespace) -> int:
     chosen = [function_named(name) for name in args.function]
     model, batch = load_robot(args), whole("--batch", args.batch, 1)
     frame = args.frame or model.body_names[-1]
-    peak = peak_operations()
     with empty_cache():  # else the time to compile would be that to read a file
-        rows = [measured(function, model, frame_option(function, frame), batch, peak) for function in chosen]
-    where = environment(peak)
+        rows = [measured(function, model, frame_option(function, frame), batch) for function in chosen]
+    where = environment()
     plain = {"robot": model.name, "nv": model.nv, "environment": where, "functions": rows}
     tell(args, plain, report(model, where, rows))
     return 0
@@ -70,8 +67,8 @@ def empty_cache() -> Iterator[None]:
             os.environ.update({} if before is None else {"CARDAN_CACHE_DIR": before})
 
 
-def environment(peak: float) -> dict[str, Any]:
-    """Return what the times depend on: machine, versions, threads, the multiply-add peak of a core."""
+def environment() -> dict[str, Any]:
+    """Return what the times depend on: machine, versions, threads."""
     return {
         "cardan": __version__,
         "python": platform.python_version(),
@@ -80,7 +77,6 @@ def environment(peak: float) -> dict[str, Any]:
         "machine": platform.machine(),
         "processor": host_features()[0],
         "threads": num_threads(),
-        "peak_gflops": peak / 1e9,
     }
 
 
@@ -96,12 +92,11 @@ def random_arrays(model: Model, inputs: tuple[Array, ...], batch: int) -> list[n
 
 
 def measured(
-    function: Function, model: Model, options: dict[str, Any], batch: int, peak: float, seconds: float = 0.2
+    function: Function, model: Model, options: dict[str, Any], batch: int, seconds: float = 0.2
 ) -> dict[str, Any]:
     """Return the times of a function as plain data; this layout is stable.
 
-    Each time is measured for some seconds; the batch has fewer states than asked for if the results would be huge. The
-    peak is how many operations a second a core can do.
+    Each time is measured for some seconds; the batch has fewer states than asked for if the results would be huge.
     """
     started = time.perf_counter()
     fast = function.on(threads=1).bind(model, **options)
@@ -126,7 +121,6 @@ def measured(
         "compile_s": compiling,
         "one_thread_ns": one * 1e9,
         "all_threads_ns": all_threads * 1e9,
-        "fraction_of_peak": program.operations / one / peak,
         "call_us": shortest(calls, seconds / 2) / CALLS * 1e6,
     }
 
@@ -134,7 +128,6 @@ def measured(
 def report(model: Model, where: dict[str, Any], rows: list[dict[str, Any]]) -> str:
     states = max(row["states"] for row in rows)
     head = f"{model.name}, nv = {model.nv}: times of one state, in batches of {states}, float64"
-    machine = f"{where['processor']}, {where['threads']} threads, {where['peak_gflops']:.0f} GFlop/s a core at most"
-    said = [{**row, "percent": 100 * row["fraction_of_peak"]} for row in rows]
-    cells = [tuple(text.format(**row) for text in COLUMNS.values()) for row in said]
+    machine = f"{where['processor']}, {where['threads']} threads"
+    cells = [tuple(text.format(**row) for text in COLUMNS.values()) for row in rows]
     return f"{head}\n{machine}\n\n{table(tuple(COLUMNS), cells)}"
