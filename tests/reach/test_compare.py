@@ -29,8 +29,6 @@ def test_a_robot_equals_itself(tmp_path):
         assert found
         assert found.equal
         assert found.differences == ()
-        assert set(found.errors) == {"pose", "mass matrix", "bias forces"}
-        assert max(found.errors.values()) == 0.0
     assert "no difference" in str(compare(ARM7, ARM7))
 
 
@@ -85,7 +83,6 @@ def test_other_coordinates_are_a_note():
         found = compare(a, b)
         assert found, found
         assert "moves alike and has other coordinates" in found.notes[0]
-        assert found.errors["pose"] < 1e-14
 
 
 def test_a_frame_that_is_moved_with_all_on_it_is_told_so():
@@ -102,7 +99,6 @@ def test_a_frame_that_is_moved_with_all_on_it_is_told_so():
     (difference,) = found.differences
     assert (difference.kind, difference.where) == ("frame", "upper")
     assert "the robot is the same" in difference.cause
-    assert max(found.errors.values()) < 1e-12
 
 
 @pytest.mark.full
@@ -244,7 +240,6 @@ def test_a_model_with_inputs_is_compared_with_its_own_values():
     model = arm().model()
     found = compare(model, model.with_inputs("mass"))
     assert found
-    assert set(found.errors) == {"pose", "mass matrix", "bias forces"}
 
 
 # --- options of commands ---

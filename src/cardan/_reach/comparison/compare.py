@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import CardanError, MechanismError, ParameterError
+from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Inertia
-from cardan._dynamics.algorithms.crba import mass_matrix
-from cardan._dynamics.algorithms.kinematics import forward_kinematics
-from cardan._dynamics.algorithms.rnea import bias_forces
-from cardan._dynamics.coordinates import converter
 from cardan._reach.comparison import matching, records
 from cardan._reach.comparison.differences import Comparison, Difference
 from cardan._reach.comparison.matching import ComparedRobot, JointChain, Robot, inertia, is_fixed, order
-from cardan._reach.comparison.motion import JointPlacing, compare_placing, inverse, pose, shift
-from cardan._robot.description import Mechanism
-from cardan._robot.model import WORLD, Connection, Model
+from cardan._reach.comparison.motion import JointPlacing, compare_placing, pose, shift
+from cardan._robot.model import WORLD, Connection
 from cardan._robot.model.user_constraints import name_of
 
 
@@ -81,24 +75,10 @@ class _Comparing:
         self._tree()  # before loops and records: it finds the offsets of frames, in which those are compared
         self._loops()
         self.found += records.compare_records(a, b, self.offsets, self.tolerance)
-        # Coordinates that only one of them has cannot be set alike.
-        errors = {} if any(d.kind == "structure" for d in self.found) else self._states()
-        return Comparison(a.name, b.name, tuple(self.found), tuple(self.notes), errors)
+        return Comparison(a.name, b.name, tuple(self.found), tuple(self.notes))
 
     def _add(self, kind: str, where: str, what: str, a: Any = None, b: Any = None, cause: str = "") -> None:
         self.found.append(Difference(kind, where, what, a, b, cause))
-
-    def _states(self) -> dict[str, float]:
-        try:
-            errors = _state_errors(self.a, self.b, self.offsets)
-        except CardanError as error:
-            self.notes.append(f"states are not compared: {error}")
-            return {}
-        explained = any(d.kind in ("motion", "inertia", "joint", "gravity", "frame") for d in self.found)
-        for name, (error, where) in errors.items():
-            if error > max(1e-7, 100.0 * self.tolerance) and not explained:
-                self._add("state", where, f"{name} at a random state differs by {error:.2e}")
-        return {name: error for name, (error, _) in errors.items()}
 
     def _gravity(self) -> None:
         a, b = (np.array(tuple(view.thing.gravity), dtype=float) for view in (self.a, self.b))
@@ -261,72 +241,3 @@ def _distance(a: Inertia, b: Inertia) -> float:
     c, d = (np.array(tuple(i.com), dtype=float) for i in (a, b))
     J, K = at_com(a), at_com(b)
     return float(np.abs(c - d).max() / max(0.01, np.abs(c).max()) + np.abs(J - K).max() / max(1e-12, np.abs(J).max()))
-
-
-# --- both at random states: poses of all bodies, mass matrix, bias forces ---
-
-STATES = 3
-SEED = 5
-TARGET = "numpy"  # a few states: nothing is worth compiling
-
-
-def _state_errors(
-    a: ComparedRobot, b: ComparedRobot, offsets: Mapping[str, np.ndarray]
-) -> dict[str, tuple[float, str]]:
-    """Return the largest relative differences of robots with the same joints, with where each is; or CardanError."""
-    try:  # floating, where both can: a body fixed on the world would have no influence
-        one, two = (_model(view.thing, "floating") for view in (a, b))
-    except MechanismError:
-        one, two = (_model(view.thing, "fixed") for view in (a, b))
-    q = one.random_configuration(STATES, seed=SEED)
-    v = np.random.default_rng(SEED).normal(size=(STATES, one.nv))
-    return _differences(one, two, (q, v), _converted(one, two, q, v), offsets)
-
-
-def _model(thing: Mechanism | Model, base: str) -> Model:
-    if isinstance(thing, Mechanism):
-        return thing.model(base=base)
-    return thing.with_values(**thing.input_values()) if thing.inputs else thing
-
-
-def _converted(one: Model, two: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return states of the second model: by the joints' names, or where coordinates are others by converting."""
-    same = {c.name: type(c.joint) for c in one.connections} == {c.name: type(c.joint) for c in two.connections}
-    if not same:  # coordinates of another kind for the same motion
-        to = converter(one, two)
-        return to.configuration(q), to.velocity(q, v)
-    r, w = np.empty((STATES, two.nq)), np.empty((STATES, two.nv))
-    for name in one.joint_names:
-        r[:, two.q_slice(name)] = q[:, one.q_slice(name)]
-        w[:, two.v_slice(name)] = v[:, one.v_slice(name)]
-    return r, w
-
-
-def _differences(
-    one: Model, two: Model, mine: tuple, theirs: tuple, offsets: Mapping[str, np.ndarray]
-) -> dict[str, tuple[float, str]]:
-    (q, v), (r, w) = mine, theirs
-    X, Y = forward_kinematics.on(target=TARGET)(one, q), forward_kinematics.on(target=TARGET)(two, r)
-    poses = []
-    for k, name in enumerate(one.body_names):
-        if name in two.body_names:
-            T = offsets.get(name, np.eye(4))
-            moved = Y[:, two.body_names.index(name)] @ inverse(T)
-            poses.append((float(np.abs(X[:, k] - moved).max() / (1.0 + np.abs(X[:, k, :3, 3]).max())), name))
-    found: dict[str, tuple[float, str]] = {"pose": max(poses, default=(0.0, ""))}
-    slices = [two.v_slice(name) for name in one.joint_names if name in two.joint_names]
-    order = [k for s in slices for k in range(s.start, s.stop)]  # where each of one's velocities is in two
-    M, N = mass_matrix.on(target=TARGET)(one, q), mass_matrix.on(target=TARGET)(two, r)
-    h, k = bias_forces.on(target=TARGET)(one, q, v), bias_forces.on(target=TARGET)(two, r, w)
-    if len(order) == one.nv == two.nv and order:
-        owners = [name for name in one.joint_names for _ in range(one.v_slice(name).stop - one.v_slice(name).start)]
-        found["mass matrix"] = _worst(np.abs(M - N[:, order][:, :, order]).max(axis=2), np.abs(M).max(), owners)
-        found["bias forces"] = _worst(np.abs(h - k[:, order]), np.abs(h).max(), owners)
-    return found
-
-
-def _worst(errors: np.ndarray, scale: float, owners: list[str]) -> tuple[float, str]:
-    if not errors.size:
-        return 0.0, ""
-    k = int(errors.max(axis=0).argmax())
-    return float(errors[:, k].max() / max(float(scale), 1e-12)), owners[k]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 # Of differences: bodies and joints that are missing; how a joint moves; where the frame of a body is; mass, centre and
-# inertia; limits and passive properties; shapes; frames, configurations, groups, actuators; gravity; and what the
-# dynamics at random states shows that none of the others explains.
-KINDS = ("structure", "motion", "frame", "inertia", "joint", "shape", "record", "gravity", "state")
+# inertia; limits and passive properties; shapes; frames, configurations, groups, actuators; gravity.
+KINDS = ("structure", "motion", "frame", "inertia", "joint", "shape", "record", "gravity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +48,6 @@ class Comparison:
         b: name of the second.
         differences: in the order of the tree, structure first.
         notes: what differs and makes no other robot of it: its name, the kind of coordinates, names for the same thing.
-        errors: the largest differences at random states, relative to the largest number [-]: `"pose"`, `"mass matrix"`,
-            `"bias forces"`; empty where the robots have not the same joints.
 
     Examples:
         >>> changed = mechanism.lock({"joint3": 0.0}).mechanism
@@ -64,7 +60,6 @@ class Comparison:
     b: str
     differences: tuple[Difference, ...]
     notes: tuple[str, ...] = ()
-    errors: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def equal(self) -> bool:
@@ -80,9 +75,6 @@ class Comparison:
         lines = [f"{self.a} (a) and {self.b} (b): {verdict}"]
         lines += [f"  {difference}" for difference in self.differences]
         lines += [f"  note: {note}" for note in self.notes]
-        if self.errors:
-            shown = ", ".join(f"{name} {error:.1e}" for name, error in self.errors.items())
-            lines.append(f"  largest relative differences at random states: {shown}")
         return "\n".join(lines)
 
 
