@@ -397,6 +397,32 @@ def hand(free=False):
     return m
 
 
+def wrist(rotor=0.02, pitching=0.3, rolling=0.1):
+    """A differential wrist: two motors on bevel gears, with their moments of inertia."""
+    m = cardan.Mechanism("wrist")
+    for name, moments in (
+        ("left", (0.6 * rotor, rotor, 0.6 * rotor)),
+        ("right", (0.6 * rotor, rotor, 0.6 * rotor)),
+        ("cross", (0.05, pitching - 0.2, 0.06)),
+        ("hand", (rolling, 0.2, 0.2)),
+    ):
+        m.add_body(name, cardan.Inertia(mass=1.0, com=(0.0, 0.0, 0.0), inertia=np.diag(moments)))
+    for name in ("left", "right"):
+        m.add_joint(f"{name}_motor", Revolute((0.0, 1.0, 0.0)), "world", name)
+    by = ("left_motor", "right_motor")
+    sum_and_difference = (cardan.joints.Linear(slopes) for slopes in ([0.5, 0.5], [0.5, -0.5]))
+    for joint, axis, function, *ends in zip(
+        ("pitch", "roll"),
+        ((0, 1, 0), (1, 0, 0)),
+        sum_and_difference,
+        ("world", "cross"),
+        ("cross", "hand"),
+        strict=True,
+    ):
+        m.add_joint(joint, cardan.joints.Coupled(Revolute(axis), by, function), *ends)
+    return m
+
+
 def closed_chain(joints, closing, base="world"):
     """A chain of hinges, of small bodies, whose end a joint holds at its base."""
     m = cardan.Mechanism("closed_chain")

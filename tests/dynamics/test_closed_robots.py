@@ -17,7 +17,6 @@ import pytest
 
 import cardan
 import linkages
-from cardan.joints import Coupled, Linear, Revolute
 from closeness import close
 
 CYLINDERS = ("cylinder1", "cylinder2", "cylinder3")
@@ -58,20 +57,7 @@ def test_cylinders_of_an_excavator_hold_what_triangles_say():
 def test_a_differential_wrist():
     """Two motors on bevel gears: alike they pitch, against each other they roll; with rotors."""
     rotor, pitching, rolling = 0.02, 0.3, 0.1
-    m = cardan.Mechanism("wrist")
-    for name, moments in (
-        ("left", (0.01, rotor, 0.01)),
-        ("right", (0.01, rotor, 0.01)),
-        ("cross", (0.05, 0.1, 0.05)),
-        ("hand", (rolling, 0.2, 0.2)),
-    ):
-        m.add_body(name, cardan.Inertia(mass=1.0, com=(0.0, 0.0, 0.0), inertia=np.diag(moments)))
-    for name in ("left", "right"):
-        m.add_joint(f"{name}_motor", Revolute((0.0, 1.0, 0.0)), "world", name)
-    by = ("left_motor", "right_motor")
-    m.add_joint("pitch", Coupled(Revolute((0.0, 1.0, 0.0)), by, Linear([0.5, 0.5])), "world", "cross")
-    m.add_joint("roll", Coupled(Revolute((1.0, 0.0, 0.0)), by, Linear([0.5, -0.5])), "cross", "hand")
-    model = m.model()
+    model = linkages.wrist(rotor, pitching, rolling).model()
     a, b = rotor + 0.25 * (pitching + rolling), 0.25 * (pitching - rolling)
     close(cardan.mass_matrix(model, [0.4, 0.4]), [[a, b], [b, a]], 1e-14)
     close(cardan.forward_dynamics(model, [0.4, 0.4], [0.0, 0.0], [1.0, 1.0]), 2 * [2.0 / (2 * rotor + pitching)], 1e-14)

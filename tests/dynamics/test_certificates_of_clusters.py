@@ -1,0 +1,46 @@
+"""Joints of clusters pass all checks of a joint (`verify_joint`), within the range in which their loops close."""
+
+import numpy as np
+import pytest
+
+import cardan
+import linkages
+
+CLUSTERS = {
+    "four_bar": cardan.robots.four_bar,
+    "five_bar": cardan.robots.five_bar,
+    "stewart_platform": cardan.robots.stewart_platform,
+    "delta": linkages.delta,
+    "watt": linkages.watt,
+    "peaucellier": linkages.peaucellier,
+    "excavator": linkages.excavator,
+    "ankle": linkages.parallel_ankle,
+    "slider_crank": linkages.slider_crank_of_bars,
+    "parallelogram": linkages.parallelogram,
+    "bennett": linkages.bennett,
+}
+SHARE = 0.6  # of the way to a toggle: there derivatives have no bound, and differences of them no digits
+
+
+def ends(model, joint):
+    """Limits of a cluster's independent coordinates: a part of the way to its toggles, along each."""
+    q = model.neutral()
+    place = range(model.nv)[model.v_slice(joint)]
+    ranges = cardan.cluster_range(model, q, np.eye(model.nv)[place])
+    middle = cardan.limit_coordinates(model, q)[place]
+    reach = 0.5 / len(place)
+    return cardan.Limits(
+        middle + np.maximum(SHARE * ranges.lower, -reach), middle + np.minimum(SHARE * ranges.upper, reach)
+    )
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", CLUSTERS)
+def test_joints_of_a_cluster_pass(name):
+    model = cardan.clustered(CLUSTERS[name]().model())
+    for c in model.connections:
+        if c.joint.nv and not c.joint.primaries:
+            limits = ends(model, c.name)
+        if c.joint.nv:
+            found = cardan.verify_joint(model.joint(c.name), limits=limits)
+            assert found.passed, (c.name, str(found))
