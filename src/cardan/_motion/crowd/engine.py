@@ -98,7 +98,7 @@ class Engine:
                 c.placing[k], c.moving[k], c.alone[k] = (self._made(p, k) for p in made)
                 if rows_of.kind.hinges:
                     c.looking[k] = self._made(rows_of.looking(), k)
-                    c.ending[k] = self._made(made[0], k, v="v_after", node="node_after")
+                    c.ending[k] = self._made(rows_of.ending(), k, v="v_after")
             else:
                 self._add_tree_programs(k)
 

@@ -82,34 +82,32 @@ def place_outside(c, world):
             place(c, s)
 
 
-@kernel(c=Crowd)
-def place_near(c):
-    """Place the shapes of those robots that are marked."""
-    run_kinds(c, c.tree_near, c.placing, 1)
-    for t in range(c.trees):
-        if c.tree_near[t] == 1:
-            c.world_near[c.tree_world[t]] = 1
-            for n in range(c.tree_ball[t], c.tree_ball[t + 1]):
-                if c.ball_shape[n] >= 0:
-                    place(c, c.ball_shape[n])
+@kernel(c=Crowd, t=INT)
+def place_tree(c, t):
+    """Place the shapes of a robot."""
+    c.world_near[c.tree_world[t]] = 1
+    for n in range(c.tree_ball[t], c.tree_ball[t + 1]):
+        if c.ball_shape[n] >= 0:
+            place(c, c.ball_shape[n])
 
 
 @kernel(c=Crowd)
 def place_listed(c):
     """Place the shapes of robots that are listed with others."""
+    run_kinds(c, c.tree_listed, c.placing, 1)
     for world in range(c.worlds):
         c.world_near[world] = 0
     for t in range(c.trees):
-        c.tree_near[t] = c.tree_listed[t]
-    place_near(c)
+        if c.tree_listed[t] == 1:
+            place_tree(c, t)
 
 
 @kernel(c=Crowd)
 def place_touching(c):
-    """Place the shapes of the other robots that may touch themselves."""
+    """Place the shapes of the other robots that touch themselves, whose nodes are placed (`tried.place_closing`)."""
     for t in range(c.trees):
-        c.tree_near[t] = 1 if c.tree_touched[t] == 1 and c.tree_listed[t] == 0 else 0
-    place_near(c)
+        if c.tree_touched[t] == 1 and c.tree_listed[t] == 0:
+            place_tree(c, t)
 
 
 # --- which pairs may touch --------------------------------------------------------------------------------------------

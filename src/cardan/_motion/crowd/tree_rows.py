@@ -224,6 +224,15 @@ class TreeRows:
 
         return row_program("placing", self.columns, placing, by="run_rows")
 
+    def ending(self) -> Program:
+        """Return the program of the twists of its nodes at other velocities."""
+
+        def ending(**given: Any) -> dict[str, Any]:
+            V = self.begun(**given).state.V
+            return {"node_after": [list(V[i].scalars()) for i in self.kind.touching]}
+
+        return row_program("ending", self.columns, ending, by="run_rows")
+
     def looking(self) -> Program:
         """Return the program of where its shapes are, and the middles of their boxes."""
 

@@ -26,9 +26,9 @@ def change_contact(c, k):
     b = c.node_b[k]
     between_nodes(c.node[a], c.node[b], c.T[0])
     for e in range(6):
-        c.wrench[0, e] = c.node_after[a, 12 + e] - c.node[a, 12 + e]
+        c.wrench[0, e] = c.node_after[a, e] - c.node[a, 12 + e]
     for j in range(6):
-        c.wrench[0] = fma(c.T[0, j], c.node_after[b, 12 + j] - c.node[b, 12 + j], c.wrench[0])
+        c.wrench[0] = fma(c.T[0, j], c.node_after[b, j] - c.node[b, 12 + j], c.wrench[0])
     for e in range(6):
         c.row_change[k, e] = c.wrench[0, e] / c.dt
     size = 1 + c.twist_size
