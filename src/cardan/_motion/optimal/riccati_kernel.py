@@ -93,13 +93,13 @@ def copy(to, at, given, first, count):
         to[at + i] = given[first + i]
 
 
-@kernel(A=LANES[:], x=INT, wide=INT, B=LANES[:], y=INT, across=INT, count=INT, sums=LANES[8])
-def add_product(A, x, wide, B, y, across, count, sums):
-    """Add eight rows of A^T B, those of the lanes of A, at one vector of B; both from a vector on, row by row."""
+@kernel(A=LANES[:], x=INT, wide=INT, e=INT, B=LANES[:], y=INT, across=INT, count=INT, sums=LANES[4])
+def add_product(A, x, wide, e, B, y, across, count, sums):
+    """Add four rows of A^T B, those of lanes e to e + 3 of A, at one vector of B; both from a vector on, row by row."""
     for k in range(count):
         row = B[y + k * across]
-        for i in range(8):
-            sums[i] = fma(row, A[x + k * wide, i], sums[i])
+        for i in range(4):
+            sums[i] = fma(row, A[x + k * wide, e + i], sums[i])
 
 
 @kernel(c=Stages, at=INT, A=LANES[:], own=INT, wide=INT, j=INT, first=INT, behind=INT, to=LANES[:])
@@ -139,34 +139,34 @@ def add_gap(c, at, own):
 @kernel(c=Stages, at=INT, A=LANES[:], first=INT, own=INT)
 def set_products(c, at, A, first, own):
     """Set PG; A has the rows by which those of G count."""
-    sums = vectors(8)
+    sums = vectors(4)
     for v in range(W):
-        for r in range(X):
-            for i in range(8):
-                sums[i] = c.unit[M % 8 if v == M // 8 else 8] * c.cost_to_go[own + N * X + r, i]
+        for r in range(0, N, 4):
+            for i in range(4):
+                sums[i] = c.unit[M % 8 if v == M // 8 else 8] * c.cost_to_go[own + N * X + r // 8, r % 8 + i]
             if Y > 0 and v >= U:
-                for i in range(8):
-                    sums[i] = c.diagonal[at * X + v - U] * c.cost_to_go[own + min(8 * r + i, N - 1) * X + v - U]
+                for i in range(4):
+                    sums[i] = c.diagonal[at * X + v - U] * c.cost_to_go[own + min(r + i, N - 1) * X + v - U]
                 for j in range(8 * (v - U), min(8 * (v - U) + 8, SINGLE)):
-                    for i in range(8):
-                        sums[i] = fma(c.unit[j % 8], A[j * X + r, i], sums[i])
-            add_product(A, first + r, X, c.G, at * (N - Y) * W + v, W, N - Y, sums)
-            for i in range(8):
-                c.PG[(8 * r + i) * W + v] = sums[i]
+                    for i in range(4):
+                        sums[i] = fma(c.unit[j % 8], A[j * X + r // 8, r % 8 + i], sums[i])
+            add_product(A, first + r // 8, X, r % 8, c.G, at * (N - Y) * W + v, W, N - Y, sums)
+            for i in range(4):
+                c.PG[(r + i) * W + v] = sums[i]
 
 
 @kernel(c=Stages, at=INT, PG=LANES[:], own=INT)
 def set_expansion(c, at, PG, own):
     """Set H of the controls and the constant; of PG or T^T P T G."""
-    sums = vectors(8)
+    sums = vectors(4)
     G = at * (N - Y) * W
-    for r in range(U):
-        for v in range(r, W):
-            for i in range(8):
-                sums[i] = c.HU[(at * (M + 1) + min(8 * r + i, M)) * W + v]
-            add_product(c.G, G + r, W, PG, Y * W + v, W, N - Y, sums)
-            for i in range(8):
-                c.C[(8 * r + i) * W + v] = sums[i]
+    for r in range(0, M + 1, 4):
+        for v in range(r // 8, W):
+            for i in range(4):
+                sums[i] = c.HU[(at * (M + 1) + min(r + i, M)) * W + v]
+            add_product(c.G, G + r // 8, W, r % 8, PG, Y * W + v, W, N - Y, sums)
+            for i in range(4):
+                c.C[(r + i) * W + v] = sums[i]
     for v in range(M // 8, W):
         total = c.C[M * W + v]
         for k in range(N - Y):
@@ -338,17 +338,17 @@ def set_gains(c, at, mu):
 @kernel(c=Stages, at=INT, PG=LANES[:], own=INT)
 def set_cost(c, at, PG, own):
     """Set P of a knot, (4), of PG or T^T P T G."""
-    sums = vectors(8)
-    for r in range(X):
-        for v in range(r, X):
-            for i in range(8):
-                sums[i] = c.HX[(at * N + min(8 * r + i, N - 1)) * X + v]
-                if 8 * r + i < Y:
-                    sums[i] = sums[i] + PG[(8 * r + i) * W + U + v]
-            add_product(c.G, at * (N - Y) * W + U + r, W, PG, Y * W + U + v, W, N - Y, sums)
-            add_product(c.rows, at * L + r, X, c.rest, v, X, M, sums)
-            for i in range(min(8, N - 8 * r)):
-                c.cost_to_go[own + (8 * r + i) * X + v] = sums[i]
+    sums = vectors(4)
+    for r in range(0, N, 4):
+        for v in range(r // 8, X):
+            for i in range(4):
+                sums[i] = c.HX[(at * N + min(r + i, N - 1)) * X + v]
+                if r + i < Y:
+                    sums[i] = sums[i] + PG[(r + i) * W + U + v]
+            add_product(c.G, at * (N - Y) * W + U + r // 8, W, r % 8, PG, Y * W + U + v, W, N - Y, sums)
+            add_product(c.rows, at * L + r // 8, X, r % 8, c.rest, v, X, M, sums)
+            for i in range(min(4, N - r)):
+                c.cost_to_go[own + (r + i) * X + v] = sums[i]
     for i in range(N):
         for j in range(i):
             c.cost_to_go[own + i * X + j // 8, j % 8] = c.cost_to_go[own + j * X + i // 8, i % 8]
@@ -442,7 +442,7 @@ def arranged_end(P: Any, p: Any, zeros: Callable[..., np.ndarray]) -> np.ndarray
 def room(n: int, m: int) -> dict[str, np.ndarray]:
     """Return the arrays that stages are computed in."""
     s = sizes(n, m)
-    rows = {"PG": 8 * s["X"] * s["W"], "C": 8 * s["U"] * s["W"], "D": m * s["V"], "E": m * (s["F"] + 1)}
+    rows = {"PG": -(-n // 4) * 4 * s["W"], "C": -(-(m + 1) // 4) * 4 * s["W"], "D": m * s["V"], "E": m * (s["F"] + 1)}
     rows |= {"moved_P": n * s["X"], "moved_PG": n * s["W"], "rest": m * s["X"], "unit": 9}
     found = {name: zeros(count, 8) for name, count in rows.items()}
     np.fill_diagonal(found["unit"], 1.0)
