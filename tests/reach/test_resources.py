@@ -167,7 +167,7 @@ def test_missing_meshes_are_one_warning(home):
     ("uri", "message"),
     [
         ("x.stl", "mesh 'x.stl' was not found; it is kept"),
-        ("../../secret.stl", "is outside of the description's folder and package; pass package_dirs="),
+        ("../../secret.stl", "is outside of the description's folder and package, in '/.*'; pass package_dirs="),
         ("package://leg/c.stl", "was not found; pass package_dirs="),
         ("https://leg/c.stl", "nothing is fetched from a network"),
     ],
@@ -179,6 +179,17 @@ def test_a_missing_mesh_says_why(home, uri, message):
         load_mechanism(file)
     with pytest.warns(DescriptionWarning, match="was not found|nothing|package_dirs"):
         load_mechanism(robot(uri))
+
+
+def test_the_folder_that_is_said_is_the_one_to_allow(home):
+    (home / "meshes").mkdir()
+    (home / "meshes" / "m.stl").write_bytes((home / "arm" / "urdf" / "a.stl").read_bytes())
+    file = home / "arm" / "urdf" / "r.urdf"
+    file.write_text(robot("../../meshes/m.stl"))
+    with pytest.warns(DescriptionWarning, match="in '(.*)'; pass") as caught:
+        load_mechanism(file)
+    folder = str(caught[0].message).split(", in '")[1].split("';")[0]
+    assert load_mechanism(file, package_dirs=[folder]).shapes[0].geometry.path is not None
 
 
 def test_a_mesh_that_is_there_is_no_warning(home):

@@ -77,8 +77,11 @@ class Places:
             return f"was not found; {ALLOWING}"
         if self.folder is None:
             return f"is not looked for: a description that is no file may name files of packages alone; {ALLOWING}"
-        outside = not any(self.allow(candidate) for candidate in self.candidates(uri))
-        return f"is outside of the description's folder and package; {ALLOWING}" if outside else "was not found"
+        candidates = list(self.candidates(uri))
+        if any(map(self.allow, candidates)):
+            return "was not found"
+        where = f", in {quoted(os.path.dirname(os.path.abspath(candidates[0])))}" if candidates else ""
+        return f"is outside of the description's folder and package{where}; {ALLOWING}"
 
     def _first(self, candidates: Iterable[Path], exists: Any) -> str | None:
         try:
