@@ -15,13 +15,13 @@ from cardan.errors import CardanError, DTypeError, MissingExtraError, ParameterE
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (the extra torch)")
 from torch._subclasses import FakeTensorMode  # noqa: E402 -- needs torch
-from torch.func import functional_call, grad, hessian, jacfwd, jacrev, jvp, vmap  # noqa: E402 -- needs torch
+from torch.func import grad, hessian, jacfwd, jacrev, jvp, vmap  # noqa: E402 -- needs torch
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402 -- needs torch
 from torch.utils._pytree import tree_leaves  # noqa: E402 -- needs torch
 
 from cardan._reach.interop import torch_operator, torch_wrapped  # noqa: E402
 from cardan._reach.interop.torch_operator import evaluate, program_of  # noqa: E402
-from cardan.interop.torch import Module, wrap  # noqa: E402 -- needs torch
+from cardan.interop.torch import wrap  # noqa: E402 -- needs torch
 
 pytestmark = [
     pytest.mark.usefixtures("quick_target"),
@@ -458,55 +458,33 @@ def test_workers_of_a_loader(way):
     torch.testing.assert_close(torch.cat(list(loader)), expected)
 
 
-# --- a robot as a module ---
+# --- a robot's constants as parameters ---
 
 
 def test_constants_are_parameters():
-    model = pendulum()
-    robot = Module(model, ["mass", "com"])
+    model = pendulum().with_inputs("mass", "com")
+    found = torch.nn.ParameterDict({name: torch.as_tensor(x) for name, x in model.input_values().items()})
     q, v, a = state(model, (3,))
-    np.testing.assert_allclose(
-        robot(cardan.inverse_dynamics, q, v, a).detach(), cardan.inverse_dynamics(model, *numbers(q, v, a))
-    )
-    robot(cardan.inverse_dynamics, q, v, a).square().sum().backward()
-    assert robot.mass.grad.shape == (3,)
-    assert robot.com.grad.shape == (3, 3)
-    other = Module(model, ["mass", "com"])
-    with torch.no_grad():
-        robot.mass.mul_(2.0)
-    other.load_state_dict(robot.state_dict())
-    assert other.to_model().mass == pytest.approx(2.0 * model.mass)
-    again = pickle.loads(pickle.dumps(robot))
-    np.testing.assert_array_equal(
-        again(cardan.kinetic_energy, q, v).detach(), robot(cardan.kinetic_energy, q, v).detach()
-    )
-    single = again.to(torch.float32)
-    assert single(cardan.kinetic_energy, q.float(), v.float()).dtype == torch.float32
+    torques = wrap(cardan.inverse_dynamics, model)(q, v, a, **found)
+    np.testing.assert_allclose(torques.detach(), cardan.inverse_dynamics(pendulum(), *numbers(q, v, a)))
+    torques.square().sum().backward()
+    assert found["mass"].grad.shape == (3,)
+    assert found["com"].grad.shape == (3, 3)
+    single = found.to(torch.float32)
+    energy = wrap(cardan.kinetic_energy, model)
+    assert energy(q.float(), v.float(), **single).dtype == torch.float32
     with pytest.raises(DTypeError, match=r"'mass' is torch.float32"):
-        single(cardan.kinetic_energy, q, v)
+        energy(q, v, **single)
 
 
-def test_a_module_under_transforms_and_compiled():
-    model = pendulum()
-    robot = Module(model, {"tip": ("lower", "mass")})
+def test_parameters_under_transforms_and_compiled():
+    model = pendulum().with_inputs(tip=("lower", "mass"))
+    tip, energy = torch.tensor(0.7, dtype=torch.float64, requires_grad=True), wrap(cardan.kinetic_energy, model)
     q, v, _ = state(model, (3,))
-    energy = vmap(grad(lambda p, q, v: functional_call(robot, p, (cardan.kinetic_energy, q, v))), in_dims=(None, 0, 0))
-    by_tip = energy(dict(robot.named_parameters()), q, v)["tip"]
-    graph = torch.compile(robot, fullgraph=True, backend="aot_eager")
-    graph(cardan.kinetic_energy, q, v).sum().backward()
-    torch.testing.assert_close(robot.tip.grad, by_tip.sum())
-
-
-def test_parameters_that_cannot_be():
-    with pytest.raises(ParameterError, match=r"expected a list of names: \['mass'\]"):
-        Module(pendulum(), "mass")
-    with pytest.raises(ParameterError, match=r"input 'forward'.*my_forward"):
-        Module(pendulum(), {"forward": ("lower", "mass")})
-    robot = Module(pendulum(), {"tip": ("lower", "mass")})
-    with torch.no_grad():
-        robot.tip.fill_(-1.0)
-    with pytest.raises(ParameterError, match="mass of body 'lower'"):
-        robot.to_model()
+    by_tip = vmap(grad(lambda tip, q, v: energy(q, v, tip=tip)), in_dims=(None, 0, 0))(tip.detach(), q, v)
+    graph = torch.compile(lambda q, v, tip: energy(q, v, tip=tip), fullgraph=True, backend="aot_eager")
+    graph(q, v, tip).sum().backward()
+    torch.testing.assert_close(tip.grad, by_tip.sum())
 
 
 def test_a_process_imports_torch_only_if_asked():

@@ -1,6 +1,6 @@
-"""PyTorch: functions of a robot on its tensors, and a robot's constants as parameters of a module."""
+"""PyTorch: functions of a robot on its tensors."""
 
-from cardan._reach.interop.torch_wrapped import Module, Wrapped, wrap
+from cardan._reach.interop.torch_wrapped import Wrapped, wrap
 
-__all__ = ["Module", "Wrapped", "wrap"]
+__all__ = ["Wrapped", "wrap"]
 __dir__ = __all__.copy
