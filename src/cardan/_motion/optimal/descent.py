@@ -192,7 +192,7 @@ def compiled(problem: Problem, has_gaps: bool = False) -> tuple[Motions, Constra
 
 def batched(array: np.ndarray, batch: tuple[int, ...]) -> Any:
     """Return an array with the batch in front, of problems, or of knots and problems."""
-    moved = np.moveaxis(array, min(array.ndim - 1, 1), 0)
+    moved = array.swapaxes(0, 1) if array.ndim > 1 else array
     return moved.reshape((*batch, *moved.shape[1:]))[()]
 
 
@@ -240,8 +240,8 @@ def checked_problem(where: str, problem: Any, q0: Any, v0: Any, u: Any, paramete
 
     start = whole_of(arrays["q0"], model.nq), whole_of(arrays["v0"], model.nv)
     check_configuration(where, "q0", start[0], model.unit_parts)
-    controls = np.moveaxis(whole_of(arrays["u"], T, problem.controls), 1, 0)
-    given = {n: np.moveaxis(whole_of(a, T + 1, *cores[n]), 1, 0).copy() for n, a in values.items()}
+    controls = whole_of(arrays["u"], T, problem.controls).swapaxes(0, 1)
+    given = {n: whole_of(a, T + 1, *cores[n]).swapaxes(0, 1).copy() for n, a in values.items()}
     q, v = (given.pop(THROUGH + name) for name in STATE)
     q[0], v[0] = start
     for at in q if has_states else ():

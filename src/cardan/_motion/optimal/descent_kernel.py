@@ -45,6 +45,7 @@ class Descent(Stages):
     step_of_tile = INT  # a step near a motion, with feedback, of the rows of `tile`
     final_of_tile = INT  # what the last state costs
     tries = INT  # how many rows the tile has
+    lanes = INT  # of the program of a step
     ways = INT  # 2 with the recursion that has second derivatives of the step, else 1
     tolerance = REAL
     lower = F64[:]
@@ -346,12 +347,17 @@ def choose(c, g, row, share):
 def search(c):
     """Try the whole step of each problem, and then shares, from the largest on, until one is better than the next one.
 
-    What is tried at once fills the lanes of the tile: one share of eight problems, or eight of one.
+    What is tried at once fills the lanes of a step's program: eight shares of one problem, say, or one of eight.
     """
     share = 1.0
-    count = 1
     tried = 0
     while tried <= SHARES:
+        waiting = 0
+        for g in range(c.problems):
+            waiting += int(c.is_searched[g] > 0)
+        if waiting == 0:
+            break
+        count = min(max(c.lanes // waiting, 1), SHARES + 1 - tried)
         rows = 0
         for _ in range(count):
             for g in range(c.problems):
@@ -360,18 +366,11 @@ def search(c):
                     c.tile_numbers[rows * 8 * L + SHARE] = share
                     rows += 1
             share = 0.5 * share
-        if rows == 0:
-            break
         roll(c, rows, 0)
-        waiting = 0
         for row in range(rows):
-            g = c.lane[row]
-            if c.is_searched[g] > 0:
-                choose(c, g, row, c.tile_numbers[row * 8 * L + SHARE])
-        for g in range(c.problems):
-            waiting += int(c.is_searched[g] > 0)
+            if c.is_searched[c.lane[row]] > 0:
+                choose(c, c.lane[row], row, c.tile_numbers[row * 8 * L + SHARE])
         tried += count
-        count = min(max(8 // max(waiting, 1), 1), SHARES + 1 - tried)
 
 
 @kernel(c=Descent, g=INT)

@@ -145,7 +145,7 @@ class Problem(Explained):
         """The name of the control."""
         return self._control("u")
 
-    @property
+    @cached_property
     def controls(self) -> int:
         """How many numbers a control has."""
         return self._core(self.step, self.control)[0]

@@ -9,12 +9,12 @@ import numpy as np
 
 from cardan._compiler.kernels import RowProgram
 from cardan._compiler.kernels.types import ArrayType
-from cardan._motion.optimal.descent_kernel import SHARES, Descent
+from cardan._motion.optimal.descent_kernel import Descent
 from cardan._motion.optimal.motions import Motions
 from cardan._motion.optimal.riccati_kernel import room, zeros
 
 BEGIN = -1  # in place of a number of iterations
-FEW = 2  # problems, for which programs are compiled that compute as many at once
+FEW, LANES = 2, 8  # problems, for which programs are compiled that compute as many at once
 OVER_KNOTS = "expansions", "gaps", "curvature"  # programs that are run on all knots at once
 
 
@@ -24,8 +24,9 @@ class Workspace:
     def __init__(self, motions: Motions, knots: int, problems: int, programs: dict[str, RowProgram]) -> None:
         self.motions, self.programs, self.key = motions, programs, (knots, problems)
         T, N, m, size = knots, problems, motions.controls, motions.states
-        tile, vectors = max(SHARES, N), motions.vectors
-        c = self.c = Descent(knots=T, problems=N, tries=tile, **room(motions.n, m))
+        lanes, vectors = FEW if N <= FEW else LANES, motions.vectors
+        tile = max(lanes, N)
+        c = self.c = Descent(knots=T, problems=N, tries=tile, lanes=lanes, **room(motions.n, m))
         c.lower, c.upper = motions.bounds
         self.rows, rows = zeros(T + 1, N, 8 * vectors), zeros(tile, 8 * vectors)
         flat = self.rows.reshape(-1, 8 * vectors)
