@@ -174,12 +174,7 @@ def look_at_pair(c, t, lane, k, time, count):
 
 @kernel(c=Crowd, t=INT, lane=INT, time=REAL, count=INT, returns=INT)
 def look_at(c, t, lane, time, count):
-    """Find for how long a robot is apart from itself, of which far pairs say a time; list pairs to be searched for.
-
-    Where a pair could close in the look before, there is a look in the next step, too: for others this one is enough.
-    """
-    now = c.horizon * c.dt
-    time = min(time, now) if c.tree_time[t] < now else time
+    """Find for how long a robot is apart from itself, of which far pairs say a time; list pairs to be searched for."""
     first = number_of(c, t, c.tree_inner[t])
     for k in range(first, first + c.tree_close[t]):
         p = c.close_pair[k]
