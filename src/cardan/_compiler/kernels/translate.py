@@ -35,6 +35,8 @@ COMPARED = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "e
 KINDS = {"words": 1, "F64": 2, "LANES": 2, "I32": 3, "I64": 4}
 METADATA = ['!0 = !{!"cardan"}', *(f'!{n} = !{{!"kind {n}", !0}}' for n in (1, 2, 3, 4))]
 METADATA += [f"!{10 + n} = !{{!{n}, !{n}, i64 0}}" for n in (1, 2, 3, 4)]
+# Passes of a loop that nobody knows the number of are not written out: few run so often that it pays.
+METADATA += ["!20 = distinct !{!20, !21}", '!21 = !{!"llvm.loop.unroll.runtime.disable"}']
 
 
 class Value(NamedTuple):
@@ -232,7 +234,7 @@ class Translator(CodeWriter):
         self.start(more)
         following = self.whole("add nsw", self.emit(f"load i64, ptr {counter}"), step)
         self.line(f"store i64 {following}, ptr {counter}")
-        self.jump(head)
+        self.line(f"br label %{head}, !llvm.loop !20")
         self.start(end)
 
     def inside(self, body: Sequence[ast.stmt], more: str, end: str) -> None:
