@@ -84,5 +84,6 @@ def articulated_inertias(model: Model, q: ArrayLike) -> ArticulatedInertias[Any]
         for i, u in zip(node.v, found[node.index].U, strict=True):
             columns[i] = u
     # nodes are in the order of the tree, links in that of the document
-    in_document = sorted(model.nodes, key=lambda node: model.joint_names.index(node.name))
+    place = {name: k for k, name in enumerate(model.joint_names)}
+    in_document = sorted(model.nodes, key=lambda node: place[node.name])
     return ArticulatedInertias([I_A[node.index] for node in in_document], ForceSubspace(columns), D)

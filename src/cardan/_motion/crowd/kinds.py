@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -147,7 +147,7 @@ def kinds_of(model: Model, kinematic: Sequence[str], whole: bool = False) -> lis
     found: dict[Any, Kind] = {}
     loose = _loose_model(model)
     children = {c.child: c for c in model.connections}
-    number = {name: k for k, name in enumerate(model.body_names)}
+    number, order = ({name: k for k, name in enumerate(names)} for names in (model.body_names, model.joint_names))
     for tree in trees_with_bodies(model):
         told = [node.name for node in tree.nodes if node.name in kinematic]
         if is_loose(model, tree, children) and not told:
@@ -157,7 +157,7 @@ def kinds_of(model: Model, kinematic: Sequence[str], whole: bool = False) -> lis
             base = _base_of(model, tree, children)
             if base is not None:
                 tree = replace(tree, bodies=(*tree.bodies, number[base]))
-            parts, root, names = _parts_of(model, tree, children, told)
+            parts, root, names = _parts_of(model, tree, children, order, told)
             place = SE3.identity()
             if root is not None:
                 place = model.attachments[root.parent].pose @ root.parent_pose
@@ -237,14 +237,14 @@ def _base_of(model: Model, tree: Tree, children: dict[str, Connection]) -> str |
 
 
 def _parts_of(
-    model: Model, tree: Tree, children: dict[str, Connection], told: Sequence[str]
+    model: Model, tree: Tree, children: dict[str, Connection], order: Mapping[str, int], told: Sequence[str]
 ) -> tuple[tuple[tuple[Body, ...], tuple[Connection, ...]], Connection | None, tuple[str, ...]]:
     """Return the bodies and joints of one tree, under names that its kind has; a single root is at the origin.
 
     With them go that root, unless it is a joint of a cluster, and the joints that are told.
     """
     bodies = [model.bodies[k] for k in tree.bodies]
-    own = sorted((children[b.name] for b in bodies), key=lambda c: model.joint_names.index(c.name))
+    own = sorted((children[b.name] for b in bodies), key=lambda c: order[c.name])
     body = {b.name: f"b{k}" for k, b in enumerate(bodies)}
     joint = {c.name: f"j{k}" for k, c in enumerate(own)}
     roots = [c for c in own if c.parent not in body]  # on a body that is fixed in the world, or on the world

@@ -296,8 +296,9 @@ class WorldBuilder(Explained):
         """
         _check_mechanism(mechanism)
         both = self._mechanism.append(mechanism, prefix=prefix, pose=pose, base=base).mechanism
-        before = editing.components(self._mechanism._parts())
-        trees = [joints for _, joints in editing.components(both._parts())[len(before) :]]
+        here, there = self._mechanism._parts(), both._parts()
+        added = there._replace(bodies=there.bodies[len(here.bodies) :], joints=there.joints[len(here.joints) :])
+        trees = [joints for _, joints in editing.components(added)]
         first = prefix + mechanism.name if name is None else name
         names = [first, *(f"{first}_{joints[0].child}" for joints in trees[1:])]
         for tree in names:  # before anything is changed: a call that fails adds nothing

@@ -324,7 +324,8 @@ class View(Explained):
         if name in INERTIAL and name != "inertial_parameters":
             return "body", self.body_indices
         if name in POSES:
-            return "joint", _rectangle([[model.joint_names.index(joint) for joint in own] for own in self.joints])
+            place = {name: k for k, name in enumerate(model.joint_names)}
+            return "joint", _rectangle([[place[joint] for joint in own] for own in self.joints])
         known = [n for n in (*INERTIAL, *POSES, *ALONG_V) if n != "inertial_parameters"]
         hint = "what belongs to the world or to one owner is in state.constants" if name in model.inputs else ""
         raise UnknownNameError("constant", name, known, where="view", hint=hint)
