@@ -14,6 +14,7 @@ from cardan._motion.crowd import layout
 from cardan._motion.crowd.itself import apart_as_before
 from cardan._motion.crowd.kinds import kinds_of
 from cardan._motion.crowd.tables import BITS, MASK
+from cardan._motion.simulation import pairs
 from cardan.description import Box, Capsule, Hull, Plane, Shape, Sphere
 from cardan.errors import UnsupportedError
 from cardan.joints import Fixed, FreeFlyer, Mimic, Revolute, Universal
@@ -1152,6 +1153,28 @@ def test_one_program_does_not_sleep():
         Featherstone(scene(4, "ball"), DT, sleep=0.1, tables=False)
     with pytest.raises(UnsupportedError, match="leave out sleep"):
         Featherstone(cardan.robots.arm7().world(), DT, sleep=0.1).tables
+
+
+def test_what_keeps_a_world_from_tables_is_named_with_a_way_out(monkeypatch):
+    """A world that has to go by one program was told to take tables, which refused it."""
+    b = WorldBuilder()
+    b.add_ground()
+    b.add(cardan.robots.four_bar())
+    for k in range(6):
+        b.add_body(f"b{k}", pose=SE3(translation=[0.3 * k, 2.0, 0.2]))
+        b.add_shape(f"b{k}", Sphere(0.1))
+    world = b.finalize()
+    for make in (Featherstone, XPBD):
+        with pytest.raises(
+            UnsupportedError, match=r"the constraint '.*finalize\(clusters=True\), or ask for tables=Fal"
+        ):
+            assert make(world, DT, tables=True).tables
+    monkeypatch.setattr(pairs, "MANY", 3)
+    with pytest.warns(UserWarning, match=r"or make clusters of loops, finalize\(clusters=True\) \(the constraint '"):
+        Featherstone(world, DT)
+    with pytest.warns(UserWarning, match=r"or take cardan.solvers.Featherstone\(tables=True\)\."):
+        cardan.solvers.SemiImplicit(b.finalize(clusters=True), DT)
+    assert Featherstone(b.finalize(clusters=True), DT).tables
 
 
 @pytest.mark.slow

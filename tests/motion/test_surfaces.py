@@ -354,7 +354,7 @@ def test_what_has_one_coefficient_refuses_two():
         Featherstone(world, 1e-3, contact="compliant")
     with pytest.raises(CardanError, match="or two coefficients"):
         cardan.solvers.XPBD(world, 1e-3)
-    with pytest.raises(CardanError, match="friction of two coefficients; ask for tables=False"):
+    with pytest.raises(CardanError, match="friction of two coefficients; give surfaces one, or ask for tables=False"):
         assert Featherstone(world, 1e-3, tables=True).tables
 
 

@@ -526,13 +526,12 @@ def _solids(model: Model, shapes: Iterable[Shape]) -> list[_Solid]:
     return found
 
 
-def warn_of_many(name: str, pairs: Sequence[ContactPair]) -> None:
-    """Warn of a world all pairs of which one program looks at in every step."""
+def warn_of_many(name: str, pairs: Sequence[ContactPair], instead: str, because: str = "") -> None:
+    """Warn of a world all pairs of which one program looks at in every step, if some have to go by one."""
     count = len(pairs)
     if count > MANY:
         warnings.warn(
             f"{count} pairs of shapes may touch in world {name!r}, and one program looks at all of them: disable "
-            "contact of bodies that never meet, use groups and masks, or take "
-            "cardan.solvers.Featherstone(tables=True).",
+            f"contact of bodies that never meet, use groups and masks, or {instead}{f' ({because})' * bool(because)}.",
             stacklevel=levels_inside(),
         )

@@ -30,7 +30,7 @@ from cardan._motion.simulation.solvers.solver import (
     left_out,
 )
 from cardan._motion.simulation.solvers.step_function import Settings, StepInputs, state_after, step_function
-from cardan._motion.simulation.solvers.table_steps import TableSolver, TableSteps, what_is_no_row
+from cardan._motion.simulation.solvers.table_steps import NoRow, TableSolver, TableSteps, what_is_no_row
 from cardan._motion.simulation.world import World
 from cardan._robot.joints.catalogue.of_another import Follower
 from cardan._robot.records import Material
@@ -116,10 +116,10 @@ class Featherstone(TableSolver):
     def features(self) -> Iterator[tuple[str, str]]:
         yield from left_out(self.world.model)
 
-    def _no_row(self) -> str | None:
+    def _no_row(self) -> NoRow | None:
         """See `TableSolver._no_row`."""
         if self.contact != "convex" or self.integrator != "implicit":
-            return "a law or an integrator but 'convex' and 'implicit'"
+            return NoRow("a law or an integrator but 'convex' and 'implicit'", "leave out contact= and integrator=")
         return what_is_no_row(self.world)
 
     @cached_property

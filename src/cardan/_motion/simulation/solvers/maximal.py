@@ -31,7 +31,7 @@ from cardan._motion.maximal_steps import (
 from cardan._motion.maximal_steps.bodies import finished, mean_rates
 from cardan._motion.simulation.solvers.solver import SHARED, YES, checked_steps, left_out
 from cardan._motion.simulation.solvers.step_function import Settings, StepInputs, state_after, step_function
-from cardan._motion.simulation.solvers.table_steps import TableSolver, TableSteps, what_is_no_row
+from cardan._motion.simulation.solvers.table_steps import NoRow, TableSolver, TableSteps, what_is_no_row
 from cardan._motion.simulation.world import World
 from cardan._robot.records import Material
 
@@ -182,13 +182,13 @@ class Rigid(Maximal):
         self._ask(tables, sleep)
         super().__init__(world, dt, limits, contacts)
 
-    def _no_row(self) -> str | None:
+    def _no_row(self) -> NoRow | None:
         """See `TableSolver._no_row`."""
         if not self.contacts:
-            return "a world in which everything passes through everything else"
+            return NoRow("a world in which everything passes through everything else")
         for nodes in trees_of(self.world.model):
             if are_long(nodes):
-                return f"the tree of joint {nodes[0].name!r}, which is long"
+                return NoRow(f"the tree of joint {nodes[0].name!r}, which is long", "take cardan.solvers.Featherstone")
         return what_is_no_row(self.world)
 
     @cached_property

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain, pairwise
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -52,23 +52,32 @@ and faster in batches; above it tables are, and the first step is made in 3 s.
 """
 
 
-def what_is_no_row(world: World) -> str | None:
+class NoRow(NamedTuple):
+    """What cannot be rows of tables, and what is to be done that all can; nothing, if there is no way."""
+
+    what: str
+    instead: str = ""
+
+
+def what_is_no_row(world: World) -> NoRow | None:
     """Return what of a world cannot be rows of tables; None if all can."""
     model = world.model
     if not (model.nv and world.pairs.rules.solids):
-        return "a world in which nothing moves, or nothing has a shape"
+        return NoRow("a world in which nothing moves, or nothing has a shape")
     if world.constants():
-        return f"what is given for each world ({', '.join(world.constants())})"
+        given = ", ".join(world.constants())
+        return NoRow(f"what is given for each world ({given})", "make it part of the description, with one value")
     if model.has_loops:
-        return f"the constraint {model.constraint_names[0]!r}"
+        return NoRow(f"the constraint {model.constraint_names[0]!r}", "make clusters of loops, finalize(clusters=True)")
     for c, *_ in bounded(model):
-        return f"the bounds of joint {c.name!r}"
+        return NoRow(f"the bounds of joint {c.name!r}", "leave them out")
     for name in coupling(model, limits=True):
-        return f"the drive, dry friction or limits of joint {name!r}, which follows several velocities"
+        what = f"the drive, dry friction or limits of joint {name!r}, which follows several velocities"
+        return NoRow(what, "give them to the joints that it follows")
     rules = world.pairs.rules
     surfaces = [s.shape.surface for s in rules.solids], [own.material for own in rules.surfaces.values()]
     if any(material and material.anisotropy != 1.0 for material in chain(*surfaces)):
-        return "friction of two coefficients"
+        return NoRow("friction of two coefficients", "give surfaces one")
     return None
 
 
@@ -246,7 +255,9 @@ class TableSolver(CompiledSolver):
         pairs = self.world.pairs
         check_pages(pairs.of_each_kind() if self.tables else pairs)
         if not self.tables:
-            warn_of_many(self.world.name, pairs)
+            lacking = self._no_row() or NoRow("")
+            instead = lacking.instead or "take cardan.solvers.Featherstone(tables=True)"
+            warn_of_many(self.world.name, pairs, instead, lacking.what if lacking.instead else "")
 
     @cached_property
     def tables(self) -> bool:
@@ -262,12 +273,13 @@ class TableSolver(CompiledSolver):
         lacking = self._no_row()
         if asked and lacking:
             instead = "ask for tables=False" if self.sleep is None else "leave out sleep="
-            raise UnsupportedError(lacking, "a step of many bodies", instead)
+            ways = [way for way in (lacking.instead, instead) if way]
+            raise UnsupportedError(lacking.what, "a step of many bodies", ", or ".join(ways))
         return bool(asked) or (lacking is None and has_many(self.world))
 
-    def _no_row(self) -> str | None:
+    def _no_row(self) -> NoRow | None:
         """Return what of the world, or of what is asked for, cannot be rows of tables; None if all can."""
-        return f"the method of {type(self).__name__}"
+        return NoRow(f"the method of {type(self).__name__}")
 
     def _check_is_function(self) -> None:
         if self.tables:
