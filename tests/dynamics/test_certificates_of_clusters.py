@@ -5,6 +5,7 @@ import pytest
 
 import cardan
 import linkages
+from cardan._dynamics.algorithms.cluster import ClusterMember
 
 CLUSTERS = {
     "four_bar": cardan.robots.four_bar,
@@ -37,10 +38,12 @@ def ends(model, joint):
 @pytest.mark.full
 @pytest.mark.parametrize("name", CLUSTERS)
 def test_joints_of_a_cluster_pass(name):
+    """Of each cluster the joint that has the coordinates, and the last one of those that follow."""
     model = cardan.clustered(CLUSTERS[name]().model())
-    for c in model.connections:
-        if c.joint.nv and not c.joint.primaries:
-            limits = ends(model, c.name)
-        if c.joint.nv:
-            found = cardan.verify_joint(model.joint(c.name), limits=limits)
+    moving = [c for c in model.connections if isinstance(c.joint, ClusterMember) and c.joint.nv]
+    for first in [c for c in moving if not c.joint.primaries]:
+        limits = ends(model, first.name)
+        last = [c for c in moving if c.joint.primaries == (first.name,)][-1]
+        for c in (first, last):
+            found = cardan.verify_joint(c.joint, samples=4, limits=limits)
             assert found.passed, (c.name, str(found))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._reach.verification.check import derivative
+from cardan._reach.verification.check import Samples, derivative
 from cardan.errors import DTypeError, ParameterError
 from cardan.joints import CATALOGUE
 from cardan.verification import CHECKS
@@ -234,3 +234,13 @@ def test_eval_ik_of_a_linkage_finds_its_angle_from_the_pose_alone():
     found = cardan.eval_ik(model, poses, twists)
     np.testing.assert_allclose(found.q, q, atol=1e-9)
     np.testing.assert_allclose(found.v, 1.0, atol=1e-9)
+
+
+def test_nothing_is_asked_beyond_the_limits():
+    """A linkage has no pose there: a step of a radian from within was asked to lead somewhere."""
+    samples = Samples(WattSlider(), limits=cardan.Limits([-0.3], [0.3]))
+    assert samples.within((0.25,), (-0.1,)) == (-0.1,)
+    for v in (1.0, -3.0, 40.0):
+        (moved,) = samples.within((0.25,), (v,))
+        assert moved / v in (0.5**k for k in range(1, 60))
+        assert samples.holds((0.25 + moved,))

@@ -21,6 +21,7 @@ from cardan._robot.joints.limits import narrow_limits
 Numbers = tuple[float, ...]
 # Room left at both ends of bounded positions, as a part of their range, or of one where that has no end [rad, m].
 MARGIN = 0.02
+HALVED = 60  # times at most: then it is no step
 
 
 class TransformAlone(Joint):
@@ -58,6 +59,14 @@ class Samples:
     def holds(self, q: Any) -> bool:
         x = np.array(self.joint.manifold.limit_coordinates(tuple(q)), dtype=float)
         return bool(np.all((x >= np.array(self.bounds.lower)) & (x <= np.array(self.bounds.upper))))
+
+    def within(self, q: Numbers, v: Numbers) -> Numbers:
+        """Return a velocity, halved until it leads from q to within the limits: beyond them nothing is asked."""
+        for _ in range(HALVED):
+            if self.holds(self.joint.integrate(q, v)):
+                break
+            v = tuple(0.5 * e for e in v)
+        return v
 
     @cached_property
     def q(self) -> list[Numbers]:

@@ -244,7 +244,8 @@ def limits(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 @check("integrate and difference", "difference(q, integrate(q, v)) = v,  integrate(q, 0) = q", 1e-10)
 def inverse_maps(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     for q, v in samples.states:
-        step = scaled(v, 0.3)
+        v = samples.within(q, v)
+        step = samples.within(q, scaled(v, 0.3))
         ledger.see(joint.difference(q, joint.integrate(q, step)), step, q, step, label="v")
         still = joint.integrate(q, (0.0,) * joint.nv)
         ledger.see(entries(joint.transform(still)), entries(joint.transform(q)), q, label="pose of integrate(q, 0)")
