@@ -283,7 +283,7 @@ def _diagonal(K: Any, rows: Sequence[int], columns: Sequence[int]) -> Iterator[t
     A = is_there * np.random.default_rng(0).normal(size=is_there.shape)
     inside = is_there & (np.abs(np.linalg.inv(A).T) > DEPENDENT)
     for part in overlapping([{int(k) for k in np.flatnonzero(row)} for row in inside]):
-        yield [rows[i] for i in part], sorted({columns[k] for i in part for k in np.flatnonzero(inside[i])})
+        yield [rows[i] for i in part], sorted({columns[int(k)] for i in part for k in np.flatnonzero(inside[i])})
 
 
 def _signs(closed: ClosedSet, Q: np.ndarray) -> np.ndarray:
@@ -307,12 +307,12 @@ def _end(where: str, model: Model, q: np.ndarray, v: np.ndarray) -> tuple[float,
                 best, of, at = s, c.name, place
     if not of:
         return best, at
-    there = [
-        c.joint.manifold.integrate(q[model.q_slice(c.name)], best * v[model.v_slice(c.name)]) if c.name != of else at
-        for c in model.connections
-        if c.joint.nq and not c.joint.primaries
-    ]
-    return best, np.concatenate(there)
+    there: list[Any] = []
+    for c in model.connections:
+        if c.joint.nq and not c.joint.primaries:
+            here, along = q[model.q_slice(c.name)].tolist(), (best * v[model.v_slice(c.name)]).tolist()
+            there.extend(at if c.name == of else c.joint.manifold.integrate(here, along))
+    return best, np.array(there)
 
 
 class _Place(NamedTuple):
