@@ -35,7 +35,7 @@ from cardan._motion.collision.candidate import FAR, Candidate, existing
 from cardan._motion.collision.on_plane import candidates_above
 from cardan._motion.collision.support_points import middle_of
 from cardan._motion.collision.terrain import cell_at, slopes, terrain_of
-from cardan._robot.geometry.shapes import Capsule, Ellipsoid, Geometry, HeightField, Sphere
+from cardan._robot.geometry.shapes import Capsule, Ellipsoid, Geometry, HeightField, Hull, Sphere
 
 
 class _Beneath(NamedTuple):
@@ -52,6 +52,8 @@ def on_height_field(a: Geometry, X_a: SE3, b: HeightField, X_b: SE3) -> list[Can
         return [_round(a, X_ba, b, k, start) for k, start in enumerate(_starts(a))]
     first = _beneath(b, X_ba, middle_of(a))
     lowest, *others = candidates_above(a, first.height, first.normal)
+    if not isinstance(a, Hull):
+        return [_moved(b, X_ba, c) for c in (lowest, *others)]
     # A hull mostly has no others: then their places are not looked for in the table.
     exist = reduce(minimum, (c.gap for c in others)) < 0.5 * FAR
     return [_moved(b, X_ba, lowest), *when(exist, lambda: [_moved(b, X_ba, c) for c in others], others)]
