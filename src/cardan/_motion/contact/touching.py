@@ -14,7 +14,7 @@ from cardan._motion.collision import Candidate, Two, points_of
 from cardan._motion.collision.candidate import Z
 from cardan._motion.contact.moving_point import lever_rate
 from cardan._motion.contact.point import WORLD, AtRest, Contact, ContactsOfPair
-from cardan._robot.geometry.shapes import GROUNDS, Capsule, Geometry, HeightField, Hull, Plane, Sphere
+from cardan._robot.geometry.shapes import GROUNDS, Capsule, Geometry, Hull, Plane, Sphere
 from cardan._robot.geometry.support import box_about
 from cardan._robot.records import Material
 
@@ -150,5 +150,5 @@ def contacts(moment: Snapshot, pairs: Iterable[ContactPair], skipping: float | N
 
 def _patches(candidates: list[Candidate], a: Geometry, b: Geometry) -> list[list[Candidate]]:
     """Return candidates that are near together: a hull lies on level ground by one point alone, most of the time."""
-    is_hull = isinstance(a, Hull) and isinstance(b, (Plane, HeightField))
+    is_hull = isinstance(a, Hull) and isinstance(b, GROUNDS)
     return [candidates[:1], candidates[1:]] if is_hull else [candidates]
