@@ -72,19 +72,18 @@ SLIGHT = 1e-2
 SMALL = 1e-12  # the slip [m/s] below which its direction is nothing but rounding
 
 
-def blow(contact: Contact, dt: float) -> tuple[Scalar, Scalar]:
+def blow(contact: Contact, law: FrictionCone, dt: float) -> tuple[Scalar, Scalar]:
     """Return whether what meets within a step does so as rigid bodies, and the velocity along the normal after it.
 
     So does what was apart half a step ago, however slow it is: the spring would give back a part of its speed. (A whole
-    step ago, what has just been stopped was apart or not by its rounding.) What slips is the spring's: the convex law
-    would lift it by its friction times its slip.
+    step ago, what has just been stopped was apart or not by its rounding.) What slips or spins is the spring's: the
+    convex law would lift it by its friction times its slip.
     """
-    velocity, e, gap = contact.velocity.linear, contact.material.restitution, contact.gap
-    v_n, mu = contact.normal.dot(velocity), contact.material.friction
+    e, gap, v_n = contact.material.restitution, contact.gap, contact.normal.dot(contact.velocity.linear)
     bounces, way, is_fast = e > 0.0, dt * v_n, v_n < -IMPACT
     if contact.material.dissipation is None:  # else the spring is asked to give back what it does
         bounces = logical_or(bounces, contact.pair.is_rigid)
-    lift = 4.0 * mu * mu * (velocity.dot(velocity) - v_n * v_n)
+    lift = 4.0 * law.friction * law.friction * _squared(law.slip(contact.velocity))
     comes = logical_and(2.0 * gap > way, lift < v_n * v_n)
     hits = logical_and(bounces, logical_and(logical_or(is_fast, comes), gap + way < 0.0))
     e = 0.0 if is_zero(e) else where(is_fast, e, 0.0)
@@ -125,12 +124,12 @@ class FrictionCone(NamedTuple):
         delay = where(contact.gap < 0.0, delay, 0.0)
         rate = 1.0 / (dt + delay)
         R_n, wanted = maximum(rigid, spring * dt * rate), -contact.gap * rate
-        hits, after = blow(contact, dt)
-        # A soft contact would add its own rebound, and take (1 + e) R_n / w of the speed.
-        R_n, wanted = where(hits, minimum(R_t, rigid), R_n), where(hits, after, wanted)
         spin, roll = (_over(e, material.friction) for e in (material.torsional, material.rolling))
         law = FrictionCone(contact.normal, material.friction, w, R_n, R_t, wanted, spin, roll)
-        return law if contact.along is None else law._in_two_directions(contact.along, material.anisotropy)
+        law = law if contact.along is None else law._in_two_directions(contact.along, material.anisotropy)
+        hits, after = blow(contact, law, dt)
+        # A soft contact would add its own rebound, and take (1 + e) R_n / w of the speed.
+        return law._replace(R_n=where(hits, minimum(R_t, rigid), R_n), wanted=where(hits, after, wanted))
 
     def _in_two_directions(self, along: Vector3, ratio: float) -> FrictionCone:
         """Return the law with a friction across a direction that is so many times that along it."""
@@ -274,7 +273,7 @@ def _against(slip: Motion) -> Force:
     return Force(-slip.linear, -slip.angular)
 
 
-def _squared(slip: Force) -> Scalar:
+def _squared(slip: Force | Motion) -> Scalar:
     return slip.linear.norm_squared() + slip.angular.norm_squared()
 
 
