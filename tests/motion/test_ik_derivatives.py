@@ -135,6 +135,14 @@ def test_a_batch_has_the_same_rows():
     np.testing.assert_allclose(many.dq0[1, 2], one.dq0, atol=1e-14)
 
 
+def test_an_empty_batch_has_empty_derivatives():
+    """It was an IndexError of Python's."""
+    arm = cardan.robots.arm7().model()
+    by = cardan.inverse_kinematics_derivatives(arm, np.zeros((2, 0, 7)), FramePosition("tool", [0.0, 0.0, 1.0]))
+    assert by.dtarget.shape == (2, 0, 7, 3)
+    assert by.dq0.shape == (2, 0, 7, 7)
+
+
 def test_joints_that_stay():
     arm = cardan.robots.arm7().model()
     q = arm.random_configuration(seed=2)
