@@ -299,7 +299,6 @@ assert set(sys.modules) == before, set(sys.modules) - before
 """
 
 
-@pytest.mark.full
 @pytest.mark.parametrize(
     ("written", "said"),
     [
@@ -334,6 +333,15 @@ class Broken(Explained):
         raise TypeError("no number")
 
 
+def test_a_class_that_takes_any_keyword_or_none_says_what_python_says():
+    """It was said to take 'args, kwargs'."""
+    for kind in (Explained, cardan.joints.Joint):
+        with pytest.raises(TypeError) as caught:
+            kind(axis=1)
+        assert str(caught.value) == f"{kind.__name__}() takes no arguments"
+
+
+@pytest.mark.full
 def test_probing_for_a_name_imports_nothing():
     subprocess.run([sys.executable, "-c", PROBED], check=True)
 

@@ -61,7 +61,8 @@ class _SaysKeywords(_SaysNames):
                 if error.__traceback__.tb_next is not None:  # of the constructor's own lines: it was called rightly
                     raise
                 known = cls.__signature__.parameters
-                unknown = next((name for name in kwargs if name not in known), "")
+                takes_any = any(p.kind is p.VAR_KEYWORD for p in known.values())
+                unknown = next((name for name in kwargs if not takes_any and name not in known), "")
                 meant = "".join(suggest(cls, unknown, known) for suggest in SUGGESTIONS)
                 raise TypeError(f"{error}{meant}") from None
 
