@@ -133,7 +133,7 @@ def _counting(weights: np.ndarray) -> np.ndarray:
     if (counting != counting[:1]).any():
         expected = "each entry 0 in all rows of a batch, or in none"
         raise ParameterError(f"{WHERE}: weights", got=weights.tolist(), expected=expected)
-    return counting.all(axis=0)
+    return np.all(counting, axis=0)
 
 
 def _check_solution(q: np.ndarray, residual: np.ndarray, batch: tuple[int, ...], tolerance: float) -> None:
