@@ -126,8 +126,9 @@ def assembly_modes(model: Model, q: Any, joint: str | None = None, *, starts: in
     for row in sorted(found, key=lambda row: apart(x, row)):
         if all(apart(other, row) > SAME for other in modes):
             modes.append(row)
-    place, names = model.q_slice(c.name), _names(closed, np.array(modes))
-    return tuple(AssemblyMode(name, _with(full, place, row)) for name, row in zip(names, modes, strict=True))
+    places = np.tile(full, (len(modes), 1))
+    places[:, model.q_slice(c.name)] = modes
+    return tuple(map(AssemblyMode, _names(closed, np.array(modes)), places))
 
 
 def _is_regular(part: Model, Q: np.ndarray, dependent: Sequence[int]) -> np.ndarray:
@@ -190,7 +191,7 @@ def cluster_range(model: Model, q: Any, v: Any) -> ClusterRange:
         True
     """
     where = "cluster_range"
-    _cluster(where, model, None, one=False)
+    _clusters(where, model)
     given = checked_batch(where, {"q": q, "v": v}, {"q": (model.nq,), "v": (model.nv,)})
     Q, V = (array.astype(float) for array in given.arrays)
     ends = [[_end(where, model, row, sign * way) for row, way in zip(Q, V, strict=True)] for sign in (-1.0, 1.0)]
@@ -199,51 +200,41 @@ def cluster_range(model: Model, q: Any, v: Any) -> ClusterRange:
     return ClusterRange(-lower, upper, *places)
 
 
-def _clusters(model: Model) -> Iterator[tuple[Connection, ClosedSet]]:
-    """Yield the joints that have the coordinates of clusters."""
-    for c in model.connections:
-        if isinstance(c.joint, ClusterMember) and not c.joint.by:
-            yield c, c.joint.closed
-
-
-def _cluster(where: str, model: Model, joint: str | None, one: bool = True) -> tuple[Connection, ClosedSet]:
-    """Return the cluster that a joint belongs to."""
-    found = list(_clusters(model))
+def _clusters(where: str, model: Model) -> list[tuple[Connection, ClosedSet]]:
+    """Return the joints that have the coordinates of clusters."""
+    members = ((c, c.joint) for c in model.connections if isinstance(c.joint, ClusterMember))
+    found = [(c, member.closed) for c, member in members if not member.by]
     if not found:
         raise MechanismError(
             f"{where}: model {model.name!r} has no clusters; cardan.clustered makes some of its loops."
         )
-    if joint is None and one and len(found) > 1:
-        raise MechanismError(
-            f"{where}: there are {len(found)} clusters; name a joint: {', '.join(c.name for c, _ in found)}."
-        )
-    member = None if joint is None else model.joint(joint)
-    if member is not None and not isinstance(member, ClusterMember):
+    return found
+
+
+def _cluster(where: str, model: Model, joint: str | None) -> tuple[Connection, ClosedSet]:
+    """Return the cluster that a joint belongs to, or the only one."""
+    found = {c.name: (c, closed) for c, closed in _clusters(where, model)}
+    if joint is None:
+        if len(found) > 1:
+            raise MechanismError(f"{where}: there are {len(found)} clusters; name a joint: {', '.join(found)}.")
+        return next(iter(found.values()))
+    member = model.joint(joint)
+    if not isinstance(member, ClusterMember):
         raise MechanismError(f"{where}: joint {joint!r} belongs to no cluster.")
-    first = found[0][0].name if member is None else (member.by or (joint,))[0]
-    return next(own for own in found if own[0].name == first)
-
-
-def _with(q: np.ndarray, place: slice, own: Any) -> np.ndarray:
-    changed = q.copy()
-    changed[place] = own
-    return changed
+    return found[(member.by or (joint,))[0]]
 
 
 @functools.lru_cache(maxsize=64)
 def _turning(part: Model) -> list[int]:
     """Return the coordinates of which a whole turn leaves all bodies where they are."""
-    own = [k for c in part.connections if isinstance(c.joint.manifold, Euclidean) for k in _q(part, c)]
+    numbers = [c.name for c in part.connections if isinstance(c.joint.manifold, Euclidean)]
+    own = [k for name in numbers for k in range(part.nq)[part.q_slice(name)]]
     q = part.manifold.random(np.random.default_rng(0), (), -np.ones(part.nv), np.ones(part.nv))
     turned = q + 2.0 * np.pi * np.eye(part.nq)[own]
     tree, sizes = part.spanning_tree(), np.ones((4, 4))
     sizes[:3, 3] = unit_of_length(part)
     off = np.abs(forward_kinematics(tree, turned) - forward_kinematics(tree, q)) / sizes
     return [k for k, e in zip(own, off.max(axis=(1, 2, 3), initial=0.0), strict=True) if e < SAME]
-
-
-def _q(part: Model, c: Connection) -> range:
-    return range(part.nq)[part.q_slice(c.name)]
 
 
 def _in_turn(part: Model, q: np.ndarray, near: np.ndarray) -> np.ndarray:
@@ -298,21 +289,14 @@ def _names(closed: ClosedSet, Q: np.ndarray) -> list[str]:
 
 def _end(where: str, model: Model, q: np.ndarray, v: np.ndarray) -> tuple[float, np.ndarray]:
     """Return the first s > 0 at which a cluster is at a toggle, and the configuration there."""
-    best, of, at = math.inf, "", np.full(model.nq, np.nan)
-    for c, closed in _clusters(model):
-        w = v[model.v_slice(c.name)]
+    s, at, place = math.inf, np.full(model.nq, np.nan), slice(None)
+    for c, closed in _clusters(where, model):
+        w, own = v[model.v_slice(c.name)], model.q_slice(c.name)
         if w.any():
-            s, place = _Curve(where, closed, q[model.q_slice(c.name)], w).end()
-            if s < best:
-                best, of, at = s, c.name, place
-    if not of:
-        return best, at
-    there: list[Any] = []
-    for c in model.connections:
-        if c.joint.nq and not c.joint.primaries:
-            here, along = q[model.q_slice(c.name)].tolist(), (best * v[model.v_slice(c.name)]).tolist()
-            there.extend(at if c.name == of else c.joint.manifold.integrate(here, along))
-    return best, np.array(there)
+            s, at, place = min((s, at, place), (*Curve(where, closed, q[own], w).end(), own), key=lambda end: end[0])
+    there = integrate(model, q, (s if math.isfinite(s) else 0.0) * v)
+    there[place] = at
+    return s, there
 
 
 class _Place(NamedTuple):
@@ -323,7 +307,7 @@ class _Place(NamedTuple):
     tangent: np.ndarray  # (dx_d, ds), of length 1
 
 
-class _Curve:
+class Curve:
     """Closed configurations of a part with independent coordinates x + s w (2), from x on; s in units of lengths."""
 
     def __init__(self, where: str, closed: ClosedSet, x: np.ndarray, w: np.ndarray) -> None:
