@@ -231,20 +231,9 @@ class ClosedSet(Manifold):
         tree, found, of_tree = self.part.manifold, self.constraints(q), self._spread(v)
         # a short way at once (5): mostly one pass then closes what that has opened
         is_short = self._squared(found.along(v)) < REACH**2
-        near = self._closed(tree.integrate(q, [where(is_short, e, 0.0) for e in found.step(q, v)]))
+        near = tree.integrate(q, [where(is_short, e, 0.0) for e in found.step(q, v)])
         end = self._led(near, of_tree, where(is_short, 0.0, 1.0))
         return self._at(end, tree.integrate(q, of_tree))
-
-    def _closed(self, q: Scalars) -> list[Scalar]:
-        """Return the configuration with closed loops that passes (4) lead to; not a number after too many."""
-        near = _near(q)
-
-        def on(_: Any, q: list[Scalar], __: Scalar) -> tuple[Any, ...]:
-            step = self.constraints(q).closing_step()
-            return 0.0, list(self.part.manifold.integrate(q, step)), self._squared(step)
-
-        _, end, size = converging(MOST, 1, lambda _, q, size: size > near, on, 0.0, list(q), 1.0 + 0.0 * _dot(q, q))
-        return [where(size <= near, e, float("nan")) for e in end]
 
     def _squared(self, x: Scalars) -> Scalar:
         """Return the square of a step [rad, units of length]."""
@@ -255,9 +244,9 @@ class ClosedSet(Manifold):
         """Return the configuration where independent coordinates have moved by v, times what is left of the way (4).
 
         Each pass closes the loops to first order. Where they are nearly closed it goes on, too, by `REACH` at most.
-        It is not a number where the way has no end, or after too many passes. There is none if nothing is left.
+        It is not a number where the way has no end, or after too many passes.
         """
-        near = _near(q)
+        near = where(is_double(q), NEAR, NEAR_IN_SINGLE)
 
         def on(_: Any, q: list[Scalar], left: Scalar, __: Scalar) -> tuple[Any, ...]:
             found = self.constraints(q)
@@ -268,7 +257,7 @@ class ClosedSet(Manifold):
             moved = self.part.manifold.integrate(q, [c + h * e for c, e in zip(step, rates, strict=True)])
             return 0.0, list(moved), left - h, where(h > 0.0, 1.0, size)
 
-        begun = list(q), left, left
+        begun = list(q), left, 1.0 + 0.0 * _dot(q, q)
         _, end, left_over, size = converging(MOST, 1, lambda _, q, left, size: size > near, on, 0.0, *begun)
         return [where((size <= near) & (left_over <= 0.0), e, float("nan")) for e in end]
 
@@ -313,7 +302,7 @@ class ClosedSet(Manifold):
 
     def normalize(self, q: Scalars) -> tuple[Scalar, ...]:
         q = self.part.manifold.normalize(q)
-        return self._at(self._closed(q), q)
+        return self._at(self._led(q, [0.0] * self.part.nv, 0.0), q)
 
     def principal_value(self, q: Scalars) -> tuple[Scalar, ...]:
         return self.part.manifold.principal_value(q)
@@ -354,11 +343,6 @@ class ClosedSet(Manifold):
 
     def _of_free(self, along: Any) -> tuple[Any, ...]:
         return tuple(along[j] for j in self.free)
-
-
-def _near(q: Scalars) -> Scalar:
-    """Return the square of a step after which there is no other, by the precision of q."""
-    return where(is_double(q), NEAR, NEAR_IN_SINGLE)
 
 
 def _largest(x: Scalars, sizes: Sequence[float]) -> Scalar:
