@@ -5,8 +5,9 @@ A `WeakKeyDictionary` takes objects that are equal for one, and forgets what it 
 
 from __future__ import annotations
 
+import functools
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
 K = TypeVar("K")
@@ -43,3 +44,18 @@ class ByIdentity(Generic[K, V]):
             key = reference()
             if key is not None and number in self.values:
                 yield key, self.values[number]
+
+
+def known_of_each(make: Callable[[K], V]) -> Callable[[K], V]:
+    """Return a function that remembers what it makes of an object while that lives: to hash a large one takes long.
+
+    What it makes must not hold the object.
+    """
+    known: ByIdentity[K, V] = ByIdentity()
+
+    @functools.wraps(make)
+    def found(thing: K) -> V:
+        own = known.get(thing)
+        return known.setdefault(thing, make(thing)) if own is None else own
+
+    return found

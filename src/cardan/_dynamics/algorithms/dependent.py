@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan._algebra.by_identity import ByIdentity
+from cardan._algebra.by_identity import known_of_each
 from cardan._algebra.errors import TraceError
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import Vector3
@@ -53,15 +53,10 @@ class Block(NamedTuple):
     others: Sequence[int]  # rows that depend on these
 
 
+@known_of_each
 def dependence(model: Model) -> list[Block]:
     """Return the dependent coordinates of a model with loops; nothing if there is no good choice of them."""
-    found = _known.get(model)
-    if found is None:
-        found = _known.setdefault(model, partition(model, closed_configurations(model), open_too=True))
-    return found
-
-
-_known: ByIdentity[Model, list[Block]] = ByIdentity()
+    return partition(model, closed_configurations(model), open_too=True)
 
 
 def partition(
@@ -268,15 +263,10 @@ def _rank(K: Rows) -> int:
 # --- axes ---
 
 
+@known_of_each
 def rows_along_nodes(model: Model) -> list[bool]:
     """Return of each closing joint whether its rows are along the axes of the node that its child frame is on."""
-    found = _turned.get(model)
-    if found is None:
-        found = _turned.setdefault(model, [_along_node(model, k) for k in range(len(model.closures))])
-    return found
-
-
-_turned: ByIdentity[Model, list[bool]] = ByIdentity()
+    return [_along_node(model, k) for k in range(len(model.closures))]
 
 
 def _along_node(model: Model, closure: int) -> bool:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan._algebra.arrays.cell import Table, cell
+from cardan._algebra.by_identity import known_of_each
 from cardan._algebra.scalar import clip, floor, sqrt, where
 from cardan._algebra.spatial import Scalar, Vector3
-from cardan._motion.collision.known_tables import made_once
 from cardan._robot.geometry.shapes import HeightField
 
 
@@ -24,7 +24,7 @@ class Terrain(NamedTuple):
     base: float  # where its matter ends below [m]
 
 
-@made_once
+@known_of_each
 def terrain_of(field: HeightField) -> Terrain:
     heights = np.array(field.heights)
     rows, columns = heights.shape

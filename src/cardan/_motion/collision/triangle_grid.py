@@ -19,10 +19,10 @@ import numpy as np
 
 from cardan._algebra.arrays.cell import Table, cell
 from cardan._algebra.arrays.repeat import repeat_while
+from cardan._algebra.by_identity import known_of_each
 from cardan._algebra.scalar import clip, floor, logical_and, logical_or, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import Scalar, Vector3
 from cardan._motion.collision.candidate import FAR, select
-from cardan._motion.collision.known_tables import made_once
 from cardan._motion.collision.waiting import Pending
 from cardan._robot.geometry.shapes import TriangleMesh
 from cardan._robot.geometry.triangles import features_of
@@ -165,7 +165,7 @@ class Ground(NamedTuple):
     size: float  # of that box [m]
 
 
-@made_once
+@known_of_each
 def ground_of(mesh: TriangleMesh) -> Ground:
     found = features_of(*mesh.surface())
     corners = found.faces.reshape(-1, 3, 3)

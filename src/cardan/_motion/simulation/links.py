@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan._algebra.by_identity import ByIdentity
+from cardan._algebra.by_identity import known_of_each
 from cardan._algebra.spatial import Force, Motion, Vector3
 from cardan._algebra.spatial.rotations import quaternion_xyzw_from_matrix
 from cardan._dynamics.algorithms.applied import applied_efforts
@@ -89,9 +89,6 @@ class Rows(NamedTuple):
         return {name: values.astype(dtype, copy=False) for name, values in self.inputs.items()}
 
 
-_rows: ByIdentity[Model, Sequence[Rows]] = ByIdentity()
-
-
 def forwards(model: Model, q: np.ndarray, v: np.ndarray, constants: Constants) -> MaximalState[np.ndarray]:
     """Return what `eval_fk` does."""
     kinds = _kinds(model)
@@ -134,13 +131,9 @@ def frame_poses(model: Model, q: np.ndarray) -> np.ndarray:
     return found
 
 
+@known_of_each
 def _kinds(model: Model) -> Sequence[Rows]:
     """Return the trees of a model by kind; none if they are few, are not alike, or have loops or inputs."""
-    known = _rows.get(model)
-    return _rows.setdefault(model, _found(model)) if known is None else known
-
-
-def _found(model: Model) -> Sequence[Rows]:
     if model.has_loops or model.inputs or sum(node.parent < 0 for node in model.nodes) < FROM:
         return ()
     number, at = ({name: k for k, name in enumerate(names)} for names in (model.link_names, model.frame_names))

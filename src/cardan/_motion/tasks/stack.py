@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan._algebra.arrays import symbolic
-from cardan._algebra.by_identity import ByIdentity
+from cardan._algebra.by_identity import ByIdentity, known_of_each
 from cardan._algebra.errors import ParameterError, ResultError, ShapeError
 from cardan._algebra.explained import Explained
 from cardan._dynamics.call.arguments import Shape, broadcast
@@ -216,20 +216,18 @@ def as_rows(part: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return np.ascontiguousarray(np.broadcast_to(part, (*shape, part.shape[-1])).reshape(rows, part.shape[-1]))
 
 
+@known_of_each
 def size_of(model: Model) -> float:
     """Return how large a robot is, about [m]: the longest way from the world over its joints; 1 if it has no length."""
-    if known := _sizes.get(model):
-        return known
     ways: list[float] = []
     for node in model.nodes:
         own = math.hypot(*map(float, node.placement.translation))
         ways.append(own + (ways[node.parent] if node.parent >= 0 else 0.0))
     ends = [(ways[at.node] if at.node >= 0 else 0.0, at) for at in map(model.attachment, model.body_names)]
     longest = max((way + math.hypot(*map(float, at.pose.translation)) for way, at in ends if at.node >= 0), default=0.0)
-    return _sizes.setdefault(model, longest or 1.0)
+    return longest or 1.0
 
 
-_sizes: ByIdentity[Model, float] = ByIdentity()
 _known: ByIdentity[Model, dict[Structure, tuple[tuple[slice, ...], np.ndarray]]] = ByIdentity()
 
 

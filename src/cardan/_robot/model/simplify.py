@@ -31,7 +31,7 @@ from weakref import ref
 
 import numpy as np
 
-from cardan._algebra.by_identity import ByIdentity
+from cardan._algebra.by_identity import known_of_each
 from cardan._algebra.content import apart
 from cardan._algebra.scalar import atan2
 from cardan._algebra.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3, snapped
@@ -53,25 +53,19 @@ JointBetween = tuple[Any, SE3, SE3]  # a joint, the pose before it and the pose 
 THINNEST = 1e-3
 
 
+@known_of_each
 def simplified_tree(model: Model) -> Model:
     """Return a model with the same joint-space dynamics and sparser nodes; names and coordinates are the same."""
-    twin = _twins.get(model)
-    if twin is None:
-        symbolic = list(map(_is_symbolic, model.nodes))
-        nodes, moves = _turn_frames(model.nodes, symbolic)
-        places = {
-            name: at if at.node < 0 else Attachment(at.node, snapped(moves[at.node].inverse() @ at.pose))
-            for name, at in model.attachments.items()
-        }
-        alone = [apart()]  # equal to no other: what is made of its nodes is of no use to the model itself
-        asked = tuple(_asked_of(ref(model), f) for f in model.constraints)
-        nodes = _move_inertias(nodes, symbolic)
-        twin = replaced(model, nodes=nodes, attachments=places, constraints=asked, _content=alone)
-        twin = _twins.setdefault(model, twin)
-    return twin
-
-
-_twins: ByIdentity[Model, Model] = ByIdentity()
+    symbolic = list(map(_is_symbolic, model.nodes))
+    nodes, moves = _turn_frames(model.nodes, symbolic)
+    places = {
+        name: at if at.node < 0 else Attachment(at.node, snapped(moves[at.node].inverse() @ at.pose))
+        for name, at in model.attachments.items()
+    }
+    alone = [apart()]  # equal to no other: what is made of its nodes is of no use to the model itself
+    asked = tuple(_asked_of(ref(model), f) for f in model.constraints)
+    nodes = _move_inertias(nodes, symbolic)
+    return replaced(model, nodes=nodes, attachments=places, constraints=asked, _content=alone)
 
 
 def _asked_of(model: ref[Model], constraint: Callable[..., Any]) -> Callable[..., Any]:
