@@ -11,11 +11,11 @@ Levenberg-Marquardt method without nonsingularity assumption (2005).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from cardan._algebra.by_identity import ByIdentity
+from cardan._algebra.by_identity import known_of_each
 from cardan._algebra.errors import AssemblyError, ParameterError
 from cardan._dynamics.algorithms.configuration import integrate
 from cardan._dynamics.algorithms.dependent import closed_configurations, lengths, units_of_rows
@@ -30,7 +30,7 @@ from cardan._dynamics.call.arguments import checked_batch
 from cardan._dynamics.call.function import function
 from cardan._dynamics.call.signature import check_model
 from cardan._dynamics.functions.derivatives import derivative
-from cardan._dynamics.functions.solutions import DEPENDENT, Equations
+from cardan._dynamics.functions.solutions import DEPENDENT, solution_changes
 from cardan._robot.model import Model
 
 STARTS = 32
@@ -134,36 +134,36 @@ def assemble_derivatives(model: Model, q: Any, fixed: Sequence[str] = (), *, tol
     batch = checked_batch(where, {"q": q}, {"q": (model.nq,)})
     states = batch.arrays[0].astype(float)
     _check(model, "configuration", loop_residual(model, states), tolerance, batch.shape)
-    loops = closed_loops(model, states)
+    J, units, rank = closed_loops(model, states)
     left = f" Of these, {', '.join(map(repr, fixed))} are fixed." if fixed else ""
-    why = f"The loops are singular there: {loops.rank} of their rows are independent nearby.{left}"
-    sizes = np.array(lengths(model))
-    equations = Equations(where, states, batch.shape, loops.J, free, loops.units, sizes, loops.rank, lambda _: why)
-    return equations.changes()[0].reshape(*batch.shape, model.nv, model.nv)
+    why = f"The loops are singular there: {rank} of their rows are independent nearby.{left}"
+    units = units, np.array(lengths(model))
+    changes, _ = solution_changes(where, states, batch.shape, J, free, units, rank, lambda _: why)
+    return changes.reshape(*batch.shape, model.nv, model.nv)
 
 
-class ClosedLoops(NamedTuple):
-    """The equations of loops to differentiate: see `Equations`."""
+def closed_loops(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return J at closed configurations, shape (n, nq), the unit of each row, and the rank where others are closed.
 
-    J: np.ndarray
-    units: np.ndarray
-    rank: int
-
-
-def closed_loops(model: Model, q: np.ndarray) -> ClosedLoops:
-    """Return the equations of closed configurations, shape (n, nq), with their rank where others are closed."""
-    units = np.array(units_of_rows(model, constraints(model, model.neutral().tolist())))
-    rank = _ranks.get(model)
-    if rank is None:
-        places = np.array(closed_configurations(model) or q[:1])
-        scaled = _residual_by_q(model, places) / units[:, None] * lengths(model)
-        s = np.linalg.svd(scaled, compute_uv=False)
-        independent = s > DEPENDENT * s.max(axis=-1, keepdims=True, initial=0.0)
-        rank = _ranks.setdefault(model, int(independent.sum(axis=-1).max()))
-    return ClosedLoops(_residual_by_q(model, q), units, rank)
+    They are what `solution_changes` takes.
+    """
+    units, places = units_of_loops(model), np.array(_places(model) or q[:1])
+    rank = _independent(_residual_by_q(model, places) / units[:, None] * lengths(model), DEPENDENT).max()
+    return _residual_by_q(model, q), units, int(rank)
 
 
-_ranks: ByIdentity[Model, int] = ByIdentity()
+_places = known_of_each(closed_configurations)
+
+
+def units_of_loops(model: Model) -> np.ndarray:
+    """Return the unit of every row of `loop_residual`."""
+    return np.array(units_of_rows(model, constraints(model, model.neutral().tolist())))
+
+
+def _independent(J: np.ndarray, tolerance: float) -> np.ndarray:
+    """Return how many singular values are above a tolerance, relative to the largest."""
+    sizes = np.linalg.svd(J, compute_uv=False)
+    return (sizes > tolerance * sizes.max(axis=-1, initial=0.0, keepdims=True)).sum(axis=-1)
 
 
 def project_velocity(model: Model, q: Any, v: Any, fixed: Sequence[str] = (), *, tolerance: float = 1e-9) -> np.ndarray:
@@ -216,9 +216,7 @@ def loop_rank(model: Model, q: Any, *, tolerance: float = DEPENDENT) -> Any:
         >>> int(cardan.loop_rank(linkage, cardan.assemble(linkage)))
         2
     """
-    K = np.asarray(loop_jacobian(model, np.asarray(q, dtype=float)))
-    sizes = np.linalg.svd(K, compute_uv=False)
-    return (sizes > tolerance * sizes.max(axis=-1, initial=0.0, keepdims=True)).sum(axis=-1)
+    return _independent(np.asarray(loop_jacobian(model, np.asarray(q, dtype=float))), tolerance)
 
 
 def mobility(model: Model, q: Any, *, tolerance: float = DEPENDENT) -> Any:

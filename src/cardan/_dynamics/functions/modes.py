@@ -29,13 +29,13 @@ from cardan._algebra.manifolds import Euclidean
 from cardan._algebra.scalar import is_symbol, is_zero
 from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
 from cardan._dynamics.algorithms.configuration import difference, integrate
-from cardan._dynamics.algorithms.dependent import lengths, unit_of_length, units_of_rows
+from cardan._dynamics.algorithms.dependent import lengths, unit_of_length
 from cardan._dynamics.algorithms.entries import overlapping
 from cardan._dynamics.algorithms.kinematics import forward_kinematics
-from cardan._dynamics.algorithms.loops import constraints, loop_jacobian, loop_residual
+from cardan._dynamics.algorithms.loops import loop_jacobian, loop_residual
 from cardan._dynamics.call.arguments import checked_batch
 from cardan._dynamics.call.function import Function
-from cardan._dynamics.functions.assembly import closed_near
+from cardan._dynamics.functions.assembly import closed_near, units_of_loops
 from cardan._dynamics.functions.solutions import DEPENDENT
 from cardan._robot.model import Connection, Model
 
@@ -117,7 +117,7 @@ def assembly_modes(model: Model, q: Any, joint: str | None = None, *, starts: in
     Q[0] = x
     dependent = [j for j in range(part.nv) if j not in closed.free]
     Q, r = closed_near(part, Q, dependent, 0.0, SEARCH)
-    gaps = np.abs(r / _units(part)).max(axis=-1)
+    gaps = np.abs(r / units_of_loops(part)).max(axis=-1)
     found = _in_turn(part, Q[(gaps <= CLOSED) & _is_regular(part, Q, dependent)], x)
     if not len(found):
         raise AssemblyError("configuration", part.closure_names[0], float(gaps.min()), CLOSED, [])
@@ -133,7 +133,7 @@ def assembly_modes(model: Model, q: Any, joint: str | None = None, *, starts: in
 
 def _is_regular(part: Model, Q: np.ndarray, dependent: Sequence[int]) -> np.ndarray:
     """Return whether dependent coordinates are determined: at a toggle there may be a curve of others."""
-    scaled = loop_jacobian(part, Q) / _units(part)[:, None] * lengths(part)
+    scaled = loop_jacobian(part, Q) / units_of_loops(part)[:, None] * lengths(part)
     s = np.linalg.svd(scaled[..., dependent], compute_uv=False)
     return s[:, -1] > SAME * s[:, 0] if s.shape[-1] == len(dependent) else np.zeros(len(Q), dtype=bool)
 
@@ -244,10 +244,6 @@ def _in_turn(part: Model, q: np.ndarray, near: np.ndarray) -> np.ndarray:
     return same
 
 
-def _units(part: Model) -> np.ndarray:
-    return np.array(units_of_rows(part, constraints(part, part.neutral().tolist())))
-
-
 @functools.lru_cache(maxsize=64)
 def _squares(closed: ClosedSet) -> Function[..., Any]:
     """Return the compiled function (part, q) -> the squares of K_d (1), by number."""
@@ -312,7 +308,7 @@ class Curve:
 
     def __init__(self, where: str, closed: ClosedSet, x: np.ndarray, w: np.ndarray) -> None:
         self.closed, self.part, self.x = closed, closed.part, x
-        self.sizes, self.units = np.array(lengths(self.part)), _units(self.part)
+        self.sizes, self.units = np.array(lengths(self.part)), units_of_loops(self.part)
         self.free = list(closed.free)
         self.dependent = [j for j in range(self.part.nv) if j not in closed.free]
         own = w / self.sizes[self.free]

@@ -15,7 +15,6 @@ analysis in nonlinear programming (1983), for the nearest solution.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,46 +23,44 @@ from cardan._algebra.errors import ParameterError
 DEPENDENT = 1e-8  # rows whose singular value is below this, relative to the largest, depend on the others
 
 
-class Equations(NamedTuple):
-    """Equations e(q) = d at n solutions q, to differentiate.
+def solution_changes(
+    where: str,
+    q: np.ndarray,
+    batch: tuple[int, ...],
+    J: np.ndarray,
+    free: Sequence[int],
+    units: tuple[np.ndarray, np.ndarray],
+    rank: int,
+    why: Callable[[int], str],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return dq by dq0 and by dd (1) at n solutions, of shapes (n, nv, nv) and (n, nv, m).
 
-    `why` says what is singular, given the number of the equation that moves least.
+    Args:
+        where: the function that is called.
+        q: the solutions, shape (n, nq).
+        batch: the shape that n is of.
+        J: shape (n, m, nv).
+        free: coordinates that follow.
+        units: those of every row, shape (m,), and of every coordinate: ranks are of numbers without one.
+        rank: of J nearby.
+        why: says what is singular, given the number of the equation that moves least.
+
+    Raises:
+        ParameterError: for a configuration where there is none.
     """
-
-    where: str
-    q: np.ndarray  # shape (n, nq)
-    batch: tuple[int, ...]  # the shape that n is of
-    J: np.ndarray  # shape (n, m, nv)
-    free: Sequence[int]  # coordinates that follow
-    rows: np.ndarray  # the unit of every row, shape (m,), and of every coordinate: ranks are of numbers without one
-    columns: np.ndarray
-    rank: int  # of J nearby
-    why: Callable[[int], str]
-
-    def changes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return dq by dq0 and by dd (1), of shapes (n, nv, nv) and (n, nv, m).
-
-        Raises:
-            ParameterError: for a configuration where there is none.
-        """
-        self._check()
-        U, s, Vt = np.linalg.svd((self.J / self.rows[:, None])[..., self.free], full_matrices=False)
-        r = self.rank
-        along = np.swapaxes(Vt[:, :r], 1, 2) / s[:, None, :r]
-        inverse = np.zeros(np.swapaxes(self.J, 1, 2).shape)
-        inverse[:, self.free] = along @ np.swapaxes(U[..., :r], 1, 2) / self.rows
-        return np.eye(len(self.columns)) - inverse @ self.J, inverse
-
-    def _check(self) -> None:
-        if not self.rank:
-            return
-        scaled = (self.J / self.rows[:, None] * self.columns)[..., self.free]
-        U, s, _ = np.linalg.svd(scaled)
-        least = s[:, self.rank - 1] if self.rank <= s.shape[-1] else np.zeros(len(s))
-        singular = np.flatnonzero(~(least > DEPENDENT * s.max(axis=-1, initial=0.0)))
-        if singular.size:
-            k = int(singular[0])
-            row = [int(i) for i in np.unravel_index(k, self.batch)] if self.batch else ""
-            expected = "a configuration in which its equations determine the free coordinates' changes"
-            why = self.why(int(np.abs(U[k, :, self.rank - 1]).argmax()))
-            raise ParameterError(f"{self.where}: q{row}", got=self.q[k].tolist(), expected=expected, hint=why)
+    rows, columns = units
+    own = (J / rows[:, None])[..., free]
+    U, s, _ = np.linalg.svd(own * columns[free])
+    least = s[:, rank - 1] if rank <= s.shape[-1] else np.zeros(len(s))
+    singular = np.flatnonzero(~(least > DEPENDENT * s.max(axis=-1, initial=0.0)))
+    if rank and singular.size:
+        k = int(singular[0])
+        row = [int(i) for i in np.unravel_index(k, batch)] if batch else ""
+        expected = "a configuration in which its equations determine the free coordinates' changes"
+        hint = why(int(np.abs(U[k, :, rank - 1]).argmax()))
+        raise ParameterError(f"{where}: q{row}", got=q[k].tolist(), expected=expected, hint=hint)
+    U, s, Vt = np.linalg.svd(own, full_matrices=False)
+    along = np.swapaxes(Vt[:, :rank], 1, 2) / s[:, None, :rank]
+    inverse = np.zeros(np.swapaxes(J, 1, 2).shape)
+    inverse[:, free] = along @ np.swapaxes(U[..., :rank], 1, 2) / rows
+    return np.eye(len(columns)) - inverse @ J, inverse

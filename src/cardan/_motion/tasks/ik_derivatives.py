@@ -14,7 +14,7 @@ from cardan._dynamics.algorithms.configuration import integrate
 from cardan._dynamics.algorithms.dependent import lengths
 from cardan._dynamics.algorithms.loops import joint_coordinates
 from cardan._dynamics.functions.assembly import closed_loops
-from cardan._dynamics.functions.solutions import Equations
+from cardan._dynamics.functions.solutions import solution_changes
 from cardan._motion.tasks.inverse_kinematics import asked_tasks
 from cardan._motion.tasks.shipped import ClosedLoops
 from cardan._motion.tasks.stack import Stack, by_problem
@@ -105,9 +105,9 @@ def inverse_kinematics_derivatives(
     moved = np.setdiff1d(np.flatnonzero(counting), [i for rows in loops for i in range(rows.start, rows.stop)])
     units, rank, J = 1.0 / stack.scales()[moved], len(moved), J[:, moved]
     if model.has_loops:
-        closed = closed_loops(model, states)
-        J, units = np.concatenate([J, closed.J], axis=1), np.concatenate([units, closed.units])
-        rank += closed.rank
+        closed, own, closed_rank = closed_loops(model, states)
+        J, units = np.concatenate([J, closed], axis=1), np.concatenate([units, own])
+        rank += closed_rank
 
     def why(row: int) -> str:
         if row >= len(moved):
@@ -119,8 +119,8 @@ def inverse_kinematics_derivatives(
 
     held = joint_coordinates(model, fixed)
     free = [j for j in range(model.nv) if j not in held]
-    sizes = np.array(lengths(model))
-    dq0, by_offset = Equations(WHERE, states, batch, J, free, units, sizes, rank, why).changes()
+    both = units, np.array(lengths(model))
+    dq0, by_offset = solution_changes(WHERE, states, batch, J, free, both, rank, why)
     dtarget = np.zeros((len(states), model.nv, stack.size))
     dtarget[..., moved] = by_offset[..., : len(moved)]
     found = (array.reshape((*batch, *array.shape[1:])) for array in (dtarget, dq0))
