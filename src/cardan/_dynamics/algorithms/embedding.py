@@ -90,17 +90,16 @@ def _by_elimination(A: Rows, lengths: Vector) -> Inverse:
     """Eliminate with the pivots on the diagonal; the worst of them counts."""
     n = len(A)
     rows = [[*row, *(float(i == k) for i in range(n))] for k, row in enumerate(A)]
-    worst: tuple[Scalar, Scalar] = (1.0, 1.0)
+    ratios: list[Scalar] = []
     for k in range(n):
         pivot = rows[k][k]
-        ratio = pivot * pivot / lengths[k]
-        worst = (ratio, 1.0) if k == 0 else (minimum(worst[0], ratio), 1.0)
+        ratios.append(pivot * pivot / lengths[k])
         rows[k] = [e * (1.0 / pivot) for e in rows[k]]
         for i in range(n):
             if i != k and not is_zero(rows[i][k]):
                 factor = rows[i][k]
                 rows[i] = [e - factor * own for e, own in zip(rows[i], rows[k], strict=True)]
-    return [row[n:] for row in rows], 1.0, worst
+    return [row[n:] for row in rows], 1.0, (reduce(minimum, ratios), 1.0)
 
 
 class Embedded:

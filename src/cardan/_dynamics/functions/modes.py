@@ -369,9 +369,8 @@ class Curve:
     def _rows(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return [K_d  K_i w] and the residual, in units."""
         K = loop_jacobian(self.part, q) / self.units[:, None] * self.sizes
-        return np.column_stack([K[:, self.dependent], K[:, self.free] @ self.w]), loop_residual(
-            self.part, q
-        ) / self.units
+        A = np.column_stack([K[:, self.dependent], K[:, self.free] @ self.w])
+        return A, loop_residual(self.part, q) / self.units
 
     def _tangent(self, q: np.ndarray, before: np.ndarray) -> np.ndarray:
         tangent = np.linalg.svd(self._rows(q)[0])[2][-1]
@@ -386,12 +385,14 @@ class Curve:
         d = difference(self.part, q0, q1) / self.sizes
         return np.array([*d[self.dependent], self.w @ d[self.free]])
 
+    def _left(self, at: _Place) -> np.ndarray:
+        """Return how far it is from a place to where the curve began, but for whole turns."""
+        return self._apart(_in_turn(self.part, at.q, self.x), self.x)
+
     def _is_back(self, at: _Place) -> bool:
-        """Return whether the curve is where it began, but for whole turns."""
-        left = self._apart(_in_turn(self.part, at.q, self.x), self.x)
+        """Return whether the curve is where it began."""
+        left = self._left(at)
         if np.linalg.norm(left) > 2.0 * STEP:
             return False
         ahead = self._step(at, float(at.tangent @ left))
-        return ahead is not None and bool(
-            np.linalg.norm(self._apart(_in_turn(self.part, ahead.q, self.x), self.x)) < SAME
-        )
+        return ahead is not None and bool(np.linalg.norm(self._left(ahead)) < SAME)
