@@ -451,11 +451,12 @@ def test_an_mp4_is_written(fall, tmp_path):
     ("options", "words"),
     [
         ({"path": "film.avi"}, "a name in .mp4, .gif, .html"),
-        ({"world": 2}, "one from 0 to 1"),
+        ({"world": 2}, "a whole number from 0 to 1"),
         ({"fps": 1e6}, "at most 3000"),
-        ({"time": [0.0, 0.0, 1.0]}, "times that ascend"),
+        ({"time": [0.0, 0.0, 1.0]}, "two times or more that ascend"),
         ({"time": "film.gif"}, "got 'film.gif', expected the times of the samples [s], shape (T,); a file is path=..."),
         ({"speed": 0.0}, "speed"),
+        ({"frames": "tol"}, "no frame named 'tol'"),
         ({"path": "no/such/folder/film.gif"}, "no/such/folder"),
     ],
 )

@@ -28,7 +28,7 @@ from cardan._motion.simulation.standing import above_planes, moves_freely, stand
 from cardan._reach.cli.options import READING, add, check_output, harmless, locked, reading, tell
 from cardan._reach.formats import load_mechanism
 from cardan._reach.formats.report import listed
-from cardan._reach.pictures.animation import ENDINGS, animate
+from cardan._reach.pictures.animation import animate, checked_ending
 from cardan._robot.description import Hull, Mechanism, editing
 from cardan._robot.geometry.shapes import GROUNDS
 from cardan._robot.model import WORLD, Drive
@@ -109,8 +109,8 @@ def _check_files(args: argparse.Namespace) -> None:
     """Raise ParameterError unless the files to write are what they are named, and none is the one that is read."""
     if args.output and Path(args.output).suffix.lower() != ".npz":
         raise ParameterError("file to write", got=args.output, expected="a name that ends in .npz")
-    if args.film and Path(args.film).suffix.lower() not in ENDINGS:
-        raise ParameterError("film to write", got=args.film, expected=f"a name in {', '.join(ENDINGS)}")
+    if args.film:
+        checked_ending(args.film)
     for place in filter(None, (args.output, args.film)):
         check_output(args, args.file, output=place)
 

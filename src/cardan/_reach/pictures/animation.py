@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import tempfile
 from collections.abc import Sequence
@@ -14,13 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cardan._algebra.checked_numbers import positive, whole
-from cardan._algebra.errors import MissingExtraError, ParameterError, ShapeError
+from cardan._algebra.errors import ParameterError
 from cardan._compiler.runtime.extras import package
 from cardan._compiler.runtime.staging import write_whole
 from cardan._dynamics.algorithms.configuration import interpolate
 from cardan._reach.pictures import robot_plot
-from cardan._reach.pictures.robot_plot import checked_frames, checked_model, checked_motion, checked_roles, checked_rows
-from cardan._reach.pictures.scene import frames_at, scene_of
+from cardan._reach.pictures.robot_plot import checked_model, checked_motion, checked_roles, checked_rows
+from cardan._reach.pictures.scene import scene_of
 from cardan._robot.model import Model
 
 WHERE = "animate"
@@ -77,7 +76,7 @@ def animate(
         The path of the file, which is written whole or not at all; or a film that a notebook shows.
 
     Raises:
-        MissingExtraError: without matplotlib (extra `plot`); for an .mp4 where there is no ffmpeg (extra `video`).
+        MissingExtraError: without matplotlib (extra `plot`); for an .mp4 without ffmpeg (extra `video`).
         ShapeError, DTypeError, NotFiniteError, ConfigurationError: for a motion that does not fit.
         ParameterError: for another ending, times that do not ascend, or a film of more than 3000 pictures.
 
@@ -87,44 +86,66 @@ def animate(
         True
         >>> cardan.pictures.animate(arm, [arm.neutral(), q], [0.0, 2.0], "arm.gif")  # doctest: +SKIP
     """
-    ending = None if path is None else Path(path).suffix.lower()
-    if ending is not None and ending not in ENDINGS:
-        raise ParameterError("film to write", got=os.fspath(path or ""), expected=f"a name in {', '.join(ENDINGS)}")
+    ending = None if path is None else checked_ending(path)
     model = checked_model(WHERE, model)
     samples, times = _motion(model, q, time, world)
-    roles, framed = checked_roles(WHERE, shapes), checked_frames(WHERE, model, frames)
-    rate, pace = positive(f"{WHERE}: fps", fps, "1/s"), positive(f"{WHERE}: speed", speed, "-")
+    roles, rate, pace = checked_roles(WHERE, shapes), positive(f"{WHERE}: fps", fps), positive(f"{WHERE}: speed", speed)
     count = max(round((times[-1] - times[0]) * rate / pace), 1) + 1
     if count > LONGEST:
         hint = "Take fewer pictures a second (fps=...), a higher speed=..., or a part of the motion."
         raise ParameterError("film", got=f"{count} pictures", expected=f"at most {LONGEST}", hint=hint)
     when = np.linspace(times[0], times[-1], count)
-    drawn = _Drawn(model, between(model, samples, times, when), when, roles, framed, title)
+    rows = between(model, samples, times, when)
+    points = np.concatenate([scene_of(model, row, roles).points() for row in rows])
+    ax = robot_plot.axes_in_space(None)
+    robot_plot.finish(ax, "", points)  # the view: of all pictures the same
+
+    def draw(k: int) -> None:
+        for artist in (*ax.collections, *ax.lines):
+            artist.remove()
+        robot_plot.plot(model, rows[k], ax, shapes=shapes, frames=frames)
+        robot_plot.frame_everything(ax, points, beside=False)
+        name = model.name if title is None else title
+        ax.set_title(f"{name}   {when[k] - when[0]:.2f} s", y=0.96, parse_math=False)
+
     try:
-        return drawn.written(ending, path, rate, positive(f"{WHERE}: dpi", dpi))
+        ax.figure.set_dpi(positive(f"{WHERE}: dpi", dpi))
+        module = package("matplotlib.animation", "films", "plot")
+        film = module.FuncAnimation(ax.figure, draw, count, init_func=lambda: None, interval=1000.0 / rate)
+        if ending in (None, ".html"):
+            page = film.to_jshtml(fps=rate)
+            return Film(page) if path is None else _write(path, page.encode())
+        with tempfile.TemporaryDirectory() as folder:
+            made = Path(folder, f"film{ending}")
+            film.save(made, writer=_writer(module, ending, rate))
+            return _write(path, made.read_bytes())
     finally:
-        robot_plot.pyplot().close(drawn.figure)
+        robot_plot.pyplot().close(ax.figure)
+
+
+def checked_ending(path: str | os.PathLike[str]) -> str:
+    """Return the ending of a film's file; ParameterError for one that is not written."""
+    ending = Path(path).suffix.lower()
+    if ending not in ENDINGS:
+        raise ParameterError("film to write", got=os.fspath(path), expected=f"a name in {', '.join(ENDINGS)}")
+    return ending
 
 
 def _motion(model: Model, q: Any, time: Any, world: int) -> tuple[np.ndarray, np.ndarray]:
     if hasattr(q, "q") and hasattr(q, "time"):  # what a rollout recorded
         q, time = q.q, q.time if time is None else time
     if time is None or isinstance(time, (str, os.PathLike)):
-        expected = "the times of the samples [s], shape (T,)" + "; a file is path=..." * (time is not None)
-        raise ParameterError(f"{WHERE}: time", got=time, expected=expected)
-    given = np.asarray(q)
-    if given.ndim == 3:
-        row = whole(f"{WHERE}: world", world, 0)
-        if row >= given.shape[1]:
-            raise ParameterError(f"{WHERE}: world", got=world, expected=f"one from 0 to {given.shape[1] - 1}")
-        q = given[:, row]
+        raise ParameterError(
+            f"{WHERE}: time", got=time, expected="the times of the samples [s], shape (T,); a file is path=..."
+        )
+    if np.ndim(q) == 3:
+        row = whole(f"{WHERE}: world", world, 0, np.shape(q)[1] - 1)
+        q = np.asarray(q)[:, row]
         time = np.asarray(time)[:, row] if np.ndim(time) == 2 else time
     samples = checked_motion(WHERE, model, q)
     times = checked_rows(WHERE, "time", time, (len(samples),))
-    if len(samples) < 2:
-        raise ShapeError(WHERE, "q", got=np.shape(q), expected=f"(T, {model.nq}) with T of at least 2")
-    if not (np.diff(times) > 0.0).all():
-        raise ParameterError(f"{WHERE}: time", got=times.tolist(), expected="times that ascend [s]")
+    if len(samples) < 2 or not (np.diff(times) > 0.0).all():
+        raise ParameterError(f"{WHERE}: time", got=times.tolist(), expected="two times or more that ascend [s]")
     return samples, times
 
 
@@ -137,56 +158,14 @@ def between(model: Model, samples: np.ndarray, times: np.ndarray, when: ArrayLik
     return interpolate(model, samples[k], samples[after], np.clip((when - times[k]) / passed, 0.0, 1.0))
 
 
-class _Drawn:
-    def __init__(
-        self, model: Model, q: np.ndarray, when: np.ndarray, roles: Any, framed: Sequence[str], title: str | None
-    ) -> None:
-        self.when = when
-        self.scenes = [scene_of(model, row, roles) for row in q]
-        self.poses = frames_at(model, q, framed)
-        points = np.concatenate([scene.points() for scene in self.scenes])
-        self.size, self.title = robot_plot.extent(points), model.name if title is None else title
-        self.ax = robot_plot.axes_in_space(None)
-        self.figure = self.ax.figure
-        robot_plot.frame_everything(self.ax, points, beside=False)
-        robot_plot.finish(self.ax, self.title, points)
-        self.artists: list[Any] = []
-
-    def draw(self, k: int) -> None:
-        for artist in self.artists:
-            artist.remove()
-        before = set(self.ax.get_children())
-        robot_plot.draw_facets(self.ax, [self.scenes[k]], None)
-        robot_plot.draw_lines(self.ax, self.scenes[k], None, 0, self.size)
-        for pose in self.poses[k]:
-            robot_plot.draw_frame(self.ax, pose, 0.12 * self.size)
-        self.artists = [artist for artist in self.ax.get_children() if artist not in before]
-        self.ax.set_title(f"{self.title}   {self.when[k] - self.when[0]:.2f} s", y=0.96, parse_math=False)
-
-    def written(self, ending: str | None, path: Any, rate: float, dpi: float) -> Film | Path:
-        animation = package("matplotlib.animation", "films", "plot")
-        options = {"interval": 1000.0 / rate, "repeat": True, "cache_frame_data": False, "init_func": lambda: None}
-        film = animation.FuncAnimation(self.figure, self.draw, frames=len(self.when), **options)
-        if ending is None:
-            self.figure.set_dpi(dpi)
-            return Film(film.to_jshtml(fps=rate))
-        with tempfile.TemporaryDirectory() as folder:
-            made = Path(folder, f"film{ending}")
-            if ending == ".html":
-                made.write_text(film.to_jshtml(fps=rate), encoding="utf-8")
-            else:
-                film.save(made, writer=_writer(animation, ending, rate), dpi=dpi)
-            write_whole({Path(path): lambda stream: stream.write(made.read_bytes())})
-        return Path(path)
+def _write(path: Any, content: bytes) -> Path:
+    write_whole({Path(path): lambda stream: stream.write(content)})
+    return Path(path)
 
 
-def _writer(animation: Any, ending: str, rate: float) -> Any:
+def _writer(module: Any, ending: str, rate: float) -> Any:
     """Return what writes pictures to a file of an ending; for an .mp4, MissingExtraError if there is no ffmpeg."""
     if ending == ".gif":
-        return animation.PillowWriter(fps=rate)
-    with contextlib.suppress(MissingExtraError):  # that of the extra; else one on the machine
-        program = package("imageio_ffmpeg", "films", "video").get_ffmpeg_exe()
-        robot_plot.pyplot().rcParams["animation.ffmpeg_path"] = program
-    if not animation.FFMpegWriter.isAvailable():
-        raise MissingExtraError("films as .mp4 (a .gif or .html needs no extra)", "video")
-    return animation.FFMpegWriter(fps=rate)
+        return module.PillowWriter(fps=rate)
+    robot_plot.pyplot().rcParams["animation.ffmpeg_path"] = package("imageio_ffmpeg", "films", "video").get_ffmpeg_exe()
+    return module.FFMpegWriter(fps=rate)
