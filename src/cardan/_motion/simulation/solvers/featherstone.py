@@ -23,6 +23,7 @@ from cardan._dynamics.call.function import Function
 from cardan._motion.contact import LAWS, contacts
 from cardan._motion.contact.lengths import bounded, lengths
 from cardan._motion.contact.point import Contact
+from cardan._motion.simulation.solvers.compiled_solver import CompiledSolver
 from cardan._motion.simulation.solvers.solver import (
     SHARED,
     YES,
@@ -30,7 +31,7 @@ from cardan._motion.simulation.solvers.solver import (
     left_out,
 )
 from cardan._motion.simulation.solvers.step_function import Settings, StepInputs, state_after, step_function
-from cardan._motion.simulation.solvers.table_steps import NoRow, TableSolver, TableSteps, what_is_no_row
+from cardan._motion.simulation.solvers.table_steps import NoRow, TableSteps, what_is_no_row
 from cardan._motion.simulation.world import World
 from cardan._robot.joints.catalogue.of_another import Follower
 from cardan._robot.records import Material
@@ -42,7 +43,7 @@ LEFT_OUT = ("restitution", "torsional", "rolling", "anisotropy")
 """What of a surface the compliant law does not know; nor does it take springs as stiff as the bounds of a distance."""
 
 
-class Featherstone(TableSolver):
+class Featherstone(CompiledSolver):
     """Articulated bodies in generalised coordinates, in O(n); the solver to begin with.
 
     The implicit integrator, the default, takes drives, damping, dry friction, stops and contacts into the recursion of
@@ -117,7 +118,7 @@ class Featherstone(TableSolver):
         yield from left_out(self.world.model)
 
     def _no_row(self) -> NoRow | None:
-        """See `TableSolver._no_row`."""
+        """See `CompiledSolver._no_row`."""
         if self.contact != "convex" or self.integrator != "implicit":
             return NoRow("a law or an integrator but 'convex' and 'implicit'", "leave out contact= and integrator=")
         return what_is_no_row(self.world)

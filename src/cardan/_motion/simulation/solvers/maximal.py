@@ -29,9 +29,10 @@ from cardan._motion.maximal_steps import (
     xpbd,
 )
 from cardan._motion.maximal_steps.bodies import finished, mean_rates
+from cardan._motion.simulation.solvers.compiled_solver import CompiledSolver
 from cardan._motion.simulation.solvers.solver import SHARED, YES, checked_steps, left_out
 from cardan._motion.simulation.solvers.step_function import Settings, StepInputs, state_after, step_function
-from cardan._motion.simulation.solvers.table_steps import NoRow, TableSolver, TableSteps, what_is_no_row
+from cardan._motion.simulation.solvers.table_steps import NoRow, TableSteps, what_is_no_row
 from cardan._motion.simulation.world import World
 from cardan._robot.records import Material
 
@@ -39,7 +40,7 @@ CLOSINGS = {"variational": variational, "xpbd": xpbd}
 """How joints close in so many iterations, by the method of a solver."""
 
 
-class Maximal(TableSolver):
+class Maximal(CompiledSolver):
     """A solver that moves every body by itself and brings joints together.
 
     A state is coordinates, which keep no gaps: each step begins with closed joints, and what velocities it leaves are
@@ -183,7 +184,7 @@ class Rigid(Maximal):
         super().__init__(world, dt, limits, contacts)
 
     def _no_row(self) -> NoRow | None:
-        """See `TableSolver._no_row`."""
+        """See `CompiledSolver._no_row`."""
         if not self.contacts:
             return NoRow("a world in which everything passes through everything else")
         for nodes in trees_of(self.world.model):

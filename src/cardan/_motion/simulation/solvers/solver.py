@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, Protocol
 
 import numpy as np
@@ -13,31 +13,22 @@ from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._algebra.explained import ExplainedABC
 from cardan._dynamics.algorithms.kinematics import frame_transform
-from cardan._dynamics.call.compiled import Bound
 from cardan._dynamics.call.function import Function
-from cardan._motion.contact.point import WORLD as FIXED
 from cardan._motion.simulation.articulation import Pattern, select_names
-from cardan._motion.simulation.collide import owners_of
 from cardan._motion.simulation.control import Control
-from cardan._motion.simulation.solvers.step_function import Settings
 from cardan._motion.simulation.state import (
     FOUND,
     MOST,
     Clock,
     State,
     clock_at,
-    next_state,
     read_clock,
-    start_of,
     state_of,
 )
 from cardan._motion.simulation.world import World
 from cardan._robot.geometry.touching import ContactForces
 from cardan._robot.model import Model
 from cardan._robot.model.user_constraints import name_of
-
-NUMBERS = 32
-"""Of steps that are remembered, to begin at once: with and without a control."""
 
 YES = "yes"
 """What a table of support says of what is done; anything else is the reason why not."""
@@ -372,125 +363,6 @@ class Stepper:
     def _now(self) -> Clock:
         since, taken, _ = self._clock
         return since, taken + self._taken, self._found["count"].copy()
-
-
-_NO_STEP: Any = (None,) * 5
-
-
-class CompiledSolver(Solver):
-    """A solver whose step is a function that cardan compiles, of what `step_function.ARRAYS` names."""
-
-    def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
-        """Return the state after some steps; see `Solver.step`."""
-        if not isinstance(state, State):
-            self._check_state(state)
-        q, v, clock = start_of(state, self.dt)
-        since, own, count, run, asked = self._kept.get("step", _NO_STEP)
-        # What fitted at the last step fits where it led to: to look at all of it again takes as long as the step.
-        is_other = clock[0] is not since or control is not own or steps is not count
-        if is_other or (control is not None and control.arrays is not asked):
-            count, run, asked = self._prepared(clock, state, control, steps)
-        found = run(q, v, clock[2], *asked)
-        return next_state(state, found, (clock[0], clock[1] + count, found["count"]), out)
-
-    def _prepared(self, clock: Clock, state: State, control: Control | None, steps: int) -> tuple[int, Any, Any]:
-        """Return how many steps, what takes them, and what that is given beside q, v and count; keep it."""
-        count, asked = checked_steps(steps), self._read_control(state, control)
-        run = self._run(count, control_names(control))
-        if state.constants:  # which are not those of the next state
-            return count, run, (*asked, *(state.constants[name] for name in self._inputs))
-        self._kept["step"] = clock[0], control, count, run, asked
-        return count, run, asked
-
-    def stepper(self, state: State, control: Control | None = None, *, steps: int = 1) -> Stepper:
-        """Return what takes steps of one world with nothing made anew: a third of the time of `step`, for a loop.
-
-        The same steps, to the bit.
-
-        Args:
-            state: where to begin, of one world; it is left as it is.
-            control: as for `step`; its arrays are read at every call.
-            steps: how many a call takes.
-
-        Raises:
-            ParameterError: for a state of several worlds (`step` takes these), or as for `step`.
-
-        Examples:
-            >>> world = cardan.robots.double_pendulum().world()
-            >>> control = world.control()
-            >>> advance = cardan.solvers.Featherstone(world, dt=0.001).stepper(world.state(), control)
-            >>> for k in range(100):
-            ...     control.effort[0] = -2.0 * advance.v
-            ...     advance()
-        """
-        count = checked_steps(steps)
-        asked = self._read_control(state, control)
-        if control is not None:
-            control.hold()  # an array added later would not be among those the bound call reads
-        if len(state) != 1:
-            raise ParameterError("state", got=f"{len(state)} worlds", expected="one world; `step` takes several")
-        kind, run = self._taking(count, control_names(control))
-        state = state.copy()  # the stepper writes into its arrays
-        asked += tuple(state.constants[name] for name in self._inputs)
-        return kind(run, state, start_of(state, self.dt)[2], asked, count)
-
-    def _taking(self, count: int, asked: tuple[str, ...]) -> tuple[type[Stepper], Any]:
-        """Return a kind of stepper and what it runs, packed."""
-        return Stepper, self._bound(count, asked, packed=True)
-
-    @cached_property
-    @abstractmethod
-    def settings(self) -> Settings:
-        """What a step is made for."""
-
-    @cached_property
-    @abstractmethod
-    def _forces(self) -> Function[..., Any]:
-        """The forces at contacts in a step as a function of what `function` takes: force, torque, point.
-
-        A row for each candidate, in world axes, on the body that moves, or on the first of two that do.
-        """
-
-    def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
-        """Return the forces at the contacts in the step from a state; see `Solver.contact_forces`."""
-        arrays = self._read_control(state, control)
-        if not self.settings.pairs:
-            none = np.zeros((len(state), 0, 3), state.dtype)
-            return ContactForces(none, none.copy(), none.copy(), np.empty(0, int))
-        given = dict(zip(control_names(control), arrays, strict=True))
-        if state.constants:
-            given |= {name: state.constants[name] for name in self._inputs}
-        q, v, clock = start_of(state, self.dt)
-        found = self._forces(self.world.model, q, v, clock[2], **given)
-        owners, signs = self._owners
-        sign = signs.astype(state.dtype)
-        return ContactForces(found["force"] * sign, found["torque"] * sign, found["point"], owners.copy())
-
-    @cached_property
-    def _owners(self) -> tuple[np.ndarray, np.ndarray]:
-        """Which pair each candidate is of; 1 where its force is found on the pair's first body, -1 on the second."""
-        pairs = self.settings.pairs
-        owners = owners_of(pairs)
-        first = [self.world.model.attachment(pair.a).node != FIXED for pair in pairs]
-        return owners, np.where(first, 1.0, -1.0)[owners, None]
-
-    @cached_property
-    def _inputs(self) -> tuple[str, ...]:
-        """What is given for each world, in the order a step takes it; of contacts only if it knows of them."""
-        interface, inputs = self.function.interface, self.world.model.inputs
-        own = [name for name in interface.arguments if interface.shapes.get(name) != (0,)]  # of no pairs
-        return tuple(name for name in self.world.constants() if name in own or name in inputs)
-
-    @cached_property
-    def _run(self) -> Callable[[int, tuple[str, ...]], Bound]:
-        """Steps of a number and what they are given, bound; the last ones are kept: a workspace may be large."""
-        return lru_cache(maxsize=NUMBERS)(self._bound)
-
-    def _bound(self, count: int, asked: tuple[str, ...], packed: bool = False) -> Bound:
-        own = [name for name in self._inputs if name not in self.world.model.inputs]
-        repeated = self.function.repeated(count)
-        bind = repeated.bind_packed if packed else repeated.bind
-        return bind(self.world.model, *asked, *own)
 
 
 def control_names(control: Control | None) -> tuple[str, ...]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain, pairwise
 from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan._algebra.checked_numbers import positive
-from cardan._algebra.errors import UnsupportedError
 from cardan._compiler.runtime.threads import num_threads, split
 from cardan._dynamics.algorithms.chains import trees_of
 from cardan._dynamics.algorithms.drives import coupling
@@ -22,11 +20,9 @@ from cardan._motion.crowd.kept import NOTHING, KeptImpulses
 from cardan._motion.crowd.kinds import are_long
 from cardan._motion.crowd.layout import Scene
 from cardan._motion.maximal_steps import Closing
-from cardan._motion.simulation.collide import check_pages
-from cardan._motion.simulation.control import Control
-from cardan._motion.simulation.pairs import Rules, warn_of_many
-from cardan._motion.simulation.solvers.solver import CompiledSolver, Stepper, checked_steps, control_names
-from cardan._motion.simulation.state import Clock, State, start_of
+from cardan._motion.simulation.pairs import Rules
+from cardan._motion.simulation.solvers.solver import Stepper
+from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world import World
 from cardan._robot.geometry.touching import ContactForces
 
@@ -237,82 +233,3 @@ class TableStepper(Stepper):
         found = super().state
         found.kept_impulses = self._run.engine.kept()
         return found
-
-
-class TableSolver(CompiledSolver):
-    """A solver whose steps go by tables where bodies are many."""
-
-    sleep: float | None = None
-    _tables_asked: bool | None = False
-
-    def _ask(self, tables: bool | None, sleep: float | None) -> None:
-        """Note what is asked of tables; `ParameterError` for a speed to sleep at that is none."""
-        self._tables_asked = tables
-        self.sleep = None if sleep is None else positive("sleep", sleep, "m/s")
-
-    def _check_touching(self) -> None:
-        """Raise `UnsupportedError` for pairs of shapes that no page knows; warn of more than a program should have."""
-        pairs = self.world.pairs
-        check_pages(pairs.of_each_kind() if self.tables else pairs)
-        if not self.tables:
-            lacking = self._no_row() or NoRow("")
-            instead = lacking.instead or "take cardan.solvers.Featherstone(tables=True)"
-            warn_of_many(self.world.name, pairs, instead, lacking.what if lacking.instead else "")
-
-    @cached_property
-    def tables(self) -> bool:
-        """Whether bodies are rows of tables."""
-        asked = self._tables_asked
-        if asked is False and self.sleep is None:
-            return False
-        if asked is False:
-            raise UnsupportedError(
-                f"sleep={self.sleep:g}", "a step of one program", "leave out sleep=, or tables=False"
-            )
-        asked = asked or self.sleep is not None
-        lacking = self._no_row()
-        if asked and lacking:
-            instead = "ask for tables=False" if self.sleep is None else "leave out sleep="
-            ways = [way for way in (lacking.instead, instead) if way]
-            raise UnsupportedError(lacking.what, "a step of many bodies", ", or ".join(ways))
-        return bool(asked) or (lacking is None and has_many(self.world))
-
-    def _no_row(self) -> NoRow | None:
-        """Return what of the world, or of what is asked for, cannot be rows of tables; None if all can."""
-        return NoRow(f"the method of {type(self).__name__}")
-
-    def _check_is_function(self) -> None:
-        if self.tables:
-            raise UnsupportedError("one step as a function", "a step of many bodies", "ask for tables=False")
-
-    @cached_property
-    def _by_tables(self) -> TableSteps:
-        """What takes steps by tables."""
-        raise NotImplementedError
-
-    def _prepared(self, clock: Clock, state: State, control: Control | None, steps: int) -> tuple[int, Any, Any]:
-        """See `CompiledSolver._prepared`."""
-        if not self.tables:
-            return super()._prepared(clock, state, control, steps)
-        names, count = ("q", "v", "count", *control_names(control)), checked_steps(steps)
-
-        def run(*arrays: np.ndarray) -> dict[str, Any]:
-            return self._by_tables.step(dict(zip(names, arrays, strict=True)), state.kept_impulses, count)
-
-        return count, run, self._read_control(state, control)
-
-    @cached_property
-    def _inputs(self) -> tuple[str, ...]:
-        return () if self.tables else super()._inputs
-
-    def _taking(self, count: int, asked: tuple[str, ...]) -> tuple[type[Stepper], Any]:
-        """See `CompiledSolver._taking`."""
-        return (TableStepper, self._by_tables.run(asked, count)) if self.tables else super()._taking(count, asked)
-
-    def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
-        """Return the forces at the contacts in the step from a state; see `Solver.contact_forces`."""
-        if not self.tables:
-            return super().contact_forces(state, control)
-        asked = dict(zip(control_names(control), self._read_control(state, control), strict=True))
-        q, v, clock = start_of(state, self.dt)
-        return self._by_tables.forces({"q": q, "v": v, "count": clock[2], **asked}, state.kept_impulses)
