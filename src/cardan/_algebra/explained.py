@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import inspect
 from abc import ABCMeta
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 SUGGESTIONS: list[Callable[..., str]] = []
 """What ends messages about missing names: functions of the class, or the module's name, and the missing name.
 
-Of a keyword, the third argument holds the names that the class takes.
+Of a keyword, the third argument holds the names that the class, or a function of that name, takes.
 """
+
+
+def meant(owner: type | str, word: str, names: Collection[str] | None = None) -> str:
+    """Return the end of a message about a missing name: what was meant."""
+    return "".join(suggest(owner, word, names) for suggest in SUGGESTIONS)
 
 
 class UnknownAttributeError(AttributeError):
@@ -36,8 +41,8 @@ class UnknownAttributeError(AttributeError):
         else:
             name = repr(self.owner.__name__)
             asked = f"{name} object" if self.whose == "object" else f"{self.whose} {name}"
-        meant = "" if self.word.startswith("_") else "".join(suggest(self.owner, self.word) for suggest in SUGGESTIONS)
-        return f"{asked} has no attribute {self.word!r}{meant}"
+        end = "" if self.word.startswith("_") else meant(self.owner, self.word)
+        return f"{asked} has no attribute {self.word!r}{end}"
 
 
 class _SaysNames(type):
@@ -63,8 +68,7 @@ class _SaysKeywords(_SaysNames):
                 known = cls.__signature__.parameters
                 takes_any = any(p.kind is p.VAR_KEYWORD for p in known.values())
                 unknown = next((name for name in kwargs if not takes_any and name not in known), "")
-                meant = "".join(suggest(cls, unknown, known) for suggest in SUGGESTIONS)
-                raise TypeError(f"{error}{meant}") from None
+                raise TypeError(f"{error}{meant(cls, unknown, known)}") from None
 
         @property
         def __signature__(cls) -> inspect.Signature:

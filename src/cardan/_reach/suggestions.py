@@ -92,14 +92,15 @@ def _public() -> Iterator[tuple[str, Any]]:
 def suggestion(owner: type | str, word: str, names: Collection[str] | None = None) -> str:
     """Return the end of a message about a word that a class, or a module of that name, does not have; or nothing.
 
-    Names are the arguments of the class, if it was called with others: the word is a keyword that it does not take.
+    Names are the arguments of the class, or of a function of that name, if it was called with others: the word is a
+    keyword that it does not take.
     """
+    if names is not None:
+        return _meant_keyword(owner, word, names)
     if isinstance(owner, str):
         if word in answers():
             return f": {answers()[word]}"
         return did_you_mean(close_names(word, importlib.import_module(owner).__all__, CLOSE))
-    if names is not None:
-        return _meant_keyword(owner, word, names)
     attributes = tables()["attributes"]
     for table in (attributes[base.__name__] for base in owner.__mro__ if base.__name__ in attributes):
         if word in table:
@@ -111,15 +112,16 @@ def suggestion(owner: type | str, word: str, names: Collection[str] | None = Non
     return did_you_mean(close_names(word, [name for name in dir(owner) if not name.startswith("_")], CLOSE))
 
 
-def _meant_keyword(owner: type, word: str, names: Collection[str]) -> str:
-    """Return the end of a message about a keyword that a class does not take; without a word, about another fault."""
+def _meant_keyword(owner: type | str, word: str, names: Collection[str]) -> str:
+    """Return the end of a message about a keyword that is not taken; without a word, about another fault."""
     table = tables()
+    others = table["keywords"]["elsewhere"].get(word, "").split(" or ")
+    end = did_you_mean([name for name in others if name in names] or close_names(word, names, 0.6))
+    if isinstance(owner, str):  # whose message names its arguments
+        return end
     if owner.__name__ in table["made"]["by"]:
         return f"; it is made by {table['made']['by'][owner.__name__]}"
-    if not word:
-        return ""
-    meant = [name for name in table["keywords"]["elsewhere"].get(word, "").split(" or ") if name in names]
-    return did_you_mean(meant or close_names(word, names, 0.6)) or f"; it takes {', '.join(names) or 'nothing'}"
+    return (end or f"; it takes {', '.join(names) or 'nothing'}") if word else ""
 
 
 def _takes_a_model(word: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +16,6 @@ from cardan._algebra.errors import (
     NotFiniteError,
     ParameterError,
     ShapeError,
-    close_names,
-    did_you_mean,
 )
 from cardan._compiler.runtime.memory import empty
 from cardan._robot.model import Model
@@ -34,27 +32,8 @@ KNOWN: dict[str, tuple[Shape, str]] = {
 }
 """Core shapes and units of the arguments every function knows by name."""
 
-
-ELSEWHERE = {
-    **dict.fromkeys(("qpos", "configuration", "theta"), "q"),
-    **dict.fromkeys(("dq", "qd", "qdot", "qvel", "velocity"), "v"),
-    **dict.fromkeys(("ddq", "qdd", "qddot", "qacc", "vd", "vdot", "acceleration"), "a"),
-    **dict.fromkeys(("u", "torque", "torques", "effort", "qfrc"), "tau"),
-    **dict.fromkeys(("fext", "f_ext", "external_wrenches", "externalwrenches", "xfrc_applied"), "external_forces"),
-    **dict.fromkeys(("frame_id", "frame_name", "frameId", "body", "link", "site"), "frame"),
-    **dict.fromkeys(("reference_frame", "rf", "reference"), "at"),
-}
-"""Names of arguments in other libraries, and what they are called here."""
-
 PIECE = 2**21  # bytes of copies of one row: few, so that they stay near; enough for several threads
 DIMENSIONS = 32  # that NumPy broadcasts
-
-
-def meant_argument(word: str, names: Collection[str]) -> str:
-    """Return the end of a message about an argument that a function does not have: what was meant."""
-    if ELSEWHERE.get(word) == "at" and "at" in names:
-        return "; where and along what is said by at= and expressed_in="
-    return did_you_mean([ELSEWHERE[word]] if ELSEWHERE.get(word) in names else close_names(word, names))
 
 
 class Batch(NamedTuple):  # of arguments that are checked

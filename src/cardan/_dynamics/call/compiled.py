@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.errors import DTypeError, ShapeError
+from cardan._algebra.explained import meant
 from cardan._compiler.program import Array, Program
 from cardan._compiler.program.program import Region, places_of
 from cardan._compiler.program.replay import times, whole
@@ -21,7 +22,7 @@ from cardan._compiler.runtime.memory import empty
 from cardan._compiler.targets import Outline, Runner
 from cardan._compiler.targets.llvm.fast_path import held_by
 from cardan._compiler.targets.runner import PythonCall
-from cardan._dynamics.call.arguments import Batch, check_finite, checked_batch, meant_argument, pieces
+from cardan._dynamics.call.arguments import Batch, check_finite, checked_batch, pieces
 from cardan._dynamics.call.conversion import SecondTry
 from cardan._dynamics.call.registry import handler_of
 from cardan._dynamics.call.results import Form
@@ -284,7 +285,7 @@ class Bound:
         wrong = [f"{len(self._cores)} arrays ({self._listed()}), got {len(arrays) + len(named)}"]
         if any(isinstance(a, type(model)) for a in arrays):
             wrong[0] += f", the model among them: it is bound to {model.name}"
-        wrong += [f"there is no argument {n!r}{meant_argument(n, self._cores)}" for n in named if n not in self._cores]
+        wrong += [f"there is no argument {n!r}{meant('', n, self._cores)}" for n in named if n not in self._cores]
         wrong += [f"{n} is given twice" for n in first if n in named]
         wrong += [f"missing {n}" for n in self._cores if n not in (*first, *named, *self._defaults)]
         return "; ".join(wrong)

@@ -18,6 +18,7 @@ import numpy as np
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.content import PLAIN, UnknownContentError, apart, content_of
 from cardan._algebra.errors import DTypeError, MechanismError, ParameterError, UnknownNameError
+from cardan._algebra.explained import meant
 from cardan._dynamics.call.arguments import (
     KNOWN,
     Batch,
@@ -27,7 +28,6 @@ from cardan._dynamics.call.arguments import (
     check_within,
     core_shape,
     is_symbolic,
-    meant_argument,
 )
 from cardan._robot.model import Model
 
@@ -143,7 +143,7 @@ class Signature(ByFields):
         if unknown == "out":
             return f"; bound functions take it: {self.name}.bind(model)(..., out=array)"
         named = "" if repr(unknown) in error else f"; there is no argument {unknown!r}"
-        return named + meant_argument(unknown, self.arguments)
+        return named + meant(self.name, unknown, self.arguments)
 
     def _is_array(self, model: Model, name: str, value: Any) -> bool:
         if name in self.shapes:
