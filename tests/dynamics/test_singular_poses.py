@@ -58,3 +58,17 @@ def test_dead_points_of_a_slider_and_a_parallelogram_that_lies_flat():
         assert cardan.loop_rank(model, q, tolerance=1e-3) < cardan.loop_rank(model, model.neutral())
     near = {"low0": cardan.Limits([-1.0], [1.0])}
     assert found_in(linkages.parallelogram(2), limits=near)[1] == []
+
+
+@pytest.mark.slow
+def test_poses_of_a_robot_of_three_freedoms_are_singular():
+    model, found = found_in(linkages.delta())
+    (first, *_) = [c.joint for c in cardan.clustered(model).connections if c.joint.is_placed]
+    dependent = [j for j in range(model.nv) if j not in first.closed.free]
+    assert {pose.what for pose in found} >= {"constraints lose rank"}
+    assert any("(a toggle)" in pose.what for pose in found)
+    for pose in found:
+        q = cardan.integrate(model, model.neutral(), configuration(model, pose))  # of balls, rotation vectors
+        assert np.abs(cardan.loop_residual(model, q)).max() < 1e-8
+        s = np.linalg.svd(cardan.loop_jacobian(model, q)[:, dependent], compute_uv=False)
+        assert s[-1] < 1e-4 * s[0]
