@@ -112,7 +112,7 @@ def animate(
         ax.figure.set_dpi(positive(f"{WHERE}: dpi", dpi))
         module = package("matplotlib.animation", "films", "plot")
         film = module.FuncAnimation(ax.figure, draw, count, init_func=lambda: None, interval=1000.0 / rate)
-        if ending in (None, ".html"):
+        if ending is None or ending == ".html":
             page = film.to_jshtml(fps=rate)
             return Film(page) if path is None else _write(path, page.encode())
         with tempfile.TemporaryDirectory() as folder:
