@@ -1,5 +1,6 @@
 """Pictures: what is drawn is where forward kinematics says it is, and what a notebook shows is whole and harmless."""
 
+import gc
 import pickle
 import re
 import sys
@@ -439,6 +440,15 @@ def test_a_notebook_shows_a_film(fall):
     world, motion = fall
     film = cardan.pictures.animate(world.model, motion.q[:, 0], motion.time[:, 0], fps=50, dpi=30)
     assert film._repr_html_().count("data:image/png;base64") >= 3
+
+
+def test_an_mp4_without_its_extra_is_refused_and_nothing_else_is_said(fall, tmp_path, monkeypatch, recwarn):
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    with pytest.raises(cardan.errors.MissingExtraError, match=r"\.gif and \.html go without.*cardan\[video\]"):
+        cardan.pictures.animate(*fall, path=tmp_path / "fall.mp4")
+    gc.collect()
+    assert not recwarn.list
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_mp4_is_written(fall, tmp_path):
