@@ -384,7 +384,7 @@ def test_the_handler_is_an_image_on_every_processor(machine, device):
     module.triple = machine
     target = llvm.Target.from_triple(machine).create_target_machine(opt=2, reloc="pic", codemodel="small")
     code = target.emit_object(module)
-    code = flatten(code, "handler")[0] if "linux" in machine else code
+    code = flatten(code, "handler")[0] if machine.startswith("x86_64") else code
     assert code.count(MARK.to_bytes(8, "little")) == 1
 
 
