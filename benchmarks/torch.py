@@ -19,7 +19,7 @@ import numpy as np
 import torch
 
 import cardan
-from cardan._reach.verification.dynamics import shortest
+from cardan._reach.cli.bench import shortest
 from cardan.interop.torch import wrap
 
 BATCHES = (1, 64, 4096)

@@ -7,7 +7,7 @@ import os
 import platform
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,7 +20,6 @@ from cardan._compiler.runtime.threads import num_threads
 from cardan._compiler.targets.llvm.machine import host_features
 from cardan._dynamics.call.function import Function
 from cardan._reach.cli.options import ROBOT, add, frame_option, function_named, load_robot, table, tell
-from cardan._reach.verification.dynamics import shortest
 from cardan._robot.model import Model
 from cardan._version import __version__
 
@@ -123,6 +122,16 @@ def measured(
         "all_threads_ns": all_threads * 1e9,
         "call_us": shortest(calls, seconds / 2) / CALLS * 1e6,
     }
+
+
+def shortest(run: Callable[[], Any], seconds: float) -> float:
+    """Return the shortest of the times a call takes [s], called for so many seconds and three times at least."""
+    times, started = [], time.perf_counter()
+    while len(times) < 3 or time.perf_counter() - started < seconds:
+        before = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - before)
+    return min(times)
 
 
 def report(model: Model, where: dict[str, Any], rows: list[dict[str, Any]]) -> str:

@@ -6,9 +6,9 @@ to name the one that was made. A new check is one function and one line in `veri
 """
 
 from cardan._reach.verification.check import Check, Finding
-from cardan._reach.verification.dynamics import Speed
+from cardan._reach.verification.dynamics import Cost
 from cardan._reach.verification.laws import Singularity
 from cardan._reach.verification.verify import CHECKS, Certificate, verify_joint
 
-__all__ = ["CHECKS", "Certificate", "Check", "Finding", "Singularity", "Speed", "verify_joint"]
+__all__ = ["CHECKS", "Certificate", "Check", "Cost", "Finding", "Singularity", "verify_joint"]
 __dir__ = __all__.copy

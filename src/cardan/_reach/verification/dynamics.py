@@ -5,8 +5,7 @@ And the same numbers however they are computed: batches, float32, native code.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -245,41 +244,22 @@ def native(joint: Joint, samples: Samples, ledger: Ledger) -> None:
             ledger.see(mine[k], reference[k], q[k], v[k], label="tau")
 
 
-BATCH, SECONDS = 4096, 0.05
-
-
 @dataclass(frozen=True, slots=True)
-class Speed:
-    """Costs of one state.
+class Cost:
+    """Operations of one state.
 
     Attributes:
         operations: of the joint as it stands.
         derived_operations: of the same joint with S and bias derived.
-        nanoseconds: [ns], of one state in a batch on one thread, float64.
 
     Examples:
-        >>> cardan.verify_joint(cardan.joints.Fixed(), samples=2).speed.operations
+        >>> cardan.verify_joint(cardan.joints.Fixed(), samples=2).cost.operations
         0
     """
 
     operations: int
     derived_operations: int
-    nanoseconds: float
 
 
-def speed(joint: Joint, samples: Samples) -> Speed:
-    traced = program(joint)
-    run, arrays = compile_program(traced, default_target()), states(joint, samples, BATCH)
-    out = run(arrays, BATCH, np.dtype(float), 1)  # a first call, so that no page of memory is new in the timed ones
-    seconds = shortest(lambda: run(arrays, BATCH, np.dtype(float), 1, out), SECONDS)
-    return Speed(traced.operations, program(samples.alone).operations, 1e9 * seconds / BATCH)
-
-
-def shortest(run: Callable[[], Any], seconds: float) -> float:
-    """Return the shortest of the times a call takes [s], called for so many seconds and three times at least."""
-    times, started = [], time.perf_counter()
-    while len(times) < 3 or time.perf_counter() - started < seconds:
-        before = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - before)
-    return min(times)
+def cost(joint: Joint, samples: Samples) -> Cost:
+    return Cost(program(joint).operations, program(samples.alone).operations)

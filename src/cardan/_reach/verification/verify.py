@@ -10,7 +10,7 @@ from cardan._algebra.errors import DTypeError, ParameterError
 from cardan._reach.formats.json.text import jsonable
 from cardan._reach.verification import dynamics, laws, motion
 from cardan._reach.verification.check import Check, Finding, Samples
-from cardan._reach.verification.dynamics import Speed, speed
+from cardan._reach.verification.dynamics import Cost, cost
 from cardan._reach.verification.laws import Singularity
 from cardan._robot.joints import Joint, Limits
 from cardan._robot.joints.limits import narrow_limits
@@ -33,7 +33,7 @@ class Certificate:
         seed: of the random numbers.
         findings: one for each check, in order; the first failure is the one to mend first.
         singularities: configurations found where S loses rank.
-        speed: what the joint costs; None where it does not run.
+        cost: what the joint costs; None where it does not run.
         limits: the positions that were asked for; None for all of the joint's domain.
 
     Examples:
@@ -50,7 +50,7 @@ class Certificate:
     seed: int
     findings: tuple[Finding, ...]
     singularities: tuple[Singularity, ...] = ()
-    speed: Speed | None = None
+    cost: Cost | None = None
     limits: Limits | None = None
 
     @property
@@ -80,7 +80,7 @@ class Certificate:
             **{key: getattr(self, key) for key in plain},
             "findings": [jsonable(f.plain()) for f in self.findings],
             "singularities": [asdict(s) for s in self.singularities],
-            "speed": asdict(self.speed) if self.speed else None,
+            "cost": asdict(self.cost) if self.cost else None,
             "limits": jsonable([self.limits.lower, self.limits.upper]) if self.limits else None,
         }
 
@@ -96,10 +96,9 @@ class Certificate:
         ]
         if self.singularities:
             parts += ["", "singular configurations found:", *(f"  {s.text}" for s in self.singularities)]
-        if self.speed:
-            s = self.speed
-            parts += ["", f"cost of transform, S and bias: {s.operations} operations, {s.nanoseconds:.2g} ns a state"]
-            parts[-1] += f" ({s.derived_operations} operations if derived)"
+        if self.cost:
+            derived = self.cost.derived_operations
+            parts += ["", f"cost of transform, S and bias: {self.cost.operations} operations ({derived} if derived)"]
         for failure in self.failures[:EXPLAINED]:
             parts += ["", *textwrap.wrap(failure.message, WIDTH, subsequent_indent="    ")]
         others = ", ".join(f.name for f in self.failures[EXPLAINED:])
@@ -205,7 +204,7 @@ def verify_joint(joint: Joint, samples: int = 12, seed: int = 0, *, limits: Limi
         limits=limits,
         findings=findings,
         singularities=laws.singularities(joint, where) if sound else (),
-        speed=speed(joint, where) if runs else None,
+        cost=cost(joint, where) if runs else None,
     )
 
 
