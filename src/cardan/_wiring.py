@@ -9,7 +9,7 @@ from cardan._dynamics.call.registry import DERIVATIVES, register_arrays
 from cardan._motion.simulation.solvers import register_solver
 from cardan._robot.registered import MESH_READERS, RENDERERS, WORLDS
 
-SUGGESTIONS.append(later("cardan._reach.suggestions:suggestion"))
+SUGGESTIONS.append(later("cardan._dynamics.call.suggestions:suggestion"))
 DERIVATIVES += [
     "cardan._dynamics.algorithms.second_derivatives",
     "cardan._dynamics.algorithms.forward_second_derivatives",

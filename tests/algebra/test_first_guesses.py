@@ -14,7 +14,7 @@ import pytest
 
 import cardan
 from cardan._algebra.explained import Explained
-from cardan._reach import suggestions
+from cardan._dynamics.call import suggestions
 from words_of_guides import WORDS as WORDS_OF_GUIDES
 
 pytestmark = pytest.mark.usefixtures("reference_target")

@@ -15,7 +15,7 @@ import pytest
 
 import cardan
 from cardan._algebra.lazy import imported_later
-from cardan._reach.suggestions import words_of
+from cardan._dynamics.call.suggestions import words_of
 from representatives import in_turn
 
 SOURCE = Path(cardan.__file__).parent

@@ -13,10 +13,10 @@ from cardan._algebra.errors import ParameterError, UnknownNameError, visible
 from cardan._dynamics import algorithms, functions
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.public import PUBLIC
+from cardan._dynamics.call.suggestions import answers
 from cardan._reach.formats import load, read_robot
 from cardan._reach.formats.json.text import jsonable
 from cardan._reach.formats.reading import FORMATS
-from cardan._reach.suggestions import answers
 from cardan._robot.model import WORLD, Model
 from cardan._robot.model.layout import aligned
 
