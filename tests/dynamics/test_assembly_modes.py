@@ -105,6 +105,7 @@ def test_a_crank_goes_round_and_a_rocker_between_two_lines():
         assert not np.isfinite(cardan.integrate(model, q, [1.001 * end])).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e9])
 def test_of_any_size(scale):
     one, other = bars("rocker_joint"), bars("rocker_joint", scale)

@@ -406,6 +406,7 @@ def test_momentum_of_a_long_chain_has_the_slopes_of_its_matrix():
     assert is_near(rates, cardan.center_of_mass_jacobian(model, q))
 
 
+@pytest.mark.slow
 def test_a_matrix_is_its_column_whatever_the_number_of_joints():
     """No instruction for any entry, in the program or in what targets write."""
     for options in ({}, {"packed": True}):

@@ -440,6 +440,7 @@ def test_numpy_knows_what_a_derivative_returns_within_another_function(quick_tar
     np.testing.assert_allclose(lifted(ARM, q), expected, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_iterative_lqr_swings_up(tmp_path):
     (states, forces, cost), _ = example("ilqr", tmp_path / "ilqr.png")
     assert abs(states[0, 1]) == np.pi

@@ -185,6 +185,7 @@ def test_a_cart_on_mecanum_wheels():
     close(v[3:], [(vx + s * vy + t * reach * w) / r for s, t in signs], 1e-12)
 
 
+@pytest.mark.slow
 def test_a_car_turns_about_one_centre():
     """Eight rows, two of which depend on others: the tie rod lets all wheels roll. Radii and speeds are geometry's."""
     model, angle, speed = car(), 0.3, 5.0

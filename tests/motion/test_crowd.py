@@ -204,6 +204,7 @@ def test_impulses_go_on_where_others_come_and_go():
     assert np.any(Featherstone(wider, DT).step(cold, steps=10).v[:, :-6] != after.v)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_stepper_takes_the_same_steps(dtype):
     world = scene(9, "ball", robot=True)

@@ -96,6 +96,7 @@ def test_one_step_of_proportional_derivative_control_is_the_closed_form(seed, al
     np.testing.assert_allclose(found["q"][iq], cardan.integrate(model, q, dt * found["v"])[iq], atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_impedances_in_the_recursion_are_those_in_joint_space(seed):
     model = random_model(seed, joints=[joint for joint in CATALOGUE if not joint.primaries])

@@ -229,6 +229,7 @@ def test_no_rope_runs_away(links):
             assert growth(world, dt, moved(world.state(worlds=2)), 5.0).max() < 0.08, (dt, free, height)
 
 
+@pytest.mark.slow
 def test_a_rope_that_swings_gently_keeps_its_energy():
     """What damps joints in whips is not felt in motion that a step can follow."""
     world = ropes(34, height=10.0)

@@ -160,9 +160,8 @@ def times(M, x):
     return (M @ x[..., None])[..., 0]
 
 
-@pytest.mark.parametrize(
-    ("n", "m"), [(1, 1), (2, 3), (3, 9), (7, 2), (8, 8), (17, 4), pytest.param(14, 7, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (2, 3), (3, 9), (7, 2), (8, 8), (17, 4), (14, 7)])
 def test_stages_are_the_equations(n, m):
     """Sizes within, at and beyond a vector; gaps and bounds; problems side by side, each as by itself.
 
@@ -257,6 +256,7 @@ def test_a_pole_swings_up():
     assert again.cost <= found.cost
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hessian", ["gauss-newton", "exact"])
 def test_a_cost_that_is_not_convex_in_the_controls_converges(hessian):
     """It begins where a control costs most. Steps had become too short to gain, and were made shorter for that."""

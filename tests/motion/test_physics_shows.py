@@ -206,6 +206,7 @@ def test_a_cone_on_its_tip_falls_as_a_pendulum():
     np.testing.assert_allclose(fell, tilt * np.cosh(growth * motion.time[:, 1]), rtol=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_cone_stands_and_lies_on_a_plane(dtype):
     for turn in (SE3(), on_its_side(0.1, 0.3)):

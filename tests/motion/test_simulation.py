@@ -173,6 +173,7 @@ def test_energy_errors_fall_with_the_order_of_the_solver(solver):
     assert slopes(error, steps).min() > order - 0.45
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["implicit", *long(*(name for name in ORDERS if name != "implicit"))])
 def test_momentum_errors_of_a_floating_robot_fall_with_the_order(solver):
     world, q, v = turning(2, gravity=(0.0, 0.0, 0.0), base="floating")

@@ -344,6 +344,7 @@ def test_any_name_on_any_terminal(tmp_path, encoding):
     assert (tmp_path / "f.c").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_full_disk_ends_in_one_line():
     with Path("/dev/full").open("w") as full:
