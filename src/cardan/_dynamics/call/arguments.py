@@ -237,13 +237,17 @@ def check_configuration(where: str, name: str, q: np.ndarray, parts: Iterable[tu
             raise ConfigurationError(where, name, start, stop, rows.tolist() if len(q) > 1 else ())
 
 
+def name_of_row(name: str, number: int, batch: Sequence[int]) -> str:
+    """Return what an entry of a batch that was flattened is called, as in `q[2, 0]`; the name alone without a batch."""
+    return f"{name}{[int(k) for k in np.unravel_index(number, batch)]}" if batch else name
+
+
 def check_within(where: str, name: str, array: np.ndarray, bounds: tuple[float, float], batch: Sequence[int]) -> None:
     """Raise `ParameterError`, naming the first row with an entry that is not within bounds; the batch was flattened."""
     least, most = bounds
     found = np.argwhere(~((array >= least) & (array <= most)))
     if len(found):
-        row = [int(k) for k in np.unravel_index(found[0, 0], batch)] if batch else ""
-        what, got = f"{where}: {name}{row}", float(array[tuple(found[0])])
+        what, got = f"{where}: {name_of_row(name, found[0, 0], batch)}", float(array[tuple(found[0])])
         raise ParameterError(what, got=got, expected=f"a number from {least:g} to {most:g}")
 
 

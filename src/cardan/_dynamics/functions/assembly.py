@@ -78,7 +78,7 @@ def assemble(
     with_loops(model, "assemble")
     if not tolerance > 0.0:
         raise ParameterError("tolerance of assemble", got=tolerance, expected="a number > 0 [m, rad]")
-    free = _free(model, fixed)
+    free = free_coordinates(model, fixed)
     if q0 is not None:
         batch = checked_batch("assemble", {"q0": q0}, {"q0": (model.nq,)})
         # float64 whatever came in: single precision cannot reach the tolerance
@@ -130,7 +130,7 @@ def assemble_derivatives(model: Model, q: Any, fixed: Sequence[str] = (), *, tol
     """
     where = "assemble_derivatives"
     with_loops(model, where)
-    free = _free(model, fixed)
+    free = free_coordinates(model, fixed)
     batch = checked_batch(where, {"q": q}, {"q": (model.nq,)})
     states = batch.arrays[0].astype(float)
     _check(model, "configuration", loop_residual(model, states), tolerance, batch.shape)
@@ -192,7 +192,7 @@ def project_velocity(model: Model, q: Any, v: Any, fixed: Sequence[str] = (), *,
         True
     """
     with_loops(model, "project_velocity")
-    free = _free(model, fixed)
+    free = free_coordinates(model, fixed)
     batch = checked_batch("project_velocity", {"q": q, "v": v}, {"q": (model.nq,), "v": (model.nv,)})
     states, rates = (array.astype(float) for array in batch.arrays)
     K, opening = _rates_by_v(model, states, rates), _rates(model, states, rates)
@@ -235,7 +235,7 @@ def mobility(model: Model, q: Any, *, tolerance: float = DEPENDENT) -> Any:
     return model.nv - loop_rank(model, q, tolerance=tolerance)
 
 
-def _free(model: Model, fixed: Sequence[str]) -> list[int]:
+def free_coordinates(model: Model, fixed: Sequence[str]) -> list[int]:
     """Return the velocity coordinates of all joints but those that are fixed."""
     held = joint_coordinates(model, fixed)
     return [i for i in range(model.nv) if i not in held]

@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from cardan._algebra.errors import ParameterError
+from cardan._dynamics.call.arguments import name_of_row
 
 DEPENDENT = 1e-8  # rows whose singular value is below this, relative to the largest, depend on the others
 
@@ -55,10 +56,9 @@ def solution_changes(
     singular = np.flatnonzero(~(least > DEPENDENT * s.max(axis=-1, initial=0.0)))
     if rank and singular.size:
         k = int(singular[0])
-        row = [int(i) for i in np.unravel_index(k, batch)] if batch else ""
         expected = "a configuration in which its equations determine the free coordinates' changes"
         hint = why(int(np.abs(U[k, :, rank - 1]).argmax()))
-        raise ParameterError(f"{where}: q{row}", got=q[k].tolist(), expected=expected, hint=hint)
+        raise ParameterError(f"{where}: {name_of_row('q', k, batch)}", got=q[k].tolist(), expected=expected, hint=hint)
     U, s, Vt = np.linalg.svd(own, full_matrices=False)
     along = np.swapaxes(Vt[:, :rank], 1, 2) / s[:, None, :rank]
     inverse = np.zeros(np.swapaxes(J, 1, 2).shape)

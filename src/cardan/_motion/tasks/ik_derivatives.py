@@ -12,8 +12,8 @@ from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.configuration import integrate
 from cardan._dynamics.algorithms.dependent import lengths
-from cardan._dynamics.algorithms.loops import joint_coordinates
-from cardan._dynamics.functions.assembly import closed_loops
+from cardan._dynamics.call.arguments import name_of_row
+from cardan._dynamics.functions.assembly import closed_loops, free_coordinates
 from cardan._dynamics.functions.solutions import solution_changes
 from cardan._motion.tasks.inverse_kinematics import asked_tasks
 from cardan._motion.tasks.shipped import ClosedLoops
@@ -117,10 +117,8 @@ def inverse_kinematics_derivatives(
         entry = f"Entry {i - stack.rows[k].start} of {type(asked[k]).__name__}"
         return f"{entry} cannot change there beside the others; weight 0 frees it."
 
-    held = joint_coordinates(model, fixed)
-    free = [j for j in range(model.nv) if j not in held]
-    both = units, np.array(lengths(model))
-    dq0, by_offset = solution_changes(WHERE, states, batch, J, free, both, rank, why)
+    free = free_coordinates(model, fixed)
+    dq0, by_offset = solution_changes(WHERE, states, batch, J, free, (units, np.array(lengths(model))), rank, why)
     dtarget = np.zeros((len(states), model.nv, stack.size))
     dtarget[..., moved] = by_offset[..., : len(moved)]
     found = (array.reshape((*batch, *array.shape[1:])) for array in (dtarget, dq0))
@@ -140,6 +138,5 @@ def _check_solution(q: np.ndarray, residual: np.ndarray, batch: tuple[int, ...],
     wrong = np.flatnonzero(~(residual <= tolerance))
     if wrong.size:
         k = int(wrong[0])
-        row = [int(i) for i in np.unravel_index(k, batch)] if batch else ""
         expected = f"a solution, with errors up to {tolerance:g}; the largest is {residual[k]:.3g}"
-        raise ParameterError(f"{WHERE}: q{row}", got=q[k].tolist(), expected=expected)
+        raise ParameterError(f"{WHERE}: {name_of_row('q', k, batch)}", got=q[k].tolist(), expected=expected)
