@@ -26,6 +26,7 @@ AT_LEAST = 12.0
 SLOW, STILL = 0.1, 1e-4
 """How fast a hinge counts at least: of the fastest, and at all [rad/s]."""
 BEYOND = 1e300
+BARE, BOXES, WHOLE = 0, 1, 2  # which pairs have a skin
 
 
 # --- how far hinges have moved shapes ---------------------------------------------------------------------------------
@@ -35,6 +36,12 @@ BEYOND = 1e300
 def number_of(c, t, p):
     """Return which one of the pairs of all worlds is a pair of a robot."""
     return c.tree_world[t] * c.inner_count + p
+
+
+@kernel(c=Crowd, p=INT, skin=INT, returns=REAL)
+def margin_with(c, p, skin):
+    """Return the gap below which a pair is to touch: BARE, or with a skin for BOXES or WHOLE, for all."""
+    return c.inner_margin[p + skin * c.inner_count]
 
 
 @kernel(c=Crowd, k=INT, flag=INT, first=INT, returns=INT)
@@ -172,7 +179,7 @@ def is_far(c, p):
     A = c.lane_shape[c.inner_balls[p, 0]]
     B = c.lane_shape[c.inner_balls[p, 1]]
     ends = c.inner_ends[p]
-    margin = c.inner_margin[p + 2 * c.inner_count]  # with a skin: no far pair is looked at if the robot touches itself
+    margin = margin_with(c, p, WHOLE)  # with a skin: no far pair is looked at if the robot touches itself
     c.lane_wanted[0] = (c.path_speed[ends[0]] + c.path_speed[ends[1]]) * c.lane_time[0] + margin
     x = B[9] - A[9]
     y = B[10] - A[10]

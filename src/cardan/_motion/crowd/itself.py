@@ -32,10 +32,14 @@ from cardan._compiler.kernels import F64, INT, REAL, TRUTH, kernel, run, tail
 from cardan._motion.contact.touching import SKIN
 from cardan._motion.crowd.batches import add_key, copy, end_of_kind, gather_pair, order_keys, run_pairs
 from cardan._motion.crowd.close_pairs import (
+    BARE,
     BEYOND,
+    BOXES,
+    WHOLE,
     gather_alike,
     keep_bounds,
     list_close,
+    margin_with,
     number_of,
     speed_of_paths,
     sum_paths,
@@ -114,19 +118,15 @@ def key_of(c, t, p):
     return c.inner[p] + (first << BITS) + first
 
 
-@kernel(c=Crowd, t=INT, p=INT, returns=REAL)
-def margin_of(c, t, p):
-    """Return the gap below which a pair is to touch: less by a skin, if a step alone says how it moves."""
-    return c.inner_margin[p if c.tree_met[t] == 0 else p + 2 * c.inner_count]
+@kernel(c=Crowd, t=INT, p=INT, skin=INT, returns=REAL)
+def margin_of(c, t, p, skin):
+    """Return the gap below which a pair is to touch: less by a skin, BARE, if a step alone says how it moves.
 
-
-@kernel(c=Crowd, t=INT, p=INT, returns=REAL)
-def margin_of_search(c, t, p):
-    """Return what is added to that of two boxes: a skin, since candidates may be nearer than boxes are (`box_box`).
-
-    So a gap within the skin is of this step. What would follow from a bound, of what was before, might be another.
+    Two BOXES keep it where it is said whether they are searched for: candidates may be nearer than boxes are
+    (`box_box`). So a gap within the skin is of this step. What would follow from a bound, of what was before, might be
+    another.
     """
-    return c.inner_margin[p + (c.inner_count if c.tree_met[t] == 0 else 2 * c.inner_count)]
+    return margin_with(c, p, skin if c.tree_met[t] == 0 else WHOLE)
 
 
 @kernel(c=Crowd, t=INT, returns=TRUTH)
@@ -159,8 +159,8 @@ def look_at_pair(c, t, lane, k, time, count):
     """Return for how long a robot is apart, with one of its pairs; list this one if it is to be searched for."""
     now = c.horizon * c.dt
     p = c.close_pair[k]
-    margin = margin_of(c, t, p)
-    searched = margin_of_search(c, t, p)
+    margin = margin_of(c, t, p, BARE)
+    searched = margin_of(c, t, p, BOXES)
     speed = speed_of_paths(c, p, lane)
     c.close_gap[k] = measured(c, t, p, c.close_gap[k], searched + time * speed)
     is_known = is_searched(c, t, p)
@@ -179,7 +179,7 @@ def look_at(c, t, lane, time, count):
     first = number_of(c, t, c.tree_inner[t])
     for k in range(first, first + c.tree_close[t]):
         p = c.close_pair[k]
-        if not c.close_gap[k] >= margin_of_search(c, t, p) + time * speed_of_paths(c, p, lane):
+        if not c.close_gap[k] >= margin_of(c, t, p, BOXES) + time * speed_of_paths(c, p, lane):
             time, count = look_at_pair(c, t, lane, k, time, count)
     c.tree_time[t] = time
     return count
@@ -273,7 +273,7 @@ def may_close(c, k):
     t = c.node_tree[c.shape_node[c.keys[k] & MASK]]
     time = -1.0
     if c.key_reach[k] != AT_ONCE:
-        margin = margin_of(c, t, c.close_pair[c.key_at[k]])
+        margin = margin_of(c, t, c.close_pair[c.key_at[k]], BARE)
         gap = c.close_gap[c.key_at[k]]
         time = (c.horizon + FURTHER) * c.dt * ((gap - margin) / (c.key_reach[k] - margin))
     c.tree_time[t] = min(time, c.tree_time[t])
@@ -346,8 +346,7 @@ def list_touching(c, t, count):
         p = c.close_pair[k]
         key = key_of(c, t, p)
         # Of a gap above that, which is not rounding above the reach, no candidate is within reach.
-        near = c.inner_margin[p + 2 * c.inner_count]
-        near += c.horizon * c.dt * closing_speed(c, (key >> BITS) & MASK, key & MASK)
+        near = margin_with(c, p, WHOLE) + c.horizon * c.dt * closing_speed(c, (key >> BITS) & MASK, key & MASK)
         if not measured(c, t, p, c.close_gap[k], near) >= near:
             count = add_key(c, count, key, k, 0.0)
     return count

@@ -57,18 +57,17 @@ def keep_ways(c, closing):
     n = 0
     for k in range(closing):
         p = number_of(c, c.node_tree[c.shape_node[c.keys[k] & MASK]], c.close_pair[c.key_at[k]])
-        is_found = n < c.patches and c.found_key[c.found_first[n]] == c.keys[k]
-        least = c.found_first[n] if is_found else 0
-        if is_found:
+        for e in range(3):
+            c.inner_way[p, e] = 0.0
+        if n < c.patches and c.found_key[c.found_first[n]] == c.keys[k]:
+            least = c.found_first[n]
             for m in range(c.found_first[n], c.found_first[n] + c.found_count[n]):
                 least = m if c.found_gap[m] < c.found_gap[least] else least
+            local = c.shape_local[(c.keys[k] >> BITS) & MASK]
+            for e in range(3):
+                for i in range(3):
+                    c.inner_way[p, e] += local[3 * i + e] * c.found_normal[least, i]
             n += 1
-        local = c.shape_local[(c.keys[k] >> BITS) & MASK]
-        for e in range(3):
-            way = 0.0
-            for i in range(3):
-                way += local[3 * i + e] * c.found_normal[least, i]
-            c.inner_way[p, e] = way if is_found else 0.0
 
 
 @kernel(c=Crowd, closing=INT)
