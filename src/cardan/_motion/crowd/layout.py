@@ -118,16 +118,16 @@ class Layout:
             if kind.is_loose or kind.is_long:
                 continue
             shapes = [np.flatnonzero((tree_of == (k, i)).all(axis=1)).tolist() for i in range(len(kind.trees))]
-            met, fixed = (
-                [self._met((k, i), own, tree_of, itself) for i, own in enumerate(shapes)] for itself in (True, False)
-            )
+            met = [self._met((k, i), own, tree_of) for i, own in enumerate(shapes)]
+            fixed = len(self._met((k, 0), shapes[0], tree_of, itself=False))
             is_driven = kind.kinematic or any(self.scene.shapes[i].surface_velocity for i in shapes[0])
             hinges = () if is_driven or self.scene.closing else hinges_of(kind.model)
-            few = FEW_MET if hinges and len(fixed[0]) <= MOST_FIXED else MOST_MET
-            kind.touches_itself = len(met[0]) <= MOST_MET and len(met[0]) - len(fixed[0]) <= few
+            few = FEW_MET if hinges and fixed <= MOST_FIXED else MOST_MET
+            kind.touches_itself = len(met[0]) <= MOST_MET and len(met[0]) - fixed <= few
             if len(kind.trees) < SEVERAL if kind.touches_itself else self.scene.closing:
                 continue  # whether a step stands that took no notice of itself is asked of the convex law
-            met = met if kind.touches_itself else fixed
+            if not kind.touches_itself:
+                met = [self._met((k, i), own, tree_of, itself=False) for i, own in enumerate(shapes)]
             if kind.touches_itself or len(met[0]) <= MOST_FIXED:
                 balls = [self._balls(kind, own) for own in shapes]
                 kind.pairs, kind.balls = met[0], balls[0]
