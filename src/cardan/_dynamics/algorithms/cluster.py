@@ -174,8 +174,12 @@ class ClosedSet(Manifold):
     @computed
     def free(self) -> tuple[int, ...]:
         """The independent ones of the tree's velocities."""
-        dependent = {j for _, columns, _ in self.blocks for j in columns}
-        return tuple(j for j in range(self.part.nv) if j not in dependent)
+        return tuple(j for j in range(self.part.nv) if j not in self.dependent)
+
+    @computed
+    def dependent(self) -> tuple[int, ...]:
+        """The others."""
+        return tuple(sorted(j for _, columns, _ in self.blocks for j in columns))
 
     @computed
     def nq(self) -> int:
@@ -471,8 +475,9 @@ class ClusterMember(Follower):
         return self if primary.manifold == self.closed else None
 
 
-def bends(model: Model, q0: Scalars, u: Scalars, q1: Scalars) -> Iterator[Scalar]:
-    """Yield by how much a step u of each cluster bends (`ClosedSet.bend`)."""
+def bends(model: Model, q0: Scalars, q1: Scalars, u: Scalars | None = None) -> Iterator[Scalar]:
+    """Yield by how much a step of each cluster bends (`ClosedSet.bend`); u, if it is known, leads from q0 to q1."""
     for node in model.nodes:
         if isinstance(node.joint, ClusterMember) and not node.joint.by:
-            yield node.joint.closed.bend(node.configuration(q0), node.velocity(u), node.configuration(q1))
+            closed, start, end = node.joint.closed, node.configuration(q0), node.configuration(q1)
+            yield closed.bend(start, closed.difference(start, end) if u is None else node.velocity(u), end)

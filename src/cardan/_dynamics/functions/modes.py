@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan._algebra.arrays import symbolic
+from cardan._algebra.by_identity import known_of_each
 from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import AssemblyError, MechanismError, ParameterError
 from cardan._algebra.manifolds import Euclidean
@@ -115,7 +116,7 @@ def assembly_modes(model: Model, q: Any, joint: str | None = None, *, starts: in
         if set(range(part.nv)[part.v_slice(name)]) & set(closed.free):
             Q[:, part.q_slice(name)] = x[part.q_slice(name)]
     Q[0] = x
-    dependent = [j for j in range(part.nv) if j not in closed.free]
+    dependent = list(closed.dependent)
     Q, r = closed_near(part, Q, dependent, 0.0, SEARCH)
     gaps = np.abs(r / units_of_loops(part)).max(axis=-1)
     found = _in_turn(part, Q[(gaps <= CLOSED) & _is_regular(part, Q, dependent)], x)
@@ -224,7 +225,7 @@ def _cluster(where: str, model: Model, joint: str | None) -> tuple[Connection, C
     return found[(member.by or (joint,))[0]]
 
 
-@functools.lru_cache(maxsize=64)
+@known_of_each
 def _turning(part: Model) -> list[int]:
     """Return the coordinates of which a whole turn leaves all bodies where they are."""
     numbers = [c.name for c in part.connections if isinstance(c.joint.manifold, Euclidean)]
@@ -309,8 +310,7 @@ class Curve:
     def __init__(self, where: str, closed: ClosedSet, x: np.ndarray, w: np.ndarray) -> None:
         self.closed, self.part, self.x = closed, closed.part, x
         self.sizes, self.units = np.array(lengths(self.part)), units_of_loops(self.part)
-        self.free = list(closed.free)
-        self.dependent = [j for j in range(self.part.nv) if j not in closed.free]
+        self.free, self.dependent = list(closed.free), list(closed.dependent)
         own = w / self.sizes[self.free]
         self.speed = float(np.linalg.norm(own))
         self.w = own / self.speed

@@ -375,7 +375,6 @@ class TreeRows:
         """Return what a step from q, v leaves; q and v themselves if what comes of it is no number."""
         q_after, v_after, a = joints.at_end(*after)
         sound = is_sound(q_after, v_after, a)
-        model, step = joints.model, joints.model.manifold.difference(list(q), q_after)
-        residual = reduce(maximum, (e * (1.0 / self.dt) for e in bends(model, list(q), step, q_after)), residual)
+        residual = reduce(maximum, (e * (1.0 / self.dt) for e in bends(joints.model, list(q), q_after)), residual)
         found = {"q_after": kept(sound, q_after, q), "v_after": kept(sound, v_after, v), "a": a}
         return found | {"sound": [where(sound, 1.0, 0.0)], "residual": [residual]}

@@ -207,10 +207,9 @@ def step_state(given: StepInputs) -> dict[str, Any]:
         moved = moved_by(start, a, dt)
         step = [dt * rate for rate in stepping.added(joints.v, dt, (1.0, a))]  # as it was moved by
     else:
-        moved, residual = explicit_step(given), 0.0
-        step = joints.model.manifold.difference(given.q, moved.q)
+        moved, residual, step = explicit_step(given), 0.0, None
         a = [(after - before) * (1.0 / dt) for after, before in zip(moved.v, joints.v, strict=True)]
-    bent = bends(joints.model, given.q, step, moved.q)
+    bent = bends(joints.model, given.q, moved.q, step)
     residual = reduce(maximum, (all_held(e) * (1.0 / dt) for e in bent), residual)
     return state_after(given, joints.at_end(*moved, a), residual)
 
