@@ -12,10 +12,11 @@ the place where the dynamics of A's body wants a force, and where most of the nu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
-from cardan._algebra.scalar import absolute, sqrt, where
+from cardan._algebra.scalar import absolute, minimum, sqrt, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._dynamics.algorithms.proximal import is_double
 
@@ -63,6 +64,11 @@ def far_in(unit: float) -> float:
 def existing(condition: Any, candidate: Candidate) -> Candidate:
     """Return the candidate, `FAR` away where the condition does not hold."""
     return candidate._replace(gap=where(condition, candidate.gap, FAR))
+
+
+def any_exists(candidates: Iterable[Candidate]) -> Any:
+    """Return whether some candidate is not `FAR` away."""
+    return reduce(minimum, (c.gap for c in candidates)) < 0.5 * FAR
 
 
 def axis_of(X: SE3) -> Vector3:

@@ -25,13 +25,12 @@ same for every size of the field.
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.repeat import when
-from cardan._algebra.scalar import absolute, logical_and, minimum
+from cardan._algebra.scalar import absolute, logical_and
 from cardan._algebra.spatial import SE3, Scalar, Vector3
-from cardan._motion.collision.candidate import FAR, Candidate, existing
+from cardan._motion.collision.candidate import FAR, Candidate, any_exists, existing
 from cardan._motion.collision.on_plane import candidates_above
 from cardan._motion.collision.support_points import middle_of
 from cardan._motion.collision.terrain import cell_at, slopes, terrain_of
@@ -55,8 +54,7 @@ def on_height_field(a: Geometry, X_a: SE3, b: HeightField, X_b: SE3) -> list[Can
     if not isinstance(a, Hull):
         return [_moved(b, X_ba, c) for c in (lowest, *others)]
     # A hull mostly has no others: then their places are not looked for in the table.
-    exist = reduce(minimum, (c.gap for c in others)) < 0.5 * FAR
-    return [_moved(b, X_ba, lowest), *when(exist, lambda: [_moved(b, X_ba, c) for c in others], others)]
+    return [_moved(b, X_ba, lowest), *when(any_exists(others), lambda: [_moved(b, X_ba, c) for c in others], others)]
 
 
 def _starts(a: Geometry) -> list[Vector3]:

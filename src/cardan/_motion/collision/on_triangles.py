@@ -44,6 +44,7 @@ from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
 from cardan._motion.collision.candidate import (
     FAR,
     Candidate,
+    any_exists,
     chosen,
     existing,
     in_precision,
@@ -409,8 +410,7 @@ def _with_each(kept: Any, found: Sequence[Candidate], size: Scalar) -> Any:
     if len(found) == 1:
         return further(kept, *found)[0]
     # Mostly none of them counts.
-    exists = reduce(minimum, (c.gap for c in found)) < 0.5 * FAR
-    return when(exists, lambda: repeat(len(found), further, kept, *found)[0], kept)
+    return when(any_exists(found), lambda: repeat(len(found), further, kept, *found)[0], kept)
 
 
 def _best(kept: Sequence[Candidate], new: Candidate, size: Scalar) -> list[Candidate]:
