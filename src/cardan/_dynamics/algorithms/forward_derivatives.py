@@ -168,7 +168,9 @@ def derivatives_and_accelerations(
     if model.has_mimics:  # two joints with one velocity: there is no recursion
         return by_inverse_dynamics(model, q, v, tau, external_forces)
     if has_loops(model, q):
-        return in_loops(model, q, v, tau, external_forces)
+        own = forward_dynamics.kernel(model, q, v, tau, external_forces)
+        by = inverse_dynamics_derivatives.kernel(model, q, v, own, external_forces)
+        return (*responses(model, q, [by.dq, by.dv, None]), own)  # (0)
     joints, bodies = outwards_in_one_frame(model, q, v, [0.0] * model.nv, external_forces)
     tree = articulated(model, q, joints, bodies)
     a = tree.limbs.accelerations([body.f for body in bodies], tau)
@@ -207,15 +209,6 @@ def _response(
     for k, own in zip(J.v, undone.scalars(), strict=False):
         a[k] = a[k] - own
     return a
-
-
-def in_loops(
-    model: Model, q: Vector, v: Vector, tau: Vector, external_forces: ArrayLike | None = None
-) -> tuple[Any, ...]:
-    """Return the derivatives of `forward_dynamics` and the accelerations, by (0), in loops over many joints."""
-    a = forward_dynamics.kernel(model, q, v, tau, external_forces)
-    by = inverse_dynamics_derivatives.kernel(model, q, v, a, external_forces)
-    return (*responses(model, q, [by.dq, by.dv, None]), a)
 
 
 def by_inverse_dynamics(

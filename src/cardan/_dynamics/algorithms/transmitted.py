@@ -61,8 +61,8 @@ def joint_wrenches(
     f = nodes.less(f, external(model, external_forces))  # (5.9)
     f = nodes.inwards(f, lambda node, whole: (whole, lambda: relative.inwards(node, whole)))  # (5.10)
     fixed = _through_fixed_joints(model, relative, motions, f, external_forces)
-    place, joint_of = {name: k for k, name in enumerate(model.joint_names)}, {c.name: c for c in model.connections}
-    frames = {name: model.attachments[c.child].pose @ c.child_pose for name, c in joint_of.items()}
+    place = {name: k for k, name in enumerate(model.joint_names)}
+    frames = {c.name: model.attachments[c.child].pose @ c.child_pose for c in model.connections}
     rows = nodes.rows_of([list(entries_of(frames[node.name])) for node in model.nodes])
 
     def through(node: Node) -> tuple[Force]:
