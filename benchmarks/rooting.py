@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 import cardan
+from cardan._reach.cli.bench import shortest
 
-BATCH = 4096
-
-
-def shortest(run: Callable[[], Any], seconds: float = 0.3) -> float:
-    """Return the seconds of a call, the shortest of several."""
-    run()
-    times, started = [], time.perf_counter()
-    while len(times) < 5 or time.perf_counter() - started < seconds:
-        before = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - before)
-    return min(times)
+BATCH, SECONDS = 4096, 0.3
 
 
 def main() -> None:
@@ -32,7 +18,7 @@ def main() -> None:
         m = getattr(cardan.robots, name)()
         first, last = first or m.bodies[0].name, last or m.bodies[-1].name
         source = m.model(root=first, base="floating")
-        making = shortest(lambda m=m, last=last: m.model(root=last, base="floating"))
+        making = shortest(lambda m=m, last=last: m.model(root=last, base="floating"), SECONDS)
         to = cardan.converter(source, m.model(root=last, base="floating"))
         rng = np.random.default_rng(0)
         q, (v, a, tau) = source.random_configuration((BATCH,), seed=0), rng.normal(size=(3, BATCH, source.nv))
@@ -43,7 +29,7 @@ def main() -> None:
             lambda to=to, q=q, tau=tau: to.effort(q, tau),
             lambda s=source, q=q, v=v, a=a: cardan.inverse_dynamics(s, q, v, a),
         )
-        cells = " | ".join(f"{1e9 * shortest(call) / BATCH:.0f} ns" for call in calls)
+        cells = " | ".join(f"{1e9 * shortest(call, SECONDS) / BATCH:.0f} ns" for call in calls)
         print(f"| {name}, {first} to {last} | {1e3 * making:.1f} ms | {cells} |", flush=True)
 
 

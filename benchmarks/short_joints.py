@@ -6,12 +6,12 @@ thread, for a chain of three ellipsoid joints: as it ships, by its transform alo
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 
 import cardan
+from cardan._reach.cli.bench import shortest
 from cardan._reach.verification.dynamics import program
 from cardan.joints import CATALOGUE, Ellipsoid, Joint, Reversed
 
@@ -50,13 +50,7 @@ def nanoseconds(function: cardan.Function, model: cardan.Model) -> float:
     rng = np.random.default_rng(0)
     q, (v, a) = model.random_configuration((BATCH,), seed=0), rng.normal(size=(2, BATCH, model.nv))
     fast = function.on(threads=1).bind(model)
-    fast(q, v, a)
-    times, started = [], time.perf_counter()
-    while len(times) < 5 or time.perf_counter() - started < 0.3:
-        before = time.perf_counter()
-        fast(q, v, a)
-        times.append(time.perf_counter() - before)
-    return 1e9 * min(times) / BATCH
+    return 1e9 * shortest(lambda: fast(q, v, a), 0.3) / BATCH
 
 
 def main() -> None:
