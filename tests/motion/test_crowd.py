@@ -17,7 +17,18 @@ from cardan._motion.crowd.tables import BITS, MASK
 from cardan._motion.simulation import pairs
 from cardan.description import Box, Capsule, Hull, Plane, Shape, Sphere
 from cardan.errors import UnsupportedError
-from cardan.joints import Fixed, FreeFlyer, Mimic, Revolute, Universal
+from cardan.joints import (
+    Cylindrical,
+    Fixed,
+    FreeFlyer,
+    Helical,
+    Mimic,
+    Prismatic,
+    Reversed,
+    Revolute,
+    Translation,
+    Universal,
+)
 from cardan.solvers import XPBD, Featherstone, Variational
 from representatives import represented
 from robots_data import urdf_files
@@ -702,20 +713,63 @@ def test_what_a_humanoid_of_hulls_knows_of_steps_before_loses_no_contact(one_thr
     assert pushed >= 2
 
 
-def levers(c):
-    """Return of each pair of a robot how far a hinge moves its shapes, at most, by the hinges of the robot."""
+def levers(c, q):
+    """Return of each pair of a robot how far each hinge moves its shapes, at most, with slides at q."""
     found = np.zeros((c.inner_count, c.tree_hinges[0]))
     for p, ends in enumerate(c.inner_ends):
         for shape, end in zip(((c.inner[p] >> BITS) & MASK, c.inner[p] & MASK), ends, strict=True):
+            travel = 0.0
             for i in range(c.path_first[shape], end):
-                found[p, c.path_v[i]] += c.path_lever[i]
+                k = c.path_v[i]
+                found[p, k] += c.path_lever[i] + c.path_turn[i] * travel
+                travel += c.path_slide[i] * abs(q[k])
     return found
+
+
+def gaps_of_pairs(world, c, q):
+    """Return the gap of each pair of a robot at each of some configurations."""
+    shapes = np.sort(np.stack([(c.inner >> BITS) & MASK, c.inner & MASK], axis=1))
+    return np.asarray(cardan.clearance(world, q.astype(float)).distance)[:, world.pairs.rules.numbers(shapes)]
+
+
+def check_bounds(world, state, steps):
+    """Check that no bound is above its gap, and what is not looked at is apart; return how often it was so, and not."""
+    solver, known, close = Featherstone(world, DT, tables=True), 0, 0
+    for _ in range(steps):
+        after = solver.step(state)
+        (engine,) = chain(*solver._by_tables._idle.values())
+        c = engine.c
+        before, then = (gaps_of_pairs(world, c, s.q) for s in (state, after))
+        margin, _, with_skin = c.inner_margin.reshape(3, -1)
+        is_apart = (c.tree_apart == 1) & (after.residual == 0.0)
+        assert (np.minimum(before, then)[is_apart] > margin).all()
+        for t in np.flatnonzero(c.tree_apart == 0):
+            first = t * c.inner_count
+            own = slice(first, first + c.tree_close[t])
+            is_close = np.isin(np.arange(c.inner_count), c.close_pair[own])
+            gaps = np.maximum(before[t, is_close], 0.0)  # how deep two hulls are may be along another way out
+            assert (c.close_gap[own] <= gaps + 1e-6 * c.inner_extent[is_close]).all()
+            q, v = (first + np.arange(c.tree_hinges[t]) for first in (c.hinge_q[t], c.hinge_v[t]))
+            left = c.far_room[v] - np.abs(c.looked_q - c.far_q)[q]
+            assert (before[t] >= with_skin + levers(c, c.looked_q[q]) @ left)[~is_close].all()
+            close += c.tree_close[t]
+        known += is_apart.sum()
+        state = after
+    return known, close
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(
-    "name", ["g1_29dof_rev_1_0.urdf", "talos_full_v2.urdf", "anymal.urdf", "allegro_right_hand.urdf"]
+    "name",
+    [
+        "g1_29dof_rev_1_0.urdf",
+        "talos_full_v2.urdf",
+        "anymal.urdf",
+        "allegro_right_hand.urdf",
+        "tiago.urdf",
+        "panda.urdf",
+    ],
 )
 def test_bounds_of_gaps_are_below_the_gaps_of_all_pairs(one_thread, name, dtype):
     """Gaps are those of `clearance`. No pair is as near as its margin before or after a step without a look."""
@@ -726,38 +780,128 @@ def test_bounds_of_gaps_are_below_the_gaps_of_all_pairs(one_thread, name, dtype)
         warnings.simplefilter("ignore")  # of coarse hulls
         base = None if name.startswith("allegro") else "floating"
         world = cardan.load_mechanism(file).world(base, self_collision=True)
-    solver, rng = Featherstone(world, 2e-3, tables=True), np.random.default_rng(0)
-    state = world.state(16, dtype=dtype)
+    rng, state = np.random.default_rng(0), world.state(16, dtype=dtype)
     state.v = np.logspace(-1.0, 0.5, 16)[:, None] * rng.normal(size=(16, world.model.nv))
-    known = close = 0
-    levers_of = None
-    for _ in range(40):
-        after = solver.step(state)
-        (engine,) = chain(*solver._by_tables._idle.values())
-        c = engine.c
-        shapes = np.sort(np.stack([(c.inner >> BITS) & MASK, c.inner & MASK], axis=1))
-        before, then = (
-            np.asarray(cardan.clearance(world, s.q.astype(float)).distance)[:, world.pairs.rules.numbers(shapes)]
-            for s in (state, after)
-        )
-        margin, _, with_skin = c.inner_margin.reshape(3, -1)
-        levers_of = levers(c) if levers_of is None else levers_of
-        is_apart = (c.tree_apart == 1) & (after.residual == 0.0)
-        assert (np.minimum(before, then)[is_apart] > margin).all()
-        for t in np.flatnonzero(c.tree_apart == 0):
-            first = t * c.inner_count
-            own = slice(first, first + c.tree_close[t])
-            is_close = np.isin(np.arange(c.inner_count), c.close_pair[own])
-            gaps = np.maximum(before[t, is_close], 0.0)  # how deep two hulls are may be along another way out
-            assert (c.close_gap[own] <= gaps + 1e-6 * c.inner_extent[is_close]).all()
-            hinges = np.arange(c.tree_hinges[t])
-            left = c.far_room[c.hinge_v[t] + hinges] - np.abs(c.looked_q - c.far_q)[c.hinge_q[t] + hinges]
-            assert (before[t] >= with_skin + levers_of @ left)[~is_close].all()
-            close += c.tree_close[t]
-        known += is_apart.sum()
-        state = after
+    known, close = check_bounds(world, state, 40)
     assert known > 60
     assert close > 60
+
+
+def machine(seed, size):
+    """A tree of eight links of about a size, on a base that floats, by joints of all kinds that have bounds."""
+    rng, m = np.random.default_rng(seed), cardan.Mechanism("machine")
+    kinds = [
+        Revolute,
+        Prismatic,
+        Prismatic,
+        lambda axis: Helical(axis, 0.3 * size),
+        Cylindrical,
+        lambda _: Translation(),
+    ]
+    kinds += [lambda _: Universal((0, 1, 0), (1, 0, 0)), lambda axis: Reversed(Helical(axis, 0.2 * size))]
+    shapes = [Sphere(0.2 * size), Box(0.3 * size * np.ones(3)), Capsule(0.1 * size, 0.3 * size)]
+    shapes.append(Hull(0.2 * size * rng.normal(size=(9, 3))))
+    m.add_body("b0", Sphere(0.3 * size).inertia_of_mass(1.0))
+    m.add_joint("root", FreeFlyer(), "world", "b0")
+    for k in range(8):
+        pose, at = (SE3.from_rpy(rng.normal(size=3), 0.4 * size * rng.normal(size=3)) for _ in range(2))
+        if k:
+            m.add_body(f"b{k}", Sphere(0.3 * size).inertia_of_mass(1.0))
+            joint = kinds[rng.integers(len(kinds))](rng.normal(size=3)) if k > 1 else Prismatic(rng.normal(size=3))
+            joint = joint if k < 7 else Mimic(Revolute(rng.normal(size=3)), "j1", -0.5 / size, 0.3)
+            m.add_joint(f"j{k}", joint, f"b{rng.integers(max(0, k - 2), k)}", f"b{k}", pose, at)
+        m.add_shape(
+            Shape(
+                f"b{k}", "collision", shapes[k % 4], SE3.from_rpy(rng.normal(size=3), 0.2 * size * rng.normal(size=3))
+            )
+        )
+    return m
+
+
+def configurations(world, c, size, n, rng, far=0.3):
+    """Return random configurations, and by how much coordinates and velocities differ."""
+    unit = np.concatenate([[size] * 3, [1.0] * 3, c.hinge_unit[c.hinge_v[0] + np.arange(c.tree_hinges[0])]])
+    q = np.tile(world.model.neutral(), (n, 1))
+    q[:, 7:] += far * unit[6:] * rng.normal(size=(n, len(unit) - 6))
+    return q, unit
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+def test_slides_and_screws_move_shapes_by_no_more_than_their_paths_say(size):
+    """From any configuration to any other, as gaps say: slides lengthen the levers of hinges before them."""
+    most, rng = 0.0, np.random.default_rng(0)
+    for seed in range(3):
+        world = machine(seed, size).world(self_collision=True)
+        solver = Featherstone(world, DT, tables=True)
+        solver.step(world.state())
+        (engine,) = chain(*solver._by_tables._idle.values())
+        c = engine.c
+        assert c.tree_hinges[0] == world.model.nv - 6
+        q, unit = configurations(world, c, size, 40, rng, far=10.0)
+        other = q.copy()
+        other[:, 7:] += np.logspace(-3.0, 0.5, 40)[:, None] * (unit[6:] * rng.normal(size=(40, len(unit) - 6)))
+        gaps, others = gaps_of_pairs(world, c, q), gaps_of_pairs(world, c, other)
+        for k in range(40):
+            change = np.abs(other[k] - q[k])[7:]
+            are_apart = np.minimum(gaps[k], others[k]) > 0.0  # how deep is no distance
+            bound = levers(c, q[k, 7:]) @ change
+            moved = np.abs(others[k] - gaps[k])
+            assert (moved <= bound + 1e-9 * size)[are_apart].all()
+            most = max(most, (moved / bound)[are_apart].max())
+    assert most > 0.6
+
+
+@pytest.mark.slow
+def test_what_a_slide_holds_far_out_is_moved_far_by_a_hinge(monkeypatch):
+    """The hinge's lever is that of the slide as it is: 10 m here, where the boom is a point in its own frame."""
+    monkeypatch.setattr(layout, "FEW_MET", 0)
+    m = cardan.Mechanism("crane")
+    for body in ("base", "turn", "boom"):
+        m.add_body(body, Sphere(0.1).inertia_of_mass(100.0 if body == "base" else 1.0))
+    m.add_joint("root", FreeFlyer(), "world", "base")
+    m.add_joint("turn", Revolute((0, 0, 1)), "base", "turn")
+    m.add_joint("slide", Prismatic((1, 0, 0)), "turn", "boom", damping=(1e4,))
+    m.add_shape(Shape("base", "collision", Sphere(0.1), SE3(translation=(10.0, 1.0, 0.0))))
+    m.add_shape(Shape("boom", "collision", Sphere(0.1)))
+    world = m.world(self_collision=True)
+    tables, program, state = (*(Featherstone(world, DT, tables=own) for own in (True, False)), world.state())
+    state.q[:, -1], state.v[:, -2] = 10.0, 0.5
+    known = 0
+    for _ in range(120):
+        after, expected = tables.step(state), program.step(state)
+        np.testing.assert_allclose(after.v, expected.v, atol=1e-6)
+        known += sum(int(engine.c.tree_apart.sum()) for engine in chain(*tables._by_tables._idle.values()))
+        state = expected
+    assert state.v[0, -2] < 0.1
+    assert known > 40
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+def test_bounds_of_machines_with_slides_are_below_the_gaps_of_all_pairs(one_thread, size, dtype):
+    """And their steps hang on nothing before."""
+    rng, known, close, touching = np.random.default_rng(0), 0, 0, 0
+    for seed in range(3):
+        world = machine(seed, size).world(self_collision=True)
+        state, solver, forgetful = (
+            world.state(16, dtype=dtype),
+            *(Featherstone(world, DT, tables=True) for _ in range(2)),
+        )
+        solver.step(state)
+        (engine,) = chain(*solver._by_tables._idle.values())
+        q, unit = configurations(world, engine.c, size, 16, rng)
+        state.q, state.v = q, np.logspace(-1.5, 1.0, 16)[:, None] * unit * rng.normal(size=(16, len(unit)))
+        found = check_bounds(world, state, 20)
+        known, close = known + found[0], close + found[1]
+        for _ in range(20):
+            after = solver.step(state)
+            np.testing.assert_array_equal(after.v, forgetful.step(state).v)
+            forget(forgetful)
+            touching += robots_that_touch_themselves(solver)
+            state = after
+    assert min(known, close, touching) > 60
 
 
 @pytest.mark.slow

@@ -67,11 +67,12 @@ def put_hinges(c, t, lane):
     fastest = STILL
     for i in range(c.tree_hinges[t]):
         c.hinge_speed[v + i] = max(abs(c.v_rows[v + i]), abs(c.v_after[v + i]))
-        fastest = max(fastest, SLOW * c.hinge_speed[v + i])
+        fastest = max(fastest, SLOW * c.hinge_speed[v + i] / c.hinge_unit[v + i])
     for i in range(c.tree_hinges[t]):
         q = c.hinge_q[t] + i
-        c.hinge_speed[v + i] = max(fastest, c.hinge_speed[v + i])
+        c.hinge_speed[v + i] = max(fastest * c.hinge_unit[v + i], c.hinge_speed[v + i])
         c.lane_speed[i, lane] = c.hinge_speed[v + i]
+        c.lane_travel[i, lane] = abs(c.q_rows[q]) + min(c.hinge_most[v + i], BEYOND)
         c.lane_moved[i, lane] = abs(c.q_rows[q] - c.looked_q[q])
         c.looked_q[q] = c.q_rows[q]
         c.hinge_room[v + i] = -1.0  # until the look is over
@@ -87,11 +88,14 @@ def sum_paths(c, k, rows):
         i = c.path_first[c.ball_shape[n]]
         moved = c.lane_moved[0] * 0.0
         speed = moved
+        travel = moved
         while c.path_node[i] > 0:
             c.path_moved[i] = moved
             c.path_speed[i] = speed
-            moved += c.lane_moved[c.path_v[i]] * c.path_lever[i]
-            speed += c.lane_speed[c.path_v[i]] * c.path_lever[i]
+            lever = travel * c.path_turn[i] + c.path_lever[i]
+            moved += c.lane_moved[c.path_v[i]] * lever
+            speed += c.lane_speed[c.path_v[i]] * lever
+            travel += c.lane_travel[c.path_v[i]] * c.path_slide[i]
             i += 1
         c.path_moved[i] = moved
         c.path_speed[i] = speed
@@ -143,7 +147,7 @@ def put_shapes(c, k, rows):
                 c.lane_shape[n, 9 + e, lane] = c.looked_ball[first + n, e]
         total = 0.0
         for v in range(c.hinge_v[t], c.hinge_v[t] + c.tree_hinges[t]):
-            total += c.hinge_speed[v]
+            total += c.hinge_speed[v] / c.hinge_unit[v]
         time = FAR * float(c.tree_hinges[t]) / total
         c.lane_time[0, lane] = max(time, (c.horizon + AT_LEAST) * c.dt)
 
@@ -203,7 +207,8 @@ def list_close(c, k, rows):
         c.tree_close[t] = 0
         for i in range(c.tree_hinges[t]):
             c.far_q[c.hinge_q[t] + i] = c.q_rows[c.hinge_q[t] + i]
-            c.far_room[c.hinge_v[t] + i] = c.lane_time[0, lane] * c.hinge_speed[c.hinge_v[t] + i]
+            v = c.hinge_v[t] + i
+            c.far_room[v] = min(c.lane_time[0, lane] * c.hinge_speed[v], c.hinge_most[v])
     first = c.tree_inner[c.kind_tree[k] + c.run_rows[0]]
     for p in range(first, first + c.tree_pairs[c.kind_tree[k] + c.run_rows[0]]):
         if not is_far(c, p):

@@ -2,9 +2,17 @@
 
 Such a robot takes its step alone first. If no two of its shapes could touch in that step, that was its step: a contact
 has no impulse where it is apart at the end (`contact/cone.py`). The gap d of two shapes changes only with the hinges j
-between their nodes, and no point of theirs is further from an axis than L_j:
+between their nodes. A *hinge* is a coordinate that moves its frame as fast everywhere: its origin by s_j, and about it
+by t_j, for each unit (`kinds.bounds_of`). It may be that of a slide or a screw. A point that is l from the origin is
+moved by s_j + t_j l at most, and slides k further out carry it away:
 
-    |change of d| <= sum L_j |change of q_j|
+    |change of d| <= sum L_j |change of q_j|,    L_j = s_j + t_j (l_j + sum s_k |q_k|)
+
+The q_k are those of either end: let all coordinates change one after the other, the inner ones first. So what is
+further out stands still at its old place meanwhile. From the other end it stands at its new one.
+
+What a step does is bounded by L_j on the way, too. So a look counts each |q_k| as larger by `hinge_most`, and a slide
+never has more room than that.
 
 1. All pairs are read seldom, by balls and boxes. Those that could close before hinges have turned far are *close*
    (`close_pairs.py`). No other could, as long as no hinge has used the *room* that it has for that.
@@ -303,7 +311,7 @@ def look_at_robots(c):
     for t in range(c.trees):
         if c.tree_near[t] == 1 and c.lacking == 0:
             for v in range(c.hinge_v[t], c.hinge_v[t] + c.tree_hinges[t]):
-                c.hinge_room[v] = c.tree_time[t] * c.hinge_speed[v]
+                c.hinge_room[v] = min(c.tree_time[t] * c.hinge_speed[v], c.hinge_most[v])
     return closing
 
 
@@ -313,16 +321,20 @@ def look_at_robots(c):
 @kernel(c=Crowd, a=INT, b=INT, returns=REAL)
 def closing_speed(c, a, b):
     """Return how fast two shapes of a robot close by the hinges between their nodes, at most, since its look [m/s]."""
-    v = c.hinge_v[c.node_tree[c.shape_node[a]]]
+    t = c.node_tree[c.shape_node[a]]
     i = c.path_first[a]
     j = c.path_first[b]
+    travel_a = 0.0
+    travel_b = 0.0
     total = 0.0
     while c.path_node[i] != c.path_node[j]:  # parents have lower numbers
         if c.path_node[i] > c.path_node[j]:
-            total += c.path_lever[i] * c.hinge_speed[v + c.path_v[i]]
+            total += c.hinge_speed[c.hinge_v[t] + c.path_v[i]] * (c.path_lever[i] + c.path_turn[i] * travel_a)
+            travel_a += abs(c.q_rows[c.hinge_q[t] + c.path_v[i]]) * c.path_slide[i]
             i += 1
         else:
-            total += c.path_lever[j] * c.hinge_speed[v + c.path_v[j]]
+            total += c.hinge_speed[c.hinge_v[t] + c.path_v[j]] * (c.path_lever[j] + c.path_turn[j] * travel_b)
+            travel_b += abs(c.q_rows[c.hinge_q[t] + c.path_v[j]]) * c.path_slide[j]
             j += 1
     return total
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan._algebra.manifolds import Euclidean
-from cardan._algebra.spatial import SE3, Inertia
+from cardan._algebra.spatial import SE3, Inertia, Vector3
 from cardan._dynamics.algorithms.along import are_many
 from cardan._dynamics.algorithms.chains import LARGE, depth_of, trees_of
 from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
@@ -33,7 +33,7 @@ LONG = 32
 A rope of 32 links begins after 3 s in place of 10 s, and its step takes as long as that of one program (measured).
 Robots have up to 110 joints, and at most some 15 one after the other.
 """
-STILL = 1e-12  # of what moves nothing, or by 1
+STILL = 1e-12  # of speeds that are the same
 BASE = "base"
 """In pairs of a tree alone: the body that it hangs on, in its place."""
 
@@ -64,6 +64,15 @@ class Ball(NamedTuple):
     slack: float = 0.0
 
 
+class Hinge(NamedTuple):
+    """How far coordinates move the child frame of a joint, at most, for each unit that they change by."""
+
+    slides: tuple[float, ...]  # the frame's origin, by each coordinate [m]
+    turns: tuple[float, ...]  # the frame about its origin [rad]
+    offset: float  # from the origin of the parent frame to that, where all coordinates are 0 [m]
+    axis: Vector3 | None  # how one coordinate turns it, in its own axes; None of several, or if that changes
+
+
 @dataclass(eq=False)
 class Kind:
     """Trees that share programs."""
@@ -79,7 +88,7 @@ class Kind:
     alike: Sequence[bool] = ()  # of each tree, whether it has just these
     shapes: Sequence[Sequence[int]] = ()  # of each tree
     is_lonely: bool = False  # whether nothing else may touch these
-    hinges: Sequence[Node] = ()  # all joints but the root, if they turn in place and are looked at (`itself`)
+    hinges: Mapping[int, Hinge] = field(default_factory=dict)  # of all nodes but the root, if looked at (`itself`)
 
     @property
     def is_loose(self) -> bool:
@@ -188,29 +197,44 @@ def _placed(kind: Kind, whole: bool) -> Model:
     return placed if whole else simplified_tree(placed)  # as a robot alone has it
 
 
-def hinges_of(model: Model) -> Sequence[Node]:
-    """Return all nodes of a tree but its root, if they are hinges or several in one, and coordinates are in a row.
+def hinges_of(model: Model) -> Mapping[int, Hinge]:
+    """Return the bounds of all nodes of a tree but its root, if each has them and coordinates are in a row.
 
     Nodes may share coordinates, as fingers of a gripper do.
     """
-    _, *others = model.nodes
-    if not all(node.parent >= 0 and turns_in_place(node.joint) for node in others):
-        return ()
-    others.sort(key=lambda node: node.v)
-    own = sorted({both for node in others for both in zip(node.v, node.q, strict=True)})
+    found = dict[int, Hinge]()
+    for node in model.nodes[1:]:
+        bounds = bounds_of(node.joint) if node.parent >= 0 else None
+        if bounds is None:
+            return {}
+        found[node.index] = bounds
+    own = sorted({both for i in found for both in zip(model.nodes[i].v, model.nodes[i].q, strict=True)})
     in_a_row = [(own[0][0] + k, own[0][1] + k) for k in range(len(own))]
-    return others if own == in_a_row else ()
+    return found if own == in_a_row else {}
 
 
-def turns_in_place(joint: Joint) -> bool:
-    """Return whether a joint moves no origin, and each coordinate turns it about an axis (seen at random ones)."""
-    if type(joint.manifold) is not Euclidean or joint.primaries:
-        return False
-    samples = joint.random_configuration((4,), seed=1)
-    columns = [S for q in samples for S in joint.motion_subspace(q.tolist())]
-    moved = [*(S.linear for S in columns), *(joint.transform(q.tolist()).translation for q in samples)]
-    speeds = [float(S.angular.norm()) for S in columns]
-    return all(float(e.norm()) < STILL for e in moved) and all(abs(speed - 1.0) < STILL for speed in speeds)
+def bounds_of(joint: Joint) -> Hinge | None:
+    """Return how far coordinates move a joint's child frame, if the speeds are the same everywhere.
+
+    That is seen at random configurations: hinges and slides are so, screws, several of them where axes meet, copies.
+    """
+    if type(joint.manifold) is not Euclidean:
+        return None
+    samples = joint.random_configuration((4,), seed=1).tolist()
+    columns = [list(joint.motion_subspace(q)) for q in samples]
+    slides, turns = (
+        np.array([[float(getattr(S, part).norm()) for S in row] for row in columns]) for part in ("linear", "angular")
+    )
+    size = max(float(joint.transform(q).translation.norm()) for q in samples)
+    for speeds, scale in ((slides, size), (turns, 1.0)):
+        if not bool((np.ptp(speeds, axis=0) <= STILL * (speeds.max(initial=0.0) + scale)).all()):
+            return None
+    q = np.array(joint.neutral())
+    offset = float(joint.transform(q.tolist()).translation.norm()) + float(slides.max(axis=0) @ np.abs(q))
+    S, *others = (column for column, *_ in columns)
+    is_fixed = joint.nv == 1 and all(float((S.angular - other.angular).norm()) < STILL for other in others)
+    slide, turn = (tuple(own.max(axis=0).tolist()) for own in (slides, turns))
+    return Hinge(slide, turn, offset, S.angular if is_fixed else None)
 
 
 def is_loose(model: Model, tree: Tree, children: dict[str, Connection]) -> bool:

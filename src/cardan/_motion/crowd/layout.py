@@ -25,7 +25,6 @@ from cardan._motion.crowd.tables import BITS, MASK, Crowd
 from cardan._motion.maximal_steps.rigid_step import Closing
 from cardan._robot.geometry.shapes import Box, Geometry, HeightField, Hull, Plane, Shape, Sphere, TriangleMesh
 from cardan._robot.geometry.support import box_about
-from cardan._robot.joints import Joint
 from cardan._robot.model import WORLD, Material, Model
 from cardan._robot.records import ContactSurface
 
@@ -57,6 +56,16 @@ class Scene(NamedTuple):
     kinematic: Sequence[str]
     pair: Callable[[int, int], ContactPair]  # two of them, the first on what moves
     closing: Closing | None = None  # how joints close, where contacts are rigid
+
+
+class _Step(NamedTuple):
+    """What a coordinate of a node, on the way from a shape to the root, moves points of the shape by, at most."""
+
+    node: int
+    coordinate: int  # its number among the hinges of the tree
+    lever: float  # for each unit that it changes by [m], if all slides between are at 0
+    turn: float  # how far it turns what is beyond it [rad]
+    slide: float  # how far it moves its frame [m]
 
 
 class Layout:
@@ -121,7 +130,7 @@ class Layout:
             met = [self._met((k, i), own, tree_of) for i, own in enumerate(shapes)]
             fixed = len(self._met((k, 0), shapes[0], tree_of, itself=False))
             is_driven = kind.kinematic or any(self.scene.shapes[i].surface_velocity for i in shapes[0])
-            hinges = () if is_driven or self.scene.closing else hinges_of(kind.model)
+            hinges = {} if is_driven or self.scene.closing else hinges_of(kind.model)
             few = FEW_MET if hinges and fixed <= MOST_FIXED else MOST_MET
             kind.touches_itself = len(met[0]) <= MOST_MET and len(met[0]) - fixed <= few
             if len(kind.trees) < SEVERAL if kind.touches_itself else self.scene.closing:
@@ -137,7 +146,7 @@ class Layout:
                     tree_of[self.scene.rules.partners(i)] != (k, t) for t, own in enumerate(shapes) for i in own
                 )
                 kind.is_lonely = not any(others.any() for others in of_others)
-                kind.hinges = () if kind.touches_itself else hinges
+                kind.hinges = {} if kind.touches_itself else hinges
 
     def _balls(self, kind: Kind, shapes: Sequence[int]) -> tuple[Ball, ...]:
         """Return the balls about shapes, each with room to move in: that of the robot as a whole."""
@@ -201,12 +210,12 @@ class Layout:
             add("tree_mass", self.first_matrix[k] + rows * kind.matrix_blocks)
             add("tree_alike", np.resize(kind.alike or [False], len(rows)))
             add("tree_itself", np.full(len(rows), int(kind.touches_itself)))
-            first = (kind.hinges[0].q[0], kind.hinges[0].v[0]) if kind.hinges else (0, 0)
             add("tree_lonely", np.full(len(rows), int(kind.is_lonely)))
-            hinges = len({j for node in kind.hinges for j in node.v})
-            add("tree_hinges", np.resize(kind.alike or [False], len(rows)) * hinges)
-            add("hinge_q", self.first_q[k] + rows * kind.model.nq + first[0])
-            add("hinge_v", self.first_v[k] + rows * kind.model.nv + first[1])
+            hinges = [kind.model.nodes[n] for n in kind.hinges]
+            q, v = (sorted({j for node in hinges for j in getattr(node, key)}) or [0] for key in ("q", "v"))
+            add("tree_hinges", np.resize(kind.alike or [False], len(rows)) * len(v if hinges else ()))
+            add("hinge_q", self.first_q[k] + rows * kind.model.nq + q[0])
+            add("hinge_v", self.first_v[k] + rows * kind.model.nv + v[0])
             add("tree_base", np.resize([tree.base if kind.is_spread else -1 for tree in kind.trees], len(rows)))
             add("tree_loose", np.full(len(rows), int(kind.is_loose)))
             add("tree_q", self.first_q[k] + rows * kind.model.nq)
@@ -225,22 +234,27 @@ class Layout:
         c.world_tree = wholes(np.argsort(c.tree_world, kind="stable"))
         c.tree_rest = wholes(np.argsort(c.world_tree))
 
-    def _paths(self) -> tuple[list[int], list[tuple[int, int, float]]]:
-        """Return for each shape its nodes up to the root: number, which hinge it is, and the longest lever there."""
-        first, rows = [0], list[tuple[int, int, float]]()
+    def _paths(self) -> tuple[list[int], list[_Step]]:
+        """Return for each shape where its path begins, and what moves it on the way from its node to the root."""
+        first, rows = [0], list[_Step]()
         for shape in self.scene.shapes:
             k, _, n = self.owner.get(self.scene.model.attachments[shape.body].node, (-1, 0, -1))
             hinges, X = self.kinds[k].hinges, self._pose_in_node(shape)
             if k >= 0 and hinges:
                 middle, half = (np.array([*map(float, v)]) for v in box_about(shape.geometry))
                 corners = [X @ Vector3(*(middle + half * signs)) for signs in product((-1.0, 1.0), repeat=3)]
-                nodes, reach = self.kinds[k].model.nodes, max(float(corner.norm()) for corner in corners)
-                lever = _lever(nodes[n].joint, corners) if nodes[n] in hinges else reach
-                while nodes[n] in hinges:
-                    rows += [(n, j - hinges[0].v[0], lever) for j in nodes[n].v]
-                    lever = reach = reach + float(nodes[n].placement.translation.norm())
-                    n = nodes[n].parent
-                rows.append((n, 0, 0.0))  # the root, which all have
+                nodes = self.kinds[k].model.nodes
+                lowest = min(min(nodes[i].v) for i in hinges)
+                reach = max(float(corner.norm()) for corner in corners)
+                axis = hinges[n].axis if n in hinges else None
+                arm = None if axis is None else max(float(axis.cross(corner).norm()) for corner in corners)
+                while n in hinges:
+                    for j, slide, turn in zip(nodes[n].v, hinges[n].slides, hinges[n].turns, strict=True):
+                        lever = slide + (turn * reach if arm is None else arm)
+                        rows.append(_Step(n, j - lowest, lever, turn, slide))
+                    reach += hinges[n].offset + float(nodes[n].placement.translation.norm())
+                    arm, n = None, nodes[n].parent
+                rows.append(_Step(n, 0, 0.0, 0.0, 0.0))  # the root, which all have
             first.append(len(rows))
         return first, rows
 
@@ -329,14 +343,33 @@ class Layout:
 
     def _fill_paths(self, c: Crowd) -> None:
         """Fill how far the points of shapes move with the hinges below them; and how far slips of contacts reach."""
-        W, (first, paths) = self.worlds, self._paths()
-        node, hinge, lever = np.array(paths, dtype=float).reshape(-1, 3).T.copy()
+        W, (first, steps) = self.worlds, self._paths()
+        node, hinge, lever, turn, slide = np.array(steps, dtype=float).reshape(-1, 5).T.copy()
         c.path_node, c.path_v = wholes(node), wholes(hinge)
-        c.slip_lever = float(c.surfaces[:, 4:].sum(axis=1).max(initial=0.0))  # torsional and rolling friction
-        c.path_lever = lever + c.slip_lever
+        slip = float(c.surfaces[:, 4:].sum(axis=1).max(initial=0.0))  # how far torsional and rolling friction reach
+        c.path_lever, c.path_turn, c.path_slide = lever + slip * turn, turn, slide
         c.horizon = max(AHEAD, DRIFTING * float(np.hypot(1.0, c.surfaces[:, 0].max(initial=0.0))))
         c.path_first = wholes(np.tile(first[:-1], W))
-        c.allocate(paths=len(paths))
+        c.allocate(paths=len(steps))
+        self._fill_units(c)
+
+    def _fill_units(self, c: Crowd) -> None:
+        """Fill what of each hinge counts as a radian, and how far one that slides may move at once.
+
+        Both follow from the size of the robot, as the room of its shapes does.
+        """
+        c.hinge_unit, c.hinge_most = np.ones(c.numbers_v), np.full(c.numbers_v, np.inf)
+        for k, kind in enumerate(self.kinds):
+            size = max((ball.slack for ball in kind.balls), default=0.0) / SLACK or 1.0
+            slide, turn = np.zeros((2, kind.model.nv))
+            for n, own in kind.hinges.items():
+                for j, *speeds in zip(kind.model.nodes[n].v, own.slides, own.turns, strict=True):
+                    slide[j], turn[j] = np.maximum((slide[j], turn[j]), speeds)
+            speed = np.maximum(turn, slide / size)
+            unit = np.divide(1.0, speed, out=np.ones(len(speed)), where=speed > 0.0)
+            own = slice(self.first_v[k], self.first_v[k + 1])
+            c.hinge_unit[own] = np.tile(unit, self._rows(kind))
+            c.hinge_most[own] = np.tile(np.where(slide > 0.0, SLACK * unit, np.inf), self._rows(kind))
 
     def _fill_inner(self, c: Crowd) -> None:
         """Fill the pairs of robots whose hinges say how far they are apart: of each in the order of keys."""
@@ -448,12 +481,6 @@ class Layout:
         c.pair_sizes = wholes(np.array([pair.sizes for pair in found]).reshape(-1, 2))
         c.pair_fixed = wholes([pair.fixed for pair in found])
         return found
-
-
-def _lever(joint: Joint, corners: Iterable[Vector3]) -> float:
-    """Return how far corners are from the axis of a hinge at most, or from the origin of a joint of several."""
-    axis = joint.motion_subspace([0.0])[0].angular if joint.nv == 1 else None
-    return max(float((corner if axis is None else axis.cross(corner)).norm()) for corner in corners)
 
 
 def _surfaces(materials: Iterable[Material]) -> np.ndarray:

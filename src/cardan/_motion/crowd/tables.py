@@ -117,11 +117,14 @@ class Crowd(Record):
     looked_q = F64["q"]  # as `q_rows` was then
     hinge_room = F64["v"]  # how far each may move from there, in the order of `v_rows`
     hinge_speed = F64["v"]  # how fast it is before or after the step, at most
+    hinge_unit = F64[:]  # what of it counts as a radian; of a slide a length
+    hinge_most = F64[:]  # how far it may move at once, whatever it has room for
     path_first = I32[:]  # of a shape: where its hinges begin, from its node to the root
     path_node = I32[:]
     path_v = I32[:]  # its number among the hinges of the tree
-    path_lever = F64[:]
-    slip_lever = REAL  # how far torsional and rolling friction reach [m]
+    path_lever = F64[:]  # how far it moves points of the shape, if slides between both are at 0
+    path_turn = F64[:]  # how far it turns what is beyond it
+    path_slide = F64[:]  # how far it moves what is beyond it along
     # --- and its pairs: those of one world, and what is known of them in each ---
     inner = I64[:]  # keys
     inner_ends = I32[:, 2]  # where the paths of both shapes meet
@@ -144,6 +147,7 @@ class Crowd(Record):
     lane_shape = LANES["world_shapes", 12]  # turns of shapes and middles of the boxes about them
     lane_speed = LANES["v"]  # of hinges
     lane_moved = LANES["v"]  # how far they moved since the look before
+    lane_travel = LANES["v"]  # how far they are from 0, at most
     path_moved = LANES["paths"]  # how far those before it on a path have moved the shape, at most
     path_speed = LANES["paths"]  # and how fast they do
     lane_time = LANES["one"]  # how long far pairs are to be apart [s]
