@@ -72,7 +72,7 @@ SUPPORT: dict[type, Callable[[Any, np.ndarray], np.ndarray]] = {
     Hull: lambda g, d: (d @ np.array(g.vertices).T).max(axis=-1),
     Cone: _of_cone,
     Mesh: _of_mesh,
-    TriangleMesh: lambda g, d: _of_vertices(np.array(g.vertices), d),
+    TriangleMesh: lambda g, d: _of_vertices(g.surface()[0], d),
     HeightField: lambda g, d: _of_vertices(np.asarray(g.surface()[0], dtype=float), d),
 }
 
