@@ -10,10 +10,10 @@ from cardan import Inertia, Mechanism
 from cardan import joints as J
 from cardan._dynamics.call.function import Outline
 from cardan._motion.collision import table
-from cardan.description import Box, Shape, Sphere
+from cardan.description import Box, Capsule, HeightField, Shape, Sphere, TriangleMesh
 from cardan.errors import MechanismError, StartWarning
 from cardan.simulation import stand
-from cardan.spatial import SE3
+from cardan.spatial import SE3, Vector3
 
 
 @pytest.mark.full
@@ -119,6 +119,70 @@ def test_what_a_description_has_in_a_ground_that_is_asked_for_stands_on_it():
         assert freely(3.0).world(ground=True).state().poses[0, 0, 2] == 3.0
     with pytest.warns(StartWarning, match="in one another: ball/ground by 600 mm"):  # it was put there
         freely(-0.5).world(ground=True, pose=SE3())
+
+
+def valley(kind):
+    """Ground between two slopes of 3 in 4, level at the bottom: z = max(0, |y| - 1) 3 / 4."""
+    y = np.linspace(-4.0, 4.0, 9)
+    heights = np.repeat(np.maximum(0.0, np.abs(y) - 1.0)[:, None] * 0.75, 9, axis=1)
+    field = HeightField(heights, (8.0, 8.0), 1.0)
+    if kind == "field":
+        return field
+    vertices, triangles = field.surface()
+    upper = [t for t in triangles.tolist() if max(t) < heights.size]
+    return TriangleMesh(vertices, triangles) if kind == "closed" else TriangleMesh(vertices[: heights.size], upper)
+
+
+def on_ground(ground, shape, place, **kwargs):
+    b = cardan.WorldBuilder("terrain")
+    b.add_shape("world", ground, **kwargs)
+    b.add_body("body", pose=SE3(translation=place))
+    b.add_shape("body", shape)
+    return b.finalize()
+
+
+def told_depths(make):
+    """The things that a warning of depths names, and its text."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = make()
+    own = [str(w.message) for w in said if issubclass(w.category, StartWarning)]
+    return found, " ".join(own)
+
+
+@pytest.mark.parametrize("kind", ["field", "open", "closed"])
+@pytest.mark.parametrize("tilt", [None, (0.3, -0.2, 0.5)])
+def test_what_begins_deep_in_terrain_is_named_with_its_depth(kind, tilt):
+    """It was named at the world's creation alone; on triangles nothing was said of a foot that was all below."""
+    ground = valley(kind)
+    X = SE3.from_rpy(tilt or (0.0, 0.0, 0.0), (3.0, -2.0, 1.0))
+    world = on_ground(ground, Sphere(0.1), X @ Vector3(0.1, 0.2, 1.0), pose=X)
+    for depth, along in ((0.05, 0.2), (0.35, 0.2), (0.05, 2.5)):  # m; on the bottom, and on a slope
+        height = max(0.0, along - 1.0) * 0.75 + (0.1 - depth) / (0.8 if along > 1.0 else 1.0)
+        q = world.state().q[0]
+        q[:3] = list(X @ Vector3(0.1, along, height))
+        _, said = told_depths(lambda q=q: world.state(3, q=[q] * 3))
+        named = float(said.partition("body/world by ")[2].partition(" mm")[0])
+        assert named == pytest.approx(1e3 * depth, rel=0.15 if along > 1.0 else 1e-3)
+        _, again = told_depths(lambda q=q: on_ground(ground, Sphere(0.1), q[:3], pose=X))
+        assert again.partition("Contact")[0] == said.partition("Contact")[0]
+
+
+@pytest.mark.parametrize("shape", [Sphere(0.1), Box((0.2, 0.2, 0.2)), Capsule(0.1, 0.3)])
+def test_what_stands_beside_a_wall_or_under_a_roof_is_not_named(shape):
+    """A shape 3 mm in a wall of 2 m is not 2 m deep; and one under a table has nothing in it."""
+    block = TriangleMesh.of(cardan.description.Hull([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 2)]))
+    top = TriangleMesh.of(cardan.description.Hull([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (2, 3)]))
+    for ground, place in ((block, (-0.097, 0.5, 1.0)), (top, (0.5, 0.5, 1.0))):
+        world, said = told_depths(lambda ground=ground, place=place: on_ground(ground, shape, place))
+        assert not said
+        q = world.state().q[0]
+        q[:3] = place
+        assert not told_depths(lambda q=q, world=world: world.state(q=q))[1]
+    world = on_ground(block, shape, (-1.0, 0.5, 1.0))
+    q = world.state().q[0]
+    q[:3] = 0.5, 0.5, 1.9
+    assert "body/world by" in told_depths(lambda: world.state(q=q))[1]
 
 
 def gripper(**properties):

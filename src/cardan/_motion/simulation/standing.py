@@ -30,8 +30,10 @@ from cardan._algebra.errors import (
 )
 from cardan._algebra.spatial import SE3, Motion, Vector3
 from cardan._dynamics.algorithms.kinematics import Kinematics
+from cardan._motion.collision.support_points import SUPPORT_POINTS
 from cardan._motion.contact.touching import ContactPair
 from cardan._motion.simulation.articulation import Articulation
+from cardan._motion.simulation.depths import DEEP, depths_in_terrain
 from cardan._motion.simulation.links import body_poses
 from cardan._motion.simulation.pairs import PairList, depth, is_of_one_tree
 from cardan._motion.simulation.state import State
@@ -44,9 +46,6 @@ from cardan._robot.model import Connection, Model
 
 LEVEL = 0.7
 """The least upward part of a ground's normal: what is steeper, by about 45 degrees, is a wall."""
-
-DEEP = 0.01
-"""From which depth on a start is warned of [m]: contacts as stiff as `Material`'s carry a tonne with less."""
 
 LOOKED_AT = 64
 """Worlds that `warn_of_deep_state` looks at: a warning shall cost little, and one world is like the next."""
@@ -91,6 +90,24 @@ def heights(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) -> tupl
             else:
                 found.append(Height(pair, (X[..., :3, 3] - p) @ n - below - top, float(n[2])))
     return found, unread
+
+
+def depths(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) -> dict[str, np.ndarray]:
+    """Return how deep shapes are in planes and terrains fixed in the world [m], by pair; not positive outside."""
+    on_planes = [pair for pair in pairs if isinstance(pair.shape_b, Plane)]
+    found = {h.pair.name: -h.gap for h in heights(model, on_planes, pose_of)[0]}
+    terrains: dict[str, list[ContactPair]] = {}
+    for pair in pairs:
+        is_known = isinstance(pair.shape_b, GROUNDS) and type(pair.shape_a) in SUPPORT_POINTS
+        if is_known and not isinstance(pair.shape_b, Plane) and model.attachment(pair.b).node < 0:
+            terrains.setdefault(pair.name.partition("/")[2], []).append(pair)
+    for those in terrains.values():
+        ground, terrain = those[0], those[0].shape_b
+        X = (model.attachment(ground.b).pose @ ground.pose_b).inverse().matrix().astype(float)
+        poses = [X @ pose_of(pair.a) @ pair.pose_a.matrix().astype(float) for pair in those]
+        own = depths_in_terrain(terrain, [pair.shape_a for pair in those], poses)
+        found |= zip((pair.name for pair in those), own, strict=True)
+    return found
 
 
 def _top(field: HeightField, ground: np.ndarray, shape: Geometry, X: np.ndarray) -> np.ndarray:
@@ -276,13 +293,12 @@ def warn_of_start(world: WorldContents) -> None:
     kinematics = Kinematics(model, world.initial.tolist())
     pose_of = _poses_in(kinematics)
     known = [pair for pair in world.pairs.near(pose_of) if pair.a in loose or not isinstance(pair.shape_a, Mesh)]
-    on_planes = [pair for pair in known if isinstance(pair.shape_b, Plane)]  # of terrains `depth` knows more
-    above = {h.pair.name: -float(h.gap) for h in heights(model, on_planes, pose_of)[0]}
-    others = _may_overlap(model, [pair for pair in known if pair.name not in above], pose_of)
+    in_grounds = {name: float(own) for name, own in depths(model, known, pose_of).items()}
+    others = _may_overlap(model, [pair for pair in known if pair.name not in in_grounds], pose_of)
     fixed = [a for a in world.articulations.values() if isinstance(root_joint(model, a).joint, Fixed)]
     root_of = {body: a.root for a in fixed for body in a.bodies}
-    held = {pair.name: root_of[pair.a] for pair in on_planes if pair.a in root_of}
-    _warn_of_depths(world.name, above | {pair.name: depth(kinematics, pair) for pair in others}, held)
+    held = {pair.name: root_of[pair.a] for pair in known if pair.name in in_grounds and pair.a in root_of}
+    _warn_of_depths(world.name, in_grounds | {pair.name: depth(kinematics, pair) for pair in others}, held)
 
 
 def _led_out(model: Model) -> Iterator[str]:
@@ -331,17 +347,17 @@ def _may_overlap(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) ->
 
 
 def warn_of_deep_state(state: State) -> None:
-    """Warn of shapes that begin in a plane of the world, in the first `LOOKED_AT` worlds."""
+    """Warn of shapes that begin in a plane or terrain of the world, in the first `LOOKED_AT` worlds."""
     if len(state):
-        _warn_of_depths(state.world.name, {h.pair.name: -float(h.gap.min()) for h in above_planes(state, LOOKED_AT)})
+        found = depths_in_grounds(state, LOOKED_AT)
+        _warn_of_depths(state.world.name, {name: float(own.max()) for name, own in found.items()})
 
 
-def above_planes(state: State, worlds: int | None = None) -> list[Height]:
-    """Return how high shapes are above planes of the world, in the first so many worlds or in all."""
+def depths_in_grounds(state: State, worlds: int | None = None) -> dict[str, np.ndarray]:
+    """Return how deep shapes are in planes and terrains of the world, as `depths`: in the first so many, or in all."""
     world, q = state.world, state.q[:worlds]
     constants = {name: value[:worlds] for name, value in state.model_constants.items()}
-    on_planes = [pair for pair in world.pairs.on_grounds() if isinstance(pair.shape_b, Plane)]
-    return heights(world.model, on_planes, _poses_of(world, q, constants))[0]
+    return depths(world.model, world.pairs.on_grounds(), _poses_of(world, q, constants))
 
 
 def _warn_of_depths(world: str, depths: Mapping[str, float], held: Mapping[str, str] = MappingProxyType({})) -> None:

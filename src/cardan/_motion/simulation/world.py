@@ -117,7 +117,7 @@ class World(WorldContents):
             ShapeError, DTypeError, ParameterError, ConfigurationError: for values that do not fit.
 
         Warns:
-            StartWarning: if q has shapes more than 1 cm deep in a plane of the world.
+            StartWarning: if q has shapes more than 1 cm deep in a plane or terrain of the world.
         """
         state = State(self, worlds, dtype, q, v, constants)
         if q is not None:  # where it begins by itself was looked at when it was made

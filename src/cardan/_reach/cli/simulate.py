@@ -24,7 +24,7 @@ from cardan._motion.contact import LAWS
 from cardan._motion.simulation import Control, State, World, solvers
 from cardan._motion.simulation.builder import drive_all
 from cardan._motion.simulation.solvers import Solver, Trajectory
-from cardan._motion.simulation.standing import above_planes, moves_freely, stand
+from cardan._motion.simulation.standing import depths_in_grounds, moves_freely, stand
 from cardan._reach.cli.options import READING, add, check_output, harmless, locked, reading, tell
 from cardan._reach.formats import load_mechanism
 from cardan._reach.formats.report import listed
@@ -265,9 +265,9 @@ def report(
 
 
 def _depth(state: State) -> float | None:
-    """Return how deep a shape is in a plane of the world, at most [m]; None if none may touch one."""
-    gaps = [float(height.gap.min()) for height in above_planes(state)]
-    return max(0.0, -min(gaps)) if gaps else None
+    """Return how deep a shape is in a plane or terrain of the world, at most [m]; None if none may touch one."""
+    found = [float(own.max()) for own in depths_in_grounds(state).values()]
+    return max(0.0, *found) if found else None
 
 
 def tell_diverged(state: State) -> int:
