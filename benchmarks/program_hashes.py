@@ -31,7 +31,7 @@ def joint_programs() -> Iterator[tuple[str, Program]]:
     for k, joint in enumerate(CATALOGUE):
         yield f"{k:02d} {type(joint).__name__}", program(joint)
         if joint.nv:
-            yield f"{k:02d} {type(joint).__name__} rates", rates_program(joint)
+            yield f"{k:02d} {type(joint).__name__} rates", rates_program((joint,))
 
 
 def programs_of(name: str, model: cardan.Model, functions: Sequence[str]) -> Iterator[tuple[str, Made]]:

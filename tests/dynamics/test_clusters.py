@@ -11,6 +11,7 @@ import pytest
 import cardan
 import linkages
 from cardan._dynamics.algorithms.aba import borne_by_bodies, factored
+from cardan._dynamics.algorithms.cluster import ClusterMember
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.grouped import grouped_accelerations, groups, taken_apart
 from cardan._dynamics.algorithms.implicit import Snapshot, add_impedance
@@ -18,8 +19,10 @@ from cardan._dynamics.algorithms.linear import plus
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.spin import body_motions
 from cardan._dynamics.algorithms.tree import relative_kinematics
+from cardan._robot.joints.derivation.derived import _rates_of, joint_rates
 from cardan.errors import DTypeError, MechanismError, ShapeError, UnknownNameError, UnsupportedError
 from cardan.robots import five_bar, four_bar, stewart_platform
+from closeness import close
 
 MECHANISMS = {
     "four_bar": lambda: four_bar().model(),
@@ -261,6 +264,25 @@ def test_derivatives_are_those_by_differences(name):
     ):
         ahead, behind = np.split(values, 2)
         assert error(found, (ahead - behind).T / 2e-6) < 1e-7
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ankle", "stewart"])
+def test_one_program_has_the_rates_of_all_joints_of_a_cluster(name):
+    """It had been one for each of them, which took two thirds of the first call of derivatives."""
+    model = cardan.clustered(MECHANISMS[name]())
+    members = [c.joint for c in model.connections if isinstance(c.joint, ClusterMember)]
+    together = {joint._siblings[0] for joint in members}
+    assert len(together) == 1
+    assert [joint._siblings[1] for joint in members] == list(range(len(members)))
+    q, v, a, _ = (x[0].tolist() for x in state(model))
+    for joint in (members[0], members[-1]):
+        for got, expected in zip(joint_rates(joint, q, v, a), _rates_of((joint,), q, v, a)[0], strict=True):
+            close([s.scalars() for s in flat(got)], [s.scalars() for s in flat(expected)])
+
+
+def flat(motions):
+    return [s for e in motions for s in (e if isinstance(e, list) else [e])]
 
 
 @pytest.mark.full

@@ -442,6 +442,14 @@ class ClusterMember(Follower):
     def _own(self, of_joint: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(of_joint) if self.along is None else (of_joint[self.along],)
 
+    @property
+    def _siblings(self) -> tuple[tuple[Joint, ...], int]:
+        names = self.closed.joint_names
+        inner = self.own.joint if self.own else self.joint
+        if self.along is not None or self.name not in names or inner != self.closed.part.joint(self.name):
+            return (self,), 0
+        return tuple(ClusterMember(joint, name, self.closed) for name, joint in self._joints()), names.index(self.name)
+
     def rotors(self, armature: Sequence[Scalar]) -> list[tuple[Scalar, Joint]]:
         """Return those of dependent velocities: others have the armature of the joint that has the coordinates."""
         wheel = replace(self, joint=Revolute((0.0, 0.0, 1.0)), armature=())

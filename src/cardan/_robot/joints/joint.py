@@ -312,6 +312,11 @@ class Joint(ExplainedABC):
             return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         return attributes(self)
 
+    @property
+    def _siblings(self) -> tuple[tuple[Joint, ...], int]:
+        """Joints with whose motions this one's has most operations in common, and which of them it is."""
+        return (self,), 0
+
     def _has_own(self, method: str) -> bool:
         """Return whether a method is another than the one every joint has, which derives its result from others."""
         return getattr(getattr(self, method), "__func__", None) is not getattr(Joint, method)

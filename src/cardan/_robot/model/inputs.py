@@ -169,7 +169,7 @@ def _check_open(connection: Connection, constant: str, array: np.ndarray) -> Non
     template = with_parameter(connection.joint, constant, slots)
     try:
         subspace_program(template)
-        rates_program(template)
+        rates_program((template,))
     except (CardanError, TypeError, ValueError) as error:
         what, got = f"parameter {constant!r} of joint {connection.name!r}", "one whose value the joint's code looks at"
         expected = "one that its transform and motion subspace only calculate with"

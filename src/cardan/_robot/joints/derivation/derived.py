@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
+from cardan._algebra.arrays.made_once import made_once
 from cardan._algebra.errors import JointError, TraceError
 from cardan._algebra.scalar import absolute, is_zero
 from cardan._algebra.spatial import SE3, Matrix3, Motion, Scalar, Vector3
@@ -40,6 +41,7 @@ from cardan._robot.joints.derivation.programs import (
 )
 
 Scalars = Sequence[Scalar]
+Joints = tuple[Any, ...]  # with the same coordinates
 POSE = 12  # entries of a rotation matrix and a translation
 
 
@@ -277,16 +279,37 @@ class JointRates(NamedTuple):
 
 def joint_rates(joint: Any, q: Scalars, v: Scalars, a: Scalars) -> JointRates | None:
     """Return the derivatives of the joint's motion; None where S is constant, so that all of them vanish."""
-    program = rates_program(open_slots(joint)[0])
-    if all(i.op is Op.CONST and i.value == 0.0 for i in program.instructions):
-        return None  # by the program and not by the class: whoever wrote the joint, no operation is spent on it
-    return _rates(_motions(_evaluated(rates_program, joint, q, v, a)), joint.nv)
+    return _of_siblings(joint, ("rates", q, v, a), _rates_of)
 
 
 def joint_rates_by_q(joint: Any, q: Scalars, v: Scalars, a: Scalars) -> list[JointRates]:
     """Return, for each tangent direction k of the joint, how all of `joint_rates` changes along it."""
-    motions, nv = _motions(_evaluated(_rates_by_q_program, joint, q, v, a)), joint.nv
-    return [_rates(own, nv) for own in split(motions, *[len(motions) // nv] * nv)[:nv]]
+    return _of_siblings(joint, ("rates by q", q, v, a), _rates_by_q_of)
+
+
+def _of_siblings(joint: Any, what: tuple[str, Scalars, Scalars, Scalars], make: Callable[..., Sequence[Any]]) -> Any:
+    """Return what is made of a joint with its siblings, once in a trace."""
+    siblings, k = joint._siblings
+    name, *state = what
+    if len(siblings) == 1:
+        return make(siblings, *state)[k]
+    return made_once((name, siblings), chain(*state), lambda: make(siblings, *state))[k]
+
+
+def _rates_of(joints: Joints, q: Scalars, v: Scalars, a: Scalars) -> list[JointRates | None]:
+    program, nv = rates_program(open_slots(joints)[0]), joints[0].nv
+    motions = _motions(_evaluated(rates_program, joints, q, v, a))
+    zero = [program.instructions[r].op is Op.CONST and program.instructions[r].value == 0.0 for r in program.results]
+    # by the program and not by the class: whoever wrote the joint, no operation is spent on it
+    shares = split(range(len(motions)), *[len(motions) // len(joints)] * len(joints))[:-1]
+    return [None if all(zero[6 * s[0] : 6 * s[-1] + 6]) else _rates(motions[s[0] : s[-1] + 1], nv) for s in shares]
+
+
+def _rates_by_q_of(joints: Joints, q: Scalars, v: Scalars, a: Scalars) -> list[list[JointRates]]:
+    motions, nv = _motions(_evaluated(_rates_by_q_program, joints, q, v, a)), joints[0].nv
+    size = len(motions) // (nv * len(joints))
+    own = split(motions, *[size] * nv * len(joints))
+    return [[_rates(own[k * len(joints) + j], nv) for k in range(nv)] for j in range(len(joints))]
 
 
 def _rates(motions: Sequence[Motion], nv: int) -> JointRates:
@@ -295,46 +318,49 @@ def _rates(motions: Sequence[Motion], nv: int) -> JointRates:
 
 
 @keep_by_joint("transform", "motion_subspace", "bias")
-def _rates_by_q_program(template: Any) -> Program:
-    """Return the program of how the joint's rates change along each direction, of q, v and a."""
+def _rates_by_q_program(template: Joints) -> Program:
+    """Return the program of how the rates of joints change along each direction, of q, v and a."""
     rates, graph = rates_program(template), Graph()
     symbols = graph.symbols(rates.inputs)
-    joint, first, (q,) = split_inputs(template, symbols, template.nq)
-    found = pushforward(rates, replay(rates, symbols), directions(joint, q, first))
-    results = [found[r].get(k, 0.0) for k in range(template.nv) for r in rates.results]
+    joints, first, (q,) = split_inputs(template, symbols, template[0].nq)
+    found = pushforward(rates, replay(rates, symbols), directions(joints[0], q, first))
+    results = [found[r].get(k, 0.0) for k in range(template[0].nv) for r in rates.results]
     outputs = [Array("rates_by_q", (len(results),))]
     return merge_identities(assemble("rates_by_q", graph, rates.inputs, outputs, results))
 
 
 @keep_by_joint("transform", "motion_subspace", "bias")
-def rates_program(template: Any) -> Program:
-    """Return the program of the joint's rates, of q, v and a."""
-    nq, nv = template.nq, template.nv
+def rates_program(template: Joints) -> Program:
+    """Return the program of the rates of joints with the same q and v, one after the other, of q, v and a."""
+    nq, nv = template[0].nq, template[0].nv
 
-    def motion(joint: Any, q: Scalars, v: Scalars) -> dict[str, list[Any]]:
-        return {"columns": [e for s in (*joint.motion_subspace(q), joint.bias(q, v)) for e in s.scalars()]}
+    def motions(joints: Joints, q: Scalars, v: Scalars) -> dict[str, list[Any]]:
+        own = (s for joint in joints for s in (*joint.motion_subspace(q), joint.bias(q, v)))
+        return {"columns": [e for s in own for e in s.scalars()]}
 
-    program = joint_program("motion", template, motion, q=nq, v=nv)
+    program = joint_program("motion", template, motions, q=nq, v=nv)
     graph = Graph()
     arguments = inputs(template, q=nq, v=nv, a=nv)
     symbols = graph.symbols(arguments)
-    joint, first, (q, v, a) = split_inputs(template, symbols, nq, nv, nv)
+    joints, first, (q, v, a) = split_inputs(template, symbols, nq, nv, nv)
     # All directions go through the program at once: what they have in common is computed once.
-    seeds = directions(joint, q, first) | {first + nq + j: {nv + j: 1.0} for j in range(nv)}
+    seeds = directions(joints[0], q, first) | {first + nq + j: {nv + j: 1.0} for j in range(nv)}
     found = pushforward(program, replay(program, symbols), seeds)
 
-    def along(j: int) -> list[list[Any]]:
-        """Return the derivatives of the columns and of the bias along a direction."""
-        flat = [found[r].get(j, 0.0) for r in program.results]
-        return [flat[k : k + 6] for k in range(0, len(flat), 6)]
+    def rates(own: Sequence[int]) -> list[Any]:
+        """Return the rates of the joint that has these results."""
+        parts = split(own, *[6] * (nv + 1))[:-1]
+        by_q, by_v = (
+            [[[found[r].get(j, 0.0) for r in part] for part in parts] for j in range(n, n + nv)] for n in (0, nv)
+        )
+        subspace = [e for dS in by_q for column in dS[:nv] for e in column]
+        velocity = [e for dS in by_q for e in _weighed(dS[:nv], v, 6)]
+        acceleration = [e for dS in by_q for e in _weighed(dS, [*a, 1.0], 6)]
+        return [*subspace, *velocity, *acceleration, *(e for dS in by_v for e in dS[nv])]
 
-    by_q, by_v = [along(j) for j in range(nv)], [along(nv + j) for j in range(nv)]
-    subspace = [e for dS in by_q for column in dS[:nv] for e in column]
-    velocity = [e for dS in by_q for e in _weighed(dS[:nv], v, 6)]
-    acceleration = [e for dS in by_q for e in _weighed(dS, [*a, 1.0], 6)]
-    bias = [e for dS in by_v for e in dS[nv]]
-    outputs = [Array("subspace", (nv, nv, 6)), *(Array(n, (nv, 6)) for n in ("velocity", "acceleration", "bias"))]
-    return merge_identities(assemble("rates", graph, arguments, outputs, [*subspace, *velocity, *acceleration, *bias]))
+    results = [e for own in split(program.results, *[6 * (nv + 1)] * len(joints))[:-1] for e in rates(own)]
+    outputs = [Array("rates", (len(joints), nv * (nv + 3), 6))]
+    return merge_identities(assemble("rates", graph, arguments, outputs, results))
 
 
 def subspace_rate(joint: Any, q: Scalars, v: Scalars) -> list[Motion]:

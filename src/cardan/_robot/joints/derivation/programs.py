@@ -114,7 +114,7 @@ def pose_entries(X: SE3) -> list[Any]:
 
 
 def keep_by_joint(*methods: str) -> Callable[[Callable[[Any], T]], Callable[[Any], T]]:
-    """Make a function of a joint remember its results, which depend on these of the joint's methods (`_WRITTEN`)."""
+    """Make a function of a joint, or of several, remember its results, which depend on these methods (`_WRITTEN`)."""
 
     def decorate(make: Callable[[Any], T]) -> Callable[[Any], T]:
         results: dict[Hashable, T] = {}
@@ -141,7 +141,8 @@ def _known_by(joint: Any, methods: Sequence[str]) -> Hashable:
         content = content_of(joint)
         if content.digest:  # a class of cardan's own: its code does not change
             return content, ()
-        written = [joint_program(m, joint, _WRITTEN[m], q=joint.nq, v=joint.nv) for m in methods if joint._has_own(m)]
+        own = [(j, m) for j in (joint if isinstance(joint, tuple) else (joint,)) for m in methods if j._has_own(m)]
+        written = [joint_program(m, j, _WRITTEN[m], q=j.nq, v=j.nv) for j, m in own]
     except Exception:  # the joint's code may raise anything; who derives something from it will say what
         return None
     return content, tuple(Outline.of(program).digest for program in written)
