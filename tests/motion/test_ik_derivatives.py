@@ -260,6 +260,15 @@ def test_what_follows_a_crank():
     np.testing.assert_allclose(by[1], np.outer(follows, [1.0, 0.0, 0.0]), atol=1e-12)
 
 
+def test_ranks_are_those_around_a_place_where_no_other_is_found(monkeypatch):
+    """They had been those at the place itself: at a singular one derivatives were wrong, and nothing said so."""
+    model, t = linkages.parallelogram().model(), math.pi / 2 - 0.5
+    flat = np.array([[t, -t, t, t]])
+    monkeypatch.setattr("cardan._dynamics.functions.assembly._places", lambda model: [])
+    with pytest.raises(ParameterError, match="loops are singular there: 3 of their rows are independent"):
+        cardan.assemble_derivatives(model, flat)
+
+
 def test_singular_assemblies_are_refused():
     model, t = linkages.parallelogram().model(), math.pi / 2 - 0.5
     flat = np.array([[0.0, 0.0, 0.0, 0.0], [t, -t, t, t]])

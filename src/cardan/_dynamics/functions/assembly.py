@@ -18,7 +18,7 @@ import numpy as np
 from cardan._algebra.by_identity import known_of_each
 from cardan._algebra.errors import AssemblyError, ParameterError
 from cardan._dynamics.algorithms.configuration import integrate
-from cardan._dynamics.algorithms.dependent import closed_configurations, lengths, units_of_rows
+from cardan._dynamics.algorithms.dependent import closed_configurations, closed_places, lengths, units_of_rows
 from cardan._dynamics.algorithms.loops import (
     constraints,
     joint_coordinates,
@@ -145,10 +145,11 @@ def assemble_derivatives(model: Model, q: Any, fixed: Sequence[str] = (), *, tol
 def closed_loops(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
     """Return J at closed configurations, shape (n, nq), the unit of each row, and the rank where others are closed.
 
-    They are what `solution_changes` takes.
+    They are what `solution_changes` takes. Where a search finds no other, those around the given ones count.
     """
-    units, places = units_of_loops(model), np.array(_places(model) or q[:1])
-    rank = _independent(_residual_by_q(model, places) / units[:, None] * lengths(model), DEPENDENT).max()
+    places = _places(model) or [place for row in q for place in next(closed_places(model, row), [row])]
+    units = units_of_loops(model)
+    rank = _independent(_residual_by_q(model, np.array(places)) / units[:, None] * lengths(model), DEPENDENT).max()
     return _residual_by_q(model, q), units, int(rank)
 
 
