@@ -11,7 +11,7 @@ Source: Gosselin and Angeles, Singularity analysis of closed-loop kinematic chai
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -37,8 +37,11 @@ class SingularPose(NamedTuple):
     coordinates: Mapping[str, tuple[float, ...]]  # of each joint of theirs [rad, m]
 
 
-def singular_poses(model: Model, closed: ClosedSet) -> list[SingularPose]:
-    """Return singular poses of a cluster of a model within its limits, the nearest to its neutral one first."""
+def singular_poses(model: Model, closed: ClosedSet, known: Sequence[np.ndarray] | None = None) -> list[SingularPose]:
+    """Return singular poses of a cluster of a model within its limits, the nearest to its neutral one first.
+
+    `known` are the ends of its curves, if someone has them: of one with one coordinate, of its `cluster_range`.
+    """
     part, joints, sizes = closed.part, closed.joint_names, np.array(lengths(closed.part))
     ends = [[getattr(model, end)[model.v_slice(n)] for n in joints] for end in ("lower", "upper")]
     lower, upper = (np.concatenate(own) for own in ends)
@@ -49,7 +52,7 @@ def singular_poses(model: Model, closed: ClosedSet) -> list[SingularPose]:
 
     kinds = "constraints lose rank", f"{closed.leading} no longer determines the rest (a toggle)"
     start, told = np.array(closed.start), dict[str, list[np.ndarray]]({kind: [] for kind in kinds})
-    found = _ends(closed, lower, upper)
+    found = [q for q in known or _ends(closed, lower, upper) if np.isfinite(q).all()]
     for q in sorted(found, key=lambda q: np.linalg.norm(difference(part, start, q) / sizes)):
         x, own = limit_coordinates(part, q), told[kinds[least(q) > SINGULAR * least(start)]]
         apart = [np.linalg.norm(difference(part, other, q) / sizes) for poses in told.values() for other in poses]
@@ -69,5 +72,4 @@ def _ends(closed: ClosedSet, lower: np.ndarray, upper: np.ndarray) -> list[np.nd
     others = closed.random(rng, (POSES - 1 if closed.nv > 1 else 0,), lower[free], upper[free])
     lines = rng.normal(size=(1 + len(others), closed.nv)) * np.array(lengths(closed.part))[free]
     begun = zip([start, *others], lines, strict=True)
-    ends = [Curve("singular_poses", closed, q, sign * w).end()[1] for q, w in begun for sign in (1.0, -1.0)]
-    return [q for q in ends if np.isfinite(q).all()]
+    return [Curve("singular_poses", closed, q, sign * w).end()[1] for q, w in begun for sign in (1.0, -1.0)]

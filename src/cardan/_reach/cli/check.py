@@ -59,6 +59,7 @@ def _cluster(model: Model, found: Model, name: str, own: ClosedSet) -> Iterator[
     """Yield what a cluster is, where it ends if it moves by one coordinate, and where it is singular."""
     loops = ", ".join(map(repr, own.part.closure_names))
     yield f"cluster closed by {loops}: it moves by {own.nv} of {own.part.nv} velocities, of {own.leading}"
+    known = None
     if own.nv == 1:
         v = np.zeros(found.nv)
         v[found.v_slice(name)] = 1.0
@@ -66,7 +67,8 @@ def _cluster(model: Model, found: Model, name: str, own: ClosedSet) -> Iterator[
         (at,) = own.limit_coordinates(own.neutral())
         if np.isfinite([ends.lower, ends.upper]).any():
             yield f"  it closes with {own.leading} from {at + ends.lower:.6g} to {at + ends.upper:.6g} [rad, m]"
-    poses = singular_poses(model, own)
+        known = [q[found.q_slice(name)] for q in (ends.q_lower, ends.q_upper)]  # no curve is followed twice
+    poses = singular_poses(model, own, known)
     for pose in poses:
         at = ", ".join(f"{name} {' '.join(f'{e:.4g}' for e in x)}" for name, x in pose.coordinates.items())
         yield f"  singular, since {pose.what}, at {at}"
