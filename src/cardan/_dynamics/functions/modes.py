@@ -304,6 +304,12 @@ class _Place(NamedTuple):
     tangent: np.ndarray  # (dx_d, ds), of length 1
 
 
+def _along(A: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """Return the tangent A t = 0 that points as the one before did."""
+    tangent = np.linalg.svd(A)[2][-1]
+    return tangent if tangent @ before >= 0.0 else -tangent
+
+
 class Curve:
     """Closed configurations of a part with independent coordinates x + s w (2), from x on; s in units of lengths."""
 
@@ -316,16 +322,16 @@ class Curve:
         self.w = own / self.speed
         gap = float(np.abs(loop_residual(self.part, x) / self.units).max())
         before = np.array([*[0.0] * len(self.dependent), 1.0])
-        self.start = _Place(x, 0.0, self._tangent(x, before))
+        self.start = _Place(x, 0.0, _along(self._rows(x)[0], before))
         self.signs = _signs(closed, x[None])
         if not gap <= SAME or self.start.tangent[-1] < TOGGLE:
             expected = "a closed configuration that is no toggle of its independent coordinates"
             raise ParameterError(f"{where}: coordinates of {closed.leading}", got=x.tolist(), expected=expected)
 
-    def end(self) -> tuple[float, np.ndarray]:
+    def end(self, most: float = MOST) -> tuple[float, np.ndarray]:
         """Return the s at which a sign changes first, and the configuration there; infinity and NaN if none does."""
         at, h, way = self.start, STEP, 0.0
-        while way < MOST and not (way > 1.0 and self._is_back(at)):
+        while way < most and not (way > 1.0 and self._is_back(at)):
             ahead = self._step(at, h)
             if ahead is None:
                 h *= 0.5
@@ -358,10 +364,10 @@ class Curve:
             A, r = self._rows(q)
             change = -np.linalg.pinv(A, rcond=DEPENDENT) @ r
             q, s = self._moved(q, change), s + change[-1]
-            if np.linalg.norm(change) < 1e-14:
+            if np.linalg.norm(change) < 1e-8:  # the next one would be its square
                 break
         A, r = self._rows(q)
-        tangent = self._tangent(q, at.tangent)
+        tangent = _along(A, at.tangent)
         apart = np.linalg.norm(self._apart(at.q, q))
         is_on = np.abs(r).max() <= CLOSED and tangent @ at.tangent >= AHEAD and apart <= 2.0 * h
         return _Place(q, float(s), tangent) if is_on else None
@@ -371,10 +377,6 @@ class Curve:
         K = loop_jacobian(self.part, q) / self.units[:, None] * self.sizes
         A = np.column_stack([K[:, self.dependent], K[:, self.free] @ self.w])
         return A, loop_residual(self.part, q) / self.units
-
-    def _tangent(self, q: np.ndarray, before: np.ndarray) -> np.ndarray:
-        tangent = np.linalg.svd(self._rows(q)[0])[2][-1]
-        return tangent if tangent @ before >= 0.0 else -tangent
 
     def _moved(self, q: np.ndarray, along: np.ndarray) -> np.ndarray:
         v = np.zeros(self.part.nv)

@@ -26,6 +26,7 @@ from cardan._robot.model import Model
 POSES = 16  # at which curves begin
 SINGULAR = 1e-4  # s where constraints lose rank, of that of the neutral pose
 NEAR = 0.1  # poses nearer to one another are one [rad, units of length]
+FAR = 4.0 * np.pi  # how far a curve is followed, of several freedoms: other curves begin elsewhere
 MOST = 3  # poses of one kind that are told, the nearest first: often there is a curve of them
 
 
@@ -72,4 +73,4 @@ def _ends(closed: ClosedSet, lower: np.ndarray, upper: np.ndarray) -> list[np.nd
     others = closed.random(rng, (POSES - 1 if closed.nv > 1 else 0,), lower[free], upper[free])
     lines = rng.normal(size=(1 + len(others), closed.nv)) * np.array(lengths(closed.part))[free]
     begun = zip([start, *others], lines, strict=True)
-    return [Curve("singular_poses", closed, q, sign * w).end()[1] for q, w in begun for sign in (1.0, -1.0)]
+    return [Curve("singular_poses", closed, q, sign * w).end(FAR)[1] for q, w in begun for sign in (1.0, -1.0)]
