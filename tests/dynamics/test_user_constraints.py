@@ -1,5 +1,6 @@
 """Constraints that users write as functions: blades, wheels and balls that roll, points on curves; and their laws."""
 
+import functools
 import math
 import pickle
 
@@ -10,8 +11,9 @@ import pytest
 import cardan
 import cardan.interop
 from cardan._compiler.program.replay import replay
+from cardan._reach.formats.json import values
 from cardan._reach.formats.sdf.writer import write_sdf
-from cardan.errors import AssemblyError, MechanismError, ParameterError, UnsupportedError
+from cardan.errors import AssemblyError, DescriptionError, MechanismError, ParameterError, UnsupportedError
 from cardan.joints import FreeFlyer, Planar, Revolute
 from closeness import close
 from rolling import (
@@ -480,11 +482,43 @@ def test_what_does_not_know_constraints_refuses_by_name():
         cardan.forward_dynamics(model, model.neutral(), zero, zero)
     with pytest.raises(MechanismError, match=r"constraints of yours \('blade'\) are no loops"):
         cardan.clustered(model)
-    for write in (cardan.to_json, cardan.to_urdf, write_sdf):
-        with pytest.raises((ParameterError, UnsupportedError), match="blade"):
+    for write in (cardan.to_urdf, write_sdf):
+        with pytest.raises((ParameterError, UnsupportedError), match=r"'blade', .*JSON names functions"):
             write(model)
     assert not cardan.compare(model, model.spanning_tree())
     assert model != model.spanning_tree()
     assert model == pickle.loads(pickle.dumps(model))
     assert model.constraint_names == ("blade",)
     assert model.spanning_tree().constraints == ()
+
+
+def test_json_names_functions():
+    model, text = sleigh(), cardan.to_json(sleigh())
+    assert '"constraints": ["rolling:blade"]' in text
+    with pytest.raises(DescriptionError, match=r"constraints\[0\]: names the function 'rolling:blade', which is not"):
+        cardan.from_json(text)
+    assert cardan.from_json(text, trusted=True) == model
+    for other, why in (
+        ("rolling:nobody", "has no function 'nobody'"),
+        ("Revolute", "'Revolute' is not a function that constrains a model"),
+        ("rolling:np", "has no function|is not a function"),
+        ("rolling:BODY", "is not a function"),
+        ("rolling:sleigh", "sleigh"),  # of other arguments
+    ):
+        with pytest.raises(DescriptionError, match=why):
+            cardan.from_json(text.replace("rolling:blade", other), trusted=True)
+    cardan.register_joint(blade)
+    try:
+        q, v, tau = state_of(model)
+        read = cardan.from_json(text)
+        np.testing.assert_array_equal(accelerations(read, q, v, tau), accelerations(model, q, v, tau))
+    finally:
+        values._registered.clear()
+
+
+def test_functions_without_a_place_have_no_json():
+    free = sleigh().spanning_tree()
+    with pytest.raises(ParameterError, match="Define it at the top of a module"):
+        cardan.to_json(free.with_constraints(lambda model, q: q[0]))
+    with pytest.raises(ParameterError, match="a function at the top of a module"):
+        cardan.to_json(free.with_constraints(functools.partial(blade)))

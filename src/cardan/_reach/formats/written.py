@@ -56,10 +56,14 @@ def joints_of(thing: Mechanism | Model) -> Joints:
 
 
 def check_is_robot(thing: Any, form: str) -> None:
-    """Raise for what no format writes: no mechanism or model, and one with constraints that are code."""
+    """Raise for what no format but JSON writes: no mechanism or model, and one with constraints that are code."""
     if not isinstance(thing, (Mechanism, Model)):
         raise ParameterError(f"thing to write as {form}", got=thing, expected="a Mechanism or a Model")
-    check_has_no_functions(thing, form)
+    if isinstance(thing, Model) and thing.constraints:
+        names = ", ".join(map(name_of, thing.constraints))
+        expected = "a model without, such as its mechanism's; add them to what is read: model.with_constraints(...)"
+        hint = "JSON names functions: cardan.save(thing, 'robot.json')."
+        raise ParameterError(f"constraints of model {thing.name!r} in {form}", got=names, expected=expected, hint=hint)
 
 
 def beside(own: Annotations) -> dict[str, list[str]]:
@@ -71,14 +75,6 @@ def beside(own: Annotations) -> dict[str, list[str]]:
         "disabled contacts": ["/".join(pair) for pair in own.disabled_contacts],
         "surfaces of contacts": [f"{contact.a}/{contact.b}" for contact in own.contact_surfaces],
     }
-
-
-def check_has_no_functions(thing: Mechanism | Model, form: str) -> None:
-    """Raise for a model with constraints that are functions of the user's: code has no form in a file."""
-    if isinstance(thing, Model) and thing.constraints:
-        names = ", ".join(map(name_of, thing.constraints))
-        expected = "a model without, such as its mechanism's; add them to what is read: model.with_constraints(...)"
-        raise ParameterError(f"constraints of model {thing.name!r} in {form}", got=names, expected=expected)
 
 
 def has_given_base(model: Model) -> bool:

@@ -20,14 +20,14 @@ from cardan._compiler.runtime.staging import write_whole
 from cardan._reach.formats.json import records
 from cardan._reach.formats.json.kinds import FLAG, INERTIA, LIMITS, POSE, TEXT, VALUES, VECTOR, Kind, at, members
 from cardan._reach.formats.json.text import WrongError, json_text, parsed, path_text, refuse, shown
-from cardan._reach.formats.json.values import JOINT
+from cardan._reach.formats.json.values import CONSTRAINT, JOINT
 from cardan._reach.formats.reading import Description, Options, Places
 from cardan._reach.formats.report import MAX_FAULTS, MAX_SUGGESTIONS, NO_INERTIA, Report
 from cardan._reach.formats.source import Source
-from cardan._reach.formats.written import check_has_no_functions
 from cardan._robot.description import Mechanism, Mesh, Shape
 from cardan._robot.joints import Joint, Limits
 from cardan._robot.model import Annotations, Body, Connection, Frame, Model
+from cardan._robot.model.user_constraints import name_of
 from cardan._robot.records import EARTH_GRAVITY, Actuator, Configuration, ContactSurface, Group
 
 SCHEMA = 1
@@ -250,19 +250,20 @@ def _mechanism(value: Fields, trusted: bool, faults: _Faults) -> Mechanism:
 
 
 def _model_data(model: Model) -> Fields:
-    check_has_no_functions(model, "JSON")
     inputs = model.inputs.values()
+    constraints = [CONSTRAINT.write(function, f"constraint {name_of(function)!r}") for function in model.constraints]
     return {
         "name": TEXT.write(model.name, "name of a model"),
         "gravity": VECTOR.write(model.gravity, "gravity"),
         **_lists_data(bodies=model.bodies, joints=model.connections, frames=model.frames),
         **_lists_data(closures=model.closures, inputs=inputs),
+        **({"constraints": constraints} if constraints else {}),
         **_annotations_data(model.annotations),
     }
 
 
 def _model(value: Fields, trusted: bool, faults: _Faults) -> Model | None:
-    optional = ("frames", "closures", "inputs", *ANNOTATIONS, "disabled_contacts", "self_collision")
+    optional = ("frames", "closures", "inputs", "constraints", *ANNOTATIONS, "disabled_contacts", "self_collision")
     given = members(value, ("name", "gravity", "bodies", "joints"), optional)
     name = at("name", TEXT.read, given["name"], trusted)
     gravity = at("gravity", VECTOR.read, given["gravity"], trusted)
@@ -277,6 +278,9 @@ def _model(value: Fields, trusted: bool, faults: _Faults) -> Model | None:
     for k, e in enumerate(_entries(given, "inputs")):
         with faults.noted("inputs", k):
             model = records.with_input(model, e)
+    for k, e in enumerate(_entries(given, "constraints")):
+        with faults.noted("constraints", k):
+            model = model.with_constraints(CONSTRAINT.read(e, trusted))
     return model
 
 

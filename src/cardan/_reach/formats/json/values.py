@@ -2,8 +2,8 @@
 
 A value whose type does not show is an object with one key, the name of its type: `{"Revolute": {"axis": [0, 0, 1]}}`.
 Lists stand for tuples. Classes cardan ships go by plain names, others by their import path, `module:QualName`, such as
-`my_robot.joints:Cam`. Nothing is imported because a file says so, unless the caller trusts the file; and then only a
-class of joint, coordinate function or manifold is accepted.
+`my_robot.joints:Cam`, and so do functions that constrain a model. Nothing is imported because a file says so, unless
+the caller trusts the file; and then only a class of joint, coordinate function or manifold is accepted, or a function.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import dataclasses
 import importlib
 import inspect
 import sys
+from collections.abc import Callable
 from functools import cached_property
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -31,9 +32,10 @@ from cardan._robot.joints.coordinate_functions import Through
 
 # --- which class a name in a file means ---
 
-Registered = TypeVar("Registered", bound=type)
+Registered = TypeVar("Registered", bound=Callable[..., Any])
 BASES = (Joint, CoordinateFunction, Manifold)
 WHAT = "a class of joint, coordinate function or manifold"
+CONSTRAINS = "a function that constrains a model"
 
 _JOINTS = {kind.__name__: kind for kind in (*map(type, CATALOGUE), ClusterMember, Equipped)}
 _FUNCTIONS = {kind.__name__: kind for kind in (Constant, Linear, Polynomial, NaturalSpline, Through)}
@@ -43,21 +45,22 @@ SHIPPED: dict[str, type[Any]] = _JOINTS | _FUNCTIONS | _SPACES
 """The classes cardan ships by their names in a file."""
 
 _NAMES = {kind: name for name, kind in SHIPPED.items()}
-_registered: dict[str, type[Any]] = {}
+_registered: dict[str, Any] = {}
 
 
 def register_joint(kind: Registered) -> Registered:
-    """Allow every file to name this class; usable as a decorator.
+    """Allow every file to name this class or function; usable as a decorator.
 
     Args:
-        kind: a joint class of your own, or a coordinate function or manifold that your joints are made of. In a file it
-            is named by its import path, `module:QualName`. A class registered later under the same path replaces it.
+        kind: a joint class of your own, a coordinate function or manifold that your joints are made of, or a function
+            that constrains a model (`Model.with_constraints`). In a file it is named by its import path,
+            `module:QualName`. What is registered later under the same path replaces it.
 
     Returns:
-        The class.
+        The same.
 
     Raises:
-        ParameterError: if it is no such class.
+        ParameterError: if it is none of these.
 
     Examples:
         >>> @cardan.register_joint
@@ -66,8 +69,9 @@ def register_joint(kind: Registered) -> Registered:
         ...     def transform(self, q):
         ...         return cardan.SE3(translation=(0.0, 0.0, q[0]))
     """
-    if not is_accepted(kind):
-        raise ParameterError("class to register", got=kind, expected=f"{WHAT} (the class itself)")
+    if not (is_accepted(kind) or FUNCTIONS.accepts(kind)):
+        expected = f"{WHAT} (the class itself), or {CONSTRAINS}"
+        raise ParameterError("class to register", got=kind, expected=expected)
     _registered[import_path(kind)] = kind
     return kind
 
@@ -76,17 +80,17 @@ def is_accepted(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, BASES)
 
 
-def import_path(kind: type[Any]) -> str:
+def import_path(kind: Any) -> str:
     return f"{kind.__module__}:{kind.__qualname__}"
 
 
-def name_of(kind: type[Any], what: str) -> str:
-    """Return the name of a class in a file; it must be found again by it, so no class in a function has one."""
+def name_of(kind: Any, what: str) -> str:
+    """Return the name of a class or function in a file, by which it must be found again: not one within a function."""
     if kind in _NAMES:
         return _NAMES[kind]
     path = import_path(kind)
     if _registered.get(path) is not kind and _looked_up(path) is not kind:
-        expected = f"a class that is found at its import path {path!r}"
+        expected = f"one that is found at its import path {path!r}"
         hint = "Define it at the top of a module, or register it with cardan.register_joint."
         raise ParameterError(what, got=kind, expected=expected, hint=hint)
     return path
@@ -103,10 +107,22 @@ def _looked_up(path: str) -> Any:
     return found
 
 
-def class_named(name: str, *, trusted: bool) -> type[Any]:
-    """Return the class a file names, plainly or by its import path; only if trusted, a module is imported for it."""
+class _Sort(NamedTuple):
+    """What a file may name somewhere."""
+
+    word: str
+    what: str
+    accepts: Callable[[Any], bool]
+
+
+CLASSES = _Sort("class", WHAT, is_accepted)
+FUNCTIONS = _Sort("function", CONSTRAINS, inspect.isfunction)
+
+
+def found_by(name: str, sort: _Sort, *, trusted: bool) -> Any:
+    """Return what a file names, plainly or by its import path; only if trusted, a module is imported for it."""
     if name in SHIPPED or name in _registered:
-        return SHIPPED.get(name) or _registered[name]
+        return _accepted(name, SHIPPED.get(name) or _registered[name], sort)
     module, colon, names = name.partition(":")
     if not colon:
         otherwise = "; a class of your own is named by its import path, module:QualName"
@@ -114,26 +130,30 @@ def class_named(name: str, *, trusted: bool) -> type[Any]:
         raise WrongError(f"there is no joint or value type {name[:120]!r}{hint}")
     if not trusted:
         raise WrongError(
-            f"names the class {name[:200]!r}, which is not cardan's and not registered: import it and call "
+            f"names the {sort.word} {name[:200]!r}, which is not cardan's and not registered: import it and call "
             f"cardan.register_joint({names[:100]}) before reading; or, only if you trust whoever wrote the file, pass "
             f"trusted=True, which imports the module {module[:100]!r}"
         )
-    return _imported(name, module, names)
+    return _accepted(name, _imported(name, module, names, sort.word), sort)
 
 
-def _imported(path: str, module: str, names: str) -> type[Any]:
+def _accepted(name: str, found: Any, sort: _Sort) -> Any:
+    if not sort.accepts(found):
+        raise WrongError(f"{name[:200]!r} is not {sort.what}; nothing else is accepted")
+    return found
+
+
+def _imported(path: str, module: str, names: str, word: str) -> Any:
     if not all(part.isidentifier() for part in (*module.split("."), *names.split("."))):
         raise WrongError(f"{path[:200]!r} is no import path; expected module:QualName, such as my_robot.joints:Cam")
     try:
         importlib.import_module(module)
     except Exception as error:  # a module may raise anything
         raise WrongError(f"the module of {path!r} cannot be imported: {type(error).__name__}: {error}") from error
-    kind = _looked_up(path)
-    if kind is None:
-        raise WrongError(f"the module {module!r} has no class {names!r}")
-    if not is_accepted(kind):
-        raise WrongError(f"{path!r} is not {WHAT}; nothing else is accepted")
-    return kind
+    found = _looked_up(path)
+    if found is None:
+        raise WrongError(f"the module {module!r} has no {word} {names!r}")
+    return found
 
 
 WRITABLE = (
@@ -248,7 +268,7 @@ def _value(value: Any, trusted: bool) -> Any:
         return at(name, VALUES[name][1].read, body, trusted)
     if name in ("list", "dict"):
         return at(name, _entries, body, trusted, {"list": list, "dict": dict}[name])
-    return at(name, _made, class_named(name, trusted=trusted), body, trusted)
+    return at(name, _made, found_by(name, CLASSES, trusted=trusted), body, trusted)
 
 
 def _entries(body: Any, trusted: bool, kind: type[Any]) -> Any:
@@ -282,3 +302,17 @@ def _joint(value: Any, trusted: bool) -> Joint:
 
 JOINT = Kind(lambda joint, what: _Writer().object(joint, what), _joint)
 """A joint of any class that ships, is registered, or may be imported."""
+
+
+def _constraint(value: Any, trusted: bool) -> Any:
+    return found_by(TEXT.read(value, trusted), FUNCTIONS, trusted=trusted)
+
+
+def _constraint_name(function: Any, what: str) -> str:
+    if not inspect.isfunction(function):
+        raise ParameterError(what, got=function, expected="a function at the top of a module, which has an import path")
+    return name_of(function, what)
+
+
+CONSTRAINT = Kind(_constraint_name, _constraint)
+"""A function that constrains a model, by its import path."""
