@@ -37,7 +37,7 @@ STATES = 4
 rnea, aba = inverse_dynamics.on(TARGET), forward_dynamics.on(TARGET)
 crba, coriolis = composite.mass_matrix.on(TARGET), coriolis_matrix.on(TARGET)
 kinetic, potential = energy.kinetic_energy.on(TARGET), energy.potential_energy.on(TARGET)
-move = integrate.on(TARGET)
+move = integrate  # in native code: it closes loops in passes, which take NumPy long
 derivatives = inverse_dynamics_derivatives.on(TARGET)
 
 
