@@ -209,18 +209,24 @@ def _get(thing: Any, step: str) -> Any:
     return thing[int(step)] if isinstance(thing, (tuple, list)) else getattr(thing, step)
 
 
-def _mapped(thing: Any, leaf: Callable[[Any], Any]) -> Any:
-    """Return a joint or a part of one with its leaves replaced; parts without change are the same objects."""
+def _mapped(thing: Any, leaf: Callable[[Any], Any], done: dict[int, Any] | None = None) -> Any:
+    """Return a joint or a part of one with its leaves replaced; parts without change are the same objects.
+
+    What several joints have in common, as those of a cluster do, is gone through once.
+    """
+    done = {} if done is None else done
     if isinstance(thing, (tuple, list)):
-        parts = [_mapped(e, leaf) for e in thing]
+        parts = [_mapped(e, leaf, done) for e in thing]
         same = all(a is b for a, b in zip(parts, thing, strict=True))
         return thing if same else _sequence(thing, parts)
     own = _own_parts(thing)
     if own is None:
         return leaf(thing)
-    new = {name: _mapped(value, leaf) for name, value in own.items()}
-    changed = {name: value for name, value in new.items() if value is not own[name]}
-    return replaced(thing, **changed) if changed else thing
+    if id(thing) not in done:
+        new = {name: _mapped(value, leaf, done) for name, value in own.items()}
+        changed = {name: value for name, value in new.items() if value is not own[name]}
+        done[id(thing)] = replaced(thing, **changed) if changed else thing
+    return done[id(thing)]
 
 
 def _own_parts(thing: Any) -> dict[str, Any] | None:
