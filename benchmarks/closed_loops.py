@@ -1,11 +1,13 @@
 """Loops as clusters beside loops as constraints and their open tree, in turns. `python -m benchmarks.closed_loops`.
 
 Times of a state in nanoseconds, operations, ratios to the tree, and the relative difference of both ways. Then a step
-of a world of the humanoid with true ankles, beside that of the serial robot, by how fast they move.
+of a world of the humanoid with true ankles, beside that of the serial robot, by how fast they move. Then Pinocchio, a
+state a call from Python, beside one call and a state of a batch.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -17,6 +19,7 @@ import numpy as np
 import cardan
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "oracles"))
 
 import linkages
 
@@ -96,6 +99,40 @@ def print_steps() -> None:
             print(f"| {speed} rad/s, {where} | {cells} | {times[1] / times[0]:.2f} |", flush=True)
 
 
+def print_pinocchio() -> None:
+    """Print the third table."""
+    import pinocchio as pin
+
+    from test_closed_loops import CASES, in_their_order, their_solver
+
+    print("\n| mechanism | Pinocchio | `lcaba` | one call: loops; cluster | batch: loops; cluster | ratios |")
+    print("|---" * 6 + "|")
+    for name in ("four_bar", "stewart_platform", "leg", "humanoid"):
+        loops, rng = CASES[name](), np.random.default_rng(0)
+        model = cardan.clustered(loops)
+        q = cardan.integrate(model, model.neutral(), 0.1 * rng.normal(size=(BATCH, model.nv)))
+        v, tau = 0.5 * rng.normal(size=(2, BATCH, model.nv))
+        out = cardan.converter(model, loops)
+        given = out.configuration(q), out.velocity(q, v), out.effort(q, tau)
+        calls = []
+        for lcaba in (False, True):
+            theirs, solve = their_solver(pin, loops, lcaba=lcaba)
+            iq, iv = in_their_order(loops, theirs)
+            one = [np.ascontiguousarray(x[0, i]) for x, i in zip(given, (iq, iv, iv), strict=True)]
+            calls.append(lambda solve=solve, one=one: solve(*one))
+        for function, own, states in (
+            (cardan.constrained_forward_dynamics, loops, given),
+            (cardan.forward_dynamics, model, (q, v, tau)),
+        ):
+            bound = function.bind(own)
+            calls += [lambda f=bound, x=[e[0] for e in states]: f(*x), lambda f=bound, x=states: f(*x)]
+        theirs, lcaba, one, batch, own, together = in_turns(calls)
+        cells = f"{one * 1e6:.1f}; {own * 1e6:.1f} us | {batch * 1e9 / BATCH:.0f}; {together * 1e9 / BATCH:.0f} ns"
+        fastest = min(theirs, lcaba)
+        ratios = f"{fastest / own:.1f} a call, {fastest / together * BATCH:.0f} in batches"
+        print(f"| {name} | {theirs * 1e6:.1f} us | {lcaba * 1e6:.1f} us | {cells} | {ratios} |", flush=True)
+
+
 def main() -> None:
     """Print the tables."""
     print("| mechanism (coordinates, freedoms) | tree | loops | cluster | loops : tree | cluster : tree | difference |")
@@ -103,6 +140,8 @@ def main() -> None:
     for name in ROBOTS:
         print(row(name), flush=True)
     print_steps()
+    if importlib.util.find_spec("pinocchio"):
+        print_pinocchio()
 
 
 if __name__ == "__main__":

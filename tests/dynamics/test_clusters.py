@@ -267,6 +267,16 @@ def test_derivatives_are_those_by_differences(name):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["four_bar", "bennett", "ankle", "stewart"])
+def test_regressors_of_clusters(name):
+    model = cardan.clustered(MECHANISMS[name]())
+    q, v, a, _ = state(model)
+    parameters = [b.inertia.parameters() if b.inertia else np.zeros(10) for b in model.bodies]
+    Y = cardan.torque_regressor(model, q, v, a)
+    close(Y @ np.concatenate(parameters), cardan.inverse_dynamics(model, q, v, a))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ankle", "stewart"])
 def test_one_program_has_the_rates_of_all_joints_of_a_cluster(name):
     """It had been one for each of them, which took two thirds of the first call of derivatives."""

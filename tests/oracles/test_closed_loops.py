@@ -55,9 +55,9 @@ def in_their_order(model, theirs):
     return iq, iv
 
 
-def their_accelerations(pin, model, q, v, tau, *, lcaba=False):
+def their_solver(pin, model, *, lcaba=False):
+    """Their accelerations as a function of q, v and tau in their order."""
     theirs, places = pin_model(pin, model)
-    iq, iv = in_their_order(model, theirs)
     constraints, parts = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
     for c in model.closures:
         kind = pin.ContactType.CONTACT_6D if isinstance(c.joint, Fixed) else pin.ContactType.CONTACT_3D
@@ -73,9 +73,14 @@ def their_accelerations(pin, model, q, v, tau, *, lcaba=False):
     else:
         pin.initConstraintDynamics(theirs, data, constraints, parts)
     solve = pin.lcaba if lcaba else pin.constraintDynamics
-    found = solve(theirs, data, q[iq], v[iv], tau[iv], constraints, parts, settings)
+    return theirs, lambda q, v, tau: solve(theirs, data, q, v, tau, constraints, parts, settings)
+
+
+def their_accelerations(pin, model, q, v, tau, *, lcaba=False):
+    theirs, solve = their_solver(pin, model, lcaba=lcaba)
+    iq, iv = in_their_order(model, theirs)
     a = np.empty(model.nv)
-    a[iv] = found
+    a[iv] = solve(q[iq], v[iv], tau[iv])
     return a
 
 
