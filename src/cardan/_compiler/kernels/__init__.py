@@ -5,9 +5,10 @@ are written here as Python functions in a small part of the language (`translate
 tested as Python, and are compiled to do the same.
 """
 
-from cardan._compiler.kernels.kernel import Kernel, kernel
+from cardan._compiler.kernels.kernel import BoundKernel, Kernel, kernel
 from cardan._compiler.kernels.language import (
     are_positive,
+    call,
     floor,
     fma,
     greater,
@@ -22,7 +23,7 @@ from cardan._compiler.kernels.record import Record, RowProgram, aligned_zeros
 from cardan._compiler.kernels.types import F64, I32, I64, INT, LANES, PROGRAM, REAL, TRUTH, WIDTH
 
 __all__ = [
-    "F64", "I32", "I64", "INT", "LANES", "PROGRAM", "REAL", "TRUTH", "WIDTH", "Kernel", "Record", "RowProgram",
-    "aligned_zeros", "are_positive", "floor", "fma", "greater", "kernel", "lowest_one", "run", "scratch",
-    "sqrt", "tail", "vectors",
+    "F64", "I32", "I64", "INT", "LANES", "PROGRAM", "REAL", "TRUTH", "WIDTH", "BoundKernel", "Kernel", "Record",
+    "RowProgram", "aligned_zeros", "are_positive", "call", "floor", "fma", "greater", "kernel", "lowest_one", "run",
+    "scratch", "sqrt", "tail", "vectors",
 ]  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.errors import ParameterError
+from cardan._compiler.kernels.language import CALLS
 from cardan._compiler.kernels.record import address_of
 from cardan._compiler.kernels.translate import Signature, module_text
 from cardan._compiler.kernels.types import INT, REAL, TRUTH, Scalar
@@ -48,15 +49,9 @@ class Kernel:
     def _entry(self) -> Callable[[int], None]:
         return ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._code.address)
 
-    def bound(self, *arguments: Any) -> Callable[[], None]:
+    def bound(self, *arguments: Any) -> BoundKernel:
         """Return a call with these arguments, to be called again and again. It returns nothing."""
-        words, entry = self._words(arguments), self._entry
-        place = words.ctypes.data
-
-        def call(held: Any = (words, arguments)) -> None:
-            entry(place)
-
-        return call
+        return BoundKernel(self._entry, self._code.address, self._words(arguments), arguments)
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the compiled kernel; arrays must be of the types that it says, and are written in place."""
@@ -83,6 +78,19 @@ class Kernel:
         if kind is REAL:
             return float(word.view(np.float64))
         return bool(word) if kind is TRUTH else int(word)
+
+
+class BoundKernel:
+    """A kernel with its arguments; kernels of other modules call it by its `address`, where its words are."""
+
+    def __init__(self, entry: Callable[[int], None], code: int, words: np.ndarray, arguments: tuple[Any, ...]) -> None:
+        self._entry, self._held = entry, arguments
+        self._words = np.concatenate([[code], words])
+        self.address = int(self._words.ctypes.data)
+        CALLS[self.address] = self
+
+    def __call__(self) -> None:
+        self._entry(self.address + self._words.itemsize)
 
 
 def kernel(**types: Any) -> Callable[[Callable[..., Any]], Kernel]:

@@ -14,6 +14,8 @@ from cardan._compiler.kernels.types import WIDTH
 floor = math.floor
 PROGRAMS: WeakValueDictionary[int, Any] = WeakValueDictionary()
 """Programs by the addresses that kernels know them by."""
+CALLS: WeakValueDictionary[int, Any] = WeakValueDictionary()
+"""Kernels with their arguments likewise."""
 
 
 def fma(a: Any, b: Any, c: Any) -> Any:
@@ -64,6 +66,11 @@ def run(program: Any, rows: int, first: int = 0) -> None:
     """Run a program, or the one at an address, on so many rows of its arrays."""
     if rows > 0:
         (PROGRAMS[program] if isinstance(program, int) else program)(rows, first)
+
+
+def call(bound: int) -> None:
+    """Call a kernel of another module, by the address that it has with its arguments."""
+    CALLS[bound]()
 
 
 def lowest_one(bits: int) -> int:

@@ -5,7 +5,7 @@ What a kernel may say:
     x = ..., x += ...; a[i, j] = ...; r.count = ...      a name keeps the type of its first value
     for i in range(...), while, if, break, continue, return
     + - * / // % & | ^ << >> on whole numbers, + - * / on doubles and vectors; comparisons, and, or, not, a if b else c
-    min, max, abs, int, float, sqrt, floor, fma, lowest_one, scratch, vectors, tail, run;
+    min, max, abs, int, float, sqrt, floor, fma, lowest_one, scratch, vectors, tail, run, call;
     greater, are_positive of vectors; other kernels; numbers of the module
 
 An array indexed by fewer numbers than it has dimensions is a view of a row. Arrays given to one call do not overlap.
@@ -86,9 +86,11 @@ class Translator(CodeWriter):
         given = []
         for name, kind in self.signature.parameters.items():
             given.append((llvm(kind) + " noalias" * isinstance(kind, ArrayType), f"%{name}"))
-        # What is given a record alone is a part of something large that runs once: by itself it compiles sooner.
-        kinds = self.signature.parameters.values()
-        inlined = "noinline " * (len(given) == 1 and not any(isinstance(k, (Scalar, ArrayType)) for k in kinds))
+        # What is given a record alone, or a record and calls others, is a part of something large: written once it
+        # compiles in two thirds of the time, and steps take as long.
+        first = next(iter(self.signature.parameters.values()), INT)
+        is_part = not isinstance(first, (Scalar, ArrayType)) and (len(given) == 1 or bool(self.called))
+        inlined = "noinline " * is_part
         result = f"internal {result_type(self.signature.result)}"
         return self.defined(result, self.signature.name, given, f"{inlined}#0", self.places)
 
@@ -464,6 +466,11 @@ class Translator(CodeWriter):
             self.line(f"call void {entry}(ptr {given[0]}, ptr {given[1]}, i64 {count}, ptr {heap}, i64 1)")
 
         self.branch(self.whole("icmp sgt", count, 0), call)
+        return []
+
+    def call_call(self, bound: ast.expr) -> list[Value]:
+        pointer = self.emit(f"inttoptr i64 {self.number(bound, INT)} to ptr")
+        self.line(f"call void {self.emit(f'load ptr, ptr {pointer}')}(ptr {self.at(pointer, 1, 'i64')})")
         return []
 
     def moved_on(self, program: str, first: str) -> tuple[str, str]:

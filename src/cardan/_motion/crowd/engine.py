@@ -9,16 +9,19 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.errors import UnsupportedError
-from cardan._compiler.kernels import RowProgram
+from cardan._compiler.kernels import BoundKernel, RowProgram
+from cardan._compiler.program import Program
 from cardan._motion.crowd.contact_rows import ContactRows
 from cardan._motion.crowd.grid import LEVELS
 from cardan._motion.crowd.kept import NOBODY, NOTHING, KeptImpulses
 from cardan._motion.crowd.layout import Layout, Scene, starts_of
+from cardan._motion.crowd.long_trees import follow_ties
 from cardan._motion.crowd.maximal_rows import leaving_program, moved_program
+from cardan._motion.crowd.parts import FACTORS, HEAPS, LEAVING, ROBOTS, TIES
 from cardan._motion.crowd.sleep import REST
-from cardan._motion.crowd.step import take_steps
+from cardan._motion.crowd.step import leave_contacts, solve_by_factors, take_steps
 from cardan._motion.crowd.sweep_rows import accelerated_program, body_program, meeting_program, visit_program
-from cardan._motion.crowd.sweeps import ALONE
+from cardan._motion.crowd.sweeps import ALONE, sweep
 from cardan._motion.crowd.tables import (
     APART,
     BLOCKS,
@@ -26,6 +29,7 @@ from cardan._motion.crowd.tables import (
     CROWDED,
     NEAR,
     ORDER,
+    PART,
     PATCHES,
     PROGRAM,
     SIDES,
@@ -34,11 +38,20 @@ from cardan._motion.crowd.tables import (
     Crowd,
 )
 from cardan._motion.crowd.tree_rows import TreeRows
+from cardan._motion.crowd.tried import find_touching_themselves
 
 TOLERANCE = 1e-5
 """By how much velocities may be wrong after the first iterations [m/s]."""
 MOST = 100
 """Iterations of an island in a step."""
+PARTS: dict[int, tuple[Any, ...]] = {
+    ROBOTS: (find_touching_themselves, "reaction"),
+    HEAPS: (sweep, "begin_body", "accelerate_body", "meet", "visit"),
+    FACTORS: (solve_by_factors, "response", "reaction"),
+    TIES: (follow_ties,),
+    LEAVING: (leave_contacts,),
+}
+"""What parts of a step are, and the programs of contacts that they run."""
 
 
 class Engine:
@@ -63,6 +76,9 @@ class Engine:
         layout.fill_nodes(c)
         c.numbers_w = len(c.w_source) if pushed else 0
         self.trees = [TreeRows(kind, dt, limits, pushed, iterations, scene.closing) for kind in layout.kinds]
+        c.hinged = int(any(kind.hinges for kind in layout.kinds))
+        c.allocate(parts=len(PARTS))
+        self._parts: list[BoundKernel] = []
         self._add_trees()
         self.pairs = layout.fill_shapes(c)
         lengths, running = (bool(np.any(own)) for own in (c.surfaces[:, 4:], c.shape_runs))
@@ -202,7 +218,8 @@ class Engine:
         for give, name in self._room.values():
             setattr(c, name, 64 + 8 * shapes)
             give(64 + 8 * shapes)
-        self._add_contact_programs()
+        for name in ("begin", "leave") if self.contacts.rigid else ("begin",):
+            self._add_contact_program(name)
 
     def _room_for_pairs(self, most: int) -> None:
         c, points, sizes = self.c, int(self.c.pair_points.max(initial=1)), self.c.pair_sizes.max(axis=0, initial=1)
@@ -244,20 +261,31 @@ class Engine:
         for program in self._contact_programs.values():
             program.place(arrays)
 
-    def _add_contact_programs(self) -> None:
-        own = self.contacts
-        made = {"response": own.response(), "reaction": own.reaction()}
-        if own.rigid:
-            made |= {"begin": own.begin_rigid(leaving=False), "leave": own.begin_rigid(leaving=True)}
-        else:
-            made["begin"] = own.begin()
-        made |= {"begin_body": body_program(self.dt), "accelerate_body": accelerated_program(self.dt)}
-        made |= {"meet": meeting_program(own.twist), "visit": visit_program(own.rigid)}
-        arrays = self._contact_arrays()
-        for name, program in made.items():
-            self._contact_programs[name] = RowProgram(program, arrays)
-            setattr(self.c, name, self._contact_programs[name].address)
-        self.c.lanes = self._contact_programs["visit"].code.image.width
+    def _add_part(self, number: int) -> None:
+        """Compile a part of a step, with the programs of contacts that it runs."""
+        part, *names = PARTS[number]
+        for name in names:
+            if name not in self._contact_programs:
+                self._add_contact_program(name)
+        self._parts.append(part.bound(self.c))
+        self.c.parts[number] = self._parts[-1].address
+
+    def _add_contact_program(self, name: str) -> None:
+        c, own = self.c, self.contacts
+        make: dict[str, Callable[[], Program]] = {
+            "begin": (lambda: own.begin_rigid(leaving=False)) if own.rigid else own.begin,
+            "leave": lambda: own.begin_rigid(leaving=True),
+            "response": own.response,
+            "reaction": own.reaction,
+            "begin_body": lambda: body_program(self.dt),
+            "accelerate_body": lambda: accelerated_program(self.dt),
+            "meet": lambda: meeting_program(own.twist),
+            "visit": lambda: visit_program(own.rigid),
+        }
+        made = self._contact_programs[name] = RowProgram(make[name](), self._contact_arrays())
+        setattr(c, name, made.address)
+        if name == "visit":
+            c.lanes = made.code.image.width
 
     def _contact_arrays(self) -> dict[str, np.ndarray]:
         """Return what programs of contacts, and of bodies that are swept, are given, by the names of their columns.
@@ -352,6 +380,8 @@ class Engine:
             self._add_pair_program(lacking, c.wanted)
         elif lacking == TREES:
             self._add_tree_programs(c.wanted)
+        elif lacking == PART:
+            self._add_part(c.wanted)
         elif lacking == ORDER:
             raise UnsupportedError(
                 f"an island of robots and more than {CROWDED} bodies that touch one another",

@@ -18,8 +18,9 @@ Cost: a recursion an iteration, and one more for each step of conjugate gradient
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, I32, INT, LANES, REAL, TRUTH, fma, kernel, run
+from cardan._compiler.kernels import F64, I32, INT, LANES, REAL, TRUTH, fma, kernel, run, tail
 from cardan._motion.crowd.batches import copy
+from cardan._motion.crowd.parts import TIES, call_part
 from cardan._motion.crowd.sides import BORNE, IDENTITY, between_nodes, sum_answers
 from cardan._motion.crowd.sparse import solve
 from cardan._motion.crowd.tables import Crowd
@@ -261,17 +262,27 @@ def keep_right(c, i, columns):
                 copy(c.borne_first[row], 0, c.borne[row], 0, 6)
 
 
-@kernel(c=Crowd, i=INT, starts=I32[:], rows=I32[:], columns=INT)
-def add_ties(c, i, starts, rows, columns):
-    """Add what the cross terms of an island's ties do; its matrix without them is factored.
+@kernel(c=Crowd)
+def follow_ties(c):
+    """Add what the cross terms of the ties of `tied_island` do."""
+    i = c.tied_island
+    vector = c.island_vector[i]
+    columns = c.island_vector[i + 1] - vector
+    keep_right(c, i, columns)
+    for k in range(12 * c.ties):
+        c.tie_w[k] = 0.0
+    follow_gradients(c, i, tail(c.starts, vector + i), tail(c.rows, c.island_block[i]), columns)
+    push_ties(c, i, columns, c.tie_w)
+
+
+@kernel(c=Crowd, i=INT)
+def add_ties(c, i):
+    """Add what the cross terms of an island's ties do, if it has any; its matrix without them is factored.
 
     What is then to be solved is P alone, and what long trees bear is all there is to it.
     """
     c.island_left[i] = 0.0
     find_ties(c, i)
     if c.ties > 0:
-        keep_right(c, i, columns)
-        for k in range(12 * c.ties):
-            c.tie_w[k] = 0.0
-        follow_gradients(c, i, starts, rows, columns)
-        push_ties(c, i, columns, c.tie_w)
+        c.tied_island = i
+        call_part(c, TIES)

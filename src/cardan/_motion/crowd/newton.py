@@ -135,7 +135,7 @@ def solve_island(c, i):
     columns = c.island_vector[i + 1] - vector
     is_positive = factor(starts, columns, tail(c.triples, c.island_triple[i]), tail(c.ends, vector), c.L)
     if c.island_long[i] == 1:
-        add_ties(c, i, starts, rows, columns)
+        add_ties(c, i)
     solve(starts, rows, columns, c.L, c.x)
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
         tree = c.members[m]

@@ -12,7 +12,7 @@ the same whoever is beside it. A step that lacks room in a list changes nothing 
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, I32, INT, kernel
+from cardan._compiler.kernels import F64, I32, INT, TRUTH, kernel
 from cardan._motion.crowd.alone import UNKNOWN, finish_alone, try_alone
 from cardan._motion.crowd.batches import copy, run_kinds, run_where
 from cardan._motion.crowd.islands import (
@@ -24,7 +24,6 @@ from cardan._motion.crowd.islands import (
     may_be_swept,
     order_island,
 )
-from cardan._motion.crowd.itself import look_at_robots
 from cardan._motion.crowd.narrow import (
     find_contacts,
     find_met,
@@ -34,11 +33,11 @@ from cardan._motion.crowd.narrow import (
     place_touching,
 )
 from cardan._motion.crowd.newton import fill_contacts, iterate
+from cardan._motion.crowd.parts import FACTORS, HEAPS, LEAVING, ROBOTS, call_part
 from cardan._motion.crowd.rigid import kick_bodies, move_bodies
 from cardan._motion.crowd.sleep import ASLEEP, find_asleep, rest_islands, settle, wake_disturbed, wake_touched
-from cardan._motion.crowd.sweeps import SWEEPING, sweep
+from cardan._motion.crowd.sweeps import SWEEPING
 from cardan._motion.crowd.tables import ORDER, TREES, Crowd
-from cardan._motion.crowd.tried import judge_tried
 
 # pyright: analyzeUnannotatedFunctions=false
 
@@ -115,6 +114,21 @@ def start_islands(c):
                 c.before[b] = 0.0
 
 
+@kernel(c=Crowd, stage=INT, returns=TRUTH)
+def are_any(c, stage):
+    """Return whether any island is at this stage of its sweeps; 0 of those that are not swept."""
+    count = 0
+    for i in range(c.islands):
+        count += int(c.island_swept[i] == stage)
+    return count > 0
+
+
+@kernel(c=Crowd)
+def sweep_marked(c):
+    if are_any(c, SWEEPING):
+        call_part(c, HEAPS)
+
+
 @kernel(c=Crowd)
 def sweep_heaps(c):
     """Sweep heaps of balls: small ones to the end, if that is soon."""
@@ -122,7 +136,7 @@ def sweep_heaps(c):
     for i in range(c.islands):
         c.island_swept[i] = SWEEPING if is_heap(c, i) and may_be_swept(c, i) else 0
         c.island_within[i] = c.tolerance if c.island_trees[i + 1] - c.island_trees[i] <= few else NEARLY
-    sweep(c)
+    sweep_marked(c)
 
 
 @kernel(c=Crowd)
@@ -164,14 +178,20 @@ def lay_out_islands(c):
 
 
 @kernel(c=Crowd)
-def solve_islands(c):
-    sweep_heaps(c)
+def solve_by_factors(c):
+    """Solve all islands that were not swept; those with costly factors are swept now."""
+    lay_out_islands(c)
     if c.lacking == 0:
-        lay_out_islands(c)
-    if c.lacking == 0:
-        sweep(c)
+        sweep_marked(c)
     if c.lacking == 0:
         iterate(c)
+
+
+@kernel(c=Crowd)
+def solve_islands(c):
+    sweep_heaps(c)
+    if c.lacking == 0 and are_any(c, 0):
+        call_part(c, FACTORS)
 
 
 @kernel(c=Crowd)
@@ -241,9 +261,8 @@ def find_near_robots(c):
     find_met(c)
     try_alone(c)
     settle(c)
-    closing = look_at_robots(c)
-    if c.lacking == 0:
-        judge_tried(c, closing)
+    if c.hinged == 1:
+        call_part(c, ROBOTS)
     if c.lacking == 0:
         place_touching(c)
 
@@ -269,7 +288,7 @@ def take_step(c):
     solve_islands(c)
     free_others(c)
     if c.leave != 0 and c.lacking == 0:
-        leave_contacts(c)
+        call_part(c, LEAVING)
     if c.lacking != 0:
         return
     keep_impulses(c)

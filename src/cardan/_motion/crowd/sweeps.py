@@ -203,15 +203,9 @@ def end_sweep(c, i):
 @kernel(c=Crowd)
 def sweep(c):
     """Sweep islands side by side, each until its velocities are right to `island_within` [m/s], or so often."""
-    going = 0
-    for i in range(c.islands):
-        going += int(c.island_swept[i] == SWEEPING)
-    if going == 0:
-        return
     begin_sweeps(c)
-    if c.lacking != 0:
-        return
-    while going > 0:
+    going = 1
+    while going > 0 and c.lacking == 0:
         visit_contacts(c)
         going = 0
         for i in range(c.islands):

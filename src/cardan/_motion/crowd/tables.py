@@ -107,6 +107,7 @@ class Crowd(Record):
     ball_shape = I32[:]  # the shape it is about
     listed_balls = F64["balls", 4]  # where it was then, and how far it reached
     # --- robots that may touch themselves in so many places that their program has none of them (`itself`) ---
+    hinged = INT  # whether there are any
     tree_hinges = I32[:]  # how many, 0 of others; and where their numbers begin in `q_rows` and `v_rows`
     hinge_q = I32[:]
     hinge_v = I32[:]
@@ -205,6 +206,7 @@ class Crowd(Record):
     right = LANES["columns"]
     island_left = F64["islands"]  # by how much conjugate gradients still changed velocities in the end [m/s]
     ties = INT  # of an island
+    tied_island = INT
     tie_patch = I32["patches"]
     tie_w = F64["ties"]  # at both sides: wrenches w, and of conjugate gradients r, q, C p + q; accelerations p, u
     tie_r = F64["ties"]
@@ -424,10 +426,11 @@ class Crowd(Record):
     accelerate_body = INT
     meet = INT
     visit = INT
-    # --- why a step was not made: the list that is too short, or the kind without a program yet ---
+    # --- why a step was not made: the list that is too short, or the kind or part that is not compiled yet ---
+    parts = I64["parts"]  # kernels that are called by their addresses (`parts`)
     lacking = INT
     wanted = INT
 
 
 # What may be lacking.
-NEAR, PATCHES, CONTACTS, BLOCKS, TRIPLES, SIDES, PROGRAM, ORDER, TREES, APART = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+NEAR, PATCHES, CONTACTS, BLOCKS, TRIPLES, SIDES, PROGRAM, ORDER, TREES, APART, PART = range(1, 12)

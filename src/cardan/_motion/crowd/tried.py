@@ -11,6 +11,7 @@ from __future__ import annotations
 from cardan._compiler.kernels import INT, fma, kernel, run
 from cardan._motion.crowd.batches import run_kinds
 from cardan._motion.crowd.close_pairs import number_of
+from cardan._motion.crowd.itself import look_at_robots
 from cardan._motion.crowd.narrow import find_patches, place
 from cardan._motion.crowd.newton import fill_contacts
 from cardan._motion.crowd.sides import between_nodes
@@ -87,3 +88,11 @@ def judge_tried(c, closing):
     for k in range(c.contacts):
         if not c.error[k] <= 0.0:
             c.tree_touched[c.node_tree[c.node_a[k]]] = 1
+
+
+@kernel(c=Crowd)
+def find_touching_themselves(c):
+    """Find which robots touch themselves, of those that took their steps alone."""
+    closing = look_at_robots(c)
+    if c.lacking == 0:
+        judge_tried(c, closing)
