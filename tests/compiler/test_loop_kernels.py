@@ -18,6 +18,7 @@ from cardan._compiler.kernels import (
     RowProgram,
     aligned_zeros,
     are_positive,
+    call,
     floor,
     fma,
     greater,
@@ -140,11 +141,11 @@ def own_vectors(x, by):
 def both(own, *arguments):
     """Return what the compiled kernel and the function itself return and leave in copies of the arguments."""
     found = []
-    for call in (own, own.python):
+    for function in (own, own.python):
         given = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
         if any(isinstance(a, np.ndarray) and a.ndim == 3 for a in given):
             given = [_aligned(a) if isinstance(a, np.ndarray) else a for a in given]
-        result = call(*given)
+        result = function(*given)
         found.append((result, [a for a in given if isinstance(a, np.ndarray)]))
     return found
 
@@ -281,6 +282,34 @@ def test_records_and_programs():
     np.testing.assert_array_equal(found, [[2, 2], [2, 2], [0, 0], [0, 0]])
     advance.python(c)
     np.testing.assert_array_equal(found, [[2, 2], [2, 2], [2, 2], [0, 0]])
+
+
+class Account(Record):
+    balance = REAL
+    part = INT
+
+
+@kernel(account=Account)
+def double(account):
+    account.balance *= 2.0
+
+
+@kernel(account=Account, times=INT)
+def grow(account, times):
+    for _ in range(times):
+        call(account.part)
+
+
+def test_kernels_of_other_modules_are_called_by_their_addresses():
+    account = Account(balance=3.0)
+    part = double.bound(account)
+    account.part = part.address
+    for own, found in ((grow, 24.0), (grow.python, 192.0)):
+        own(account, 3)
+        assert account.balance == found
+    part()
+    assert account.balance == 384.0
+    assert "@double" not in grow.text
 
 
 @pytest.mark.parametrize("native", [True, False])

@@ -279,7 +279,7 @@ class Engine:
             "reaction": own.reaction,
             "begin_body": lambda: body_program(self.dt),
             "accelerate_body": lambda: accelerated_program(self.dt),
-            "meet": lambda: meeting_program(own.twist),
+            "meet": lambda: meeting_program(own.twist, own.rigid),
             "visit": lambda: visit_program(own.rigid),
         }
         made = self._contact_programs[name] = RowProgram(make[name](), self._contact_arrays())

@@ -405,8 +405,12 @@ class Crowd(Record):
     island_within = F64["islands"]  # by how much velocities may be wrong [m/s]
     island_worst = F64["islands"]  # the squares of the errors of this sweep, and of an early one
     island_early = F64["islands"]
+    island_momentum = F64["islands"]
     body = F64["bodies", 10]
     body_change = LANES["bodies"]
+    body_before = LANES["bodies"]  # after the sweep before
+    swept_before = F64["contacts", 3]  # impulses after the sweep before; those that the last one began with
+    swept_from = F64["contacts", 3]
     colours_of = I64["trees"]  # of a body's contacts so far: a bit for each
     colour = I32["contacts"]  # of a contact
     place_of = I32["contacts"]  # of a contact in the order of colours
