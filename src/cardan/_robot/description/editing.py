@@ -17,6 +17,7 @@ from cardan._robot.description.rooting import Forest, base_name
 from cardan._robot.geometry.shapes import Hull, Shape, collision_mesh
 from cardan._robot.joints import Fixed, Joint, Limits
 from cardan._robot.joints.catalogue.of_another import renamed_primaries
+from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.model import WORLD, Annotations, Body, Connection, Drive, Frame
 from cardan._robot.model.layout import WITHOUT_MOTION, resolve_mimics
 from cardan._robot.model.layout import locked as locked_joints
@@ -73,21 +74,23 @@ class Report:
 
 
 def renamed(parts: Parts, rename: Callable[[str], str]) -> tuple[Parts, Report]:
-    """Return the parts with every name but the world's replaced."""
+    """Return the parts with every name but the world's replaced; all else of them was checked before."""
 
     def new(name: str) -> str:
         return name if name == WORLD else rename(name)
 
-    def joint(kind: Joint) -> Joint:
-        return renamed_primaries(kind, rename)
+    def named(kind: str, part: Any, name: str, **changes: Any) -> Any:
+        check_name(kind, name)
+        return replaced(part, name=name, **changes)
+
+    def joint(c: Connection) -> Connection:
+        own = renamed_primaries(c.joint, rename)
+        return named("joint", c, rename(c.name), joint=own, parent=new(c.parent), child=new(c.child))
 
     result = Parts(
-        tuple(replace(b, name=new(b.name)) for b in parts.bodies),
-        tuple(
-            replace(c, name=rename(c.name), joint=joint(c.joint), parent=new(c.parent), child=new(c.child))
-            for c in parts.joints
-        ),
-        tuple(replace(f, name=new(f.name), body=new(f.body)) for f in parts.frames),
+        tuple(named("body", b, new(b.name)) for b in parts.bodies),
+        tuple(map(joint, parts.joints)),
+        tuple(named("frame", f, new(f.name), body=new(f.body)) for f in parts.frames),
         parts.annotations.renamed(new),
     )
     return result, Report(renamed={name: new(name) for name in names(parts) if new(name) != name})

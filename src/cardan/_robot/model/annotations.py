@@ -15,6 +15,7 @@ from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import ParameterError, ShapeError, UnknownNameError, check_known, check_new
 from cardan._algebra.spatial import SE3
 from cardan._robot.joints import Joint
+from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.records import WORLD, Actuator, Configuration, Connection, ContactSurface, Drive, Group, along
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Annotations(ByFields):
         """Return them with every name but the world's replaced."""
         moved = lambda names: tuple(map(new, names))  # noqa: E731
         return Annotations(
-            tuple(replace(s, body=new(s.body)) for s in self.shapes),
+            tuple(replaced(s, body=new(s.body)) for s in self.shapes),
             tuple(replace(a, name=new(a.name), joints=moved(a.joints)) for a in self.actuators),
             tuple(Group(new(g.name), moved(g.bodies), moved(g.joints), g.tip and new(g.tip)) for g in self.groups),
             tuple(
