@@ -23,8 +23,21 @@ from cardan.errors import (
     StartWarning,
     UnknownNameError,
 )
-from cardan.joints import D6, Cable, Distance, Fixed, FreeFlyer, Mimic, Planar, Prismatic, Revolute, Spherical
+from cardan.joints import (
+    D6,
+    Cable,
+    Distance,
+    Fixed,
+    FreeFlyer,
+    Mimic,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    UnboundedRevolute,
+)
 from cardan.simulation import contact_pairs, stand
+from cardan.solvers import Featherstone
 from contact_worlds import stack_world
 from mechanisms import random_mechanism
 
@@ -115,6 +128,24 @@ def test_the_seeds_table_of_joints(joint, counts):
     world = m.world()
     table = (np.diff(world.q_starts)[0], np.diff(world.v_starts)[0], world.num_linear[0], world.num_angular[0])
     assert table == counts
+
+
+def test_drives_go_where_the_description_says():
+    m = Mechanism("arm")
+    for k, (joint, above) in enumerate([(UnboundedRevolute([0, 0, 1]), "world"), (Revolute([0, 1, 0]), "link0")]):
+        m.add_body(f"link{k}", Inertia(1.0, (0, 0, 0), np.eye(3)))
+        m.add_joint(f"hinge{k}", joint, above, f"link{k}", drive=Drive(100.0, 30.0))
+    m.add_configuration("target", {"hinge0": [np.cos(2.0), np.sin(2.0)], "hinge1": [0.7]})
+    b = WorldBuilder(gravity=(0, 0, 0))
+    b.add(m, prefix="a/")
+    b.add(m, prefix="b/")
+    b.targets["b/hinge1"] = 0.1
+    world = b.finalize()
+    np.testing.assert_allclose(world.targets, [2.0, 0.7, 2.0, 0.1])
+    after = Featherstone(world, 0.01).step(world.state(), steps=1000)
+    np.testing.assert_allclose(after.q[0, [2, 5]], [0.7, 0.1], atol=1e-6)
+    b.remove("a/link0", "a/link1")
+    np.testing.assert_allclose(b.finalize().targets, [2.0, 0.1])
 
 
 def test_axes_targets_and_limits_are_where_the_seed_says():

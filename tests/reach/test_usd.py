@@ -398,6 +398,8 @@ def test_targets_of_drives_are_a_configuration() -> None:
         ),
     )  # fmt: skip
     assert_allclose(read(text).named_configurations["target"]["J"], math.pi / 2)
+    world_of_it = read(text).world()
+    assert_allclose(world_of_it.control().position[0, world_of_it.model.v_slice("J")], math.pi / 2)
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,15 @@ def test_every_joint_and_what_is_said_of_it():
             assert tuple(getattr(one.limits, key) or ()) == tuple(getattr(other.limits, key) or ())
 
 
+def test_where_drives_go_comes_back():
+    m = every_joint()
+    m.add_configuration("target", {"j0": [0.3], "j1": [-0.1], "j9": [0.1, -0.7]})
+    assert differences(m, there_and_back(m)) == []
+    m = every_joint()
+    m.add_configuration("target", {"j0": [0.3], "j2": [0.1]})  # which has no drive
+    assert write_usd(m).losses == ("configurations 'target'",)
+
+
 def test_shapes_frames_and_where_it_stands():
     m = cardan.Mechanism("shop")
     kinds = [D.Box((0.1, 0.2, 0.3)), D.Sphere(0.3), D.Ellipsoid((0.1, 0.2, 0.3)), D.Cylinder(0.1, 0.7)]

@@ -35,7 +35,7 @@ from cardan._robot.description import Mechanism, Plane, Shape, editing
 from cardan._robot.geometry.shapes import ALL_BITS, Geometry
 from cardan._robot.joints import FreeFlyer, Joint, Limits
 from cardan._robot.model import WORLD, Connection, Drive, Material, Model
-from cardan._robot.model.layout import said_start
+from cardan._robot.model.layout import TARGET, said_start
 from cardan._robot.records import EARTH_GRAVITY, check_name
 
 WATER = 1000.0
@@ -62,7 +62,8 @@ class WorldBuilder(Explained):
     Attributes:
         q: coordinates that states begin with, by joint; others begin where the poses of links put them, or neutral.
         v: velocities that states begin with, by joint; others begin with 0.
-        targets: where drives go by default, by joint, in the coordinates limits are stated in.
+        targets: where drives go by default, by joint, in the coordinates limits are stated in; others go where the
+            configuration `"target"` of their description says, or neutral.
 
     Args:
         name: name of the world.
@@ -112,6 +113,7 @@ class WorldBuilder(Explained):
         self._together: set[tuple[str, str]] = set()
         self._colliding: set[str] = set()
         self._starts: dict[str, Any] = {}
+        self._aims: dict[str, Any] = {}  # where descriptions say that drives go, as coordinates
         self._loose: set[str] = set()  # joints that move freely, and which nobody put anywhere
         self._above: dict[str, np.ndarray] = {}  # coordinates of some of these, of which the height does not count
         self._lifts = False  # whether what a description puts in the ground shall stand on it
@@ -312,6 +314,8 @@ class WorldBuilder(Explained):
         places |= {} if pose is None else _put_in_world(both, bases)
         said = said_start(mechanism.annotations.configurations)
         self._starts |= {prefix + joint: coordinates for joint, coordinates in said.items()}
+        aims = mechanism.named_configurations.get(TARGET, {})
+        self._aims |= {prefix + joint: coordinates for joint, coordinates in aims.items()}
         for n, joints in zip(names, trees, strict=True):
             self._articulations[n] = tuple(c.name for c in joints)
             self._held |= dict.fromkeys(self._articulations[n], n)
@@ -384,7 +388,7 @@ class WorldBuilder(Explained):
         held = {name: {children[joint] for joint in joints} for name, joints in self._articulations.items()}
         self._mechanism, report = own.remove(*(e for name in names for e in sorted(held.get(name, {name}))))
         gone = set(report.removed)
-        for by_name in (self.q, self.v, self.targets, self._poses, self._held, self._starts, self._above):
+        for by_name in (self.q, self.v, self.targets, self._poses, self._held, self._starts, self._aims, self._above):
             for name in gone.intersection(by_name):
                 del by_name[name]
         left = {name: tuple(j for j in joints if j not in gone) for name, joints in self._articulations.items()}
@@ -601,7 +605,10 @@ def _make_world(
         b._together,
         mechanism.contact_surfaces,
     )
-    neutral = np.array(model.manifold.limit_coordinates(model.neutral().tolist()), dtype=float).reshape(model.nv)
+    aims = model.neutral()
+    for joint, own in _coordinates(model, {k: e for k, e in b._aims.items() if k in model.slices}, "q").items():
+        aims[model.q_slice(joint)] = own
+    described = np.array(model.manifold.limit_coordinates(aims.tolist()), dtype=float).reshape(model.nv)
     initial = stood(model, pairs.touching, rest, free)
     if b._lifts:
         floating = [a for a in ordered.values() if moves_freely(root_joint(model, a).joint)]
@@ -616,7 +623,7 @@ def _make_world(
         orphans=orphans,
         initial=initial,
         initial_velocity=_along_v(model, np.zeros(model.nv), b.v),
-        targets=_along_v(model, neutral, b.targets),
+        targets=_along_v(model, described, b.targets),
     )
     warn_of_start(world)
     movable = _movable(model, ordered) if movable_bases else {}

@@ -347,6 +347,8 @@ def _configuration(joints: Mapping[str, Any], name: str, value: Any) -> tuple[fl
 
 # Configurations that say where a robot begins: those of MJCF files; one's own and those of USD files, which win.
 STARTS = ("qpos0", "initial")
+# The one that says where drives go unless a control says otherwise: one's own and that of USD files.
+TARGET = "target"
 
 
 def said_start(configurations: Iterable[Configuration]) -> dict[str, tuple[float, ...]]:

@@ -116,11 +116,12 @@ def _properties(c: Any, dofs: Sequence[Dof]) -> Said:
     return applied, lines
 
 
-def _drives(c: Any, dofs: Sequence[Dof]) -> Said:
+def _drives(c: Any, dofs: Sequence[Dof], aim: Sequence[float]) -> Said:
+    """Return drives and where they go, in the coordinates limits are stated in."""
     applied, lines = list[str](), list[str]()
     efforts = c.limits.effort or (math.inf,) * len(dofs)
-    rows = zip(dofs, c.drive_stiffness, c.drive_damping, efforts, strict=True)
-    for (name, is_angular), stiffness, damping, effort in rows:
+    rows = zip(dofs, c.drive_stiffness, c.drive_damping, efforts, aim or (0.0,) * len(dofs), strict=True)
+    for (name, is_angular), stiffness, damping, effort, position in rows:
         # a D6 of three rotations would be read as a ball joint, but for drives
         if not (stiffness or damping or math.isfinite(effort) or (is_angular and isinstance(c.joint, J.D6))):
             continue
@@ -133,6 +134,8 @@ def _drives(c: Any, dofs: Sequence[Dof]) -> Said:
         lines += single("float", f"{start}:damping", in_unit(unit.gain, damping))
         if math.isfinite(effort):
             lines += single("float", f"{start}:maxForce", effort)
+        if position:
+            lines += single("float", f"{start}:targetPosition", in_unit(unit.position, position))
     return applied, lines
 
 
@@ -189,11 +192,20 @@ def directly(joints: Sequence[Connection]) -> list[Connection]:
 
 
 def joint_prim(
-    c: Connection, path: str, bodies: Mapping[str, str], leading: Mapping[str, tuple[str, J.Joint]], *, closes: bool
+    c: Connection,
+    path: str,
+    bodies: Mapping[str, str],
+    leading: Mapping[str, tuple[str, J.Joint]],
+    *,
+    closes: bool,
+    aim: Sequence[float] = (),
 ) -> Lines:
-    """Return a joint between bodies, given with their paths by name, as those that it may follow are."""
+    """Return a joint between bodies, given with their paths by name, as those that it may follow are.
+
+    Drives go to the aim, in the coordinates limits are stated in.
+    """
     kind, R, dofs, own = _kind(c)
-    said = (_properties(c, dofs), _drives(c, dofs), _limits(c, kind, dofs), _following(c, leading))
+    said = (_properties(c, dofs), _drives(c, dofs, aim), _limits(c, kind, dofs), _following(c, leading))
     lines = [f"rel physics:body{k} = <{bodies[b]}>" for k, b in enumerate((c.parent, c.child)) if b != WORLD]
     for k, pose in enumerate((c.parent_pose, c.child_pose)):
         lines += single("point3f", f"physics:localPos{k}", *map(float, pose.translation))

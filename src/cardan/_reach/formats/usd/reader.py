@@ -29,6 +29,7 @@ from cardan._robot.geometry.shapes import ALL_BITS
 from cardan._robot.geometry.touching import EVERYTHING
 from cardan._robot.joints import Fixed, FreeFlyer
 from cardan._robot.model import WORLD
+from cardan._robot.model.layout import TARGET
 from cardan._robot.records import EARTH_GRAVITY, Connection
 
 # --- which shapes may touch: collision groups as bits, filtered pairs as pairs of bodies ---
@@ -363,7 +364,7 @@ class Reading:
         initial = {c.name: q for c in mechanism.joints if (q := self.start(c)) is not None}
         if initial:
             mechanism.add_configuration("initial", initial)
-        for name in ("target", "state"):
+        for name in (TARGET, "state"):
             own = [joint for joint in joints if joint.copying is None]
             said = {self.joint_names[joint.path]: [getattr(dof, name) for dof in joint.dofs] for joint in own}
             found = {joint: values for joint, values in said.items() if any(values)}

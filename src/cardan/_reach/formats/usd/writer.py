@@ -5,7 +5,7 @@ Source: UsdPhysics, the rigid body physics schema of OpenUSD (openusd.org).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -34,6 +34,7 @@ from cardan._robot.geometry import shapes as G
 from cardan._robot.geometry.mesh import surface_of_file
 from cardan._robot.geometry.touching import EVERYTHING
 from cardan._robot.model import WORLD, Body, Connection, Model
+from cardan._robot.model.layout import TARGET
 from cardan._robot.records import Material
 
 # Of what has moments without a mass [kg], and of a point: moments 0 mean that they are not said, and smaller ones than
@@ -137,6 +138,7 @@ class _UsdWriter:
         anchors, flown = hung.anchors(bodies, lambda body: body in second), {hung.find(c.child) for c in flying}
         self.loose = [body for body in anchors if hung.find(body) not in flown]
         called = {"root"} if len(anchors) == 1 else {f"root_{body}" for body in anchors}
+        self.aims = self._configuration(TARGET)
         self.renamed = [c.name for c in flying if c.name not in called]
         self.poses = self._standing(joints)
         prims = prim_names(bodies)
@@ -147,9 +149,12 @@ class _UsdWriter:
         self.materials: dict[Material, str] = {}
         self.lost, self.meshes = list[str](), list[str]()
 
+    def _configuration(self, name: str) -> Mapping[str, Sequence[float]]:
+        return next((c.coordinates for c in self.thing.annotations.configurations if c.name == name), {})
+
     def _standing(self, joints: Sequence[Connection]) -> dict[str, SE3]:
         """Return the poses of bodies in the configuration `initial`, or at rest."""
-        given = next((c.coordinates for c in self.thing.annotations.configurations if c.name == "initial"), {})
+        given = self._configuration("initial")
         of = {c.name: tuple(given.get(c.name, c.joint.neutral())) for c in joints if not c.joint.primaries}
         moved = []
         for c in joints:
@@ -175,7 +180,10 @@ class _UsdWriter:
         return [*head, *prim(f'def Xform "{self.root}"', roots, name, touches, *bodies, *scopes), *self._gravity()]
 
     def _joint(self, c: Connection) -> Lines:
-        return joint_prim(c, self.leading[c.name][0], self.bodies, self.leading, closes=c.name in self.closing)
+        aim = self.aims.get(c.name)
+        aim = () if aim is None else [float(e) for e in c.joint.manifold.limit_coordinates(list(aim))]
+        closes = c.name in self.closing
+        return joint_prim(c, self.leading[c.name][0], self.bodies, self.leading, closes=closes, aim=aim)
 
     def _gravity(self) -> Lines:
         g = np.array(self.thing.gravity, dtype=float)
@@ -244,6 +252,8 @@ class _UsdWriter:
         thing, beside, shapes = self.thing, self.thing.annotations, self.thing.shapes
         colliding = [s for s in shapes if s.role == "collision"]
         felt = [(s.body, s.surface) for s in colliding if s.surface is not None]
+        driven = {c.name for c in self.joints if any(c.drive_stiffness)}
+        held = {"initial", TARGET} if self.aims.keys() <= driven else {"initial"}
         lost = {
             "that bodies have no mass, but other programs weigh their shapes:": [
                 body.name for body in thing.bodies if _is_massless(body.inertia)
@@ -257,7 +267,7 @@ class _UsdWriter:
             ],
             "kinds of frames": [frame.name for frame in thing.frames if frame.kind != "operational"],
             **W.beside(beside),
-            "configurations": [c.name for c in beside.configurations if c.name != "initial"],
+            "configurations": [c.name for c in beside.configurations if c.name not in held],
             "disabled contacts": ["/".join(pair) for pair in beside.disabled_contacts if WORLD in pair],
             "more of surfaces than friction and restitution, on": [
                 body for body, own in felt if own != Material(friction=own.friction, restitution=own.restitution)
