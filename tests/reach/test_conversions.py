@@ -12,6 +12,7 @@ import cardan
 from cardan import compare
 from cardan._reach.cli.main import main
 from cardan._reach.formats.reading import FORMATS
+from cardan.description import Shape
 from cardan.errors import MissingExtraError, UnsupportedError
 from compare_pairs import arm
 from compare_states import states_apart
@@ -54,6 +55,40 @@ def test_a_robot_comes_back(ending, make, tmp_path):
     found = round_trip(make(), tmp_path / f"robot{ending}")
     assert moved(found, ending) == []
     assert found.apart < 1e-10
+
+
+def meshes_told(robot, place) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        cardan.save(robot, place)
+    return [str(w.message) for w in caught if "names meshes" in str(w.message)]
+
+
+def test_meshes_that_are_not_beside_a_file_are_named(tmp_path):
+    """Moved to another folder, a description named meshes that no program found, and nothing said so."""
+    (tmp_path / "meshes").mkdir()
+    mesh = tmp_path / "meshes" / "part.stl"
+    mesh.write_text("solid\nendsolid")
+    robot = arm()
+    robot.add_shape(Shape(robot.bodies[0].name, "visual", cardan.description.Mesh("meshes/part.stl", str(mesh))))
+    for ending in (".urdf", ".sdf", ".xml"):
+        assert meshes_told(robot, tmp_path / f"robot{ending}") == []
+        (tmp_path / "away").mkdir(exist_ok=True)
+        (told,) = meshes_told(robot, tmp_path / "away" / f"robot{ending}")
+        assert "not beside it: 'meshes/part.stl'" in told
+        assert repr(str(mesh)) in told
+    assert meshes_told(robot, tmp_path / "away" / "robot.json") == []  # which holds the path
+
+
+def test_meshes_inside_of_a_usd_file_are_named(tmp_path):
+    pytest.importorskip("pxr", reason="the extra usd is not installed")
+    robot = arm()
+    corners = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
+    robot.add_shape(Shape(robot.bodies[0].name, "visual", cardan.description.Hull(corners)))
+    cardan.save(robot, tmp_path / "robot.usda")
+    again = cardan.load_mechanism(tmp_path / "robot.usda")
+    (told,) = meshes_told(again, tmp_path / "robot.xml")
+    assert "inside of USD files" in told
 
 
 @pytest.mark.full

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from cardan._algebra.errors import DescriptionError, Fault, MechanismError, ParameterError
+from cardan._algebra.errors import DescriptionError, DescriptionWarning, Fault, MechanismError, ParameterError
 from cardan._compiler.runtime.staging import write_whole
 from cardan._reach.formats import reading
 from cardan._reach.formats.plausibility import review
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.srdf.reader import add_to
-from cardan._robot.description import Mechanism
+from cardan._reach.formats.written import first_of
+from cardan._robot.description import Mechanism, Mesh
 from cardan._robot.joints import Joint
 from cardan._robot.model import WORLD, Model
 
@@ -201,6 +203,8 @@ def save(thing: Any, file: str | os.PathLike[str]) -> None:
     These are `.json`, `.urdf`, `.sdf`, `.mjcf`, `.usda`; `.xml` is MJCF. JSON holds everything; the others mechanisms
     and models only, with what each can say.
 
+    A `DescriptionWarning` names what a format does not hold, and meshes that the file names and that are not beside it.
+
     The file is written beside its place and then renamed: it is the old one or the new one, never half of it.
 
     Args:
@@ -227,5 +231,26 @@ def save(thing: Any, file: str | os.PathLike[str]) -> None:
         ]
         expected = f"a name that ends in {' or '.join((*known, '.xml'))}"
         raise ParameterError("file to save to", got=os.fspath(file), expected=expected)
-    content = reading.module_of(form).write(thing).encode()
+    text = reading.module_of(form).write(thing)
+    content = text.encode()
     write_whole({place: lambda stream: stream.write(content)})
+    _warn_of_meshes(thing, place, text)
+
+
+def _warn_of_meshes(thing: Any, place: Path, text: str) -> None:
+    """Warn of meshes that a text names relative to its file, and that are not there.
+
+    A text that holds the place of a mesh, or its points, does not need that.
+    """
+    shapes = thing.shapes if isinstance(thing, (Mechanism, Model)) else ()
+    meshes = {s.geometry.uri: s.geometry.path for s in shapes if isinstance(s.geometry, Mesh) and s.geometry.path}
+    named = {uri: path for uri, path in meshes.items() if "://" not in uri and uri in text and path not in text}
+    inside = [uri for uri in named if "#" in uri]  # prims of USD files
+    missing = [uri for uri in named if uri not in inside and not (place.parent / uri).is_file()]
+    if inside:
+        told = f"{place.name} names meshes inside of USD files, which other programs do not open: {first_of(inside)}"
+        warnings.warn(DescriptionWarning(f"{thing.name}: {told}"), stacklevel=3)
+    if missing:
+        told = f"{place.name} names meshes that are not beside it: {first_of(missing)}"
+        mend = f"Save it beside the description, or copy them: the first is {named[missing[0]]!r}"
+        warnings.warn(DescriptionWarning(f"{thing.name}: {told}. {mend}"), stacklevel=3)
