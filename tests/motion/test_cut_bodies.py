@@ -1,11 +1,13 @@
 """Joints that close loops and have forces: whichever joint of a loop closes it, the motion is the same."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 import cardan
 from cardan import SE3, Drive, Inertia, Spring
-from cardan.errors import MechanismError, ParameterError
+from cardan.errors import MechanismError, ParameterError, StartWarning
 from cardan.joints import Cable, Distance, FreeFlyer, Limits
 from cardan.simulation import cut_bodies
 from cardan.solvers import XPBD, Featherstone, SemiImplicit, Variational
@@ -92,6 +94,18 @@ def test_a_world_begins_with_its_loops_closed():
     world = b.finalize()
     assert abs(world.initial[world.model.q_slice(LAST)][0]) > 0.1
     assert np.abs(cardan.loop_residual(world.model, world.initial)).max() < 1e-6
+
+
+def test_a_world_that_begins_with_an_open_loop_says_so():
+    """A step closed a loop that was open by half a metre at hundreds of m/s, and nothing said why."""
+    b = cardan.WorldBuilder()
+    b.add(cardan.robots.four_bar())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        b.finalize()
+    b.q["crank_joint"] = 1.0
+    with pytest.warns(StartWarning, match=r"open: closing_joint by 0\.\d+ m or rad.*cardan\.assemble"):
+        b.finalize()
 
 
 def test_what_cannot_be_cut_is_told_and_what_need_not_be_is_left():

@@ -30,6 +30,7 @@ from cardan._algebra.errors import (
 )
 from cardan._algebra.spatial import SE3, Motion, Vector3
 from cardan._dynamics.algorithms.kinematics import Kinematics
+from cardan._dynamics.algorithms.loops import offset
 from cardan._motion.collision.support_points import SUPPORT_POINTS
 from cardan._motion.contact.touching import ContactPair
 from cardan._motion.simulation.articulation import Articulation
@@ -46,6 +47,9 @@ from cardan._robot.model import Connection, Model
 
 LEVEL = 0.7
 """The least upward part of a ground's normal: what is steeper, by about 45 degrees, is a wall."""
+
+OPEN = 1e-3
+"""From which gap on a loop is said to be open [m, rad]: what files round is less."""
 
 LOOKED_AT = 64
 """Worlds that `warn_of_deep_state` looks at: a warning shall cost little, and one world is like the next."""
@@ -292,6 +296,7 @@ def warn_of_start(world: WorldContents) -> None:
     loose = {body for a in floating for body in a.bodies}
     kinematics = Kinematics(model, world.initial.tolist())
     pose_of = _poses_in(kinematics)
+    _warn_of_open_loops(world, kinematics)
     known = [pair for pair in world.pairs.near(pose_of) if pair.a in loose or not isinstance(pair.shape_a, Mesh)]
     in_grounds = {name: float(own) for name, own in depths(model, known, pose_of).items()}
     others = _may_overlap(model, [pair for pair in known if pair.name not in in_grounds], pose_of)
@@ -299,6 +304,24 @@ def warn_of_start(world: WorldContents) -> None:
     root_of = {body: a.root for a in fixed for body in a.bodies}
     held = {pair.name: root_of[pair.a] for pair in known if pair.name in in_grounds and pair.a in root_of}
     _warn_of_depths(world.name, in_grounds | {pair.name: depth(kinematics, pair) for pair in others}, held)
+
+
+def _warn_of_open_loops(world: WorldContents, kinematics: Kinematics) -> None:
+    """Warn of closing joints that the start leaves open: a step closes them at once, however far that is."""
+    gaps = {}
+    for c in world.model.closures:
+        P, C = (kinematics.pose(body) @ pose for body, pose in ((c.parent, c.parent_pose), (c.child, c.child_pose)))
+        X = P.inverse() @ C
+        gap = max(abs(float(e)) for e in offset(X, c.joint.transform(c.joint.nearest_configuration(X))).scalars())
+        if gap > OPEN:
+            gaps[c.name] = gap
+    if gaps:
+        told = first_of([f"{name} by {gaps[name]:.3g} m or rad" for name in sorted(gaps, key=lambda name: -gaps[name])])
+        message = (
+            f"world {world.name!r} begins with loops that are open: {told}. Its first steps close them at any speed. "
+            "Begin with them closed, by world.state(q=cardan.assemble(world.model)), or mend the places of their joints."
+        )
+        warnings.warn(StartWarning(message, list(gaps)), stacklevel=levels_inside())
 
 
 def _led_out(model: Model) -> Iterator[str]:
