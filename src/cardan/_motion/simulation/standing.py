@@ -319,7 +319,7 @@ def _warn_of_open_loops(world: WorldContents, kinematics: Kinematics) -> None:
         told = first_of([f"{name} by {gaps[name]:.3g} m or rad" for name in sorted(gaps, key=lambda name: -gaps[name])])
         message = (
             f"world {world.name!r} begins with loops that are open: {told}. Its first steps close them at any speed. "
-            "Begin with them closed, by world.state(q=cardan.assemble(world.model)), or mend the places of their joints."
+            "Begin with them closed, by world.state(q=cardan.assemble(world.model)), or mend their joints' places."
         )
         warnings.warn(StartWarning(message, list(gaps)), stacklevel=levels_inside())
 
