@@ -112,6 +112,30 @@ def test_where_drives_go_comes_back():
     assert write_usd(m).losses == ("configurations 'target'",)
 
 
+@pytest.mark.parametrize("com", [(0.0, 0.0, 0.0), (0.0, 0.2, 0.1), (1e3, -7.0, 0.3)])
+def test_a_point_comes_back_as_one(com):
+    """Its inertia was 1e-14 of its mass, or what rounding made of 0, of which reading warned."""
+    m = cardan.Mechanism("m")
+    m.add_body("b", cardan.Inertia(0.7, com))
+    m.add_joint("j", J.Revolute((0.0, 0.0, 1.0)), "world", "b")
+    text = write_usd(m).text
+    again = read(text).bodies[0].inertia
+    np.testing.assert_allclose(again.parameters(), cardan.Inertia(0.7, com).parameters(), rtol=1e-14)
+    assert max(map(abs, again.inertia_at_com)) <= 1e-15 * (com @ np.array(com))
+    edited = re.sub(r"(?<!cardan:)physics:diagonalInertia = .*", "physics:diagonalInertia = (1, 1, 1)", text)
+    edited = re.sub(r"custom double3 cardan:physics:diagonalInertia.*", "", edited)
+    np.testing.assert_allclose([*read(edited).bodies[0].inertia.inertia_at_com], [1, 0, 0, 1, 0, 1], atol=1e-9)
+
+
+def test_an_inertia_that_no_body_has_is_refused():
+    """Negative moments mean to USD that they are not said: they were written as those of a point."""
+    m = cardan.Mechanism("m")
+    m.add_body("b", cardan.Inertia(1.0, inertia=np.diag([-0.5, -0.5, -0.5])))
+    m.add_joint("j", J.Revolute((0.0, 0.0, 1.0)), "world", "b")
+    with pytest.raises(UnsupportedError, match="inertia of body 'b'"):
+        write(m)
+
+
 def test_shapes_frames_and_where_it_stands():
     m = cardan.Mechanism("shop")
     kinds = [D.Box((0.1, 0.2, 0.3)), D.Sphere(0.3), D.Ellipsoid((0.1, 0.2, 0.3)), D.Cylinder(0.1, 0.7)]

@@ -480,3 +480,25 @@ def test_a_closing_joint_has_no_spring():
     assert m.joints[-1].reversed().spring == Spring((1.0,), (0.0,))
     m.add_joint("free", FreeFlyer(), "world", "left", spring=Spring(1.0))
     assert m.joints[-1].spring.rest == (0.0,) * 6
+
+
+WRONG = {
+    "a batch of inertias": lambda m: m.add_body("b", Inertia(np.array([1.0]))),
+    "an inertia that overflows": lambda m: m.add_body("b", Inertia(1.0, (0.0, 0.0, 1e308))),
+    "a truth value as a mass": lambda m: m.add_body("b", Inertia(True)),
+    "a truth value in a pose": lambda m: m.add_frame("f", "hand", SE3(translation=(0.0, 0.0, True))),
+    "text as gravity": lambda m: setattr(m, "gravity", "123"),
+    "text in gravity": lambda m: setattr(m, "gravity", (0.0, 0.0, "-9.81")),
+    "text as compliance": lambda m: m.replace_joint("elbow", Revolute((0, 1, 0)), compliance=["1e-5", 0, 0, 0, 0, 0]),
+    "text as coordinates": lambda m: m.add_configuration("c", {"elbow": "0.5"}),
+    "arrays as coordinates": lambda m: m.add_configuration("c", {"elbow": [np.array([0.5])]}),
+    "text as a colour": lambda m: m.add_shape(Shape("hand", "visual", Sphere(0.1), rgba="1111")),
+    "nothing in a colour": lambda m: m.add_shape(Shape("hand", "visual", Sphere(0.1), rgba=(None, 0, 0, 1))),
+}
+"""What was taken, or refused by Python alone."""
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_is_no_number_is_refused(what):
+    with pytest.raises(ParameterError, match="expected"):
+        WRONG[what](arm())

@@ -41,6 +41,11 @@ class Body(ByFields):
         if self.inertia is not None and not isinstance(self.inertia, Inertia):
             expected = "a cardan.Inertia or None"
             raise ParameterError(f"inertia of body {self.name!r}", got=self.inertia, expected=expected)
+        numbers = self.inertia.parameters() if self.inertia is not None else ()
+        # A batch of inertias is none of one body, and what overflows when it is moved to the origin is no number.
+        if any(isinstance(e, np.ndarray) or (isinstance(e, Real) and not math.isfinite(e)) for e in numbers):
+            expected = "ten finite numbers: mass, first moment and inertia at the origin"
+            raise ParameterError(f"inertia of body {self.name!r}", got=numbers, expected=expected)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -524,7 +529,7 @@ def checked_numbers(
     what: str, values: Any, count: int, expected: str, is_right: Callable[[float], bool]
 ) -> tuple[float, ...]:
     try:
-        numbers = tuple(float(e) for e in values)
+        numbers = tuple(math.nan if isinstance(e, (str, bytes)) else float(e) for e in values)
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(what, got=values, expected=expected) from None
     if len(numbers) != count or not all(map(is_right, numbers)):
@@ -540,7 +545,8 @@ def _names(what: str, names: Any) -> tuple[str, ...]:
 
 def _coordinates(what: str, values: Any) -> tuple[float, ...]:
     try:
-        array = np.atleast_1d(np.asarray(values, dtype=float))
+        given = np.atleast_1d(np.asarray(values))
+        array = given.astype(float) if given.ndim == 1 and given.dtype.kind not in "SU" else np.array([np.nan])
     except (TypeError, ValueError):
         array = np.array([np.nan])
     if not np.isfinite(array).all():

@@ -62,7 +62,8 @@ def scalar_of(name: str, value: Any) -> Any:
     return value
 
 
-_NO_SCALARS = (str, bytes, complex, list, tuple, dict, type(None), np.flexible, np.bool_, np.datetime64, np.timedelta64)
+_NO_SCALARS = (str, bytes, bool, complex, list, tuple, dict, type(None))
+_NO_SCALARS += (np.flexible, np.bool_, np.datetime64, np.timedelta64)
 
 
 def as_arrays(value: Any) -> Any:

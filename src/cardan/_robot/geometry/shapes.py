@@ -702,9 +702,8 @@ class Shape(Explained):
             raise ParameterError("role of a shape", got=self.role, expected="'visual' or 'collision'")
         object.__setattr__(self, "pose", checked_pose(f"pose of a shape of {self.body!r}", self.pose))
         if self.rgba is not None:
-            rgba = tuple(float(c) for c in self.rgba)
-            if len(rgba) != 4 or not all(0.0 <= c <= 1.0 for c in rgba):
-                raise ParameterError("colour of a shape", got=rgba, expected="four numbers in [0, 1]")
+            expected = "four numbers in [0, 1]"
+            rgba = checked_numbers("colour of a shape", self.rgba, 4, expected, lambda c: 0.0 <= c <= 1.0)
             object.__setattr__(self, "rgba", rgba)
         if self.surface is not None and not isinstance(self.surface, Material):
             hint = "The name of a look is `material`."

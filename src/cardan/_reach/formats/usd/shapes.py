@@ -333,6 +333,8 @@ def _tensor(stage: Stage, body: Any) -> Symmetric3 | None:
     moments = values.vector(stage, body, "physics:diagonalInertia", (0.0, 0.0, 0.0))
     if not any(moments):
         return None
+    if all(e == values.number(stage, body, "cardan:point", 0.0) for e in moments):
+        return Symmetric3.isotropic(0.0)
     given = values.value(body, "physics:principalAxes")
     is_zero = not any((getattr(given, "real", 1.0), *getattr(given, "imaginary", ())))  # that means it is not said
     R = Matrix3.identity() if is_zero else values.rotation(stage, body, "physics:principalAxes")

@@ -40,6 +40,8 @@ from cardan._robot.records import Material
 # Of what has moments without a mass [kg], and of a point: moments 0 mean that they are not said, and smaller ones than
 # these are lost in rounding [m^2].
 TINY, POINT = 1e-30, 1e-14
+ROUNDED = 1e-9
+"""Share of the largest moment by which one below 0 is rounding: USD takes negative ones for what is not said."""
 
 
 def write(thing: Mechanism | Model) -> str:
@@ -60,20 +62,27 @@ def _is_massless(inertia: Any) -> bool:
     return inertia is None or not any(inertia.parameters())
 
 
-def _mass(inertia: Any) -> Lines:
+def _mass(name: str, inertia: Any) -> Lines:
     """Return what a body weighs; 0 would mean that its shapes say so."""
     if _is_massless(inertia):
         return ["custom bool cardan:massless = 1"]
     moments, axes = np.linalg.eigh(np.array(inertia.inertia_at_com.matrix().rows(), dtype=float))
+    about_origin = inertia.mass * sum(float(e) ** 2 for e in inertia.com)
+    rounding = POINT * about_origin
+    if moments[0] < -max(ROUNDED * abs(moments).max(), rounding):
+        raise UnsupportedError(f"the inertia of body {name!r}, of principal moments {moments.tolist()}", "USD", INSTEAD)
     axes = axes * np.sign(np.linalg.det(axes))
-    point = POINT * inertia.mass * (1.0 + sum(float(e) ** 2 for e in inertia.com))
-    moments = np.maximum(moments, 0.0) if any(moments > 0.0) else np.full(3, point)
+    # Moments 0 are not said in USD: those of a point are written as tiny ones, and which these are.
+    is_point = moments.max() <= rounding
+    point = POINT * (inertia.mass + about_origin)
+    moments = np.full(3, point) if is_point else np.maximum(moments, 0.0)
     R = Matrix3.of(axes.tolist(), "principal axes")
     return [
         *single("float", "physics:mass", inertia.mass or TINY),
         *single("point3f", "physics:centerOfMass", *map(float, inertia.com)),
         *single("float3", "physics:diagonalInertia", *map(float, moments)),
         *single("quatf", "physics:principalAxes", *quaternion(R)),
+        *(single("float", "cardan:point", float(point)) if is_point else []),
     ]
 
 
@@ -203,7 +212,7 @@ class _UsdWriter:
         loose = ["custom bool cardan:loose = 1"] if body.name in self.loose else []
         schemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI", *(["PhysicsFilteredPairsAPI"] if pairs else [])]
         name = self.bodies[body.name].rpartition("/")[2]
-        own = (called(name, body.name), placed(self.poses[body.name]), _mass(body.inertia), filtered, loose)
+        own = (called(name, body.name), placed(self.poses[body.name]), _mass(body.name, body.inertia), filtered, loose)
         return prim(f'def Xform "{name}"', schemas, *own, self._on(body.name))
 
     def _on(self, body: str) -> Lines:
