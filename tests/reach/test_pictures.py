@@ -4,6 +4,7 @@ import gc
 import pickle
 import re
 import sys
+import types
 import warnings
 from html.parser import HTMLParser
 
@@ -449,6 +450,19 @@ def test_an_mp4_without_its_extra_is_refused_and_nothing_else_is_said(fall, tmp_
     gc.collect()
     assert not recwarn.list
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_mp4_leaves_the_settings_of_matplotlib_as_they_were(fall, tmp_path, monkeypatch):
+    """Which ffmpeg there is was set for all films of the process."""
+    ffmpeg = tmp_path / "ffmpeg"
+    ffmpeg.write_text("#!/bin/sh\nfor last; do :; done\ncat > $last\n")
+    ffmpeg.chmod(0o755)
+    module = types.SimpleNamespace(get_ffmpeg_exe=lambda: str(ffmpeg))
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", module)
+    before = dict(pyplot.rcParams)
+    place = cardan.pictures.animate(*fall, path=tmp_path / "fall.mp4", fps=10, dpi=30)
+    assert place.stat().st_size > 0
+    assert dict(pyplot.rcParams) == before
 
 
 def test_an_mp4_is_written(fall, tmp_path):

@@ -111,12 +111,14 @@ def animate(
     try:
         ax.figure.set_dpi(positive(f"{WHERE}: dpi", dpi))
         module = package("matplotlib.animation", "films", "plot")
-        writer = _writer(module, ending, rate)  # if there is one: before a film that would say it was for nothing
+        writer, settings = _writer(
+            module, ending, rate
+        )  # if there is one: before a film that would say it was for nothing
         film = module.FuncAnimation(ax.figure, draw, count, init_func=lambda: None, interval=1000.0 / rate)
         if writer is None:
             page = film.to_jshtml(fps=rate)
             return Film(page) if path is None else _write(path, page.encode())
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, robot_plot.pyplot().rc_context(settings):
             made = Path(folder, f"film{ending}")
             film.save(made, writer=writer)
             return _write(path, made.read_bytes())
@@ -164,12 +166,15 @@ def _write(path: Any, content: bytes) -> Path:
     return Path(path)
 
 
-def _writer(module: Any, ending: str | None, rate: float) -> Any:
-    """Return what writes pictures to a file, None of a page; for an .mp4, MissingExtraError if there is no ffmpeg."""
+def _writer(module: Any, ending: str | None, rate: float) -> tuple[Any, dict[str, Any]]:
+    """Return what writes pictures to a file, None of a page, and settings of matplotlib while it does.
+
+    Raises:
+        MissingExtraError: for an .mp4, if there is no ffmpeg.
+    """
     if ending is None or ending == ".html":
-        return None
+        return None, {}
     if ending == ".gif":
-        return module.PillowWriter(fps=rate)
+        return module.PillowWriter(fps=rate), {}
     program = package("imageio_ffmpeg", "a film as .mp4 (.gif and .html go without)", "video").get_ffmpeg_exe()
-    robot_plot.pyplot().rcParams["animation.ffmpeg_path"] = program
-    return module.FFMpegWriter(fps=rate)
+    return module.FFMpegWriter(fps=rate), {"animation.ffmpeg_path": program}
