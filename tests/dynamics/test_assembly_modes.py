@@ -7,7 +7,7 @@ import pytest
 
 import cardan
 import linkages
-from cardan.errors import AssemblyError, MechanismError, ParameterError, UnknownNameError
+from cardan.errors import AssemblyError, DTypeError, MechanismError, ParameterError, UnknownNameError
 from cardan.joints import Revolute
 from cardan.spatial import SE3
 
@@ -180,3 +180,23 @@ def test_several_clusters_and_what_is_refused():
         cardan.cluster_range(model, cardan.cluster_range(model, model.neutral(), [1.0]).q_upper, [1.0])
     with pytest.raises(ParameterError, match="a closed configuration"):
         cardan.cluster_range(model, [0.0, 0.0, 0.1], [1.0])
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        cardan.assembly_modes,
+        cardan.assembly_mode,
+        cardan.assemble_derivatives,
+        cardan.mobility,
+        cardan.loop_rank,
+    ],
+)
+def test_a_mechanism_in_place_of_a_model_is_refused(ask):
+    with pytest.raises(DTypeError, match=r"model' is a Mechanism, expected a cardan\.Model"):
+        ask(cardan.robots.four_bar(), [0.0, 0.0, 0.0])
+
+
+def test_text_in_place_of_a_configuration_is_refused():
+    with pytest.raises(DTypeError, match="loop_rank"):
+        cardan.mobility(cardan.robots.four_bar().model(), "arm")

@@ -187,6 +187,21 @@ def write_obj(path, triangles):
     return str(path)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Box(0.5),
+        lambda: Ellipsoid(0.1),
+        lambda: Mesh("a.stl", None, 0.001),
+        lambda: HeightField([[0.0, 0.0], [0.0, 0.0]], 2.0, 0.1),
+    ],
+)
+def test_one_number_in_place_of_a_size_is_refused(make):
+    """What Python said of it was that a float has no len()."""
+    with pytest.raises(ParameterError, match=r"got [\d.]+, expected (two|three)"):
+        make()
+
+
 def test_integrals_of_a_box_of_triangles():
     size, centre = (0.3, 0.5, 0.7), (40.0, -0.2, 0.3)
     found = integrals_of_triangles(box_triangles(size, centre))

@@ -129,6 +129,7 @@ def assemble_derivatives(model: Model, q: Any, fixed: Sequence[str] = (), *, tol
         (True, 1.0)
     """
     where = "assemble_derivatives"
+    check_model(where, model)
     with_loops(model, where)
     free = free_coordinates(model, fixed)
     batch = checked_batch(where, {"q": q}, {"q": (model.nq,)})
@@ -217,7 +218,10 @@ def loop_rank(model: Model, q: Any, *, tolerance: float = DEPENDENT) -> Any:
         >>> int(cardan.loop_rank(linkage, cardan.assemble(linkage)))
         2
     """
-    return _independent(np.asarray(loop_jacobian(model, np.asarray(q, dtype=float))), tolerance)
+    check_model("loop_rank", model)
+    batch = checked_batch("loop_rank", {"q": q}, {"q": (model.nq,)})
+    K = loop_jacobian(model, batch.arrays[0].astype(float))
+    return _independent(K.reshape(*batch.shape, *K.shape[1:]), tolerance)
 
 
 def mobility(model: Model, q: Any, *, tolerance: float = DEPENDENT) -> Any:
@@ -233,7 +237,8 @@ def mobility(model: Model, q: Any, *, tolerance: float = DEPENDENT) -> Any:
         >>> int(cardan.mobility(linkage, cardan.assemble(linkage)))
         1
     """
-    return model.nv - loop_rank(model, q, tolerance=tolerance)
+    rank = loop_rank(model, q, tolerance=tolerance)
+    return model.nv - rank
 
 
 def free_coordinates(model: Model, fixed: Sequence[str]) -> list[int]:

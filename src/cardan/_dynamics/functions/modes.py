@@ -36,6 +36,7 @@ from cardan._dynamics.algorithms.kinematics import forward_kinematics
 from cardan._dynamics.algorithms.loops import loop_jacobian, loop_residual
 from cardan._dynamics.call.arguments import checked_batch
 from cardan._dynamics.call.function import Function
+from cardan._dynamics.call.signature import check_model
 from cardan._dynamics.functions.assembly import closed_near, units_of_loops
 from cardan._dynamics.functions.solutions import DEPENDENT
 from cardan._robot.model import Connection, Model
@@ -203,6 +204,7 @@ def cluster_range(model: Model, q: Any, v: Any) -> ClusterRange:
 
 def _clusters(where: str, model: Model) -> list[tuple[Connection, ClosedSet]]:
     """Return the joints that have the coordinates of clusters."""
+    check_model(where, model)
     members = ((c, c.joint) for c in model.connections if isinstance(c.joint, ClusterMember))
     found = [(c, member.closed) for c, member in members if not member.by]
     if not found:

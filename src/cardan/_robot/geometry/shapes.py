@@ -113,8 +113,8 @@ def _not_negative(what: str, value: float) -> float:
 
 
 def _lengths(what: str, values: Sequence[float], expected: str) -> tuple[float, ...]:
-    if len(values) != 3:
-        raise ParameterError(what, got=tuple(values), expected=expected)
+    if np.shape(values) != (3,):
+        raise ParameterError(what, got=values, expected=expected)
     return tuple(_not_negative(what, e) for e in values)
 
 
@@ -303,8 +303,8 @@ class Mesh(_Meshed):
     scale: Sequence[float] = (1.0, 1.0, 1.0)
 
     def __post_init__(self) -> None:
-        if len(self.scale) != 3 or not all(map(is_finite, self.scale)):
-            raise ParameterError("scale of a mesh", got=tuple(self.scale), expected="three finite numbers")
+        if np.shape(self.scale) != (3,) or not all(map(is_finite, self.scale)):
+            raise ParameterError("scale of a mesh", got=self.scale, expected="three finite numbers, along x, y and z")
         object.__setattr__(self, "scale", tuple(float(s) for s in self.scale))
 
     def _at_density_1(self) -> Inertia:
@@ -505,8 +505,8 @@ class HeightField(_Meshed):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "heights", _rows(self.heights))
-        if len(self.size) != 2:
-            raise ParameterError("size of a height field", got=tuple(self.size), expected="two lengths, x and y [m]")
+        if np.shape(self.size) != (2,):
+            raise ParameterError("size of a height field", got=self.size, expected="two lengths, x and y [m]")
         object.__setattr__(self, "size", tuple(positive("size of a height field", s, "m") for s in self.size))
         object.__setattr__(self, "thickness", positive("thickness of a height field", self.thickness, "m"))
 
