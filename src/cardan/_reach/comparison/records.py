@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from itertools import combinations_with_replacement
 from typing import Any
@@ -19,39 +19,46 @@ from cardan._robot.records import Material
 
 _PASSIVE = ("damping", "friction", "armature", "drive_stiffness", "drive_damping", "spring_stiffness", "spring_rest")
 _PASSIVE += ("compliance",)
+_LIMITS = tuple(f.name for f in fields(Limits))
 _LOOKS = ("rgba", "texture")
 _TOUCH = ("margin", "density", "surface_velocity")
+_Pair = tuple[str, Any, Any]  # what it is, and its values in a and in b
 
 
 def of_joint(a: Connection, b: Connection, tolerance: float) -> list[Difference]:
-    found = []
     if bool(a.joint.primaries) != bool(b.joint.primaries):
         where = "a" if a.joint.primaries else "b"
         return [Difference("joint", a.name, f"copies another joint in {where} alone")]
-    if isinstance(a.joint, Mimic) and isinstance(b.joint, Mimic):
-        for key in ("primary", "multiplier", "offset"):
-            mine, theirs = getattr(a.joint, key), getattr(b.joint, key)
-            if mine != theirs and not (not isinstance(mine, str) and _near((mine,), (theirs,), tolerance)):
-                found.append(Difference("joint", a.name, f"mimic.{key}", mine, theirs))
     if isinstance(a.joint, Coupled) and a.joint != b.joint:
         return [Difference("joint", a.name, "coupling", str(a.joint), str(b.joint))]
-    if a.joint.nv != b.joint.nv:  # their limits are lists of other lengths
-        return found
-    keys = [f"limits.{f.name}" for f in fields(Limits)] + list(_PASSIVE)
-    for key in keys:
-        mine, theirs = _numbers(a, key), _numbers(b, key)
-        if not _near(mine, theirs, tolerance):
-            found.append(Difference("joint", a.name, key, _plain(mine), _plain(theirs)))
-    return found
-
-
-def _numbers(c: Connection, key: str) -> tuple[float, ...]:
-    name = key.removeprefix("limits.")
-    return tuple(map(float, getattr(c if name == key else c.limits, name)))
+    pairs: list[_Pair] = []
+    if isinstance(a.joint, Mimic) and isinstance(b.joint, Mimic):
+        pairs += _pairs(a.joint, b.joint, ("primary", "multiplier", "offset"), "mimic.")
+    if a.joint.nv == b.joint.nv:  # else their limits are lists of other lengths
+        numbers = [*_pairs(a.limits, b.limits, _LIMITS, "limits."), *_pairs(a, b, _PASSIVE)]
+        pairs += [(what, _plain(x), _plain(y)) for what, x, y in numbers]
+    return list(_differing("joint", a.name, pairs, tolerance))
 
 
 def _plain(numbers: tuple[float, ...]) -> Any:
-    return numbers[0] if len(numbers) == 1 else numbers
+    return float(numbers[0]) if len(numbers) == 1 else tuple(map(float, numbers))
+
+
+def _pairs(a: Any, b: Any, names: Iterable[str], prefix: str = "") -> list[_Pair]:
+    """Return the values of two records under some names."""
+    return [(prefix + name, getattr(a, name), getattr(b, name)) for name in names]
+
+
+def _differing(kind: str, where: str, pairs: Iterable[_Pair], tolerance: float) -> Iterator[Difference]:
+    for what, x, y in pairs:
+        if not _alike(x, y, tolerance):
+            yield Difference(kind, where, what, x, y)
+
+
+def _alike(a: Any, b: Any, tolerance: float) -> bool:
+    if any(value is None or isinstance(value, str) for value in (a, b)):
+        return a is b or a == b
+    return _near(a, b, tolerance)
 
 
 def _near(a: Any, b: Any, tolerance: float) -> bool:
@@ -146,28 +153,19 @@ def _shape(where: str, s: Any, t: Any, offset: np.ndarray, tolerance: float) -> 
     if type(s.geometry) is not type(t.geometry):
         yield Difference("shape", where, "geometry", type(s.geometry).__name__, type(t.geometry).__name__)
         return
-    for f in (f for f in fields(s.geometry) if f.compare):
-        x, y = getattr(s.geometry, f.name), getattr(t.geometry, f.name)
-        if f.name == "path" or x == y or (f.name == "uri" and s.geometry.path and s.geometry.path == t.geometry.path):
-            continue
-        if isinstance(x, str) or isinstance(y, str) or x is None or y is None or not _near(x, y, tolerance):
-            yield Difference("shape", where, f.name, x, y)
+    pairs = _pairs(s.geometry, t.geometry, [f.name for f in fields(s.geometry) if f.compare and f.name != "path"])
+    if getattr(s.geometry, "path", None) and s.geometry.path == t.geometry.path:
+        pairs = [pair for pair in pairs if pair[0] != "uri"]
+    yield from _differing("shape", where, pairs, tolerance)
     if way := shift(s.pose.matrix(), offset @ t.pose.matrix(), tolerance):
         yield Difference("shape", where, "this shape is elsewhere", cause="it" + way)
-    for key in (*_LOOKS, *(_TOUCH if s.role == "collision" else ())):
-        if not _alike(getattr(s, key), getattr(t, key), tolerance):
-            yield Difference("shape", where, key, getattr(s, key), getattr(t, key))
-    materials = [shape.surface or Material() for shape in (s, t)]
-    for f in fields(Material) if s.role == "collision" else ():
-        x, y = (getattr(material, f.name) for material in materials)
-        if x is not y and (x is None or y is None or not _near(x, y, tolerance)):
-            yield Difference("shape", where, f"surface.{f.name}", x, y)
-
-
-def _alike(a: Any, b: Any, tolerance: float) -> bool:
-    if not a or not b or isinstance(a, str):
-        return (a or None) == (b or None)  # a density or margin of 0 says as little as none
-    return _near(a, b, tolerance)
+    touching = s.role == "collision"
+    # A density or margin of 0 says as little as none.
+    pairs = [(what, x or None, y or None) for what, x, y in _pairs(s, t, (*_LOOKS, *(_TOUCH if touching else ())))]
+    if touching:
+        names = [f.name for f in fields(Material)]
+        pairs += _pairs(s.surface or Material(), t.surface or Material(), names, "surface.")
+    yield from _differing("shape", where, pairs, tolerance)
 
 
 def _stated(view: ComparedRobot, kind: str) -> dict[str, Any]:
