@@ -160,7 +160,7 @@ def test_missing_meshes_are_one_warning(home):
         read = load_mechanism(file)
     assert [shape.geometry.path is None for shape in read.shapes] == [False, True, True, True, True, True]
     (warning,) = [str(w.message) for w in caught]
-    assert f"{file}:3: warning: 4 meshes are kept by name alone: 'x.stl', 'y.stl', 'z.stl' and 1 more." in warning
+    assert f"{file}:3: warning: 4 meshes are kept by name alone: 'x.stl', 'y.stl', 'z.stl', ... (4 in all)." in warning
 
 
 @pytest.mark.parametrize(

@@ -508,9 +508,10 @@ class StartWarning(_Warning):
         super().__init__(message)
 
 
-def first_of(names: Sequence[str], most: int = 6) -> str:
+def first_of(names: Sequence[str], most: int | None = 6) -> str:
     """Return some names in a row, and how many there are if that is not all."""
-    return ", ".join(map(visible, names[:most])) + (f", ... ({len(names)} in all)" if len(names) > most else "")
+    shown = names[:most]
+    return ", ".join(map(visible, shown)) + (f", ... ({len(names)} in all)" if len(shown) < len(names) else "")
 
 
 class RecompilationWarning(_Warning):

@@ -182,7 +182,7 @@ class Meshes:
             report.warn(at, f"mesh {quoted(first)} {self.places.why_not(first)}; it is kept by name")
         if count < 2:
             return
-        names, why = listed(list(self._missing), SHOWN_MESHES), self.places.why_not(first)
+        names, why = listed(self._missing, SHOWN_MESHES), self.places.why_not(first)
         report.warn(at, f"{count} meshes are kept by name alone: {names}. The first {why}")
 
 

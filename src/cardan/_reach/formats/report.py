@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cardan._algebra.errors import CardanError, DescriptionError, Fault, close_names, did_you_mean, quoted
+from cardan._algebra.errors import CardanError, DescriptionError, Fault, close_names, did_you_mean, first_of, quoted
 from cardan._algebra.spatial import SE3, Inertia, Symmetric3
 from cardan._reach.formats.xml import Element
 
@@ -214,10 +214,9 @@ class Report:
         return found[0] if found else None
 
 
-def listed(names: Sequence[str], most: int) -> str:
-    """Return the first of some names, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(quoted, names[:most])) + more
+def listed(names: Iterable[str], most: int | None) -> str:
+    """Return the first of some names, and how many there are."""
+    return first_of([quoted(name) for name in names], most)
 
 
 def _hint(raw: str) -> str:

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from cardan._algebra.errors import DescriptionWarning, ParameterError
 from cardan._algebra.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3, checked_pose
 from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw, matrix_from_zyx, zyx_from_matrix
+from cardan._reach.formats.report import listed
 from cardan._reach.formats.xml import numbers
 from cardan._robot.description import Mechanism
 from cardan._robot.description.rooting import Forest
@@ -152,7 +153,7 @@ class Written(NamedTuple):
 def text_of(written: Written, name: str, form: str) -> str:
     """Return the text, with a warning for frames that moved and for each loss; `name` is the robot's."""
     if written.moved:
-        names = first_of(written.moved)
+        names = listed(written.moved, SHOWN)
         message = f"{form} has a link's frame at its joint: the frames of {names} moved there, with all that is on them"
         warnings.warn(DescriptionWarning(f"{name}: {message}"), stacklevel=3)
     for loss in written.losses:
@@ -162,13 +163,7 @@ def text_of(written: Written, name: str, form: str) -> str:
 
 def losses_of(kinds: Mapping[str, Iterable[str]], shown: int | None = SHOWN) -> Iterator[str]:
     """Return what is lost, `{"groups": ["arm"]}`, each kind with its first names; one without names is not lost."""
-    return (f"{what} {listed}" for what, names in kinds.items() if (listed := first_of(names, shown)))
-
-
-def first_of(names: Iterable[str], shown: int | None = SHOWN) -> str:
-    names = list(dict.fromkeys(names))
-    more = f", ... ({len(names)} in all)" if len(names[:shown]) < len(names) else ""
-    return ", ".join(map(repr, names[:shown])) + more
+    return (f"{what} {names}" for what, own in kinds.items() if (names := listed(dict.fromkeys(own), shown)))
 
 
 def is_bounded(c: Connection, *keys: str) -> bool:

@@ -177,7 +177,7 @@ def _warn_of_tendons(r: MjcfReading) -> None:
             r.report.remark(place, f"tendon {name!r} is left out")
     limited = [k for k in range(m.ntendon) if m.tendon_limited[k]]
     if limited:
-        names = listed([r.name("TENDON", k) for k in limited], 3)
+        names = listed((r.name("TENDON", k) for k in limited), 3)
         r.report.warn(r.place("tendons", limited[0]), f"ranges of tendons are left out, and stop nothing: {names}")
 
 

@@ -274,5 +274,5 @@ class _Reading:
         known = {"joint": self.joints, "link": self.bodies, "group": self.groups}
         near = self.report.nearest(name, known[kind])
         first = next(iter(self.absent.values()))
-        names = listed(list(self.absent), SHOWN)
+        names = listed(self.absent, SHOWN)
         self.report.warn(first, f"the robot has no {names}: what is said of them is left out{near}")
