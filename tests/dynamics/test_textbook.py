@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._dynamics.algorithms import aba, forward_derivatives, rnea
+from cardan._dynamics.algorithms.aba import articulated_inertias
+from cardan._dynamics.algorithms.forward_derivatives import by_inverse_dynamics as derivatives_by_inverse_dynamics
+from cardan._dynamics.algorithms.linear import combined
+from cardan._dynamics.algorithms.rnea import external
+from cardan._dynamics.algorithms.tree import efforts_along, outward, weightless
 from closeness import close
 from mechanisms import random_model, random_state
 
@@ -22,9 +26,43 @@ def by_definition(definition):
     return defined
 
 
-newton_euler = by_definition(rnea.newton_euler)
-articulated_body = by_definition(aba.articulated_body)
-by_inverse_dynamics = by_definition(forward_derivatives.by_inverse_dynamics)
+@by_definition
+def newton_euler(model, q, v, a, external_forces):
+    """Return the efforts of `inverse_dynamics`, by the equations at the head of `rnea`."""
+    motion = outward(model, q, v, a, weightless(model), loops=True)  # (5.7), (5.8)
+    nodes = motion.relative.nodes(model)
+    f = nodes.less(motion.body_forces(model), external(model, external_forces))  # (5.9)
+    return efforts_along(nodes, motion.relative, f, a)  # (5.10), (5.11)
+
+
+@by_definition
+def articulated_body(model, q, v, tau, external_forces):
+    """Return the accelerations of `forward_dynamics`, by the table at the head of `aba`. No mimic joints."""
+    relative, V, c, _ = outward(model, q, v, loops=True)  # (1)
+    nodes, X, S = relative.nodes(model), relative.X, relative.S
+    p = nodes.each(lambda node: V[node.index].cross(node.inertia @ V[node.index]))
+    p = nodes.less(p, external(model, external_forces))
+    articulated = articulated_inertias(model, relative)  # (2), (4)
+
+    def inward(node, borne):
+        i, (U, D, I_a) = node.index, articulated[node.index]
+        u = [t - f for t, f in zip(node.velocity(tau), S[i].T @ borne, strict=True)]  # (3)
+        return u, lambda: X[i] @ (borne + I_a @ c[i] + combined(U, D.solve(u)))  # (5)
+
+    u, a = nodes.inwards(p, inward), nodes.efforts()
+
+    def onwards(node, above):
+        i, (U, D, _) = node.index, articulated[node.index]
+        free = X[i].inverse_act(above) + c[i]  # (6)
+        own = D.solve([e - column.dot(free) for e, column in zip(u[i], U, strict=True)])  # (7)
+        a.add(node, own)
+        return free + S[i] @ own
+
+    nodes.outwards(onwards, weightless(model))
+    return a.values()
+
+
+by_inverse_dynamics = by_definition(derivatives_by_inverse_dynamics)
 
 
 def tree(seed, joints=cardan.joints.CATALOGUE):

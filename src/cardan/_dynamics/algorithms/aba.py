@@ -1,6 +1,6 @@
 """Forward dynamics: the articulated body algorithm.
 
-`articulated_body` is the definition, table 7.1 of the source, in three passes, with A_world = -g:
+By definition, table 7.1 of the source, in three passes, with A_world = -g:
 
     outwards:  (1)  V = X^-1 V_parent + S v,   c = bias + V x S v,   p = V x* I V - f_ext
     inwards:   (2)  U = I^A S,   D = S^T U + armature
@@ -16,8 +16,8 @@ inverse dynamics at a = 0, p = I A0 + V x* I V - f_ext (`spin`), what is left ha
     (5)  p^a = p + U D^-1 u        (6)  dA' = X^-1 dA_parent, dA_world = 0        (7)  with dA in place of A
 
 because I^a c moves from every solve into the one outward pass that inverse dynamics makes anyway. The results are the
-same; the definition takes 1.12 (Talos) to 1.20 (7 hinges) times the operations. `tests/dynamics/test_textbook.py`
-compares the two.
+same; the definition takes 1.12 (Talos) to 1.20 (7 hinges) times the operations. It stands in
+`tests/dynamics/test_textbook.py`, which compares the two.
 
 Clusters, and in deep trees mimic joints, take the recursion over groups (`grouped`), since they share velocities. Where
 mimic joints are shallow or no groups, M a = tau - bias is solved.
@@ -47,15 +47,7 @@ from cardan._dynamics.algorithms.linear import Armature, Factor, Rows, SingularE
 from cardan._dynamics.algorithms.loops import without_loops
 from cardan._dynamics.algorithms.rnea import bias_forces, external
 from cardan._dynamics.algorithms.spin import body_motions
-from cardan._dynamics.algorithms.tree import (
-    Relative,
-    Vector,
-    deepest,
-    in_tree_order,
-    outward,
-    relative_kinematics,
-    weightless,
-)
+from cardan._dynamics.algorithms.tree import Relative, Vector, deepest, in_tree_order, relative_kinematics
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model, Node
 
@@ -139,18 +131,6 @@ def borne_by_bodies(
     return accelerations_of(model, relative, articulated, p, tau)
 
 
-def articulated_body(
-    model: Model, q: Vector, v: Vector, tau: Vector, external_forces: ArrayLike | None = None
-) -> list[Scalar]:
-    """Return the accelerations of `forward_dynamics`, by the table at the head: what defines them. No mimic joints."""
-    relative, V, c, _ = outward(model, q, v, loops=True)  # (1)
-    nodes = relative.nodes(model)
-    p = nodes.each(lambda node: V[node.index].cross(node.inertia @ V[node.index]))
-    p = nodes.less(p, external(model, external_forces))
-    articulated = articulated_inertias(model, relative)  # (2), (4)
-    return accelerations_of(model, relative, articulated, p, tau, c, weightless(model)).a
-
-
 def articulated_inertias(
     model: Model,
     relative: Relative,
@@ -207,27 +187,23 @@ def accelerations_of(
     articulated: Sequence[Articulated],
     p: Sequence[Force],
     tau: Vector,
-    c: Sequence[Motion] | None = None,
-    world: Motion | None = None,
 ) -> Accelerations:
-    """Return the accelerations, of the bias forces p; c and the acceleration of the world are 0 by default."""
+    """Return the accelerations, of the bias forces p."""
     nodes, X, S = relative.nodes(model), relative.X, relative.S
 
     def inward(node: Node, borne: Force) -> tuple[list[Scalar], Callable[[], Force]]:
-        i, (U, D, I_a) = node.index, articulated[node.index]
+        i, (U, D, _) = node.index, articulated[node.index]
         u = [t - f for t, f in zip(node.velocity(tau), S[i].T @ borne, strict=True)]  # (3)
-        rest = borne + I_a @ c[i] if c else borne
-        return u, lambda: X[i] @ (rest + combined(U, D.solve(u)))  # (5)
+        return u, lambda: X[i] @ (borne + combined(U, D.solve(u)))  # (5)
 
     u, a = nodes.inwards(p, inward), nodes.efforts()
 
     def outward(node: Node, above: Motion) -> Motion:
         i, (U, D, _) = node.index, articulated[node.index]
-        free = X[i].inverse_act(above)
-        free = free + c[i] if c else free  # (6)
+        free = X[i].inverse_act(above)  # (6)
         own = D.solve([e - column.dot(free) for e, column in zip(u[i], U, strict=True)])  # (7)
         a.add(node, own)
         return free + S[i] @ own
 
-    dA = nodes.outwards(outward, world or Motion.zero())
+    dA = nodes.outwards(outward, Motion.zero())
     return Accelerations(a.values(), dA)

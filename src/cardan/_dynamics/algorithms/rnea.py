@@ -11,9 +11,9 @@ Inwards:
     f_p(i) += X_i f_i                                                 (5.10)
     tau_i = S_i^T f_i + armature_i a_i                                (5.11)
 
-`newton_euler` is this definition to the letter. `inverse_dynamics` is its rewrite: `spin` derives the forces I A + V x*
-I V of (5.9) from the accelerations of points. They are the same forces; the definition takes 1.20 (7 hinges) to 1.33
-(humanoid) times the operations. `tests/dynamics/test_textbook.py` compares the two.
+`inverse_dynamics` is a rewrite of this definition: `spin` derives the forces I A + V x* I V of (5.9) from the
+accelerations of points. They are the same forces; the definition takes 1.20 (7 hinges) to 1.33 (humanoid) times the
+operations. It stands to the letter in `tests/dynamics/test_textbook.py`, which compares the two.
 
 Source: Luh, Walker and Paul (1980); Featherstone (2008), table 5.1, whose equations are numbered here.
 Cost: O(n).
@@ -24,7 +24,7 @@ from __future__ import annotations
 from cardan._algebra.spatial import Force, Scalar
 from cardan._dynamics.algorithms.along import ExternalForce
 from cardan._dynamics.algorithms.spin import body_motions
-from cardan._dynamics.algorithms.tree import Vector, efforts_along, outward, relative_kinematics, weightless
+from cardan._dynamics.algorithms.tree import efforts_along, relative_kinematics
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model
 
@@ -54,16 +54,6 @@ def inverse_dynamics(
     nodes = relative.nodes(model)
     f = nodes.each(lambda node: motions[node.index].force(node.inertia))
     return efforts_along(nodes, relative, nodes.less(f, external(model, external_forces)), a)
-
-
-def newton_euler(
-    model: Model, q: Vector, v: Vector, a: Vector, external_forces: ArrayLike | None = None
-) -> list[Scalar]:
-    """Return the efforts of `inverse_dynamics`, by the equations at the head: what defines them."""
-    motion = outward(model, q, v, a, weightless(model), loops=True)  # (5.7), (5.8)
-    nodes = motion.relative.nodes(model)
-    f = nodes.less(motion.body_forces(model), external(model, external_forces))  # (5.9)
-    return efforts_along(nodes, motion.relative, f, a)
 
 
 def external(model: Model, external_forces: ArrayLike | None) -> list[ExternalForce]:
