@@ -13,9 +13,10 @@ from cardan._algebra.errors import DescriptionError, DescriptionWarning, Fault, 
 from cardan._compiler.runtime.staging import write_whole
 from cardan._reach.formats import reading
 from cardan._reach.formats.plausibility import review
+from cardan._reach.formats.report import listed
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.srdf.reader import add_to
-from cardan._reach.formats.written import first_of
+from cardan._reach.formats.written import SHOWN
 from cardan._robot.description import Mechanism, Mesh
 from cardan._robot.joints import Joint
 from cardan._robot.model import WORLD, Model
@@ -248,9 +249,9 @@ def _warn_of_meshes(thing: Any, place: Path, text: str) -> None:
     inside = [uri for uri in named if "#" in uri]  # prims of USD files
     missing = [uri for uri in named if uri not in inside and not (place.parent / uri).is_file()]
     if inside:
-        told = f"{place.name} names meshes inside of USD files, which other programs do not open: {first_of(inside)}"
+        told = f"{place.name} names meshes inside of USD files, which other programs do not open: {listed(inside, SHOWN)}"
         warnings.warn(DescriptionWarning(f"{thing.name}: {told}"), stacklevel=3)
     if missing:
-        told = f"{place.name} names meshes that are not beside it: {first_of(missing)}"
+        told = f"{place.name} names meshes that are not beside it: {listed(missing, SHOWN)}"
         mend = f"Save it beside the description, or copy them: the first is {named[missing[0]]!r}"
         warnings.warn(DescriptionWarning(f"{thing.name}: {told}. {mend}"), stacklevel=3)
