@@ -828,9 +828,12 @@ def test_bounds_of_gaps_are_below_the_gaps_of_all_pairs(one_thread, name, dtype)
     assert close > 60
 
 
-def machine(seed, size):
-    """A tree of eight links of about a size, on a base that floats, by joints of all kinds that have bounds."""
-    rng, m = np.random.default_rng(seed), cardan.Mechanism("machine")
+def machine(seed, size, is_held=False):
+    """A tree of eight links of about a size, by joints of all kinds that have bounds.
+
+    Its root floats, or is a hinge or a slide beside shapes that are fixed in the world.
+    """
+    rng, m = np.random.default_rng(seed), cardan.Mechanism("machine", gravity=(0.0, 0.0, -9.81 * size))
     kinds = [
         Revolute,
         Prismatic,
@@ -843,7 +846,11 @@ def machine(seed, size):
     shapes = [Sphere(0.2 * size), Box(0.3 * size * np.ones(3)), Capsule(0.1 * size, 0.3 * size)]
     shapes.append(Hull(0.2 * size * rng.normal(size=(9, 3))))
     m.add_body("b0", Sphere(0.3 * size).inertia_of_mass(1.0))
-    m.add_joint("root", FreeFlyer(), "world", "b0")
+    m.add_joint("root", (Revolute, Prismatic)[seed % 2](rng.normal(size=3)) if is_held else FreeFlyer(), "world", "b0")
+    for k in range(3 if is_held else 0):
+        m.add_shape(
+            Shape("world", "collision", shapes[k + 1], SE3.from_rpy(rng.normal(size=3), size * rng.normal(size=3)))
+        )
     for k in range(8):
         pose, at = (SE3.from_rpy(rng.normal(size=3), 0.4 * size * rng.normal(size=3)) for _ in range(2))
         if k:
@@ -861,32 +868,36 @@ def machine(seed, size):
 
 def configurations(world, c, size, n, rng, far=0.3):
     """Return random configurations, and by how much coordinates and velocities differ."""
-    unit = np.concatenate([[size] * 3, [1.0] * 3, c.hinge_unit[c.hinge_v[0] + np.arange(c.tree_hinges[0])]])
+    hinges = c.tree_hinges[0]
+    unit = np.concatenate([[size] * 3, [1.0] * 3, c.hinge_unit[c.hinge_v[0] + np.arange(hinges)]])[-world.model.nv :]
     q = np.tile(world.model.neutral(), (n, 1))
-    q[:, 7:] += far * unit[6:] * rng.normal(size=(n, len(unit) - 6))
+    q[:, -hinges:] += far * unit[-hinges:] * rng.normal(size=(n, hinges))
     return q, unit
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("is_held", [False, True], ids=["floating", "held"])
 @pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
-def test_slides_and_screws_move_shapes_by_no_more_than_their_paths_say(size):
+def test_slides_and_screws_move_shapes_by_no_more_than_their_paths_say(size, is_held):
     """From any configuration to any other, as gaps say: slides lengthen the levers of hinges before them."""
     most, rng = 0.0, np.random.default_rng(0)
     for seed in range(3):
-        world = machine(seed, size).world(self_collision=True)
+        world = machine(seed, size, is_held).world(self_collision=True)
         solver = Featherstone(world, DT, tables=True)
         solver.step(world.state())
         (engine,) = chain(*solver._by_tables._idle.values())
         c = engine.c
-        assert c.tree_hinges[0] == world.model.nv - 6
+        hinges = c.tree_hinges[0]
+        assert hinges == world.model.nv - (0 if is_held else 6)
+        assert c.inner_count == len(world.pairs)
         q, unit = configurations(world, c, size, 40, rng, far=10.0)
         other = q.copy()
-        other[:, 7:] += np.logspace(-3.0, 0.5, 40)[:, None] * (unit[6:] * rng.normal(size=(40, len(unit) - 6)))
+        other[:, -hinges:] += np.logspace(-3.0, 0.5, 40)[:, None] * (unit[-hinges:] * rng.normal(size=(40, hinges)))
         gaps, others = gaps_of_pairs(world, c, q), gaps_of_pairs(world, c, other)
         for k in range(40):
-            change = np.abs(other[k] - q[k])[7:]
+            change = np.abs(other[k] - q[k])[-hinges:]
             are_apart = np.minimum(gaps[k], others[k]) > 0.0  # how deep is no distance
-            bound = levers(c, q[k, 7:]) @ change
+            bound = levers(c, q[k, -hinges:]) @ change
             moved = np.abs(others[k] - gaps[k])
             assert (moved <= bound + 1e-9 * size)[are_apart].all()
             most = max(most, (moved / bound)[are_apart].max())
@@ -894,9 +905,8 @@ def test_slides_and_screws_move_shapes_by_no_more_than_their_paths_say(size):
 
 
 @pytest.mark.slow
-def test_what_a_slide_holds_far_out_is_moved_far_by_a_hinge(monkeypatch):
+def test_what_a_slide_holds_far_out_is_moved_far_by_a_hinge():
     """The hinge's lever is that of the slide as it is: 10 m here, where the boom is a point in its own frame."""
-    monkeypatch.setattr(layout, "FEW_MET", 0)
     m = cardan.Mechanism("crane")
     for body in ("base", "turn", "boom"):
         m.add_body(body, Sphere(0.1).inertia_of_mass(100.0 if body == "base" else 1.0))
@@ -920,12 +930,13 @@ def test_what_a_slide_holds_far_out_is_moved_far_by_a_hinge(monkeypatch):
 
 @pytest.mark.full
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("is_held", [False, True], ids=["floating", "held"])
 @pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
-def test_bounds_of_machines_with_slides_are_below_the_gaps_of_all_pairs(one_thread, size, dtype):
+def test_bounds_of_machines_with_slides_are_below_the_gaps_of_all_pairs(one_thread, size, is_held, dtype):
     """And their steps hang on nothing before."""
     rng, known, close, touching = np.random.default_rng(0), 0, 0, 0
     for seed in range(3):
-        world = machine(seed, size).world(self_collision=True)
+        world = machine(seed, size, is_held).world(self_collision=True)
         state, solver, forgetful = (
             world.state(16, dtype=dtype),
             *(Featherstone(world, DT, tables=True) for _ in range(2)),

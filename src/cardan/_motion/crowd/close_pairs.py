@@ -38,6 +38,38 @@ def number_of(c, t, p):
     return c.tree_world[t] * c.inner_count + p
 
 
+@kernel(c=Crowd, t=INT, p=INT, side=INT, returns=INT)
+def ball_of(c, t, p, side):
+    """Return which row a shape of a pair is where robots are looked at; what is fixed is behind all."""
+    n = c.inner_balls[p, side]
+    return c.tree_ball[t] + n if n >= 0 else c.tree_ball[c.trees] - 1 - n
+
+
+@kernel(c=Crowd, p=INT, side=INT, returns=INT)
+def lane_of(c, p, side):
+    """Return which shape of a pair that is side by side with those of other robots; what is fixed comes last."""
+    n = c.inner_balls[p, side]
+    return n if n >= 0 else c.shapes + n
+
+
+@kernel(c=Crowd, key=INT, returns=INT)
+def robot_of(c, key):
+    """Return the tree of the first shape of a pair, which moves."""
+    return c.node_tree[c.shape_node[(key >> BITS) & MASK]]
+
+
+@kernel(c=Crowd, i=INT, j=INT, returns=TRUTH)
+def are_looked_at(c, i, j):
+    """Return whether the hinges of a robot say how far two shapes are apart, of which the first is on that."""
+    t = c.node_tree[c.shape_node[i]]
+    if c.joined == 1 or t < 0 or c.tree_hinges[t] == 0:
+        return False
+    if t == c.node_tree[c.shape_node[j]]:
+        return True
+    is_base = c.shape_base[j] < 0 or c.shape_base[j] == c.tree_base[t]
+    return c.tree_is_held[t] == 1 and c.shape_stays[j] == 1 and is_base
+
+
 @kernel(c=Crowd, p=INT, skin=INT, returns=REAL)
 def margin_with(c, p, skin):
     """Return the gap below which a pair is to touch: BARE, or with a skin for BOXES or WHOLE, for all."""
@@ -145,6 +177,11 @@ def put_shapes(c, k, rows):
                 c.lane_shape[n, e, lane] = c.looked_pose[first + n, e]
             for e in range(3):
                 c.lane_shape[n, 9 + e, lane] = c.looked_ball[first + n, e]
+        for n in range(c.stays):
+            for e in range(9):
+                c.lane_shape[c.shapes - 1 - n, e, lane] = c.looked_pose[c.tree_ball[c.trees] + n, e]
+            for e in range(3):
+                c.lane_shape[c.shapes - 1 - n, 9 + e, lane] = c.looked_ball[c.tree_ball[c.trees] + n, e]
         total = 0.0
         for v in range(c.hinge_v[t], c.hinge_v[t] + c.tree_hinges[t]):
             total += c.hinge_speed[v] / c.hinge_unit[v]
@@ -180,8 +217,8 @@ def find_boxes_apart(A, half_a, B, half_b, most):
 @kernel(c=Crowd, p=INT, returns=TRUTH)
 def is_far(c, p):
     """Return whether the shapes of a pair are far apart in all robots; else find how far they are, in lanes."""
-    A = c.lane_shape[c.inner_balls[p, 0]]
-    B = c.lane_shape[c.inner_balls[p, 1]]
+    A = c.lane_shape[lane_of(c, p, 0)]
+    B = c.lane_shape[lane_of(c, p, 1)]
     ends = c.inner_ends[p]
     margin = margin_with(c, p, WHOLE)  # with a skin: no far pair is looked at if the robot touches itself
     c.lane_wanted[0] = (c.path_speed[ends[0]] + c.path_speed[ends[1]]) * c.lane_time[0] + margin

@@ -98,6 +98,7 @@ class Engine:
         )
         c.allocate(vectors=layout.first_vector[-1], matrices=layout.first_matrix[-1])
         c.allocate(borne=layout.first_borne[-1], balls=layout.first_ball[-1])
+        c.allocate(looked=layout.first_ball[-1] + int(layout.stays.sum()))
         self._name_arrays()
         rows = c.kind_rows.tolist()
         elements = [rows_of.elements for rows_of in self.trees]

@@ -1,4 +1,4 @@
-"""Whether a robot may touch itself in this step, if it may in more places than its program of a step alone has.
+"""Whether a robot may touch itself in this step, or what is fixed in the world beside a robot that is held there.
 
 Such a robot takes its step alone first. If no two of its shapes could touch in that step, that was its step: a contact
 has no impulse where it is apart at the end (`contact/cone.py`). The gap d of two shapes changes only with the hinges j
@@ -9,7 +9,8 @@ moved by s_j + t_j l at most, and slides k further out carry it away:
     |change of d| <= sum L_j |change of q_j|,    L_j = s_j + t_j (l_j + sum s_k |q_k|)
 
 The q_k are those of either end: let all coordinates change one after the other, the inner ones first. So what is
-further out stands still at its old place meanwhile. From the other end it stands at its new one.
+further out stands still at its old place meanwhile. From the other end it stands at its new one. If the root of a robot
+is such a joint, what is fixed in the world and has an end is one more of its parts.
 
 What a step does is bounded by L_j on the way, too. So a look counts each |q_k| as larger by `hinge_most`, and a slide
 never has more room than that.
@@ -44,11 +45,14 @@ from cardan._motion.crowd.close_pairs import (
     BEYOND,
     BOXES,
     WHOLE,
+    are_looked_at,
+    ball_of,
     gather_alike,
     keep_bounds,
     list_close,
     margin_with,
     number_of,
+    robot_of,
     speed_of_paths,
     sum_paths,
     time_of_far,
@@ -103,8 +107,8 @@ def lowest(c, s, n, x, y, z):
 @kernel(c=Crowd, t=INT, p=INT, returns=REAL)
 def apart_as_before(c, t, p):
     """Return how far two shapes are apart along the way that was found when they were searched for."""
-    i = c.tree_ball[t] + c.inner_balls[p, 0]
-    j = c.tree_ball[t] + c.inner_balls[p, 1]
+    i = ball_of(c, t, p, 0)
+    j = ball_of(c, t, p, 1)
     R = c.looked_pose[i]
     way = c.inner_way[number_of(c, t, p)]
     x = R[0] * way[0] + R[1] * way[1] + R[2] * way[2]
@@ -256,10 +260,10 @@ def gather_searched(c, first, behind):
     rows = 0
     for k in range(first, behind):
         if c.key_reach[k] != AT_ONCE:
-            t = c.node_tree[c.shape_node[c.keys[k] & MASK]]
+            t = robot_of(c, c.keys[k])
             gather_pair(c, rows, c.keys[k], c.key_reach[k])
-            c.ball_a[rows] = c.tree_ball[t] + c.inner_balls[c.close_pair[c.key_at[k]], 0]
-            c.ball_b[rows] = c.tree_ball[t] + c.inner_balls[c.close_pair[c.key_at[k]], 1]
+            c.ball_a[rows] = ball_of(c, t, c.close_pair[c.key_at[k]], 0)
+            c.ball_b[rows] = ball_of(c, t, c.close_pair[c.key_at[k]], 1)
             rows += 1
     return rows
 
@@ -267,7 +271,7 @@ def gather_searched(c, first, behind):
 @kernel(c=Crowd, row=INT, k=INT)
 def note_gap(c, row, k):
     """Note the gap of a pair that was searched for, and the way along which it is."""
-    t = c.node_tree[c.shape_node[c.keys[k] & MASK]]
+    t = robot_of(c, c.keys[k])
     c.close_gap[c.key_at[k]] = c.pair_gap[row, 0]
     copy(c.inner_way[number_of(c, t, c.close_pair[c.key_at[k]])], 0, c.pair_way[row], 0, 3)
 
@@ -278,7 +282,7 @@ def may_close(c, k):
 
     What they could close of a robot that may meet others counts as touching: the velocity after its step is not known.
     """
-    t = c.node_tree[c.shape_node[c.keys[k] & MASK]]
+    t = robot_of(c, c.keys[k])
     time = -1.0
     if c.key_reach[k] != AT_ONCE:
         margin = margin_of(c, t, c.close_pair[c.key_at[k]], BARE)
@@ -343,8 +347,7 @@ def closing_speed(c, a, b):
 def reach_of(c, a, b):
     """Return how near two shapes must be for contact to be looked for in this step."""
     most = c.further[a] + c.further[b]
-    t = c.node_tree[c.shape_node[a]]
-    if t != c.node_tree[c.shape_node[b]] or c.tree_hinges[t] == 0 or c.joined == 1:
+    if not are_looked_at(c, a, b):
         return most
     skin = c.shape_room[a] + c.shape_room[b] + SKIN * (c.shape_extent[a] + c.shape_extent[b])
     return min(most, skin + c.horizon * c.dt * closing_speed(c, a, b))

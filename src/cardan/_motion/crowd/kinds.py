@@ -88,7 +88,8 @@ class Kind:
     alike: Sequence[bool] = ()  # of each tree, whether it has just these
     shapes: Sequence[Sequence[int]] = ()  # of each tree
     is_lonely: bool = False  # whether nothing else may touch these
-    hinges: Mapping[int, Hinge] = field(default_factory=dict)  # of all nodes but the root, if looked at (`itself`)
+    hinges: Mapping[int, Hinge] = field(default_factory=dict)  # of its nodes, if they are looked at (`itself`)
+    is_held: bool = False  # whether these are those of its root, too, and of pairs with what is fixed in the world
 
     @property
     def is_loose(self) -> bool:
@@ -197,14 +198,14 @@ def _placed(kind: Kind, whole: bool) -> Model:
     return placed if whole else simplified_tree(placed)  # as a robot alone has it
 
 
-def hinges_of(model: Model) -> Mapping[int, Hinge]:
-    """Return the bounds of all nodes of a tree but its root, if each has them and coordinates are in a row.
+def hinges_of(model: Model, is_held: bool) -> Mapping[int, Hinge]:
+    """Return the bounds of all nodes of a tree, if each has them and coordinates are in a row.
 
-    Nodes may share coordinates, as fingers of a gripper do.
+    Its root counts if what is fixed in the world does. Nodes may share coordinates, as fingers of a gripper do.
     """
     found = dict[int, Hinge]()
-    for node in model.nodes[1:]:
-        bounds = bounds_of(node.joint) if node.parent >= 0 else None
+    for node in model.nodes if is_held else model.nodes[1:]:
+        bounds = bounds_of(node.joint) if node.parent >= 0 or node is model.nodes[0] else None
         if bounds is None:
             return {}
         found[node.index] = bounds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from cardan._dynamics.algorithms.tree import supports
 from cardan._motion.collision import has_page
 from cardan._motion.contact.point import AtRest
 from cardan._motion.contact.touching import AHEAD, SKIN, ContactPair
-from cardan._motion.crowd.kinds import BASE, Ball, Kind, Tree, hinges_of, kinds_of
+from cardan._motion.crowd.kinds import BASE, Ball, Kind, Tree, bounds_of, hinges_of, kinds_of
 from cardan._motion.crowd.rows import numbers_of, still_row
 from cardan._motion.crowd.shape_rows import ShapePair, ShapeSizes, row_kind
 from cardan._motion.crowd.sleep import SPIN
@@ -32,12 +32,12 @@ SLACK = 0.1
 """How far a shape moves before pairs are listed again: of its size, or of that of a robot that may be alone."""
 DRIFTING = 1.1
 """By how much faster than its velocity after the step says a point may move: its lever turns in a step."""
+TURNING = 0.5
+"""By how much faster, beside that, on what is fixed: a lever is seen as it is after half a step (`Contact.turning`)."""
 SEVERAL = 4
 """Robots of a kind from which on a lane for each that meets no other is quicker than an island."""
 MOST_MET = 128
 """Pairs of shapes of such a robot: each is code."""
-FEW_MET = 16
-"""Its pairs with itself, if its hinges are looked at (`itself`): a solo12 of 112 takes an eighth of the time so."""
 # Of robots of more shapes some nearly always touch one another. One of 119 would compile 6 s what it hardly ever uses.
 MOST_FIXED = 64
 """Its pairs with what is fixed in the world, where those with itself are no code."""
@@ -99,6 +99,12 @@ class Layout:
                 touching.setdefault(self.owner[at][0], set()).add(self.owner[at][2])
         for k, kind in enumerate(self.kinds):
             kind.touching = tuple(range(len(kind.model.nodes)) if kind.is_long else sorted(touching.get(k, ())))
+        at = [scene.model.attachments[shape.body].node for shape in scene.shapes]
+        self.tree_of = np.array([self.owner[node][:2] if node >= 0 else (-1, -1) for node in at]).reshape(-1, 2)
+        runs = [type(shape.geometry) in ENDLESS or bool(shape.surface_velocity) for shape in scene.shapes]
+        self.stays = (self.tree_of[:, 0] < 0) & ~np.array(
+            runs, dtype=bool
+        )  # what is fixed, has an end and does not run
         self._find_what_robots_meet()
         self.first_tree = starts_of(self.worlds * len(kind.trees) for kind in self.kinds)
         self.first_ball = starts_of(self._rows(k) * len(k.balls) for k in self.kinds)
@@ -119,34 +125,52 @@ class Layout:
     def _find_what_robots_meet(self) -> None:
         """Find, of kinds of several robots, which pairs each has in itself and with what is fixed in the world.
 
-        Of many pairs each has only the latter, of any number of robots.
+        Those that its hinges are looked at for are not in its program. If there are none, and many in itself, it has
+        only the others, of any number of robots.
         """
-        at = [self.scene.model.attachments[shape.body].node for shape in self.scene.shapes]
-        tree_of = np.array([self.owner[node][:2] if node >= 0 else (-1, -1) for node in at]).reshape(-1, 2)
         for k, kind in enumerate(self.kinds):
             if kind.is_loose or kind.is_long:
                 continue
-            shapes = [np.flatnonzero((tree_of == (k, i)).all(axis=1)).tolist() for i in range(len(kind.trees))]
-            met = [self._met((k, i), own, tree_of) for i, own in enumerate(shapes)]
-            fixed = len(self._met((k, 0), shapes[0], tree_of, itself=False))
+            shapes = [np.flatnonzero((self.tree_of == (k, i)).all(axis=1)).tolist() for i in range(len(kind.trees))]
             is_driven = kind.kinematic or any(self.scene.shapes[i].surface_velocity for i in shapes[0])
-            hinges = {} if is_driven or self.scene.closing else hinges_of(kind.model)
-            few = FEW_MET if hinges and fixed <= MOST_FIXED else MOST_MET
-            kind.touches_itself = len(met[0]) <= MOST_MET and len(met[0]) - fixed <= few
+            if not is_driven and not self.scene.closing:
+                self._find_hinges(kind, (k, 0), shapes[0])
+            met = [self._met((k, i), own, itself=not kind.hinges) for i, own in enumerate(shapes)]
+            kind.touches_itself = not kind.hinges and len(met[0]) <= MOST_MET
             if len(kind.trees) < SEVERAL if kind.touches_itself else self.scene.closing:
                 continue  # whether a step stands that took no notice of itself is asked of the convex law
-            if not kind.touches_itself:
-                met = [self._met((k, i), own, tree_of, itself=False) for i, own in enumerate(shapes)]
+            if not kind.touches_itself and not kind.hinges:
+                met = [self._met((k, i), own, itself=False) for i, own in enumerate(shapes)]
             if kind.touches_itself or len(met[0]) <= MOST_FIXED:
                 balls = [self._balls(kind, own) for own in shapes]
                 kind.pairs, kind.balls = met[0], balls[0]
                 kind.alike = [a == met[0] and b == balls[0] for a, b in zip(met, balls, strict=True)]
                 kind.shapes = shapes
-                of_others = (
-                    tree_of[self.scene.rules.partners(i)] != (k, t) for t, own in enumerate(shapes) for i in own
+                partners = self.scene.rules.partners
+                kind.is_lonely = all(
+                    self._are_looked_at((k, i), partners(j)).all() for i, own in enumerate(shapes) for j in own
                 )
-                kind.is_lonely = not any(others.any() for others in of_others)
-                kind.hinges = {} if kind.touches_itself else hinges
+
+    def _find_hinges(self, kind: Kind, own: tuple[int, int], shapes: Sequence[int]) -> None:
+        """Find whether the hinges of a robot are looked at: if they alone change the gaps of some of its pairs."""
+        partners = [self.scene.rules.partners(i) for i in shapes]
+        kind.is_held = bounds_of(kind.model.nodes[0].joint) is not None
+        kind.is_held = kind.is_held and any(self._stay(own, of_one).any() for of_one in partners)
+        if any(self._are_looked_at(own, of_one).any() for of_one in partners):
+            kind.hinges = hinges_of(kind.model, kind.is_held)
+        if not kind.hinges or len(self._met(own, shapes, itself=False)) > MOST_FIXED:
+            kind.hinges, kind.is_held = {}, False
+
+    def _stay(self, own: tuple[int, int], partners: np.ndarray) -> np.ndarray:
+        """Return which partners of a tree's shapes are fixed in the world, or on what it hangs on, and have an end."""
+        kind = self.kinds[own[0]]
+        base = kind.trees[own[1]].base if kind.is_spread else -1
+        return self.stays[partners] & np.isin(self.base_of[partners], (-1, base))
+
+    def _are_looked_at(self, own: tuple[int, int], partners: np.ndarray) -> np.ndarray:
+        """Return for which partners of a tree's shapes its hinges are looked at: its own; what stays, if it is held."""
+        is_own = (self.tree_of[partners] == own).all(axis=1)
+        return is_own | (self._stay(own, partners) if self.kinds[own[0]].is_held else False)
 
     def _balls(self, kind: Kind, shapes: Sequence[int]) -> tuple[Ball, ...]:
         """Return the balls about shapes, each with room to move in: that of the robot as a whole."""
@@ -161,17 +185,19 @@ class Layout:
         size = max((float(np.linalg.norm(centre - sum(centres) / len(centres))) for centre in centres), default=0.0)
         return tuple(ball._replace(slack=SLACK * max(size, ball.extent)) for ball in found)
 
-    def _met(
-        self, own: tuple[int, int], shapes: Sequence[int], tree_of: np.ndarray, itself: bool = True
-    ) -> tuple[ContactPair, ...]:
-        """Return the pairs of a tree that moves alone, with `itself` too, by the names of bodies that its kind has."""
+    def _met(self, own: tuple[int, int], shapes: Sequence[int], itself: bool) -> tuple[ContactPair, ...]:
+        """Return the pairs of a tree that moves alone, with `itself` too, by the names of bodies that its kind has.
+
+        Those with what its hinges are looked at for are left out.
+        """
         model, kind, tree = self.scene.model, self.kinds[own[0]], self.kinds[own[0]].trees[own[1]]
         names = {model.bodies[k].name: b.name for k, b in zip(tree.bodies, kind.model.bodies, strict=True)}
         found = []
         for i in shapes:
             partners = self.scene.rules.partners(i)
             partners = partners[np.isin(self.base_of[partners], (-1, tree.base if kind.is_spread else -1))]
-            is_fixed, is_own = tree_of[partners, 0] < 0, (tree_of[partners] == own).all(axis=1)
+            is_own = (self.tree_of[partners] == own).all(axis=1)
+            is_fixed = (self.tree_of[partners, 0] < 0) & ~self._are_looked_at(own, partners)
             for j in partners[is_fixed | (is_own & (partners > i) & itself)].tolist():
                 pair: Any = self.scene.pair(i, j)
                 at, pose = names.get(pair.b, WORLD), pair.pose_b
@@ -210,6 +236,7 @@ class Layout:
             add("tree_mass", self.first_matrix[k] + rows * kind.matrix_blocks)
             add("tree_alike", np.resize(kind.alike or [False], len(rows)))
             add("tree_itself", np.full(len(rows), int(kind.touches_itself)))
+            add("tree_is_held", np.full(len(rows), int(kind.is_held)))
             add("tree_lonely", np.full(len(rows), int(kind.is_lonely)))
             hinges = [kind.model.nodes[n] for n in kind.hinges]
             q, v = (sorted({j for node in hinges for j in getattr(node, key)}) or [0] for key in ("q", "v"))
@@ -239,24 +266,28 @@ class Layout:
         first, rows = [0], list[_Step]()
         for shape in self.scene.shapes:
             k, _, n = self.owner.get(self.scene.model.attachments[shape.body].node, (-1, 0, -1))
-            hinges, X = self.kinds[k].hinges, self._pose_in_node(shape)
-            if k >= 0 and hinges:
-                middle, half = (np.array([*map(float, v)]) for v in box_about(shape.geometry))
-                corners = [X @ Vector3(*(middle + half * signs)) for signs in product((-1.0, 1.0), repeat=3)]
-                nodes = self.kinds[k].model.nodes
-                lowest = min(min(nodes[i].v) for i in hinges)
-                reach = max(float(corner.norm()) for corner in corners)
-                axis = hinges[n].axis if n in hinges else None
-                arm = None if axis is None else max(float(axis.cross(corner).norm()) for corner in corners)
-                while n in hinges:
-                    for j, slide, turn in zip(nodes[n].v, hinges[n].slides, hinges[n].turns, strict=True):
-                        lever = slide + (turn * reach if arm is None else arm)
-                        rows.append(_Step(n, j - lowest, lever, turn, slide))
-                    reach += hinges[n].offset + float(nodes[n].placement.translation.norm())
-                    arm, n = None, nodes[n].parent
-                rows.append(_Step(n, 0, 0.0, 0.0, 0.0))  # the root, which all have
+            kind = self.kinds[k]
+            if k >= 0 and kind.hinges:
+                rows += self._steps(kind, n, shape)
+            rows.append(_Step(0, 0, 0.0, 0.0, 0.0))  # the root or the world, which all have
             first.append(len(rows))
         return first, rows
+
+    def _steps(self, kind: Kind, n: int, shape: Shape) -> Iterator[_Step]:
+        """Yield what moves a shape on the way from its node to the root; or to the world, which then is number 0."""
+        hinges, X, nodes = kind.hinges, self._pose_in_node(shape), kind.model.nodes
+        middle, half = (np.array([*map(float, v)]) for v in box_about(shape.geometry))
+        corners = [X @ Vector3(*(middle + half * signs)) for signs in product((-1.0, 1.0), repeat=3)]
+        lowest = min(min(nodes[i].v) for i in hinges)
+        reach = max(float(corner.norm()) for corner in corners)
+        axis = hinges[n].axis if n in hinges else None
+        arm = None if axis is None else max(float(axis.cross(corner).norm()) for corner in corners)
+        while n in hinges:
+            for j, slide, turn in zip(nodes[n].v, hinges[n].slides, hinges[n].turns, strict=True):
+                lever = slide + (turn * reach if arm is None else arm)
+                yield _Step(n + kind.is_held, j - lowest, lever, turn, slide)
+            reach += hinges[n].offset + float(nodes[n].placement.translation.norm())
+            arm, n = None, nodes[n].parent
 
     def fill_nodes(self, c: Crowd) -> None:
         c.nodes = self.first_node[-1]
@@ -348,7 +379,8 @@ class Layout:
         c.path_node, c.path_v = wholes(node), wholes(hinge)
         slip = float(c.surfaces[:, 4:].sum(axis=1).max(initial=0.0))  # how far torsional and rolling friction reach
         c.path_lever, c.path_turn, c.path_slide = lever + slip * turn, turn, slide
-        c.horizon = max(AHEAD, DRIFTING * float(np.hypot(1.0, c.surfaces[:, 0].max(initial=0.0))))
+        drifting = DRIFTING + TURNING * any(kind.is_held for kind in self.kinds)
+        c.horizon = max(AHEAD, drifting * float(np.hypot(1.0, c.surfaces[:, 0].max(initial=0.0))))
         c.path_first = wholes(np.tile(first[:-1], W))
         c.allocate(paths=len(steps))
         self._fill_units(c)
@@ -375,12 +407,16 @@ class Layout:
         """Fill the pairs of robots whose hinges say how far they are apart: of each in the order of keys."""
         first, count = np.zeros((2, c.trees), dtype=int)
         rows: list[tuple[int, tuple[int, int], tuple[int, int]]] = []
-        for t in np.flatnonzero((c.tree_world == 0) & (c.tree_hinges > 0)):
-            shapes = np.flatnonzero(c.node_tree[c.shape_node[: c.shapes]] == t)
-            met = {i: np.intersect1d(self.scene.rules.partners(i), shapes).tolist() for i in shapes.tolist()}
-            pairs = [(i, j) for i, others in met.items() for j in others if i < j]
+        stays = np.flatnonzero(self.stays)
+        for t in np.flatnonzero((c.tree_world == 0) & (c.tree_hinges > 0)).tolist():
+            k = int(c.tree_kind[t])
+            own = k, t - int(c.kind_tree[k])
+            shapes = np.flatnonzero((self.tree_of == own).all(axis=1))
+            met = {i: self.scene.rules.partners(i) for i in shapes.tolist()}
+            looked = {i: partners[self._are_looked_at(own, partners)].tolist() for i, partners in met.items()}
+            pairs = [(i, j) for i, others in looked.items() for j in others if i < j or self.stays[j]]
             first[t], count[t] = len(rows), len(pairs)
-            rows += sorted(self._inner(c, shapes, i, j) for i, j in pairs)
+            rows += sorted(self._inner(c, shapes, stays, i, j) for i, j in pairs)
         c.inner, c.inner_count = np.array([key for key, *_ in rows], dtype=np.int64), len(rows)
         both = (c.inner >> BITS) & MASK, c.inner & MASK
         room, c.inner_extent = (a[both[0]] + a[both[1]] for a in (c.shape_room, c.shape_extent))
@@ -388,17 +424,28 @@ class Layout:
         of_boxes = SKIN * np.all(np.array(are_boxes, dtype=bool)[np.stack(both, axis=1)], axis=1)
         c.inner_margin = np.concatenate([room + (own + ROUNDING) * c.inner_extent for own in (0.0, of_boxes, SKIN)])
         c.inner_ends, c.inner_balls = (wholes(np.array([row[k] for row in rows]).reshape(-1, 2)) for k in (1, 2))
+        c.shape_stays = np.tile(wholes(self.stays), self.worlds)
+        poses = [numbers_of(self._pose_in_node(self.scene.shapes[i])) for i in stays.tolist()]
+        c.stays = len(stays)
+        c.looked_pose[self.first_ball[-1] :] = np.array(poses).reshape(-1, 12)
+        c.looked_ball[self.first_ball[-1] :] = c.shape_centre[stays]
         alike = c.world_tree[c.tree_rest % max(c.world_trees, 1)]  # the same tree of the first world
         c.tree_inner, c.tree_pairs = wholes(first[alike]), wholes(count[alike])
 
-    def _inner(self, c: Crowd, shapes: np.ndarray, i: int, j: int) -> tuple[int, tuple[int, int], tuple[int, int]]:
-        """Return the key of two shapes of a robot, where the paths from them to the root meet, and their places."""
+    def _inner(
+        self, c: Crowd, shapes: np.ndarray, stays: np.ndarray, i: int, j: int
+    ) -> tuple[int, tuple[int, int], tuple[int, int]]:
+        """Return the key of two shapes, where the paths from them to the root meet, and which balls they are.
+
+        These are numbers among those of the robot, or of what is fixed, from -1 on down.
+        """
         a, b = (i, j) if c.shape_order[i] > c.shape_order[j] else (j, i)
-        kind = int(c.pair_kind[c.shape_kind[a] * c.shape_kinds + c.shape_kind[b], 0])
+        kind = int(c.pair_kind[c.shape_kind[a] * c.shape_kinds + c.shape_kind[b], int(self.stays[b])])
         ends = [int(c.path_first[a]), int(c.path_first[b])]
         while (far := [c.path_node[end] for end in ends])[0] != far[1]:
             ends[int(far[0] < far[1])] += 1
-        i, j = np.searchsorted(shapes, (a, b)).tolist()
+        i = int(np.searchsorted(shapes, a))
+        j = -1 - int(np.searchsorted(stays, b)) if self.stays[b] else int(np.searchsorted(shapes, b))
         return (kind << 2 * BITS) | (int(a) << BITS) | int(b), (ends[0], ends[1]), (i, j)
 
     def _margin(self, both: tuple[int, int], own: ContactSurface) -> float:

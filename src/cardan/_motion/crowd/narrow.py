@@ -23,7 +23,7 @@ from cardan._motion.crowd.batches import (
     run_kinds,
     run_pairs,
 )
-from cardan._motion.crowd.close_pairs import BEYOND
+from cardan._motion.crowd.close_pairs import BEYOND, are_looked_at
 from cardan._motion.crowd.grid import do_meet, find_levels, find_near, sort
 from cardan._motion.crowd.itself import list_touching, reach_of
 from cardan._motion.crowd.sleep import are_asleep, is_asleep
@@ -221,17 +221,10 @@ def has_moved(c, world):
     return False
 
 
-@kernel(c=Crowd, i=INT, j=INT, returns=TRUTH)
-def is_inner(c, i, j):
-    """Return whether both shapes are of one robot whose hinges say how far they are apart (`itself`)."""
-    t = c.node_tree[c.shape_node[i]]
-    return c.joined == 0 and t >= 0 and t == c.node_tree[c.shape_node[j]] and c.tree_hinges[t] > 0
-
-
 @kernel(c=Crowd, i=INT, j=INT, at=INT, count=INT, returns=INT)
 def list_pair(c, i, j, at, count):
     """List the key of two shapes that may touch: of both the one on the later node comes first."""
-    if not may_touch(c, i, j) or is_inner(c, i, j):
+    if not may_touch(c, i, j) or are_looked_at(c, i, j) or are_looked_at(c, j, i):
         return count
     a = i
     b = j

@@ -111,6 +111,7 @@ class Crowd(Record):
     tree_hinges = I32[:]  # how many, 0 of others; and where their numbers begin in `q_rows` and `v_rows`
     hinge_q = I32[:]
     hinge_v = I32[:]
+    tree_is_held = I32[:]  # whether they are those of its root, too, so that what is fixed counts as a part of it
     tree_lonely = I32[:]  # whether nothing else may touch it
     tree_touched = I32["trees"]  # whether it then touches itself
     tree_apart = I32["trees"]  # whether it is known to be apart from itself in this step
@@ -129,7 +130,7 @@ class Crowd(Record):
     # --- and its pairs: those of one world, and what is known of them in each ---
     inner = I64[:]  # keys
     inner_ends = I32[:, 2]  # where the paths of both shapes meet
-    inner_balls = I32[:, 2]  # which ones of their robot both shapes are
+    inner_balls = I32[:, 2]  # which ones of their robot both shapes are; of what is fixed, from -1 on down
     inner_margin = F64[:]  # the gap at which they touch; behind these with a skin for two boxes, and with one for all
     inner_extent = F64[:]  # how far both reach from their middles, together
     inner_count = INT
@@ -142,8 +143,10 @@ class Crowd(Record):
     close_pair = I32["inner"]  # which, in the order of keys: of each robot from where its pairs begin
     close_gap = F64["inner"]  # how far these were apart, at least, in the last look
     inner_way = F64["inner", 3]  # along which they were when they were searched for, in the axes of the first; 0 before
-    looked_pose = F64["balls", 12]  # where its shapes are, in the order of balls, and the middles of their boxes
-    looked_ball = F64["balls", 3]
+    looked_pose = F64["looked", 12]  # where its shapes are, in the order of balls, and the middles of their boxes
+    looked_ball = F64["looked", 3]
+    stays = INT  # how many shapes behind these are fixed, have an end and do not run: the same for all worlds
+    shape_stays = I32[:]  # whether one is
     # --- the same of eight robots that are alike, in lanes ---
     lane_shape = LANES["world_shapes", 12]  # turns of shapes and middles of the boxes about them
     lane_speed = LANES["v"]  # of hinges

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from cardan._compiler.kernels import INT, fma, kernel, run
 from cardan._motion.crowd.batches import run_kinds
-from cardan._motion.crowd.close_pairs import number_of
+from cardan._motion.crowd.close_pairs import number_of, robot_of
 from cardan._motion.crowd.itself import look_at_robots
 from cardan._motion.crowd.narrow import find_patches, place
 from cardan._motion.crowd.newton import fill_contacts
@@ -44,7 +44,7 @@ def place_closing(c, closing):
     for t in range(c.trees):
         c.tree_near[t] = 0
     for k in range(closing):
-        c.tree_near[c.node_tree[c.shape_node[c.keys[k] & MASK]]] = 1
+        c.tree_near[robot_of(c, c.keys[k])] = 1
     run_kinds(c, c.tree_near, c.placing, 1)
     run_kinds(c, c.tree_near, c.ending, 1)
     for k in range(closing):
@@ -57,7 +57,7 @@ def keep_ways(c, closing):
     """Note along which ways the pairs are apart whose contacts were found; forget those of pairs out of reach."""
     n = 0
     for k in range(closing):
-        p = number_of(c, c.node_tree[c.shape_node[c.keys[k] & MASK]], c.close_pair[c.key_at[k]])
+        p = number_of(c, robot_of(c, c.keys[k]), c.close_pair[c.key_at[k]])
         for e in range(3):
             c.inner_way[p, e] = 0.0
         if n < c.patches and c.found_key[c.found_first[n]] == c.keys[k]:
