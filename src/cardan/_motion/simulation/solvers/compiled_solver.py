@@ -66,7 +66,7 @@ class CompiledSolver(Solver):
             instead = "ask for tables=False" if self.sleep is None else "leave out sleep="
             ways = [way for way in (lacking.instead, instead) if way]
             raise UnsupportedError(lacking.what, "a step of many bodies", ", or ".join(ways))
-        return asked or (lacking is None and has_many(self.world))
+        return asked or (lacking is None and (has_many(self.world) or self._by_tables.look_at_robots()))
 
     def _no_row(self) -> NoRow | None:
         """Return what of the world, or of what is asked for, cannot be rows of tables; None if all can."""

@@ -18,12 +18,13 @@ from cardan._motion.contact.lengths import bounded
 from cardan._motion.crowd.engine import Engine
 from cardan._motion.crowd.kept import NOTHING, KeptImpulses
 from cardan._motion.crowd.kinds import are_long
-from cardan._motion.crowd.layout import Scene
+from cardan._motion.crowd.layout import Layout, Scene
 from cardan._motion.maximal_steps import Closing
 from cardan._motion.simulation.pairs import Rules
 from cardan._motion.simulation.solvers.solver import Stepper
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world import World
+from cardan._robot.geometry.shapes import GROUNDS
 from cardan._robot.geometry.touching import ContactForces
 
 MOST_IDLE = 16
@@ -107,6 +108,13 @@ class TableSteps:
         pairs, shapes = world.pairs, [solid.shape for solid in world.pairs.rules.solids]
         self.scene = Scene(world.model, shapes, pairs.rules, pairs.stiffness, world.kinematic, pairs.pair, closing)
         self._idle: dict[tuple[int, int, bool], list[Engine]] = {}  # nobody steps by them now
+
+    def look_at_robots(self) -> bool:
+        """Return whether a robot has pairs that it is known not to touch for many steps (`crowd/itself.py`)."""
+        have_ends = [not isinstance(solid.shape.geometry, GROUNDS) for solid in self.world.pairs.rules.solids]
+        if not any(have_ends[i] and have_ends[j] for i, j in self.world.pairs.rules):
+            return False
+        return any(kind.hinges for kind in Layout(self.scene, 1).kinds)
 
     def __reduce__(self) -> Any:
         return partial(TableSteps, **self.options), (self.world, self.dt, self.closing)
