@@ -32,9 +32,13 @@ def try_alone(c):
     for k in range(c.kinds):
         if c.looking[k] != 0:
             run_where(c, c.tree_met, c.alone[k], k, 0)
+    c.known_apart = 0
     for t in range(c.trees):
         is_free = c.tree_hinges[t] > 0 and c.tree_met[t] == 0  # else it may be nearer itself than it has room for
         c.tree_apart[t] = 1 if is_free and is_known_apart(c, t) else 0
+        c.tree_touched[t] = 0
+        c.tree_alone[t] = 1 if c.tree_apart[t] == 1 else c.tree_alone[t]
+        c.known_apart += c.tree_apart[t]
 
 
 @kernel(c=Crowd)

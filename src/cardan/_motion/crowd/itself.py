@@ -303,7 +303,6 @@ def look_at_robots(c):
     """
     count = 0
     for t in range(c.trees):
-        c.tree_touched[t] = 0
         c.tree_near[t] = 1 if c.tree_hinges[t] > 0 and c.joined == 0 and c.tree_apart[t] == 0 else 0
     for k in range(c.kinds):
         if c.looking[k] != 0:

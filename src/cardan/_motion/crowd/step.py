@@ -217,6 +217,11 @@ def free_others(c):
 def finish_trees(c):
     run_kinds(c, c.tree_alone, c.finish, 0)
     finish_alone(c)
+
+
+@kernel(c=Crowd)
+def end_step(c):
+    """Leave the state after the step where the next one, or the call, looks for it."""
     if c.single == 1:  # so that steps are the same however many of them a call takes
         round_to_single(c.q_after, c.numbers_q)
         round_to_single(c.v_after, c.numbers_v)
@@ -253,13 +258,18 @@ def judge_worlds(c):
 
 @kernel(c=Crowd)
 def find_near_robots(c):
-    """List pairs where that is needed, take the steps of robots alone, and find which of them touch themselves."""
+    """List pairs where that is needed, and take the steps of robots alone."""
     list_where_needed(c)
     if c.lacking != 0:
         return
     place_listed(c)
     find_met(c)
     try_alone(c)
+
+
+@kernel(c=Crowd)
+def find_touching_robots(c):
+    """Find which robots touch themselves."""
     settle(c)
     if c.hinged == 1:
         call_part(c, ROBOTS)
@@ -268,18 +278,8 @@ def find_near_robots(c):
 
 
 @kernel(c=Crowd)
-def take_step(c):
-    """Take a step; it is not done if a list is too short, or something woke."""
-    start_trees(c)
-    if c.lacking != 0:
-        return
-    find_near_robots(c)
-    if c.lacking == 0:
-        find_contacts(c)
-    if c.lacking != 0:
-        return
-    if c.sleep > 0.0 and wake_touched(c):
-        return
+def move_together(c):
+    """Take the steps of trees that touch others or themselves, and of all that have not taken theirs."""
     start_islands(c)
     if c.lacking != 0:
         return
@@ -289,10 +289,32 @@ def take_step(c):
     free_others(c)
     if c.leave != 0 and c.lacking == 0:
         call_part(c, LEAVING)
+    if c.lacking == 0:
+        finish_trees(c)
+
+
+@kernel(c=Crowd)
+def take_step(c):
+    """Take a step; it is not done if a list is too short, or something woke."""
+    start_trees(c)
+    if c.lacking == 0:
+        find_near_robots(c)
+    if c.lacking != 0:
+        return
+    c.islands = 0
+    c.contacts = 0
+    c.patches = 0
+    if c.known_apart < c.trees:  # else all have taken theirs
+        find_touching_robots(c)
+        if c.lacking == 0:
+            find_contacts(c)
+        if c.lacking != 0 or (c.sleep > 0.0 and wake_touched(c)):
+            return
+        move_together(c)
     if c.lacking != 0:
         return
     keep_impulses(c)
-    finish_trees(c)
+    end_step(c)
     judge_worlds(c)
     c.done += 1
 

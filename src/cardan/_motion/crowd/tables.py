@@ -115,6 +115,7 @@ class Crowd(Record):
     tree_lonely = I32[:]  # whether nothing else may touch it
     tree_touched = I32["trees"]  # whether it then touches itself
     tree_apart = I32["trees"]  # whether it is known to be apart from itself in this step
+    known_apart = INT  # how many are
     tree_time = F64["trees"]  # for how long it is apart, at the speeds of its hinges when it was looked at [s]
     looked_q = F64["q"]  # as `q_rows` was then
     hinge_room = F64["v"]  # how far each may move from there, in the order of `v_rows`
