@@ -11,8 +11,8 @@ and s grows towards the last where w . (along x n) > 0: there w takes the place 
 
 If the foot of the origin is on the side that is left, n is its normal. Else the nearer of a and b is the nearest.
 
-Nothing is looked for where a face is nearer: where s falls from the first end on, (along x first) . a < 0, or rises up
-to the last. This holds of shapes that are apart, or lie on the edge. The face of a sharp edge may be the deeper one.
+Of shapes that are apart nothing is looked for where a face is nearer: where s falls from the first end on, that is
+(along x first) . a < 0, or rises up to the last. Where they overlap, their lowest points may be on no face at all.
 
 Source: the separation of a point from a polygon, made here of the support points of Ericson, Real-Time Collision
 Detection (2005), section 9.5.2.
@@ -31,7 +31,6 @@ from cardan._algebra.spatial import Scalar, Vector3
 from cardan._motion.collision.candidate import FAR, in_precision, length_and_direction, select
 
 PASSES = 60
-CLAIMED = 0.05  # of the size: up to this depth a face has what is deeper than the edge beside it
 ROUNDING = 1e-12, 1e-6  # of the size, in double and single precision: by how much a point counts as lower
 
 
@@ -68,8 +67,8 @@ def on_edge(
         return select(a_moves, w, a), select(b_moves, w, b), n, best, where(is_over, 1.0, 0.0)
 
     def is_less(sign: float, end: Vector3, own: Vector3) -> Any:
-        """Return whether the separation is less beyond an end of the arc, of what is not deep there."""
-        return logical_and(along.cross(end).dot(own) * sign < -slack, end.dot(own) > -CLAIMED * size)
+        """Return whether the separation is less within the arc than at one of its ends, of what is apart there."""
+        return logical_and(along.cross(end).dot(own) * sign < -slack, end.dot(own) > 0.0)
 
     a, b = (lowest(end) for end in ends)
     slack = in_precision(a.x, *ROUNDING) * (size + sum(map(absolute, a), 0.0))
