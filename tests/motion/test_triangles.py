@@ -226,18 +226,19 @@ def test_the_separation_on_an_arc_is_the_greatest_of_all_its_directions():
         def lowest(n, points=points):
             return cardan.spatial.Vector3(*map(float, points[np.argmin(points @ np.array([*n]))]))
 
-        found = on_edge(lowest, (ends[0], ends[1]), z, cardan.spatial.Vector3(0.0, 1.0, 0.0), 1.0, 0.5 * FAR, 0.1)
+        found = on_edge(lowest, (ends[0], ends[1]), z, cardan.spatial.Vector3(0.0, 1.0, 0.0), 1.0, 0.5 * FAR)
         greatest = (points @ arc.T).min(axis=0).max()
-        if abs(found.gap) >= FAR or abs(found.n.x) > np.sin(half):  # apart, and nearest out of the arc
+        if found.gap >= FAR or abs(found.n.x) > np.sin(half):  # apart, and nearest out of the arc
             continue
         seen[greatest > 0.0] += 1
         if greatest > 0.0:
+            assert found.is_known
             assert found.gap == pytest.approx(greatest, abs=2e-4)
             assert (points @ np.array([*found.n])).min() == pytest.approx(found.gap, abs=1e-12)
-        else:  # one of the directions along which it is least deep
+        elif found.is_known:  # one of the directions along which it is least deep
             assert found.gap <= greatest + 2e-4  # between two of them
             assert (points @ np.array([*found.n])).min() == pytest.approx(found.gap, abs=1e-9)
-    assert min(seen.values()) > 10
+    assert min(seen.values()) > 20
 
 
 @pytest.mark.slow

@@ -321,11 +321,12 @@ def _on_edges(body: _Body, edges: Features, found: Pending, kept: Any) -> Any:
 
     def along(row: Waiting, state: Any) -> Any:
         (deep, sides, kept), own = state, _Edge.of(edges, row.number)
-        gap, n, point, is_one = _along(body, own)
-        is_known = gap > -0.5 * FAR
-        is_met = logical_and(gap < body.reach, is_known)
+        gap, n, point, is_one, is_known = _along(body, own)
+        is_known = logical_and(is_known, gap > -SHALLOW * (extent_of(body.shape) + own.half))
+        is_near = gap < body.reach
+        is_met = logical_and(is_near, is_known)
         alone = existing(logical_and(is_met, is_one), Candidate(gap, point, n))
-        deep = deep.with_one(logical_not(is_known), row.number)
+        deep = deep.with_one(logical_and(is_near, logical_not(is_known)), row.number)
         known = Witness(gap, n, point, point - n * gap)
         sides = sides.with_one(logical_and(is_met, logical_not(is_one)), row.number, known)
         return deep, sides, _with_each(kept, own.of_inside(body, [alone]), body.size)
@@ -352,8 +353,7 @@ def _along(body: _Body, own: _Edge) -> OnEdge:
     arc = own.u.cross(along) - own.u * LOW, along.cross(own.u_other) - own.u_other * LOW  # as `_counts` has it
     middle, size = body.X.inverse_act(own.middle), extent_of(body.shape)
     first, last, along, n = (to_own(way) for way in (*arc, along, own.outwards))
-    shallow = SHALLOW * (size + own.half)
-    found = on_edge(lambda n: support(body.shape, -n) - middle, (first, last), along, n, size, body.reach, shallow)
+    found = on_edge(lambda n: support(body.shape, -n) - middle, (first, last), along, n, size, body.reach)
     return found._replace(point=found.point + middle)
 
 

@@ -9,10 +9,8 @@ Let a be the point of the outline that is the lowest along the first n of an arc
 n of their chord is in the arc. If no point is lower along n, the chord is a side of the outline. Else w is the lowest,
 and s grows towards the last where w . (along x n) > 0: there w takes the place of a, else that of b.
 
-If the foot of the origin is on the side that is left, n is its normal. Else the nearer of a and b is the nearest.
-
-Of shapes that are apart nothing is looked for where a face is nearer: where s falls from the first end on, that is
-(along x first) . a < 0, or rises up to the last. Where they overlap, their lowest points may be on no face at all.
+If the foot of the origin is on the side that is left, n is its normal. Else the nearer of a and b is the nearest. Where
+that is behind the side, the nearest of all is out of the arc, or the shape overlaps the edge.
 
 Source: the separation of a point from a polygon, made here of the support points of Ericson, Real-Time Collision
 Detection (2005), section 9.5.2.
@@ -25,7 +23,7 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any, NamedTuple
 
-from cardan._algebra.arrays.repeat import repeat_while
+from cardan._algebra.arrays.repeat import repeat_while, when
 from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, logical_or, maximum, where
 from cardan._algebra.spatial import Scalar, Vector3
 from cardan._motion.collision.candidate import FAR, in_precision, length_and_direction, select
@@ -37,10 +35,11 @@ ROUNDING = 1e-12, 1e-6  # of the size, in double and single precision: by how mu
 class OnEdge(NamedTuple):
     """Where a shape is nearest to an edge."""
 
-    gap: Scalar  # [m], more than the reach if that is known to be so; -FAR if they overlap by more than is shallow
+    gap: Scalar  # [m], more than the reach where that is known to be so
     n: Vector3  # unit vector from the edge to the shape
     point: Vector3  # of the shape, seen from the edge's middle [m]
     is_one: Any  # whether it is one point that is the lowest all along the arc
+    is_known: Any  # not where the shape may overlap the edge with no side of its outline
 
 
 def on_edge(
@@ -50,12 +49,10 @@ def on_edge(
     n: Vector3,
     size: Scalar,
     reach: Scalar,
-    shallow: Scalar,
 ) -> OnEdge:
     """Return where a shape is nearest to a straight line through the origin, on the arc between two vectors.
 
-    `lowest(n)` is the point of the shape that is the lowest along n, and n is between both ends of the arc. Lengths
-    [m] are the size of the shape, how far it is looked, and up to which depth an overlap is that of what rests there.
+    `lowest(n)` is the point of the shape that is the lowest along n, and n is between both ends of the arc.
     """
 
     def further(a: Vector3, b: Vector3, n: Vector3, best: Scalar, _: Scalar) -> tuple[Any, ...]:
@@ -66,14 +63,9 @@ def on_edge(
         a_moves, b_moves = (logical_and(own, logical_not(is_over)) for own in (towards_b, logical_not(towards_b)))
         return select(a_moves, w, a), select(b_moves, w, b), n, best, where(is_over, 1.0, 0.0)
 
-    def is_less(sign: float, end: Vector3, own: Vector3) -> Any:
-        """Return whether the separation is less within the arc than at one of its ends, of what is apart there."""
-        return logical_and(along.cross(end).dot(own) * sign < -slack, end.dot(own) > 0.0)
-
     a, b = (lowest(end) for end in ends)
     slack = in_precision(a.x, *ROUNDING) * (size + sum(map(absolute, a), 0.0))
     best = reduce(maximum, (end.dot(own) * (1.0 / end.norm()) for end, own in zip(ends, (a, b), strict=True)))
-    best = where(reduce(logical_or, map(is_less, (1.0, -1.0), ends, (a, b))), FAR, best)
     is_one = (b - a).norm_squared() <= 0.0
     begin = a, b, n, best, where(logical_or(is_one, best > reach), 1.0, 0.0)
     a, b, n, best, _ = repeat_while(PASSES, lambda *state: state[-1] < 0.5, further, *begin)
@@ -82,6 +74,11 @@ def on_edge(
     point = a + (b - a) * clip(before / where(before > behind, before - behind, 1.0), 0.0, 1.0)
     way = point - along * point.dot(along)
     length, direction = length_and_direction(way, n)
-    gap = where(is_on_side, n.dot(point), where(way.dot(n) > 0.0, length, -length))
-    is_known = logical_or(best > reach, logical_and(gap >= best - slack, gap > -shallow))
-    return OnEdge(where(is_known, maximum(gap, best), -FAR), select(is_on_side, n, direction), point, is_one)
+    is_known = logical_or(is_on_side, way.dot(n) > 0.0)
+    gap = where(is_on_side, n.dot(point), where(is_known, length, -length))
+    # Behind the side, what is apart along any direction is nearest along one that is out of the arc.
+    is_asked = logical_not(logical_or(is_known, best > 0.0))
+    apart = when(is_asked, lambda: direction.dot(lowest(direction)), best)
+    beyond = logical_and(logical_not(is_known), apart > slack)
+    is_known = logical_and(is_known, gap >= best - slack)
+    return OnEdge(where(beyond, FAR, maximum(gap, best)), select(is_on_side, n, direction), point, is_one, is_known)
