@@ -12,11 +12,12 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-def made_once(key: Hashable, values: Iterable[Any], make: Callable[[], T]) -> T:
+def made_once(key: Hashable, values: Iterable[Any], make: Callable[[], T], other: Callable[[], T] | None = None) -> T:
     """Return what `make` makes of values: of traced ones what there is already by the same key of the same values.
 
-    What was made in a region that may be skipped is made again behind it.
+    What was made in a region that may be skipped is made again behind it. `other` makes it of values that are not
+    traced, of which nothing is kept.
     """
     own = list(values)
     traced = next((e for e in own if hasattr(type(e), "__made_once__")), None)
-    return make() if traced is None else traced.__made_once__(key, own, make)
+    return (other or make)() if traced is None else traced.__made_once__(key, own, make)

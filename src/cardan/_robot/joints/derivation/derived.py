@@ -279,21 +279,21 @@ class JointRates(NamedTuple):
 
 def joint_rates(joint: Any, q: Scalars, v: Scalars, a: Scalars) -> JointRates | None:
     """Return the derivatives of the joint's motion; None where S is constant, so that all of them vanish."""
-    return _of_siblings(joint, ("rates", q, v, a), _rates_of)
+    return _with_siblings("rates", joint, (q, v, a), _rates_of)
 
 
 def joint_rates_by_q(joint: Any, q: Scalars, v: Scalars, a: Scalars) -> list[JointRates]:
     """Return, for each tangent direction k of the joint, how all of `joint_rates` changes along it."""
-    return _of_siblings(joint, ("rates by q", q, v, a), _rates_by_q_of)
+    return _with_siblings("rates by q", joint, (q, v, a), _rates_by_q_of)
 
 
-def _of_siblings(joint: Any, what: tuple[str, Scalars, Scalars, Scalars], make: Callable[..., Sequence[Any]]) -> Any:
-    """Return what is made of a joint with its siblings, once in a trace."""
+def _with_siblings(name: str, joint: Any, state: tuple[Scalars, ...], make: Callable[..., Sequence[Any]]) -> Any:
+    """Return what is made of a joint: of traced values for all its siblings together, once."""
     siblings, k = joint._siblings
-    name, *state = what
     if len(siblings) == 1:
-        return make(siblings, *state)[k]
-    return made_once((name, siblings), chain(*state), lambda: make(siblings, *state))[k]
+        return make(siblings, *state)[0]
+    together, alone = lambda: make(siblings, *state), lambda: {k: make((joint,), *state)[0]}
+    return made_once((name, siblings), chain(*state), together, alone)[k]
 
 
 def _rates_of(joints: Joints, q: Scalars, v: Scalars, a: Scalars) -> list[JointRates | None]:
