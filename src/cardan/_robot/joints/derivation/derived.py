@@ -297,19 +297,19 @@ def _with_siblings(name: str, joint: Any, state: tuple[Scalars, ...], make: Call
 
 
 def _rates_of(joints: Joints, q: Scalars, v: Scalars, a: Scalars) -> list[JointRates | None]:
-    program, nv = rates_program(open_slots(joints)[0]), joints[0].nv
-    motions = _motions(_evaluated(rates_program, joints, q, v, a))
-    zero = [program.instructions[r].op is Op.CONST and program.instructions[r].value == 0.0 for r in program.results]
-    # by the program and not by the class: whoever wrote the joint, no operation is spent on it
-    shares = split(range(len(motions)), *[len(motions) // len(joints)] * len(joints))[:-1]
-    return [None if all(zero[6 * s[0] : 6 * s[-1] + 6]) else _rates(motions[s[0] : s[-1] + 1], nv) for s in shares]
+    program, motions = rates_program(open_slots(joints)[0]), _motions(_evaluated(rates_program, joints, q, v, a))
+    found = (program.instructions[r] for r in program.results)
+    # by the program and not by the class: whoever wrote a joint, no operation is spent on it
+    zero = [i.op is Op.CONST and i.value == 0.0 for i in found]
+    nv, size = joints[0].nv, len(motions) // len(joints)
+    own = [range(k * size, (k + 1) * size) for k in range(len(joints))]
+    return [None if all(zero[6 * s.start : 6 * s.stop]) else _rates(motions[s.start : s.stop], nv) for s in own]
 
 
 def _rates_by_q_of(joints: Joints, q: Scalars, v: Scalars, a: Scalars) -> list[list[JointRates]]:
     motions, nv = _motions(_evaluated(_rates_by_q_program, joints, q, v, a)), joints[0].nv
-    size = len(motions) // (nv * len(joints))
-    own = split(motions, *[size] * nv * len(joints))
-    return [[_rates(own[k * len(joints) + j], nv) for k in range(nv)] for j in range(len(joints))]
+    parts = split(motions, *[len(motions) // (nv * len(joints))] * nv * len(joints))[:-1]
+    return [[_rates(own, nv) for own in parts[j :: len(joints)]] for j in range(len(joints))]
 
 
 def _rates(motions: Sequence[Motion], nv: int) -> JointRates:
