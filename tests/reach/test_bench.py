@@ -6,7 +6,7 @@ import os
 import pytest
 
 import cardan
-from cardan._reach.cli.bench import USUAL
+from cardan._reach.cli.bench import USUAL, WITH_LOOPS
 from cardan.cli import main
 
 ARM = cardan.robots.urdf_path("double_pendulum")
@@ -30,6 +30,16 @@ def test_table(capsys):
     status, out, _ = run(capsys, ARM, "--batch", 8)
     assert status == 0
     for words in ("nv = 2: times of one state, in batches of 8", *USUAL):
+        assert words in out
+
+
+@pytest.mark.slow
+def test_loops_have_functions_of_their_own(capsys, tmp_path):
+    """`cardan bench` had refused robots with loops, unless functions were named."""
+    cardan.save(cardan.robots.four_bar(), tmp_path / "bars.json")
+    status, out, _ = run(capsys, tmp_path / "bars.json", "--batch", 8)
+    assert status == 0
+    for words in WITH_LOOPS:
         assert words in out
 
 

@@ -121,6 +121,19 @@ def test_dynamics_csv_and_npz_agree_with_the_functions(capsys, tmp_path):
     assert float(lines[1].split(",")[0]) == tau[0, 0]
 
 
+@pytest.mark.slow
+def test_dynamics_of_loops_say_whose_efforts_they_are(capsys, tmp_path):
+    """They had been those of the open tree without a word, and open configurations, too."""
+    bars, place, gaps = cardan.robots.four_bar(), tmp_path / "bars.json", []
+    cardan.save(bars, place)
+    for k, q in enumerate(([0.0, 0.0, 0.0], [0.1, 0.0, 0.0])):
+        np.savez(tmp_path / "q.npz", q=[q])
+        _, out, _ = run(capsys, "dynamics", place, tmp_path / "q.npz", "-o", tmp_path / f"{k}.csv")
+        gaps.append(float(re.search(r"load no loop; q leaves loops open by (\S+) \[m, rad\]", out)[1]))
+    expected = [np.abs(cardan.loop_residual(bars.model(), q)).max() for q in ([0.0, 0.0, 0.0], [0.1, 0.0, 0.0])]
+    np.testing.assert_allclose(gaps, expected, rtol=0.05, atol=1e-12)
+
+
 def test_dynamics_of_q_alone_holds_against_gravity(capsys, tmp_path):
     arm = cardan.load(ARM)
     q = states(arm, 3)[0]

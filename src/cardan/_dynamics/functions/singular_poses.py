@@ -51,7 +51,7 @@ def singular_poses(model: Model, closed: ClosedSet, known: Sequence[np.ndarray] 
         s = np.linalg.svd(loop_jacobian(part, q) * sizes, compute_uv=False)
         return float(s[part.nv - closed.nv - 1] / s[0])
 
-    kinds = "constraints lose rank", f"{closed.leading} no longer determines the rest (a toggle)"
+    kinds = "constraints lose rank", f"the rest no longer follows from {closed.leading} (a toggle)"
     start, told = np.array(closed.start), dict[str, list[np.ndarray]]({kind: [] for kind in kinds})
     found = [q for q in known or _ends(closed, lower, upper) if np.isfinite(q).all()]
     for q in sorted(found, key=lambda q: np.linalg.norm(difference(part, start, q) / sizes)):

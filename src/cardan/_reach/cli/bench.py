@@ -24,6 +24,7 @@ from cardan._robot.model import Model
 from cardan._version import __version__
 
 USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "forward_kinematics", "jacobian")
+WITH_LOOPS = ("constrained_inverse_dynamics", "constrained_forward_dynamics", *USUAL[3:])
 COLUMNS = {
     "function": "{function}",
     "operations": "{operations}",
@@ -39,12 +40,14 @@ CALLS = 200  # single calls timed together: one alone is near the clock's resolu
 def fill(parser: argparse.ArgumentParser) -> None:
     add(parser, *ROBOT, "--frame", "--json")
     parser.add_argument("--batch", type=int, default=4096, metavar="N", help="states in a batch (default: 4096)")
-    add(parser, "--function", nargs="+", default=USUAL, help=f"functions (default: {' '.join(USUAL)})")
+    usual = f"functions (default: {' '.join(USUAL)}; of robots with loops {' '.join(WITH_LOOPS)})"
+    add(parser, "--function", nargs="+", help=usual)
 
 
 def run(args: argparse.Namespace) -> int:
-    chosen = [function_named(name) for name in args.function]
+    asked = args.function and [function_named(name) for name in args.function]  # before the robot is read
     model, batch = load_robot(args), whole("--batch", args.batch, 1)
+    chosen = asked or [function_named(name) for name in (WITH_LOOPS if model.has_loops else USUAL)]
     frame = args.frame or model.body_names[-1]
     with empty_cache():  # else the time to compile would be that to read a file
         rows = [measured(function, model, frame_option(function, frame), batch) for function in chosen]

@@ -19,6 +19,7 @@ from cardan._compiler.runtime.staging import write_whole
 from cardan._dynamics.algorithms.configuration import normalize
 from cardan._dynamics.algorithms.energy import kinetic_energy, potential_energy
 from cardan._dynamics.algorithms.kinematics import frame_transform
+from cardan._dynamics.algorithms.loops import loop_residual
 from cardan._dynamics.algorithms.rnea import inverse_dynamics
 from cardan._reach.cli.options import ROBOT, add, check_output, load_robot, say
 from cardan._reach.formats.report import NUMBER
@@ -186,6 +187,9 @@ def run(args: argparse.Namespace) -> int:
     found = columns(model, trajectory, frame)
     write_results(args.output, found)
     say(f"{args.output}: {len(trajectory.q)} rows, {len(found)} columns; poses are those of {frame!r}")
+    if model.has_loops:
+        gap = np.abs(loop_residual(model, trajectory.q)).max()
+        say(f"efforts are those of all joints, which load no loop; q leaves loops open by {gap:.2g} [m, rad]")
     return 0
 
 
