@@ -29,6 +29,9 @@ from cardan._dynamics.algorithms.linear import Factor, combined
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics, world_poses
 from cardan._robot.model import Model, Node
 
+TOGETHER = 4
+"""Columns that a loop takes at once: one alone waits for its own products."""
+
 
 class _Joint(NamedTuple):
     """What a joint is to a column, in world axes."""
@@ -67,15 +70,20 @@ def responses(model: Model, q: Vector, matrices: Sequence[Any]) -> list[Any]:
     joints = nodes.each(joint)
     nodes.trace()
     graph, nv, places = nodes.graph, model.nv, nodes.place
-    first = Table(range(0, nv * nv, nv))  # the row of a column that begins a row of a matrix
+    blocks = -(-nv // TOGETHER)
+    most = TOGETHER * blocks  # columns behind the last are found, and nobody reads them
+    first = Table(range(0, most * nv, nv))  # the row of a column that begins a row of a matrix
     numbers = graph.new_column(nv, Table(range(nv)))
-    columns, found = ([graph.new_column(nv * nv) for _ in matrices] for _ in range(2))
-    start, k = graph.opened()
+    columns, found = ([graph.new_column(size * nv) for _ in matrices] for size in (most, nv))
+    start, block = graph.opened()
+    own = [range(t, most, TOGETHER) for t in range(TOGETHER)]
+    ends = [(graph.link(Table([min(k, nv - 1) for k in at]), block), graph.link(Table(at), block)) for at in own]
+    each = [(m, k, to) for m in range(len(matrices)) for k, to in ends]  # column k of matrix m, and where it goes
 
     def entry(i: int, j: int) -> int:
         return graph.behind(graph.link(first, i), j)
 
-    def efforts(node: Any, B: Any) -> list[Scalar]:
+    def efforts(node: Any, B: Any, k: int) -> list[Scalar]:
         own = [places("v", node.row, part) for part in range(node.joint.nv)]
         if B is not None:
             return [-graph.entry(B.columns[0], entry(i, k)) for i in own]
@@ -84,26 +92,26 @@ def responses(model: Model, q: Vector, matrices: Sequence[Any]) -> list[Any]:
     def inward(node: Node, p: list[Force]) -> tuple[list[list[Scalar]], Callable[[], list[Force]]]:
         lever, D, _, S_D, U, _ = joints[node.index]
         x = [
-            [e - s.dot(f) for e, s in zip(D.solve(efforts(node, B)), S_D, strict=True)]
-            for B, f in zip(matrices, p, strict=True)
+            [e - s.dot(f) for e, s in zip(D.solve(efforts(node, matrices[m], k)), S_D, strict=True)]
+            for (m, k, _), f in zip(each, p, strict=True)
         ]
         return x, lambda: [moved(f, lever) + combined(U, own) for f, own in zip(p, x, strict=True)]
 
     def outward(node: Any, above: list[Motion]) -> list[Motion]:
         lever, _, S, _, _, U_D = joints[node.index]
         behind: list[Motion] = []
-        for column, A, own in zip(columns, above, x[node.index], strict=True):
+        for (m, _, to), A, own in zip(each, above, x[node.index], strict=True):
             a = [e - f.dot(A) for e, f in zip(own, U_D, strict=True)]
             for part, e in enumerate(a):
-                graph.put_in(column, entry(k, places("v", node.row, part)), e)
+                graph.put_in(columns[m], entry(to, places("v", node.row, part)), e)
             A = Motion(A.linear + A.angular.cross(lever), A.angular)
             behind.append(sum((s * e for s, e in zip(S, a, strict=True)), A))
         return behind
 
-    x = nodes.inwards(nodes.each(lambda _: [Force.zero()] * len(matrices)), inward)
-    nodes.outwards(outward, [Motion.zero()] * len(matrices))
+    x = nodes.inwards(nodes.each(lambda _: [Force.zero()] * len(each)), inward)
+    nodes.outwards(outward, [Motion.zero()] * len(each))
     nodes.trace()
-    graph.closed(start, nv)
+    graph.closed(start, blocks)
     start, i = graph.opened()
     inner, j = graph.opened()
     for B, column, rows in zip(matrices, columns, found, strict=True):
