@@ -103,3 +103,16 @@ def run_pairs(c, programs, lacking, kind, rows):
         c.wanted = kind
     else:
         run(programs[kind], rows)
+
+
+@kernel(c=Crowd, programs=I64[:], first=INT, end=INT)
+def run_joints(c, programs, first, end):
+    """Run a program of each kind over the trees of some islands."""
+    for k in range(c.kinds):
+        if programs[k] != 0 and c.is_leaving == 0:  # then they are decided
+            count = 0
+            for m in range(c.island_trees[first], c.island_trees[end]):
+                if c.tree_kind[c.members[m]] == k:
+                    c.run_rows[count] = c.members[m] - c.kind_tree[k]
+                    count += 1
+            run(programs[k], count)

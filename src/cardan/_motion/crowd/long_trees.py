@@ -18,8 +18,8 @@ Cost: a recursion an iteration, and one more for each step of conjugate gradient
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, I32, INT, LANES, REAL, TRUTH, fma, kernel, run, tail
-from cardan._motion.crowd.batches import copy
+from cardan._compiler.kernels import F64, I32, INT, LANES, REAL, TRUTH, fma, kernel, tail
+from cardan._motion.crowd.batches import copy, run_joints
 from cardan._motion.crowd.parts import TIES, call_part
 from cardan._motion.crowd.sides import BORNE, IDENTITY, between_nodes, sum_answers
 from cardan._motion.crowd.sparse import solve
@@ -191,12 +191,7 @@ def respond(c, i, starts, rows, columns, w, u):
     """Find u = G a at ties of the solution P^-1 (b + G^T w)."""
     push_ties(c, i, columns, w)
     solve(starts, rows, columns, c.L, c.x)
-    for m in range(c.island_trees[i], c.island_trees[i + 1]):
-        tree = c.members[m]
-        k = c.tree_kind[tree]
-        if c.tree_borne[tree] >= 0:
-            c.run_rows[0] = tree - c.kind_tree[k]
-            run(c.bearing[k], 1)
+    run_joints(c, c.bearing, i, i + 1)
     for t in range(c.ties):
         for side in range(2):
             c.wrench[1] = 0.0

@@ -11,7 +11,8 @@ Cost: an iteration takes 1300 operations for two loose bodies that touch, and th
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import I32, I64, INT, REAL, TRUTH, kernel, run, sqrt, tail
+from cardan._compiler.kernels import I32, INT, REAL, TRUTH, kernel, run, sqrt, tail
+from cardan._motion.crowd.batches import run_joints
 from cardan._motion.crowd.islands import contacts_of
 from cardan._motion.crowd.long_trees import add_borne, add_ties, clear_borne, push_side, see_side
 from cardan._motion.crowd.narrow import key_in_world, place_among
@@ -228,19 +229,6 @@ def keep_island_impulses(c, i):
             z = g * c.law[k, 2] + c.impulse[size * k + 3]
             for e in range(3):
                 c.found_impulse[m, e] = node[3 * e] * x + node[3 * e + 1] * y + node[3 * e + 2] * z
-
-
-@kernel(c=Crowd, programs=I64[:], first=INT, end=INT)
-def run_joints(c, programs, first, end):
-    """Run a program of each kind over the trees of some islands."""
-    for k in range(c.kinds):
-        if programs[k] != 0 and c.is_leaving == 0:  # then they are decided
-            count = 0
-            for m in range(c.island_trees[first], c.island_trees[end]):
-                if c.tree_kind[c.members[m]] == k:
-                    c.run_rows[count] = c.members[m] - c.kind_tree[k]
-                    count += 1
-            run(programs[k], count)
 
 
 @kernel(c=Crowd, first=INT, end=INT, chains=INT)
