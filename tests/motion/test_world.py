@@ -37,7 +37,7 @@ from cardan.joints import (
     UnboundedRevolute,
 )
 from cardan.simulation import contact_pairs, stand
-from cardan.solvers import Featherstone
+from cardan.solvers import XPBD, Featherstone, SemiImplicit
 from contact_worlds import stack_world
 from mechanisms import random_mechanism
 
@@ -146,6 +146,31 @@ def test_drives_go_where_the_description_says():
     np.testing.assert_allclose(after.q[0, [2, 5]], [0.7, 0.1], atol=1e-6)
     b.remove("a/link0", "a/link1")
     np.testing.assert_allclose(b.finalize().targets, [2.0, 0.1])
+
+
+@pytest.mark.parametrize("option", ["check_orphans", "movable_bases", "clusters", "keep_overlapping"])
+@pytest.mark.parametrize("value", ["no", 0, None, []])
+def test_what_is_no_truth_value_is_refused(option, value):
+    """Python takes "no" for true."""
+    b = WorldBuilder()
+    b.add(pendulum())
+    with pytest.raises(ParameterError, match=f"{option}: got .*, expected True or False"):
+        b.finalize(**{option: value})
+
+
+@pytest.mark.parametrize(
+    ("solver", "option"),
+    [
+        *((Featherstone, option) for option in ("limits", "tables")),
+        *((XPBD, option) for option in ("limits", "contacts", "tables")),
+        *((SemiImplicit, option) for option in ("limits", "contacts")),
+    ],
+)
+def test_solvers_refuse_what_is_no_truth_value(solver, option):
+    world = pendulum().world()
+    for value in ("no", 0, []):
+        with pytest.raises(ParameterError, match=f"{option}: got .*, expected True or False"):
+            solver(world, 0.01, **{option: value})
 
 
 def test_axes_targets_and_limits_are_where_the_seed_says():

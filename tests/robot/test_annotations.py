@@ -492,6 +492,9 @@ WRONG = {
     "text as compliance": lambda m: m.replace_joint("elbow", Revolute((0, 1, 0)), compliance=["1e-5", 0, 0, 0, 0, 0]),
     "text as coordinates": lambda m: m.add_configuration("c", {"elbow": "0.5"}),
     "arrays as coordinates": lambda m: m.add_configuration("c", {"elbow": [np.array([0.5])]}),
+    "nothing as a gear": lambda m: Actuator("a", "elbow", None),
+    "bytes as a gear": lambda m: Actuator("a", "elbow", b"1"),
+    "a number as names": lambda m: Group("g", 1),
     "text as a colour": lambda m: m.add_shape(Shape("hand", "visual", Sphere(0.1), rgba="1111")),
     "nothing in a colour": lambda m: m.add_shape(Shape("hand", "visual", Sphere(0.1), rgba=(None, 0, 0, 1))),
 }

@@ -1,10 +1,12 @@
-"""One number as it is given: a whole one, or one above 0."""
+"""One number as it is given: a whole one, or one above 0; or a truth value."""
 
 from __future__ import annotations
 
 import math
 import operator
 from typing import Any
+
+import numpy as np
 
 from cardan._algebra.errors import ParameterError
 
@@ -32,3 +34,10 @@ def positive(what: str, value: Any, unit: str = "", *, unlimited: bool = False) 
         expected = kind + f" [{unit}]" * bool(unit) + ", infinite for no limit" * unlimited
         raise ParameterError(what, got=value, expected=expected)
     return number
+
+
+def truth(what: str, value: Any) -> bool:
+    """Return a truth value; `ParameterError` for all else, such as `"no"`, which Python takes for true."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ParameterError(what, got=value, expected="True or False")
+    return bool(value)

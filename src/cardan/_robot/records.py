@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from types import MappingProxyType
@@ -538,7 +538,7 @@ def checked_numbers(
 
 
 def _names(what: str, names: Any) -> tuple[str, ...]:
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+    if isinstance(names, str) or not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names):
         raise ParameterError(what, got=names, expected="a sequence of names, each a text")
     return tuple(names)
 
@@ -555,6 +555,8 @@ def _coordinates(what: str, values: Any) -> tuple[float, ...]:
 
 
 def _gears(what: str, gear: Any, joints: int) -> tuple[tuple[float, ...], ...]:
+    if not isinstance(gear, (Real, Iterable)) or isinstance(gear, (str, bytes)):
+        raise ParameterError(what, got=gear, expected="a number, or a row of numbers for each joint")
     rows = (gear,) * joints if isinstance(gear, Real) else tuple(gear)
     if len(rows) != joints:
         raise ParameterError(what, got=gear, expected=f"{joints} of them, one for each joint")

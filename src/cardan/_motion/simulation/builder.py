@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.checked_numbers import positive, whole
+from cardan._algebra.checked_numbers import positive, truth, whole
 from cardan._algebra.errors import (
     MechanismError,
     ParameterError,
@@ -475,7 +475,9 @@ class WorldBuilder(Explained):
             OverlapWarning: of pairs that are left out because they overlap.
             StartWarning: of shapes that begin deep in one another, and of what has nothing to stand on the ground with.
         """
-        return _make_world(self, check_orphans, movable_bases, closing, clusters, keep_overlapping)
+        asked = {"check_orphans": check_orphans, "movable_bases": movable_bases}
+        asked |= {"clusters": clusters, "keep_overlapping": keep_overlapping}
+        return _make_world(self, closing, **{name: truth(name, value) for name, value in asked.items()})
 
     def _check_new_articulation(self, name: str) -> None:
         if not isinstance(name, str) or not name.strip():
@@ -573,9 +575,10 @@ def _orphans(b: WorldBuilder, may_be: bool) -> tuple[str, ...]:
 
 def _make_world(
     b: WorldBuilder,
+    closing: Sequence[str],
+    *,
     check_orphans: bool,
     movable_bases: bool,
-    closing: Sequence[str],
     clusters: bool,
     keep_overlapping: bool,
 ) -> World:

@@ -40,7 +40,7 @@ from numpy.typing import ArrayLike
 
 from cardan._algebra.arrays import repeat, symbolic, when
 from cardan._algebra.by_identity import ByIdentity
-from cardan._algebra.checked_numbers import positive, whole
+from cardan._algebra.checked_numbers import positive, truth, whole
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.explained import Explained
 from cardan._algebra.scalar import absolute, maximum, minimum, where
@@ -151,7 +151,7 @@ def inverse_kinematics(
     """
     check_model_without_inputs(WHERE, model)
     restarts, seed = whole(f"{WHERE}: restarts", restarts, 0), whole(f"{WHERE}: seed", seed, 0)
-    tolerance = positive(f"{WHERE}: tolerance", tolerance, "m, rad")
+    tolerance, limits = positive(f"{WHERE}: tolerance", tolerance, "m, rad"), truth(f"{WHERE}: limits", limits)
     stack = Stack(model, asked_tasks(WHERE, model, tasks, frame, target), WHERE)
     starts = starts_of(model, restarts, seed)
     start = starts[0]
@@ -159,14 +159,14 @@ def inverse_kinematics(
         start = integrate(model, checked_array(WHERE, "q0", q0, (model.nq,)), np.zeros(model.nv))  # on the manifold
     parts = [stack, *(_guarded(stack) if q0 is None else ())]
     numbers = [(part.targets(), part.weights()) for part in parts]
-    if len(parts) == 1 and (found := _at_once(stack, bool(limits), start, *numbers[0], tolerance)):
+    if len(parts) == 1 and (found := _at_once(stack, limits, start, *numbers[0], tolerance)):
         return found
     named = {
         f"{what}{k}": a for k, own in enumerate(numbers) for what, a in zip(("targets", "weights"), own, strict=True)
     }
     batch, given = by_problem(WHERE, {"q0": start} | named)
     search, *quick = (
-        Search(part, bool(limits), given["q0"], starts, given[f"targets{k}"], given[f"weights{k}"], tolerance)
+        Search(part, limits, given["q0"], starts, given[f"targets{k}"], given[f"weights{k}"], tolerance)
         for k, part in enumerate(parts)
     )
     if quick:

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cardan._algebra.arrays import symbolic
-from cardan._algebra.checked_numbers import positive
+from cardan._algebra.checked_numbers import positive, truth
 from cardan._algebra.errors import InfeasibleError
 from cardan._algebra.explained import Explained
 from cardan._algebra.scalar import absolute, maximum, minimum, where
@@ -152,7 +152,7 @@ class DifferentialIK(Explained):
         asked = asked if closing or not model.has_loops else (*asked, ClosedLoops())
         # Something is to be minimised beside the loops.
         self.stack: Stack = Stack(model, asked if len(closing) < len(asked) else (*asked, Damping()), WHERE)
-        self._limits = bool(limits)
+        self._limits = truth("limits", limits)
         self._others = other_limits(model) if limits else ()
         self._levels = priorities(self.stack)
         self._run = differential(self.stack, self._limits).bind(model)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from cardan._algebra.checked_numbers import truth
 from cardan._algebra.errors import UnknownNameError, UnsupportedError
 from cardan._algebra.manifolds import SE2, UnitComplex
 from cardan._compiler.runtime.threads import num_threads
@@ -165,7 +166,7 @@ class MuJoCo(Solver):
                 hint = "laws of contact are those of cardan.solvers.Featherstone" if what == "contact" else ""
                 raise UnknownNameError(what, value, map(str, known), where="solver MuJoCo", hint=hint)
         self.contact = contact
-        self.limits: bool = bool(limits)
+        self.limits: bool = truth("limits", limits)
         super().__init__(world, dt)
         solved = {"integrator": integrator, "cone": cone, "constraints": constraints, "iterations": iterations}
         self._options = {**solved, "contact": contact, "limits": self.limits}

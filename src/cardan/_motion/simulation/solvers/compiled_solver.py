@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.checked_numbers import positive
+from cardan._algebra.checked_numbers import positive, truth
 from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._dynamics.call.compiled import Bound
 from cardan._dynamics.call.function import Function
@@ -40,7 +40,7 @@ class CompiledSolver(Solver):
 
     def _ask(self, tables: bool | None, sleep: float | None) -> None:
         """Note what is asked of tables; `ParameterError` for a speed to sleep at that is none."""
-        self._tables_asked = tables
+        self._tables_asked = None if tables is None else truth("tables", tables)
         self.sleep = None if sleep is None else positive("sleep", sleep, "m/s")
 
     def _check_touching(self) -> None:

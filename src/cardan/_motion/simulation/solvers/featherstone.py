@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from cardan._algebra.arrays.implicit_function import all_held
+from cardan._algebra.checked_numbers import truth
 from cardan._algebra.errors import UnknownNameError, UnsupportedError, check_known
 from cardan._algebra.scalar import maximum
 from cardan._dynamics.algorithms import stepping
@@ -110,7 +111,7 @@ class Featherstone(CompiledSolver):
             checked_steps(iterations, "iterations")
         self.integrator, self.contact = integrator, contact
         self.iterations = iterations
-        self.limits = limits
+        self.limits: bool = truth("limits", limits)
         self._ask(tables, sleep)
         super().__init__(world, dt)
 
@@ -125,7 +126,7 @@ class Featherstone(CompiledSolver):
 
     @cached_property
     def _by_tables(self) -> TableSteps:
-        return TableSteps(self.world, self.dt, limits=bool(self.limits), iterations=self.iterations, sleep=self.sleep)
+        return TableSteps(self.world, self.dt, limits=self.limits, iterations=self.iterations, sleep=self.sleep)
 
     @property
     def _bounded(self) -> list[str]:
@@ -179,7 +180,7 @@ class Featherstone(CompiledSolver):
     @cached_property
     def settings(self) -> Settings:
         """What a step is made for."""
-        pairs, dt, limits = tuple(self.world.pairs) if self.contact else (), self.dt, bool(self.limits)
+        pairs, dt, limits = tuple(self.world.pairs) if self.contact else (), self.dt, self.limits
         # where nothing touches, the convex law decides on which part of its line each force of a joint is
         options = (self.contact if pairs or self._bounded else "convex", self.iterations)
         return Settings(self.integrator, dt, pairs, limits, self.world.kinematic, options)

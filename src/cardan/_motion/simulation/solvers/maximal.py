@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from cardan._algebra.checked_numbers import truth
 from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._algebra.scalar import is_finite
 from cardan._algebra.spatial import Vector3
@@ -65,8 +66,8 @@ class Maximal(CompiledSolver):
     """Names of the attributes that are its options."""
 
     def __init__(self, world: World, dt: float, limits: bool, contacts: bool) -> None:
-        self.limits = limits
-        self.contacts = contacts
+        self.limits: bool = truth("limits", limits)
+        self.contacts: bool = truth("contacts", contacts)
         super().__init__(world, dt)
 
     def features(self) -> Iterator[tuple[str, str]]:
@@ -113,7 +114,7 @@ class Maximal(CompiledSolver):
         # A tuple of tuples, and no mapping: programs are kept by what their settings hold.
         pairs = tuple(self.world.pairs) if self.contacts else ()
         options = tuple((name, getattr(self, name)) for name in self.options)
-        dt, limits = self.dt, bool(self.limits)
+        dt, limits = self.dt, self.limits
         return Settings(self.method, dt, pairs, limits, self.world.kinematic, options)
 
     @cached_property
@@ -195,7 +196,7 @@ class Rigid(Maximal):
     @cached_property
     def _by_tables(self) -> TableSteps:
         closing = CLOSINGS[self.method](self.iterations)
-        return TableSteps(self.world, self.dt, closing, limits=bool(self.limits), sleep=self.sleep)
+        return TableSteps(self.world, self.dt, closing, limits=self.limits, sleep=self.sleep)
 
 
 class XPBD(Rigid):
