@@ -284,3 +284,22 @@ def test_a_wrench_needs_a_body():
         cardan.wrench_at(ARM, q, "joint3", (0, 0, 1))
     with pytest.raises(ShapeError, match="'force'"):
         cardan.wrench_at(ARM, q, "tool", (0, 1))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda a: SE3(translation=a[..., 0]),
+        lambda a: SE3.from_translation(a[..., 0]),
+        lambda a: SE3.from_quaternion((0.0, 0.0, 0.0, 1.0), a[..., 0]),
+        lambda a: SE3.from_matrix(a, a[..., 0]),
+        lambda a: SE3(a),
+    ],
+)
+def test_poses_stay_as_they_were_made(make):
+    """A batch of poses was a view of the arrays it was made of, and moved with them."""
+    given = np.tile(np.eye(3), (5, 1, 1))
+    X = make(given)
+    before = X.matrix()
+    given += 1.0
+    np.testing.assert_array_equal(X.matrix(), before)

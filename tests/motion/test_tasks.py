@@ -188,9 +188,8 @@ def test_a_field_changed_later_is_not_what_programs_of_other_models_are_made_of(
 
 
 def test_a_weight_that_was_changed_to_none_is_refused_when_it_is_used():
-    weight = np.ones(3)
-    reach = FramePosition("tool", (0.4, 0.0, 0.6), weight=weight)
-    weight[0] = -1.0
+    reach = FramePosition("tool", (0.4, 0.0, 0.6), weight=np.ones(3))
+    reach.weight[0] = -1.0
     with pytest.raises(ParameterError, match="weight of FramePosition"):
         Stack(cardan.robots.arm7().model(), reach).weights()
 
@@ -251,3 +250,20 @@ def test_what_is_no_task(make, error, said):
 def _used(model, tasks):
     stack = Stack(model, tasks)
     return stack.weights(), stack.linearized(model.neutral())
+
+
+@pytest.mark.parametrize(
+    ("make", "given"),
+    [
+        (lambda a: cardan.tasks.Posture(target=a), np.zeros(7)),
+        (lambda a: cardan.tasks.FramePosition("tool", target=a), np.array([0.3, 0.0, 0.5])),
+        (lambda a: cardan.tasks.FramePose("tool", weight=a), np.ones(6)),
+    ],
+)
+def test_a_task_keeps_what_it_was_given(make, given):
+    """A posture of q followed q, to which the loop wrote its steps."""
+    task = make(given)
+    name = "target" if getattr(task, "target", None) is not None else "weight"
+    before = given.copy()
+    given += 1.0
+    np.testing.assert_array_equal(getattr(task, name), before)

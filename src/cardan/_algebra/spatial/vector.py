@@ -39,7 +39,8 @@ def components(value: Any, shape: tuple[int, ...], name: str) -> tuple[Scalar, .
         if value.ndim < len(shape) or value.shape[value.ndim - len(shape) :] != shape:
             raise ShapeError("cardan.spatial", name, got=value.shape, expected=f"(..., {', '.join(map(str, shape))})")
         entries = (value[(..., *index)] for index in np.ndindex(*shape))
-        return tuple(float(e) if e.ndim == 0 and e.dtype.kind in "fiu" else e[()] for e in entries)
+        # Batches are copied: what is made of an array does not change with it.
+        return tuple(e.copy() if e.ndim else float(e) if e.dtype.kind in "fiu" else e[()] for e in entries)
     rows = [value]
     for size in shape:
         if any(not hasattr(row, "__len__") or len(row) != size for row in rows):

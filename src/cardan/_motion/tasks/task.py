@@ -81,6 +81,9 @@ class Task(ExplainedABC):
     priority: int = 0
 
     def __post_init__(self) -> None:
+        for name in ("target", "weight"):  # its own: a loop may go on to write to the array it gave
+            if isinstance(value := getattr(self, name, None), np.ndarray):
+                object.__setattr__(self, name, value.copy())
         self.checked_weight()
         if isinstance(self.gain, bool) or not is_finite(self.gain) or not 0.0 < self.gain <= 1.0:
             raise ParameterError(f"gain of {type(self).__name__}", got=self.gain, expected="a number in (0, 1]")
