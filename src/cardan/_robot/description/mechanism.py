@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from cardan._algebra.checked_numbers import truth
 from cardan._algebra.errors import DuplicateNameError, MechanismError, ParameterError, check_known, check_new
 from cardan._algebra.explained import Explained
 from cardan._algebra.spatial import SE3, Inertia, MotionSubspace, Vector3, checked_pose
@@ -145,9 +146,7 @@ class Mechanism(Explained):
 
     @self_collision.setter
     def self_collision(self, self_collision: bool) -> None:
-        if not isinstance(self_collision, bool):
-            raise ParameterError("self_collision", got=self_collision, expected="True or False")
-        self._self_collision = self_collision
+        self._self_collision = truth("self_collision", self_collision)
 
     @property
     def bodies(self) -> tuple[Body, ...]:

@@ -14,13 +14,12 @@ import math
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 
 from cardan._algebra.by_identity import known_of_each
-from cardan._algebra.checked_numbers import positive
+from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import MeshWarning, ParameterError, levels_inside
 from cardan._algebra.explained import Explained
 from cardan._algebra.scalar import is_finite
@@ -718,11 +717,8 @@ class Shape(Explained):
         if self.density is not None:
             object.__setattr__(self, "density", density_checked(self.density))
         for key in ("group", "mask"):
-            value = getattr(self, key)
-            bits = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else -1
-            if not 0 <= bits <= ALL_BITS:
-                expected = "a whole number of 32 bits, 0 to 0xffffffff"
-                raise ParameterError(f"{key} of a shape of {self.body!r}", got=value, expected=expected)
+            hint = "It is a number of 32 bits."
+            bits = whole(f"{key} of a shape of {self.body!r}", getattr(self, key), 0, ALL_BITS, hint)
             object.__setattr__(self, key, bits)
 
     def may_touch(self, other: Shape) -> bool:
