@@ -475,3 +475,18 @@ def test_a_model_that_is_called_as_something_else_is_refused(kind: str) -> None:
         m.add_frame("a", "c")
     with pytest.raises(UnsupportedError, match=r"SDF cannot take 'a' beside 'a::.*'; a model there has one of"):
         write(m)
+
+
+def test_a_floating_base_that_is_called_otherwise_is_named():
+    """`root` of a link in a nested model came back as that model's, and nothing said so."""
+    m = cardan.Mechanism("outer")
+    for model, link in (("m1", "a"), ("m2", "b")):
+        m.add_body(f"{model}::{link}", cardan.Inertia(1.0, inertia=np.eye(3)))
+    m.add_joint("root", cardan.joints.FreeFlyer(), "world", "m1::a")
+    m.add_joint("m2::root", cardan.joints.FreeFlyer(), "world", "m2::b")
+    written = write_sdf(m)
+    assert [loss for loss in written.losses if "floating bases" in loss] == [
+        "names of floating bases, which are no joints there 'root'"
+    ]
+    names = [c.name for c in cardan.load_mechanism(written.text).joints]
+    assert names == ["m1::root", "m2::root"]

@@ -221,10 +221,16 @@ def _loose(thing: Any, joints: Sequence[Connection], written: Sequence[Connectio
     return {body: forest.find(body) in floating for body in firsts}
 
 
+def _names_of_base(body: str) -> tuple[str, str]:
+    """Return what the reader may call the joint by which a body floats: `root` in the scope of its model."""
+    model, separator, link = body.rpartition(SEPARATOR)
+    return f"{model}{separator}root", f"{model}{separator}root_{link}"
+
+
 def _losses(thing: Any, floating: Sequence[Connection], called: dict[str, str]) -> tuple[str, ...]:
     kinds = W.beside(thing.annotations)
     kinds["names of floating bases, which are no joints there"] = [
-        c.name for c in floating if not c.name.endswith("root")
+        c.name for c in floating if c.name not in _names_of_base(c.child)
     ]
     taken = [name for name, other in called.items() if name != other]
     kinds["names of joints that are those of other things (they end in _joint now)"] = taken
