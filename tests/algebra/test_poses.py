@@ -135,11 +135,10 @@ def test_constructors_agree_with_scipy(shape):
     np.testing.assert_allclose(np.array(SE3.from_rpy(rpy, p))[..., :3, :3], R, atol=2e-15)
     np.testing.assert_array_equal(np.array(SE3.from_matrix(X)), X)
     np.testing.assert_array_equal(np.array(SE3.from_matrix(X[..., :3, :3], p)), X)
-    np.testing.assert_array_equal(np.array(SE3.from_translation(p))[..., :3, 3], p)
 
 
 def test_constructors_take_lists_integers_and_single_precision():
-    assert SE3.from_translation([1, 2, 3]).translation == (1.0, 2.0, 3.0)
+    assert SE3.from_rpy([0, 0, 0], [1, 2, 3]).translation == (1.0, 2.0, 3.0)
     assert SE3.from_quaternion([0, 0, 0, 2]) == SE3()
     assert np.array(SE3.from_quaternion([[0, 0, 0, 1], [1, 0, 0, 0]])).shape == (2, 4, 4)
     assert SE3.from_matrix(matrices().astype(np.float32)) is not None  # orthonormal to its own precision
@@ -171,7 +170,7 @@ REFLECTION, STRETCHED = np.diag([1.0, 1.0, -1.0]), np.stack([np.eye(4), np.diag(
         (lambda: SE3.from_quaternion(None), ShapeError, "'xyzw'"),
         (lambda: SE3.from_quaternion([[1, 2], [3]]), ShapeError, "'xyzw'"),
         (lambda: SE3.from_rpy((0, np.inf, 0)), NotFiniteError, r"SE3\.from_rpy: rpy\[1\] is inf"),
-        (lambda: SE3.from_translation((1, 2)), ShapeError, r"SE3\.from_translation.*expected \(\.\.\., 3\)"),
+        (lambda: SE3.from_rpy((1, 2)), ShapeError, r"SE3\.from_rpy.*expected \(\.\.\., 3\)"),
         (lambda: SE3.from_rpy((0, 0, 0), (0, 0, 1j)), DTypeError, "'translation' is of dtype complex"),
         (lambda: SE3.from_matrix(REFLECTION), ParameterError, "a reflection, of determinant -1"),
         (lambda: SE3.from_matrix(STRETCHED), ParameterError, r"not orthonormal \(by 0.0201\) at index 1.*svd"),

@@ -1137,7 +1137,7 @@ def test_what_acts_on_a_motion_acts_on_every_column_of_a_subspace():
 def test_matrices_of_motions_and_forces_are_dual():
     X = SE3.from_rpy((0.3, -0.5, 0.8), (0.1, -0.2, 0.3))
     np.testing.assert_allclose(X.dual_adjoint(), np.linalg.inv(X.adjoint()).T, atol=1e-15)
-    batch = SE3.from_translation(np.ones((4, 5, 3)))
+    batch = SE3(translation=np.ones((4, 5, 3)))
     assert batch.adjoint().shape == batch.dual_adjoint().shape == (4, 5, 6, 6)
     body = Inertia(2.0, (0.1, 0.2, 0.3), np.diag([0.3, 0.2, 0.4]))
     np.testing.assert_allclose(

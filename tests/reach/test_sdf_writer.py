@@ -147,7 +147,7 @@ def test_mimics_and_screws_come_back():
 
 def test_a_loop_that_is_closed_at_rest_is_written_and_another_refused():
     m = pair(Revolute([0, 0, 1]))
-    X = m.rest_transform("b", "world")
+    X = m.transform({}, "b", "world")
     m.add_joint("closure", Spherical(), "world", "b", SE3.of(X))
     assert again(m).model().closure_names == ("closure",)
     m.add_joint("open", Spherical(), "world", "b")
@@ -208,7 +208,7 @@ def test_scoped_names_become_models_in_models():
 
 def test_a_joint_named_like_a_link_gets_another_name():
     m = pair(Fixed())
-    m.add_joint("b", Spherical(), "world", "b", SE3.of(m.rest_transform("b", "world")))
+    m.add_joint("b", Spherical(), "world", "b", SE3.of(m.transform({}, "b", "world")))
     with pytest.warns(DescriptionWarning, match="they end in _joint now"):
         text = write(m)
     assert [c.name for c in cardan.load_mechanism(text.encode()).joints] == ["weld", "j", "b_joint"]

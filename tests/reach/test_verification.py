@@ -181,7 +181,7 @@ def test_what_samples_and_searches_keeps_to_the_domain():
     found = cardan.evaluate_joint(joint, "configuration_from_transform", cardan.evaluate_joint(joint, "transform", q))
     np.testing.assert_allclose(found, q, atol=1e-9)
     assert joint.configuration_from_transform(joint.transform([0.3]))[0] == pytest.approx(0.3)
-    assert abs(joint.nearest_configuration(cardan.SE3.from_translation((0.0, 0.0, 5.0)))[0]) <= 0.3 + 1e-12
+    assert abs(joint.nearest_configuration(cardan.SE3(translation=(0.0, 0.0, 5.0)))[0]) <= 0.3 + 1e-12
 
 
 def test_the_neutral_configuration_is_in_the_domain():

@@ -265,8 +265,6 @@ def test_a_frame_is_dragged_by_inverse_kinematics(view, arm):
         page.until(lambda: page.nodes["/arm7/handle"].get("visible"))
         page.drag("/arm7/handle", goal[:3, 3], quaternion_wxyz(goal[:3, :3]))
         wait_for(lambda: np.abs(cardan.frame_transform(arm, view.q, frame="tool") - goal).max() < 1e-5)
-        view.flush()
-        assert view.robot().dragging.latency > 0.0
         page.drag("/arm7/handle", (50.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0))  # out of reach: as far as it goes
         wait_for(lambda: cardan.frame_transform(arm, view.q, frame="tool")[0, 3] > 0.5)
         assert ((arm.lower - 1e-9 <= view.q) & (view.q <= arm.upper + 1e-9)).all()

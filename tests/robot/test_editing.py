@@ -315,7 +315,7 @@ def test_transforms_in_either_order(quick_target):
         )
     assert m.transform(at, "body3", "body3").shape == (4, 4)
     np.testing.assert_allclose(
-        m.rest_transform("body5", "body"), cardan.frame_transform(model, model.neutral(), "body5"), atol=1e-12
+        m.transform({}, "body5", "body"), cardan.frame_transform(model, model.neutral(), "body5"), atol=1e-12
     )
 
 

@@ -259,7 +259,7 @@ class MotionSubspace(Columns[Motion]):
         >>> S = cardan.spatial.MotionSubspace([cardan.Motion((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))])
         >>> S @ [2.0], S.matrix().shape
         (Motion(linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 2.0)), (6, 1))
-        >>> (cardan.SE3.from_translation((1.0, 0.0, 0.0)) @ S)[0].linear
+        >>> (cardan.SE3(translation=(1.0, 0.0, 0.0)) @ S)[0].linear
         (0.0, -1.0, 0.0)
 
     Peers: Pinocchio `JointMotionSubspace` (`se3Action` is X @ S, `motionAction` V.cross(S)), RigidBodyDynamics.jl

@@ -97,7 +97,7 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
         ((4, 4), 4, (6, 6), (6, 6))
         >>> X.inverse_act(cardan.spatial.Vector3(0.3, 0.0, 0.5))
         (0.0, 0.0, 0.0)
-        >>> cardan.SE3.from_translation((0.0, 0.0, 0.1)) == cardan.SE3.from_matrix(np.eye(3), (0.0, 0.0, 0.1))
+        >>> cardan.SE3(translation=(0.0, 0.0, 0.1)) == cardan.SE3.from_matrix(np.eye(3), (0.0, 0.0, 0.1))
         True
         >>> half_turn = cardan.SE3.from_quaternion((0.0, 0.0, 1.0, 0.0), (0.3, 0.0, 0.5))
         >>> np.allclose(half_turn, cardan.SE3.from_rpy((0.0, 0.0, np.pi), (0.3, 0.0, 0.5)))
@@ -140,18 +140,6 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
         return SE3(m[..., :3, :3], m[..., :3, 3])
 
     # Poses from what others have; numbers are checked, symbols cannot be. Leading axes are a batch.
-
-    @staticmethod
-    def from_translation(translation: Any) -> SE3:
-        """Return the pose that is moved and not turned.
-
-        Args:
-            translation: origin of the inner frame in the outer [m], shape (..., 3).
-
-        Raises:
-            ShapeError, DTypeError, NotFiniteError: if it is something else.
-        """
-        return SE3(None, given_vector("SE3.from_translation", "translation", translation))
 
     @staticmethod
     def from_quaternion(xyzw: Any, translation: Any = None) -> SE3:

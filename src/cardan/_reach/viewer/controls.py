@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -187,7 +186,6 @@ class Dragging:
 
     def __init__(self, robot: MovableRobot) -> None:
         self.robot = robot
-        self.latency: float = float("nan")  # from the last message of the browser to its answer's being sent [s]
         self.frame: str | None = None
         self.joint: Connection | None = None
         self._held = threading.Event()
@@ -251,11 +249,10 @@ class Dragging:
             self.robot.served.mailbox.post(("draw", self.robot.name), self.robot.draw)
         else:
             target = pose_matrix(np.array(self.handle.position), np.array(self.handle.wxyz))
-            came = time.perf_counter()
             if np.isfinite(target).all():
-                self.robot.served.mailbox.post(("drag", self.robot.name), lambda: self._reach(target, came))
+                self.robot.served.mailbox.post(("drag", self.robot.name), lambda: self._reach(target))
 
-    def _reach(self, target: np.ndarray, came: float) -> None:
+    def _reach(self, target: np.ndarray) -> None:
         robot, c = self.robot, self.joint
         q = robot.rows[robot.world].copy()
         if c is not None:
@@ -267,7 +264,6 @@ class Dragging:
             X_frame = target.copy()
             X_frame[:3, 3] -= robot.offsets[robot.world]
             robot.led(reached(robot.model, self.frame, X_frame, q))
-        self.latency = time.perf_counter() - came
 
 
 def motions_of(c: Connection) -> tuple[bool, bool]:

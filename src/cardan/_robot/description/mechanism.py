@@ -103,7 +103,7 @@ class Mechanism(Explained):
         >>> mechanism.with_annotations(mechanism.annotations).mechanism == mechanism
         True
         >>> smaller = mechanism.without_massless_leaves().mechanism, mechanism.merge_fixed().mechanism
-        >>> m.transform({"hinge": 0.0}, "tip", "world")[:3, 3].round(3).tolist(), m.rest_transform("tip", "link").shape
+        >>> m.transform({"hinge": 0.0}, "tip", "world")[:3, 3].round(3).tolist(), m.transform({}, "tip", "link").shape
         ([0.0, 0.0, -0.6], (4, 4))
         >>> m.motion_subspace({"hinge": 0.0}, "link", "world")["hinge"].shape
         (6, 1)
@@ -718,10 +718,6 @@ class Mechanism(Explained):
             UnknownNameError, MechanismError: for an unknown name; if the two are not connected.
         """
         return self._graph(q).transform(q, child, parent).matrix()
-
-    def rest_transform(self, child: str, parent: str) -> np.ndarray:
-        """Return `transform` with all joints neutral, a homogeneous matrix [m], shape (4, 4)."""
-        return self.transform({}, child, parent)
 
     def motion_subspace(self, q: Mapping[str, Any], child: str, parent: str) -> dict[str, np.ndarray]:
         """Return S of the child relative to the parent, in the child's frame, for each joint between: (..., 6, nv).
