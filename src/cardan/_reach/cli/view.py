@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-import numpy as np
-
-from cardan._algebra.errors import ParameterError
+from cardan._reach.cli.dynamics import read_trajectory
 from cardan._reach.cli.options import ROBOT, add, load_robot, say
 from cardan._reach.viewer import show
 
 
 def fill(parser: argparse.ArgumentParser) -> None:
     add(parser, *ROBOT)
-    parser.add_argument("--trajectory", metavar="FILE", help=".npy, or .npz with an array q, shape (T, nq), to play")
+    parser.add_argument("--trajectory", metavar="FILE", help=".csv or .npz to play, as for `cardan dynamics`")
     parser.add_argument("--dt", type=float, metavar="S", help="time between samples of the trajectory [s]")
     parser.add_argument("--drag", metavar="FRAME", help="body or frame to put a handle on")
     parser.add_argument("--collision", action="store_true", help="show collision shapes, too")
@@ -24,7 +22,7 @@ def fill(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     model = load_robot(args)
-    path = None if args.trajectory is None else read_path(args.trajectory)
+    path = None if args.trajectory is None else read_trajectory(args.trajectory, model).q
     start = None if path is None else path[0]
     shown = {"collision": True} if args.collision else {}
     with show(model, start, host=args.host, port=args.port, title=model.name, **shown) as viewer:
@@ -39,13 +37,3 @@ def run(args: argparse.Namespace) -> int:
             viewer.open_browser()
         viewer.wait()  # the server ends with the process
     return 0
-
-
-def read_path(file: str) -> np.ndarray:
-    """Return the configurations that a file of NumPy's holds."""
-    try:
-        found = np.load(file)  # never a pickle
-        return found["q"] if isinstance(found, np.lib.npyio.NpzFile) else found
-    except (ValueError, KeyError) as error:
-        expected = "a .npy of configurations, or an .npz with an array q"
-        raise ParameterError("--trajectory", got=f"{file}: {error}", expected=expected) from None
