@@ -171,12 +171,16 @@ class Signature(ByFields):
         """Return options as programs are made for them; raise `DTypeError` for data where an option belongs."""
         return tuple((n, self._option(n, value)) for n, value in options)
 
-    def _inputs(self, model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
+    def check_inputs(self, model: Model) -> None:
+        """Raise for a model with an input that is called as an argument is."""
         taken = [n for n in model.inputs if n in self.parameters.parameters]
         if taken:
             hint = f"Call it otherwise: with_inputs(my_{taken[0]}=(owner, constant))."
             got = f"an argument of {self.name} itself"
             raise ParameterError(f"input {taken[0]!r} of the model", got=got, expected="another name", hint=hint)
+
+    def _inputs(self, model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
+        self.check_inputs(model)
         missing = [n for n in model.inputs if n not in given]
         if missing:
             shape = model.inputs[missing[0]].shape

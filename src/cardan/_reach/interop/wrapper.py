@@ -29,10 +29,7 @@ class Wrapper:
     ) -> None:
         check_model(function.name, model)
         interface = function.interface
-        for name in model.inputs:
-            if name in interface.parameters.parameters:
-                got, hint = f"an argument of {function.name}", f"with_inputs(my_{name}=(owner, constant))."
-                raise ParameterError(f"input {name!r} of the model", got=got, expected="another name", hint=hint)
+        interface.check_inputs(model)
         for name in options.keys() - set(known):
             raise UnknownNameError("option", name, interface.open, where=function.name)
         self.function: Function[..., Any] = function
