@@ -22,12 +22,15 @@ from cardan._compiler.kernels import (
     floor,
     fma,
     greater,
+    is_any,
     kernel,
     lowest_one,
     run,
     scratch,
     sqrt,
     tail,
+    turn,
+    unrolled,
     vectors,
 )
 from cardan._compiler.program import Array, trace
@@ -141,11 +144,9 @@ def own_vectors(x, by):
 def both(own, *arguments):
     """Return what the compiled kernel and the function itself return and leave in copies of the arguments."""
     found = []
-    for function in (own, own.python):
-        given = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
-        if any(isinstance(a, np.ndarray) and a.ndim == 3 for a in given):
-            given = [_aligned(a) if isinstance(a, np.ndarray) else a for a in given]
-        result = function(*given)
+    for called in (own, own.python):
+        given = [_aligned(a) if isinstance(a, np.ndarray) else a for a in arguments]
+        result = called(*given)
         found.append((result, [a for a in given if isinstance(a, np.ndarray)]))
     return found
 
@@ -338,6 +339,102 @@ def test_rows_are_read_and_written_by_columns_of_their_numbers(native):
     np.testing.assert_array_equal(y, expected)
     with pytest.raises(ParameterError, match="column of"):
         RowProgram(there, arrays | {"of": arrays["of"].astype(float)})
+
+
+class Cases(Record):
+    count = INT
+    half = REAL
+    x = F64[:]
+    pairs = LANES[:, 2]
+    found = F64[:]
+
+
+COLUMNS = 8
+
+
+@kernel(x=REAL, y=REAL, returns=(REAL, REAL))
+def halved(x, y):
+    """Newton's iteration for the root of x, until no case gets nearer; and whether it is an odd one."""
+    root = x if x > 1.0 else 1.0
+    for _ in range(60):
+        next_root = 0.5 * (root + x / root)
+        is_nearer = next_root < root
+        root = next_root if is_nearer else root
+        if not is_any(is_nearer):
+            break
+    is_odd = (1.0 < x < 2.0 and x != y) or max(x, y) == 3.0 or min(abs(x), y) != y
+    return root, 1.0 if is_odd else -root
+
+
+@kernel(c=Cases)
+def choose(c):
+    own = scratch(2)
+    for k in range(c.count):
+        root, odd = halved(c.x[k], c.x[0])
+        own[0] = root
+        own[1] = -odd
+        for i in unrolled(2):
+            c.found[2 * k + i] = fma(own[i], c.half, c.pairs[k, i, COLUMNS - 1] if COLUMNS == 1 and k > 0 else 0.25)
+
+
+def test_cases_in_lanes_have_the_bits_that_each_has_alone():
+    """Also those that are ready early, and NaN."""
+    x = np.random.default_rng(0).exponential(2.0, size=(6, 8))
+    x[1, 2], x[2, 3], x[3] = 3.0, np.nan, [0.0, -1.0, 1.0, 2.0, np.inf, 1e300, 1e-300, 4.0]
+    across = choose.fixed(COLUMNS=1).across()
+    arrays = {"x": _aligned(x), "pairs": aligned_zeros((6, 2, 8), float), "found": aligned_zeros((12, 8), float)}
+    arrays["pairs"][0], arrays["pairs"][1:] = np.nan, 0.25
+    c = Cases.across()(count=6, half=0.5, **arrays)
+    across(c)
+    for g in range(8):
+        one = Cases(count=6, half=0.5, x=x[:, g].copy(), pairs=aligned_zeros((6, 2, 8), float), found=np.zeros(12))
+        choose(one)
+        np.testing.assert_array_equal(c.found[:, g], one.found)
+        with np.errstate(all="ignore"):
+            choose.python(one)
+        np.testing.assert_array_equal(c.found[:, g], one.found)
+
+
+@kernel(x=F64[:], returns=REAL)
+def branch(x):
+    if x[0] > 0.0:
+        return 1.0
+    return x[0]
+
+
+def test_a_branch_by_a_case_is_refused():
+    with pytest.raises(TargetError, match="of type mask, not TRUTH"):
+        _ = branch.across().text
+
+
+@kernel(given=LANES[:], to=LANES[:])
+def turn_two(given, to):
+    turn(given, 1, 2, to, 3, 1)
+    turn(given, 0, 1, to, 12, 2)
+
+
+def test_vectors_are_turned():
+    given, to = np.random.default_rng(0).normal(size=(17, 8)), np.zeros((30, 8))
+    (_, (_, compiled)), (_, (_, python)) = both(turn_two, given, to)
+    np.testing.assert_array_equal(compiled, python)
+    np.testing.assert_array_equal(compiled[3:11], given[1:17:2].T)
+
+
+@kernel(c=Things)
+def advance_twice(c):
+    call(c.program)
+    call(c.program)
+
+
+def test_kernels_call_kernels_that_are_bound():
+    c = Things(size=3.0)
+    c.program = (own := scale.bound(c)).address
+    advance_twice(c)
+    assert c.size == 1.5
+    advance_twice.python(c)
+    assert c.size == 1.125
+    own()
+    assert c.size == 1.0625
 
 
 def test_arguments_are_checked():

@@ -15,7 +15,7 @@ from cardan._compiler.runtime import threads
 from cardan._motion.optimal import riccati_sweep as page
 from cardan._motion.optimal.descent import compiled
 from cardan._motion.optimal.motions import Motions
-from cardan._motion.optimal.riccati_kernel import Stages, all_stages, room, sizes
+from cardan._motion.optimal.riccati_kernel import Stages, all_stages, room, sizes, zeros
 from cardan._motion.optimal.workspace import workspace
 from cardan.errors import (
     ConfigurationError,
@@ -156,6 +156,41 @@ def swept(knots, ends, mu, bounds=None):
     return cost[..., :n, :], cost[..., n, :], K, k
 
 
+def in_lanes(array):
+    """An array of eight problems first, as eight numbers for one; behind it is room."""
+    rows = np.moveaxis(array, 0, -1).reshape(-1, 8)
+    found = zeros(len(rows) + 8, 8)
+    found[: len(rows)] = rows
+    return found
+
+
+def swept_across(knots, ends, mu, bounds=None):
+    """K, k, P and p of the first knot, and the least pivots, of eight problems in the lanes of vectors."""
+    (T, _, n, m), s = knots["B"].shape, sizes(*knots["B"].shape[2:], 1)
+    of = {name: a.swapaxes(0, 1) for name, a in knots.items()}
+    r = np.concatenate([of["r"], np.zeros((8, T, 1))], 2)[..., None]
+    HU = np.concatenate([of["R"], of["r"][:, :, None]], 2), r, np.concatenate([of["S"], of["q"][:, :, None]], 2)
+    arrays = {
+        "G": np.concatenate([of["B"], of["c"][..., None], of["A"]], 3),
+        "HU": np.concatenate(HU, 3),
+        "HX": of["Q"],
+    }
+    arrays["cost_to_go"] = np.concatenate([np.broadcast_to(ends["final"], (8, n, n)), ends["final_slope"][:, None]], 1)
+    arrays |= {"mu": mu, "least": np.full(8, np.inf), "rows": np.zeros((8, T * s["L"]))}
+    arrays |= dict.fromkeys(("slope", "curve", "last"), np.zeros(8))
+    if bounds:
+        arrays |= dict(zip(("low", "high"), (b.swapaxes(0, 1) for b in bounds), strict=True))
+    c = Stages.across()(
+        problems=1, knots=T, step_HX=n * n, **room(n, m, 1), **{name: in_lanes(a) for name, a in arrays.items()}
+    )
+    c.numbers = c.rows
+    all_stages.fixed(**s, IS_BOUNDED=bounds is not None).across()(c, 0, 1)
+    rows, cost = np.moveaxis(c.rows[:-8], -1, 0).reshape(8, T, -1), np.moveaxis(c.cost_to_go[:-8], -1, 0)
+    cost = cost.reshape(8, n + 1, n)
+    K, k = rows[..., : m * n].reshape(8, T, m, n), rows[..., m * n :]
+    return cost[:, :n], cost[:, n], K.swapaxes(0, 1), k.swapaxes(0, 1), c.least[0]
+
+
 def times(M, x):
     return (M @ x[..., None])[..., 0]
 
@@ -206,6 +241,15 @@ def test_stages_are_the_equations(n, m):
         alone = swept(own, one, mu[5:6].copy(), bounds and [b[:, 5:6] for b in bounds])
         for a, b in zip(alone, found, strict=True):
             np.testing.assert_array_equal(a[:, 0], b[:, 5])
+        eight = {name: a[:, :8].copy() for name, a in knots.items()}
+        eight["R"][1, 3] -= 1e3 * np.eye(m)  # which is not sound: of no other problem
+        across = swept_across(eight, {k: a[:8] for k, a in ends.items()}, mu[:8], bounds and [b[:, :8] for b in bounds])
+        others = np.arange(8) != 3
+        for a, b in zip(across[:2], (P[0], p[0]), strict=True):
+            np.testing.assert_array_equal(a[others], b[:8][others])
+        for a, b in zip(across[2:4], (K, k), strict=True):
+            np.testing.assert_array_equal(a[:, others], b[:, :8][:, others])
+        assert ((across[-1] > 0.0) == others).all()
 
 
 # --- descents ---
@@ -735,6 +779,30 @@ def test_semi_implicit_steps_are_as_others(kind, hessian, has_gaps):
         for name in ("q", "v", "u", "K", "cost", "left"):
             close(getattr(found, name), getattr(expected, name), 1e-9)
         assert (found.iterations == expected.iterations).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("has_gaps", [False, True])
+@pytest.mark.parametrize("limit", [None, 2.0])
+def test_eight_problems_at_once_have_the_bits_of_one(has_gaps, limit):
+    """With blocks of a quaternion; and what second derivatives were added to is as before in the next call."""
+    (model, of), rng, T, N = thrown("semi-implicit"), np.random.default_rng(3), 5, 9
+    q0, v0, goal = model.random_configuration((N,), seed=4), rng.normal(size=(N, 5)), model.random_configuration(seed=5)
+    u, states = rng.normal(size=(N, T, 5)), None
+    if has_gaps:
+        states = (
+            cardan.integrate(model, q0[:, None], 0.2 * rng.normal(size=(N, T + 1, 5))),
+            rng.normal(size=(N, T + 1, 5)),
+        )
+    problem = optimal.Problem(model, of, thrown_cost, thrown_final, limit and -limit, limit)
+    for hessian in ("gauss-newton", "exact", "gauss-newton"):
+        options = {"iterations": 3, "tolerance": 1e-15, "hessian": hessian}
+        found = optimal.solve(problem, q0, v0, u, {"goal": goal}, states=states, **options)
+        for k in (0, 7, 8):
+            own = states and tuple(a[k] for a in states)
+            one = optimal.solve(problem, q0[k], v0[k], u[k], {"goal": goal}, states=own, **options)
+            for name in ("q", "v", "u", "K", "cost", "left", "iterations"):
+                np.testing.assert_array_equal(getattr(one, name), getattr(found, name)[k], err_msg=name)
 
 
 @pytest.mark.slow

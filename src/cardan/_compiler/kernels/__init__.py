@@ -12,11 +12,14 @@ from cardan._compiler.kernels.language import (
     floor,
     fma,
     greater,
+    is_any,
     lowest_one,
     run,
     scratch,
     sqrt,
     tail,
+    turn,
+    unrolled,
     vectors,
 )
 from cardan._compiler.kernels.record import Record, RowProgram, aligned_zeros
@@ -24,6 +27,6 @@ from cardan._compiler.kernels.types import F64, I32, I64, INT, LANES, PROGRAM, R
 
 __all__ = [
     "F64", "I32", "I64", "INT", "LANES", "PROGRAM", "REAL", "TRUTH", "WIDTH", "BoundKernel", "Kernel", "Record",
-    "RowProgram", "aligned_zeros", "are_positive", "call", "floor", "fma", "greater", "kernel", "lowest_one", "run",
-    "scratch", "sqrt", "tail", "vectors",
+    "RowProgram", "aligned_zeros", "are_positive", "call", "floor", "fma", "greater", "is_any", "kernel", "lowest_one",
+    "run", "scratch", "sqrt", "tail", "turn", "unrolled", "vectors",
 ]  # fmt: skip

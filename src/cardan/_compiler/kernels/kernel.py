@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.errors import ParameterError
-from cardan._compiler.kernels.language import CALLS
+from cardan._compiler.kernels.language import PROGRAMS
 from cardan._compiler.kernels.record import address_of
 from cardan._compiler.kernels.translate import Signature, module_text
 from cardan._compiler.kernels.types import INT, REAL, TRUTH, Scalar
@@ -22,11 +22,13 @@ ENTRY = "kernel_entry"
 class Kernel:
     """A function on numbers and arrays, compiled when it is first called; `python` is the function itself."""
 
-    def __init__(self, python: Callable[..., Any], signature: Signature, numbers: Mapping[str, Any]) -> None:
+    def __init__(
+        self, python: Callable[..., Any], signature: Signature, numbers: Mapping[str, Any], is_across: bool = False
+    ) -> None:
         names, typed = python.__code__.co_varnames[: python.__code__.co_argcount], tuple(signature.parameters)
         if names != typed:
             raise ParameterError(f"types of kernel {python.__name__}", got=typed, expected=str(names))
-        self.python, self.signature = python, signature
+        self.python, self.signature, self.is_across = python, signature, is_across
         self.__name__, self.__doc__, self.numbers = python.__name__, python.__doc__, numbers
 
     def fixed(self, **numbers: float) -> Kernel:
@@ -34,12 +36,21 @@ class Kernel:
 
         Loops then have ends that the compiler knows. `python` keeps the numbers of its module.
         """
-        return Kernel(self.python, self.signature, numbers)
+        return Kernel(self.python, self.signature, numbers, self.is_across)
+
+    def across(self) -> Kernel:
+        """Return the same for eight cases at once, of records that are `across` its own ones; `python` is of one.
+
+        A vector with the numbers of all cases is in the place of a double. Whole numbers are the same in all. Each case
+        gets the bits that it gets alone. A choice by doubles is `a if b else c`, and both are computed. A branch may
+        ask whether something holds in any case: `is_any`.
+        """
+        return Kernel(self.python, self.signature, self.numbers, is_across=True)
 
     @cached_property
     def text(self) -> str:
         """The module in LLVM IR."""
-        return module_text(self, self.numbers)
+        return module_text(self, self.numbers, self.is_across)
 
     @cached_property
     def _code(self) -> Any:
@@ -51,7 +62,7 @@ class Kernel:
 
     def bound(self, *arguments: Any) -> BoundKernel:
         """Return a call with these arguments, to be called again and again. It returns nothing."""
-        return BoundKernel(self._entry, self._code.address, self._words(arguments), arguments)
+        return BoundKernel(self._entry, self._code, self._words(arguments), arguments)
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the compiled kernel; arrays must be of the types that it says, and are written in place."""
@@ -81,20 +92,23 @@ class Kernel:
 
 
 class BoundKernel:
-    """A kernel with its arguments; kernels of other modules call it by its `address`, where its words are."""
+    """A kernel with its arguments; other kernels `call` it by its `address`, where its words are."""
 
-    def __init__(self, entry: Callable[[int], None], code: int, words: np.ndarray, arguments: tuple[Any, ...]) -> None:
-        self._entry, self._held = entry, arguments
-        self._words = np.concatenate([[code], words])
+    def __init__(self, entry: Callable[[int], None], code: Any, words: np.ndarray, arguments: tuple[Any, ...]) -> None:
+        self._entry, self._held = entry, (code, arguments)
+        self._words = np.concatenate([[code.address], words])
         self.address = int(self._words.ctypes.data)
-        CALLS[self.address] = self
+        PROGRAMS[self.address] = self
 
     def __call__(self) -> None:
         self._entry(self.address + self._words.itemsize)
 
 
 def kernel(**types: Any) -> Callable[[Callable[..., Any]], Kernel]:
-    """Return a decorator that makes a kernel of a function: the type of each parameter, and what it `returns`."""
-    returns = types.pop("returns", ())
+    """Return a decorator that makes a kernel of a function: the type of each parameter, and what it `returns`.
+
+    With `inlined` true it is written out wherever it is called: what it sums up then stays in registers.
+    """
+    returns, inlined = types.pop("returns", ()), types.pop("inlined", False)
     returns = returns if isinstance(returns, tuple) else (returns,)
-    return lambda python: Kernel(python, Signature(python.__name__, types, returns), {})
+    return lambda python: Kernel(python, Signature(python.__name__, types, returns, inlined), {})

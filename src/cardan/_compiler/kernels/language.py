@@ -11,11 +11,9 @@ import numpy as np
 
 from cardan._compiler.kernels.types import WIDTH
 
-floor = math.floor
+floor, unrolled = math.floor, range
 PROGRAMS: WeakValueDictionary[int, Any] = WeakValueDictionary()
-"""Programs by the addresses that kernels know them by."""
-CALLS: WeakValueDictionary[int, Any] = WeakValueDictionary()
-"""Kernels with their arguments likewise."""
+"""Programs and bound kernels, by the addresses that kernels know them by."""
 
 
 def fma(a: Any, b: Any, c: Any) -> Any:
@@ -47,6 +45,16 @@ def are_positive(x: Any) -> bool:
     return bool((x >= 0.0).all())
 
 
+def is_any(condition: bool) -> bool:
+    """Return a condition; in a kernel across cases, whether it holds in any."""
+    return condition
+
+
+def turn(given: Any, at: int, by: int, to: Any, own: int, step: int) -> None:
+    """Write the columns of eight vectors from `at` on, from `own` on; steps lie between those of each."""
+    to[own : own + WIDTH * step : step] = np.array(given[at : at + WIDTH * by : by]).T
+
+
 def scratch(*shape: int) -> Any:
     """Return an array of doubles of a fixed shape for this call of a kernel; what is in it is not known."""
     return np.full(shape, np.nan)
@@ -69,8 +77,8 @@ def run(program: Any, rows: int, first: int = 0) -> None:
 
 
 def call(bound: int) -> None:
-    """Call a kernel of another module, by the address that it has with its arguments."""
-    CALLS[bound]()
+    """Call a kernel that is bound to its arguments, by its address."""
+    PROGRAMS[bound]()
 
 
 def lowest_one(bits: int) -> int:

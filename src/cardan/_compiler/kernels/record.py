@@ -10,7 +10,7 @@ import numpy as np
 
 from cardan._algebra.errors import ParameterError
 from cardan._compiler.kernels.language import PROGRAMS
-from cardan._compiler.kernels.types import INT, REAL, ArrayType, Scalar
+from cardan._compiler.kernels.types import INT, REAL, ArrayType, Scalar, across
 from cardan._compiler.program.program import Array, Program, columns_of
 from cardan._compiler.targets.llvm.target import NativeProgram
 from cardan._compiler.targets.runner import Outline
@@ -64,6 +64,12 @@ class Record:
             super().__setattr__(name, value)
             if kind is not None:
                 self.words[self.places[name]] = address_of(kind, value)
+
+    @classmethod
+    def across(cls) -> type[Record]:
+        """Return the records of a kernel across eight cases: arrays have eight doubles for one, numbers are shared."""
+        own = {name: kind if kind is REAL else across(kind) for name, kind in cls.fields.items()}
+        return type(cls.__name__, (Record,), own)
 
     def allocate(self, make: Any = np.zeros, **counts: int) -> None:
         """Give arrays rows of zeros, by how many things there are that they have a row for; what they held is lost.

@@ -3,14 +3,17 @@
 What a kernel may say:
 
     x = ..., x += ...; a[i, j] = ...; r.count = ...      a name keeps the type of its first value
-    for i in range(...), while, if, break, continue, return
+    for i in range(...), for i in unrolled(4), which is written four times, while, if, break, continue, return
     + - * / // % & | ^ << >> on whole numbers, + - * / on doubles and vectors; comparisons, and, or, not, a if b else c
     min, max, abs, int, float, sqrt, floor, fma, lowest_one, scratch, vectors, tail, run, call;
-    greater, are_positive of vectors; other kernels; numbers of the module
+    greater, are_positive, turn of vectors; is_any; other kernels; numbers of the module
 
 An array indexed by fewer numbers than it has dimensions is a view of a row. Arrays given to one call do not overlap.
 Sums and products stay as they are written: a multiply-add is one where it is called `fma`, so that bits are the same on
 every processor. Indices are not checked; the Python function itself, on arrays of NumPy, does that.
+
+A kernel compiled across (`Kernel.across`) has eight cases in the lanes of vectors, which take the place of doubles. A
+comparison is then a truth value for each case, and `and`, `or` and `a if b else c` compute all their parts.
 """
 
 from __future__ import annotations
@@ -24,7 +27,21 @@ from typing import Any, NamedTuple, NoReturn
 
 from cardan._algebra.errors import TargetError
 from cardan._compiler.kernels import language
-from cardan._compiler.kernels.types import F64, INT, LANES, PROGRAM, REAL, TRUTH, VECTOR, WIDTH, ArrayType, Scalar, Type
+from cardan._compiler.kernels.types import (
+    F64,
+    INT,
+    LANES,
+    MASK,
+    PROGRAM,
+    REAL,
+    TRUTH,
+    VECTOR,
+    WIDTH,
+    ArrayType,
+    Scalar,
+    Type,
+    across,
+)
 from cardan._compiler.targets.llvm.writer import CodeWriter, result_type
 
 NUMBERS = (INT, REAL, TRUTH, VECTOR)
@@ -50,6 +67,11 @@ class Signature(NamedTuple):
     name: str
     parameters: Mapping[str, Type]
     returns: tuple[Type, ...]
+    inlined: bool = False
+
+    def across(self) -> Signature:
+        kinds = {name: across(kind) for name, kind in self.parameters.items()}
+        return self._replace(parameters=kinds, returns=tuple(map(across, self.returns)))
 
     @property
     def result(self) -> list[str]:
@@ -63,9 +85,10 @@ def llvm(kind: Type) -> str:
 class Translator(CodeWriter):
     """Writes one kernel."""
 
-    def __init__(self, own: Any, numbers: Mapping[str, Any]) -> None:
+    def __init__(self, own: Any, numbers: Mapping[str, Any], is_across: bool) -> None:
         super().__init__()
-        function, self.signature = own.python, own.signature
+        self.is_across = is_across
+        function, self.signature = own.python, self.seen(own.signature)
         self.scope: dict[str, Any] = {**function.__globals__, **inspect.getclosurevars(function).nonlocals, **numbers}
         self.tree: Any = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
         self.code = function.__code__
@@ -90,11 +113,17 @@ class Translator(CodeWriter):
         # compiles in two thirds of the time, and steps take as long.
         first = next(iter(self.signature.parameters.values()), INT)
         is_part = not isinstance(first, (Scalar, ArrayType)) and (len(given) == 1 or bool(self.called))
-        inlined = "noinline " * is_part
+        inlined = "alwaysinline " if self.signature.inlined else "noinline " * is_part
         result = f"internal {result_type(self.signature.result)}"
         return self.defined(result, self.signature.name, given, f"{inlined}#0", self.places)
 
     # --- what is written ---
+
+    def seen(self, what: Any) -> Any:
+        """Return the type of a field, or a signature, as it is here."""
+        if not self.is_across:
+            return what
+        return what.across() if isinstance(what, Signature) else across(what)
 
     def fail(self, why: str) -> NoReturn:
         line = self.code.co_firstlineno + getattr(self.node, "lineno", 1) - 1
@@ -185,12 +214,13 @@ class Translator(CodeWriter):
         self.ended = True
 
     def write_If(self, statement: ast.If) -> None:
-        self.fork(statement.test, lambda: self.block(statement.body), lambda: self.block(statement.orelse))
+        test = self.number(statement.test, TRUTH)
+        self.fork(test, lambda: self.block(statement.body), lambda: self.block(statement.orelse))
 
-    def fork(self, test: ast.expr, yes: Callable[[], None], no: Callable[[], None]) -> None:
+    def fork(self, test: str, yes: Callable[[], None], no: Callable[[], None]) -> None:
         """Write two ways on, and their meeting unless both end."""
         here, there, end = self.labels("yes", "no", "end")
-        self.line(f"br i1 {self.number(test, TRUTH)}, label %{here}, label %{there}")
+        self.line(f"br i1 {test}, label %{here}, label %{there}")
         ends = []
         for label, write in ((here, yes), (there, no)):
             self.start(label)
@@ -213,6 +243,11 @@ class Translator(CodeWriter):
     def write_For(self, statement: ast.For) -> None:
         call: Any = statement.iter
         target = statement.target
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "unrolled":
+            for k in range(int(self.number(call.args[0], INT))):
+                self.assign(target, Value(INT, str(k)))
+                self.block(statement.body)
+            return
         ranged = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"
         if not ranged or not isinstance(target, ast.Name) or statement.orelse:
             self.fail("loops are `for name in range(...)`")
@@ -282,7 +317,8 @@ class Translator(CodeWriter):
         if isinstance(value, int):
             return Value(INT, str(value))
         if isinstance(value, float):
-            return Value(REAL, f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}")
+            bits = f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+            return Value(VECTOR, f"<{', '.join([f'double {bits}'] * WIDTH)}>") if self.is_across else Value(REAL, bits)
         return self.fail(f"{value!r} is no number that a kernel knows")
 
     def read_Constant(self, node: ast.Constant) -> Value:
@@ -300,7 +336,9 @@ class Translator(CodeWriter):
         fields = getattr(record.kind, "fields", None)
         if fields is None or node.attr not in fields:
             self.fail(f"{ast.unparse(node.value)} has no field {node.attr}")
-        return fields[node.attr], self.at(record.name, list(fields).index(node.attr), "i64")
+        kind = fields[node.attr]
+        # a number in a record is one of all cases
+        return kind if kind is REAL else self.seen(kind), self.at(record.name, list(fields).index(node.attr), "i64")
 
     def read_Attribute(self, node: ast.Attribute) -> Value:
         kind, pointer = self.field(node)
@@ -316,7 +354,9 @@ class Translator(CodeWriter):
             self.fail(f"{ast.unparse(node)}: too many indices for {kind!r}")
         for node_of_index in indices:
             index = self.number(node_of_index, INT)
-            if not kind.is_open and not kind.shape:  # a lane of a vector
+            if not kind.is_open and not kind.shape:  # a column of a vector
+                if self.is_across:
+                    continue  # it has one
                 kind, size = F64[1].row, 8
             else:
                 kind = kind.row
@@ -388,6 +428,9 @@ class Translator(CodeWriter):
 
     def read_UnaryOp(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
+            truth = self.value(node.operand)
+            if truth.kind is MASK:
+                return Value(MASK, self.emit(f"xor {MASK.llvm} {truth.name}, {self.spread('true', 'i1', WIDTH)}"))
             return Value(TRUTH, self.emit(f"xor i1 {self.number(node.operand, TRUTH)}, true"))
         if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
             number: Any = node.operand.value
@@ -400,21 +443,32 @@ class Translator(CodeWriter):
     def read_Compare(self, node: ast.Compare) -> Value:
         values = [self.value(e) for e in (node.left, *node.comparators)]
         found = [self.compared(op, a, b) for op, a, b in zip(node.ops, values, values[1:], strict=False)]
-        total = found[0]
-        for other in found[1:]:
-            total = self.emit(f"and i1 {total}, {other}")
-        return Value(TRUTH, total)
+        return self.joined("and", found)
 
-    def compared(self, op: ast.cmpop, left: Value, right: Value) -> str:
+    def compared(self, op: ast.cmpop, left: Value, right: Value) -> Value:
         a, b = self.alike(left, right)
         name = COMPARED.get(type(op))
-        if name is None or a.kind is VECTOR:
+        if name is None or (a.kind is VECTOR and not self.is_across):
             self.fail(f"no comparison {type(op).__name__} of {a.kind!r}")
-        if a.kind is REAL:
-            return self.emit(f"fcmp {'une' if name == 'ne' else 'o' + name} double {a.name}, {b.name}")
-        return self.emit(f"icmp {name if name in ('eq', 'ne') else 's' + name} {a.kind.llvm} {a.name}, {b.name}")
+        if a.kind in (REAL, VECTOR):
+            how = "une" if name == "ne" else f"o{name}"
+            return Value(
+                MASK if a.kind is VECTOR else TRUTH, self.emit(f"fcmp {how} {llvm(a.kind)} {a.name}, {b.name}")
+            )
+        how = name if name in ("eq", "ne") else f"s{name}"
+        return Value(TRUTH, self.emit(f"icmp {how} {a.kind.llvm} {a.name}, {b.name}"))
+
+    def joined(self, how: str, values: Sequence[Value]) -> Value:
+        """Return what `and` or `or` makes of truth values that are all known."""
+        kind = MASK if any(v.kind is MASK for v in values) else TRUTH
+        first, *others = (v.name if v.kind is kind else self.spread(v.name, "i1", WIDTH) for v in values)
+        for other in others:
+            first = self.emit(f"{how} {llvm(kind)} {first}, {other}")
+        return Value(kind, first)
 
     def read_BoolOp(self, node: ast.BoolOp) -> Value:
+        if self.is_across:
+            return self.joined("and" if isinstance(node.op, ast.And) else "or", [self.value(e) for e in node.values])
         *parts, found = node.values
         for part in reversed(parts):
             if isinstance(node.op, ast.And):
@@ -424,11 +478,17 @@ class Translator(CodeWriter):
         return Value(TRUTH, self.number(found, TRUTH))
 
     def read_IfExp(self, node: ast.IfExp) -> Value:
+        test = self.value(node.test)
+        if test.kind is MASK:
+            return self.chosen(test.name, *self.alike(self.value(node.body), self.value(node.orelse)))
         self.count += 1
         chosen = ast.Name(f"choice.{self.count}")  # no name in Python
         give: Any = lambda part: lambda: self.assign(chosen, self.value(part))  # noqa: E731
-        self.fork(node.test, give(node.body), give(node.orelse))
+        self.fork(test.name, give(node.body), give(node.orelse))
         return self.read_Name(chosen)
+
+    def chosen(self, mask: str, a: Value, b: Value) -> Value:
+        return Value(a.kind, self.emit(f"select {MASK.llvm} {mask}, {llvm(a.kind)} {a.name}, {llvm(b.kind)} {b.name}"))
 
     # --- calls ---
 
@@ -444,7 +504,7 @@ class Translator(CodeWriter):
         return call(*node.args)
 
     def call_kernel(self, other: Any, given: Sequence[Value]) -> list[Value]:
-        signature: Signature = other.signature
+        signature: Signature = self.seen(other.signature)
         wanted = list(signature.parameters.values())
         kinds = [v.kind for v in given]
         if len(kinds) != len(wanted) or not all(map(_fits, kinds, wanted)):
@@ -489,7 +549,7 @@ class Translator(CodeWriter):
         return moved, outputs
 
     def call_scratch(self, *dims: ast.expr) -> Value:
-        return self._own(F64, dims)
+        return self._own(LANES if self.is_across else F64, dims)
 
     def call_vectors(self, *dims: ast.expr) -> Value:
         return self._own(LANES, dims)
@@ -556,10 +616,12 @@ class Translator(CodeWriter):
     def extreme(self, how: str, left: ast.expr, right: ast.expr) -> Value:
         """Write Python's min or max: the second if it is less (or greater), else the first."""
         a, b = self.alike(self.value(left), self.value(right))
-        if a.kind is VECTOR:
+        if a.kind is VECTOR and not self.is_across:
             self.fail("min or max of vectors: greater is of these")
-        comparison = f"fcmp o{how} double" if a.kind is REAL else f"icmp s{how} i64"
+        comparison = f"icmp s{how} i64" if a.kind is INT else f"fcmp o{how} {llvm(a.kind)}"
         better = self.emit(f"{comparison} {b.name}, {a.name}")
+        if a.kind is VECTOR:
+            return self.chosen(better, b, a)
         return Value(a.kind, self.emit(f"select i1 {better}, {llvm(a.kind)} {b.name}, {llvm(a.kind)} {a.name}"))
 
     def call_are_positive(self, x: ast.expr) -> Value:
@@ -568,8 +630,29 @@ class Translator(CodeWriter):
 
     def call_greater(self, left: ast.expr, right: ast.expr) -> Value:
         a, b = map(self.vector, self.alike(self.value(left), self.value(right)))
-        better, kind = self.emit(f"fcmp ogt {llvm(VECTOR)} {b.name}, {a.name}"), llvm(VECTOR)
-        return Value(VECTOR, self.emit(f"select <{WIDTH} x i1> {better}, {kind} {b.name}, {kind} {a.name}"))
+        return self.chosen(self.emit(f"fcmp ogt {llvm(VECTOR)} {b.name}, {a.name}"), b, a)
+
+    def call_is_any(self, condition: ast.expr) -> Value:
+        kind, name = self.value(condition)
+        if kind is MASK:
+            return Value(TRUTH, self.emit(f"call i1 @llvm.vector.reduce.or.v{WIDTH}i1({MASK.llvm} {name})"))
+        return Value(TRUTH, self.number(condition, TRUTH))
+
+    def call_turn(self, *args: ast.expr) -> list[Value]:
+        given, to = self.vectors_at(*args[:3]), self.vectors_at(*args[3:])
+        rows = [self.entry(LANES[1].row, place).name for place in given]
+        for place, row in zip(to, self.transposed("double", rows), strict=True):
+            self.set_entry(LANES[1].row, place, Value(VECTOR, row))
+        return []
+
+    def vectors_at(self, array: ast.expr, first: ast.expr, step: ast.expr) -> list[str]:
+        """Return where eight vectors are, from one on."""
+        kind, pointer = self.value(array)
+        if kind != LANES[:]:
+            self.fail(f"turn is of LANES[:], not of {kind!r}")
+        begin, by = self.number(first, INT), self.number(step, INT)
+        places = [self.whole("add nsw", begin, self.whole("mul nsw", by, k)) for k in range(WIDTH)]
+        return [self.at(pointer, place, LANES.llvm) for place in places]
 
 
 def _fits(given: Type, wanted: Type) -> bool:
@@ -581,7 +664,7 @@ def _fits(given: Type, wanted: Type) -> bool:
     return given == wanted
 
 
-def module_text(entry: Any, numbers: Mapping[str, Any]) -> str:
+def module_text(entry: Any, numbers: Mapping[str, Any], is_across: bool = False) -> str:
     """Return the module of a kernel with all those that it calls; `entry` takes a row of words: its arguments.
 
     The numbers stand in place of those of the kernels' modules.
@@ -592,7 +675,7 @@ def module_text(entry: Any, numbers: Mapping[str, Any]) -> str:
         if known.setdefault(own.signature.name, own) is not own:
             raise TargetError(f"two kernels that one module needs are called {own.signature.name!r}")
         if len(known) > len(texts):  # it is new
-            translator = Translator(own, numbers)
+            translator = Translator(own, numbers, is_across)
             texts.append(translator.text())
             waiting += translator.called.values()
     names = {name for own in known.values() for name in own.python.__globals__}

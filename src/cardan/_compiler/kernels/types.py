@@ -10,7 +10,7 @@ PROGRAM                a compiled program with its arrays (`RowProgram`)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,8 @@ REAL: Any = Scalar("REAL", "double")
 TRUTH: Any = Scalar("TRUTH", "i1", 1)
 VECTOR: Any = Scalar("vector", f"<{WIDTH} x double>", 64)
 """A vector of eight doubles: an entry of an array of LANES."""
+MASK: Any = Scalar("mask", f"<{WIDTH} x i1>", 1)
+"""A truth value for each lane of a vector."""
 PROGRAM: Any = Scalar("PROGRAM", "ptr")
 
 
@@ -90,3 +92,10 @@ class ArrayType:
 
 Type = Any
 """A `Scalar`, an `ArrayType`, or a class of records."""
+
+
+def across(kind: Type) -> Type:
+    """Return what takes the place of a type where lanes are cases: a vector that of a double."""
+    if isinstance(kind, ArrayType):
+        return replace(kind, item=LANES) if kind.item is F64 else kind
+    return VECTOR if kind is REAL else kind

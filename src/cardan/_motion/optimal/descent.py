@@ -29,7 +29,8 @@ by half of its last term or more, and never becomes smaller.
 
 Problems of a batch descend together, each with its own share, mu and end. None depends on the others.
 
-Several iterations are one call of a kernel (`descent_kernel`), for up to eight problems side by side (`workspace`).
+Several iterations are one call of a kernel (`descent_kernel`), for up to eight problems side by side (`workspace`),
+which share a recursion in the lanes of vectors.
 
 Source: Tassa, Erez and Todorov, Synthesis and stabilization of complex behaviors through online trajectory optimization
 (2012); for bounds, Tassa, Mansard and Todorov, Control-limited differential dynamic programming (2014); for costates,

@@ -6,13 +6,14 @@ K, k, q, v, u, the share of k that a motion takes, the gap behind it, and parame
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, I64, INT, LANES, REAL, TRUTH, kernel, run, scratch
+from cardan._compiler.kernels import F64, I64, INT, LANES, REAL, TRUTH, call, kernel, run, scratch, turn
 from cardan._motion.optimal.riccati_kernel import (
     BLOCK,
     HAS_GAPS,
     IS_BOUNDED,
     SHARE,
     SMALL,
+    Across,
     L,
     M,
     N,
@@ -27,6 +28,7 @@ from cardan._motion.optimal.riccati_kernel import (
 
 # pyright: analyzeUnannotatedFunctions=false
 
+FEW = 2  # problems that have no need of one another
 SHARES = 8  # of a step, each half the one before: tried where the whole step is not good enough
 TRIED, FOUND = 1, 2  # a step that none is taken of yet, or one that the next share may be better than
 ARMIJO = 1e-4
@@ -44,6 +46,7 @@ class Descent(Stages):
     gap = INT  # of all knots
     step_of_tile = INT  # a step near a motion, with feedback, of the rows of `tile`
     final_of_tile = INT  # what the last state costs
+    recursion = INT  # the recursion of eight problems at once, or 0 where there are fewer
     tries = INT  # how many rows the tile has
     lanes = INT  # of the program of a step
     ways = INT  # 2 with the recursion that has second derivatives of the step, else 1
@@ -51,6 +54,12 @@ class Descent(Stages):
     lower = F64[:]
     upper = F64[:]
     end = LANES[:]  # P and p of the last state, of each problem
+    turned_G = I64[:]  # vectors of a knot that the recursion across is given anew, and behind them their places there
+    turned_HU = I64[:]
+    turned_HX = I64[:]
+    turned_diagonal = I64[:]
+    turned_end = I64[:]
+    turned_moves = I64[:]  # numbers likewise
     gains = F64[:]  # K of the last sound recursion
     curved_HU = LANES[:]
     curved_HX = LANES[:]
@@ -246,13 +255,73 @@ def remove_curvature(c):
         c.HX[v] = c.curved_HX[v]
 
 
-@kernel(c=Descent)
-def sweep(c):
-    """Run the recursion of all problems that are not done."""
+@kernel(given=LANES[:], at=INT, size=INT, to=LANES[:], own=INT, places=I64[:])
+def turn_all(given, at, size, to, own, places):
+    """Turn vectors of eight problems, which have so many each."""
+    count = places[0]
+    for k in range(1, count + 1):
+        turn(given, at + places[k], size, to, own + places[count + k], 1)
+
+
+@kernel(c=Descent, w=Across)
+def give_across(c, w):
+    """Write what the recursion across is given: what varies, for the rest is there."""
+    own = N - Y
+    wide = M + 1 + N
+    row = M * N + M
+    for t in range(c.knots):
+        at = 8 * t
+        turn_all(c.G, at * own * W, own * W, w.G, t * own * wide, c.turned_G)
+        turn_all(c.HU, at * (M + 1) * W, (M + 1) * W, w.HU, t * (M + 1) * wide, c.turned_HU)
+        turn_all(c.HX, at * N * X, N * X, w.HX, t * N * N, c.turned_HX)
+        turn_all(c.diagonal, at * X, X, w.diagonal, t * N, c.turned_diagonal)
+        for g in range(8):
+            if IS_BOUNDED:
+                for i in range(M):
+                    w.low[t * M + i, g] = c.low[(at + g) * M + i]
+                    w.high[t * M + i, g] = c.high[(at + g) * M + i]
+            for i in range(1, c.turned_moves[0] + 1):
+                place = c.turned_moves[i]
+                w.moves[t * 2 * BLOCK * Y + place, g] = c.moves[(at + g) * 2 * BLOCK * Y + place]
+            for i in range(N if HAS_GAPS else 0):
+                w.numbers[t * (row + N) + row + i, g] = c.numbers[(at + g) * 8 * L + SHARE + 1 + i]
+    turn_all(c.end, 0, (N + 1) * X, w.cost_to_go, 0, c.turned_end)
+    for g in range(8):
+        w.mu[0, g] = c.mu[g]
+        w.least[0, g] = c.least[g]
+
+
+@kernel(c=Descent, w=Across)
+def take_across(c, w):
+    """Write what the recursion across has found: K and k of all knots, and what a step gains."""
+    row = M * N + M + (N if HAS_GAPS else 0)
+    for t in range(c.knots):
+        for i in range(M):
+            for v in range(X):
+                turn(w.rows, t * row + i * N + 8 * v, 1, c.rows, 8 * t * L + i * X + v, L)
+        for g in range(8):
+            for i in range(M):
+                c.numbers[(8 * t + g) * 8 * L + SMALL + i] = w.numbers[t * row + M * N + i, g]
+    for g in range(8):
+        c.least[g] = w.least[0, g]
+        c.slope[g] = w.slope[0, g]
+        c.curve[g] = w.curve[0, g]
+
+
+@kernel(c=Descent, w=Across)
+def sweep(c, w):
+    """Run the recursion of all problems that are not done: across, if these are many."""
+    waiting = 0
     for g in range(c.problems):
+        waiting += 1 - c.done[g]
         c.least[g] = 1e300 if c.done[g] == 0 else -1.0
-        for v in range((N + 1) * X):
-            c.cost_to_go[g * (N + 1) * X + v] = c.end[g * (N + 1) * X + v]
+    if c.recursion != 0 and waiting > FEW:
+        give_across(c, w)
+        call(c.recursion)
+        take_across(c, w)
+        return
+    for v in range(c.problems * (N + 1) * X):
+        c.cost_to_go[v] = c.end[v]
     all_stages(c, 0, c.problems)
 
 
@@ -276,7 +345,7 @@ def set_changes(c, g):
             row = (at * (M + 1) + i) * W
             curve += u[i] * (row_dot(c.HU, row, u, M) + 2.0 * row_dot(c.HU, row + U, x, N))
         for i in range(N):
-            curve += x[i] * row_dot(c.HX, (at * N + i) * X, x, N)
+            curve += x[i] * row_dot(c.HX, at * c.step_HX + i * X, x, N)
             row = (at * (N - Y) + i - Y) * W
             x_next[i] = x[i] if i < Y else row_dot(c.G, row, u, M) + row_dot(c.G, row + U, x, N)
         for i in range(N):
@@ -403,8 +472,8 @@ def finish(c, g):
     c.done[g] = int(ended or held or c.damping[g] > MOST_MU)
 
 
-@kernel(c=Descent)
-def iterate(c):
+@kernel(c=Descent, w=Across)
+def iterate(c, w):
     """Do one iteration of all problems that are not done."""
     set_expansions(c)
     for g in range(c.problems):
@@ -417,7 +486,7 @@ def iterate(c):
     for way in range(c.ways):
         if way == 1:
             add_curvature(c)
-        sweep(c)
+        sweep(c, w)
         for g in range(c.problems):
             judge(c, g)
         if way == 1:
@@ -450,8 +519,8 @@ def begin(c):
     roll(c, c.problems, SMALL)
 
 
-@kernel(c=Descent, most=INT)
-def descend(c, most):
+@kernel(c=Descent, w=Across, most=INT)
+def descend(c, w, most):
     """Iterate as long as a problem is not done, at most so many times; or begin, where that is less than 0."""
     if most < 0:
         begin(c)
@@ -462,6 +531,6 @@ def descend(c, most):
             going = going or c.done[g] == 0
         if not going:
             break
-        iterate(c)
+        iterate(c, w)
     if HAS_GAPS:
         set_gaps(c)

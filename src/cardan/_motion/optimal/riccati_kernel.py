@@ -1,7 +1,8 @@
 """The stages of a Riccati recursion as a kernel, with the numbers of states and controls compiled in.
 
-Matrices lie in vectors of eight lanes, along their columns: those of the controls and one for what is constant first,
-begun anew for the states. With P_+ = [[P, p], [p^T, .]] of x and 1, and G = [[B c A], [0 1 0]], a stage is
+Matrices lie in vectors along their columns: those of the controls and one for what is constant first, begun anew for
+the states. A vector has eight columns of one problem. Compiled across, `Kernel.across`, it has one column of eight
+problems, and nothing is filled up. With P_+ = [[P, p], [p^T, .]] of x and 1, and G = [[B c A], [0 1 0]], a stage is
 
     H = [R r S; r^T . q^T; S^T q Q] + G^T P_+ G
 
@@ -24,13 +25,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan._compiler.kernels import F64, I64, INT, LANES, REAL, Record, aligned_zeros, fma, kernel, scratch, vectors
+from cardan._compiler.kernels import (
+    F64,
+    I64,
+    INT,
+    LANES,
+    REAL,
+    Record,
+    aligned_zeros,
+    fma,
+    is_any,
+    kernel,
+    scratch,
+    unrolled,
+    vectors,
+)
 
 # pyright: analyzeUnannotatedFunctions=false
 
 TOGETHER = 8  # problems side by side
 PASSES = 20  # of the search for what is at its bound: three to five are usual
 
+COLUMNS = 8  # in a vector: or one, of eight problems
+BESIDE, SUMS = 1, 4  # vectors of a row of a product that are summed up at once, and of four rows
 N, M = 1, 1  # states and controls; these and those below are others in each compiled kernel
 U, X, W = 1, 1, 2  # vectors of a row of controls and the constant, of states, of both
 F, V = 1, 3  # of Q_uu, and of it with what it is solved for
@@ -59,6 +76,7 @@ class Stages(Record):
     problems = INT
     knots = INT
     kept = INT  # vectors between the P of a knot and of the next one: 0 if they are kept nowhere
+    step_HX = INT  # vectors from the HX of a problem to the next one: 0 if it is the same at all knots
     G = LANES[:]  # rows of states; where Y are known, of the others
     HU = LANES[:]  # rows of controls and of the constant
     HX = LANES[:]  # rows of states, of these columns alone
@@ -71,19 +89,23 @@ class Stages(Record):
     slope = F64[:]  # of each problem: Q_u . k of all knots
     curve = F64[:]  # k . Q_uu k
     least = F64[:]  # least pivot of Q_uu + mu, or the first that is not above 0: no stage follows. Infinite at first
-    last = I64[:]  # the last stage
+    last = F64[:]  # the last stage
     moves = F64[:]  # Phi and Psi of a knot: of all columns the first entry of the block, then the second one
     first = I64[:]  # of each of the Y states: the row its block begins with, and the one behind it
     behind = I64[:]
     diagonal = LANES[:]  # of Phi at a knot, where blocks are of one
     moved_P = LANES[:]  # T^T P
     moved_PG = LANES[:]  # T^T P T G
-    unit = LANES[:]  # of each lane 1 in it, and behind them 0
+    unit = LANES[:]  # of each column 1 in it, and behind them 0
     PG = LANES[:]
     C = LANES[:]  # rows of controls and of the constant, of H
     D = LANES[:]  # Q_uu + mu, Q_u and Q_ux, solved in place
     E = LANES[:]  # Q_uu + mu of what is free, and a slope
     rest = LANES[:]  # Q_ux - mu K
+
+
+Across = Stages.across()
+"""The same of eight problems, in the lanes of vectors."""
 
 
 @kernel(to=F64[:], at=INT, given=F64[:], first=INT, count=INT)
@@ -93,13 +115,15 @@ def copy(to, at, given, first, count):
         to[at + i] = given[first + i]
 
 
-@kernel(A=LANES[:], x=INT, wide=INT, e=INT, B=LANES[:], y=INT, across=INT, count=INT, sums=LANES[4])
-def add_product(A, x, wide, e, B, y, across, count, sums):
-    """Add four rows of A^T B, those of lanes e to e + 3 of A, at one vector of B; both from a vector on, row by row."""
+@kernel(A=LANES[:], x=INT, wide=INT, r=INT, B=LANES[:], y=INT, across=INT, count=INT, sums=LANES[:], inlined=True)
+def add_product(A, x, wide, r, B, y, across, count, sums):
+    """Add rows r to r + 3 of A^T B, of some vectors of B; both matrices from a vector on, row by row."""
     for k in range(count):
-        row = B[y + k * across]
-        for i in range(4):
-            sums[i] = fma(row, A[x + k * wide, e + i], sums[i])
+        for j in unrolled(BESIDE):
+            row = B[y + k * across + j]
+            for i in unrolled(4):
+                entry = A[x + k * wide + (r + i) // COLUMNS, (r + i) % COLUMNS]
+                sums[4 * j + i] = fma(row, entry, sums[4 * j + i])
 
 
 @kernel(c=Stages, at=INT, A=LANES[:], own=INT, wide=INT, j=INT, first=INT, behind=INT, to=LANES[:])
@@ -107,7 +131,7 @@ def move_two(c, at, A, own, wide, j, first, behind, to):
     """Write rows j and Y + j of T^T A, of blocks with these rows of A."""
     place = at * 2 * BLOCK * Y + j
     for v in range(wide):
-        known = c.unit[8]
+        known = c.unit[COLUMNS]
         other = A[own + (Y + j) * wide + v]
         for k in range(first, behind):
             row = A[own + k * wide + v]
@@ -132,49 +156,72 @@ def add_gap(c, at, own):
     for v in range(X):
         total = c.cost_to_go[own + N * X + v]
         for k in range(N):
-            total = fma(c.cost_to_go[own + k * X + v], c.numbers[at * 8 * L + SHARE + 1 + k], total)
+            total = fma(c.cost_to_go[own + k * X + v], c.numbers[at * COLUMNS * L + SHARE + 1 + k], total)
         c.cost_to_go[own + N * X + v] = total
+
+
+@kernel(sums=LANES[:], r=INT, rows=INT, begin=INT, stop=INT, to=LANES[:], place=INT, wide=INT, inlined=True)
+def put(sums, r, rows, begin, stop, to, place, wide):
+    """Write sums of so many rows from r on to a matrix from a place on, up to some column of vectors."""
+    for j in unrolled(BESIDE):
+        if begin + j < stop:
+            for i in unrolled(4):
+                if i < rows:
+                    to[place + (r + i) * wide + begin + j] = sums[4 * j + i]
+
+
+@kernel(c=Stages, at=INT, A=LANES[:], own=INT, r=INT, v=INT, place=INT, sums=LANES[:], inlined=True)
+def set_moved(c, at, A, own, r, v, place, sums):
+    """Set what four sums of PG begin with, from a place on: the column of the constant, and rows that are known."""
+    for i in unrolled(4):
+        p = c.cost_to_go[own + N * X + (r + i) // COLUMNS, (r + i) % COLUMNS]
+        sums[place + i] = c.unit[M % COLUMNS if v == M // COLUMNS else COLUMNS] * p
+    if Y > 0 and v >= U:
+        for i in unrolled(4):
+            sums[place + i] = c.diagonal[at * X + v - U] * c.cost_to_go[own + min(r + i, N - 1) * X + v - U]
+        for j in range(COLUMNS * (v - U), min(COLUMNS * (v - U) + COLUMNS, SINGLE)):
+            for i in unrolled(4):
+                entry = A[j * X + (r + i) // COLUMNS, (r + i) % COLUMNS]
+                sums[place + i] = fma(c.unit[j % COLUMNS], entry, sums[place + i])
 
 
 @kernel(c=Stages, at=INT, A=LANES[:], first=INT, own=INT)
 def set_products(c, at, A, first, own):
     """Set PG; A has the rows by which those of G count."""
-    sums = vectors(4)
-    for v in range(W):
+    sums = vectors(SUMS)
+    for begin in range(0, W, BESIDE):
         for r in range(0, N, 4):
-            for i in range(4):
-                sums[i] = c.unit[M % 8 if v == M // 8 else 8] * c.cost_to_go[own + N * X + r // 8, r % 8 + i]
-            if Y > 0 and v >= U:
-                for i in range(4):
-                    sums[i] = c.diagonal[at * X + v - U] * c.cost_to_go[own + min(r + i, N - 1) * X + v - U]
-                for j in range(8 * (v - U), min(8 * (v - U) + 8, SINGLE)):
-                    for i in range(4):
-                        sums[i] = fma(c.unit[j % 8], A[j * X + r // 8, r % 8 + i], sums[i])
-            add_product(A, first + r // 8, X, r % 8, c.G, at * (N - Y) * W + v, W, N - Y, sums)
-            for i in range(4):
-                c.PG[(r + i) * W + v] = sums[i]
+            for j in unrolled(BESIDE):
+                v = min(begin + j, W - 1)
+                set_moved(c, at, A, own, r, v, 4 * j, sums)
+            add_product(A, first, X, r, c.G, at * (N - Y) * W + begin, W, N - Y, sums)
+            put(sums, r, 4, begin, W, c.PG, 0, W)
 
 
 @kernel(c=Stages, at=INT, PG=LANES[:], own=INT)
 def set_expansion(c, at, PG, own):
     """Set H of the controls and the constant; of PG or T^T P T G."""
-    sums = vectors(4)
+    sums = vectors(SUMS)
     G = at * (N - Y) * W
     for r in range(0, M + 1, 4):
-        for v in range(r // 8, W):
-            for i in range(4):
-                sums[i] = c.HU[(at * (M + 1) + min(r + i, M)) * W + v]
-            add_product(c.G, G + r // 8, W, r % 8, PG, Y * W + v, W, N - Y, sums)
-            for i in range(4):
-                c.C[(r + i) * W + v] = sums[i]
-    for v in range(M // 8, W):
+        for begin in range(r // COLUMNS, W, BESIDE):
+            for j in unrolled(BESIDE):
+                for i in unrolled(4):
+                    sums[4 * j + i] = c.HU[(at * (M + 1) + min(r + i, M)) * W + min(begin + j, W - 1)]
+            add_product(c.G, G, W, r, PG, Y * W + begin, W, N - Y, sums)
+            put(sums, r, 4, begin, W, c.C, 0, W)
+    for v in range(M // COLUMNS, W):
         total = c.C[M * W + v]
         for k in range(N - Y):
-            p = PG[(Y + k) * W + M // 8, M % 8] if Y > 0 else c.cost_to_go[own + N * X + k // 8, k % 8]
+            p = (
+                PG[(Y + k) * W + M // COLUMNS, M % COLUMNS]
+                if Y > 0
+                else c.cost_to_go[own + N * X + k // COLUMNS, k % COLUMNS]
+            )
             total = fma(c.G[G + k * W + v], p, total)
         c.C[M * W + v] = total
     for j in range(Y):
-        c.C[M * W + U + j // 8, j % 8] += PG[j * W + M // 8, M % 8]
+        c.C[M * W + U + j // COLUMNS, j % COLUMNS] += PG[j * W + M // COLUMNS, M % COLUMNS]
 
 
 @kernel(A=LANES[:], across=INT, i=INT, f=F64[:], j=INT, step=INT, first=INT)
@@ -191,7 +238,7 @@ def add_four(A, across, i, f, j, step, first):
 def solve(A, m, across, first):
     """Replace the right sides of [H | x], from vector `first` on, by H^-1 x; four rows are taken at once.
 
-    Return the least pivot, or the first that is not above 0: then nothing is solved.
+    Return the least pivot, or the first that is not above 0: what is solved then is nothing.
     """
     f = scratch(4)
     inverse = scratch(4)
@@ -199,32 +246,30 @@ def solve(A, m, across, first):
     for begin in range(0, m, 4):
         stop = min(begin + 4, m)
         for j in range(begin, stop):
-            d = A[j * across + j // 8, j % 8]
-            if not d > 0.0:
-                return d
-            least = min(least, d)
+            d = A[j * across + j // COLUMNS, j % COLUMNS]
+            least = least if not least > 0.0 or least <= d else d
             inverse[j - begin] = -1.0 / d
             for i in range(j + 1, stop):
-                factor = A[j * across + i // 8, i % 8] * inverse[j - begin]
-                for v in range(i // 8, across):
+                factor = A[j * across + i // COLUMNS, i % COLUMNS] * inverse[j - begin]
+                for v in range(i // COLUMNS, across):
                     A[i * across + v] = fma(A[j * across + v], factor, A[i * across + v])
         for i in range(stop, m):
             for k in range(4):
-                f[k] = A[(begin + k) * across + i // 8, i % 8] * inverse[k]
-            add_four(A, across, i, f, begin, 1, i // 8)
+                f[k] = A[(begin + k) * across + i // COLUMNS, i % COLUMNS] * inverse[k]
+            add_four(A, across, i, f, begin, 1, i // COLUMNS)
     for stop in range(m, 0, -4):
         begin = max(stop - 4, 0)
         for j in range(stop - 1, begin - 1, -1):
-            scale = 1.0 / A[j * across + j // 8, j % 8]
+            scale = 1.0 / A[j * across + j // COLUMNS, j % COLUMNS]
             for v in range(first, across):
                 A[j * across + v] = A[j * across + v] * scale
             for i in range(begin, j):
-                factor = -A[i * across + j // 8, j % 8]
+                factor = -A[i * across + j // COLUMNS, j % COLUMNS]
                 for v in range(first, across):
                     A[i * across + v] = fma(A[j * across + v], factor, A[i * across + v])
         for i in range(begin):
             for k in range(4):
-                f[k] = -A[i * across + (stop - 1 - k) // 8, (stop - 1 - k) % 8]
+                f[k] = -A[i * across + (stop - 1 - k) // COLUMNS, (stop - 1 - k) % COLUMNS]
             add_four(A, across, i, f, stop - 1, -1, first)
     return least
 
@@ -234,7 +279,7 @@ def row_times(A, across, i, x, first):
     """Return row i of a symmetric matrix of which the upper half is there, times x from an entry on."""
     total = 0.0
     for j in range(M):
-        total = fma(A[min(i, j) * across + max(i, j) // 8, max(i, j) % 8], x[first + j], total)
+        total = fma(A[min(i, j) * across + max(i, j) // COLUMNS, max(i, j) % COLUMNS], x[first + j], total)
     return total
 
 
@@ -250,12 +295,12 @@ def value(c, x, first):
 @kernel(c=Stages, at=INT, free=F64[:], slopes=F64[:])
 def set_free(c, at, free, slopes):
     """Say what of k is not at a bound and pushed on, 1 or 0, and what the slopes are there."""
-    first = at * 8 * L + SMALL
+    first = at * COLUMNS * L + SMALL
     for i in range(M):
         slope = row_times(c.D, V, i, c.numbers, first) + c.D[i * V + F, 0]
         k = c.numbers[first + i]
-        held = (k <= c.low[at * M + i] and slope > 0.0) or (k >= c.high[at * M + i] and slope < 0.0)
-        free[i] = 0.0 if held else 1.0
+        is_held = (k <= c.low[at * M + i] and slope > 0.0) or (k >= c.high[at * M + i] and slope < 0.0)
+        free[i] = 0.0 if is_held else 1.0
         slopes[i] = slope
 
 
@@ -264,57 +309,71 @@ def leave_free(c, free, to, wide):
     """Write Q_uu + mu with rows and columns of the identity for what is not free, in rows of so many vectors."""
     for i in range(M):
         for j in range(i, M):
-            to[i * wide + j // 8, j % 8] = c.D[i * V + j // 8, j % 8] * free[i] * free[j]
-        if free[i] == 0.0:
-            to[i * wide + i // 8, i % 8] = 1.0
+            to[i * wide + j // COLUMNS, j % COLUMNS] = c.D[i * V + j // COLUMNS, j % COLUMNS] * free[i] * free[j]
+        to[i * wide + i // COLUMNS, i % COLUMNS] = to[i * wide + i // COLUMNS, i % COLUMNS] if free[i] > 0.0 else 1.0
 
 
 @kernel(c=Stages, at=INT, free=F64[:])
 def set_within(c, at, free):
     """Find the k between bounds that makes 1/2 k^T H k + g^T k least, and what of it is free.
 
-    Newton steps of what is free, cut off at the bounds, the best of some lengths each: projected Newton. It ends when
-    none makes it less.
+    Newton steps of what is free, cut off at the bounds, the longest of some that makes it less: projected Newton. It
+    ends when none does, or when nothing was cut off and the same is free behind the step: then k is where the slopes
+    of what is free are 0.
     """
-    first = at * 8 * L + SMALL
+    first = at * COLUMNS * L + SMALL
     bound = at * M
     slopes = scratch(M)
     tried = scratch(M)
     found = scratch(M)
+    was_free = scratch(M)
     for i in range(M):
         c.numbers[first + i] = min(max(0.0, c.low[bound + i]), c.high[bound + i])
     best = value(c, c.numbers, first)
+    going = 1.0
+    set_free(c, at, free, slopes)
     for _ in range(PASSES):
-        set_free(c, at, free, slopes)
         leave_free(c, free, c.E, F + 1)
         for i in range(M):
             c.E[i * (F + 1) + F, 0] = slopes[i] * free[i]
         solve(c.E, M, F + 1, F)
         before = best
+        ends = 0.0
+        copy(found, 0, c.numbers, first, M)
         share = 1.0
         for _ in range(5):
+            cut = 0.0
             for i in range(M):
                 moved = c.numbers[first + i] - share * c.E[i * (F + 1) + F, 0]
                 tried[i] = min(max(moved, c.low[bound + i]), c.high[bound + i])
+                cut = cut if tried[i] == moved else 1.0
             cost = value(c, tried, 0)
-            if cost < best:
-                best = cost
-                copy(found, 0, tried, 0, M)
+            is_taken = going > 0.0 and not best < before and cost < best
+            for i in range(M):
+                found[i] = tried[i] if is_taken else found[i]
+            ends = 1.0 if is_taken and share == 1.0 and cut == 0.0 else ends
+            best = cost if is_taken else best
+            if not is_any(going > 0.0 and not best < before):
+                break
             share = share * 0.5 if share > 0.25 else share * share
-        if not best < before:
-            break
         copy(c.numbers, first, found, 0, M)
-    set_free(c, at, free, slopes)
+        copy(was_free, 0, free, 0, M)
+        set_free(c, at, free, slopes)
+        for i in range(M):
+            ends = ends if free[i] == was_free[i] else 0.0
+        going = going if best < before and ends == 0.0 else 0.0
+        if not is_any(going > 0.0):
+            break
 
 
 @kernel(c=Stages, at=INT, mu=REAL, returns=REAL)
 def set_gains(c, at, mu):
     """Set K and k of a knot, (3); return the least pivot."""
     for i in range(M):
-        for v in range(i // 8, F):
+        for v in range(i // COLUMNS, F):
             c.D[i * V + v] = c.C[i * W + v]
-        c.D[i * V + i // 8] = fma(c.unit[i % 8], mu, c.D[i * V + i // 8])
-        c.D[i * V + F] = c.C[i * W + M // 8, M % 8]
+        c.D[i * V + i // COLUMNS] = fma(c.unit[i % COLUMNS], mu, c.D[i * V + i // COLUMNS])
+        c.D[i * V + F] = c.C[i * W + M // COLUMNS, M % COLUMNS]
         for v in range(X):
             c.D[i * V + F + 1 + v] = c.C[i * W + U + v]
     if IS_BOUNDED:
@@ -327,7 +386,7 @@ def set_gains(c, at, mu):
     least = solve(c.D, M, V, F)
     for i in range(M):
         if not IS_BOUNDED:
-            c.numbers[at * 8 * L + SMALL + i] = -c.D[i * V + F, 0]
+            c.numbers[at * COLUMNS * L + SMALL + i] = -c.D[i * V + F, 0]
         for v in range(X):
             gain = c.D[i * V + F + 1 + v] * -1.0
             c.rows[at * L + i * X + v] = gain
@@ -338,20 +397,23 @@ def set_gains(c, at, mu):
 @kernel(c=Stages, at=INT, PG=LANES[:], own=INT)
 def set_cost(c, at, PG, own):
     """Set P of a knot, (4), of PG or T^T P T G."""
-    sums = vectors(4)
+    sums = vectors(SUMS)
     for r in range(0, N, 4):
-        for v in range(r // 8, X):
-            for i in range(4):
-                sums[i] = c.HX[(at * N + min(r + i, N - 1)) * X + v]
-                if r + i < Y:
-                    sums[i] = sums[i] + PG[(r + i) * W + U + v]
-            add_product(c.G, at * (N - Y) * W + U + r // 8, W, r % 8, PG, Y * W + U + v, W, N - Y, sums)
-            add_product(c.rows, at * L + r // 8, X, r % 8, c.rest, v, X, M, sums)
-            for i in range(min(4, N - r)):
-                c.cost_to_go[own + (r + i) * X + v] = sums[i]
+        for begin in range(r // COLUMNS, X, BESIDE):
+            for j in unrolled(BESIDE):
+                v = min(begin + j, X - 1)
+                for i in unrolled(4):
+                    sums[4 * j + i] = c.HX[at * c.step_HX + min(r + i, N - 1) * X + v]
+                    if r + i < Y:
+                        sums[4 * j + i] = sums[4 * j + i] + PG[(r + i) * W + U + v]
+            add_product(c.G, at * (N - Y) * W + U, W, r, PG, Y * W + U + begin, W, N - Y, sums)
+            add_product(c.rows, at * L, X, r, c.rest, begin, X, M, sums)
+            put(sums, r, N - r, begin, X, c.cost_to_go, own, X)
     for i in range(N):
         for j in range(i):
-            c.cost_to_go[own + i * X + j // 8, j % 8] = c.cost_to_go[own + j * X + i // 8, i % 8]
+            c.cost_to_go[own + i * X + j // COLUMNS, j % COLUMNS] = c.cost_to_go[
+                own + j * X + i // COLUMNS, i % COLUMNS
+            ]
 
 
 @kernel(c=Stages, at=INT, own=INT, problem=INT)
@@ -362,9 +424,9 @@ def set_slopes(c, at, own, problem):
     for v in range(X):
         c.cost_to_go[own + N * X + v] = c.C[M * W + U + v]
     for k in range(M):
-        control = c.numbers[at * 8 * L + SMALL + k]
-        Qk = row_times(c.C, W, k, c.numbers, at * 8 * L + SMALL)
-        Qu = c.C[k * W + M // 8, M % 8]
+        control = c.numbers[at * COLUMNS * L + SMALL + k]
+        Qk = row_times(c.C, W, k, c.numbers, at * COLUMNS * L + SMALL)
+        Qu = c.C[k * W + M // COLUMNS, M % COLUMNS]
         slope = fma(Qu, control, slope)
         curve = fma(Qk, control, curve)
         for v in range(X):
@@ -374,9 +436,12 @@ def set_slopes(c, at, own, problem):
     c.curve[problem] = curve
 
 
-@kernel(c=Stages, at=INT, after=INT, own=INT, problem=INT)
-def set_stage(c, at, after, own, problem):
+@kernel(c=Stages, t=INT, problem=INT)
+def set_stage(c, t, problem):
     """Set all of a knot and problem: its row, and P and p from those after it."""
+    at = t * c.problems + problem
+    own = t * c.kept + problem * (N + 1) * X
+    after = own + c.kept
     if Y > 0:
         if HAS_GAPS:
             add_gap(c, at, after)
@@ -388,7 +453,9 @@ def set_stage(c, at, after, own, problem):
         set_products(c, at, c.cost_to_go, after, after)
         set_expansion(c, at, c.PG, after)
     least = set_gains(c, at, c.mu[problem])
-    c.least[problem] = c.least[problem] if c.least[problem] < least else least
+    known = c.least[problem]
+    c.last[problem] = float(t) if known > 0.0 else c.last[problem]
+    c.least[problem] = known if not known > 0.0 or known < least else least
     if Y > 0:
         set_cost(c, at, c.moved_PG, own)
     else:
@@ -406,17 +473,17 @@ def all_stages(c, begin, stop):
             c.curve[problem] = 0.0
         for t in range(c.knots - 1, -1, -1):
             for problem in range(first, last):
-                if c.least[problem] > 0.0:
-                    own = t * c.kept + problem * (N + 1) * X
-                    set_stage(c, t * c.problems + problem, own + c.kept, own, problem)
-                    c.last[problem] = t
+                if is_any(c.least[problem] > 0.0):
+                    set_stage(c, t, problem)
 
 
-def sizes(n: int, m: int) -> dict[str, int]:
+def sizes(n: int, m: int, columns: int = 8) -> dict[str, int]:
     """Return the numbers that depend on those of states and controls alone; L is that of rows of K and k."""
-    controls, states, own = m // 8 + 1, -(-n // 8), -(-m // 8)
+    controls, states, own = m // columns + 1, -(-n // columns), -(-m // columns)
     found = {"N": n, "M": m, "U": controls, "X": states, "W": controls + states, "F": own, "V": own + 1 + states}
-    return found | {"L": m * states + own, "SMALL": 8 * m * states}
+    found |= {"L": m * states + own, "SMALL": columns * m * states}
+    beside = 4 if columns == 1 else 1
+    return found | {"COLUMNS": columns, "BESIDE": beside, "SUMS": 4 * beside}
 
 
 def arranged(knots: Knots, zeros: Callable[..., np.ndarray], c: Any = 0.0) -> dict[str, np.ndarray]:
@@ -439,13 +506,18 @@ def arranged_end(P: Any, p: Any, zeros: Callable[..., np.ndarray]) -> np.ndarray
     return end
 
 
-def room(n: int, m: int) -> dict[str, np.ndarray]:
+def room(n: int, m: int, columns: int = 8) -> dict[str, np.ndarray]:
     """Return the arrays that stages are computed in."""
-    s = sizes(n, m)
-    rows = {"PG": -(-n // 4) * 4 * s["W"], "C": -(-(m + 1) // 4) * 4 * s["W"], "D": m * s["V"], "E": m * (s["F"] + 1)}
-    rows |= {"moved_P": n * s["X"], "moved_PG": n * s["W"], "rest": m * s["X"], "unit": 9}
+    s = sizes(n, m, columns)
+    rows = {
+        "PG": -(-n // 4) * 4 * s["W"] + 4,
+        "C": -(-(m + 1) // 4) * 4 * s["W"],
+        "D": m * s["V"],
+        "E": m * (s["F"] + 1),
+    }
+    rows |= {"moved_P": n * s["X"] + 4, "moved_PG": n * s["W"] + 4, "rest": m * s["X"] + 4, "unit": 9}
     found = {name: zeros(count, 8) for name, count in rows.items()}
-    np.fill_diagonal(found["unit"], 1.0)
+    found["unit"][:columns] = np.repeat(np.eye(columns), 8 // columns, axis=1)
     return found
 
 

@@ -162,8 +162,8 @@ def fields_of(knots: Knots, c: np.ndarray, final: np.ndarray, final_slope: np.nd
     arrays = arranged(knots, zeros, c) | {"cost_to_go": cost, "rows": rows}
     found: dict[str, Any] = {name: a.reshape(-1, 8) for name, a in arrays.items()}
     found |= {name: np.zeros(N) for name in ("mu", "slope", "curve")}
-    found |= {"numbers": rows.ravel(), "least": np.full(N, np.inf), "last": np.zeros(N, int)}
-    return found | {"problems": N, "knots": T, "kept": N * (n + 1) * s["X"]}
+    found |= {"numbers": rows.ravel(), "least": np.full(N, np.inf), "last": np.zeros(N)}
+    return found | {"problems": N, "knots": T, "kept": N * (n + 1) * s["X"], "step_HX": n * s["X"]}
 
 
 def _sizes(A: ArrayLike, B: ArrayLike) -> tuple[int, int]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 
 from cardan._compiler.kernels import RowProgram
 from cardan._compiler.kernels.types import ArrayType
-from cardan._motion.optimal.descent_kernel import Descent
+from cardan._motion.optimal.descent_kernel import FEW, Descent
 from cardan._motion.optimal.motions import Motions
-from cardan._motion.optimal.riccati_kernel import room, zeros
+from cardan._motion.optimal.riccati_kernel import Across, all_stages, room, sizes, zeros
 
 BEGIN = -1  # in place of a number of iterations
-FEW, LANES = 2, 8  # problems, for which programs are compiled that compute as many at once
+LANES = 8  # problems, for which programs are compiled that compute as many at once
 OVER_KNOTS = "expansions", "gaps", "curvature"  # programs that are run on all knots at once
 
 
@@ -25,7 +25,8 @@ class Workspace:
         self.motions, self.programs, self.key = motions, programs, (knots, problems)
         T, N, m, size = knots, problems, motions.controls, motions.states
         lanes, vectors = FEW if N <= FEW else LANES, motions.vectors
-        tile = max(lanes, N)
+        tile, self.across, self.is_stale = max(lanes, N), Across(), True
+        self.turned: bool | None = None
         c = self.c = Descent(knots=T, problems=N, tries=tile, lanes=lanes, **room(motions.n, m))
         c.lower, c.upper = motions.bounds
         self.rows, rows = zeros(T + 1, N, 8 * vectors), zeros(tile, 8 * vectors)
@@ -56,8 +57,61 @@ class Workspace:
             self._set({"low": zeros(T, N, m), "high": zeros(T, N, m)})
             c.expansion = self._made("expansions", self.near)
             c.last_expansion = self._made("last_expansions", {"row": self.near["after"][-N:]})
+            if N == LANES:
+                self._set_across()
         if is_exact and not c.curvature:
             c.curvature = self._made("curvature", self.near)
+        parts = self.motions.varying[2]
+        is_same = not is_exact and bool(parts) and all(whole != "HX" for whole, _ in parts.values())
+        c.step_HX, self.across.step_HX = (0, 0) if is_same else (n * s["X"], n * n)
+        if c.recursion and self.turned != (chosen := is_exact or self.is_stale):
+            self._choose_turned(is_all=chosen)
+            self.turned = chosen
+        self.is_stale = is_exact  # what is the same at all knots was written over
+
+    def _set_across(self) -> None:
+        """Make what the recursion across computes in; each thing is of a knot, and there is room behind the last."""
+        n, m, c, w, T = self.motions.n, self.motions.controls, self.c, self.across, self.key[0]
+        s, gaps, own = sizes(n, m, 1), n * self.motions.has_gaps, self.motions.numbers
+        known = own["Y"]
+        rows = {
+            "G": (n - known) * s["W"],
+            "HU": (m + 1) * s["W"],
+            "HX": n * n,
+            "rows": s["L"] + gaps,
+            "low": m,
+            "high": m,
+        }
+        rows |= {"diagonal": n, "moves": 2 * own["BLOCK"] * known}
+        arrays = {name: zeros(T * size + LANES, LANES) for name, size in rows.items()} | room(n, m, 1)
+        arrays |= {name: zeros(1, LANES) for name in ("mu", "slope", "curve", "least", "last")}
+        arrays |= {"cost_to_go": zeros((n + 1) * n + LANES, LANES), "numbers": arrays["rows"]}
+        for name, array in (arrays | {"first": c.first, "behind": c.behind}).items():
+            setattr(w, name, array)
+        w.problems, w.knots = 1, T
+        own = own | s | {"L": s["L"] + gaps, "SHARE": s["L"] - 1}
+        own.pop("STATE")  # of no stage
+        self.stages = all_stages.fixed(**own).across().bound(w, 0, 1)
+        c.recursion = self.stages.address
+
+    def _choose_turned(self, is_all: bool) -> None:
+        """Say what the recursion across is given anew: all of it, or what varies from knot to knot."""
+        n, m, known, parts = self.motions.n, self.motions.controls, self.motions.numbers["Y"], self.motions.varying[2]
+        states, controls = range(0, n, LANES), range(0, m + 1, LANES)
+        both = [*controls, *(m + 1 + k for k in states)]
+        rows = {"G": (n - known, both, m + 1 + n), "HU": (m + 1, both, m + 1 + n), "HX": (n, states, n)}
+        rows |= {"diagonal": (min(known, 1), states, n), "end": (n + 1, states, n)}
+        for name, (count, begins, size) in rows.items():
+            places = [row * size + k for row in range(count) for k in begins]
+            own = [part for whole, part in parts.values() if whole == name]
+            varying = {v for part in own for v in range(part.start // LANES, -(-part.stop // LANES))}
+            is_whole = is_all or not parts or name == "end"
+            setattr(
+                self.c, f"turned_{name}", _turned(places, count * size, range(len(places)) if is_whole else varying)
+            )
+        moves = [k for whole, part in parts.values() if whole == "moves" for k in range(part.start, part.stop)]
+        moves = moves if parts and not is_all else [*range(2 * self.motions.numbers["BLOCK"] * known)]
+        self.c.turned_moves = np.array([len(moves), *moves])
 
     def _set(self, arrays: Mapping[str, np.ndarray]) -> None:
         for name, array in arrays.items():
@@ -91,8 +145,21 @@ class Workspace:
         for name, array in own.items():
             getattr(c, name)[:count] = array[problems]
         c.done[count:] = 1
-        self.motions.kernel(c, most)
+        self.motions.kernel(c, self.across, most)
         return count
+
+
+def _turned(places: list[int], size: int, varying: Collection[int]) -> np.ndarray:
+    """Return how many vectors of a knot are turned, which ones, and their places across.
+
+    What fills up a vector is written over what is behind it, which is then turned, too, in its turn.
+    """
+    ends, chosen = [*places[1:], size], set(varying)
+    for k in [*range(len(places))] * 2:  # once more, since the first ones are behind the last ones of another knot
+        if k in chosen and places[k] + LANES > ends[k]:
+            chosen.add((k + 1) % len(places))
+    own = sorted(chosen)
+    return np.array([len(own), *own, *(places[k] for k in own)])
 
 
 def workspace(motions: Motions, knots: int, problems: int, together: int) -> Workspace:

@@ -85,22 +85,6 @@ class EntryWriter:
     def row_pointers(self, base: str, pitch: int | str, rows: Sequence[str]) -> list[str]:
         return [self.w.at(base, self.w.emit(f"mul nuw nsw i64 {row}, {pitch}"), self.lanes.scalar) for row in rows]
 
-    def transpose(self, vectors: list[str]) -> list[str]:
-        """Return the transpose of W vectors of W entries: log2 W stages, each exchanging halves at one distance."""
-        n, w = self.lanes.width, self.w
-        distance = n // 2
-        while distance:
-            for r in range(n):
-                if r & distance:
-                    continue
-                a, b = vectors[r], vectors[r + distance]
-                low = [c if not c & distance else n + c - distance for c in range(n)]
-                high = [c + distance if not c & distance else n + c for c in range(n)]
-                for index, lanes in ((r, low), (r + distance, high)):
-                    vectors[index] = w.shuffled(self.lanes.scalar, n, a, b, lanes)
-            distance //= 2
-        return vectors
-
     def groups(self, columns: int, n: int, body: Callable[[str, int], None]) -> None:
         """Write `body(first column, number of columns)` for each group of n columns, as a loop if there are many."""
         whole = columns // n
@@ -129,7 +113,7 @@ class EntryWriter:
                 else:
                     arguments = f"ptr {at}, i32 {align}, {self.mask(count)}, {v} zeroinitializer"
                     vectors.append(w.emit(f"call {v} @llvm.masked.load.{w.suffix}.p0({arguments})"))
-            for k, vector in enumerate(self.transpose(vectors)[:count]):
+            for k, vector in enumerate(w.transposed(self.lanes.scalar, vectors)[:count]):
                 w.store(v, vector, self.column_slot(slot, first, k), self.lanes.bytes)
 
         self.groups(columns, self.lanes.width, group)
@@ -140,7 +124,7 @@ class EntryWriter:
 
         def group(first: str, count: int) -> None:
             sources = [self.column_slot(slot, first, min(k, count - 1)) for k in range(self.lanes.width)]
-            vectors = self.transpose([w.load(v, source, self.lanes.bytes) for source in sources])
+            vectors = w.transposed(self.lanes.scalar, [w.load(v, source, self.lanes.bytes) for source in sources])
             for pointer, vector in zip(pointers, vectors, strict=True):
                 at = w.at(pointer, first, self.lanes.scalar)
                 if count == self.lanes.width:

@@ -159,6 +159,22 @@ class CodeWriter:
         vector, chosen = f"<{width} x {kind}>", [f"i32 {n}" for n in lanes]
         return self.emit(f"shufflevector {vector} {a}, {vector} {b}, <{len(chosen)} x i32> <{', '.join(chosen)}>")
 
+    def transposed(self, kind: str, vectors: list[str]) -> list[str]:
+        """Write the transpose of n vectors of n numbers of a type: log2 n stages, each exchanging halves so far on."""
+        vectors, n = [*vectors], len(vectors)
+        distance = n // 2
+        while distance:
+            for r in range(n):
+                if r & distance:
+                    continue
+                a, b = vectors[r], vectors[r + distance]
+                low = [c if not c & distance else n + c - distance for c in range(n)]
+                high = [c + distance if not c & distance else n + c for c in range(n)]
+                for index, lanes in ((r, low), (r + distance, high)):
+                    vectors[index] = self.shuffled(kind, n, a, b, lanes)
+            distance //= 2
+        return vectors
+
     def spread(self, scalar: str, kind: str, width: int) -> str:
         """Write a vector that has a scalar of a type in each of so many lanes."""
         vector = f"<{width} x {kind}>"
