@@ -910,11 +910,45 @@ def test_calls_that_do_not_fit():
         optimal.solve(cost, HANGING, STILL, np.zeros((5, 1)))
     with pytest.raises(NotFiniteError, match="begin with smaller"):
         optimal.solve(problem, HANGING, STILL, np.full((50, 1), 1e200))
+    with pytest.raises(ShapeError, match=r"'u' has shape \(5,\), expected \(..., T, 1\)"):
+        optimal.solve(problem, HANGING, STILL, np.zeros(5))
+    with pytest.raises(DTypeError, match="'u'"):
+        optimal.solve(problem, HANGING, STILL, "zeros")
+    with pytest.raises(DTypeError, match="a tuple: configurations and velocities"):
+        optimal.solve(problem, HANGING, STILL, np.zeros((5, 1)), states=np.zeros((6, 2)))
     wanting = optimal.Problem(ball(), moved, near_goal, at_goal)
+    with pytest.raises(ShapeError, match=r"expected \(..., 5, 4\), or one for all"):
+        optimal.solve(
+            wanting, wanting.model.neutral(), np.zeros(3), np.zeros((4, 3)), {"goal": np.ones((4, 4)), "weight": 1.0}
+        )
     with pytest.raises(ParameterError, match="goal"):
         optimal.solve(wanting, wanting.model.neutral(), np.zeros(3), np.zeros((4, 3)))
     with pytest.raises(ConfigurationError, match="'q0'"):
         optimal.solve(wanting, np.zeros(4), np.zeros(3), np.zeros((4, 3)), {"goal": np.ones(4), "weight": 1.0})
+
+
+@cardan.function(shapes={"u": (1,)}, returns=())
+def with_root(model, q, v, u):
+    return cardan.scalar.sqrt(q[0] + 1.0) + 1e-3 * u[0] * u[0]
+
+
+@cardan.function(returns=())
+def fast(model, q, v):
+    return cardan.scalar.sqrt(v @ v)
+
+
+def test_costs_without_numbers_and_without_derivatives_are_named():
+    """Such problems ended without a word, as if none were better; a motion that is finite was said not to be."""
+    u = np.zeros((5, 1))
+    problem = optimal.Problem(CART, step, with_root, final)
+    with pytest.raises(NotFiniteError, match="All states of the motion are finite: it is the cost"):
+        optimal.solve(problem, [-2.0, 0.0], STILL, u)
+    with pytest.raises(NotFiniteError, match=r"derivatives of cost at problem, knot \[1, 0\] is nan.*square root"):
+        optimal.solve(problem, [[0.0, 0.0], [-1.0, 0.0]], STILL, u)
+    problem, states = optimal.Problem(CART, step, cost, fast), (np.zeros((6, 2)), np.zeros((6, 2)))
+    for begin in (None, states):
+        with pytest.raises(NotFiniteError, match=r"derivatives of final_cost at problem, knot \[0, 5\]"):
+            optimal.solve(problem, STILL, STILL, u, states=begin)
 
 
 def test_problems_can_be_sent():

@@ -55,11 +55,12 @@ from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import DTypeError, NotFiniteError, ParameterError, ShapeError, check_known
 from cardan._compiler.runtime.threads import split
-from cardan._dynamics.call.arguments import broadcast, check_configuration
+from cardan._dynamics.call.arguments import broadcast, check_configuration, numeric_array
 from cardan._dynamics.call.public import Reals
+from cardan._dynamics.functions.derivatives import derivative, gradient, hessian
 from cardan._motion.optimal.constraints import Begin, Constraints, Given, descended, penalised
 from cardan._motion.optimal.descent_kernel import Descent
-from cardan._motion.optimal.motions import Found, Motions
+from cardan._motion.optimal.motions import ByName, Found, Motions
 from cardan._motion.optimal.problem import STATE, Problem
 from cardan._motion.optimal.workspace import BEGIN, workspace
 from cardan._motion.tasks.task import checked_array
@@ -72,6 +73,8 @@ ROUNDING = 1e-12  # gaps of a motion found before, relative to its states
 THROUGH = "states: "  # names of states to begin with, beside those of parameters
 COMPILED: ByIdentity[Problem, dict[bool, tuple[Motions, Constraints | None]]] = ByIdentity()  # of problems that live
 FAR = "The motion of the first controls leaves what can be computed: begin with smaller ones, or shorter steps."
+NO_COST = "All states of the motion are finite: it is the cost or final_cost that has no number for one of them."
+NO_SLOPE = "One reason is a square root at 0, such as the length of v at rest."
 TINY = 1e-14  # of the cost a motion begins with: rounding errors, whatever the tolerance
 
 
@@ -147,7 +150,8 @@ def solve(
         What was found: a local optimum where it has `converged`. A problem that has not keeps its best motion.
 
     Raises:
-        ShapeError, DTypeError, NotFiniteError: for arrays that do not fit, and controls whose motion is not finite.
+        ShapeError, DTypeError, NotFiniteError: for arrays that do not fit, controls whose motion or cost is not finite,
+            and functions without derivatives there, such as a square root at 0.
         UnknownNameError: for a parameter that no function has.
         ParameterError: for a missing parameter, and a number of iterations, a tolerance or a Hessian that is none.
 
@@ -216,12 +220,14 @@ def checked_problem(where: str, problem: Any, q0: Any, v0: Any, u: Any, paramete
     if not has_states:
         states = tuple(a[..., None, :] for a in arrays.values())
     if not isinstance(states, (tuple, list)) or len(states) != 2:
-        raise DTypeError(where, "states", got=f"a {type(states).__name__}", expected="configurations and velocities")
+        got = f"a {type(states).__name__}"
+        raise DTypeError(where, "states", got=got, expected="a tuple: configurations and velocities")
     parameters |= {THROUGH + name: a for name, a in zip(STATE, states, strict=True)}
     cores = cores | {THROUGH + "q": (model.nq,), THROUGH + "v": (model.nv,)}
+    u = numeric_array(where, "u", u)
+    if u.ndim < 2 or not u.shape[-2]:
+        raise ShapeError(where, "u", got=u.shape, expected=f"(..., T, {problem.controls}): one for each knot")
     arrays["u"] = checked_array(where, "u", u, (problem.controls,))
-    if arrays["u"].ndim < 2 or not arrays["u"].shape[-2]:
-        raise ShapeError(where, "u", got=arrays["u"].shape, expected=f"(..., T, {problem.controls}): one for each knot")
     T = arrays["u"].shape[-2]
     leads = {"q0": arrays["q0"].shape[:-1], "v0": arrays["v0"].shape[:-1], "u": arrays["u"].shape[:-2]}
     values: dict[str, np.ndarray] = {}
@@ -230,7 +236,7 @@ def checked_problem(where: str, problem: Any, q0: Any, v0: Any, u: Any, paramete
         array = array if array.ndim > len(core) else array[None]
         lead = array.shape[: array.ndim - len(core)]
         if lead[-1] not in (1, T + 1):
-            expected = f"(..., {T + 1}, *{core}), or one for all states"
+            expected = f"(..., {', '.join(map(str, (T + 1, *core)))}), or one for all states"
             raise ShapeError(where, name, got=np.shape(parameters[name]), expected=expected)
         values[name], leads[f"parameters[{name!r}]"] = array, lead[:-1]
     batch = broadcast(where, leads)
@@ -278,7 +284,30 @@ def _descended(
         if not len(live):
             break
         _split(TOGETHER, motions.work * T, live, N, functools.partial(descend, min(AT_ONCE, iterations - begun)))
+    stuck = np.isnan(found.left)
+    for problem in np.flatnonzero(stuck):
+        _check_derivatives(motions, int(problem), {name: array[:, problem] for name, array in (arrays | given).items()})
+    found.left[stuck] = np.inf
     return found
+
+
+def _check_derivatives(motions: Motions, problem: int, arrays: Given) -> None:
+    """Raise NotFiniteError for a motion that step or costs have no derivatives at."""
+    knots, names = slice(len(arrays[motions.control])), (*STATE, motions.control)
+    kinds = [("step", derivative(motions.step, names, tangent=(0,)), knots)]
+    kinds += [("cost", d(motions.cost, names), knots) for d in (gradient, hessian)]
+    kinds += [("final_cost", d(motions.final_cost, STATE), slice(knots.stop, None)) for d in (gradient, hessian)]
+    for name, of, rows in kinds:
+        found = ByName.of(of, motions.model).at(rows, arrays)
+        bad = np.flatnonzero(~np.all([np.isfinite(a).reshape(len(a), -1).all(1) for a in _leaves(found)], axis=0))
+        if len(bad):
+            knot = int(bad[0]) + (rows.start or 0)
+            raise NotFiniteError(WHERE, f"derivatives of {name} at problem, knot ", (problem, knot), np.nan, NO_SLOPE)
+
+
+def _leaves(found: Any) -> list[np.ndarray]:
+    """Return the arrays in nested tuples."""
+    return [a for part in found for a in _leaves(part)] if isinstance(found, tuple) else [np.asarray(found)]
 
 
 def _split(together: int, work: int, problems: np.ndarray, every: int, run: Callable[[Any], None]) -> None:
@@ -319,7 +348,9 @@ def first(where: str, motions: Motions, begin: Begin, given: Given) -> Found:
     rolled(motions, begin, given, take)
     bad = np.flatnonzero(~np.isfinite(cost))
     if len(bad):
-        raise NotFiniteError(where, "cost", (int(bad[0]),), float(cost[bad[0]]), FAR)
+        own = [a[:, bad[0]] for a in (q, v)]
+        hint = NO_COST if all(np.isfinite(a).all() for a in own) else FAR
+        raise NotFiniteError(where, "cost", (int(bad[0]),), float(cost[bad[0]]), hint)
     size = np.maximum(np.abs(q).max((0, 2)), np.abs(v).max((0, 2)))
     gap[gap <= ROUNDING * np.maximum(size, 1.0)] = 0.0
     K = np.zeros((T, N, m, motions.n))

@@ -379,6 +379,8 @@ def judge(c, g):
         for t in range(c.knots):
             at = t * c.problems + g
             copy(c.gains, at * SMALL, c.numbers, at * 8 * L, SMALL)
+    elif not is_finite(c.left[g]) and c.least[g] != c.least[g]:
+        c.left[g] = c.least[g]  # NaN: no recursion was sound, and this one had no numbers
 
 
 # --- the search along a step ---
