@@ -286,7 +286,9 @@ def _descended(
         _split(TOGETHER, motions.work * T, live, N, functools.partial(descend, min(AT_ONCE, iterations - begun)))
     stuck = np.isnan(found.left)
     for problem in np.flatnonzero(stuck):
-        _check_derivatives(motions, int(problem), {name: array[:, problem] for name, array in (arrays | given).items()})
+        _check_derivatives(
+            motions, int(problem), {name: array[:, problem] for name, array in {**arrays, **given}.items()}
+        )
     found.left[stuck] = np.inf
     return found
 
