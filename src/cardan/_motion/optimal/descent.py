@@ -11,8 +11,9 @@ better than the next. One is good enough if the cost falls by at least a ten tho
     -share sum Q_u . k - 1/2 share^2 sum k . Q_uu k
 
 If none is, or Q_uu is not positive definite somewhere, mu grows tenfold, relative to the largest second derivative by
-a control. It falls again with every step taken, and where a step would gain less than the tolerance: that may be due to
-mu. The search ends when this holds of a whole step without mu.
+a control. So it does if no more than a tenth of the step is taken. It falls again with every longer step, and where a
+step would gain less than the tolerance: that may be due to mu. The search ends when this holds of a whole step without
+mu.
 
 Second derivatives of the dynamics are left out (Gauss-Newton), or a second recursion has them: weighed with the
 costates lambda_t = q_t + A^T lambda_(t+1), as Newton's method has it. It is tried beside the first one, for far from

@@ -31,6 +31,7 @@ from cardan._motion.optimal.riccati_kernel import (
 FEW = 2  # problems that have no need of one another
 SHARES = 8  # of a step, each half the one before: tried where the whole step is not good enough
 TRIED, FOUND = 1, 2  # a step that none is taken of yet, or one that the next share may be better than
+SHORT = 0.1  # shares up to it say that the expansion holds for small steps alone; 0.3 and 0.03 take more iterations
 ARMIJO = 1e-4
 LEAST_MU, MOST_MU = 1e-6, 1e10
 STATE = 2  # numbers of q and v
@@ -95,7 +96,7 @@ class Descent(Stages):
     is_calm = I64[:]
     is_searched = I64[:]  # TRIED or FOUND as long as shares of a sound recursion's step are tried, else 0
     merit = F64[:]  # of the share that was found
-    was_taken = I64[:]
+    taken = F64[:]  # the share that was, or 0
     is_better = I64[:]
 
 
@@ -406,8 +407,8 @@ def choose(c, g, row, share):
     if falls and is_finite(merit) and (c.is_searched[g] == TRIED or merit < c.merit[g]):
         c.is_searched[g] = FOUND if share < 1.0 else 0
         c.merit[g] = merit
-        c.was_taken[g] = 1
         if is_best(c, g, c.tried_cost[row], left):
+            c.taken[g] = share
             c.is_better[g] = 1
             keep(c, g, row)
     elif c.is_searched[g] == FOUND:
@@ -460,7 +461,7 @@ def finish(c, g):
     """Choose the next mu, and say whether a problem is done."""
     mu = c.damping[g]
     is_calm = c.is_calm[g] == 1
-    is_taken = c.was_taken[g] == 1
+    is_taken = c.taken[g] > 0.0
     less = 0.0 if mu <= LEAST_MU else 0.1 * mu
     ended = is_calm and mu <= LEAST_MU
     held = is_calm and not is_taken and less <= 2.0 * c.unsound[g]
@@ -468,7 +469,7 @@ def finish(c, g):
         c.unsound[g] = -1.0
     elif c.was_sound[g] == 0:
         c.unsound[g] = mu
-    c.damping[g] = less if is_taken or is_calm else max(10.0 * mu, LEAST_MU)
+    c.damping[g] = less if c.taken[g] > SHORT or is_calm else max(10.0 * mu, LEAST_MU)
     c.iterations[g] += 1
     c.converged[g] = int(ended)
     c.done[g] = int(ended or held or c.damping[g] > MOST_MU)
@@ -484,7 +485,7 @@ def iterate(c, w):
         c.is_better[g] = 0
         c.is_calm[g] = 0
         c.was_sound[g] = 0
-        c.was_taken[g] = 0
+        c.taken[g] = 0.0
     for way in range(c.ways):
         if way == 1:
             add_curvature(c)
