@@ -249,7 +249,7 @@ def _warn_of_meshes(thing: Any, place: Path, text: str) -> None:
     inside = [uri for uri in named if "#" in uri]  # prims of USD files
     missing = [uri for uri in named if uri not in inside and not (place.parent / uri).is_file()]
     if inside:
-        told = f"{place.name} names meshes inside of USD files, which other programs do not open: {listed(inside, SHOWN)}"
+        told = f"{place.name} names meshes inside of USD files, which others do not open: {listed(inside, SHOWN)}"
         warnings.warn(DescriptionWarning(f"{thing.name}: {told}"), stacklevel=3)
     if missing:
         told = f"{place.name} names meshes that are not beside it: {listed(missing, SHOWN)}"
