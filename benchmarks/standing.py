@@ -16,7 +16,8 @@ the whole run and at its end; the largest residual and the number of steps with 
 step; and of a step, beside `cardan.solvers.MuJoCo` with the same hulls, in turns. Processor time, least of the rounds.
 
 With `--grounds` some robots lie on a plane, on a height field and on triangles, and steps are timed alone. With
-`--held` an Allegro hand holds a box.
+`--held` an Allegro hand holds a box. With `--itself` robots in the air may touch themselves: at rest and in motion,
+beside the same ones that may not.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +58,9 @@ SEEN = 1e-3  # residual [m/s] that somebody sees
 WORLDS, STEPS, ROUNDS = 512, 10, 5
 NAMED = ("go2.urdf", "g1_29dof_rev_1_0.urdf", "anymal_c*/anymal.urdf", "talos_full_v2.urdf", "allegro_right_hand.urdf")
 """Robots of which batches are timed, too."""
+ARMS = ("ur5_robot.urdf", "panda.urdf", "kinova.urdf", "bolt.urdf", "solo12.urdf", "tiago.urdf")
+"""Robots that may touch themselves, beside those."""
+SPEEDS, LATER = (0.0, 0.3, 1.0, 3.0), 24  # [rad/s, m/s], and how many steps after these
 PACKAGES = ("gymnasium", "gymnasium_robotics", "dm_control", "robosuite")
 GROUNDS = (Plane, HeightField, TriangleMesh)
 
@@ -131,10 +136,14 @@ def folders_for(file: Path, corpus: str) -> list[Path]:
 def world_of(mechanism: Any) -> cardan.World:
     """Return the world that somebody new would ask for."""
     has_ground = any(s.role == "collision" and isinstance(s.geometry, GROUNDS) for s in mechanism.shapes)
+    return _floating(mechanism, ground=not has_ground)
+
+
+def _floating(mechanism: Any, **options: bool) -> cardan.World:
     try:
-        return mechanism.world("floating", ground=not has_ground)
+        return mechanism.world("floating", **options)
     except cardan.errors.MechanismError:  # it hangs on the world
-        return mechanism.world(ground=not has_ground)
+        return mechanism.world(**options)
 
 
 def _outcome(world: cardan.World, path: Any) -> str:
@@ -240,6 +249,25 @@ def held_row(file: Path) -> tuple[str, ...]:
     return (file.stem, str(len(pairs)), *(f"{1e6 * best[key]:.3g}" for key in ("one", "float64", "float32", "mujoco")))
 
 
+def itself_row(file: Path, dtype: str) -> tuple[str, ...]:
+    """Return microseconds of a step of a robot that may touch itself, and over those of the same that may not."""
+    cardan.set_num_threads(1)
+    mechanism, cells = cardan.load_mechanism(file), list[str]()
+    solvers = [cardan.solvers.Featherstone(_floating(mechanism, self_collision=own), DT) for own in (True, False)]
+    for speed in SPEEDS:
+        begun = solvers[0].world.state(WORLDS, dtype)
+        begun.v = speed * np.random.default_rng(0).normal(size=begun.v.shape)
+        later = solvers[0].step(begun, steps=LATER)
+        subjects = {}
+        for k, solver in enumerate(solvers):
+            state = solver.world.state(WORLDS, dtype, q=later.q, v=later.v)
+            spare = solver.step(state, steps=STEPS)
+            subjects[k] = partial(solver.step, state, steps=STEPS, out=spare), WORLDS * STEPS
+        best = _least(subjects)
+        cells.append(f"{1e6 * best[0]:.3g} ({best[0] / best[1]:.2f})")
+    return (file.stem, str(len(solvers[0].world.pairs)), dtype, *cells)
+
+
 def _least(subjects: dict[Any, tuple[Callable[[], Any], int]]) -> dict[Any, float]:
     """Return the least processor time [s] of what several do, each so many times, in turns."""
     best = dict.fromkeys(subjects, np.inf)
@@ -281,6 +309,7 @@ def main(argv: list[str]) -> None:
     parser.add_argument("--json", metavar="FILE", help="a line for each description; those in it are not run again")
     parser.add_argument("--grounds", action="store_true", help="times of some URDFs on several grounds alone")
     parser.add_argument("--held", action="store_true", help="times of a hand that holds a box alone")
+    parser.add_argument("--itself", action="store_true", help="times of robots that may touch themselves alone")
     parser.add_argument("--row", metavar="FILE", help=argparse.SUPPRESS)
     parser.add_argument("--corpus", default="", help=argparse.SUPPRESS)
     parser.add_argument("file", nargs="?", help="one description alone, in this process")
@@ -302,6 +331,13 @@ def main(argv: list[str]) -> None:
     if args.held:
         header = ("robot", "pairs that bear", "one world [us]", "f64 of 512", "f32", "MuJoCo")
         print(table(header, [held_row(f) for f in urdf_files() if fnmatch.fnmatch(str(f), f"*{NAMED[-1]}")]))
+        return
+    if args.itself:
+        names = [*NAMED, *ARMS]
+        files = [f for f in urdf_files() if any(fnmatch.fnmatch(str(f), f"*/{own}") for own in names)]
+        header = ("robot", "pairs", "", *(f"{speed:g} [rad/s, m/s]" for speed in SPEEDS))
+        for file in (f for f in files if fnmatch.fnmatch(str(f), f"*{args.only}*")):
+            print(table(header, [itself_row(file, dtype) for dtype in ("float64", "float32")]), flush=True)
         return
     rows = list(_all(args))
     print(f"\n{_shown(rows)}\n\n{_summary(rows)}")

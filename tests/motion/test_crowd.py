@@ -691,11 +691,16 @@ def test_arms_touch_each_other_and_their_bases_as_in_one_program(monkeypatch, it
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("most", [64, 2], ids=["some", "and the ground, too"])
-def test_a_robot_that_may_touch_itself_in_many_places_moves_as_one_program_moves_it(monkeypatch, most):
+@pytest.mark.parametrize(
+    ("most", "staying"),
+    [(64, 1000), (2, 1000), (64, 0), (2, 0)],
+    ids=["some", "and the ground, too", "a base that is not looked at", "and the ground"],
+)
+def test_a_robot_that_may_touch_itself_in_many_places_moves_as_one_program_moves_it(monkeypatch, most, staying):
     """It is alone while it does not; and then has just its contacts with itself and the world. One of more is never."""
     monkeypatch.setattr(layout, "MOST_MET", 6)
     monkeypatch.setattr(layout, "MOST_FIXED", most)
+    monkeypatch.setattr(layout, "MOST_STAYING", staying)
     world = arm().world(ground=True, self_collision=True)
     assert len(world.pairs) == 7
     of_itself = [pair.name for pair in world.pairs].index("l2/l0")

@@ -41,6 +41,8 @@ MOST_MET = 128
 # Of robots of more shapes some nearly always touch one another. One of 119 would compile 6 s what it hardly ever uses.
 MOST_FIXED = 64
 """Its pairs with what is fixed in the world, where those with itself are no code."""
+MOST_STAYING = 1000
+"""Its pairs with what is fixed and has an end that its hinges are looked at for: of more, grids find those near."""
 ROUNDING = 1e-6
 """Of sizes: by how much a search for a gap may be wrong."""
 ENDLESS = {Plane: 1, HeightField: 2, TriangleMesh: 2}
@@ -155,7 +157,8 @@ class Layout:
         """Find whether the hinges of a robot are looked at: if they alone change the gaps of some of its pairs."""
         partners = [self.scene.rules.partners(i) for i in shapes]
         kind.is_held = bounds_of(kind.model.nodes[0].joint) is not None
-        kind.is_held = kind.is_held and any(self._stay(own, of_one).any() for of_one in partners)
+        staying = sum(int(self._stay(own, of_one).sum()) for of_one in partners)
+        kind.is_held = kind.is_held and 0 < staying <= MOST_STAYING
         if any(self._are_looked_at(own, of_one).any() for of_one in partners):
             kind.hinges = hinges_of(kind.model, kind.is_held)
         if not kind.hinges or len(self._met(own, shapes, itself=False)) > MOST_FIXED:
