@@ -264,17 +264,27 @@ class Moving(NamedTuple):
 
 
 class JointForces:
-    """All such forces of a model at one state, stops among them if `limits` is True, and the inertias for them."""
+    """All such forces of a model at one state, stops among them if `limits` is True, and the inertias for them.
+
+    These are `free_or_held_inertias`, if they are not given.
+    """
 
     def __init__(
-        self, model: Model, q: Vector, v: Vector, servo: DriveCommand, dt: float, *, limits: bool = True
+        self,
+        model: Model,
+        q: Vector,
+        v: Vector,
+        servo: DriveCommand,
+        dt: float,
+        *,
+        limits: bool = True,
+        inertias: Sequence[Scalar] | None = None,
     ) -> None:
         self.dt, self.has_loops = dt, model.has_loops
         self.rigid = where(is_double(v), RIGID, RIGID_IN_SINGLE) if model.nv else RIGID
         self.efforts = [0.0] * model.nv if servo.wrenches is None else applied_efforts(model, q, servo.wrenches)
-        held = joint_inertias(model)
-        inertias = free_inertias(model, held) if is_chain(model) else held
-        self.along = [Coordinate({j: 1.0}, D) for j, D in enumerate(inertias)]
+        known = free_or_held_inertias(model) if inertias is None else inertias
+        self.along = [Coordinate({j: 1.0}, D) for j, D in enumerate(known)]
         joints = [self._moving(node, q, v) for node in model.nodes]
         self.of_coordinates: list[list[Element | Stops]] = [[] for _ in self.along]
         self._add_drives(model, q, v, servo)
@@ -485,6 +495,12 @@ def _inertia_along(row: Sequence[Scalar], inertias: Sequence[Scalar]) -> Scalar:
 def joint_inertias(model: Model) -> list[Scalar]:
     """Return D: the inertia along every degree of freedom in the neutral configuration, all others held."""
     return inertias_along(model, relative_kinematics(model, model.manifold.neutral()))
+
+
+def free_or_held_inertias(model: Model) -> list[Scalar]:
+    """Return the same, but of chains with all joints beyond free."""
+    held = joint_inertias(model)
+    return free_inertias(model, held) if is_chain(model) else held
 
 
 def is_driven(model: Model) -> bool:

@@ -29,7 +29,7 @@ A column of M^-1 costs O(d) by these, with a large factor, and up to O(d^2) by t
 """
 
 MANY = 150
-"""Joints from which on columns are found in loops: written out they compile for 8 s, and take two thirds as long."""
+"""Joints from which on columns are found in loops: written out they compile for 8 s and take two thirds of the time."""
 
 
 @public(returns=("nv", "nv"), simplified=True)

@@ -22,7 +22,7 @@ from cardan._dynamics.algorithms.balances import moved_by
 from cardan._dynamics.algorithms.chains import is_chain
 from cardan._dynamics.algorithms.cluster import bends
 from cardan._dynamics.algorithms.crba import mass_matrix
-from cardan._dynamics.algorithms.drives import DriveCommand, JointForces
+from cardan._dynamics.algorithms.drives import DriveCommand, JointForces, free_or_held_inertias
 from cardan._dynamics.algorithms.gyroscopic import gyroscopic_couple, gyroscopic_efforts
 from cardan._dynamics.algorithms.health import is_sound, kept
 from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
@@ -118,6 +118,13 @@ class TreeRows:
         row_program("count", self.columns, count)
         return sizes[0]
 
+    @cached_property
+    def _inertias(self) -> Vector | None:
+        """Inertias along v, for all its programs; None where they hang on what each tree is given."""
+        rest = [0.0] * self.model.nv
+        joints = KinematicJoints(self.model, self.kind.kinematic, self.model.manifold.neutral(), rest, rest, self.dt)
+        return None if self.model.inputs else free_or_held_inertias(joints.model)
+
     def begun(self, **given: Any) -> _Start:
         values, wrenches = {name: given[name] for name in self.model.inputs}, given.get("wrenches")
         model = self.model.filled_with(values) if values else self.model
@@ -127,7 +134,8 @@ class TreeRows:
         acting = None if wrenches is None else [Force.of(tuple(row)) for row in wrenches]
         command = joints.compensate(DriveCommand(effort, position, velocity, *gains, acting))
         state = Snapshot(joints.model, q, list(joints.v), self.kind.is_long)
-        forces = JointForces(joints.model, state.q, state.v, command, self.dt, limits=self.limits)
+        own = {"limits": self.limits, "inertias": self._inertias}
+        forces = JointForces(joints.model, state.q, state.v, command, self.dt, **own)
         return _Start(joints, state, forces)
 
     def _decided_on(self, **given: Any) -> JointForces:
