@@ -402,9 +402,24 @@ def branch(x):
     return x[0]
 
 
-def test_a_branch_by_a_case_is_refused():
+def broken(x, n):
+    for i in unrolled(2):
+        if x[i] > 0.0:
+            break
+
+
+def of_data(x, n):
+    for i in unrolled(n):
+        x[i] = 0.0
+
+
+def test_what_cannot_be_unrolled_or_across_is_refused():
     with pytest.raises(TargetError, match="of type mask, not TRUTH"):
         _ = branch.across().text
+    with pytest.raises(TargetError, match="not unrolled"):
+        _ = kernel(x=F64[:], n=INT)(broken).text
+    with pytest.raises(TargetError, match="a number that is known"):
+        _ = kernel(x=F64[:], n=INT)(of_data).text
 
 
 @kernel(given=LANES[:], to=LANES[:])

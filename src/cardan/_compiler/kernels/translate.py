@@ -141,6 +141,8 @@ class Translator(CodeWriter):
         self.line(f"store {kind} {value}, ptr {pointer}, align {align}, !tbaa !{10 + KINDS[item]}")
 
     def jump(self, label: str) -> None:
+        if not label:
+            self.fail("break and continue are for loops that are not unrolled")
         if not self.ended:
             self.line(f"br label %{label}")
 
@@ -244,9 +246,12 @@ class Translator(CodeWriter):
         call: Any = statement.iter
         target = statement.target
         if isinstance(call, ast.Call) and ast.unparse(call.func) == "unrolled":
-            for k in range(int(self.number(call.args[0], INT))):
+            count = self.number(call.args[0], INT)
+            if not count.isdigit():
+                self.fail("unrolled takes a number that is known")
+            for k in range(int(count)):
                 self.assign(target, Value(INT, str(k)))
-                self.block(statement.body)
+                self.inside(statement.body, "", "")
             return
         ranged = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"
         if not ranged or not isinstance(target, ast.Name) or statement.orelse:
