@@ -39,9 +39,9 @@ def solid_body(*shapes):
 
 
 @cache
-def solid_arm(kind):
+def solid_arm(kind, scale=1.0):
     """The arm of seven joints, its cylinders as capsules, boxes or hulls."""
-    arm = cardan.robots.arm7()
+    arm = cardan.robots.arm7(scale)
 
     def solid(shape):
         geometry = shape.geometry

@@ -513,6 +513,43 @@ def test_inverse_kinematics_keeps_away_and_its_row_is_smooth():
     np.testing.assert_allclose(found["J"], J, atol=1e-12)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_solutions_among_many_obstacles_are_free_and_there(scale):
+    """Of every size, whatever else is in the batch, for any number of threads. Some need a descent with all tasks."""
+    model, around = solid_arm("capsule", scale), []
+    for k, (x, y, z) in enumerate(np.random.default_rng(0).normal(size=(16, 3))):
+        place = np.array([x, y, abs(z)]) * 0.7 / np.linalg.norm((x, y, z))
+        shape = (Sphere(0.1 * scale), Box((0.15 * scale, 0.1 * scale, 0.2 * scale)))[k % 2]
+        around.append((shape, SE3(translation=tuple(scale * place))))
+    given = {"pairs": [], "obstacles": around}
+    q = model.random_configuration(3000, seed=1)
+    q = q[cardan.is_free(model, q, 0.03 * scale, **given)][:100]
+    target, keep = cardan.frame_transform(model, q, "tool")[:, :3, 3], 0.02 * scale
+
+    def solved(target):
+        tasks = [
+            cardan.tasks.FramePosition("tool", target),
+            cardan.tasks.KeepApart(model, keep, band=0.01 * scale, **given),
+        ]
+        return cardan.inverse_kinematics(model, tasks, tolerance=1e-7 * scale)
+
+    found = solved(target)
+    assert found.converged.all()
+    assert cardan.is_free(model, found.q, keep, **given).all()
+    reached = cardan.frame_transform(model, found.q, "tool")[:, :3, 3]
+    assert np.abs(reached - target).max() <= 1.1e-7 * scale
+    assert found.restarts.max() > 0
+    threads = cardan.num_threads()
+    try:
+        cardan.set_num_threads(1)
+        parts = [solved(target[k : k + 7]) for k in range(0, len(target), 7)]
+    finally:
+        cardan.set_num_threads(threads)
+    for name in ("q", "converged", "residual", "restarts", "iterations"):
+        np.testing.assert_array_equal(getattr(found, name), np.concatenate([getattr(part, name) for part in parts]))
+
+
 def test_velocities_go_round_an_obstacle():
     pytest.importorskip("daqp", reason="needs the extra `qp`")
     model, ball = solid_arm("capsule"), [(Sphere(0.1), at(0.45, 0.0, 0.75))]

@@ -8,8 +8,10 @@ problems that nothing solved is brought to rest in its valley.
 A descent far from limits ends in a solution more often: for a Panda 67 % do that begin in the middle half of the
 limits, 45 % of those that begin anywhere, and 89 % and 66 % for an arm of seven unlike axes. So the first ones do.
 
-Guards (`Task.is_guard`) take long, and are 0 in most places. Where a search may begin anywhere, there is one without
-them first: it looks at them only where it has found something. What it leaves is searched for with all tasks.
+Guards (`Task.is_guard`) take long, and are 0 in most places. Where a search may begin anywhere, it goes without them,
+in single precision, and looks at them only where it is near a solution. Where they are 0, a descent in double
+precision goes on from there. Where they are not, the best of some such places is where one with all tasks begins:
+half of those end in a solution, of those from random configurations one of twenty.
 
 Tasks of lower priority count from a solution of the first ones on: it is brought to rest with all of them, these with a
 small weight, and then back to a solution of the first ones by the shortest steps.
@@ -32,7 +34,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -165,13 +167,13 @@ def inverse_kinematics(
         f"{what}{k}": a for k, own in enumerate(numbers) for what, a in zip(("targets", "weights"), own, strict=True)
     }
     batch, given = by_problem(WHERE, {"q0": start} | named)
-    search, *quick = (
+    search, *alone = (
         Search(part, limits, given["q0"], starts, given[f"targets{k}"], given[f"weights{k}"], tolerance)
-        for k, part in enumerate(parts)
+        for k, part in enumerate(parts[:2])
     )
-    if quick:
-        search.found = quick[0].found_beside(quick[1])
-    found = search.run()
+    if alone:
+        alone[0].guards = Guards(parts[2], given["targets2"])
+    found = search.run(*alone)
     arrays = (getattr(found, field.name) for field in fields(found))
     return InverseKinematics(*(a.reshape((*batch, *a.shape[1:]))[()] for a in arrays))
 
@@ -236,46 +238,77 @@ class Search:
     targets: np.ndarray
     given: np.ndarray  # weights, shape (n, m)
     tolerance: float  # largest accepted residual [m, rad]
-    guard: Search | None = None  # of what is to be 0, too, in a solution
+    guards: Guards | None = None
+    near: float | None = None  # of a search in single precision: the |e| that is enough
 
     def __post_init__(self) -> None:
         n, stack = len(self.q), self.stack
         self.restarts = len(self.starts) - 1
         self.model, self.weights = stack.model, _weights(stack, self.given)
         self.function = descent(stack.structure, stack.size, self.limits)
-        self.at, self.damping = self.q.copy(), np.full(n, DAMPING)
+        self.at, self.damping, self.stiffness = self.q.copy(), np.full(n, DAMPING), np.ones(n)
         self.found = InverseKinematics(self.q.copy(), np.zeros(n, bool), np.full(n, np.inf), *np.zeros((2, n), int))
-        self.cost, self.violation, self.stiffness = np.full(n, np.inf), np.zeros(n), np.ones(n)
+        self.cost, self.violation = np.full(n, np.inf), np.zeros(n)
+        if self.near:
+            for name in ("at", "damping", "stiffness", "targets"):
+                setattr(self, name, getattr(self, name).astype(np.float32))
+            self.weights = Weights(*(part.astype(np.float32) for part in self.weights))
 
-    def found_beside(self, guard: Search) -> InverseKinematics:
-        """Return what a quick search finds in which guards are 0, too."""
-        self.guard, self.restarts = guard, min(self.restarts // 2, QUICK)
-        self._search()
-        return self.found
-
-    def run(self) -> InverseKinematics:
-        self._search()
+    def run(self, alone: Search | None = None) -> InverseKinematics:
+        """Return what is found; `alone` is the search for what guards may rule out."""
+        if alone:
+            self._search_beside(alone)
+        else:
+            self._search(np.arange(len(self.q)), self.restarts)
         self._finish(np.flatnonzero(~self.found.converged))
         if (self.weights.all != self.weights.first).any():
             self._improve(np.flatnonzero(self.found.converged))
         return self.found
 
-    def _search(self) -> None:
-        """Descend from one start after the other, until all problems are solved or have had all starts."""
-        rows, calls = np.flatnonzero(~self.found.converged), np.zeros(len(self.at), int)
-        last = np.full(len(self.at), np.inf)
+    def _search_beside(self, alone: Search) -> None:
+        """Search without guards, and go on with all tasks from what comes nearest to keeping them."""
+        near, rows = replace(alone, near=NEAR), np.arange(len(self.q))
+        for restarts in (*range(ROUND, self.restarts, ROUND), self.restarts):
+            near._search(rows, restarts)
+            alone._follow(near, rows[near.found.converged[rows]])
+            rows = rows[~alone.found.converged[rows]]
+            is_last = restarts == self.restarts
+            tried = rows[(near.cost[rows] < 0.0) | (is_last & np.isinf(self.cost[rows]))]
+            self._follow(near, tried)
+            near.cost[tried] = np.inf
+            rows = rows[~self.found.converged[rows]]
+            if not is_last:
+                near._again(rows)
+        rows = np.flatnonzero(alone.found.converged)
+        for name in ("q", "residual", "converged"):
+            getattr(self.found, name)[rows] = getattr(alone.found, name)[rows]
+        self.found.restarts[:] = near.found.restarts
+        self.found.iterations[:] += near.found.iterations + alone.found.iterations
+
+    def _follow(self, near: Search, rows: np.ndarray) -> None:
+        """Make one descent of some problems each, from where another search has led."""
+        self._place(rows, near.found.q[rows])
+        self._search(rows, 0)
+
+    def _search(self, rows: np.ndarray, restarts: int) -> None:
+        """Descend from one start after the other, until problems are solved or have had so many."""
+        calls, last = np.zeros(len(self.at), int), np.full(len(self.at), np.inf)
         while rows.size:
             step = self._descend(rows, self.weights.search)
             reached = self._note(rows, step)
             calls[rows] += 1
             goes_on = (step.cost <= NEARER * last[rows]) & (calls[rows] < LONGEST) & ~reached
             last[rows] = step.cost
-            is_open, restarts = ~self.found.converged[rows], self.found.restarts[rows] < self.restarts
-            again, rows = rows[is_open & ~goes_on & restarts], rows[is_open & (goes_on | restarts)]
-            if again.size:
-                self.found.restarts[again] += 1
-                self._place(again, self.starts[self.found.restarts[again]])
-                calls[again], last[again] = 0, np.inf
+            is_open, left = ~self.found.converged[rows], self.found.restarts[rows] < restarts
+            again, rows = rows[is_open & ~goes_on & left], rows[is_open & (goes_on | left)]
+            self._again(again)
+            calls[again], last[again] = 0, np.inf
+
+    def _again(self, rows: np.ndarray) -> None:
+        """Begin anew at the next of the starts."""
+        self.found.restarts[rows] += 1
+        self._place(rows, self.starts[self.found.restarts[rows]])
+        self.found.converged[rows] = False
 
     def _finish(self, rows: np.ndarray) -> None:
         """Bring what is best of problems that are not solved to rest, by the weights that were given, within limits."""
@@ -322,23 +355,36 @@ class Search:
             rows = rows[(still[rows] < STILL) & ~self._solved(step)]
 
     def _solved(self, step: Descent) -> np.ndarray:
+        if self.near:
+            return step.cost <= self.near * self.near
         return (step.residual <= self.tolerance) & (step.violation <= WITHIN)
 
     def _note(self, rows: np.ndarray, step: Descent) -> np.ndarray:
         """Note which problems are solved, and what is best; return which are solved without heed to guards."""
-        found = self._solved(step)
+        found, cost = self._solved(step), step.cost.copy()
         solved = found.copy()
-        if self.guard is not None:
-            reached = np.flatnonzero(solved)
-            errors = errors_of(self.guard.stack.structure)
-            apart = errors(self.model, step.q[reached], self.guard.targets[rows[reached]])
-            solved[reached] = (apart == 0.0).all(axis=1)
-        better = solved | (step.cost < self.cost[rows])
+        if self.guards is not None:
+            short = self.guards.errors(rows[found], step.q[found])
+            cost[found] = -1.0 / np.maximum(short, LITTLE)  # before all that is not found, the best last
+            solved[found] = short == 0.0
+        better = solved | (cost < self.cost[rows])
         best = rows[better]
         self.found.q[best], self.found.residual[best] = step.q[better], step.residual[better]
-        self.violation[best], self.cost[best] = step.violation[better], step.cost[better]
+        self.violation[best], self.cost[best] = step.violation[better], cost[better]
         self.found.converged[rows] = solved
         return found
+
+
+class Guards(NamedTuple):
+    """What is to be 0, too, in a solution."""
+
+    stack: Stack
+    targets: np.ndarray  # of each problem
+
+    def errors(self, rows: np.ndarray, q: np.ndarray) -> np.ndarray:
+        """Return the sum of all errors of some problems."""
+        errors = errors_of(self.stack.structure)(self.stack.model, q, self.targets[rows].astype(q.dtype))
+        return np.abs(errors).sum(axis=1)
 
 
 def starts_of(model: Model, count: int, seed: int) -> np.ndarray:
@@ -356,14 +402,19 @@ def starts_of(model: Model, count: int, seed: int) -> np.ndarray:
 
 
 MIDDLE = 20  # descents that begin in the middle half of the limits
-QUICK = 50  # descents of a search without guards, half of all at most: who has a solution hardly needs more
+# Descents without guards before one with them, which costs as much as ten: with 8 or 20 solutions take longer.
+ROUND = 12
+# How near a solution a descent in single precision ends [rad], lengths by the robot's size: a hundred times what it
+# rounds to.
+NEAR = 1e-3
+LITTLE = 1e-30  # a sum of errors that counts as the least: its inverse is a number in single precision
 _starts: ByIdentity[Model, dict[tuple[int, int], np.ndarray]] = ByIdentity()
 
 PASSES = 8  # of one call: rows that are done leave only after it, and each call costs some microseconds
 DAMPING = 1e-2  # nu to begin with; it, FALL and GROWTH were chosen for most solutions in a time, of arm7 and the Panda
 FALL, GROWTH = 0.5, 4.0
 LEAST, MOST = 1e-12, 1e12  # of nu: what follows from it is a number in double precision, whatever the errors
-NOWHERE = 1e100  # the errors of no place
+NOWHERE = 1e18  # the errors of no place: their squares are numbers in single precision, too
 # The least mu, relative to the matrix's trace: pivots of rows that depend on others stay above rounding errors.
 ROUNDING = 1e-13
 
