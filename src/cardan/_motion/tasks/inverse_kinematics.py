@@ -363,7 +363,7 @@ class Search:
         """Note which problems are solved, and what is best; return which are solved without heed to guards."""
         found, cost = self._solved(step), step.cost.copy()
         solved = found.copy()
-        if self.guards is not None:
+        if self.guards is not None and found.any():
             short = self.guards.errors(rows[found], step.q[found])
             cost[found] = -1.0 / np.maximum(short, LITTLE)  # before all that is not found, the best last
             solved[found] = short == 0.0
