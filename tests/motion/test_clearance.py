@@ -618,6 +618,9 @@ def test_a_list_of_obstacles_may_change_between_calls():
         ({"obstacles": Shape("world", "collision", BALL)}, ParameterError, "obstacles.*a list"),
         ({"obstacles": np.zeros((2, 3))}, ParameterError, r"obstacle#0.*geometry, pose"),
         ({"obstacles": [Shape("tool", "collision", BALL)]}, ParameterError, r"obstacles stand still"),
+        ({"obstacles": [(SE3(), BALL)]}, ParameterError, r"obstacle#0.*geometry, pose"),
+        ({"obstacles": [(BALL, (0.5, 0.0, 0.5))]}, ParameterError, r"pose of obstacle#0: got \(0.5.*translation=\("),
+        ({"obstacles": [(BALL, np.stack([np.eye(4)] * 2))]}, ParameterError, r"(?s)pose of obstacle#0.*shape \(4, 4\)"),
         ({"obstacles": [(Mesh("package://nowhere/x.stl"), SE3())]}, UnsupportedError, "a mesh that cannot be read"),
     ],
 )
@@ -625,6 +628,12 @@ def test_what_cannot_be_is_named(given, error, message):
     model = solid_arm("capsule")
     with pytest.raises(error, match=message):
         cardan.clearance(model, model.neutral(), **given)
+
+
+def test_obstacles_in_the_place_of_the_margin_are_named():
+    model = solid_arm("capsule")
+    with pytest.raises(ParameterError, match=r"margin of is_free: got .*obstacles=\[...\]"):
+        cardan.is_free(model, model.neutral(), [(BALL, SE3())])
 
 
 def test_a_robot_that_cannot_touch_anything_is_not_free_in_silence():

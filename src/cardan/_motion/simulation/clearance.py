@@ -184,6 +184,9 @@ def is_free(
         >>> bool(cardan.is_free(dog, dog.neutral(), pairs=[], obstacles=[ball]))
         True
     """
+    if isinstance(margin, (list, tuple)) and np.asarray(margin).dtype == object:
+        hint = "Names of pairs and obstacles follow it: obstacles=[...]."
+        raise ParameterError("margin of is_free", got=margin, expected="a distance [m], or an array of some", hint=hint)
     functions = functions_of(world, pairs, obstacles)
     model = model_of(world)
     q, inputs = coordinates_of("is_free", model, q)
@@ -297,9 +300,13 @@ def _obstacle(k: int, given: Any) -> Shape:
         if given.body != WORLD:
             raise ParameterError(f"body of {name}", got=given.body, expected=f"{WORLD!r}: obstacles stand still")
         return Shape(WORLD, "collision", given.geometry, given.pose, given.name or name)
-    if not isinstance(given, tuple) or len(given) != 2:
+    geometry, pose = given if isinstance(given, tuple) and len(given) == 2 else (None, None)
+    if not isinstance(geometry, Geometry):
         raise ParameterError(name, got=given, expected='a Shape("world", "collision", ...) or (geometry, pose)')
-    geometry, pose = given
+    matrix = pose.matrix() if isinstance(pose, SE3) else np.asarray(pose)
+    if matrix.shape != (4, 4):
+        hint = "What is not turned has cardan.SE3(translation=(x, y, z))."
+        raise ParameterError(f"pose of {name}", got=pose, expected="an SE3 or a matrix of shape (4, 4)", hint=hint)
     return Shape(WORLD, "collision", geometry, SE3.of(pose), name)
 
 
