@@ -184,7 +184,7 @@ def is_free(
         >>> bool(cardan.is_free(dog, dog.neutral(), pairs=[], obstacles=[ball]))
         True
     """
-    if isinstance(margin, (list, tuple)) and np.asarray(margin).dtype == object:
+    if isinstance(margin, (list, tuple)) and any(isinstance(entry, (Shape, tuple)) for entry in margin):
         hint = "Names of pairs and obstacles follow it: obstacles=[...]."
         raise ParameterError("margin of is_free", got=margin, expected="a distance [m], or an array of some", hint=hint)
     functions = functions_of(world, pairs, obstacles)
