@@ -22,6 +22,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {
     "getting-started.md": ("matplotlib",),
     "tour.md": ("sympy",),
+    "clearance.md": (),
     "faq.md": (),
     "control-loop.md": (),
     "rl.md": (),
