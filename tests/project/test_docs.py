@@ -46,6 +46,7 @@ PAGES = {
     "loops.md": (),
     "inverse-kinematics.md": ("daqp",),
     "maximal.md": (),
+    "many-bodies.md": (),
     "functions.md": (),
     "pictures.md": ("matplotlib",),
     "sdf.md": (),
