@@ -268,10 +268,12 @@ class Search:
     def _search_beside(self, alone: Search) -> None:
         """Search without guards, and go on with all tasks from what comes nearest to keeping them."""
         near, rows = replace(alone, near=NEAR), np.arange(len(self.q))
+        own, alone.found = near.found, self.found
+        near.found = replace(self.found, q=own.q, converged=own.converged, residual=own.residual)  # others are one
         for restarts in (*range(ROUND, self.restarts, ROUND), self.restarts):
             near._search(rows, restarts)
             alone._follow(near, rows[near.found.converged[rows]])
-            rows = rows[~alone.found.converged[rows]]
+            rows = rows[~self.found.converged[rows]]
             is_last = restarts == self.restarts
             tried = rows[(near.cost[rows] < 0.0) | (is_last & np.isinf(self.cost[rows]))]
             self._follow(near, tried)
@@ -279,11 +281,6 @@ class Search:
             rows = rows[~self.found.converged[rows]]
             if not is_last:
                 near._again(rows)
-        rows = np.flatnonzero(alone.found.converged)
-        for name in ("q", "residual", "converged"):
-            getattr(self.found, name)[rows] = getattr(alone.found, name)[rows]
-        self.found.restarts[:] = near.found.restarts
-        self.found.iterations[:] += near.found.iterations + alone.found.iterations
 
     def _follow(self, near: Search, rows: np.ndarray) -> None:
         """Make one descent of some problems each, from where another search has led."""
