@@ -298,8 +298,9 @@ class Search:
             last[rows] = step.cost
             is_open, left = ~self.found.converged[rows], self.found.restarts[rows] < restarts
             again, rows = rows[is_open & ~goes_on & left], rows[is_open & (goes_on | left)]
-            self._again(again)
-            calls[again], last[again] = 0, np.inf
+            if again.size:
+                self._again(again)
+                calls[again], last[again] = 0, np.inf
 
     def _again(self, rows: np.ndarray) -> None:
         """Begin anew at the next of the starts."""
@@ -358,10 +359,10 @@ class Search:
 
     def _note(self, rows: np.ndarray, step: Descent) -> np.ndarray:
         """Note which problems are solved, and what is best; return which are solved without heed to guards."""
-        found, cost = self._solved(step), step.cost.copy()
+        found, cost = self._solved(step), step.cost
         solved = found.copy()
         if self.guards is not None and found.any():
-            short = self.guards.errors(rows[found], step.q[found])
+            short, cost = self.guards.errors(rows[found], step.q[found]), cost.copy()
             cost[found] = -1.0 / np.maximum(short, LITTLE)  # before all that is not found, the best last
             solved[found] = short == 0.0
         better = solved | (cost < self.cost[rows])
