@@ -14,6 +14,7 @@ from cardan._motion.crowd import layout
 from cardan._motion.crowd.itself import apart_as_before
 from cardan._motion.crowd.kinds import kinds_of
 from cardan._motion.crowd.parts import FACTORS, HEAPS, ROBOTS, TIES
+from cardan._motion.crowd.sweeps import AHEAD
 from cardan._motion.crowd.tables import BITS, MASK
 from cardan._motion.simulation import pairs
 from cardan.description import Box, Capsule, Hull, Plane, Shape, Sphere
@@ -152,6 +153,28 @@ def test_an_island_does_not_feel_who_is_beside_it():
     worlds = b.finalize(), alone.finalize()
     states = [Featherstone(world, DT).step(world.state(), steps=300) for world in worlds]
     np.testing.assert_array_equal(states[0].q[:, 5 * 7 : 13 * 7], states[1].q)
+
+
+@pytest.mark.slow
+def test_a_heap_of_rigid_balls_does_not_feel_another_one():
+    """Both take so many sweeps that they go ahead of these, each by its own momentum."""
+    b, alone = WorldBuilder(), WorldBuilder()
+    for builder, places in ((b, (-9.0, 9.0)), (alone, (9.0,))):
+        builder.add_ground()
+        for x in places:
+            for k in range(72 if x > 0.0 else 40):
+                place = [x + 0.19 * (k % 3) + 0.01 * (k // 9), 0.19 * (k // 3 % 3), 0.11 + 0.19 * (k // 9)]
+                builder.add_body(f"b{x}{k}", pose=SE3(translation=place))
+                builder.add_shape(f"b{x}{k}", Sphere(0.1))
+    worlds, counts = (b.finalize(), alone.finalize()), []
+    solvers = [XPBD(world, DT) for world in worlds]
+    states = [world.state() for world in worlds]
+    for _ in range(60):
+        states = [solver.step(state) for solver, state in zip(solvers, states, strict=True)]
+        c = solvers[1]._by_tables._idle[0, 1, False][0].c
+        counts.append(c.island_count[: c.islands].max(initial=0))
+        np.testing.assert_array_equal(states[0].q[:, 40 * 7 :], states[1].q)
+    assert max(counts) > AHEAD
 
 
 @pytest.mark.slow
