@@ -109,10 +109,10 @@ class Translator(CodeWriter):
         given = []
         for name, kind in self.signature.parameters.items():
             given.append((llvm(kind) + " noalias" * isinstance(kind, ArrayType), f"%{name}"))
-        # What is given a record alone, or a record and calls others, is a part of something large: written once it
+        # What is given records alone, or a record and calls others, is a part of something large: written once it
         # compiles in two thirds of the time, and steps take as long.
-        first = next(iter(self.signature.parameters.values()), INT)
-        is_part = not isinstance(first, (Scalar, ArrayType)) and (len(given) == 1 or bool(self.called))
+        is_record = [not isinstance(kind, (Scalar, ArrayType)) for kind in self.signature.parameters.values()]
+        is_part = bool(given) and (all(is_record) or (is_record[0] and bool(self.called)))
         inlined = "alwaysinline " if self.signature.inlined else "noinline " * is_part
         result = f"internal {result_type(self.signature.result)}"
         return self.defined(result, self.signature.name, given, f"{inlined}#0", self.places)
