@@ -37,7 +37,7 @@ seldom a search. To read all pairs takes 12 operations for each, and boxes of wh
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, INT, REAL, TRUTH, kernel, run, tail
+from cardan._compiler.kernels import INT, REAL, TRUTH, kernel, run, tail
 from cardan._motion.contact.touching import SKIN
 from cardan._motion.crowd.batches import add_key, copy, end_of_kind, gather_pair, order_keys, run_pairs
 from cardan._motion.crowd.close_pairs import (
@@ -155,15 +155,6 @@ def is_known_apart(c, t):
 
 
 # --- a look at a robot ------------------------------------------------------------------------------------------------
-
-
-@kernel(times=F64[:], n=INT, returns=INT)
-def first_of(times, n):
-    """Return which one of some times is the shortest."""
-    first = 0
-    for k in range(1, n):
-        first = k if times[k] < times[first] else first
-    return first
 
 
 @kernel(c=Crowd, t=INT, lane=INT, k=INT, time=REAL, count=INT, returns=(REAL, INT))
