@@ -80,7 +80,7 @@ def keep_where(c, flags, keys, count, value):
 def mark_meeting(c, flags, keys, count, value):
     """Give a flag to both trees of each pair of two that move, and to trees at the base of others; not if asleep.
 
-    A pair of one tree counts where its program has no such pairs, and its hinges do not say how far they are apart.
+    A pair of one tree counts where its program has no such pairs. Those that its hinges are looked at for are not here.
     """
     for k in range(count):
         a = c.node_tree[c.shape_node[(keys[k] >> BITS) & MASK]]
@@ -88,7 +88,7 @@ def mark_meeting(c, flags, keys, count, value):
         b = c.node_tree[c.shape_node[second]]
         if b < 0 and c.shape_base[second] >= 0 and c.shape_base[second] != c.tree_base[a]:
             flags[a] = value if flags[a] != ASLEEP else ASLEEP
-        if b >= 0 and (a != b or (c.tree_itself[a] == 0 and c.tree_hinges[a] == 0)):
+        if b >= 0 and (a != b or c.tree_itself[a] == 0):
             flags[a] = value if flags[a] != ASLEEP else ASLEEP
             flags[b] = value if flags[b] != ASLEEP else ASLEEP
 

@@ -94,19 +94,16 @@ class Layout:
         bases = {tree.base for kind in self.kinds if kind.is_spread for tree in kind.trees}
         # of each shape: the body it is on, if that is one that trees of a kind at several places hang on; else -1
         self.base_of = np.array([k if (k := number.get(s.body, -1)) in bases else -1 for s in scene.shapes], np.int32)
+        # of each shape: the kind of its tree, which of these that is, and which node of it; -1 of what is fixed
+        at = [self.owner.get(scene.model.attachments[s.body].node, (-1, -1, -1)) for s in scene.shapes]
         touching: dict[int, set[int]] = {}
-        for shape in scene.shapes:
-            at = scene.model.attachments[shape.body].node
-            if at >= 0:
-                touching.setdefault(self.owner[at][0], set()).add(self.owner[at][2])
+        for k, _, node in at:
+            touching.setdefault(k, set()).add(node)
         for k, kind in enumerate(self.kinds):
             kind.touching = tuple(range(len(kind.model.nodes)) if kind.is_long else sorted(touching.get(k, ())))
-        at = [scene.model.attachments[shape.body].node for shape in scene.shapes]
-        self.tree_of = np.array([self.owner[node][:2] if node >= 0 else (-1, -1) for node in at]).reshape(-1, 2)
-        runs = [type(shape.geometry) in ENDLESS or bool(shape.surface_velocity) for shape in scene.shapes]
-        self.stays = (self.tree_of[:, 0] < 0) & ~np.array(
-            runs, dtype=bool
-        )  # what is fixed, has an end and does not run
+        self.tree_of = np.array([place[:2] for place in at]).reshape(-1, 2)
+        have_ends = [type(s.geometry) not in ENDLESS and not s.surface_velocity for s in scene.shapes]
+        self.stays = (self.tree_of[:, 0] < 0) & np.array(have_ends, dtype=bool)  # is fixed, ends, and does not run
         self._find_what_robots_meet()
         self.first_tree = starts_of(self.worlds * len(kind.trees) for kind in self.kinds)
         self.first_ball = starts_of(self._rows(k) * len(k.balls) for k in self.kinds)
@@ -428,9 +425,8 @@ class Layout:
         c.inner_margin = np.concatenate([room + (own + ROUNDING) * c.inner_extent for own in (0.0, of_boxes, SKIN)])
         c.inner_ends, c.inner_balls = (wholes(np.array([row[k] for row in rows]).reshape(-1, 2)) for k in (1, 2))
         c.shape_stays = np.tile(wholes(self.stays), self.worlds)
-        poses = [numbers_of(self._pose_in_node(self.scene.shapes[i])) for i in stays.tolist()]
         c.stays = len(stays)
-        c.looked_pose[self.first_ball[-1] :] = np.array(poses).reshape(-1, 12)
+        c.looked_pose[self.first_ball[-1] :] = c.shape_local[stays]
         c.looked_ball[self.first_ball[-1] :] = c.shape_centre[stays]
         alike = c.world_tree[c.tree_rest % max(c.world_trees, 1)]  # the same tree of the first world
         c.tree_inner, c.tree_pairs = wholes(first[alike]), wholes(count[alike])
