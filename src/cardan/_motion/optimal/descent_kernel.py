@@ -55,12 +55,6 @@ class Descent(Stages):
     lower = F64[:]
     upper = F64[:]
     end = LANES[:]  # P and p of the last state, of each problem
-    turned_G = I64[:]  # vectors of a knot that the recursion across is given anew, and behind them their places there
-    turned_HU = I64[:]
-    turned_HX = I64[:]
-    turned_diagonal = I64[:]
-    turned_end = I64[:]
-    turned_moves = I64[:]  # numbers likewise
     gains = F64[:]  # K of the last sound recursion
     curved_HU = LANES[:]
     curved_HX = LANES[:]
@@ -256,37 +250,49 @@ def remove_curvature(c):
         c.HX[v] = c.curved_HX[v]
 
 
-@kernel(given=LANES[:], at=INT, size=INT, to=LANES[:], own=INT, places=I64[:])
-def turn_all(given, at, size, to, own, places):
-    """Turn vectors of eight problems, which have so many each."""
-    count = places[0]
-    for k in range(1, count + 1):
-        turn(given, at + places[k], size, to, own + places[count + k], 1)
+@kernel(given=LANES[:], at=INT, every=INT, to=LANES[:], own=INT, rows=INT)
+def turn_rows(given, at, every, to, own, rows):
+    """Turn rows of controls, the constant and states of eight problems, so many vectors apart.
+
+    What fills up a vector is written over what is behind it, which is turned after it.
+    """
+    for r in range(rows):
+        for v in range(W):
+            place = r * (M + 1 + N) + (8 * v if v < U else M + 1 + 8 * (v - U))
+            turn(given, at + r * W + v, every, to, own + place, 1)
+
+
+@kernel(given=LANES[:], at=INT, every=INT, to=LANES[:], own=INT, rows=INT)
+def turn_states(given, at, every, to, own, rows):
+    """Turn rows of states alone."""
+    for r in range(rows):
+        for v in range(X):
+            turn(given, at + r * X + v, every, to, own + r * N + 8 * v, 1)
 
 
 @kernel(c=Descent, w=Across)
 def give_across(c, w):
-    """Write what the recursion across is given: what varies, for the rest is there."""
+    """Write what the recursion across is given."""
     own = N - Y
     wide = M + 1 + N
     row = M * N + M
+    moves = 2 * BLOCK * Y
     for t in range(c.knots):
         at = 8 * t
-        turn_all(c.G, at * own * W, own * W, w.G, t * own * wide, c.turned_G)
-        turn_all(c.HU, at * (M + 1) * W, (M + 1) * W, w.HU, t * (M + 1) * wide, c.turned_HU)
-        turn_all(c.HX, at * N * X, N * X, w.HX, t * N * N, c.turned_HX)
-        turn_all(c.diagonal, at * X, X, w.diagonal, t * N, c.turned_diagonal)
+        turn_rows(c.G, at * own * W, own * W, w.G, t * own * wide, own)
+        turn_rows(c.HU, at * (M + 1) * W, (M + 1) * W, w.HU, t * (M + 1) * wide, M + 1)
+        if t == 0 or c.step_HX > 0:
+            turn_states(c.HX, at * N * X, N * X, w.HX, t * N * N, N)
+        turn_states(c.diagonal, at * X, X, w.diagonal, t * N, min(Y, 1))
         for g in range(8):
-            if IS_BOUNDED:
-                for i in range(M):
-                    w.low[t * M + i, g] = c.low[(at + g) * M + i]
-                    w.high[t * M + i, g] = c.high[(at + g) * M + i]
-            for i in range(1, c.turned_moves[0] + 1):
-                place = c.turned_moves[i]
-                w.moves[t * 2 * BLOCK * Y + place, g] = c.moves[(at + g) * 2 * BLOCK * Y + place]
+            for i in range(M if IS_BOUNDED else 0):
+                w.low[t * M + i, g] = c.low[(at + g) * M + i]
+                w.high[t * M + i, g] = c.high[(at + g) * M + i]
+            for i in range(moves):
+                w.moves[t * moves + i, g] = c.moves[(at + g) * moves + i]
             for i in range(N if HAS_GAPS else 0):
                 w.numbers[t * (row + N) + row + i, g] = c.numbers[(at + g) * 8 * L + SHARE + 1 + i]
-    turn_all(c.end, 0, (N + 1) * X, w.cost_to_go, 0, c.turned_end)
+    turn_states(c.end, 0, (N + 1) * X, w.cost_to_go, 0, N + 1)
     for g in range(8):
         w.mu[0, g] = c.mu[g]
         w.least[0, g] = c.least[g]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,7 @@ class Workspace:
         self.motions, self.programs, self.key = motions, programs, (knots, problems)
         T, N, m, size = knots, problems, motions.controls, motions.states
         lanes, vectors = FEW if N <= FEW else LANES, motions.vectors
-        tile, self.across, self.is_stale = max(lanes, N), Across(), True
-        self.turned: bool | None = None
+        tile, self.across = max(lanes, N), Across()
         c = self.c = Descent(knots=T, problems=N, tries=tile, lanes=lanes, **room(motions.n, m))
         c.lower, c.upper = motions.bounds
         self.rows, rows = zeros(T + 1, N, 8 * vectors), zeros(tile, 8 * vectors)
@@ -64,10 +63,6 @@ class Workspace:
         parts = self.motions.varying[2]
         is_same = not is_exact and bool(parts) and all(whole != "HX" for whole, _ in parts.values())
         c.step_HX, self.across.step_HX = (0, 0) if is_same else (n * s["X"], n * n)
-        if c.recursion and self.turned != (chosen := is_exact or self.is_stale):
-            self._choose_turned(is_all=chosen)
-            self.turned = chosen
-        self.is_stale = is_exact  # what is the same at all knots was written over
 
     def _set_across(self) -> None:
         """Make what the recursion across computes in; each thing is of a knot, and there is room behind the last."""
@@ -93,25 +88,6 @@ class Workspace:
         own.pop("STATE")  # of no stage
         self.stages = all_stages.fixed(**own).across().bound(w, 0, 1)
         c.recursion = self.stages.address
-
-    def _choose_turned(self, is_all: bool) -> None:
-        """Say what the recursion across is given anew: all of it, or what varies from knot to knot."""
-        n, m, known, parts = self.motions.n, self.motions.controls, self.motions.numbers["Y"], self.motions.varying[2]
-        states, controls = range(0, n, LANES), range(0, m + 1, LANES)
-        both = [*controls, *(m + 1 + k for k in states)]
-        rows = {"G": (n - known, both, m + 1 + n), "HU": (m + 1, both, m + 1 + n), "HX": (n, states, n)}
-        rows |= {"diagonal": (min(known, 1), states, n), "end": (n + 1, states, n)}
-        for name, (count, begins, size) in rows.items():
-            places = [row * size + k for row in range(count) for k in begins]
-            own = [part for whole, part in parts.values() if whole == name]
-            varying = {v for part in own for v in range(part.start // LANES, -(-part.stop // LANES))}
-            is_whole = is_all or not parts or name == "end"
-            setattr(
-                self.c, f"turned_{name}", _turned(places, count * size, range(len(places)) if is_whole else varying)
-            )
-        moves = [k for whole, part in parts.values() if whole == "moves" for k in range(part.start, part.stop)]
-        moves = moves if parts and not is_all else [*range(2 * self.motions.numbers["BLOCK"] * known)]
-        self.c.turned_moves = np.array([len(moves), *moves])
 
     def _set(self, arrays: Mapping[str, np.ndarray]) -> None:
         for name, array in arrays.items():
@@ -147,19 +123,6 @@ class Workspace:
         c.done[count:] = 1
         self.motions.kernel(c, self.across, most)
         return count
-
-
-def _turned(places: list[int], size: int, varying: Collection[int]) -> np.ndarray:
-    """Return how many vectors of a knot are turned, which ones, and their places across.
-
-    What fills up a vector is written over what is behind it, which is then turned, too, in its turn.
-    """
-    ends, chosen = [*places[1:], size], set(varying)
-    for k in [*range(len(places))] * 2:  # once more, since the first ones are behind the last ones of another knot
-        if k in chosen and places[k] + LANES > ends[k]:
-            chosen.add((k + 1) % len(places))
-    own = sorted(chosen)
-    return np.array([len(own), *own, *(places[k] for k in own)])
 
 
 def workspace(motions: Motions, knots: int, problems: int, together: int) -> Workspace:
