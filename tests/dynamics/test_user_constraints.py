@@ -516,6 +516,17 @@ def test_json_names_functions():
         values._registered.clear()
 
 
+def test_functions_whose_path_leads_elsewhere_are_not_registered():
+    """Files would have read one for the other."""
+
+    def within(model, q):
+        return q[0]
+
+    for function in (within, lambda model, q: q[0], functools.wraps(blade)(within)):
+        with pytest.raises(ParameterError, match="with an import path of its own"):
+            cardan.register_joint(function)
+
+
 def test_functions_without_a_place_have_no_json():
     free = sleigh().spanning_tree()
     with pytest.raises(ParameterError, match="Define it at the top of a module"):

@@ -12,7 +12,7 @@ import cardan
 from cardan import SE3, Drive, Inertia, Material, WorldBuilder
 from cardan._motion.crowd import layout
 from cardan._motion.crowd.itself import apart_as_before
-from cardan._motion.crowd.kinds import kinds_of
+from cardan._motion.crowd.kinds import bounds_of, kinds_of
 from cardan._motion.crowd.parts import FACTORS, HEAPS, ROBOTS, TIES
 from cardan._motion.crowd.sweeps import AHEAD
 from cardan._motion.crowd.tables import BITS, MASK
@@ -28,6 +28,7 @@ from cardan.joints import (
     Prismatic,
     Reversed,
     Revolute,
+    Spline,
     Translation,
     Universal,
 )
@@ -954,6 +955,25 @@ def test_what_a_slide_holds_far_out_is_moved_far_by_a_hinge():
         state = expected
     assert state.v[0, -2] < 0.1
     assert known > 40
+
+
+def test_a_joint_that_is_fast_on_a_short_way_has_no_bound():
+    """A cam whose curve has one longer stretch: at most samples of it the speed is the same."""
+    angles = np.cumsum([0.0, *(2.0 if k == 5 else 0.1 for k in range(20))])
+    cam = Spline([SE3.from_rpy((0.0, 0.0, float(angle))) for angle in angles], span=(0.0, 10.0))
+    assert bounds_of(cam) is None
+    m = cardan.Mechanism("cam", gravity=(0, 0, 0))
+    m.add_body("arm", Sphere(0.1).inertia_of_mass(1.0))
+    m.add_joint("cam", cam, "world", "arm")
+    m.add_shape(Shape("arm", "collision", Sphere(0.05), SE3(translation=(1.0, 0.0, 0.0))))
+    m.add_shape(Shape("world", "collision", Sphere(0.05), SE3(translation=(np.cos(1.5), np.sin(1.5), 0.0))))
+    world = m.world(self_collision=True)
+    solver, state = Featherstone(world, DT, tables=True), world.state()
+    state.v[0, 0] = 5.0
+    for _ in range(10):
+        state = solver.step(state, steps=80)
+        assert world.collide(state).gap.min() > -1e-6
+    assert state.q[0, 0] < 3.0  # it went through
 
 
 @pytest.mark.full

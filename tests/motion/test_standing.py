@@ -168,6 +168,19 @@ def test_what_begins_deep_in_terrain_is_named_with_its_depth(kind, tilt):
         assert again.partition("Contact")[0] == said.partition("Contact")[0]
 
 
+def test_faces_along_a_ray_are_no_warning_of_numpy():
+    x, y = np.meshgrid(*[np.linspace(-1.0, 1.0, 21)] * 2, indexing="ij")
+    z = 0.03 * np.sin(10.0 * x) * np.cos(10.0 * y)
+    rows = np.arange(441).reshape(21, 21)
+    a, b, c, d = (own.ravel() for own in (rows[:-1, :-1], rows[1:, :-1], rows[1:, 1:], rows[:-1, 1:]))
+    faces = np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)])
+    world = on_ground(TriangleMesh(np.stack([x, y, z], axis=-1).reshape(-1, 3), faces), Sphere(0.2), (0.0, 0.0, 1.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StartWarning)
+        warnings.simplefilter("error", RuntimeWarning)
+        world.state(q=[0.9, 0.9, 0.1, 0.0, 0.0, 0.0, 1.0])
+
+
 @pytest.mark.parametrize("shape", [Sphere(0.1), Box((0.2, 0.2, 0.2)), Capsule(0.1, 0.3)])
 def test_what_stands_beside_a_wall_or_under_a_roof_is_not_named(shape):
     """A shape 3 mm in a wall of 2 m is not 2 m deep; and one under a table has nothing in it."""

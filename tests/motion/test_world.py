@@ -148,6 +148,24 @@ def test_drives_go_where_the_description_says():
     np.testing.assert_allclose(b.finalize().targets, [2.0, 0.1])
 
 
+@pytest.mark.parametrize("name", ["initial", "target"])
+def test_configurations_of_a_description_are_those_of_its_clusters(name):
+    m = cardan.robots.four_bar()
+    m.add_configuration(name, {"crank_joint": [0.1]})
+    world = m.world(clusters=True)
+    assert [c.name for c in world.model.annotations.configurations] == [name]
+    found = {"initial": world.initial[world.model.q_slice("crank_joint")][0], "target": world.targets[0]}
+    np.testing.assert_allclose(found[name], 0.1)
+    assert world.targets.shape == (1,)
+
+
+def test_an_array_without_axes_may_be_a_truth_value():
+    world = pendulum().world()
+    assert Featherstone(world, 0.01, limits=np.array(False)).limits is False
+    with pytest.raises(ParameterError, match="expected True or False"):
+        Featherstone(world, 0.01, limits=np.array([True]))
+
+
 @pytest.mark.parametrize("option", ["check_orphans", "movable_bases", "clusters", "keep_overlapping"])
 @pytest.mark.parametrize("value", ["no", 0, None, []])
 def test_what_is_no_truth_value_is_refused(option, value):

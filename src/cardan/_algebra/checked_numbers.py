@@ -6,8 +6,6 @@ import math
 import operator
 from typing import Any
 
-import numpy as np
-
 from cardan._algebra.errors import ParameterError
 
 
@@ -37,7 +35,11 @@ def positive(what: str, value: Any, unit: str = "", *, unlimited: bool = False) 
 
 
 def truth(what: str, value: Any) -> bool:
-    """Return a truth value; `ParameterError` for all else, such as `"no"`, which Python takes for true."""
-    if not isinstance(value, (bool, np.bool_)):
+    """Return a truth value; `ParameterError` for all else, such as `"no"`, which Python takes for true.
+
+    An array without axes may be one, as number checks have it, also of other libraries.
+    """
+    own = value.item() if getattr(value, "shape", None) == () else value
+    if not isinstance(own, bool):
         raise ParameterError(what, got=value, expected="True or False")
-    return bool(value)
+    return own

@@ -11,6 +11,9 @@ import numpy as np
 
 from cardan._algebra.manifolds import Euclidean
 from cardan._algebra.spatial import SE3, Inertia, Vector3
+from cardan._compiler.program import Array, Graph
+from cardan._compiler.program.autodiff import assemble
+from cardan._compiler.program.exact import evaluate_exactly
 from cardan._dynamics.algorithms.along import are_many
 from cardan._dynamics.algorithms.chains import LARGE, depth_of, trees_of
 from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
@@ -19,7 +22,7 @@ from cardan._motion.contact.touching import ContactPair
 from cardan._motion.crowd.rows import BLOCK, LANES
 from cardan._robot.joints import FreeFlyer, Joint
 from cardan._robot.joints.catalogue.of_another import renamed_primaries
-from cardan._robot.joints.derivation.programs import replaced
+from cardan._robot.joints.derivation.programs import replaced, split
 from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
 from cardan._robot.model.layout import Node
 
@@ -33,7 +36,6 @@ LONG = 32
 A rope of 32 links begins after 3 s in place of 10 s, and its step takes as long as that of one program (measured).
 Robots have up to 110 joints, and at most some 15 one after the other.
 """
-STILL = 1e-12  # of speeds that are the same
 BASE = "base"
 """In pairs of a tree alone: the body that it hangs on, in its place."""
 
@@ -217,25 +219,25 @@ def hinges_of(model: Model, is_held: bool) -> Mapping[int, Hinge]:
 def bounds_of(joint: Joint) -> Hinge | None:
     """Return how far coordinates move a joint's child frame, if the speeds are the same everywhere.
 
-    That is seen at random configurations: hinges and slides are so, screws, several of them where axes meet, copies.
+    Hinges and slides are so, screws, several of them where axes meet, copies. S is traced, and its speeds must be
+    numbers in exact arithmetic (`evaluate_exactly`): what is piecewise, as a spline, may be so at any samples.
     """
     if type(joint.manifold) is not Euclidean:
         return None
-    samples = joint.random_configuration((4,), seed=1).tolist()
-    columns = [list(joint.motion_subspace(q)) for q in samples]
-    slides, turns = (
-        np.array([[float(getattr(S, part).norm()) for S in row] for row in columns]) for part in ("linear", "angular")
-    )
-    size = max(float(joint.transform(q).translation.norm()) for q in samples)
-    for speeds, scale in ((slides, size), (turns, 1.0)):
-        if not bool((np.ptp(speeds, axis=0) <= STILL * (speeds.max(initial=0.0) + scale)).all()):
-            return None
+    graph, inputs = Graph(), [Array("q", (joint.nq,))]
+    S = list(joint.motion_subspace(graph.symbols(inputs)))
+    speeds = [part.dot(part) for column in S for part in (column.linear, column.angular)]
+    traced = [*speeds, *S[0].angular]
+    program = assemble("speeds", graph, inputs, [Array("speeds", (len(traced),))], traced)
+    numbers = evaluate_exactly(program).numbers
+    squares, axis = (np.array([numbers[r] for r in own], dtype=float) for own in split(program.results, len(speeds)))
+    if np.isnan(squares).any():
+        return None
+    slides, turns = np.sqrt(squares).reshape(-1, 2).T
     q = np.array(joint.neutral())
-    offset = float(joint.transform(q.tolist()).translation.norm()) + float(slides.max(axis=0) @ np.abs(q))
-    S, *others = (column for column, *_ in columns)
-    is_fixed = joint.nv == 1 and all(float((S.angular - other.angular).norm()) < STILL for other in others)
-    slide, turn = (tuple(own.max(axis=0).tolist()) for own in (slides, turns))
-    return Hinge(slide, turn, offset, S.angular if is_fixed else None)
+    offset = float(joint.transform(q.tolist()).translation.norm()) + float(slides @ np.abs(q))
+    is_fixed = joint.nv == 1 and not np.isnan(axis).any()
+    return Hinge(tuple(slides.tolist()), tuple(turns.tolist()), offset, Vector3(*axis.tolist()) if is_fixed else None)
 
 
 def is_loose(model: Model, tree: Tree, children: dict[str, Connection]) -> bool:

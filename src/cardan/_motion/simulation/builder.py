@@ -36,7 +36,7 @@ from cardan._robot.geometry.shapes import ALL_BITS, Geometry
 from cardan._robot.joints import FreeFlyer, Joint, Limits
 from cardan._robot.model import WORLD, Connection, Drive, Material, Model
 from cardan._robot.model.layout import TARGET, said_start
-from cardan._robot.records import EARTH_GRAVITY, check_name
+from cardan._robot.records import EARTH_GRAVITY, Configuration, check_name
 
 WATER = 1000.0
 """[kg/m^3]"""
@@ -586,16 +586,22 @@ def _make_world(
     mechanism, added = _with_free_joints(with_solids(b._mechanism), b.gravity)
     mechanism = cut_bodies(mechanism, closing)
     model = mechanism.model(gravity=b.gravity, closing=still_closing(mechanism, closing))
+    # In a cluster, coordinates stand at its first joint: what the descriptions say goes along as configurations do.
+    before = model.annotations.configurations
+    by_joint = [{k: e for k, e in own.items() if k in model.slices} for own in (b._starts, b._aims)]
+    said = [Configuration(name, own) for name, own in zip(("world starts", "world aims"), by_joint, strict=True)]
+    model = _with_configurations(model, (*before, *said))
     model = clustered(model) if clusters else model
+    *configurations, starts, aims = model.annotations.configurations
+    model = _with_configurations(model, configurations)
     whole, own = dict(b._articulations), {c.name: c for c in mechanism.joints}
     for name, joints in b._articulations.items() if added else ():
         bodies = {body for joint in joints if joint in own for body in (own[joint].parent, own[joint].child)}
         whole[name] = (*joints, *(c.name for anchor, c in added.items() if anchor in bodies))
     ordered = articulations(model, whole)
-    starts = {joint: own for joint, own in b._starts.items() if joint in model.slices}
-    given = _coordinates(model, b._above | starts | b.q, "q")
+    given = _coordinates(model, b._above | dict(starts.coordinates) | b.q, "q")
     rest = closed_at(model, rest_configuration(model, b._poses, given).tolist())
-    loose = b._loose.union(c.name for c in added.values()).difference(starts, b.q)
+    loose = b._loose.union(c.name for c in added.values()).difference(starts.coordinates, b.q)
     free = [a for a in ordered.values() if loose.intersection(a.joints) and b._poses.keys().isdisjoint(a.bodies)]
     families = {body: name for name, a in ordered.items() if name not in b._colliding for body in a.bodies}
     pairs = contact_pairs(
@@ -608,10 +614,10 @@ def _make_world(
         b._together,
         mechanism.contact_surfaces,
     )
-    aims = model.neutral()
-    for joint, own in _coordinates(model, {k: e for k, e in b._aims.items() if k in model.slices}, "q").items():
-        aims[model.q_slice(joint)] = own
-    described = np.array(model.manifold.limit_coordinates(aims.tolist()), dtype=float).reshape(model.nv)
+    aimed = model.neutral()
+    for joint, own in _coordinates(model, aims.coordinates, "q").items():
+        aimed[model.q_slice(joint)] = own
+    described = np.array(model.manifold.limit_coordinates(aimed.tolist()), dtype=float).reshape(model.nv)
     initial = stood(model, pairs.touching, rest, free)
     if b._lifts:
         floating = [a for a in ordered.values() if moves_freely(root_joint(model, a).joint)]
@@ -633,6 +639,10 @@ def _make_world(
     # Each world has its own place of them.
     owned = {name: (joint, "parent_pose") for joints in movable.values() for name, joint in joints.items()}
     return replace(world.with_inputs(**owned), movable=movable) if movable else world
+
+
+def _with_configurations(model: Model, configurations: Sequence[Configuration]) -> Model:
+    return replace(model, annotations=replace(model.annotations, configurations=tuple(configurations)))
 
 
 def _with_free_joints(m: Mechanism, gravity: Sequence[float]) -> tuple[Mechanism, dict[str, Connection]]:

@@ -51,6 +51,7 @@ def _lowest(shape: Geometry, pose: np.ndarray) -> list[Vector3]:
 
 def _below(terrain: Geometry, p: Vector3) -> Any:
     """Return how far points are below the planes of what is above them; 0 if they are outside."""
-    met = hit(terrain, p, Z)
+    with np.errstate(divide="ignore", invalid="ignore"):  # faces along a ray, which it does not meet
+        met = hit(terrain, p, Z)
     is_behind = (met.distance < 0.5 * FAR) & (met.normal.z > 0.0)
     return np.where(is_behind, met.distance * met.normal.z, 0.0)

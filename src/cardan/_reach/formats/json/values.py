@@ -70,7 +70,7 @@ def register_joint(kind: Registered) -> Registered:
         ...         return cardan.SE3(translation=(0.0, 0.0, q[0]))
     """
     if not (is_accepted(kind) or FUNCTIONS.accepts(kind)):
-        expected = f"{WHAT} (the class itself), or {CONSTRAINS}"
+        expected = f"{WHAT} (the class itself), or {CONSTRAINS}, with an import path of its own"
         raise ParameterError("class to register", got=kind, expected=expected)
     _registered[import_path(kind)] = kind
     return kind
@@ -115,8 +115,13 @@ class _Sort(NamedTuple):
     accepts: Callable[[Any], bool]
 
 
+def _has_own_path(f: Any) -> bool:
+    """Return whether a function may be what its import path leads to: none within another, or around one, is."""
+    return inspect.isfunction(f) and "<" not in f.__qualname__ and not hasattr(f, "__wrapped__")
+
+
 CLASSES = _Sort("class", WHAT, is_accepted)
-FUNCTIONS = _Sort("function", CONSTRAINS, inspect.isfunction)
+FUNCTIONS = _Sort("function", CONSTRAINS, _has_own_path)
 
 
 def found_by(name: str, sort: _Sort, *, trusted: bool) -> Any:
