@@ -3,7 +3,7 @@
 A robot is alone if none of its shapes is near a shape of another tree (`narrow.are_near`). This hangs on the state
 alone, so a step is the same whatever was before, and whoever else is in the world. A robot with others at its side is
 part of an island, and steps as `newton` says: by the same law, right to the same residual. So does one that touches
-itself, where it may in so many places that its program has none of them.
+itself, or what stays beside it, if its hinges are looked at (`itself`): its program has no such pairs.
 
 Where a robot is listed with no other, and has room to move since, it is alone. So its shapes need not be placed.
 """

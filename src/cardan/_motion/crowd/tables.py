@@ -106,7 +106,7 @@ class Crowd(Record):
     tree_ball = I32[:]  # its first ball below
     ball_shape = I32[:]  # the shape it is about
     listed_balls = F64["balls", 4]  # where it was then, and how far it reached
-    # --- robots that may touch themselves in so many places that their program has none of them (`itself`) ---
+    # --- robots whose hinges say how far they are apart from themselves, and from what stays (`itself`) ---
     hinged = INT  # whether there are any
     tree_hinges = I32[:]  # how many, 0 of others; and where their numbers begin in `q_rows` and `v_rows`
     hinge_q = I32[:]
