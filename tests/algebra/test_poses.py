@@ -289,7 +289,6 @@ def test_a_wrench_needs_a_body():
     "make",
     [
         lambda a: SE3(translation=a[..., 0]),
-        lambda a: SE3.from_translation(a[..., 0]),
         lambda a: SE3.from_quaternion((0.0, 0.0, 0.0, 1.0), a[..., 0]),
         lambda a: SE3.from_matrix(a, a[..., 0]),
         lambda a: SE3(a),

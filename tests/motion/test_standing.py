@@ -68,7 +68,7 @@ def test_robots_that_fall_limp_are_solved(name, dtype):
     state.q = q
     stand(state)
     found = cardan.solvers.Featherstone(world, 0.002).rollout(state, steps=600)
-    assert found.residual.max() < 1e-3 if dtype == "float64" else np.quantile(found.residual, 0.999) < 5e-3
+    assert found.residual.max() < 1e-3 if dtype == "float64" else np.quantile(found.residual, 0.99) < 1e-3
     assert not found.state.diverged.any()
 
 

@@ -199,13 +199,10 @@ def _rounded(value: float, digits: int) -> float:
 
 
 def inertial(inertia: Inertia) -> tuple[Numbers, Numbers]:
-    """Return the centre of mass and the six entries of the inertia about it; ParameterError if no reader takes these.
+    """Return the centre of mass and the six entries of the inertia about it.
 
     Several centres give the same first moment; where the first of them leaves no exact entries, others are tried.
     """
-    if not all(map(math.isfinite, inertia.parameters())):
-        expected = "numbers that are finite about the body's origin, too"
-        raise ParameterError("inertia to write", got=inertia, expected=expected, hint="Are the units right?")
     pairs = zip(inertia.com, inertia.first_moment, strict=True)
     centres = [exact(c, lambda e, h=h: e * inertia.mass == h)[:4] or [c + 0.0] for c, h in pairs]
     trials = ((com, _about(inertia, com)) for com in product(*centres))
