@@ -54,4 +54,5 @@ def _below(terrain: Geometry, p: Vector3) -> Any:
     with np.errstate(divide="ignore", invalid="ignore"):  # faces along a ray, which it does not meet
         met = hit(terrain, p, Z)
     is_behind = (met.distance < 0.5 * FAR) & (met.normal.z > 0.0)
-    return np.where(is_behind, met.distance * met.normal.z, 0.0)
+    depth: Any = met.distance * met.normal.z
+    return np.where(is_behind, depth, 0.0)
