@@ -36,7 +36,7 @@ SINGLE = np.dtype(np.float32)  # to compare with the class takes longer
 LARGEST = 1e30
 """Coordinates that sum up to more, NaN among them, are nowhere."""
 
-Obstacles = Sequence[Shape | tuple[Geometry, Any]]
+Obstacles = Sequence[Shape | tuple[Any, Any]]  # any: checkers find no common type in a list of several shapes
 """Shapes fixed in the world: `Shape("world", "collision", ...)`, or geometries, each with its pose."""
 
 
