@@ -957,6 +957,7 @@ def test_what_a_slide_holds_far_out_is_moved_far_by_a_hinge():
     assert known > 40
 
 
+@pytest.mark.slow
 def test_a_joint_that_is_fast_on_a_short_way_has_no_bound():
     """A cam whose curve has one longer stretch: at most samples of it the speed is the same."""
     angles = np.cumsum([0.0, *(2.0 if k == 5 else 0.1 for k in range(20))])

@@ -937,6 +937,7 @@ def fast(model, q, v):
     return cardan.scalar.sqrt(v @ v)
 
 
+@pytest.mark.slow
 def test_costs_without_numbers_and_without_derivatives_are_named():
     """Such problems ended without a word, as if none were better; a motion that is finite was said not to be."""
     u = np.zeros((5, 1))
