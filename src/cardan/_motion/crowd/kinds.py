@@ -11,8 +11,6 @@ import numpy as np
 
 from cardan._algebra.manifolds import Euclidean
 from cardan._algebra.spatial import SE3, Inertia, Vector3
-from cardan._compiler.program import Array, Graph
-from cardan._compiler.program.autodiff import assemble
 from cardan._compiler.program.exact import evaluate_exactly
 from cardan._dynamics.algorithms.along import are_many
 from cardan._dynamics.algorithms.chains import LARGE, depth_of, trees_of
@@ -22,7 +20,7 @@ from cardan._motion.contact.touching import ContactPair
 from cardan._motion.crowd.rows import BLOCK, LANES
 from cardan._robot.joints import FreeFlyer, Joint
 from cardan._robot.joints.catalogue.of_another import renamed_primaries
-from cardan._robot.joints.derivation.programs import replaced, split
+from cardan._robot.joints.derivation.programs import joint_program, keep_by_joint, replaced
 from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
 from cardan._robot.model.layout import Node
 
@@ -216,6 +214,14 @@ def hinges_of(model: Model, is_held: bool) -> Mapping[int, Hinge]:
     return found if own == in_a_row else {}
 
 
+def _speeds(joint: Joint, q: Any) -> dict[str, list[Any]]:
+    """Return the squares of how fast each coordinate moves and turns the child frame, and how the first turns it."""
+    S = list(joint.motion_subspace(q))
+    squares = [part.dot(part) for column in S for part in (column.linear, column.angular)]
+    return {"squares": squares, "axis": [*S[0].angular]}
+
+
+@keep_by_joint("transform", "motion_subspace")
 def bounds_of(joint: Joint) -> Hinge | None:
     """Return how far coordinates move a joint's child frame, if the speeds are the same everywhere.
 
@@ -224,13 +230,10 @@ def bounds_of(joint: Joint) -> Hinge | None:
     """
     if type(joint.manifold) is not Euclidean:
         return None
-    graph, inputs = Graph(), [Array("q", (joint.nq,))]
-    S = list(joint.motion_subspace(graph.symbols(inputs)))
-    speeds = [part.dot(part) for column in S for part in (column.linear, column.angular)]
-    traced = [*speeds, *S[0].angular]
-    program = assemble("speeds", graph, inputs, [Array("speeds", (len(traced),))], traced)
+    program = joint_program("speeds", joint, _speeds, q=joint.nq)
     numbers = evaluate_exactly(program).numbers
-    squares, axis = (np.array([numbers[r] for r in own], dtype=float) for own in split(program.results, len(speeds)))
+    known = np.array([numbers[r] for r in program.results], dtype=float)  # NaN of what is no number
+    squares, axis = known[:-3], known[-3:]
     if np.isnan(squares).any():
         return None
     slides, turns = np.sqrt(squares).reshape(-1, 2).T

@@ -35,8 +35,8 @@ from cardan._robot.description import Mechanism, Plane, Shape, editing
 from cardan._robot.geometry.shapes import ALL_BITS, Geometry
 from cardan._robot.joints import FreeFlyer, Joint, Limits
 from cardan._robot.model import WORLD, Connection, Drive, Material, Model
-from cardan._robot.model.layout import TARGET, said_start
-from cardan._robot.records import EARTH_GRAVITY, Configuration, check_name
+from cardan._robot.model.layout import STARTS, TARGET
+from cardan._robot.records import EARTH_GRAVITY, check_name
 
 WATER = 1000.0
 """[kg/m^3]"""
@@ -112,8 +112,8 @@ class WorldBuilder(Explained):
         self._held: dict[str, str] = {}  # the articulation of each joint that is in one
         self._together: set[tuple[str, str]] = set()
         self._colliding: set[str] = set()
-        self._starts: dict[str, Any] = {}
-        self._aims: dict[str, Any] = {}  # where descriptions say that drives go, as coordinates
+        self._starts: list[str] = []  # configurations that descriptions begin with, the one that counts last
+        self._aims: list[str] = []  # and those that their drives go to
         self._loose: set[str] = set()  # joints that move freely, and which nobody put anywhere
         self._above: dict[str, np.ndarray] = {}  # coordinates of some of these, of which the height does not count
         self._lifts = False  # whether what a description puts in the ground shall stand on it
@@ -312,10 +312,9 @@ class WorldBuilder(Explained):
         self._loose |= {c.name for c in bases if stands}
         places = self._above if stands else self.q
         places |= {} if pose is None else _put_in_world(both, bases)
-        said = said_start(mechanism.annotations.configurations)
-        self._starts |= {prefix + joint: coordinates for joint, coordinates in said.items()}
-        aims = mechanism.named_configurations.get(TARGET, {})
-        self._aims |= {prefix + joint: coordinates for joint, coordinates in aims.items()}
+        known = mechanism.named_configurations
+        self._starts += [prefix + said for said in STARTS if said in known]
+        self._aims += [prefix + TARGET] if TARGET in known else []
         for n, joints in zip(names, trees, strict=True):
             self._articulations[n] = tuple(c.name for c in joints)
             self._held |= dict.fromkeys(self._articulations[n], n)
@@ -388,7 +387,7 @@ class WorldBuilder(Explained):
         held = {name: {children[joint] for joint in joints} for name, joints in self._articulations.items()}
         self._mechanism, report = own.remove(*(e for name in names for e in sorted(held.get(name, {name}))))
         gone = set(report.removed)
-        for by_name in (self.q, self.v, self.targets, self._poses, self._held, self._starts, self._aims, self._above):
+        for by_name in (self.q, self.v, self.targets, self._poses, self._held, self._above):
             for name in gone.intersection(by_name):
                 del by_name[name]
         left = {name: tuple(j for j in joints if j not in gone) for name, joints in self._articulations.items()}
@@ -586,22 +585,16 @@ def _make_world(
     mechanism, added = _with_free_joints(with_solids(b._mechanism), b.gravity)
     mechanism = cut_bodies(mechanism, closing)
     model = mechanism.model(gravity=b.gravity, closing=still_closing(mechanism, closing))
-    # In a cluster, coordinates stand at its first joint: what the descriptions say goes along as configurations do.
-    before = model.annotations.configurations
-    by_joint = [{k: e for k, e in own.items() if k in model.slices} for own in (b._starts, b._aims)]
-    said = [Configuration(name, own) for name, own in zip(("world starts", "world aims"), by_joint, strict=True)]
-    model = _with_configurations(model, (*before, *said))
     model = clustered(model) if clusters else model
-    *configurations, starts, aims = model.annotations.configurations
-    model = _with_configurations(model, configurations)
+    starts, aims = (_said(model, names) for names in (b._starts, b._aims))
     whole, own = dict(b._articulations), {c.name: c for c in mechanism.joints}
     for name, joints in b._articulations.items() if added else ():
         bodies = {body for joint in joints if joint in own for body in (own[joint].parent, own[joint].child)}
         whole[name] = (*joints, *(c.name for anchor, c in added.items() if anchor in bodies))
     ordered = articulations(model, whole)
-    given = _coordinates(model, b._above | dict(starts.coordinates) | b.q, "q")
+    given = _coordinates(model, b._above | starts | b.q, "q")
     rest = closed_at(model, rest_configuration(model, b._poses, given).tolist())
-    loose = b._loose.union(c.name for c in added.values()).difference(starts.coordinates, b.q)
+    loose = b._loose.union(c.name for c in added.values()).difference(starts, b.q)
     free = [a for a in ordered.values() if loose.intersection(a.joints) and b._poses.keys().isdisjoint(a.bodies)]
     families = {body: name for name, a in ordered.items() if name not in b._colliding for body in a.bodies}
     pairs = contact_pairs(
@@ -615,7 +608,7 @@ def _make_world(
         mechanism.contact_surfaces,
     )
     aimed = model.neutral()
-    for joint, own in _coordinates(model, aims.coordinates, "q").items():
+    for joint, own in _coordinates(model, aims, "q").items():
         aimed[model.q_slice(joint)] = own
     described = np.array(model.manifold.limit_coordinates(aimed.tolist()), dtype=float).reshape(model.nv)
     initial = stood(model, pairs.touching, rest, free)
@@ -641,8 +634,11 @@ def _make_world(
     return replace(world.with_inputs(**owned), movable=movable) if movable else world
 
 
-def _with_configurations(model: Model, configurations: Sequence[Configuration]) -> Model:
-    return replace(model, annotations=replace(model.annotations, configurations=tuple(configurations)))
+def _said(model: Model, names: Sequence[str]) -> dict[str, Any]:
+    """Return the coordinates of joints in configurations, of which the last counts; not of joints that were cut off."""
+    by_name = {c.name: c.coordinates for c in model.annotations.configurations}
+    said = [both for name in names for both in by_name.get(name, {}).items()]
+    return {joint: own for joint, own in said if joint in model.slices}
 
 
 def _with_free_joints(m: Mechanism, gravity: Sequence[float]) -> tuple[Mechanism, dict[str, Connection]]:
