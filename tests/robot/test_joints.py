@@ -516,7 +516,7 @@ REFUSED = [
     (lambda: Universal(X, (1, 1e-8, 0)), "axes of a universal joint"),
     (lambda: PlanarAngle(X, (0.1, 1, 0)), "axes of a planar joint: got .*, expected two orthogonal axes"),
     (lambda: PlanarAngle((0, 0, 0), Y), "x_axis of a planar joint"),
-    (lambda: Ellipsoid((1, -2, 3)), r"radii of an ellipsoid joint: got \(1, -2, 3\), expected three positive numbers"),
+    (lambda: Ellipsoid((1, -2, 3)), r"radii of an ellipsoid joint: got \(1.0, -2.0, 3.0\), expected three positive"),
     (lambda: Ellipsoid((1, 0, 3)), "radii of an ellipsoid joint"),
     (lambda: Ellipsoid((1, math.nan, 3)), "radii of an ellipsoid joint"),
     (lambda: Ellipsoid((1, 2)), "radii of an ellipsoid joint"),
@@ -546,6 +546,9 @@ REFUSED = [
     (lambda: Limits(lower=(math.nan,)), "limit lower: .* not NaN"),
     (lambda: Limits(upper=1.0), "limit upper: got 1.0, expected a sequence of numbers, one for each dof"),
     (lambda: Limits(upper=("a",)), "limit upper: got"),
+    (lambda: Limits(upper="12"), "limit upper: got '12'"),
+    (lambda: Limits(upper=b"12"), "limit upper: got b'12'"),
+    (lambda: joint_types.VariableScrew(pitch="12"), "pitch of a variable screw joint: got '12'"),
     (lambda: Limits(upper=(1.0, 2.0)).resolved(1, "hip"), "limits of 'hip': upper: .* expected 1 numbers"),
     (lambda: Limits(velocity=(-1.0,)).resolved(1), "velocity_lower <= velocity"),
 ]

@@ -1,9 +1,10 @@
-"""One number as it is given: a whole one, or one above 0; or a truth value."""
+"""Numbers as they are given: a whole one, one above 0, or several; or a truth value."""
 
 from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 from typing import Any
 
 from cardan._algebra.errors import ParameterError
@@ -32,6 +33,28 @@ def positive(what: str, value: Any, unit: str = "", *, unlimited: bool = False) 
         expected = kind + f" [{unit}]" * bool(unit) + ", infinite for no limit" * unlimited
         raise ParameterError(what, got=value, expected=expected)
     return number
+
+
+def numbers(
+    what: str,
+    values: Any,
+    expected: str,
+    is_right: Callable[[float], bool] = math.isfinite,
+    *,
+    count: int | None = None,
+    least: int = 0,
+) -> tuple[float, ...]:
+    """Return so many numbers as floats, each of which is right; `ParameterError` for all else, texts included."""
+    try:
+        given = tuple(values)
+        if any(isinstance(e, (str, bytes)) for e in (values, *given)):
+            raise TypeError
+        found = tuple(map(float, given))
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(what, got=values, expected=expected) from None
+    if len(found) < least or count not in (None, len(found)) or not all(map(is_right, found)):
+        raise ParameterError(what, got=found if len(found) != 1 else found[0], expected=expected)
+    return found
 
 
 def truth(what: str, value: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from types import MappingProxyType
@@ -12,6 +12,7 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from cardan._algebra.by_fields import ByFields
+from cardan._algebra.checked_numbers import numbers
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Inertia, Vector3, checked_pose
 from cardan._robot.joints import Joint, Limits, reverse
@@ -41,11 +42,11 @@ class Body(ByFields):
         if self.inertia is not None and not isinstance(self.inertia, Inertia):
             expected = "a cardan.Inertia or None"
             raise ParameterError(f"inertia of body {self.name!r}", got=self.inertia, expected=expected)
-        numbers = self.inertia.parameters() if self.inertia is not None else ()
+        parameters = self.inertia.parameters() if self.inertia is not None else ()
         # A batch of inertias is none of one body, and what overflows when it is moved to the origin is no number.
-        if any(isinstance(e, np.ndarray) or (isinstance(e, Real) and not math.isfinite(e)) for e in numbers):
+        if any(isinstance(e, np.ndarray) or (isinstance(e, Real) and not math.isfinite(e)) for e in parameters):
             expected = "ten finite numbers: mass, first moment and inertia at the origin"
-            raise ParameterError(f"inertia of body {self.name!r}", got=numbers, expected=expected)
+            raise ParameterError(f"inertia of body {self.name!r}", got=parameters, expected=expected)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -179,7 +180,7 @@ class Actuator(ByFields):
             object.__setattr__(self, "bias", _finite(f"bias {what}", self.bias, 3))
         for key in ("control_range", "effort_range"):
             given, expected = getattr(self, key), "two numbers, the smaller first"
-            lower, upper = checked_numbers(f"{key} {what}", given, 2, expected, lambda e: not math.isnan(e))
+            lower, upper = numbers(f"{key} {what}", given, expected, lambda e: not math.isnan(e), count=2)
             if lower > upper:
                 raise ParameterError(f"{key} {what}", got=(lower, upper), expected=expected)
             object.__setattr__(self, key, (lower, upper))
@@ -484,7 +485,7 @@ def _restored(*values: Any) -> Connection:
 def checked_gravity(gravity: Any) -> Vector3:
     """Return an acceleration of gravity as a vector, or raise `ParameterError`."""
     expected = "three finite numbers [m/s^2], in world axes (for symbols: model.with_inputs('gravity'))"
-    return Vector3(*checked_numbers("gravity", gravity, 3, expected, math.isfinite))
+    return Vector3(*numbers("gravity", gravity, expected, count=3))
 
 
 def check_name(kind: str, name: Any) -> None:
@@ -514,27 +515,15 @@ def _each(value: Any, nv: int) -> Any:
 def _non_negative(what: str, values: Any, count: int) -> tuple[float, ...]:
     if values is None:
         return (0.0,) * count
-    return checked_numbers(what, values, count, f"{_finite_ones(count)} >= 0", lambda e: math.isfinite(e) and e >= 0.0)
+    return numbers(what, values, f"{_finite_ones(count)} >= 0", lambda e: 0.0 <= e < math.inf, count=count)
 
 
 def _finite(what: str, values: Any, count: int) -> tuple[float, ...]:
-    return checked_numbers(what, values, count, _finite_ones(count), math.isfinite)
+    return numbers(what, values, _finite_ones(count), count=count)
 
 
 def _finite_ones(count: int) -> str:
     return "a finite number" if count == 1 else f"{count} finite numbers"
-
-
-def checked_numbers(
-    what: str, values: Any, count: int, expected: str, is_right: Callable[[float], bool]
-) -> tuple[float, ...]:
-    try:
-        numbers = tuple(math.nan if isinstance(e, (str, bytes)) else float(e) for e in values)
-    except (TypeError, ValueError, OverflowError):
-        raise ParameterError(what, got=values, expected=expected) from None
-    if len(numbers) != count or not all(map(is_right, numbers)):
-        raise ParameterError(what, got=numbers if len(numbers) != 1 else numbers[0], expected=expected)
-    return numbers
 
 
 def _names(what: str, names: Any) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple, overload
 import numpy as np
 
 from cardan._algebra.arrays import array_of, stack, symbolic
+from cardan._algebra.checked_numbers import numbers
 from cardan._algebra.errors import ParameterError, ShapeError, users_line
 from cardan._algebra.scalar import Scalar, is_finite, is_symbol, is_zero, sqrt
 from cardan._algebra.spatial.composition import noted
@@ -577,12 +578,10 @@ def unit_vector(value: Any, what: str) -> Vector3:
         >>> cardan.spatial.unit_vector((0.0, 3.0, 4.0), "axis")
         (0.0, 0.6, 0.8)
     """
-    try:
-        vector = Vector3(*(float(e) for e in value))
-    except (TypeError, ValueError, OverflowError):
-        raise ParameterError(what, got=value, expected="three finite numbers, not all zero") from None
-    if not all(map(math.isfinite, vector)) or not any(vector):
-        raise ParameterError(what, got=tuple(vector), expected="three finite numbers, not all zero")
+    expected = "three finite numbers, not all zero"
+    vector = Vector3(*numbers(what, value, expected, count=3))
+    if not any(vector):
+        raise ParameterError(what, got=tuple(vector), expected=expected)
     if abs(math.hypot(*vector) - 1.0) > 4e-16:  # further off than rounding leaves a unit vector: a second time is none
         _, exponent = math.frexp(max(map(abs, vector)))
         vector = Vector3(*(math.ldexp(e, -exponent) for e in vector))  # so that no length is too small or large

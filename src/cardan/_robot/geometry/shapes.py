@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cardan._algebra.by_identity import known_of_each
-from cardan._algebra.checked_numbers import positive, whole
+from cardan._algebra.checked_numbers import numbers, positive, whole
 from cardan._algebra.errors import MeshWarning, ParameterError, levels_inside
 from cardan._algebra.explained import Explained
 from cardan._algebra.scalar import is_finite
@@ -27,7 +27,7 @@ from cardan._algebra.spatial import SE3, Inertia, Matrix3, checked_pose
 from cardan._robot.geometry.hull import hull_of_points, hulls_of_file, triangles_of_hull
 from cardan._robot.geometry.mesh import integrals_of_triangles, mesh_integrals, surface_of_file, surface_of_heights
 from cardan._robot.geometry.triangles import checked_triangles, is_closed, joins_of, welded
-from cardan._robot.records import Material, checked_numbers
+from cardan._robot.records import Material
 
 
 class _Aligned(Explained):
@@ -702,7 +702,7 @@ class Shape(Explained):
         object.__setattr__(self, "pose", checked_pose(f"pose of a shape of {self.body!r}", self.pose))
         if self.rgba is not None:
             expected = "four numbers in [0, 1]"
-            rgba = checked_numbers("colour of a shape", self.rgba, 4, expected, lambda c: 0.0 <= c <= 1.0)
+            rgba = numbers("colour of a shape", self.rgba, expected, lambda c: 0.0 <= c <= 1.0, count=4)
             object.__setattr__(self, "rgba", rgba)
         if self.surface is not None and not isinstance(self.surface, Material):
             hint = "The name of a look is `material`."
@@ -712,7 +712,7 @@ class Shape(Explained):
         if self.surface_velocity is not None:
             expected = "six finite numbers: linear [m/s] and angular velocity [rad/s]"
             what = f"surface velocity of a shape of {self.body!r}"
-            twist = checked_numbers(what, self.surface_velocity, 6, expected, math.isfinite)
+            twist = numbers(what, self.surface_velocity, expected, count=6)
             object.__setattr__(self, "surface_velocity", twist)
         if self.density is not None:
             object.__setattr__(self, "density", density_checked(self.density))

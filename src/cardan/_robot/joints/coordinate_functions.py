@@ -7,7 +7,6 @@ Source: Seth, Sherman, Eastman and Delp (2010), section 2.4; de Boor, A Practica
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
+from cardan._algebra.checked_numbers import numbers
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.explained import ExplainedABC
 from cardan._algebra.scalar import where
@@ -23,14 +23,8 @@ from cardan._algebra.spatial import Scalar
 
 def finite_numbers(values: Any, what: str, at_least: int = 1) -> tuple[float, ...]:
     """Return a sequence of numbers as floats, or raise `ParameterError` if they are not that many finite numbers."""
-    try:
-        numbers = tuple(float(e) for e in values)
-    except (TypeError, ValueError, OverflowError):
-        numbers = ()
-    if len(numbers) < at_least or not all(map(math.isfinite, numbers)):
-        expected = f"a sequence of at least {at_least} finite number{'s' * (at_least > 1)}"
-        raise ParameterError(what, got=values, expected=expected)
-    return numbers
+    expected = f"a sequence of at least {at_least} finite number{'s' * (at_least > 1)}"
+    return numbers(what, values, expected, least=at_least)
 
 
 def polynomial(coefficients: Sequence[Scalar], x: Scalar) -> Scalar:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.by_fields import ByFields
+from cardan._algebra.checked_numbers import numbers
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds import Manifold
 from cardan._algebra.manifolds.product import configuration_of
@@ -85,13 +86,8 @@ class Limits(ByFields):
 
 
 def _bounds(name: str, value: Any) -> tuple[float, ...]:
-    try:
-        bounds = tuple(float(v) for v in value)
-    except (TypeError, ValueError, OverflowError):
-        raise ParameterError(f"limit {name}", got=value, expected="a sequence of numbers, one for each dof") from None
-    if any(math.isnan(v) for v in bounds):
-        raise ParameterError(f"limit {name}", got=bounds, expected="numbers (infinite for no limit), not NaN")
-    return bounds
+    expected = "a sequence of numbers, one for each dof (infinite for no limit), not NaN"
+    return numbers(f"limit {name}", value, expected, lambda e: not math.isnan(e))
 
 
 def checked_limits(what: str, limits: Any) -> Limits:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cardan._algebra.by_fields import computed
+from cardan._algebra.checked_numbers import numbers
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds import Euclidean
 from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3, unit_vector
@@ -40,12 +41,8 @@ class Ellipsoid(Joint):
     _names_of_q = ("qx", "qy", "qz")
 
     def __post_init__(self) -> None:
-        try:
-            radii = tuple(float(r) for r in self.radii)
-        except (TypeError, ValueError, OverflowError):
-            radii = ()
-        if len(radii) != 3 or not all(math.isfinite(r) and r > 0.0 for r in radii):
-            raise ParameterError("radii of an ellipsoid joint", got=self.radii, expected="three positive numbers [m]")
+        expected = "three positive numbers [m]"
+        radii = numbers("radii of an ellipsoid joint", self.radii, expected, lambda e: 0.0 < e < math.inf, count=3)
         object.__setattr__(self, "radii", radii)
 
     def transform(self, q: Scalars) -> SE3:
