@@ -847,7 +847,7 @@ def test_the_stiffness_of_contacts_follows_the_masses_that_may_press_there_unles
 def test_materials_are_checked(wrong):
     with pytest.raises(ParameterError, match=next(iter(wrong))):
         Material(**wrong)
-    with pytest.raises(ParameterError, match=r"friction of a material: got -1.0, expected a finite number >= 0"):
+    with pytest.raises(ParameterError, match=r"friction of a material: got -1, expected a finite number >= 0"):
         Material(friction=-1)
 
 

@@ -1,4 +1,4 @@
-"""Numbers as they are given: a whole one, one above 0, or several; or a truth value."""
+"""Numbers as they are given: a whole one, one above 0 or not below it, or several; or a truth value."""
 
 from __future__ import annotations
 
@@ -22,17 +22,22 @@ def whole(what: str, value: Any, least: int, most: int | None = None, hint: str 
     return number
 
 
-def positive(what: str, value: Any, unit: str = "", *, unlimited: bool = False) -> float:
+def positive(what: str, value: Any, unit: str = "", *, unlimited: bool = False, or_zero: bool = False) -> float:
     """Return a positive number, infinite only if it may be unlimited; raise `ParameterError` for anything else."""
     try:
         number = math.nan if isinstance(value, (bool, str, bytes)) else float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if not number > 0.0 or (math.isinf(number) and not unlimited):
-        kind = "a number > 0" if unlimited else "a finite number > 0"
+    if not (number > 0.0 or (or_zero and number == 0.0)) or (math.isinf(number) and not unlimited):
+        kind = f"a {'' if unlimited else 'finite '}number {'>=' if or_zero else '>'} 0"
         expected = kind + f" [{unit}]" * bool(unit) + ", infinite for no limit" * unlimited
         raise ParameterError(what, got=value, expected=expected)
     return number
+
+
+def not_negative(what: str, value: Any, unit: str = "") -> float:
+    """Return a finite number that is not below 0; raise `ParameterError` for anything else."""
+    return positive(what, value, unit, or_zero=True)
 
 
 def numbers(

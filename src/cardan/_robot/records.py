@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from cardan._algebra.by_fields import ByFields
-from cardan._algebra.checked_numbers import numbers
+from cardan._algebra.checked_numbers import not_negative, numbers
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Inertia, Vector3, checked_pose
 from cardan._robot.joints import Joint, Limits, reverse
@@ -298,7 +298,7 @@ class Material(ByFields):
     def __post_init__(self) -> None:
         for key in self.__slots__:
             if getattr(self, key) is not None or key not in ("stiffness", "dissipation"):
-                (value,) = _non_negative(f"{key} of a material", (getattr(self, key),), 1)
+                value = not_negative(f"{key} of a material", getattr(self, key))
                 object.__setattr__(self, key, value)
         if self.restitution > 1.0:
             raise ParameterError("restitution of a material", got=self.restitution, expected="a number in [0, 1]")
@@ -356,7 +356,7 @@ class ContactSurface(ByFields):
             raise ParameterError(f"shapes of the {what}", got=self.shapes, expected="two names, or '' for all")
         object.__setattr__(self, "shapes", shapes)
         if self.margin is not None:
-            object.__setattr__(self, "margin", _non_negative(f"margin of the {what}", (self.margin,), 1)[0])
+            object.__setattr__(self, "margin", not_negative(f"margin of the {what}", self.margin))
 
 
 def _mean(a: float | None, b: float | None, share: float) -> float | None:

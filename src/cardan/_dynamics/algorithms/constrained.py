@@ -19,9 +19,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from numbers import Real
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
+from cardan._algebra.checked_numbers import not_negative
 from cardan._algebra.errors import MechanismError, ParameterError
 from cardan._algebra.manifolds.manifold import identity_rows
 from cardan._algebra.scalar import absolute, is_zero, where
@@ -114,7 +114,7 @@ def constrained_forward_dynamics(
     Peers: Pinocchio `constraintDynamics`.
     """
     with_loops(model, "constrained_forward_dynamics")
-    rate = _checked_rate(stabilization)
+    rate = not_negative("stabilization", stabilization, "1/s")
     closed = Closed(model, q)
     moment, forces = Snapshot(model, q, v), node_forces(model, external_forces)
     k = closed.opening(q, v, None, 2.0 * rate, rate * rate)
@@ -327,9 +327,3 @@ def _embedding_of_drives(closed: Closed, W: Sequence[Scalar], actuated: Sequence
     if sum(not is_zero(w) for w in W) < len(embedded.free):
         raise ParameterError(f"{DERIVATIVES}: actuated", got=actuated, expected=expected)
     return embedded
-
-
-def _checked_rate(rate: Any) -> float:
-    if isinstance(rate, bool) or not isinstance(rate, Real) or not 0.0 <= float(rate) < float("inf"):
-        raise ParameterError("stabilization", got=rate, expected="a finite rate >= 0 [1/s]")
-    return float(rate)

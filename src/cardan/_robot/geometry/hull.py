@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan._algebra.checked_numbers import whole
+from cardan._algebra.checked_numbers import not_negative, whole
 from cardan._algebra.errors import ParameterError
 from cardan._compiler.runtime import disk_cache, reading
 from cardan._compiler.runtime.extras import package
@@ -67,8 +67,8 @@ def hull_of_points(points: Any, most: int | None = None, error: float | None = N
     x = np.unique(x, axis=0)
     if most is not None:
         most = whole("vertices of a hull", most, 4)
-    if error is not None and not 0.0 <= error < np.inf:
-        raise ParameterError("error of a hull", got=error, expected="a finite number >= 0 [m]")
+    if error is not None:
+        error = not_negative("error of a hull", error, "m")
     middle = x.mean(axis=0)
     _, extents, axes = np.linalg.svd(x - middle, full_matrices=False)
     rank = int(np.sum(extents > FLAT * max(extents[0], 1e-300))) if extents[0] > 0.0 else 0

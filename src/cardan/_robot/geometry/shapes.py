@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cardan._algebra.by_identity import known_of_each
-from cardan._algebra.checked_numbers import numbers, positive, whole
+from cardan._algebra.checked_numbers import not_negative, numbers, positive, whole
 from cardan._algebra.errors import MeshWarning, ParameterError, levels_inside
 from cardan._algebra.explained import Explained
 from cardan._algebra.scalar import is_finite
@@ -51,7 +51,7 @@ class _Aligned(Explained):
 
     def inertia(self, density: float) -> Inertia:
         """Return the inertia as a homogeneous solid of `density` [kg/m^3], in the geometry's own frame."""
-        return self.inertia_of_mass(density_checked(density) * self.volume)
+        return self.inertia_of_mass(not_negative("density", density, "kg/m^3") * self.volume)
 
     def inertia_of_mass(self, mass: float) -> Inertia:
         """Return the inertia as a homogeneous solid of `mass` [kg], in the geometry's own frame."""
@@ -68,7 +68,7 @@ class _Bar(_Aligned):
 
     def __post_init__(self) -> None:
         for name in ("radius", "length"):
-            value = _not_negative(f"{name} of a {type(self).__name__.lower()}", getattr(self, name))
+            value = not_negative(f"{name} of a {type(self).__name__.lower()}", getattr(self, name), "m")
             object.__setattr__(self, name, value)
 
 
@@ -88,7 +88,7 @@ class _Meshed(Explained):
 
     def inertia(self, density: float) -> Inertia:
         """Return the inertia as a homogeneous solid of `density` [kg/m^3], in the geometry's own frame."""
-        rho = density_checked(density)
+        rho = not_negative("density", density, "kg/m^3")
         unit = self._at_density_1().parameters() if rho else [0.0] * 10  # what has no mass needs no volume
         return Inertia.from_parameters([rho * e for e in unit])
 
@@ -98,23 +98,10 @@ class _Meshed(Explained):
         return Inertia.from_parameters([mass / unit.mass * e for e in unit.parameters()])
 
 
-def density_checked(density: Any) -> float:
-    """Return a density that is a finite number >= 0 [kg/m^3], or raise `ParameterError`."""
-    if not is_finite(density) or density < 0.0:
-        raise ParameterError("density", got=density, expected="a finite number >= 0 [kg/m^3]")
-    return float(density)
-
-
-def _not_negative(what: str, value: float) -> float:
-    if not is_finite(value) or value < 0.0:
-        raise ParameterError(what, got=value, expected="a finite number >= 0 [m]")
-    return float(value)
-
-
 def _lengths(what: str, values: Sequence[float], expected: str) -> tuple[float, ...]:
     if np.shape(values) != (3,):
         raise ParameterError(what, got=values, expected=expected)
-    return tuple(_not_negative(what, e) for e in values)
+    return tuple(not_negative(what, e, "m") for e in values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +145,7 @@ class Sphere(_Aligned):
     radius: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", _not_negative("radius of a sphere", self.radius))
+        object.__setattr__(self, "radius", not_negative("radius of a sphere", self.radius, "m"))
 
     @property
     def volume(self) -> float:
@@ -347,7 +334,7 @@ class Hull(_Meshed):
         if not rows or any(len(row) != 3 or not all(map(is_finite, row)) for row in rows):
             raise ParameterError(what, got=rows[:4], expected=expected)
         object.__setattr__(self, "vertices", rows)
-        object.__setattr__(self, "error", _not_negative("error of a hull", self.error))
+        object.__setattr__(self, "error", not_negative("error of a hull", self.error, "m"))
         columns = list(zip(*rows, strict=True))
         object.__setattr__(self, "mean", tuple(sum(own) / len(rows) for own in columns))
         object.__setattr__(self, "low", tuple(map(min, columns)))
@@ -394,7 +381,7 @@ class Hull(_Meshed):
             >>> cardan.description.Hull.cone(0.1, 0.2)
             Hull(33 vertices, error=0.000482)
         """
-        r, h = (_not_negative(f"{what} of a cone", value) for what, value in (("radius", radius), ("length", length)))
+        r, h = not_negative("radius of a cone", radius, "m"), not_negative("length of a cone", length, "m")
         turn = 2.0 * math.pi / sides
         base = [(r * math.cos(turn * k), r * math.sin(turn * k), -0.5 * h) for k in range(sides)]
         return Hull([*base, (0.0, 0.0, 0.5 * h)], r * (1.0 - math.cos(0.5 * turn)))
@@ -461,7 +448,7 @@ class Plane(Explained):
 
     def inertia(self, density: float) -> Inertia:
         """Return that of nothing; raise `ParameterError` unless the density is 0."""
-        return self.inertia_of_mass(math.inf if density_checked(density) > 0.0 else 0.0)
+        return self.inertia_of_mass(math.inf if not_negative("density", density, "kg/m^3") > 0.0 else 0.0)
 
     def inertia_of_mass(self, mass: float) -> Inertia:
         """Return that of nothing.
@@ -708,14 +695,14 @@ class Shape(Explained):
             hint = "The name of a look is `material`."
             expected = "a cardan.Material or None"
             raise ParameterError(f"surface of a shape of {self.body!r}", got=self.surface, expected=expected, hint=hint)
-        object.__setattr__(self, "margin", _not_negative(f"margin of a shape of {self.body!r}", self.margin))
+        object.__setattr__(self, "margin", not_negative(f"margin of a shape of {self.body!r}", self.margin, "m"))
         if self.surface_velocity is not None:
             expected = "six finite numbers: linear [m/s] and angular velocity [rad/s]"
             what = f"surface velocity of a shape of {self.body!r}"
             twist = numbers(what, self.surface_velocity, expected, count=6)
             object.__setattr__(self, "surface_velocity", twist)
         if self.density is not None:
-            object.__setattr__(self, "density", density_checked(self.density))
+            object.__setattr__(self, "density", not_negative("density", self.density, "kg/m^3"))
         for key in ("group", "mask"):
             hint = "It is a number of 32 bits."
             bits = whole(f"{key} of a shape of {self.body!r}", getattr(self, key), 0, ALL_BITS, hint)

@@ -11,9 +11,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cardan._algebra.checked_numbers import truth
-from cardan._algebra.errors import ParameterError, UnsupportedError
-from cardan._algebra.scalar import is_finite
+from cardan._algebra.checked_numbers import not_negative, truth
+from cardan._algebra.errors import UnsupportedError
 from cardan._algebra.spatial import Vector3
 from cardan._dynamics.algorithms.chains import trees_of
 from cardan._dynamics.algorithms.drives import JointForces, coupling
@@ -303,10 +302,7 @@ class SemiImplicit(Maximal):
         limits: bool = True,
         contacts: bool = True,
     ) -> None:
-        for name, value in (("stiffness", stiffness), ("damping", damping)):
-            if value is not None and not (is_finite(value) and value >= 0.0):
-                raise ParameterError(name, got=value, expected="a number >= 0, or None")
-        self.stiffness: float | None = None if stiffness is None else float(stiffness)
-        self.damping: float | None = None if damping is None else float(damping)
+        self.stiffness: float | None = None if stiffness is None else not_negative("stiffness", stiffness)
+        self.damping: float | None = None if damping is None else not_negative("damping", damping)
         self.parts: int = checked_steps(parts, "parts")
         super().__init__(world, dt, limits, contacts)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.by_fields import computed
+from cardan._algebra.checked_numbers import not_negative
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds import Euclidean, Product
 from cardan._algebra.scalar import atan2, is_zero, sqrt, where
@@ -25,7 +26,6 @@ from cardan._algebra.spatial import SE3, Scalar, Vector3, checked_pose, unit_vec
 from cardan._algebra.spatial.davenport import angles_about_axes, other_branch
 from cardan._algebra.spatial.rotations import quaternion_xyzw_from_matrix
 from cardan._robot.joints.catalogue.one_axis import Prismatic, Revolute
-from cardan._robot.joints.coordinate_functions import finite_numbers
 from cardan._robot.joints.derivation.programs import split
 from cardan._robot.joints.joint import Axis, Joint, Scalars
 from cardan._robot.joints.limits import Limits, is_bounded
@@ -133,10 +133,7 @@ class ConstantVelocity(ChainJoint):
         if abs(self.axis1.dot(self.axis2)) > 1e-9:
             axes = (tuple(self.axis1), tuple(self.axis2))
             raise ParameterError("axes of a constant-velocity joint", got=axes, expected="two orthogonal axes")
-        (length,) = finite_numbers([self.length], "length of a constant-velocity joint")
-        if length < 0.0:
-            raise ParameterError("length of a constant-velocity joint", got=length, expected="0 or more [m]")
-        object.__setattr__(self, "length", length)
+        object.__setattr__(self, "length", not_negative("length of a constant-velocity joint", self.length, "m"))
 
     @property
     def links(self) -> Links:

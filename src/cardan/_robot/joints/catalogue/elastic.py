@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from cardan._algebra.checked_numbers import not_negative
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds import SE3 as RigidMotions
 from cardan._algebra.manifolds import Euclidean
-from cardan._algebra.scalar import is_finite, maximum, minimum, sqrt, where
+from cardan._algebra.scalar import maximum, minimum, sqrt, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3, unit_vector
 from cardan._algebra.spatial import rotations as ro
 from cardan._robot.joints.catalogue.free_directions import FloatingJoint
@@ -53,7 +54,7 @@ class Cable(Joint):
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_vector(self.axis, "axis of a cable joint"))
         for name in ("stretch_stiffness", "bend_stiffness", "stretch_damping", "bend_damping"):
-            object.__setattr__(self, name, _non_negative(f"{name} of a cable joint", getattr(self, name)))
+            object.__setattr__(self, name, not_negative(f"{name} of a cable joint", getattr(self, name)))
 
     @property
     def across(self) -> tuple[Vector3, Vector3]:
@@ -128,9 +129,9 @@ class Distance(FloatingJoint):
             raise ParameterError("minimum and maximum of a distance joint", got=got, expected=expected)
         object.__setattr__(self, "minimum", lower)
         object.__setattr__(self, "maximum", None if upper == math.inf else upper)
-        object.__setattr__(self, "damping", _non_negative("damping of a distance joint", self.damping))
+        object.__setattr__(self, "damping", not_negative("damping of a distance joint", self.damping))
         if self.stiffness is not None:
-            stiffness = _non_negative("stiffness of a distance joint", self.stiffness)
+            stiffness = not_negative("stiffness of a distance joint", self.stiffness)
             object.__setattr__(self, "stiffness", stiffness)
 
     def constraint(self, q: Scalars) -> tuple[Scalar, float, float]:
@@ -166,9 +167,3 @@ class Distance(FloatingJoint):
             back = stiffness * (self.maximum - d) - self.damping * rate
             total = where(d > self.maximum, minimum(back, 0.0), total)
         return total
-
-
-def _non_negative(what: str, value: float) -> float:
-    if not is_finite(value) or value < 0.0:
-        raise ParameterError(what, got=value, expected="0 or more")
-    return float(value)
