@@ -18,7 +18,7 @@ from cardan._motion.simulation.collide import check_pages, owners_of
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.pairs import warn_of_many
 from cardan._motion.simulation.solvers.solver import Solver, Stepper, checked_steps, control_names
-from cardan._motion.simulation.solvers.step_function import Settings
+from cardan._motion.simulation.solvers.step_function import Outcome, Settings, step_function
 from cardan._motion.simulation.solvers.table_steps import NoRow, TableStepper, TableSteps, has_many
 from cardan._motion.simulation.state import Clock, State, next_state, start_of
 from cardan._robot.geometry.touching import ContactForces
@@ -71,10 +71,6 @@ class CompiledSolver(Solver):
     def _no_row(self) -> NoRow | None:
         """Return what of the world, or of what is asked for, cannot be rows of tables; None if all can."""
         return NoRow(f"the method of {type(self).__name__}")
-
-    def _check_is_function(self) -> None:
-        if self.tables:
-            raise UnsupportedError("one step as a function", "a step of many bodies", "ask for tables=False")
 
     @cached_property
     def _by_tables(self) -> TableSteps:
@@ -150,13 +146,30 @@ class CompiledSolver(Solver):
     def settings(self) -> Settings:
         """What a step is made for."""
 
-    @cached_property
+    @property
     @abstractmethod
-    def _forces(self) -> Function[..., Any]:
-        """The forces at contacts in a step as a function of what `function` takes: force, torque, point.
+    def _outcomes(self) -> tuple[str, Outcome, Outcome, bool]:
+        """A step's name, what it leaves, its forces at contacts, and whether it depends on joint coordinates alone.
 
-        A row for each candidate, in world axes, on the body that moves, or on the first of two that do.
+        Forces are rows of force, torque and point for each candidate, in world axes, on the body that moves, or on the
+        first of two that do.
         """
+
+    @cached_property
+    def function(self) -> Function[..., Any]:
+        """One step of model, q, v, count and, each optional, effort, position, velocity, wrenches.
+
+        Results: q, v; warm, the accelerations; count, how many steps were good; residual. See `State`.
+        """
+        if self.tables:
+            raise UnsupportedError("one step as a function", "a step of many bodies", "ask for tables=False")
+        name, leaves, _, simplified = self._outcomes
+        return step_function(name, leaves, self.settings, simplified)
+
+    @cached_property
+    def _forces(self) -> Function[..., Any]:
+        _, _, forces, simplified = self._outcomes
+        return step_function("contact_forces", forces, self.settings, simplified)
 
     def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
         """Return the forces at the contacts in the step from a state; see `Solver.contact_forces`."""

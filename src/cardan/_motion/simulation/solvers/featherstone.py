@@ -20,7 +20,6 @@ from cardan._dynamics.algorithms.grouped import singular
 from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.algorithms.whips import followed, solved_in_step
-from cardan._dynamics.call.function import Function
 from cardan._motion.contact import LAWS, contacts
 from cardan._motion.contact.lengths import bounded, lengths
 from cardan._motion.contact.point import Contact
@@ -31,7 +30,7 @@ from cardan._motion.simulation.solvers.solver import (
     checked_steps,
     left_out,
 )
-from cardan._motion.simulation.solvers.step_function import Settings, StepInputs, state_after, step_function
+from cardan._motion.simulation.solvers.step_function import Outcome, Settings, StepInputs, state_after
 from cardan._motion.simulation.solvers.table_steps import NoRow, TableSteps, what_is_no_row
 from cardan._motion.simulation.world import World
 from cardan._robot.joints.catalogue.of_another import Follower
@@ -185,19 +184,9 @@ class Featherstone(CompiledSolver):
         options = (self.contact if pairs or self._bounded else "convex", self.iterations)
         return Settings(self.integrator, dt, pairs, limits, self.world.kinematic, options)
 
-    @cached_property
-    def function(self) -> Function[..., Any]:
-        """One step of model, q, v, count and, each optional, effort, position, velocity, wrenches.
-
-        Results: q, v; warm, the accelerations; count, how many steps were good; residual. See `State`.
-        """
-        self._check_is_function()
-        return step_function("featherstone_step", step_state, self.settings, True)
-
-    @cached_property
-    def _forces(self) -> Function[..., Any]:
-        """See `CompiledSolver._forces`."""
-        return step_function("contact_forces", find_forces, self.settings, True)
+    @property
+    def _outcomes(self) -> tuple[str, Outcome, Outcome, bool]:
+        return "featherstone_step", step_state, find_forces, True
 
 
 def step_state(given: StepInputs) -> dict[str, Any]:

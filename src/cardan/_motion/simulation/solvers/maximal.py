@@ -17,7 +17,6 @@ from cardan._algebra.spatial import Vector3
 from cardan._dynamics.algorithms.chains import trees_of
 from cardan._dynamics.algorithms.drives import JointForces, coupling
 from cardan._dynamics.algorithms.tree import supports
-from cardan._dynamics.call.function import Function
 from cardan._motion.contact.touching import ContactPair
 from cardan._motion.crowd.kinds import are_long
 from cardan._motion.maximal_steps import (
@@ -31,7 +30,7 @@ from cardan._motion.maximal_steps import (
 from cardan._motion.maximal_steps.bodies import finished, mean_rates
 from cardan._motion.simulation.solvers.compiled_solver import CompiledSolver
 from cardan._motion.simulation.solvers.solver import SHARED, YES, checked_steps, left_out
-from cardan._motion.simulation.solvers.step_function import Settings, StepInputs, state_after, step_function
+from cardan._motion.simulation.solvers.step_function import Outcome, Settings, StepInputs, state_after
 from cardan._motion.simulation.solvers.table_steps import NoRow, TableSteps, what_is_no_row
 from cardan._motion.simulation.world import World
 from cardan._robot.records import Material
@@ -116,19 +115,9 @@ class Maximal(CompiledSolver):
         dt, limits = self.dt, self.limits
         return Settings(self.method, dt, pairs, limits, self.world.kinematic, options)
 
-    @cached_property
-    def function(self) -> Function[..., Any]:
-        """One step of model, q, v, count and, each optional, effort, position, velocity, wrenches.
-
-        Results: q, v; warm, the mean accelerations; count, how many steps were good; residual. See `State`.
-        """
-        self._check_is_function()
-        return step_function("maximal_step", step_state, self.settings)
-
-    @cached_property
-    def _forces(self) -> Function[..., Any]:
-        """See `CompiledSolver._forces`."""
-        return step_function("contact_forces", find_forces, self.settings)
+    @property
+    def _outcomes(self) -> tuple[str, Outcome, Outcome, bool]:
+        return "maximal_step", step_state, find_forces, False
 
 
 def _rubs(surface: Material | None) -> bool:

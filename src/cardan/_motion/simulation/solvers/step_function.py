@@ -50,9 +50,10 @@ class StepInputs(NamedTuple):
     settings: Settings
 
 
-def step_function(
-    name: str, outcome: Callable[[StepInputs], dict[str, Any]], settings: Settings, simplified: bool = False
-) -> Function[..., Any]:
+Outcome = Callable[[StepInputs], dict[str, Any]]
+
+
+def step_function(name: str, outcome: Outcome, settings: Settings, simplified: bool = False) -> Function[..., Any]:
     """Return what is made of one step as a function: `outcome` returns its results by name; see `cardan.function`."""
 
     def step(
