@@ -8,9 +8,10 @@ from cardan._dynamics.algorithms.aba import articulated_inertias
 from cardan._dynamics.algorithms.forward_derivatives import by_inverse_dynamics as derivatives_by_inverse_dynamics
 from cardan._dynamics.algorithms.linear import combined
 from cardan._dynamics.algorithms.rnea import external
-from cardan._dynamics.algorithms.tree import efforts_along, outward, weightless
+from cardan._dynamics.algorithms.tree import efforts_along, weightless
 from closeness import close
 from mechanisms import random_model, random_state
+from spatial_recursion import outward
 
 EPS = np.finfo(float).eps
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in (1, 2, 3))]

@@ -10,13 +10,14 @@ from cardan._dynamics.algorithms.aba import borne_by_bodies, is_tree
 from cardan._dynamics.algorithms.drives import RETURN, RIGID
 from cardan._dynamics.algorithms.implicit import Snapshot, add_impedance, implicit_dynamics
 from cardan._dynamics.algorithms.linear import on_axes
-from cardan._dynamics.algorithms.tree import outward, weightless
+from cardan._dynamics.algorithms.tree import weightless
 from cardan._motion.simulation.solvers.featherstone import Integrator
 from cardan.joints import CATALOGUE, Cable, Coupled
 from cardan.robots import double_pendulum, four_bar
 from cardan.spatial import Force, Inertia, Motion
 from mechanisms import random_inertia, random_model, random_state
 from representatives import represented
+from spatial_recursion import outward
 from stepping import explicit_step, implicit_step
 
 HINGE = 0.1 + 2.0 * 0.25  # inertia of the pendulum about its hinge

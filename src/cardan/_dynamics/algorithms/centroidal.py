@@ -16,7 +16,8 @@ from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import SE3, Force, Inertia, Scalar, Vector3
 from cardan._dynamics.algorithms.crba import composite_inertias
 from cardan._dynamics.algorithms.linear import Rows
-from cardan._dynamics.algorithms.tree import Relative, Vector, outward, relative_kinematics, sums, twists, world_poses
+from cardan._dynamics.algorithms.spin import at_rest, body_motions
+from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, sums, twists, world_poses
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model, Node
 
@@ -166,9 +167,10 @@ def centroidal_momentum_rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayL
 
     Peers: Pinocchio `computeCentroidalMomentumTimeVariation`.
     """
-    motion = outward(model, q, v, a, loops=True)
-    composite = composite_inertias(model, motion.relative)
-    return about_com(model, motion.relative, composite, motion.body_forces(model))
+    relative = relative_kinematics(model, q, loops=True)
+    motions = body_motions(model, relative, q, v, a, at_rest())
+    forces = relative.nodes(model).each(lambda node: motions[node.index].force(node.inertia))
+    return about_com(model, relative, composite_inertias(model, relative), forces)
 
 
 def about_com(model: Model, relative: Relative, composite: Sequence[Inertia], forces: Sequence[Force]) -> Force:

@@ -40,6 +40,6 @@ def imu(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: Frames) -
 
 
 def _reading(kinematics: Kinematics, frame: str) -> Motion:
-    V, A = kinematics.twist(frame), kinematics.acceleration(frame)
+    motion = kinematics.motion(frame)
     gravity = kinematics.pose(frame).rotation.transpose_apply(kinematics.model.gravity)
-    return Motion(A.linear + V.angular.cross(V.linear) - gravity, V.angular)
+    return Motion(motion.origin - gravity, motion.spin.w)

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Motion, Vector3
 from cardan._dynamics.algorithms.along import NodeRows, Nodes, nodes_of
+from cardan._dynamics.algorithms.spin import BodyMotion, at_rest, body_motions
 from cardan._dynamics.algorithms.tree import (
     Relative,
     Vector,
@@ -36,7 +37,6 @@ from cardan._dynamics.algorithms.tree import (
     relative_poses,
     subspaces,
     twists,
-    velocity_products,
 )
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._dynamics.call.results import packed
@@ -83,8 +83,9 @@ class Kinematics:
         self.poses = poses_along(self._nodes, self._X)
         self.twists = twists(model, self.relative, v) if v is not None else None
         if v is not None and a is not None and self.twists is not None:
-            c = velocity_products(model, self.relative, q, v, self.twists)
-            self.accelerations = accelerations(model, self.relative, c, a)
+            # of both only one is asked for: the other one is dropped from programs
+            self.motions = body_motions(model, self.relative, q, v, a, at_rest())
+            self.accelerations = accelerations(model, self.relative, q, v, a, self.twists)
 
     @cached_property
     def relative(self) -> Relative:
@@ -105,6 +106,11 @@ class Kinematics:
         """Return the spatial acceleration of a frame, in its own axes at its origin."""
         node, pose = self._place(frame)
         return Motion.zero() if node is None else pose.inverse_act(self.accelerations[node])
+
+    def motion(self, frame: str | Rider) -> BodyMotion:
+        """Return how a frame accelerates, in its own axes."""
+        node, pose = self._place(frame)
+        return at_rest() if node is None else self.motions[node].at(pose)
 
     def _place(self, frame: str | Rider) -> tuple[Any, SE3]:
         """Return the node that a frame rides on, or None for the world, and its pose there."""
@@ -314,6 +320,9 @@ def _acceleration(
     reference = Reference.of(frame, at, expressed_in)
     if reference == (frame, frame) and relative_to == WORLD:
         return kinematics.acceleration(frame)  # W_r = V_r
+    if reference == (frame, WORLD) and relative_to == WORLD:
+        motion, R = kinematics.motion(frame), kinematics.pose(frame).rotation
+        return Motion(R @ motion.origin, R @ motion.spin.rate)
     A_r = kinematics.in_reference(frame, reference) @ kinematics.acceleration(frame)
     if relative_to != WORLD:
         A_r = A_r - kinematics.in_reference(relative_to, reference) @ kinematics.acceleration(relative_to)

@@ -25,7 +25,8 @@ from cardan._dynamics.algorithms.along import NodeRows
 from cardan._dynamics.algorithms.branch_matrices import moved
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.linear import Rows, add_block, transposed, zeros
-from cardan._dynamics.algorithms.tree import Relative, outward, supports, weightless, world_poses
+from cardan._dynamics.algorithms.spin import BodyMotion, body_motions
+from cardan._dynamics.algorithms.tree import Relative, relative_kinematics, supports, world_poses
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model, Node
 
@@ -45,9 +46,10 @@ def torque_regressor(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> 
 
     Peers: Pinocchio `computeJointTorqueRegressor`, iDynTree `inverseDynamicsInertialParametersRegressor`.
     """
-    relative, V, _, A = outward(model, q, v, a, weightless(model), loops=True)
+    relative = relative_kinematics(model, q, loops=True)
+    motions = body_motions(model, relative, q, v, a)
     if isinstance(nodes := relative.nodes(model), NodeRows):
-        return _by_pairs(nodes, relative, V, A)
+        return _by_pairs(nodes, relative, motions)
     X, S, _ = relative
     Y = zeros(model.nv, 10 * len(model.bodies))
     for b, body in enumerate(model.body_names):
@@ -55,7 +57,7 @@ def torque_regressor(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> 
         # what is fixed on the world asks for no efforts
         if at.node < 0:
             continue
-        forces, index = _wrenches(at.pose, V[at.node], A[at.node]), at.node
+        forces, index = _wrenches(at.pose, motions[at.node]), at.node
         # inwards: every joint between the body and the root feels its wrench
         while index >= 0:
             node = model.nodes[index]
@@ -65,10 +67,10 @@ def torque_regressor(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> 
     return Y
 
 
-def _wrenches(pose: SE3, V: Motion, A: Motion) -> list[Force]:
+def _wrenches(pose: SE3, motion: BodyMotion) -> list[Force]:
     """Return what bodies with one unit parameter each, at a pose in their node, ask for in the node's frame."""
-    own, rate = pose.inverse_act(V), pose.inverse_act(A)
-    return [pose @ (inertia @ rate + own.cross(inertia @ own)) for inertia in unit_inertias()]
+    own = motion.at(pose)
+    return [pose @ own.force(inertia) for inertia in unit_inertias()]
 
 
 class _Freedom(NamedTuple):
@@ -78,8 +80,8 @@ class _Freedom(NamedTuple):
     S: Motion
 
 
-def _by_pairs(nodes: NodeRows, relative: Relative, V: Any, A: Any) -> Any:
-    """Return Y, in loops, by the twists and accelerations of the nodes."""
+def _by_pairs(nodes: NodeRows, relative: Relative, motions: Any) -> Any:
+    """Return Y, in loops, by the motions of the nodes."""
     model, graph, X, S = nodes.model, nodes.graph, world_poses(nodes.model, relative), relative.S
     attached = [model.attachments[body] for body in model.body_names]
 
@@ -89,7 +91,7 @@ def _by_pairs(nodes: NodeRows, relative: Relative, V: Any, A: Any) -> Any:
 
     def asked(index: Any, pose: SE3) -> list[Scalar]:
         R, p = X[index]
-        forces = [SE3(R, Vector3.zero()) @ f for f in _wrenches(pose, V[index], A[index])]
+        forces = [SE3(R, Vector3.zero()) @ f for f in _wrenches(pose, motions[index])]
         return [*p, *(e for f in forces for e in f.scalars())]
 
     freedoms = nodes.coordinates(own)

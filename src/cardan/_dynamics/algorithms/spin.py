@@ -97,10 +97,10 @@ class BodyMotion(NamedTuple):
 
 
 def body_motions(
-    model: Model, relative: Relative, q: Vector, v: Vector, a: Vector | None = None
+    model: Model, relative: Relative, q: Vector, v: Vector, a: Vector | None = None, world: BodyMotion | None = None
 ) -> Sequence[BodyMotion]:
-    """Return the motion of every node; without joint accelerations a, for a = 0."""
-    world = at_rest(-model.gravity)
+    """Return the motion of every node; for a = 0 without joint accelerations. By default the world rises."""
+    world = world or at_rest(-model.gravity)
     return relative.nodes(model).outwards(lambda node, above: across(node, above, relative, q, v, a), world)
 
 

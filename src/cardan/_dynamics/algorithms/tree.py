@@ -94,60 +94,17 @@ def twists(model: Model, relative: Relative, v: Vector) -> Sequence[Motion]:
     return relative.nodes(model).outwards(twist, Motion.zero())
 
 
-def velocity_products(model: Model, relative: Relative, q: Vector, v: Vector, V: Sequence[Motion]) -> Sequence[Motion]:
-    """Return c_i = bias_i + V_i x S_i v_i of every node: its relative acceleration at zero joint acceleration."""
-
-    def product(node: Node) -> Motion:
-        rates = node.velocity(v)
-        joint = relative.S[node.index] @ rates
-        return node.joint.bias(node.configuration(q), rates) + V[node.index].cross(joint)
-
-    return relative.nodes(model).each(product)
-
-
 def accelerations(
-    model: Model, relative: Relative, c: Sequence[Motion], a: Vector, world: Motion | None = None
+    model: Model, relative: Relative, q: Vector, v: Vector, a: Vector, V: Sequence[Motion]
 ) -> Sequence[Motion]:
-    """Return A_i of every node; `world` is the acceleration of the world, minus gravity in dynamics."""
+    """Return A_i of every node, given its twists; gravity is not in it."""
 
     def acceleration(node: Node, above: Motion) -> Motion:
-        own = relative.S[node.index] @ node.velocity(a) + c[node.index]
-        return relative.X[node.index].inverse_act(above) + own  # (5.8)
+        rates, S = node.velocity(v), relative.S[node.index]
+        c = node.joint.bias(node.configuration(q), rates) + V[node.index].cross(S @ rates)
+        return relative.X[node.index].inverse_act(above) + (S @ node.velocity(a) + c)  # (5.8)
 
-    return relative.nodes(model).outwards(acceleration, world or Motion.zero())
-
-
-class Outward(NamedTuple):
-    """The outward recursion of a motion: X_i and S_i, V_i, c_i, A_i of every node."""
-
-    relative: Relative
-    V: Sequence[Motion]
-    c: Sequence[Motion]
-    A: Sequence[Motion]
-
-    def body_forces(self, model: Model) -> Sequence[Force]:
-        """Return f_i = I_i A_i + V_i x* I_i V_i of every node: equation 5.9."""
-
-        def force(node: Node) -> Force:
-            inertia, V = node.inertia, self.V[node.index]
-            return inertia @ self.A[node.index] + V.cross(inertia @ V)
-
-        return self.relative.nodes(model).each(force)
-
-
-def outward(
-    model: Model,
-    q: Vector,
-    v: Vector,
-    a: Vector | None = None,
-    world: Motion | None = None,
-    loops: bool = False,
-) -> Outward:
-    """Return the outward recursion; `world` as for `accelerations`. Without a, A is empty."""
-    relative = relative_kinematics(model, q, loops)
-    V = twists(model, relative, v)
-    c = velocity_products(model, relative, q, v, V)
-    return Outward(relative, V, c, [] if a is None else accelerations(model, relative, c, a, world))
+    return relative.nodes(model).outwards(acceleration, Motion.zero())
 
 
 def along_joints(model: Model, relative: Relative, forces: Iterable[Force], onto: Vector) -> list[Scalar]:
