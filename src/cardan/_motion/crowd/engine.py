@@ -16,7 +16,7 @@ from cardan._motion.crowd.grid import LEVELS
 from cardan._motion.crowd.kept import NOBODY, NOTHING, KeptImpulses
 from cardan._motion.crowd.layout import Layout, Scene, starts_of
 from cardan._motion.crowd.long_trees import follow_ties
-from cardan._motion.crowd.maximal_rows import leaving_program, moved_program
+from cardan._motion.crowd.maximal_rows import kicked_program, leaving_program, moved_program
 from cardan._motion.crowd.parts import FACTORS, HEAPS, LEAVING, ROBOTS, TIES
 from cardan._motion.crowd.sleep import REST
 from cardan._motion.crowd.step import leave_contacts, solve_by_factors, take_steps
@@ -135,7 +135,8 @@ class Engine:
         c, rows_of = self.c, self.trees[k]
         c.start[k] = self._made(rows_of.start(), k)
         c.finish[k] = self._made(leaving_program(rows_of) if rows_of.closing else rows_of.finish(), k)
-        c.carrying[k] = self._made(moved_program(rows_of), k) if rows_of.closing else 0
+        if rows_of.closing:
+            c.carrying[k], c.kicking[k] = (self._made(own(rows_of), k) for own in (moved_program, kicked_program))
         if rows_of.elements:
             both = rows_of.lines(), rows_of.reaction()
             c.lines[k], c.joint_reaction[k] = (self._made(p, k) for p in both)
@@ -161,7 +162,7 @@ class Engine:
         along_v |= {"coriolis_of": "coriolis_rows"}
         vectors = {name: name for name in ("force", "free", "line", "armature", "before", "change")}
         vectors |= {"acting": "force", "freely": "free"}
-        of_tree = "sound", "error", "residual", "slack"
+        of_tree = "sound", "error", "residual", "slack", "work", "share"
         groups: list[tuple[int, int, dict[str, str]]] = [
             (layout.first_q[k], model.nq, {"q": "q_rows", "q_after": "q_after", "went": "q_after"}),
             (layout.first_v[k], model.nv, along_v),

@@ -50,6 +50,19 @@ def kick_nodes(c, k):
                 c.node_kick[s, 3 + i] += c.wrench[1, j] * c.wrench[0, m] - c.wrench[1, m] * c.wrench[0, j]
 
 
+@kernel(c=Crowd, i=INT)
+def add_work(c, i):
+    """Give each tree of an island what all of them have."""
+    first = c.island_trees[i]
+    end = c.island_trees[i + 1]
+    for e in range(3):
+        total = 0.0
+        for m in range(first, end):
+            total += c.tree_work[c.members[m], e]
+        for m in range(first, end):
+            c.tree_work[c.members[m], e] = total
+
+
 @kernel(c=Crowd)
 def kick_bodies(c):
     for s in range(c.nodes):
@@ -57,3 +70,17 @@ def kick_bodies(c):
             c.node_kick[s, e] = 0.0
     for k in range(c.contacts):
         kick_nodes(c, k)
+    run_kinds(c, c.tree_alone, c.kicking, 0)
+    for i in range(c.islands):
+        add_work(c, i)
+
+
+@kernel(c=Crowd)
+def share_impulses(c):
+    """Note what contacts have done: of what the second solve changed a share."""
+    for k in range(c.contacts):
+        n = c.found_of[k]
+        share = c.tree_share[c.node_tree[c.node_a[k]]]
+        for e in range(3):
+            before = c.found_before[n, e]
+            c.found_impulse[n, e] = before + share * (c.found_impulse[n, e] - before)

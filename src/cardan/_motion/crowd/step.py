@@ -34,7 +34,7 @@ from cardan._motion.crowd.narrow import (
 )
 from cardan._motion.crowd.newton import fill_contacts, iterate
 from cardan._motion.crowd.parts import FACTORS, HEAPS, LEAVING, ROBOTS, call_part
-from cardan._motion.crowd.rigid import kick_bodies, move_bodies
+from cardan._motion.crowd.rigid import kick_bodies, move_bodies, share_impulses
 from cardan._motion.crowd.sleep import ASLEEP, find_asleep, rest_islands, settle, wake_disturbed, wake_touched
 from cardan._motion.crowd.sweeps import SWEEPING
 from cardan._motion.crowd.tables import ORDER, TREES, Crowd
@@ -291,6 +291,8 @@ def move_together(c):
         call_part(c, LEAVING)
     if c.lacking == 0:
         finish_trees(c)
+        if c.leave != 0:
+            share_impulses(c)
 
 
 @kernel(c=Crowd)

@@ -77,6 +77,7 @@ class Crowd(Record):
     joint_reaction = I64["kinds"]
     finish = I64["kinds"]
     carrying = I64["kinds"]  # under XPBD; 0 else
+    kicking = I64["kinds"]  # likewise
     middle = I64["kinds"]  # of kinds of long chains (`whips`); 0 of others
     bearing = I64["kinds"]  # of kinds of long trees; 0 of others
     # --- trees ---
@@ -161,6 +162,8 @@ class Crowd(Record):
     lane_left = LANES["one"]
     tree_alone = I32["trees"]  # whether it is stepped by that, in this step; `ASLEEP` if not at all
     tree_residual = F64["trees"]  # of that, and of what its clusters do [m/s, rad/s]
+    tree_work = F64["trees", 3]  # under XPBD: what energy contacts make, and with more (`maximal_rows`)
+    tree_share = F64["trees"]  # which share of more they do
     tree_sound = F64["trees"]
     tree_error = F64["trees"]
     mass = LANES["matrices", 6]

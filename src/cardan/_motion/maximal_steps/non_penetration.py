@@ -9,6 +9,15 @@ impulses, and M what the joints feel of bodies, rotors and drives,
 and impulses move all by M^-1 J^T g (`rigid_impulses`). Velocities begin with the impulses of positions, but want
 others: what opened a depth does not go on opening it.
 
+Restitution and friction of contacts that meet at once may make energy, most where heavy bodies meet light ones (Kane).
+So may forces that keep their directions while bodies turn. Velocities therefore change by a share s of what their
+impulses g' do beyond g. It is the largest up to 1 with which contacts and the weight w make no energy on the way:
+
+    g . J (v + x) / 2  +  h w . (v - x) / 2  +  s d . J' (v_moved + v'(s)) / 2  <= 0,      d = g' - g
+
+The weight has worked along v and x, but all fall by h x. What d does is counted where bodies are then. Both g and g'
+are in their cones, so g + s d is; s = 0 leaves the velocities that closed gaps.
+
 A body in contact carries all that hangs on it. Impulses therefore move the mechanism, and not a body alone, whose
 joints would hand on a small part of them in each pass where a light foot bears a heavy trunk. The passes over joints
 have no part in what joints allow, so neither spoils the other.
@@ -20,7 +29,7 @@ On the world a point goes over its shape, and with it the lever r (`contact/movi
 one place to the next are asked for at the lever of the step's middle, J x + h/2 w x r'.
 
 Source: Mueller et al., Detailed rigid body simulation with extended position based dynamics (2020), sections 3.5, 3.6;
-`rigid_impulses.py` for the law.
+`rigid_impulses.py` for the law; Glocker, Energetic consistency conditions for standard impacts (2013).
 Cost: twice `rigid_impulses`.
 """
 
@@ -29,12 +38,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from cardan._algebra.scalar import is_zero, maximum, where
+from cardan._algebra.scalar import is_zero, logical_and, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import Force, Matrix3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.closed import inverse
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.implicit import Snapshot
-from cardan._dynamics.algorithms.linear import with_diagonal
+from cardan._dynamics.algorithms.linear import dot, with_diagonal
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
 from cardan._motion.collision import FAR
 from cardan._motion.contact import WORLD, Contact, contacts
@@ -53,10 +62,15 @@ from cardan._motion.maximal_steps.rigid_impulses import rigid_impulses
 
 
 class Pushed(NamedTuple):
-    """Velocities along v after contacts, the impulses at each, and by how much the last pass changed a velocity."""
+    """Velocities along v after contacts, and without; the impulses at each, and all of them along v.
+
+    `slack` is by how much the last pass changed a velocity.
+    """
 
     v: list[Scalar]
+    free: list[Scalar]
     impulses: list[Vector3]
+    p: list[Scalar]
     slack: Scalar
 
 
@@ -72,6 +86,30 @@ def leaving_velocity(contact: Contact, impulse: Vector3, h: float) -> Scalar:
     rebound = 0.0 if is_zero(e) else where(v_n < -IMPACT, -e * v_n, 0.0)
     never = -FAR / h  # as an approach nobody has: what did not push stays without an impulse
     return where(contact.normal.dot(impulse) > 0.0, rebound, never)
+
+
+class Fall(NamedTuple):
+    """What weight does in a step: its impulse along v, of which a share acts before bodies move."""
+
+    impulse: list[Scalar]
+    share: float
+
+    def work(self, p: Vector, v: Vector, free: Vector, mean: Vector) -> Scalar:
+        """Return the energy that weight and impulses p make of velocities v: those they lead to, without p and with."""
+        after = (1.0 - self.share) ** 2 / self.share
+        total: Scalar = 0.0
+        for e, w, old, f, x in zip(p, self.impulse, v, free, mean, strict=True):
+            total = total + 0.5 * (e * (x + old) + w * (self.share * (old - x) + after * (f - old)))
+        return total
+
+
+def dissipating_share(work: Scalar, slope: Scalar, curve: Scalar) -> Scalar:
+    """Return the largest s of 0 to 1 with work + slope s + curve s^2 <= 0, curve >= 0; if there is none, the lowest."""
+    # With c the curve, the larger root, or the middle between both where they are not real: (sqrt(..) - slope) / 2 c.
+    squared, is_curved = slope * slope - 4.0 * curve * work, curve > 0.0
+    far = (sqrt(maximum(squared, 0.0)) - slope) / where(is_curved, 2.0 * curve, 1.0)
+    is_more = logical_and(is_curved, work + slope + curve > 0.0)
+    return where(is_more, minimum(maximum(far, 0.0), 1.0), 1.0)
 
 
 class Meeting(NamedTuple):
@@ -122,7 +160,8 @@ def on_bodies(meetings: Iterable[Meeting], impulses: Sequence[Vector3], placed: 
 class Touched:
     """What contacts do in a step that begins with bodies at `start`, which is `moment` along the joints.
 
-    Without contacts its mean velocity is v. W is the inertia along v that is neither the bodies' nor the rotors'.
+    Without contacts its mean velocity is v, weight included, as `fall` says. W is the inertia along v that is neither
+    the bodies' nor the rotors'.
     Contacts are at the levers that they have in the middle of the step, impulses in the axes of their first bodies.
     """
 
@@ -132,11 +171,12 @@ class Touched:
         start: Sequence[BodyState],
         moment: Snapshot,
         v: Vector,
+        fall: Fall,
         W: Vector,
         h: float,
         pairs: Sequence[ContactPair],
     ) -> None:
-        self.system, self.moment, self.W, self.h = system, moment, W, h
+        self.system, self.moment, self.fall, self.W, self.h = system, moment, fall, W, h
         self.M = with_diagonal(mass_matrix.kernel(moment.model, moment.q), W)
         self.response = inverse(moment.model, moment.q, self.M)
         self.contacts = contacts(moment, pairs)
@@ -157,27 +197,34 @@ class Touched:
         model, none = self.system.model, [0.0] * len(stepped.v)
         along = self.system.along(relative_kinematics(model, stepped.q), on_bodies(self.meetings, more, placed), none)
         change = response(model, stepped.q, self.W)(along)
-        v = [a + b for a, b in zip(stepped.v, change, strict=True)]
-        done = [meeting.done(g) for meeting, g in zip(self.meetings, leaving.impulses, strict=True)]
+        work = self.fall.work(self.pushed.p, self.moment.v, self.pushed.free, self.pushed.v)
+        share = dissipating_share(work, dot(along, stepped.v), 0.5 * dot(along, change))
+        v = [a + share * b for a, b in zip(stepped.v, change, strict=True)]
+        done = [meeting.done(g + d * share) for meeting, g, d in zip(self.meetings, known, more, strict=True)]
         return stepped._replace(v=v, slack=maximum(self.pushed.slack, leaving.slack), contacts=done)
 
     def _pushed(self, v: Vector, impulses: Sequence[Vector3], wanted: Sequence[Scalar]) -> Pushed:
         """Return what the law makes of velocities that impulses have led to."""
         if not self.contacts:
-            return Pushed(list(v), [], 0.0)
+            return Pushed(list(v), list(v), [], [0.0] * len(v), 0.0)
         equation = JointEquation(self.moment, patches_of(self.in_tree), self.h)
         known = [contact.in_axes(g) for contact, g in zip(self.in_tree, impulses, strict=True)]
-        free = self._after(v, [-g for g in known])
+        free = self._after(v, self._along(known), -1.0)
         change = equation.changes(free)
         twists = [change(k) + more for k, more in enumerate(self.ahead)]
         found, slack = rigid_impulses(equation, self.M, twists, wanted, known)
         on_nodes = (c.on_node(Force(g, Vector3.zero())).linear for c, g in zip(self.in_tree, found, strict=True))
-        return Pushed(self._after(free, found), list(on_nodes), slack)
+        p = self._along(found)
+        return Pushed(self._after(free, p), free, list(on_nodes), p, slack)
 
-    def _after(self, v: Vector, impulses: Sequence[Vector3]) -> list[Scalar]:
-        """Return the velocities that impulses, in the axes of trees, change v to."""
-        p: list[Scalar] = [0.0] * len(v)
+    def _along(self, impulses: Sequence[Vector3]) -> list[Scalar]:
+        """Return along v what impulses in the axes of trees are."""
+        p: list[Scalar] = [0.0] * self.system.model.nv
         for contact, impulse in zip(self.in_tree, impulses, strict=True):
             for j, column in contact.columns().items():
                 p[j] = p[j] + column.linear.dot(impulse)
-        return [a + b for a, b in zip(v, self.response(p), strict=True)]
+        return p
+
+    def _after(self, v: Vector, p: Vector, times: float = 1.0) -> list[Scalar]:
+        """Return the velocities that impulses along v change it to, so many times."""
+        return [a + times * b for a, b in zip(v, self.response(p), strict=True)]

@@ -36,7 +36,7 @@ from cardan._motion.maximal_steps.bodies import (
     response,
     rotors,
 )
-from cardan._motion.maximal_steps.non_penetration import Touched
+from cardan._motion.maximal_steps.non_penetration import Fall, Touched
 from cardan._robot.model import Model
 
 
@@ -82,7 +82,8 @@ def rigid_start(
     start = system.placed(q, v)
 
     def touched(loads: Efforts) -> Touched:
-        return Touched(system, start, moment, fallen(moment, loads, closing.share(loads.W) * h), loads.W, h, pairs)
+        fall = fall_of(moment, closing.share(loads.W), h)
+        return Touched(system, start, moment, fallen(moment, loads, fall, h), fall, loads.W, h, pairs)
 
     def finish(loads: Efforts) -> StepResult:
         contact = touched(loads)
@@ -95,12 +96,15 @@ def rigid_start(
     return PartialStep(q, finish, None if bounded else lambda loads: touched(loads).pushed.v)
 
 
-def fallen(moment: Snapshot, loads: Efforts, h: float) -> list[Scalar]:
-    """Return the velocity after weight and efforts have acted for a time, as the joints allow."""
+def fall_of(moment: Snapshot, share: float, h: float) -> Fall:
     model, q = moment.model, moment.q
-    weight = bias_forces.kernel(model, q, [0.0] * model.nv)
-    change = response(model, q, loads.W)([h * (tau - e) for tau, e in zip(loads.tau, weight, strict=True)])
-    return [a + b for a, b in zip(moment.v, change, strict=True)]
+    return Fall([-h * e for e in bias_forces.kernel(model, q, [0.0] * model.nv)], share)
+
+
+def fallen(moment: Snapshot, loads: Efforts, fall: Fall, h: float) -> list[Scalar]:
+    """Return the velocity after weight and efforts have acted for their share of a step, as the joints allow."""
+    acting = [fall.share * (h * tau + w) for tau, w in zip(loads.tau, fall.impulse, strict=True)]
+    return [a + b for a, b in zip(moment.v, response(moment.model, moment.q, loads.W)(acting), strict=True)]
 
 
 def carried(
