@@ -13,7 +13,7 @@ from cardan import SE3, Drive, Inertia, Limits, Material, Mechanism, WorldBuilde
 from cardan._motion.simulation.solvers import XPBD, Featherstone, SemiImplicit, Variational
 from cardan._reach.interop.mujoco_solver import MuJoCo
 from cardan.description import Box, Shape, Sphere
-from cardan.errors import UnsupportedError
+from cardan.errors import ParameterError, UnsupportedError
 from cardan.joints import (
     CATALOGUE,
     D6,
@@ -1100,3 +1100,19 @@ def test_a_gentle_robot_moves_alike_whatever_another_does(free):
     after = Featherstone(world, 1e-3).step(state, steps=300)
     gentle = slice(world.model.nv // 2)
     np.testing.assert_array_equal(after.v[0, gentle], after.v[1, gentle])
+
+
+@pytest.mark.parametrize("kind", [Featherstone, XPBD])
+def test_a_step_as_a_function_goes_where_the_step_goes(kind):
+    """Without `position=` its drives went to 0, and those of `step` to the targets of the world."""
+    b = cardan.WorldBuilder()
+    b.add(cardan.robots.double_pendulum().with_drives({"*": Drive(60.0, 2.0)}).mechanism)
+    b.targets["shoulder"] = 0.5
+    world = b.finalize()
+    solver, state = kind(world, 0.002), world.state()
+    after = solver.function(world.model, state.q, state.v, 0.0)
+    np.testing.assert_array_equal(after["v"], solver.step(state).v)
+    assert after["v"][0, 0] > 0.3
+    other = cardan.robots.quadruped().model()
+    with pytest.raises(ParameterError, match=r"model of a step.*'quadruped', of 12.*solver's world, of 2"):
+        solver.function(other, other.neutral(), np.zeros(12), 0.0)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, cast
 
 from numpy.typing import ArrayLike
 
+from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import Force
 from cardan._dynamics.algorithms.drives import DriveCommand
 from cardan._dynamics.algorithms.health import compared, is_sound, kept
@@ -32,6 +33,7 @@ class Settings:
     pairs: tuple[ContactPair, ...]  # what may touch
     limits: bool  # whether the joints' position limits are stops
     kinematic: tuple[str, ...]  # names of the joints whose motion is given
+    targets: tuple[float, ...]  # what drives go to by default, along v [rad, m]
     options: tuple[Any, ...]  # of the method, in the order that it takes them in
 
 
@@ -71,12 +73,16 @@ def step_function(name: str, outcome: Outcome, settings: Settings, simplified: b
         contact_dissipation: ArrayLike | None = None,
         contact_surface_velocity: ArrayLike | None = None,
     ) -> dict[str, Any]:
+        if model.nv != len(settings.targets):
+            expected = f"that of the solver's world, of {len(settings.targets)} velocities"
+            raise ParameterError("model of a step", got=f"{model.name!r}, of {model.nv}", expected=expected)
         given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
         given = (*given, contact_surface_velocity)
         pairs = with_surfaces(settings.pairs, given)
         q_0, v_0, rates = (cast(Any, array) for array in (q, v, velocity))  # of symbols, which algorithms read
         joints = KinematicJoints(model, settings.kinematic, q_0, v_0, rates, settings.dt)
-        command = joints.compensate(drive_command(joints.model, effort, position, velocity, wrenches))
+        goal = settings.targets if position is None else position
+        command = joints.compensate(drive_command(joints.model, effort, goal, velocity, wrenches))
         return outcome(StepInputs(joints, q_0, v_0, count, command, pairs, settings))
 
     step.__name__ = name
@@ -114,13 +120,12 @@ def with_surfaces(pairs: Sequence[ContactPair], surfaces: Sequence[Any]) -> Sequ
 
 
 def drive_command(model: Model, effort: Any, position: Any, velocity: Any, wrenches: Any) -> DriveCommand:
-    """Return what drives are asked for: by default nothing, to stay in the neutral configuration, at rest.
+    """Return what drives are asked for: no effort and no velocity by default.
 
     Each is an array of symbols, along v but for the wrenches on the bodies, shape (nbodies, 6); or None.
     """
     still = [0.0] * model.nv
-    rest = position if position is not None else model.manifold.limit_coordinates(model.manifold.neutral())
     rates = still if velocity is None else velocity
     gains = model.passive("drive_stiffness"), model.passive("drive_damping")
     acting = None if wrenches is None else [Force.of(tuple(row)) for row in wrenches]
-    return DriveCommand(still if effort is None else effort, rest, rates, *gains, acting)
+    return DriveCommand(still if effort is None else effort, position, rates, *gains, acting)
