@@ -325,6 +325,10 @@ def test_what_excludes_one_another_is_named_with_its_rows():
 # --- what is given ---------------------------------------------------------------------------------------------------
 
 
+# The last joint is none that the task moves: of what it asks, nothing becomes NaN.
+UNASKED = {"q": np.append(np.zeros(6), np.nan), "tasks": [FramePosition(ARM.body_names[1], np.zeros(3))]}
+
+
 @pytest.mark.parametrize(
     ("change", "kind", "said"),
     [
@@ -334,6 +338,8 @@ def test_what_excludes_one_another_is_named_with_its_rows():
         ({"damping": 0.0}, ParameterError, "damping"),
         ({"q": np.zeros(6)}, ShapeError, "'q'"),
         ({"q": np.full(7, np.nan)}, NotFiniteError, r"q\[0\] is nan"),
+        (UNASKED, NotFiniteError, r"q\[6\] is nan"),
+        (UNASKED | {"limits": False}, NotFiniteError, r"q\[6\] is nan"),
         ({"tasks": []}, ParameterError, "at least one task"),
         ({"model": ARM.with_inputs(load=("tool", "mass"))}, ParameterError, r"got \('load',\), expected none"),
         ({"tasks": [FramePose("tol", np.eye(4))]}, UnknownNameError, "did you mean 'tool'"),

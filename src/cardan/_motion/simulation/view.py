@@ -341,12 +341,13 @@ class View(Explained):
             owners = np.repeat(np.arange(len(self.articulations)), self._counts[kind]).reshape(at.shape)
             chosen = mask[:, owners].reshape(*full.shape[: 1 + at.ndim], *(1,) * (full.ndim - 1 - at.ndim))
             full = np.where(chosen, full, array[:, at])
-        array[rows.reshape(-1, *(1,) * at.ndim), at] = full
+        chosen = slice(None) if worlds is None or mask is not None else rows.reshape(-1, *(1,) * at.ndim)
+        array[chosen, at] = full
 
     def _mask(self, worlds: Any, count: int) -> np.ndarray | None:
         """Return a mask of worlds and articulations, (worlds, A); None if worlds are chosen as wholes."""
-        mask = np.asarray(worlds)
-        if mask.ndim != 2:
+        mask = None if worlds is None else np.asarray(worlds)
+        if mask is None or mask.ndim != 2:
             return None
         if mask.dtype != bool or mask.shape != (count, len(self.articulations)):
             expected = f"a mask of worlds and articulations, of shape {(count, len(self.articulations))}"
@@ -408,12 +409,14 @@ def _given(
     """Return the rows to write and the values for them, (rows, *core), broadcast from what was given."""
     rows = chosen_rows(worlds, count)
     array = numeric_array("view", name, values)
-    if array.shape == (count, *core):
+    if worlds is not None and array.shape == (count, *core):
         array = array[rows]
-    try:
-        full = np.broadcast_to(array, (len(rows), *core))
-    except ValueError:
-        expected = f"{(len(rows), *core)}, or what broadcasts to it"
-        raise ShapeError("view", name, got=array.shape, expected=expected) from None
-    check_finite("view", name, np.where(np.isinf(full), 0.0, full) if infinite else np.asarray(full))
-    return rows, full
+    shape = (len(rows), *core)
+    if array.shape != shape:  # to broadcast what fits takes as long as all that is done to it
+        try:
+            array = np.broadcast_to(array, shape)
+        except ValueError:
+            expected = f"{shape}, or what broadcasts to it"
+            raise ShapeError("view", name, got=array.shape, expected=expected) from None
+    check_finite("view", name, np.where(np.isinf(array), 0.0, array) if infinite else array)
+    return rows, array

@@ -34,7 +34,7 @@ from cardan._dynamics.algorithms.centroidal import center_of_mass, center_of_mas
 from cardan._dynamics.algorithms.linear import Rows
 from cardan._dynamics.algorithms.loops import loop_residual, with_loops
 from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, supports
-from cardan._dynamics.call.arguments import check_configuration
+from cardan._dynamics.call.arguments import are_all, check_configuration
 from cardan._dynamics.call.function import function
 from cardan._motion.tasks.task import PlaceTask, Task
 from cardan._robot.model import Attachment, Model
@@ -132,7 +132,7 @@ class PoseTask(Task):
         return range(3)
 
     def check_target(self, model: Model, target: np.ndarray) -> None:
-        if (pose_defect(model, target) <= ROTATION).all():  # a tenth of the time of what says where
+        if are_all(pose_defect(model, target) <= ROTATION):  # a tenth of the time of what says where
             return
         what, last = f"{type(self).__name__}({self.frame!r}).target", target[..., 3, :]
         expected = "0 0 0 1 as the last row of a homogeneous matrix"

@@ -41,15 +41,16 @@ from cardan._algebra.scalar import absolute, maximum, minimum, where
 from cardan._algebra.spatial import Scalar
 from cardan._compiler.runtime.extras import package
 from cardan._dynamics.algorithms.configuration import limit_coordinates
+from cardan._dynamics.algorithms.health import is_sound
 from cardan._dynamics.algorithms.linear import Rows, dot
 from cardan._dynamics.algorithms.loops import check_no_accelerations, constraints
-from cardan._dynamics.call.arguments import check_finite
+from cardan._dynamics.call.arguments import are_all, check_finite, numeric_array
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.functions.derivatives import derivative
 from cardan._motion.tasks.bounds import entries_of_limits, other_limits
 from cardan._motion.tasks.shipped import ClosedLoops, Damping
 from cardan._motion.tasks.stack import Stack, stacked, targets_shape
-from cardan._motion.tasks.task import Structure, Task, check_model_without_inputs, checked_array, checked_tasks
+from cardan._motion.tasks.task import Structure, Task, check_model_without_inputs, checked_tasks
 from cardan._robot.model import Model
 
 WHERE = "solve_ik"
@@ -146,15 +147,17 @@ class DifferentialIK(Explained):
         self.model: Model = model
         self.dt: float = positive(f"{WHERE}: dt", dt, "s")
         self._damping: float = positive(f"{WHERE}: damping", damping, "1/rad^2, 1/m^2")
-        self._best = partial(solution, package("daqp", WHERE, "qp"))
+        self._best: Solver = partial(solution, package("daqp", WHERE, "qp"))
         asked = checked_tasks(WHERE, tasks)
         closing = [task for task in asked if isinstance(task, ClosedLoops)]
         asked = asked if closing or not model.has_loops else (*asked, ClosedLoops())
         # Something is to be minimised beside the loops.
         self.stack: Stack = Stack(model, asked if len(closing) < len(asked) else (*asked, Damping()), WHERE)
         self._limits = truth("limits", limits)
-        self._others = other_limits(model) if limits else ()
-        self._levels = priorities(self.stack)
+        self._others: tuple[int, ...] = other_limits(model) if limits else ()  # limits that are no entries of q
+        self._levels: dict[int, list[int]] = priorities(self.stack)
+        self._asked: list[int] = [level for level in self._levels if level >= 0]
+        self._no_rows: np.ndarray = np.zeros((0, model.nv))
         self._run = differential(self.stack, self._limits).bind(model)
         self._weights, self._gains = self.stack.weights(), self.stack.gains()
 
@@ -164,21 +167,19 @@ class DifferentialIK(Explained):
 
     def __call__(self, q: ArrayLike, *targets: Any) -> np.ndarray:
         """Return velocities at q."""
-        q = checked_array(WHERE, "q", q, (self.model.nq,))
-        found = self._run(q, self.stack.targets(*targets), self._weights, self._gains, self._damping, self.dt)
-        for name, what in (("e", "errors of the tasks"), ("J", "Jacobian of the tasks")):
-            check_finite(WHERE, what, found[name], hint="A direction to the frame itself is none, say.")
+        q, asked = numeric_array(WHERE, "q", q), self.stack.targets(*targets)
+        found = self._run(q, asked, self._weights, self._gains, self._damping, self.dt)
+        if not are_all(found["sound"] > 0.0):
+            check_finite(WHERE, "q", q)
+            for name, what in (("e", "errors of the tasks"), ("J", "Jacobian of the tasks")):
+                check_finite(WHERE, what, found[name], hint="A direction to the frame itself is none, say.")
         batch = found["e"].shape[:-1]
-        x, failed = np.empty((*batch, self.model.nv)), list[tuple[tuple[int, ...], Hierarchy]]()
-        for row in np.ndindex(batch):
-            steps = Hierarchy(self.stack, self._levels, self._others, found, row)
-            motion = steps.solve(self._best)
-            if motion is None:
-                failed.append((row, steps))
-            else:
-                x[row] = motion
-        if failed:
-            raise InfeasibleError(WHERE, [row for row, _ in failed if row], failed[0][1].in_the_way())
+        rows = np.ndindex(batch) if batch else ((),)  # to make an iterator for one state takes a microsecond
+        steps = [Hierarchy(self, found, row) for row in rows]
+        motions = [step.solve() for step in steps]
+        if failed := [step for step, motion in zip(steps, motions, strict=True) if motion is None]:
+            raise InfeasibleError(WHERE, [step.row for step in failed if batch], failed[0].in_the_way())
+        x: Any = np.reshape(np.array(motions), (*batch, self.model.nv)) if batch else motions[0]
         if -1 not in self._levels:  # those of the velocities' own limits alone are within these to the last digit
             own = (..., slice(self.model.nv))
             x = np.minimum(np.maximum(x, found["lower"][own]), found["upper"][own])
@@ -194,26 +195,23 @@ class Hierarchy:
 
     def __init__(
         self,
-        stack: Stack,
-        levels: Mapping[int, list[int]],  # the numbers of the rows of each priority (`priorities`)
-        others: tuple[int, ...],  # numbers of the limit coordinates that are no entries of q
+        of: DifferentialIK,
         found: Mapping[str, np.ndarray],  # results of the compiled program (`differential`)
         row: tuple[int, ...],  # which of them is the step's
     ) -> None:
-        self.stack, self.nv, self.levels, self.others, self.found = stack, stack.model.nv, levels, others, found
-        self.row = row
-        self.A = self._of("A") if others else np.zeros((0, self.nv))
+        self.of, self.nv, self.found, self.row = of, of.model.nv, found, row
+        self.A = self._of("A") if of._others else of._no_rows
         self.lower, self.upper = self._of("lower"), self._of("upper")
 
     def _of(self, name: str) -> Any:
         return self.found[name][self.row]
 
-    def solve(self, solver: Solver) -> np.ndarray | None:
+    def solve(self) -> np.ndarray | None:
         """Return the motion; None if nothing is within all limits."""
         x, N = self._closed()
-        asked = [level for level in self.levels if level >= 0]
+        asked = self.of._asked
         for level in asked:
-            z = self._best(level, x, N, solver, within=level > asked[0])
+            z = self._best(level, x, N, within=level > asked[0])
             if z is None:
                 return None
             x = x + (z if N is None else N @ z)
@@ -223,18 +221,18 @@ class Hierarchy:
 
     def _closed(self) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the least motion that closes the loops, and a basis of those that keep them so; None for all."""
-        closing = self.levels.get(-1)
+        closing = self.of._levels.get(-1)
         if not closing:
             return np.zeros(self.nv), None if self.nv else np.zeros((0, 0))
         U, s, V, rank = _decompose(self._of("J")[closing])
         along = (U[:, :rank].T @ self._of("e")[closing]) / (s[:rank] * self._of("unit"))
         return -V[:rank].T @ along, V[rank:].T
 
-    def _best(self, level: int, x: np.ndarray, N: np.ndarray | None, solver: Solver, within: bool) -> np.ndarray | None:
+    def _best(self, level: int, x: np.ndarray, N: np.ndarray | None, within: bool) -> np.ndarray | None:
         """Return z of the best motion x + N z for the tasks of a priority; `within`: x is within all limits."""
         H, g, A = self._of(f"H{level}"), self._of(f"g{level}"), self.A
         if N is None:
-            return solver(Quadratic(H, g, A, self.lower, self.upper))
+            return self.of._best(Quadratic(H, g, A, self.lower, self.upper))
         A = np.concatenate([np.eye(self.nv), A])
         lower, upper = self.lower - A @ x, self.upper - A @ x
         is_within = within or ((lower <= SLACK).all() and (upper >= -SLACK).all())
@@ -242,13 +240,13 @@ class Hierarchy:
             lower, upper = np.minimum(lower, -SLACK), np.maximum(upper, SLACK)
         if not N.shape[1]:  # there is nothing to choose
             return np.zeros(0) if is_within else None
-        return solver(Quadratic(N.T @ H @ N, N.T @ (g + H @ x), A @ N, lower, upper))
+        return self.of._best(Quadratic(N.T @ H @ N, N.T @ (g + H @ x), A @ N, lower, upper))
 
     def _left(self, level: int, x: np.ndarray, N: np.ndarray | None) -> np.ndarray:
         """Return a basis of the motions that change nothing of what a priority asked, nor leave its active limits."""
         N = np.eye(self.nv) if N is None else N
-        rows = [r for r in self.levels[level] if self._of("weights")[r] > 0.0]
-        J = self._of("J")[rows] * self.stack.scales()[rows, None]
+        rows = [r for r in self.of._levels[level] if self._of("weights")[r] > 0.0]
+        J = self._of("J")[rows] * self.of.stack.scales()[rows, None]
         _, _, V, rank = _decompose(J @ N)
         free = N @ V[rank:].T
         _, _, V, rank = _decompose(free[self._pushing(level, x, N)])
@@ -263,9 +261,9 @@ class Hierarchy:
 
     def in_the_way(self) -> list[str]:
         """Return what no motion can keep: loops, and limits that the least motion closing them breaks."""
-        (x, _), model = self._closed(), self.stack.model
+        (x, _), model = self._closed(), self.of.model
         broken = (x < self.lower[: self.nv]) | (x > self.upper[: self.nv])
-        beyond = {*np.flatnonzero(broken).tolist(), *self.others}
+        beyond = {*np.flatnonzero(broken).tolist(), *self.of._others}
         moved = {n: range(*model.v_slice(n).indices(self.nv)) for n in model.joint_names}
         loops = [f"loop {name!r}" for name in model.constraint_names]
         return [*loops, *(f"limits of joint {n!r}" for n, own in moved.items() if beyond.intersection(own))]
@@ -301,7 +299,8 @@ def _rates_held(model: Model, q: Sequence[Scalar], dt: Scalar) -> tuple[list[Sca
 def differential(stack: Stack, limits: bool) -> Function:
     """Return the compiled function (model, q, targets, weights, gains, damping, dt) -> results by name.
 
-    `e` and `J` are all errors times their gains and their Jacobian; `unit` is the largest bound of a motion, in which
+    `e` and `J` are all errors times their gains and their Jacobian; `sound` is 1 where their numbers and those of q are
+    finite, and 0 where one may be none; `unit` is the largest bound of a motion, in which
     `lower` and `upper` are measured: those of each velocity, then those of A x for limits that are no entries of q.
     For each priority p but -1 there are `Hp` and `gp` in these units, and `dp`, the part of damping in Hp.
     """
@@ -331,6 +330,7 @@ def _differential(
             "J": _array(J, nv),
             "weights": weights,
             "unit": _array([[unit]], 1)[0],
+            "sound": where(is_sound(q.tolist(), errors, *J), 1.0, 0.0),
         }
         for level, rows in levels:
             weighted = [[weights[r] * x for x in (*J[r], errors[r])] for r in rows]

@@ -133,7 +133,7 @@ class Stack(Explained):
         self.tasks: tuple[Task, ...] = checked_tasks(where, tasks)
         self.structure: Structure = interned(Structure(self.tasks))
         self.rows: tuple[slice, ...]
-        self.rows, self._scales = _layout(self.structure, model)
+        self.rows, self._scales, self._cores = _layout(self.structure, model)
 
     @property
     def function(self) -> Function[..., Any]:
@@ -163,10 +163,11 @@ class Stack(Explained):
             expected = f"at most {len(self.tasks)}, one for each task"
             raise ParameterError(f"number of targets of {self.where}", got=len(others), expected=expected)
         parts = []
-        for task, other in itertools.zip_longest(self.tasks, others):
-            array, shape = task.checked_target(self.model, other), core(task, self.model)
+        for task, shape, other in itertools.zip_longest(self.tasks, self._cores, others):
+            array = task.checked_target(self.model, other)
             array = np.zeros(shape) if array is None else array  # a task without a target takes an empty array
-            parts.append(array.reshape((*array.shape[: array.ndim - len(shape)], math.prod(shape))))
+            batch = array.shape[: array.ndim - len(shape)]
+            parts.append(array.reshape((*batch, math.prod(shape))) if batch else array.ravel())
         return self._side_by_side("target", parts)
 
     def weights(self) -> np.ndarray:
@@ -194,6 +195,8 @@ class Stack(Explained):
 
     def _side_by_side(self, name: str, parts: Sequence[np.ndarray]) -> np.ndarray:
         """Return what each task has, shapes (..., n), along one last axis."""
+        if len(parts) == 1:
+            return parts[0]
         if len({p.shape[:-1] for p in parts}) == 1:
             return np.concatenate(parts, axis=-1)
         whose = [f"{name} of task {k}, {type(task).__name__}" for k, task in enumerate(self.tasks)]
@@ -228,11 +231,12 @@ def size_of(model: Model) -> float:
     return longest or 1.0
 
 
-_known: ByIdentity[Model, dict[Structure, tuple[tuple[slice, ...], np.ndarray]]] = ByIdentity()
+_Layout = tuple[tuple[slice, ...], np.ndarray, tuple[tuple[int, ...], ...]]
+_known: ByIdentity[Model, dict[Structure, _Layout]] = ByIdentity()
 
 
-def _layout(structure: Structure, model: Model) -> tuple[tuple[slice, ...], np.ndarray]:
-    """Return the slice of the rows of each task, and the scales of all rows."""
+def _layout(structure: Structure, model: Model) -> _Layout:
+    """Return the slice of the rows of each task, the scales of all rows, and the shape of each task's target."""
     known = _known.setdefault(model, {})
     if structure not in known:
         functions = [error_function(Structure([task])) for task in structure.tasks]
@@ -241,5 +245,5 @@ def _layout(structure: Structure, model: Model) -> tuple[tuple[slice, ...], np.n
         rows, scales = tuple(slice(a, b) for a, b in itertools.pairwise(ends)), np.ones(ends[-1])
         for task, own in zip(structure.tasks, rows, strict=True):
             scales[own][list(task.lengths)] = 1.0 / size_of(model)
-        known[structure] = rows, scales
+        known[structure] = rows, scales, tuple(core(task, model) for task in structure.tasks)
     return known[structure]

@@ -24,7 +24,6 @@ import functools
 import operator
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,10 +31,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cardan._algebra.checked_numbers import whole
+from cardan._algebra.content import attributes
 from cardan._algebra.errors import DTypeError, ParameterError
 from cardan._algebra.explained import ExplainedABC
 from cardan._algebra.scalar import is_finite
-from cardan._dynamics.call.arguments import numeric_array, shaped_array
+from cardan._dynamics.call.arguments import check_core, check_finite, numeric_array
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.results import packed
 from cardan._dynamics.call.signature import check_model, token
@@ -167,17 +167,16 @@ class Task(ExplainedABC):
         if given is None:
             expected = f"an array of shape (..., {', '.join(map(str, shape))})"
             raise ParameterError(f"{name}: target", got=None, expected=expected)
-        array = checked_array(name, "target", np.asarray(given), shape)
+        array = checked_array(name, "target", given, shape)
         self.check_target(model, array)
         return array
 
     @property
     def structure(self) -> Task:
         """The task without its numbers: what its program is made of."""
-        bare = copy(self)
-        for name, value in NUMBERS.items():
-            if hasattr(bare, name):
-                object.__setattr__(bare, name, value)
+        bare = object.__new__(type(self))  # `copy` looks for methods that no task has, which takes ten times as long
+        for name, value in attributes(self).items():
+            object.__setattr__(bare, name, NUMBERS.get(name, value))
         return bare
 
 
@@ -193,8 +192,12 @@ class PlaceTask(Task):
 
 
 def checked_array(where: str, name: str, value: Any, core: tuple[int, ...]) -> np.ndarray:
-    """Return finite numbers as floats, shape (..., *core)."""
-    return shaped_array(where, name, value, (..., *core))
+    """Return finite numbers as floats of their own, shape (..., *core)."""
+    array = np.array(numeric_array(where, name, value), dtype=float, order="C")
+    if array.shape != core:  # without a batch, a call less
+        check_core(where, name, array.shape, core)
+    check_finite(where, name, array)
+    return array
 
 
 def check_model_without_inputs(where: str, model: Any) -> None:
