@@ -130,7 +130,7 @@ FAULTS = (  # old text, new text, message
     (
         '"lower": [-2]',
         '"lower": ["nan"]',
-        r"joints\[0\].limits: limit lower: got \(nan,\), expected numbers \(infinite",
+        r"joints\[0\].limits: limit lower: got nan, expected a sequence of numbers",
     ),
     (
         '"lower": [-2]',
