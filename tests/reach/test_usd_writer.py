@@ -274,6 +274,15 @@ def test_what_usd_cannot_say_is_refused(joint, said, message):
         write_usd(one_joint(joint, **said))
 
 
+def test_a_linear_function_of_one_joint_is_a_mimic():
+    m = one_joint(J.Revolute())
+    m.add_body("other", linkages.inertia(1))
+    m.add_joint("follower", J.Coupled(J.Revolute(), ("hinge",), J.Linear([0.3], 0.5)), "link", "other")
+    text = write_usd(m).text
+    assert "float newton:mimicCoef1 = 0.3" in text
+    assert "NewtonMimicAPI" in text
+
+
 def test_couplings_and_shapes_that_are_refused():
     with pytest.raises(UnsupportedError, match="how joint 'finger0_tip' follows finger0_knuckle, wrist"):
         write_usd(linkages.hand())

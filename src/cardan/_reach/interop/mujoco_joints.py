@@ -17,6 +17,7 @@ from cardan._algebra.spatial.rotations import quaternion_xyzw_from_matrix
 from cardan._dynamics.coordinates.peer_converter import kind_of, turn_of
 from cardan._robot import joints as J
 from cardan._robot.joints.catalogue.chains import ChainJoint
+from cardan._robot.joints.catalogue.of_another import kind_within
 from cardan._robot.joints.recognise import hinge_of
 from cardan._robot.model import Connection, Model
 
@@ -74,8 +75,7 @@ ROWS: dict[type[J.Joint], Callable[[Any], tuple[Step, ...]]] = {
 
 def chain_of(joint: J.Joint) -> Chain | None:
     """Return a joint as steps in a row; None if it is no such row. A mimic joint is what it is made of."""
-    if isinstance(joint, (J.Mimic, J.Coupled)):
-        return chain_of(joint.joint)
+    joint = kind_within(joint)
     if joint.nv == 0:
         return Chain(joint.transform(()), ())
     if type(joint) in ROWS:
@@ -140,7 +140,7 @@ def step_names(joint: str, count: int) -> list[str]:
 def _add_properties(mj: Any, joint: Any, c: Connection, k: int, step: Step) -> None:
     if is_planar(c) and step.kind == "slide":
         _check_planar(c)
-    armature, damping, friction = (_values(c, name)[k] for name in PASSIVE)
+    armature, damping, friction = (getattr(c, name)[k] for name in PASSIVE)
     joint.armature, joint.damping[0], joint.frictionloss = armature, damping, friction
     if c.spring_stiffness[k]:
         # A spring there would not be the one here: along axes of its own, or where angles begin anew.
@@ -151,9 +151,8 @@ def _add_properties(mj: Any, joint: Any, c: Connection, k: int, step: Step) -> N
         joint.stiffness[0], joint.springref = c.spring_stiffness[k], c.spring_rest[k]
     if c.joint.primaries:  # limits are those of what it copies
         return
-    limits = c.limits
-    lower, upper = _values(limits, "lower")[k], _values(limits, "upper")[k]
-    least, most = _values(limits, "effort_lower")[k], _values(limits, "effort")[k]
+    limits: Any = c.limits
+    lower, upper, least, most = (e[k] for e in (limits.lower, limits.upper, limits.effort_lower, limits.effort))
     if math.isfinite(lower) or math.isfinite(upper):
         joint.limited, joint.range = mj.mjtLimited.mjLIMITED_TRUE, bounds(lower, upper)
     if math.isfinite(least) or math.isfinite(most):
@@ -196,7 +195,7 @@ def _add_properties_of_many(joint: Any, c: Connection, step: Step) -> None:
 
 
 def _one_of(c: Connection, name: str) -> float:
-    values = _values(c, name)
+    values = getattr(c, name)
     if len(set(values)) > 1:
         what = f"{name} {values} of joint {c.name!r}, which is not the same about all axes"
         raise UnsupportedError(what, LIBRARY, "give all axes the same")
@@ -205,8 +204,9 @@ def _one_of(c: Connection, name: str) -> float:
 
 def _check_planar(c: Connection) -> None:
     """Raise where something along a planar joint's own axes is not the same along those of its parent."""
-    slides = {name: _values(c, name)[:2] for name in PASSIVE}
-    effort = (*_values(c.limits, "effort")[:2], *_values(c.limits, "effort_lower")[:2])
+    limits: Any = c.limits
+    slides = {name: getattr(c, name)[:2] for name in PASSIVE}
+    effort = (*limits.effort[:2], *limits.effort_lower[:2])
     if any((*slides["armature"], *slides["friction"])) or any(map(math.isfinite, effort)):
         what = f"armature, friction or an effort limit along the plane of joint {c.name!r}"
         raise UnsupportedError(what, LIBRARY, "take it off, or make the joint two slides and a hinge")
@@ -218,14 +218,6 @@ def _check_planar(c: Connection) -> None:
 def is_planar(c: Connection) -> bool:
     """Return whether a joint's velocities are along its own axes, and those of its two slides along its parent's."""
     return isinstance(c.joint, (J.Planar, J.PlanarAngle))
-
-
-def kind_within(joint: J.Joint) -> J.Joint:
-    return joint.joint if isinstance(joint, (J.Mimic, J.Coupled)) else joint
-
-
-def _values(record: Any, name: str) -> tuple[float, ...]:
-    return tuple(getattr(record, name))
 
 
 def placed(X: SE3) -> dict[str, list[float]]:

@@ -34,14 +34,14 @@ from cardan._reach.interop.mujoco_joints import (
     bounds,
     chain_of,
     is_planar,
-    kind_within,
     placed,
     step_names,
 )
 from cardan._reach.interop.mujoco_package import mujoco
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry.shapes import Shape
-from cardan._robot.joints import FreeFlyer, Linear, Mimic, Polynomial, Reversed, Spherical
+from cardan._robot.joints import FreeFlyer, Linear, Mimic, Reversed, Spherical
+from cardan._robot.joints.catalogue.of_another import kind_within, polynomial_of
 from cardan._robot.model import WORLD, Body, Connection, Model
 from cardan._robot.model.user_constraints import name_of
 from cardan._robot.records import Actuator
@@ -367,18 +367,11 @@ class _Writer:
 
 def _polynomial(name: str, joint: Any) -> Sequence[float]:
     """Return the polynomial of one other coordinate, constant first, by which a joint follows it."""
-    if isinstance(joint, Mimic):
-        return joint.offset, joint.multiplier
-    f = joint.function
-    if isinstance(f, Linear) and joint.nv == 1:
-        return f.offset, *f.slopes
-    if not isinstance(f, Polynomial) or joint.nv > 1 or len(f.coefficients) > QUARTIC:
-        what = f"joint {name!r}, which follows {', '.join(map(repr, joint.by))} by {f!r}"
+    coefficients = polynomial_of(joint)
+    if coefficients is None or len(coefficients) > 5:  # as many as MuJoCo's joint equality has
+        what = f"joint {name!r}, which follows {', '.join(map(repr, joint.by))} by {joint.function!r}"
         raise UnsupportedError(what, LIBRARY, "couple it by a Polynomial, of degree 4 at most")
-    return f.coefficients
-
-
-QUARTIC = 5  # coefficients of a polynomial that MuJoCo's joint equality has
+    return coefficients
 
 
 def _between(model: Model, chains: Mapping[str, Chain], children: Mapping[str, Sequence[Connection]]) -> set[str]:

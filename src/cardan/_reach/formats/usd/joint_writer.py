@@ -15,7 +15,7 @@ from cardan._reach.formats import written as W
 from cardan._reach.formats.usd.joints import DIRECTIONS, SINGLE, UNSAID, Units
 from cardan._reach.formats.usd.prims import INSTEAD, SI, Lines, called, in_unit, prim, quaternion, single
 from cardan._robot import joints as J
-from cardan._robot.joints.catalogue.of_another import following_directly
+from cardan._robot.joints.catalogue.of_another import following_directly, kind_within, polynomial_of
 from cardan._robot.model import WORLD, Connection
 
 Dof = tuple[str, bool]
@@ -70,7 +70,7 @@ OTHER_COORDINATES = (J.UnboundedRevolute, J.Planar, J.PlanarAngle)
 
 def _kind(c: Connection) -> tuple[str, Matrix3, list[Dof], Lines]:
     """Return a joint's type in USD, the rotation of its frames, its degrees of freedom and what else makes it."""
-    inner = c.joint.joint if isinstance(c.joint, (J.Mimic, J.Coupled)) else c.joint
+    inner = kind_within(c.joint)
     match inner:
         case J.Fixed():
             return "PhysicsFixedJoint", Matrix3.identity(), [], []
@@ -166,12 +166,12 @@ def _following(c: Connection, leading: Mapping[str, tuple[str, J.Joint]]) -> Sai
     joint: Any = c.joint
     if not joint.primaries:
         return [], []
-    function = J.Polynomial([joint.offset, joint.multiplier]) if isinstance(joint, J.Mimic) else joint.function
     path, primary = leading[joint.primaries[0]]
-    is_one = len(joint.primaries) == 1 and isinstance(function, J.Polynomial) and len(function.coefficients) <= 5
-    if not (is_one and isinstance(primary, (J.Revolute, J.Prismatic)) and type(primary) is type(joint.joint)):
+    coefficients = polynomial_of(joint) or ()
+    are_alike = isinstance(primary, (J.Revolute, J.Prismatic)) and type(primary) is type(joint.joint)
+    if not (are_alike and 1 <= len(coefficients) <= 5):
         raise UnsupportedError(f"how joint {c.name!r} follows {', '.join(joint.primaries)}", "USD", INSTEAD)
-    numbers = [*function.coefficients, 0.0][: max(2, len(function.coefficients))]
+    numbers = [*coefficients, 0.0][: max(2, len(coefficients))]
     if len(numbers) > 2:
         start, applied, named_by = "mjc:coef", "MjcEqualityJointAPI", "mjc:target"
     else:

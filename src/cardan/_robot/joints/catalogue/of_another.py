@@ -390,6 +390,19 @@ def following(joint: Joint, primary: str, coefficients: Sequence[float]) -> Join
     return Mimic(joint, primary, multiplier=coefficients[1], offset=coefficients[0])
 
 
+def polynomial_of(joint: Any) -> Sequence[float] | None:
+    """Return the polynomial, the constant first, by which a joint follows one other; None if it follows otherwise."""
+    function = _function(joint)
+    if len(joint.primaries) == 1 and isinstance(function, Linear):
+        return (function.offset, *function.slopes)
+    return function.coefficients if len(joint.primaries) == 1 and isinstance(function, Polynomial) else None
+
+
+def kind_within(joint: Joint) -> Any:
+    """Return the joint within one that follows others, and any other itself."""
+    return joint.joint if isinstance(joint, (Mimic, Coupled)) else joint
+
+
 def _function(joint: Any) -> Any:
     """Return the function by which a joint follows others."""
     return Linear([joint.multiplier], joint.offset) if isinstance(joint, Mimic) else joint.function
