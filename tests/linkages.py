@@ -159,6 +159,21 @@ def tilted(mechanism, seed=0):
     return m
 
 
+def scaled(mechanism, scale):
+    """The same bodies, as many times as far apart."""
+
+    def larger(pose):
+        return SE3(pose.rotation, [scale * e for e in pose.translation])
+
+    m = cardan.Mechanism("scaled")
+    for b in mechanism.bodies:
+        m.add_body(b.name, b.inertia)
+    for c in mechanism.joints:
+        poses = (larger(pose or SE3.identity()) for pose in (c.parent_pose, c.child_pose))
+        m.add_joint(c.name, c.joint, c.parent, c.child, *poses)
+    return m
+
+
 def slider_crank_of_bars(crank=0.15, rod=0.4, angle=0.8):
     """A crank turns, a rod pushes a slider along x; in the xz plane, closed at q = 0."""
     m = cardan.Mechanism("slider_crank")

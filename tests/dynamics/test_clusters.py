@@ -889,15 +889,7 @@ def test_unknown_loops_are_refused(closing, kind, message):
 @pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e3, 1e9])
 def test_mechanisms_of_any_size_are_clusters(scale):
-    def larger(pose):
-        return cardan.SE3(pose.rotation, [scale * e for e in pose.translation])
-
-    m = cardan.Mechanism("sized")
-    source = linkages.slider_crank_of_bars()
-    for b in source.bodies:
-        m.add_body(b.name, b.inertia)
-    for c in source.joints:
-        m.add_joint(c.name, c.joint, c.parent, c.child, larger(c.parent_pose), larger(c.child_pose))
+    m = linkages.scaled(linkages.slider_crank_of_bars(), scale)
     model = cardan.clustered(m.model(), ["crank_joint"])
     q = cardan.integrate(model, model.neutral(), [2.0])
     assert np.abs(cardan.loop_residual(m.model(), q)).max() < 1e-14 * max(scale, 1.0)

@@ -37,8 +37,9 @@ from cardan._algebra.by_fields import computed
 from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, Shape, finite_range, matrix_vector
 from cardan._algebra.scalar import is_zero, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import Motion, MotionSubspace, Scalar
+from cardan._dynamics.algorithms.closed import Closed
 from cardan._dynamics.algorithms.configuration import difference, integrate
-from cardan._dynamics.algorithms.dependent import Block, lengths, unit_of_length
+from cardan._dynamics.algorithms.dependent import Block, lengths, unit_of_length, units_of_rows
 from cardan._dynamics.algorithms.embedding import SINGULAR, SINGULAR_IN_SINGLE, squares_of
 from cardan._dynamics.algorithms.legs import Leg, SubspaceInLeg, legs
 from cardan._dynamics.algorithms.loops import loop_residual, loops
@@ -58,6 +59,7 @@ SHARED = 1.1  # what the dynamics share with constraints of the same frames: a t
 GAP, FAR = 1e-9, 1.0  # what a step may leave open, and how far it may move a joint [rad, units of length]
 # Of (5): the part of a step that it may be. It is 20 steps to a toggle then, or joints turn by 0.1 rad in a step.
 BEND, ROUNDING, ROUNDING_IN_SINGLE = 1e-3, 1e-14, 4e-6
+LEFT = 0.01  # what a step may leave open of constraints at most [rad, units of length]: joints turn by 0.1 rad in it
 
 
 class Constraints:
@@ -488,6 +490,30 @@ class ClusterMember(Follower):
     def copying(self, primary: Joint) -> ClusterMember | None:
         """Return the joint, if it can read the coordinates of a primary; None if these are of another kind."""
         return self if primary.manifold == self.closed else None
+
+
+def openings(model: Model, q: Scalars) -> Iterator[tuple[str, list[Scalar], list[float]]]:
+    """Yield the name of every closing joint, those of clusters too, its residual [m, rad], and the unit of each row."""
+    parts = [(model, q)] if model.closures else []
+    leading = (n for n in model.nodes if isinstance(n.joint, ClusterMember) and not n.joint.by)
+    for part, own in (*parts, *((n.joint.closed.part, n.configuration(q)) for n in leading)):
+        for loop in loops(part, relative_kinematics(part, own)):
+            yield loop.name, loop.residual, units_of_rows(part, [loop])
+
+
+def openings_in_step(model: Model, q: Scalars, v: Scalars, dt: float) -> Iterator[Scalar]:
+    """Yield by how far loops are open where a step begins, beyond what steps so fast leave [rad, units of length].
+
+    A step opens a loop by k dt^2 / 2 and closes half of what it finds (`implicit.CLOSING`). So dt^2 k is left.
+    """
+    sizes, rounding = lengths(model), where(is_double(q), ROUNDING, ROUNDING_IN_SINGLE)
+    for loop in Closed(model, q).moving:
+        units = units_of_rows(model, [loop])
+        gap, k = (_largest(rows, units) for rows in (loop.residual, loop.opening(q, v)))
+        along = sorted(loop.coordinates)
+        way = _largest([v[j] for j in along], [sizes[j] for j in along]) * dt
+        left = minimum(2.0 * dt**2 * k + BEND * way, LEFT)
+        yield maximum(gap - left - rounding, 0.0)
 
 
 def bends(model: Model, q0: Scalars, q1: Scalars, u: Scalars | None = None) -> Iterator[Scalar]:

@@ -21,6 +21,7 @@ import numpy as np
 
 from cardan._algebra.arrays import stack
 from cardan._algebra.errors import (
+    AssemblyError,
     MechanismError,
     MissingExtraError,
     ParameterError,
@@ -29,8 +30,10 @@ from cardan._algebra.errors import (
     levels_inside,
 )
 from cardan._algebra.spatial import SE3, Motion, Vector3
+from cardan._dynamics.algorithms.cluster import openings
+from cardan._dynamics.algorithms.configuration import normalize
 from cardan._dynamics.algorithms.kinematics import Kinematics
-from cardan._dynamics.algorithms.loops import offset
+from cardan._dynamics.functions.assembly import assemble
 from cardan._motion.collision.support_points import SUPPORT_POINTS
 from cardan._motion.contact.touching import ContactPair
 from cardan._motion.simulation.articulation import Articulation
@@ -52,7 +55,7 @@ OPEN = 1e-3
 """From which gap on a loop is said to be open [m, rad]: what files round is less."""
 
 LOOKED_AT = 64
-"""Worlds that `warn_of_deep_state` looks at: a warning shall cost little, and one world is like the next."""
+"""Worlds that `warn_of_state` looks at: a warning shall cost little, and one world is like the next."""
 
 ROUNDED = 1e-3
 """By how much limits may be passed that files give in few digits [rad, m]."""
@@ -296,7 +299,7 @@ def warn_of_start(world: WorldContents) -> None:
     loose = {body for a in floating for body in a.bodies}
     kinematics = Kinematics(model, world.initial.tolist())
     pose_of = _poses_in(kinematics)
-    _warn_of_open_loops(world, kinematics)
+    _warn_of_open_loops(world, world.initial[None], {})
     known = [pair for pair in world.pairs.near(pose_of) if pair.a in loose or not isinstance(pair.shape_a, Mesh)]
     in_grounds = {name: float(own) for name, own in depths(model, known, pose_of).items()}
     others = _may_overlap(model, [pair for pair in known if pair.name not in in_grounds], pose_of)
@@ -306,22 +309,48 @@ def warn_of_start(world: WorldContents) -> None:
     _warn_of_depths(world.name, in_grounds | {pair.name: depth(kinematics, pair) for pair in others}, held)
 
 
-def _warn_of_open_loops(world: WorldContents, kinematics: Kinematics) -> None:
-    """Warn of closing joints that the start leaves open: a step closes them at once, however far that is."""
-    gaps = {}
-    for c in world.model.closures:
-        P, C = (kinematics.pose(body) @ pose for body, pose in ((c.parent, c.parent_pose), (c.child, c.child_pose)))
-        X = P.inverse() @ C
-        gap = max(abs(float(e)) for e in offset(X, c.joint.transform(c.joint.nearest_configuration(X))).scalars())
-        if gap > OPEN:
-            gaps[c.name] = gap
+def _warn_of_open_loops(world: WorldContents, q: np.ndarray, constants: Mapping[str, np.ndarray]) -> None:
+    """Warn of closing joints, those of clusters too, that configurations (rows, nq) leave open.
+
+    The first step closes them at once, however far that is.
+    """
+    model = world.model.filled_with({name: _entries(value) for name, value in constants.items()})
+    gaps, rows = dict[str, float](), dict[str, int]()
+    for name, residual, units in openings(model, list(q.T.astype(float))):
+        found = np.abs([np.broadcast_to(e, len(q)) for e in residual]).reshape(-1, len(q))
+        relative = (found / np.array(units)[:, None]).max(axis=0, initial=0.0)
+        if relative.max() > OPEN:
+            rows[name] = int(relative.argmax())
+            gaps[name] = found[:, rows[name]].max()
     if gaps:
+        worst = max(gaps, key=lambda name: gaps[name])
         told = first_of([f"{name} by {gaps[name]:.3g} m or rad" for name in sorted(gaps, key=lambda name: -gaps[name])])
+        own = world.model.filled_with({name: value[rows[worst]] for name, value in constants.items()})
         message = (
             f"world {world.name!r} begins with loops that are open: {told}. Its first steps close them at any speed. "
-            "Begin with them closed, by world.state(q=cardan.assemble(world.model)), or mend their joints' places."
+            f"{_closed_by(own, q[rows[worst]])}"
         )
         warnings.warn(StartWarning(message, list(gaps)), stacklevel=levels_inside())
+
+
+def _closed_by(model: Model, q: np.ndarray) -> str:
+    """Return what closes the loops of a configuration, or that nothing does."""
+    by = assemble if model.closures else normalize
+    try:
+        if np.isfinite(by(model, q)).all():
+            there = f"world.state(q=cardan.{by.__name__}(world.model, q))"
+            return f"Begin with them closed, by {there}, or mend their joints' places."
+    except AssemblyError as error:
+        return f"That is impossible near there: {error}"
+    return "With these independent coordinates that is impossible. Begin elsewhere, or mend their joints' places."
+
+
+def _entries(values: np.ndarray) -> np.ndarray:
+    """Return the entries of an input (rows, ...), each with its values in all rows."""
+    found = np.empty(values.shape[1:], dtype=object)
+    for k in np.ndindex(found.shape):
+        found[k] = values[(slice(None), *k)].astype(float)
+    return found
 
 
 def _led_out(model: Model) -> Iterator[str]:
@@ -369,11 +398,13 @@ def _may_overlap(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) ->
     return [pair for pair in pairs if not is_of_one_tree(model, pair) and not is_apart(pair)]
 
 
-def warn_of_deep_state(state: State) -> None:
-    """Warn of shapes that begin in a plane or terrain of the world, in the first `LOOKED_AT` worlds."""
+def warn_of_state(state: State) -> None:
+    """Warn of shapes in planes and terrains, and of loops that are open, in the first `LOOKED_AT` worlds."""
     if len(state):
         found = depths_in_grounds(state, LOOKED_AT)
         _warn_of_depths(state.world.name, {name: float(own.max()) for name, own in found.items()})
+        constants = {name: value[:LOOKED_AT] for name, value in state.model_constants.items()}
+        _warn_of_open_loops(state.world, state.q[:LOOKED_AT], constants)
 
 
 def depths_in_grounds(state: State, worlds: int | None = None) -> dict[str, np.ndarray]:

@@ -188,7 +188,8 @@ class State(Explained):
     def residual(self) -> np.ndarray:
         """By how much velocities are wrong at most, because a solver's search ended [rad/s, m/s], shape (worlds,).
 
-        Of clusters, too, because a step is long beside the way to a toggle.
+        Of clusters, too, because a step is long beside the way to a toggle, and of loops that are open where a step
+        begins: gaps over its length, but for what steps so fast leave.
         """
         return self._residual
 

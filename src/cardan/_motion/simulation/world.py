@@ -14,7 +14,7 @@ from cardan._motion.simulation.articulation import Pattern, select_names
 from cardan._motion.simulation.carried_over import carried_over
 from cardan._motion.simulation.collide import collide
 from cardan._motion.simulation.control import Control
-from cardan._motion.simulation.standing import warn_of_deep_state
+from cardan._motion.simulation.standing import warn_of_state
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.view import View, pick, select_joints
 from cardan._motion.simulation.world_contents import CONTACT_INPUTS, WorldContents
@@ -117,11 +117,12 @@ class World(WorldContents):
             ShapeError, DTypeError, ParameterError, ConfigurationError: for values that do not fit.
 
         Warns:
-            StartWarning: if q has shapes more than 1 cm deep in a plane or terrain of the world.
+            StartWarning: if q has shapes more than 1 cm deep in a plane or terrain of the world, or loops that are open
+                by more than 1 mm or 1 mrad.
         """
         state = State(self, worlds, dtype, q, v, constants)
-        if q is not None:  # where it begins by itself was looked at when it was made
-            warn_of_deep_state(state)
+        if q is not None or constants:  # where it begins by itself was looked at when it was made
+            warn_of_state(state)
         return state
 
     def state_from(self, state: State) -> State:

@@ -14,7 +14,7 @@ from cardan._algebra.errors import UnknownNameError, UnsupportedError, check_kno
 from cardan._algebra.scalar import maximum
 from cardan._dynamics.algorithms import stepping
 from cardan._dynamics.algorithms.balances import moved_by
-from cardan._dynamics.algorithms.cluster import bends
+from cardan._dynamics.algorithms.cluster import bends, openings_in_step
 from cardan._dynamics.algorithms.drives import JointForces, undetermined
 from cardan._dynamics.algorithms.grouped import singular
 from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
@@ -200,7 +200,7 @@ def step_state(given: StepInputs) -> dict[str, Any]:
     else:
         moved, residual, step = explicit_step(given), 0.0, None
         a = [(after - before) * (1.0 / dt) for after, before in zip(moved.v, joints.v, strict=True)]
-    bent = bends(joints.model, given.q, moved.q, step)
+    bent = [*bends(joints.model, given.q, moved.q, step), *openings_in_step(joints.model, given.q, joints.v, dt)]
     residual = reduce(maximum, (all_held(e) * (1.0 / dt) for e in bent), residual)
     return state_after(given, joints.at_end(*moved, a), residual)
 

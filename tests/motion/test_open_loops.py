@@ -1,0 +1,109 @@
+"""Worlds whose loops are open, as constraints and as clusters: what begins so is named, and a step says so."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import cardan
+import linkages
+from cardan.errors import StartWarning
+from cardan.solvers import Featherstone
+
+
+def world_of(mechanism=None, **options):
+    return (mechanism or cardan.robots.four_bar()).world(**options)
+
+
+def opened(world, by=0.04):
+    q = world.initial.copy()
+    q[1] += by
+    return q
+
+
+def too_far_apart():
+    """The four-bar, its pivots farther apart than its bars are long together: 0.85 m."""
+    whole, m = cardan.robots.four_bar(), cardan.Mechanism("far")
+    for body in whole.bodies:
+        m.add_body(body.name, body.inertia)
+    for c in whole.joints:
+        pose = cardan.SE3(translation=(0.9, 0.0, 0.0)) if c.name == "rocker_joint" else c.parent_pose
+        m.add_joint(c.name, c.joint, c.parent, c.child, pose, c.child_pose)
+    return m
+
+
+@pytest.mark.parametrize("clusters", [False, True])
+def test_a_state_that_begins_open_is_named_and_the_way_to_close_it_works(clusters):
+    """A cluster was closed by its first step without a word, whatever that did; so was a state's own loop."""
+    world = world_of(clusters=clusters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        world.state(q=world.initial)
+    q, close = opened(world), cardan.normalize if clusters else cardan.assemble
+    with pytest.warns(StartWarning, match=rf"open: closing_joint by 0\.01\d* m.*cardan\.{close.__name__}\(") as said:
+        state = world.state(worlds=3, q=[world.initial, q, world.initial])
+    assert said[0].message.things == ("closing_joint",)
+    after = Featherstone(world, 1e-3).step(state)
+    assert after.residual[1] > 1.0  # rad/s, or m/s
+    assert not after.residual[[0, 2]].any()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        state = world.state(q=close(world.model, q))
+    assert Featherstone(world, 1e-3).step(state).residual == 0.0
+
+
+def test_a_named_configuration_of_clusters_that_is_open_is_named():
+    m = cardan.robots.four_bar()
+    m.add_configuration("initial", {"crank_joint": 0.3})
+    with pytest.warns(StartWarning, match="open: closing_joint by"):
+        m.world(clusters=True)
+
+
+def test_constants_of_one_world_may_open_its_loops():
+    world = world_of().with_inputs(at=("rocker_joint", "parent_pose"))
+    at = np.tile(world.state().constants["at"], (2, 1, 1))
+    at[1, 0, 3] += 0.05
+    with pytest.warns(StartWarning, match=r"closing_joint by 0\.04\d* m"):
+        world.state(worlds=2, at=at)
+
+
+def test_loops_that_cannot_be_closed_are_named_and_no_step_of_theirs_is_right():
+    """They had a residual of 0 at 1000 rad/s."""
+    match = r"(?s)closing_joint by 0\.\d+ m.*impossible near there.*'closing_joint' open by 0\.05 "
+    with pytest.warns(StartWarning, match=match):
+        world = world_of(too_far_apart())
+    path = Featherstone(world, 1e-3).rollout(world.state(), steps=50)
+    assert (path.residual[1:] > 1.0).all()
+
+
+def test_coordinates_that_no_cluster_has_are_said_to_be_impossible():
+    world = world_of(clusters=True)
+    with pytest.warns(StartWarning, match=r"(?s)closing_joint by 0\.5.*independent coordinates that is impossible"):
+        world.state(q=[0.3, -3.0, 1.0])
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_how_large_a_mechanism_is_does_not_matter(scale):
+    """A mechanism of micrometres may be open by its own size, within a millimetre."""
+    world = linkages.scaled(cardan.robots.four_bar(), scale).world(clusters=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        world.state(q=world.initial + [0.0, 1e-4, 0.0])
+    with pytest.warns(StartWarning, match="open: closing_joint by"):
+        world.state(q=opened(world))
+
+
+@pytest.mark.full
+@pytest.mark.filterwarnings("ignore::cardan.errors.StartWarning")  # the leg is drawn open
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("integrator", ["implicit", "rk4"])
+@pytest.mark.parametrize("name", ["four_bar", "stewart", "excavator", "parallelogram", "leg"])
+def test_motions_of_closed_loops_are_not_called_wrong(name, integrator, dtype):
+    makers = {"four_bar": cardan.robots.four_bar, "stewart": cardan.robots.stewart_platform}
+    world = world_of((makers.get(name) or getattr(linkages, name))())
+    state = world.state(worlds=4, dtype=dtype, q=cardan.assemble(world.model, world.initial))
+    pushed = np.random.default_rng(0).normal(size=state.v.shape)
+    state.v = cardan.project_velocity(world.model, state.q, pushed)
+    path = Featherstone(world, 1e-3, integrator=integrator).rollout(state, steps=300)
+    assert path.residual.max() < 1e-4  # rad/s; mostly 0
+    assert (path.residual > 0.0).mean() < 0.01
