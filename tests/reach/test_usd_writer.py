@@ -216,6 +216,18 @@ def test_bodies_without_mass_and_without_size():
     np.testing.assert_allclose(again.bodies[1].inertia.parameters(), m.bodies[1].inertia.parameters(), atol=1e-14)
 
 
+def test_moments_without_a_mass_come_back():
+    """Such a body came back with 1e-30 kg; now it has no mass, unless another program gives it one."""
+    m = cardan.Mechanism("wheel")
+    m.add_body("rotor", cardan.Inertia(0.0, (0.0, 0.0, 0.0), np.diag([0.1, 0.2, 0.25])))
+    m.add_joint("axle", J.Revolute((0.0, 0.0, 1.0)), "world", "rotor")
+    m.add_shape(D.Shape("rotor", "collision", D.Sphere(0.1)))
+    assert there_and_back(m).bodies[0].inertia == m.bodies[0].inertia
+    text = write_usd(m).text
+    assert read(re.sub(r".*cardan:physics:mass.*\n", "", text)).bodies[0].inertia.mass == 0.0
+    assert read(text.replace("float physics:mass = 1e-30", "float physics:mass = 0.5")).bodies[0].inertia.mass == 0.5
+
+
 @pytest.mark.parametrize("size", [1e-9, 1e9])
 def test_numbers_of_any_size(size):
     m = cardan.Mechanism("sized")

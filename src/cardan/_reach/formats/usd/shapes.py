@@ -260,6 +260,7 @@ def surface_of_usd(uri: str, file: str) -> tuple[np.ndarray, np.ndarray]:
 #
 # Source: UsdPhysics, "Mass properties" (openusd.org, rigid body physics proposal), and its ComputeMassProperties.
 
+TINY = 1e-30  # written as the mass of what has moments without one, since 0 is not said [kg]
 WATER = 1000.0  # density where nothing says it [kg/m^3], as in UsdPhysics
 
 
@@ -268,10 +269,10 @@ def body_inertia(stage: Stage, body: Any, posed: Posed, solids: Sequence[Solid])
 
     A mass of 0 means in USD that it is not said, so that the writer says otherwise that there is none.
     """
-    if values.flag(body, "cardan:massless", False):
-        return None
     mass = _positive(stage, body, "physics:mass") * stage.mass
     centre, tensor = _centre(stage, body, posed), _tensor(stage, body)
+    if values.flag(body, "cardan:massless", False) and mass < 2.0 * TINY * stage.mass:  # an edit of the mass counts
+        return None if tensor is None else _checked(stage, body, Inertia(0.0, (0.0, 0.0, 0.0), tensor))
     if mass > 0.0 and centre is not None and tensor is not None:
         return _checked(stage, body, Inertia(mass, centre, tensor))
     density = _positive(stage, body, "physics:density") * stage.mass / stage.length**3

@@ -27,6 +27,7 @@ from cardan._reach.formats.usd.prims import (
     row,
     single,
 )
+from cardan._reach.formats.usd.shapes import TINY
 from cardan._robot import joints as J
 from cardan._robot.description import Mechanism
 from cardan._robot.description.rooting import Forest
@@ -37,9 +38,8 @@ from cardan._robot.model import WORLD, Body, Connection, Model
 from cardan._robot.model.layout import TARGET
 from cardan._robot.records import Material
 
-# Of what has moments without a mass [kg], and of a point: moments 0 mean that they are not said, and smaller ones than
-# these are lost in rounding [m^2].
-TINY, POINT = 1e-30, 1e-14
+POINT = 1e-14
+"""Moments of a point [m^2]: 0 means that they are not said, and smaller ones than these are lost in rounding."""
 ROUNDED = 1e-9
 """Share of the largest moment by which one below 0 is rounding: USD takes negative ones for what is not said."""
 
@@ -78,6 +78,8 @@ def _mass(name: str, inertia: Any) -> Lines:
     moments = np.full(3, point) if is_point else np.maximum(moments, 0.0)
     R = Matrix3.of(axes.tolist(), "principal axes")
     return [
+        # readers that do not know of what has moments alone would take a mass of 0 from its colliders
+        *([] if inertia.mass else ["custom bool cardan:massless = 1"]),
         *single("float", "physics:mass", inertia.mass or TINY),
         *single("point3f", "physics:centerOfMass", *map(float, inertia.com)),
         *single("float3", "physics:diagonalInertia", *map(float, moments)),
