@@ -618,6 +618,11 @@ def test_a_list_of_obstacles_may_change_between_calls():
         ({"obstacles": Shape("world", "collision", BALL)}, ParameterError, "obstacles.*a list"),
         ({"obstacles": np.zeros((2, 3))}, ParameterError, r"obstacle#0.*geometry, pose"),
         ({"obstacles": [Shape("tool", "collision", BALL)]}, ParameterError, r"obstacles stand still"),
+        (
+            {"obstacles": [Shape("world", "visual", BALL)]},
+            ParameterError,
+            r"role of obstacle#0: got 'visual', expected 'c",
+        ),
         ({"obstacles": [(SE3(), BALL)]}, ParameterError, r"obstacle#0.*geometry, pose"),
         ({"obstacles": [(BALL, (0.5, 0.0, 0.5))]}, ParameterError, r"pose of obstacle#0: got \(0.5.*translation=\("),
         ({"obstacles": [(BALL, np.stack([np.eye(4)] * 2))]}, ParameterError, r"(?s)pose of obstacle#0.*shape \(4, 4\)"),

@@ -299,6 +299,9 @@ def _obstacle(k: int, given: Any) -> Shape:
     if isinstance(given, Shape):
         if given.body != WORLD:
             raise ParameterError(f"body of {name}", got=given.body, expected=f"{WORLD!r}: obstacles stand still")
+        if given.role != "collision":
+            hint = "Nothing touches what is visual: take `[s for s in shapes if s.role == 'collision']`."
+            raise ParameterError(f"role of {name}", got=given.role, expected="'collision'", hint=hint)
         return Shape(WORLD, "collision", given.geometry, given.pose, given.name or name)
     geometry, pose = given if isinstance(given, tuple) and len(given) == 2 else (None, None)
     if not isinstance(geometry, Geometry):
