@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from cardan._algebra.by_identity import known_of_each
 from cardan._algebra.errors import MissingExtraError, ParameterError, UnsupportedError
 from cardan._algebra.scalar import where
 from cardan._algebra.spatial import SE3
@@ -95,8 +95,10 @@ def _together(found: Sequence[tuple[Candidate, Two]]) -> ContactPoints:
     return ContactPoints(gaps, [c.point for c, _ in found], [c.normal for c, _ in found])
 
 
-# By the world itself, so that a function lives as long as its world does.
-_FUNCTIONS: WeakKeyDictionary[WorldContents, tuple[Function[..., Any], np.ndarray]] = WeakKeyDictionary()
+@known_of_each
+def _compiled(world: WorldContents) -> tuple[Function[..., Any], np.ndarray]:
+    """Return the function of a world's pairs, and which pair each candidate is of."""
+    return collide_function(tuple(world.pairs)), owners_of(world.pairs)
 
 
 def collide(world: WorldContents, state: State) -> Contacts:
@@ -111,9 +113,7 @@ def collide(world: WorldContents, state: State) -> Contacts:
         instead = "ask for those of some pairs, world.with_contacts(pattern).collide, or for what touches, "
         instead += "solver.contact_forces(state)"
         raise UnsupportedError(what, f"one program of {MOST} at most", instead)
-    if world not in _FUNCTIONS:
-        _FUNCTIONS[world] = collide_function(tuple(world.pairs)), owners_of(world.pairs)
-    compiled, owners = _FUNCTIONS[world]
+    compiled, owners = _compiled(world)
     found = compiled(world.model, state.q, **state.model_constants)
     return Contacts(found.gap, found.point, found.normal, owners.copy())
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from cardan._algebra.arrays.repeat import each, when
+from cardan._algebra.by_identity import known_of_each
 from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._algebra.scalar import where
 from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
@@ -164,7 +164,7 @@ def _in_one_run(world: WorldContents, q: Any, o: Any, d: Any, asked: Any, consta
         d = _of_usual_length(numeric_array("raycast", "directions", d))
     if np.shape(d) != np.shape(o):
         d = d + 0.0 * o if handler_of((o, d)) else np.broadcast_to(d, np.shape(o))
-    found = _compiled(world, _seen(world, np.shape(o)[-2], *asked))(world.model, q, o, d, **constants)
+    found = _compiled(world, np.shape(o)[-2], *asked)(world.model, q, o, d, **constants)
     return RayHits(found.distance[..., 0], found.normal[..., 0, :], found.shape[..., 0]) if is_one else found
 
 
@@ -192,9 +192,8 @@ def raycast_many(world: WorldContents, q: Any, o: np.ndarray, d: np.ndarray, ask
         return RayHits(none[..., 0], none, none[..., 0].astype(int))
     runs = -(-count // (MOST if math.prod(batch) >= TOGETHER else TOGETHER))
     each_run = -(-count // runs)
-    seen = _seen(world, each_run, *asked)
     parts = [_in_runs(array, runs, each_run) for array in (o, d)]
-    found = _compiled(world, seen)(world.model, q[..., None, :], *parts, **constants)
+    found = _compiled(world, each_run, *asked)(world.model, q[..., None, :], *parts, **constants)
     distance, shape = (np.swapaxes(e, -1, -2) for e in (found.distance, found.shape))
     batch, normal = distance.shape[:-2], np.swapaxes(found.normal, -2, -3)
     flat = distance.reshape(*batch, -1)[..., :count], normal.reshape(*batch, -1, 3)[..., :count, :]
@@ -209,17 +208,24 @@ def _in_runs(rays: np.ndarray, runs: int, each_run: int) -> np.ndarray:
     return rays[..., np.minimum(spread, rays.shape[-2] - 1), :]
 
 
-# By the world itself, so that a function lives as long as its world does.
-_FUNCTIONS: WeakKeyDictionary[WorldContents, dict[Any, Any]] = WeakKeyDictionary()
+@known_of_each
+def _known(world: WorldContents) -> dict[Any, Any]:
+    """Return the functions of a world's rays, by what was asked: they live as long as the world does."""
+    return {}
 
 
-def _seen(world: WorldContents, count: int, body: str, yaw_only: bool, bodies: Pattern | None) -> _Seen:
-    """Return what rays see; of a world, what was asked before is kept."""
+def _compiled(
+    world: WorldContents, count: int, body: str, yaw_only: bool, bodies: Pattern | None
+) -> Function[..., Any]:
+    """Return what so many rays meet, as a function; what sees the same shapes is the same."""
     key = count, body, bool(yaw_only), tuple(bodies) if isinstance(bodies, list | set) else bodies
-    kept = _FUNCTIONS.setdefault(world, {})
-    if key not in kept:
-        kept[key] = _Seen(count, body, bool(yaw_only), tuple(_counting(world, body, bodies)))
-    return kept[key]
+    known = _known(world)
+    if key not in known:
+        seen = _Seen(*key[:3], tuple(_counting(world, body, bodies)))
+        # by numbers of shapes: a terrain takes long to hash
+        same = "function", *key[:3], tuple(number for number, _ in seen.shapes)
+        known[key] = known.get(same) or known.setdefault(same, raycast_function(seen))
+    return known[key]
 
 
 def _counting(world: WorldContents, body: str, bodies: Pattern | None) -> list[tuple[int, Shape]]:
@@ -234,18 +240,6 @@ def _counting(world: WorldContents, body: str, bodies: Pattern | None) -> list[t
             check_ray(shape.geometry)
             found.append((k, shape))
     return found
-
-
-def _compiled(world: WorldContents, seen: _Seen) -> Function[..., Any]:
-    kept = _FUNCTIONS.setdefault(world, {})
-    key = (
-        "function",
-        *seen[:3],
-        tuple(number for number, _ in seen.shapes),
-    )  # not the shapes: a terrain takes long to hash
-    if key not in kept:
-        kept[key] = raycast_function(seen)
-    return kept[key]
 
 
 def raycast_function(seen: _Seen) -> Function[..., Any]:

@@ -118,15 +118,12 @@ def local_velocity(model: Model, q0: Any, jet: Any) -> Any:
 _local_acceleration = jacobian_vector_product(local_velocity, "jet")
 
 
-@function(shapes={"jet": (3, "nv")})
-def _moved(model: Model, q0: Any, jet: Any) -> Sample:
-    q = integrate(model, q0, jet[0])
-    return Sample(q, local_velocity(model, q0, jet[:2]), _local_acceleration(model, q0, jet[:2], direction=jet[1:]))
-
-
-def moved(model: Model, q0: np.ndarray, phi: np.ndarray, rate: np.ndarray, second: np.ndarray) -> Sample:
+@function(shapes=dict.fromkeys(("phi", "rate", "second"), ("nv",)))
+def moved(model: Model, q0: Any, phi: Any, rate: Any, second: Any) -> Sample:
     """Return q, v, a of q0 exp(phi), given phi with its first and second derivative by time, shape (..., nv) each."""
-    return Sample(*_moved(model, q0, np.stack([phi, rate, second], axis=-2)))
+    jet, turning = [phi, rate], [rate, second]
+    v, a = local_velocity(model, q0, jet), _local_acceleration(model, q0, jet, direction=turning)
+    return Sample(integrate(model, q0, phi), v, a)
 
 
 @function(shapes={"phi": ("nv",)})
