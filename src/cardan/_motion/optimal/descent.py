@@ -44,7 +44,6 @@ Cost: of an iteration, T steps one after the other, their derivatives all at onc
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -56,7 +55,7 @@ from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import DTypeError, NotFiniteError, ParameterError, ShapeError, check_known
 from cardan._compiler.runtime.threads import split
-from cardan._dynamics.call.arguments import broadcast, check_configuration, numeric_array
+from cardan._dynamics.call.arguments import check_configuration, checked_batch, numeric_array
 from cardan._dynamics.call.public import Reals
 from cardan._dynamics.functions.derivatives import derivative, gradient, hessian
 from cardan._motion.optimal.constraints import Begin, Constraints, Given, descended, penalised
@@ -230,8 +229,7 @@ def checked_problem(where: str, problem: Any, q0: Any, v0: Any, u: Any, paramete
         raise ShapeError(where, "u", got=u.shape, expected=f"(..., T, {problem.controls}): one for each knot")
     arrays["u"] = checked_array(where, "u", u, (problem.controls,))
     T = arrays["u"].shape[-2]
-    leads = {"q0": arrays["q0"].shape[:-1], "v0": arrays["v0"].shape[:-1], "u": arrays["u"].shape[:-2]}
-    values: dict[str, np.ndarray] = {}
+    shapes = {"q0": (model.nq,), "v0": (model.nv,), "u": (T, problem.controls)}
     for name, core in cores.items():
         array = checked_array(where, name, parameters[name], core)
         array = array if array.ndim > len(core) else array[None]
@@ -239,22 +237,18 @@ def checked_problem(where: str, problem: Any, q0: Any, v0: Any, u: Any, paramete
         if lead[-1] not in (1, T + 1):
             expected = f"(..., {', '.join(map(str, (T + 1, *core)))}), or one for all states"
             raise ShapeError(where, name, got=np.shape(parameters[name]), expected=expected)
-        values[name], leads[f"parameters[{name!r}]"] = array, lead[:-1]
-    batch = broadcast(where, leads)
-
-    def whole_of(array: np.ndarray, *shape: int) -> np.ndarray:
-        """Return one of shape (problems, *shape)."""
-        return np.broadcast_to(array, (*batch, *shape)).reshape(math.prod(batch), *shape)
-
-    start = whole_of(arrays["q0"], model.nq), whole_of(arrays["v0"], model.nv)
-    check_configuration(where, "q0", start[0], model.unit_parts)
-    controls = whole_of(arrays["u"], T, problem.controls).swapaxes(0, 1)
-    given = {n: whole_of(a, T + 1, *cores[n]).swapaxes(0, 1).copy() for n, a in values.items()}
+        what, whole = f"parameters[{name!r}]", (T + 1, *core)
+        arrays[what], shapes[what] = np.broadcast_to(array, (*lead[:-1], *whole)), whole
+    batch = checked_batch(where, arrays, shapes)
+    of_all = zip(batch.arrays, shapes.values(), strict=True)
+    q0, v0, u, *values = (array.reshape(batch.size, *shape) for array, shape in of_all)
+    check_configuration(where, "q0", q0, model.unit_parts)
+    given = {name: array.swapaxes(0, 1).copy() for name, array in zip(cores, values, strict=True)}
     q, v = (given.pop(THROUGH + name) for name in STATE)
-    q[0], v[0] = start
+    q[0], v[0] = q0, v0
     for at in q if has_states else ():
         check_configuration(where, THROUGH + "q", at, model.unit_parts)
-    return batch, (q, v, np.clip(controls, *problem.bounds, order="C")), given
+    return batch.shape, (q, v, np.clip(u.swapaxes(0, 1), *problem.bounds, order="C")), given
 
 
 def _descended(
