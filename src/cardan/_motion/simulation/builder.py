@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,11 +14,9 @@ from cardan._algebra.errors import (
     MechanismError,
     ParameterError,
     ShapeError,
-    StartWarning,
     check_known,
     check_new,
     first_of,
-    levels_inside,
 )
 from cardan._algebra.explained import Explained
 from cardan._algebra.spatial import SE3, Inertia, checked_pose, log_se3
@@ -29,7 +26,7 @@ from cardan._motion.simulation.articulation import Articulation, articulations
 from cardan._motion.simulation.cutting import closed_at, cut_bodies, still_closing
 from cardan._motion.simulation.pairs import contact_pairs
 from cardan._motion.simulation.solids import with_solids
-from cardan._motion.simulation.standing import lifted_out, moves_freely, root_joint, stood, warn_of_start
+from cardan._motion.simulation.standing import lifted_out, moves_freely, root_joint, stood, warn_of_start, warn_start
 from cardan._motion.simulation.world import World
 from cardan._robot.description import Mechanism, Plane, Shape, editing
 from cardan._robot.geometry.shapes import ALL_BITS, Geometry
@@ -517,12 +514,11 @@ def _holding_weightless(world: World) -> World:
     still = [node.name for node in undetermined(world.model) if not node.joint.is_floating]
     if not still:
         return world
-    message = (
-        f"world {world.name!r}: joints {first_of(still)} move nothing that has inertia, and nothing holds them: they "
-        "stand still, or move as Control.velocity says (World.with_kinematic). Give the bodies that they carry mass "
-        "and inertia, or the joints drives, springs or damping."
+    what = (
+        f": joints {first_of(still)} move nothing that has inertia, and nothing holds them: they stand still, or move "
     )
-    warnings.warn(StartWarning(message, still), stacklevel=levels_inside())
+    what += "as Control.velocity says (World.with_kinematic). Give the bodies that they carry mass and inertia, or the "
+    warn_start(world.name, what + "joints drives, springs or damping.", still)
     return world.with_kinematic(still)
 
 

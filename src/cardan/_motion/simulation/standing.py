@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -160,12 +160,16 @@ TOPS: dict[type, Callable[..., Any]] = {
 """How high a ground is below a shape, above its own z = 0 [m]."""
 
 
+def warn_start(world: str, what: str, things: Iterable[str]) -> None:
+    """Warn of how a world begins, and name the things that it is about."""
+    warnings.warn(StartWarning(f"world {world!r}{what}", list(things)), stacklevel=levels_inside())
+
+
 def _warn_of_unread(world: str, unread: Mapping[str, str]) -> None:
     if unread:
         first = next(iter(unread))
         more = f", and {len(unread) - 1} more such pairs" if len(unread) > 1 else ""
-        message = f"world {world!r}: what stands on the ground stands without {first}{more}: {unread[first]}"
-        warnings.warn(StartWarning(message, list(unread)), stacklevel=levels_inside())
+        warn_start(world, f": what stands on the ground stands without {first}{more}: {unread[first]}", unread)
 
 
 def raised(c: Connection, q: Sequence[Any], by: Any, parent_pose: SE3 | None = None) -> np.ndarray:
@@ -253,8 +257,8 @@ def lifted_out(model: Model, pairs: PairList, q: np.ndarray, floating: Sequence[
     if not deep:
         return q
     shown = first_of([f"{a.name} by {depths[a.name]:.3g} m" for a in deep])
-    message = f"world {model.name!r}: {shown} would begin in the ground, where the description has it: it stands on it."
-    warnings.warn(StartWarning(message, [a.name for a in deep]), stacklevel=levels_inside())
+    what = f": {shown} would begin in the ground, where the description has it: it stands on it."
+    warn_start(model.name, what, [a.name for a in deep])
     return stood(model, pairs, q, deep)
 
 
@@ -284,18 +288,16 @@ def warn_of_start(world: WorldContents) -> None:
     has_ground = any(isinstance(s.geometry, GROUNDS) and model.attachment(s.body).node < 0 for s in model.shapes)
     falling = [a.name for a in floating if solid.isdisjoint(a.bodies)] if has_ground else []
     if falling:
-        message = (
-            f"world {world.name!r}: {first_of(falling)} will fall through the ground, without a collision shape to "
-            "stand on: give one by add_shape."
+        what = (
+            f": {first_of(falling)} will fall through the ground, without a collision shape to stand on: give one by "
         )
-        warnings.warn(StartWarning(message, falling), stacklevel=levels_inside())
+        warn_start(world.name, what + "add_shape.", falling)
     idle = list(_led_out(model))
     if idle:
-        message = (
-            f"world {world.name!r}: position limits of joints {first_of(idle)} have no effect: they follow other "
-            "joints, which go beyond. Limit those."
+        what = (
+            f": position limits of joints {first_of(idle)} have no effect: they follow other joints, which go beyond. "
         )
-        warnings.warn(StartWarning(message, idle), stacklevel=levels_inside())
+        warn_start(world.name, what + "Limit those.", idle)
     loose = {body for a in floating for body in a.bodies}
     kinematics = Kinematics(model, world.initial.tolist())
     pose_of = _poses_in(kinematics)
@@ -326,11 +328,8 @@ def _warn_of_open_loops(world: WorldContents, q: np.ndarray, constants: Mapping[
         worst = max(gaps, key=lambda name: gaps[name])
         told = first_of([f"{name} by {gaps[name]:.3g} m or rad" for name in sorted(gaps, key=lambda name: -gaps[name])])
         own = world.model.filled_with({name: value[rows[worst]] for name, value in constants.items()})
-        message = (
-            f"world {world.name!r} begins with loops that are open: {told}. Its first steps close them at any speed. "
-            f"{_closed_by(own, q[rows[worst]])}"
-        )
-        warnings.warn(StartWarning(message, list(gaps)), stacklevel=levels_inside())
+        what = f" begins with loops that are open: {told}. Its first steps close them at any speed. "
+        warn_start(world.name, what + _closed_by(own, q[rows[worst]]), gaps)
 
 
 def _closed_by(model: Model, q: np.ndarray) -> str:
@@ -422,15 +421,13 @@ def _warn_of_depths(world: str, depths: Mapping[str, float], held: Mapping[str, 
     deep = sorted((name for name in depths if depths[name] > DEEP), key=lambda name: -depths[name])
     if deep:
         deepest = first_of([f"{name} by {1e3 * depths[name]:.3g} mm" for name in deep])
-        message = (
-            f"world {world!r} begins with shapes in one another: {deepest}. Contact pushes them apart. Begin higher, "
-            "by world.state(q=...) or pose=; cardan.simulation.stand(state) puts what floats on level ground."
-        )
+        what = f" begins with shapes in one another: {deepest}. Contact pushes them apart. Begin higher, by "
+        what += "world.state(q=...) or pose=; cardan.simulation.stand(state) puts what floats on level ground."
         roots = list(dict.fromkeys(held[name] for name in deep if name in held))
         if roots:
-            message += f" {first_of(roots)} is fixed on the world. If no joint of its own does that, base='floating' "
-            message += "puts it on the ground."
-        warnings.warn(StartWarning(message, deep), stacklevel=levels_inside())
+            what += f" {first_of(roots)} is fixed on the world. If no joint of its own does that, base='floating' "
+            what += "puts it on the ground."
+        warn_start(world, what, deep)
 
 
 def move_root(state: State, a: Articulation, rows: np.ndarray, poses: np.ndarray) -> None:
