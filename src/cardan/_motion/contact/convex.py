@@ -80,7 +80,7 @@ def minimum(problem: Problem, iterations: int | None) -> tuple[Decided, Estimate
 
 
 def _next(problem: Problem, _: Any, decision: Any, found: Any) -> Iterated:
-    return problem.solved(decision.tests.__getitem__, problem.lines(decision, found.a))
+    return problem.solved(decision.tests.__getitem__, problem.elements.linear(decision.efforts, found.a))
 
 
 def _after(problem: Problem, count: int, state: Iterated) -> tuple[Decided, Estimate]:
@@ -125,7 +125,7 @@ def _until_right(
         def decided(k: int) -> Tests:
             return chosen(goes, decision.tests[k], held[k])
 
-        held, after, new = problem.solved(decided, problem.lines(decision, old.a))
+        held, after, new = problem.solved(decided, problem.elements.linear(decision.efforts, old.a))
         if isinstance(goes_down, bool) and not goes_down:
             return (count + 1.0, held, after), new
         lower, lowest = only_where(goes_down, lambda: downhill(problem, held, old.a, new))

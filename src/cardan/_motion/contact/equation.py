@@ -152,7 +152,7 @@ class Equation(ABC):
         found = zip(self.groups, self.over_groups(of), strict=True)
         return self.of_patches([or_number(group.is_near, own, otherwise) for group, own in found])
 
-    def together(self, added: Contributions, responses: Sequence[Response]) -> Any:
+    def together(self, added: Any, responses: Sequence[Response]) -> Any:
         """Add what patches add that are always looked at, by their responses, and return all."""
         for group in self.groups:
             for k in group.patches:
@@ -162,7 +162,7 @@ class Equation(ABC):
 
     @abstractmethod
     def without_contacts(self, efforts: Efforts) -> Any:
-        """Return the equation as it is before contacts add to it: `Contributions`."""
+        """Return the equation as it is before contacts add to it by `respond` and `finish`: `OnNodes` or `OnJoints`."""
 
     @abstractmethod
     def solve(self, added: Any) -> tuple[list[Scalar], Changes]:
@@ -177,19 +177,7 @@ class Equation(ABC):
         """Return a . M a."""
 
 
-class Contributions(ABC):
-    """An equation of motion, to which contacts add where they are near."""
-
-    @abstractmethod
-    def respond(self, group: Group, k: int, response: Response) -> None:
-        """Add the response of a patch of a group, where the patch is near."""
-
-    @abstractmethod
-    def finish(self, group: Group) -> None:
-        """Add what is left to add of a group whose patches have responded, where the group is near."""
-
-
-class OnNodes(Contributions):
+class OnNodes:
     """Forces that act on nodes at a = 0, and what their inertia is felt as."""
 
     def __init__(self, moment: Snapshot, patches: Sequence[Patch], efforts: Efforts) -> None:
@@ -199,6 +187,7 @@ class OnNodes(Contributions):
         self.felt = [Sums(dict(enumerate(entries_of(own)))) for own in alone]
 
     def respond(self, group: Group, k: int, response: Response) -> None:
+        """Add the response of a patch of a group, where the patch is near."""
         patch = self.patches[k]
         self.felt[patch.first.a].add(enumerate(entries_of(patch.at_node(response))), patch.is_near)
 
@@ -289,7 +278,7 @@ class JointEquation(Equation):
         return lambda k: sum((column * a[j] for j, column in self.J[k].items()), Motion.zero())
 
 
-class OnJoints(Contributions):
+class OnJoints:
     """The equation A a = b along v."""
 
     def __init__(self, equation: JointEquation, A: Rows, b: Sequence[Scalar]) -> None:
@@ -304,6 +293,7 @@ class OnJoints(Contributions):
         own.add(enumerate(entries_of(response if alone else patch.at_node(response))), None if alone else patch.is_near)
 
     def finish(self, group: Group) -> None:
+        """Add what a group's patches do together, where the group is near."""
         (force, Z), columns = response_of(self.felt[group.patches[0]]), self.equation.columns(group)
         A: Rows = [[0.0] * len(columns) for _ in columns]
         add_impedance(A, dict(enumerate(columns.values())), Z)

@@ -25,7 +25,6 @@ from cardan._motion.contact.cone import FrictionCone, Impulse, Part
 from cardan._motion.contact.equation import (
     NO_RESPONSE,
     Changes,
-    Contributions,
     Equation,
     Group,
     Patch,
@@ -131,9 +130,6 @@ class Problem:
         nothing = Estimate(still, 1.0, 1.0, efforts)
         return Decision(efforts, self.first), nothing
 
-    def lines(self, decision: Decision, a: Vector) -> Lines:
-        return self.elements.linear(decision.efforts, a)
-
     def solved(self, decided: Callable[[int], Tests], lines: Lines) -> tuple[list[Tests], Decision, Estimate]:
         """Return the solution with all forces on the parts of their laws that are decided on, and the next decision.
 
@@ -166,7 +162,7 @@ class Problem:
 
         return [g for own in self.equation.everywhere(self.equation.of_each_patch(of)) for g in own]
 
-    def _acting(self, group: Group, decided: Callable[[int], Tests], added: Contributions) -> list[Any]:
+    def _acting(self, group: Group, decided: Callable[[int], Tests], added: Any) -> list[Any]:
         """Return the tests of a group's patches, with the parts of laws they decide on, and add what they do."""
 
         def of(k: int) -> tuple[Tests, list[Part]]:
