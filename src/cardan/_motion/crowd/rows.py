@@ -75,16 +75,6 @@ def still_row(gravity: Sequence[float]) -> list[float]:
     return [*numbers_of(SE3()), *[0.0] * 6, *(-float(e) for e in gravity), *[0.0] * 6]
 
 
-def in_blocks(vector: Sequence[Any], size: int) -> list[list[Any]]:
-    """Return a vector as its tables have it: so many numbers in each block."""
-    padded = [*vector, *[0.0] * (-len(vector) % size)]
-    return [[*padded[k : k + size], *[0.0] * (LANES - size)] for k in range(0, len(padded), size)]
-
-
-def out_of_blocks(blocks: Sequence[Sequence[Any]], size: int, nv: int) -> list[Any]:
-    return [e for block in blocks for e in block[:size]][:nv]
-
-
 def impedance_of(upper: Sequence[Any]) -> ArticulatedInertia:
     """Return the impedance whose upper half is given, row by row."""
     rest = iter(upper)

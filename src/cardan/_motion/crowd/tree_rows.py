@@ -39,9 +39,7 @@ from cardan._motion.crowd.rows import (
     NodeRow,
     block_of,
     impedance_of,
-    in_blocks,
     numbers_of,
-    out_of_blocks,
     pose_of,
     row_program,
 )
@@ -79,11 +77,13 @@ class TreeRows:
         return self.kind.model
 
     def vector(self, values: Sequence[Any]) -> list[list[Any]]:
-        """Return a vector of the tree as tables have it."""
-        return in_blocks(values, self.kind.block)
+        """Return a vector of the tree as tables have it: so many numbers in each block."""
+        size = self.kind.block
+        padded = [*values, *[0.0] * (-len(values) % size)]
+        return [[*padded[k : k + size], *[0.0] * (LANES - size)] for k in range(0, len(padded), size)]
 
     def values(self, blocks: Any) -> list[Any]:
-        return out_of_blocks(blocks, self.kind.block, self.model.nv)
+        return [e for block in blocks for e in block[: self.kind.block]][: self.model.nv]
 
     @cached_property
     def is_chain(self) -> bool:
