@@ -13,7 +13,6 @@ from cardan._algebra.checked_numbers import positive, truth
 from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._dynamics.call.compiled import Bound
 from cardan._dynamics.call.function import Function
-from cardan._motion.contact.point import WORLD as FIXED
 from cardan._motion.simulation.collide import check_pages, owners_of
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.pairs import warn_of_many
@@ -151,8 +150,7 @@ class CompiledSolver(Solver):
     def _outcomes(self) -> tuple[str, Outcome, Outcome, bool]:
         """A step's name, what it leaves, its forces at contacts, and whether it depends on joint coordinates alone.
 
-        Forces are rows of force, torque and point for each candidate, in world axes, on the body that moves, or on the
-        first of two that do.
+        Forces are rows of force, torque and point for each candidate, in world axes, on the first body of its pair.
         """
 
     @cached_property
@@ -183,17 +181,13 @@ class CompiledSolver(Solver):
         if state.constants:
             given |= {name: state.constants[name] for name in self._inputs}
         found = self._forces(self.world.model, q, v, clock[2], **given)
-        owners, signs = self._owners
-        sign = signs.astype(state.dtype)
-        return ContactForces(found["force"] * sign, found["torque"] * sign, found["point"], owners.copy())
+        # they are on the first body of a pair, which moves
+        return ContactForces(found["force"], found["torque"], found["point"], self._owners.copy())
 
     @cached_property
-    def _owners(self) -> tuple[np.ndarray, np.ndarray]:
-        """Which pair each candidate is of; 1 where its force is found on the pair's first body, -1 on the second."""
-        pairs = self.settings.pairs
-        owners = owners_of(pairs)
-        first = [self.world.model.attachment(pair.a).node != FIXED for pair in pairs]
-        return owners, np.where(first, 1.0, -1.0)[owners, None]
+    def _owners(self) -> np.ndarray:
+        """Which pair each candidate is of."""
+        return owners_of(self.settings.pairs)
 
     @cached_property
     def _inputs(self) -> tuple[str, ...]:
