@@ -68,7 +68,7 @@ def test_it_keeps_copies_and_is_a_value():
         ([[0.0, 1.0], [np.nan, 0.0]], (1, 1), 1, "nan in row 1, column 0"),
         ([[0.0, np.inf], [0.0, 0.0]], (1, 1), 1, "inf in row 0, column 1"),
         ([[-1.5e308, 1.5e308], [0.0, 0.0]], (1, 1), 1, "finite differences"),
-        (np.zeros((2, 2)), (1, 1, 1), 1, "two lengths"),
+        (np.zeros((2, 2)), (1, 1, 1), 1, "two finite lengths"),
         (np.zeros((2, 2)), (1, 0), 1, "> 0"),
         (np.zeros((2, 2)), (-1, 1), 1, "> 0"),
         (np.zeros((2, 2)), (np.inf, 1), 1, "> 0"),

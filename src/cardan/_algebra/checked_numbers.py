@@ -62,6 +62,12 @@ def numbers(
     return found
 
 
+def _as_float(value: Any) -> float:
+    if isinstance(value, (str, bytes)):  # which Python would read
+        raise TypeError
+    return float(value)
+
+
 def truth(what: str, value: Any) -> bool:
     """Return a truth value; `ParameterError` for all else, such as `"no"`, which Python takes for true.
 

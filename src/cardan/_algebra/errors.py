@@ -165,6 +165,12 @@ def check_known(kind: str, name: Any, known: Collection[str], where: str = "") -
         raise UnknownNameError(kind, name, known, where)
 
 
+def check_one_of(what: str, word: Any, words: Collection[str]) -> None:
+    """Raise `ParameterError` unless a word is one of the few there are."""
+    if word not in words:
+        raise ParameterError(what, got=word, expected=" or ".join(map(repr, words)))
+
+
 class DuplicateNameError(CardanError, ValueError):
     """Two things of one kind were given the same name."""
 

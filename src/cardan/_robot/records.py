@@ -13,7 +13,7 @@ import numpy as np
 
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.checked_numbers import not_negative, numbers
-from cardan._algebra.errors import ParameterError
+from cardan._algebra.errors import ParameterError, check_one_of
 from cardan._algebra.spatial import SE3, Inertia, Vector3, checked_pose
 from cardan._robot.joints import Joint, Limits, reverse
 from cardan._robot.joints.first_checks import check_joint
@@ -67,8 +67,7 @@ class Frame(ByFields):
 
     def __post_init__(self) -> None:
         check_name("frame", self.name)
-        if self.kind not in FRAME_KINDS:
-            raise ParameterError(f"kind of frame {self.name!r}", got=self.kind, expected="'operational' or 'sensor'")
+        check_one_of(f"kind of frame {self.name!r}", self.kind, FRAME_KINDS)
         object.__setattr__(self, "pose", checked_pose(f"pose of frame {self.name!r}", self.pose))
 
 
@@ -170,8 +169,7 @@ class Actuator(ByFields):
         joints = (self.joints,) if isinstance(self.joints, str) else _names(f"joints {what}", self.joints)
         if not joints or len(set(joints)) < len(joints):
             raise ParameterError(f"joints {what}", got=self.joints, expected="names of joints, each once")
-        if self.kind not in ACTUATOR_KINDS:
-            raise ParameterError(f"kind {what}", got=self.kind, expected=" or ".join(map(repr, ACTUATOR_KINDS)))
+        check_one_of(f"kind {what}", self.kind, ACTUATOR_KINDS)
         object.__setattr__(self, "joints", joints)
         object.__setattr__(self, "gear", _gears(f"gear {what}", self.gear, len(joints)))
         if self.gain is not None:

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from cardan._algebra.errors import ParameterError
+from cardan._algebra.errors import check_one_of
 from cardan._algebra.manifolds.manifold import Manifold, Placed, Rows, Scalars, Shape, identity_rows, within_a_turn
 from cardan._algebra.manifolds.product import Euclidean
 from cardan._algebra.scalar import atan2, cos, floor, sin, sqrt
@@ -42,8 +42,7 @@ class UnitComplex(Manifold):
     nv = 1
 
     def __post_init__(self) -> None:
-        if self.order not in ("cos_sin", "sin_cos"):
-            raise ParameterError("order of a unit complex number", got=self.order, expected="'cos_sin' or 'sin_cos'")
+        check_one_of("order of a unit complex number", self.order, ("cos_sin", "sin_cos"))
 
     def pack(self, cosine: T, sine: T) -> tuple[T, T]:
         """Return the coordinates of a direction given by its cosine and sine."""

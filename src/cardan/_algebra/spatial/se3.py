@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cardan._algebra.arrays import stack
-from cardan._algebra.errors import DTypeError, NotFiniteError, ParameterError, ShapeError
+from cardan._algebra.errors import DTypeError, NotFiniteError, ParameterError, ShapeError, check_one_of
 from cardan._algebra.scalar import is_symbol
 from cardan._algebra.spatial import rotations
 from cardan._algebra.spatial.composition import noted
@@ -398,8 +398,7 @@ def pose_error(
     Source: Sola, Deray and Atchuthan (2018), the right minus; Park, Bobrow and Ploen (1995).
     """
     for name, given in (("at", at), ("expressed_in", expressed_in)):
-        if given not in ("frame", "world"):
-            raise ParameterError(f"pose_error: {name}", got=given, expected="'frame' or 'world'")
+        check_one_of(f"pose_error: {name}", given, ("frame", "world"))
     X = SE3.of(X, "X")
     twist = log_se3(X.inverse() @ SE3.of(X_target, "X_target"))
     if at == "world":

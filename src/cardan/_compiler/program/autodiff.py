@@ -19,7 +19,7 @@ from itertools import accumulate, chain, islice
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from cardan._algebra.errors import ParameterError, check_known
+from cardan._algebra.errors import check_known, check_one_of
 from cardan._compiler.program.expr import Condition, Expr, Graph
 from cardan._compiler.program.forward_sweep import ForwardRun, pushforward
 from cardan._compiler.program.instructions import Instructions
@@ -162,8 +162,7 @@ def jacobian(
     It has the same inputs; for each x, for each output y, an output `dy_dx` of shape (*y, *directions), or (rows of K,
     *directions). UnknownNameError and ParameterError say that there is no such input or mode.
     """
-    if mode not in MODES:
-        raise ParameterError("mode", got=mode, expected=", ".join(map(repr, MODES)))
+    check_one_of("mode", mode, MODES)
     tangents = [_tangent(program, w) for w in ([wrt] if isinstance(wrt, (str, Tangent)) else wrt)]
     opened = _Open(program)
     weights = opened.weights(along)

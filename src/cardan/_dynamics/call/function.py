@@ -20,7 +20,7 @@ import numpy as np
 
 from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.checked_numbers import whole
-from cardan._algebra.errors import RecompilationWarning, StaleProgramError, levels_inside
+from cardan._algebra.errors import ParameterError, RecompilationWarning, StaleProgramError, levels_inside
 from cardan._compiler.program import Program
 from cardan._compiler.program.ops import Op
 from cardan._compiler.program.program import places_of
@@ -411,6 +411,12 @@ class Function(Generic[P, R]):
 
     def __repr__(self) -> str:
         return f"<cardan function {self.name}{self.parameters}>"
+
+
+def check_function(what: str, function: Any) -> None:
+    """Raise `ParameterError` unless this is a compiled function."""
+    if not isinstance(function, Function):
+        raise ParameterError(what, got=function, expected="one made by @cardan.function, or cardan's own")
 
 
 def made_into(of: Function[P, R], source: Source, text: str) -> Function[P, R]:

@@ -15,14 +15,14 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from cardan._algebra.errors import ParameterError, ShapeError, UnknownNameError, check_known
+from cardan._algebra.errors import ParameterError, ShapeError, UnknownNameError, check_known, check_one_of
 from cardan._algebra.manifolds import Euclidean
 from cardan._compiler.program import Program, autodiff
 from cardan._compiler.program.autodiff import MODES, Mode, Tangent
 from cardan._compiler.program.expr import many_follow, pushing
 from cardan._compiler.runtime.memory import collection_paused
 from cardan._dynamics.call.arguments import Shape, core_shape
-from cardan._dynamics.call.function import Function, made_into
+from cardan._dynamics.call.function import Function, check_function, made_into
 from cardan._dynamics.call.results import RESULT, Form
 from cardan._dynamics.call.signature import Options, Signature
 from cardan._dynamics.call.traced import OfProgram, Source, Traced
@@ -69,9 +69,8 @@ def derivative(
 
     Source: Griewank and Walther, Evaluating Derivatives (2008).
     """
-    _check_function(of)
-    if mode not in MODES:
-        raise ParameterError("mode", got=mode, expected=", ".join(map(repr, MODES)))
+    check_function("function to differentiate", of)
+    check_one_of("mode", mode, MODES)
     names = wrt if isinstance(wrt, str) else _several(wrt)
     chosen = tangent if isinstance(tangent, bool) else (tangent,) if isinstance(tangent, (str, int)) else tuple(tangent)
 
@@ -124,7 +123,7 @@ def gradient(of: Function[..., Any], wrt: str | Sequence[str]) -> Function[..., 
         >>> cardan.gradient(cardan.kinetic_energy, ("q", "v"))(arm, q, v).dv.shape
         (7,)
     """
-    _check_function(of)
+    check_function("function to differentiate", of)
     names = wrt if isinstance(wrt, str) else _several(wrt)
 
     def transform(model: Model, program: Program, tangents: Sequence[Tangent]) -> Program:
@@ -164,7 +163,7 @@ def hessian(of: Function[..., Any], wrt: str | Sequence[str]) -> Function[..., A
         >>> H.dq.dv.shape, bool(np.allclose(H.dq.dv.T, H.dv.dq))
         ((7, 7), True)
     """
-    _check_function(of)
+    check_function("function to differentiate", of)
     names = wrt if isinstance(wrt, str) else _several(wrt)
 
     def transform(model: Model, program: Program, tangents: Sequence[Tangent]) -> Program:
@@ -464,15 +463,8 @@ def _one_result(program: Program, shape: tuple[int, ...]) -> Program:
     return replace(program, outputs=(output._replace(name=RESULT, shape=shape),))
 
 
-def _check_function(of: Any) -> None:
-    if not isinstance(of, Function):
-        raise ParameterError(
-            "function to differentiate", got=of, expected="one made by @cardan.function, or cardan's own"
-        )
-
-
 def _check_one_name(of: Any, wrt: Any) -> None:
-    _check_function(of)
+    check_function("function to differentiate", of)
     if not isinstance(wrt, str):
         hint = "cardan.derivative takes several, and goes backwards where there are fewer results."
         raise ParameterError("what to differentiate by", got=wrt, expected="the name of one argument", hint=hint)

@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from cardan._algebra.errors import ParameterError, ShapeError
+from cardan._algebra.errors import ShapeError, check_one_of
 from cardan._dynamics.algorithms.centroidal import centroidal_momentum
 from cardan._dynamics.algorithms.configuration import difference, difference_derivatives, integrate
 from cardan._dynamics.algorithms.kinematics import FrameName, Frames, frame_acceleration, frame_velocity
@@ -151,8 +151,7 @@ def integrate_transport(
 
     Source: Sola, Deray and Atchuthan (2018), equations 78 and 79.
     """
-    if by not in ("q", "v"):
-        raise ParameterError("integrate_transport: by", got=by, expected="'q' or 'v'")
+    check_one_of("integrate_transport: by", by, ("q", "v"))
     # before the function is called, so that the fault that is named is that of J
     columns = _columns(model, J)
     carried = getattr(integrate_derivatives(model, q, v), f"d{by}")

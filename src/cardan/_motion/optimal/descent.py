@@ -53,7 +53,7 @@ from numpy.typing import ArrayLike
 
 from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.checked_numbers import positive, whole
-from cardan._algebra.errors import DTypeError, NotFiniteError, ParameterError, ShapeError, check_known
+from cardan._algebra.errors import DTypeError, NotFiniteError, ParameterError, ShapeError, check_known, check_one_of
 from cardan._compiler.runtime.threads import split
 from cardan._dynamics.call.arguments import check_configuration, checked_batch, numeric_array
 from cardan._dynamics.call.public import Reals
@@ -173,8 +173,7 @@ def solve(
     """
     iterations, tolerance = whole("iterations", iterations, 0), positive("tolerance", tolerance)
     violation = positive("violation", violation)
-    if hessian not in HESSIANS:
-        raise ParameterError("hessian", got=hessian, expected=", ".join(map(repr, HESSIANS)))
+    check_one_of("hessian", hessian, HESSIANS)
     batch, begin, given = checked_problem(WHERE, problem, q0, v0, u, parameters, states)
     motions, constraints = compiled(problem, states is not None)
 

@@ -24,7 +24,7 @@ from cardan._compiler.runtime.threads import num_threads
 from cardan._compiler.targets import default_target
 from cardan._dynamics.call.arguments import broadcast, check_core, common_dtype, numeric_array
 from cardan._dynamics.call.compiled import Compiled
-from cardan._dynamics.call.function import Function
+from cardan._dynamics.call.function import Function, check_function
 from cardan._dynamics.call.results import Form
 from cardan._dynamics.call.signature import check_model
 from cardan._robot.model import Model
@@ -168,9 +168,7 @@ class MapTask:
 
     @classmethod
     def of(cls, function: Function, model: Model, data: Any, options: Mapping[str, Any]) -> MapTask:
-        if not isinstance(function, Function):
-            expected = "one made by @cardan.function, or cardan's own"
-            raise ParameterError("distributed: function", got=function, expected=expected)
+        check_function("distributed: function", function)
         check_model(function.name, model)
         function = function.on(function.target or default_target(), threads=1)
         if not isinstance(data, Mapping):

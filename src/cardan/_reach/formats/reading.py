@@ -20,7 +20,14 @@ from types import ModuleType
 from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 
-from cardan._algebra.errors import DescriptionError, DescriptionWarning, ParameterError, check_known, quoted
+from cardan._algebra.errors import (
+    DescriptionError,
+    DescriptionWarning,
+    ParameterError,
+    check_known,
+    check_one_of,
+    quoted,
+)
 from cardan._algebra.lazy import plugin, registered
 from cardan._reach.formats.report import At, Report, listed
 from cardan._robot.description import Mechanism
@@ -246,8 +253,7 @@ class Options:
             expected = "a mapping from the names of arguments to their values"
             raise ParameterError("option xacro_args", got=self.xacro_args, expected=expected)
         for key, words in _WORDS.items():
-            if getattr(self, key) not in words:
-                raise ParameterError(f"option {key}", got=getattr(self, key), expected=" or ".join(map(repr, words)))
+            check_one_of(f"option {key}", getattr(self, key), words)
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Options:

@@ -23,6 +23,7 @@ from cardan._algebra.errors import (
     ParameterError,
     TraceError,
     UnknownNameError,
+    check_one_of,
     visible,
 )
 from cardan._compiler.program import Program
@@ -101,8 +102,7 @@ def generate(
         >>> print(written.functions[0].work)
         306 operations: 119 additions, 175 multiplications, 6 sin, 6 cos
     """
-    if workspace not in ("stack", "argument"):
-        raise ParameterError("workspace", got=workspace, expected="'stack' or 'argument'")
+    check_one_of("workspace", workspace, ("stack", "argument"))
     place, chosen = Path(output), _chosen(functions)
     write = _one_file if place.suffix == ".c" else _package
     _check_place(place, chosen)  # before anything is compiled, which takes time

@@ -41,8 +41,7 @@ from cardan._compiler.runtime.staging import write_whole
 from cardan._compiler.targets import compile_program, default_target
 from cardan._compiler.targets.c import check_name
 from cardan._compiler.targets.casadi_c import External, Pattern, casadi_source
-from cardan._dynamics.call.function import Function
-from cardan._reach.interop.wrapper import check_function
+from cardan._dynamics.call.function import Function, check_function
 from cardan._robot.model import Model
 
 __all__ = ["source", "wrap"]
@@ -314,7 +313,7 @@ def _externals(
     Numbers among the options are constants of the programs; arrays that are `optional` are arguments, too.
     ParameterError is for a name that C or CasADi does not take, no arguments, and arrays of more than two dimensions.
     """
-    check_function(function)
+    check_function("function to wrap", function)
     whole("number of states", states, 1)
     if order not in (0, 1, 2):
         raise ParameterError("order of derivatives", got=order, expected="0, 1 or 2")

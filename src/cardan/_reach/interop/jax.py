@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from cardan._algebra.errors import DTypeError, ParameterError
 from cardan._compiler.runtime.extras import jax_package
 from cardan._dynamics.call.arguments import broadcast, check_core
-from cardan._dynamics.call.function import Function
+from cardan._dynamics.call.function import Function, check_function
 from cardan._dynamics.call.signature import token
-from cardan._reach.interop.wrapper import Wrapper, check_function
+from cardan._reach.interop.wrapper import Wrapper
 from cardan._robot.model import Model
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Wrapped(Wrapper):
 
     def __init__(self, function: Function[..., Any], model: Model, options: Mapping[str, Any]) -> None:
         jax_package()
-        check_function(function)
+        check_function("function to wrap", function)
         if function.target not in (None, "llvm"):
             got, expected = f"one on {function.target!r}", 'one on native code: function.on("llvm")'
             raise ParameterError(f"function to wrap ({function.name})", got=got, expected=expected)

@@ -11,11 +11,11 @@ from weakref import WeakValueDictionary
 
 from cardan._algebra.errors import DTypeError, ParameterError
 from cardan._compiler.targets import default_target
-from cardan._dynamics.call.function import Function
+from cardan._dynamics.call.function import Function, check_function
 from cardan._dynamics.call.signature import Options, is_number, token
 from cardan._reach.interop.torch_operator import Program, evaluate, evaluated, program_of, torch
 from cardan._reach.interop.torch_operator import called_bound as called_bound
-from cardan._reach.interop.wrapper import Wrapper, check_function
+from cardan._reach.interop.wrapper import Wrapper
 from cardan._robot.model import Model
 
 
@@ -85,7 +85,7 @@ class Wrapped(Wrapper):
     framework = "PyTorch"
 
     def __init__(self, function: Function[..., Any], model: Model, options: Mapping[str, Any]) -> None:
-        check_function(function)
+        check_function("function to wrap", function)
         interface = function.interface
         super().__init__(function, model, options, interface.arguments)
         defaults = {n: p.default for n, p in interface.arguments.items() if p.default is not p.empty}

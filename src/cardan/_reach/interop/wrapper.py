@@ -7,16 +7,10 @@ import inspect
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from cardan._algebra.errors import ParameterError, UnknownNameError
+from cardan._algebra.errors import UnknownNameError
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.signature import check_model
 from cardan._robot.model import Model
-
-
-def check_function(function: Any) -> None:
-    if not isinstance(function, Function):
-        expected = "one made by @cardan.function, or cardan's own"
-        raise ParameterError("function to wrap", got=function, expected=expected)
 
 
 class Wrapper:

@@ -20,13 +20,13 @@ import numpy as np
 
 from cardan._algebra.by_identity import known_of_each
 from cardan._algebra.checked_numbers import not_negative, numbers, positive, whole
-from cardan._algebra.errors import MeshWarning, ParameterError, levels_inside
+from cardan._algebra.errors import MeshWarning, ParameterError, check_one_of, levels_inside
 from cardan._algebra.explained import Explained
 from cardan._algebra.scalar import is_finite
 from cardan._algebra.spatial import SE3, Inertia, Matrix3, checked_pose
 from cardan._robot.geometry.hull import hull_of_points, hulls_of_file, triangles_of_hull
 from cardan._robot.geometry.mesh import integrals_of_triangles, mesh_integrals, surface_of_file, surface_of_heights
-from cardan._robot.geometry.triangles import checked_triangles, is_closed, joins_of, welded
+from cardan._robot.geometry.triangles import checked_triangles, is_closed, joins_of, table_of, welded
 from cardan._robot.records import Material
 
 
@@ -491,9 +491,9 @@ class HeightField(_Meshed):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "heights", _rows(self.heights))
-        if np.shape(self.size) != (2,):
-            raise ParameterError("size of a height field", got=self.size, expected="two lengths, x and y [m]")
-        object.__setattr__(self, "size", tuple(positive("size of a height field", s, "m") for s in self.size))
+        expected = "two finite lengths > 0, x and y [m]"
+        size = numbers("size of a height field", self.size, expected, lambda s: 0.0 < s < math.inf, count=2)
+        object.__setattr__(self, "size", size)
         object.__setattr__(self, "thickness", positive("thickness of a height field", self.thickness, "m"))
 
     # A terrain may have a million heights: the text shows their number and range.
@@ -612,12 +612,7 @@ def _surface_of(mesh: TriangleMesh) -> tuple[np.ndarray, np.ndarray]:
 def _rows(heights: Any) -> tuple[tuple[float, ...], ...]:
     """Return heights as tuples of floats, or raise `ParameterError`."""
     what, expected = "heights of a height field", "at least 2 rows of as many numbers each, at least 2 [m]"
-    try:
-        array = np.asarray(heights)
-    except ValueError:
-        raise ParameterError(what, got="rows that are not of one length", expected=expected) from None
-    if array.ndim != 2 or min(array.shape) < 2 or array.dtype.kind not in "fiu":
-        raise ParameterError(what, got=f"{array.dtype} of shape {array.shape}", expected=expected)
+    array = table_of(what, heights, "fiu", expected, lambda rows, columns: min(rows, columns) >= 2)
     with np.errstate(over="ignore", invalid="ignore"):
         # Heights that are finite may differ by more than the largest float; the difference is what is computed with.
         array = array.astype(float)
@@ -684,8 +679,7 @@ class Shape(Explained):
     surface_velocity: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
-        if self.role not in ("visual", "collision"):
-            raise ParameterError("role of a shape", got=self.role, expected="'visual' or 'collision'")
+        check_one_of("role of a shape", self.role, ("visual", "collision"))
         object.__setattr__(self, "pose", checked_pose(f"pose of a shape of {self.body!r}", self.pose))
         if self.rgba is not None:
             expected = "four numbers in [0, 1]"

@@ -16,6 +16,7 @@ Source: the normal cones of polyhedra (Rockafellar, Convex Analysis, 1970, secti
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,13 +50,14 @@ class Joins(NamedTuple):
 def checked_triangles(vertices: Any, triangles: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Return rows of floats and of whole numbers, or raise `ParameterError`."""
     what = "vertices of a triangle mesh"
-    points = _array(what, vertices, "fiu", "an array (n, 3) of finite numbers [m]").astype(float)
+    expected = "an array (n, 3) of finite numbers [m]"
+    points = table_of(what, vertices, "fiu", expected, _is_of_three).astype(float)
     if not np.isfinite(points).all():
         row = int(np.argwhere(~np.isfinite(points))[0, 0])
         raise ParameterError(what, got=f"{points[row].tolist()} in row {row}", expected="finite numbers [m]")
     what = "triangles of a triangle mesh"
     expected = f"an array (m, 3) of numbers of vertices, 1 to {MOST} rows"
-    faces = _array(what, triangles, "iu", expected)
+    faces = table_of(what, triangles, "iu", expected, _is_of_three)
     if not 1 <= len(faces) <= MOST:
         hint = "Simplify the surface, cut it into several shapes, or use a HeightField."
         raise ParameterError(what, got=f"{len(faces)} triangles", expected=expected, hint=hint)
@@ -69,14 +71,19 @@ def checked_triangles(vertices: Any, triangles: Any) -> tuple[tuple[Any, ...], t
     return tuple(map(tuple, points.tolist())), tuple(map(tuple, faces.tolist()))
 
 
-def _array(what: str, given: Any, kinds: str, expected: str) -> np.ndarray:
+def table_of(what: str, given: Any, kinds: str, expected: str, fits: Callable[[int, int], bool]) -> np.ndarray:
+    """Return rows of numbers as an array, if there are so many of so many; raise `ParameterError` for anything else."""
     try:
         array = np.asarray(given)
     except ValueError:
         raise ParameterError(what, got="rows that are not of one length", expected=expected) from None
-    if array.ndim != 2 or array.shape[1] != 3 or array.dtype.kind not in kinds:
+    if array.ndim != 2 or not fits(*array.shape) or array.dtype.kind not in kinds:
         raise ParameterError(what, got=f"{array.dtype} of shape {array.shape}", expected=expected)
     return array
+
+
+def _is_of_three(rows: int, columns: int) -> bool:
+    return columns == 3
 
 
 def doubled_areas(points: np.ndarray, faces: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, Protocol
 import numpy as np
 
 from cardan._algebra.checked_numbers import positive, whole
-from cardan._algebra.errors import ParameterError, UnsupportedError
+from cardan._algebra.errors import ParameterError, UnsupportedError, check_one_of
 from cardan._algebra.explained import ExplainedABC
 from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._dynamics.call.function import Function
@@ -183,8 +183,7 @@ class Solver(ExplainedABC):
             >>> solver.body_contact_forces(stands.state(worlds=3), bodies="*_foot").shape
             (3, 4, 6)
         """
-        if expressed_in not in ("world", "frame"):
-            raise ParameterError("axes of contact forces", got=expressed_in, expected="'world' or 'frame'")
+        check_one_of("axes of contact forces", expressed_in, ("world", "frame"))
         model, found = self.world.model, self.contact_forces(state, control)
         names = model.body_names
         if bodies is not None:

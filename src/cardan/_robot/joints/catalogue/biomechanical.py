@@ -9,7 +9,7 @@ from typing import Any
 
 from cardan._algebra.by_fields import computed
 from cardan._algebra.checked_numbers import numbers
-from cardan._algebra.errors import ParameterError
+from cardan._algebra.errors import ParameterError, check_one_of
 from cardan._algebra.manifolds import Euclidean
 from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3, unit_vector
 from cardan._algebra.spatial.davenport import other_branch
@@ -169,8 +169,7 @@ def condylar_knee(side: str = "right") -> OpenSimCustom:
         >>> cardan.joints.condylar_knee().nv
         1
     """
-    if side not in ("right", "left"):
-        raise ParameterError("side of a knee", got=side, expected="'right' or 'left'")
+    check_one_of("side of a knee", side, ("right", "left"))
     mirror = 1.0 if side == "right" else -1.0
     degree, millimetre = math.radians(1.0), 1e-3
     return OpenSimCustom(
