@@ -257,3 +257,33 @@ def test_limits_that_a_followed_joint_passes_are_told(multiplier, upper, is_told
         warnings.simplefilter("always")
         m.world()
     assert [w.message.things for w in said if "no effect" in str(w.message)] == [("b",)] * is_told
+
+
+def test_a_floating_base_without_mass_that_carries_a_hinge_is_refused():
+    """Along the hinge nothing tells its motion from that of the base; every world diverged at the first step."""
+    world = cardan.robots.double_pendulum().world(base="floating")
+    with pytest.raises(
+        MechanismError, match=r"joint 'root' moves nothing that has inertia.*beyond a joint that is free"
+    ):
+        cardan.solvers.Featherstone(world, 0.001)
+    held, _ = cardan.robots.double_pendulum().with_drives({"shoulder": cardan.Drive(damping=0.01)})
+    solver = cardan.solvers.Featherstone(held.world(base="floating"), 0.001)
+    assert not solver.step(solver.world.state(), steps=10).diverged.any()
+
+
+@pytest.mark.parametrize("inputs", [(), ("mass",)])
+def test_point_masses_that_are_stretched_where_they_are_neutral_move(inputs):
+    """Their mass matrix has no inverse there alone, so that the world is none that is refused."""
+    m = Mechanism("whip")
+    m.add_body("near")
+    m.add_body("far", Inertia(1.0, (0.0, 0.0, -0.5), np.zeros((3, 3))))
+    m.add_joint("first", J.Revolute((1, 0, 0)), "world", "near")
+    m.add_joint("second", J.Revolute((1, 0, 0)), "near", "far", SE3(None, (0.0, 0.0, -0.5)))
+    world = m.world().with_inputs(*inputs)
+    solver, state = cardan.solvers.Featherstone(world, 0.0005), world.state(q=[0.3, 1.0])
+    after = solver.step(state, steps=200)
+    assert not after.diverged.any()
+    fall = [cardan.potential_energy(m.model(), s.q[0]) for s in (state, after)]
+    kinetic = cardan.kinetic_energy(m.model(), after.q[0], after.v[0])
+    assert kinetic > 0.01
+    assert kinetic == pytest.approx(fall[0] - fall[1], rel=0.02)

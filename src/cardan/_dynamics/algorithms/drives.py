@@ -46,10 +46,12 @@ from typing import Any, NamedTuple
 
 from cardan._algebra.scalar import is_zero, maximum, minimum, where
 from cardan._algebra.spatial import Force, Scalar
+from cardan._dynamics.algorithms.aba import articulated_inertias
 from cardan._dynamics.algorithms.applied import applied_efforts
 from cardan._dynamics.algorithms.chains import free_inertias, is_chain
 from cardan._dynamics.algorithms.crba import inertias_along
-from cardan._dynamics.algorithms.linear import Armature, diagonal
+from cardan._dynamics.algorithms.grouped import singular
+from cardan._dynamics.algorithms.linear import Armature, Factor, SingularError, diagonal
 from cardan._dynamics.algorithms.passive import has_spring, to_rest
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
@@ -527,3 +529,36 @@ def undetermined(model: Model) -> list[Node]:
         if any(is_zero(D[j] + sum(own)) for j, own in zip(node.v, holding, strict=True)):
             found.append(node)
     return found
+
+
+def check_determined(model: Model, prescribed: Sequence[str] = ()) -> None:
+    """Raise `MechanismError` for a joint whose acceleration nothing determines: see `undetermined`.
+
+    That is one that moves nothing with inertia while all other joints are held, or while those that it carries are
+    free. The latter is so for a floating base without mass that carries a hinge.
+
+    Args:
+        prescribed: names of joints that move as they are told.
+    """
+    for node in undetermined(model):
+        if node.name not in prescribed:
+            raise singular(node)
+    if model.has_loops or model.has_mimics or all(map(_is_solid, model.nodes)):
+        return  # loops hold, too; and what carries solid bodies alone always moves something
+    holding: list[Scalar] = [0.0] * model.nv
+    for node in model.nodes:
+        own = zip(node.damping, node.drive_stiffness, node.drive_damping, node.spring_stiffness, strict=True)
+        told = 1.0 if node.name in prescribed else 0.0
+        node.scatter(holding, [told + sum(forces) for forces in own])
+    # no place of symmetry, as the neutral configuration is: a chain of point masses is singular when stretched
+    generic = model.manifold.integrate(model.manifold.neutral(), [0.3 + 0.1 * (k % 7) for k in range(model.nv)])
+    articulated_inertias(model, relative_kinematics(model, generic), holding)
+
+
+def _is_solid(node: Node) -> bool:
+    """Whether a node's own inertia resists motion in every direction; what is not known yet is taken to."""
+    try:
+        Factor(node.inertia.inertia_at_com.matrix().rows())
+    except SingularError:
+        return False
+    return not is_zero(node.inertia.mass)

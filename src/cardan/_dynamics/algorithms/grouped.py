@@ -307,5 +307,6 @@ def singular(node: Node) -> MechanismError:
     """Return the error of a joint that moves nothing that has inertia."""
     return MechanismError(
         f"joint {node.name!r} moves nothing that has inertia, in one direction at least, so its acceleration is not "
-        "determined; give the bodies it carries mass and inertia, or the joint an armature, or lock the joint."
+        "determined; give the bodies it carries mass and inertia, or the joint an armature, or lock the joint. Bodies "
+        "beyond a joint that is free do not count along it."
     )

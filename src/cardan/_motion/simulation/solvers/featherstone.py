@@ -15,8 +15,7 @@ from cardan._algebra.scalar import maximum
 from cardan._dynamics.algorithms import stepping
 from cardan._dynamics.algorithms.balances import moved_by
 from cardan._dynamics.algorithms.cluster import bends, openings_in_step
-from cardan._dynamics.algorithms.drives import JointForces, undetermined
-from cardan._dynamics.algorithms.grouped import singular
+from cardan._dynamics.algorithms.drives import JointForces, check_determined
 from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.algorithms.whips import followed, solved_in_step
@@ -134,9 +133,7 @@ class Featherstone(CompiledSolver):
     def _check_support(self) -> None:
         super()._check_support()
         # With contacts, the equation of motion has a solution even here, but it is rounding alone.
-        for node in undetermined(self.world.model):
-            if node.name not in self.world.kinematic:
-                raise singular(node)
+        check_determined(self.world.model, self.world.kinematic)
         for pair in self.world.pairs if self.contact == "compliant" else ():
             for key in LEFT_OUT:
                 if (
