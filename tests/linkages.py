@@ -216,7 +216,7 @@ def parallel_ankle():
 def leg_with_ankle():
     """Hip of three hinges, a knee, and a parallel ankle."""
     m = cardan.Mechanism("leg_with_ankle")
-    m.add_body("pelvis")
+    m.add_body("pelvis", cardan.Inertia(5.0, (0.0, 0.0, 0.1), np.diag([0.06, 0.05, 0.04])))  # felt where it floats
     above = "pelvis"
     for name, axis, z in (
         ("yaw", (0, 0, 1), 0),

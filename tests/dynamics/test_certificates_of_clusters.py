@@ -19,6 +19,10 @@ CLUSTERS = {
     "bennett": linkages.bennett,
     "delta": linkages.delta,
     "stewart": cardan.robots.stewart_platform,
+    "cassie": linkages.leg,
+    "leg": linkages.leg_with_ankle,
+    "humanoid": linkages.humanoid_with_ankles,
+    "scissor": lambda: linkages.scissor(10),
 }
 SHARE = 0.6  # of the way to a toggle: there derivatives have no bound, and differences of them no digits
 
@@ -38,10 +42,11 @@ def ends(model, joint):
 @pytest.mark.full
 @pytest.mark.parametrize("name", CLUSTERS)
 def test_joints_of_a_cluster_pass(name):
-    """Of each cluster the joint that has the coordinates, and the last one of those that follow."""
+    """Of each kind of cluster the joint that has the coordinates, and the last one of those that follow."""
     model = cardan.clustered(CLUSTERS[name]().model())
     moving = [c for c in model.connections if isinstance(c.joint, ClusterMember) and c.joint.nv]
-    for first in [c for c in moving if not c.joint.primaries]:
+    kinds = {c.joint.closed.plain(): c for c in moving if not c.joint.primaries}
+    for first in kinds.values():
         limits = ends(model, first.name)
         last = [c for c in moving if c.joint.primaries == (first.name,)][-1]
         for c in (first, last):

@@ -914,21 +914,34 @@ def test_bodies_within_a_cluster_are_where_circles_meet():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("make", "roots"),
-    [(four_bar, ("base", "crank", "coupler")), (linkages.parallel_ankle, ("shank", "foot", "left_rod", "right_crank"))],
+    ("make", "roots", "rounding"),
+    [
+        (four_bar, ("base", "crank", "coupler"), 1e-13),
+        (linkages.parallel_ankle, ("shank", "foot", "left_rod", "right_crank"), 1e-13),
+        (linkages.leg, ("pelvis", "tarsus", "rod", "drive"), 1e-13),
+        (lambda: linkages.scissor(10), ("base", "rocker9", "coupler4", "crank0"), 1e-13),
+        # from a light foot the whole robot is felt: cond M is 4e3 and 1e5, and the serial humanoid loses as many digits
+        (linkages.leg_with_ankle, ("pelvis", "foot", "left_rod", "right_crank"), 5e-13),
+        (linkages.humanoid_with_ankles, ("pelvis", "left_foot", "left_left_rod", "right_left_crank"), 5e-13),
+    ],
+    ids=("four_bar", "ankle", "cassie", "scissor", "leg", "humanoid"),
 )
-def test_a_floating_mechanism_may_be_rooted_within_its_cluster(make, roots):
-    m = make()
+def test_a_floating_mechanism_may_be_rooted_within_its_cluster(make, roots, rounding):
+    m, frames = make(), list(roots)
     first, *others = (cardan.clustered(m.model(root=root, base="floating")) for root in roots)
     q, v, _, tau = state(first, rows=4)
     tau[:, first.v_slice("root")] = 0.0  # no wrench on a root
     a = cardan.forward_dynamics(first, q, v, tau)
-    expected = cardan.frame_acceleration(first, q, v, a, list(roots))
+    poses = cardan.frame_transform(first, q, frames)
+    accelerations = cardan.frame_acceleration(first, q, v, a, frames)
     for other in others:
         to = cardan.converter(first, other)
         there, dx, efforts = to.configuration(q), to.velocity(q, v), to.effort(q, tau)
+        assert error(cardan.frame_transform(other, there, frames), poses) < 1e-15
+        ddx = to.acceleration(q, v, a)
+        assert error(cardan.frame_acceleration(other, there, dx, ddx, frames), accelerations) < 1e-14
         ddx = cardan.forward_dynamics(other, there, dx, efforts)
-        assert error(cardan.frame_acceleration(other, there, dx, ddx, list(roots)), expected) < 1e-13
+        assert error(cardan.frame_acceleration(other, there, dx, ddx, frames), accelerations) < rounding
 
 
 def lying_flat():
