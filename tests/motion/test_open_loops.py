@@ -107,3 +107,34 @@ def test_motions_of_closed_loops_are_not_called_wrong(name, integrator, dtype):
     path = Featherstone(world, 1e-3, integrator=integrator).rollout(state, steps=300)
     assert path.residual.max() < 1e-4  # rad/s; mostly 0
     assert (path.residual > 0.0).mean() < 0.01
+
+
+@pytest.mark.parametrize(
+    ("q", "v", "match"),
+    [
+        (
+            {"crank_joint": 0.3},
+            {},
+            r"'crank_joint' has shape \(1,\), expected \(3,\).*crank_joint.*rocker_joint\.angle, to",
+        ),
+        ({"coupler_joint": 0.3}, {}, r"'coupler_joint' has shape.*moves with crank_joint: give them there"),
+        ({}, {"coupler_joint": 0.3}, r"'coupler_joint' has shape.*moves with crank_joint: give them there"),
+        ({}, {"crank_joint": [0.3, 0.1]}, r"'crank_joint' has shape \(2,\), expected \(1,\).*They are crank_joint\.d"),
+    ],
+)
+def test_starts_of_joints_of_clusters_say_what_they_are_made_of(q, v, match):
+    """Who gave a crank's angle alone was told of shapes, and shown the insides of a cluster."""
+    b = cardan.WorldBuilder()
+    b.add(cardan.robots.four_bar())
+    b.q |= q
+    b.v |= v
+    with pytest.raises(cardan.errors.ShapeError, match=match):
+        b.finalize(clusters=True)
+
+
+def test_a_cluster_is_locked_as_a_whole():
+    model = cardan.clustered(cardan.robots.four_bar().model())
+    first = next(name for name in model.joint_names if model.joint(name).nv and not model.joint(name).primaries)
+    with pytest.raises(cardan.errors.ShapeError, match=r"They are crank_joint\.angle, .*, together"):
+        model.lock({first: 0.1})
+    assert model.lock({first: model.neutral()}).nv == 0

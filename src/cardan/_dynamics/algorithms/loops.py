@@ -323,7 +323,8 @@ def loop_bias(model: Model, q: ArrayLike, v: ArrayLike) -> list[Scalar]:
 
 def with_loops(model: Model, where: str) -> Model:
     if not model.has_loops:
-        clusters = "; its loops are clusters" if any(node.joint.is_placed for node in model.nodes) else ""
+        has_clusters = any(node.joint.is_placed for node in model.nodes)
+        clusters = "; its loops are clusters, which cardan.normalize closes" if has_clusters else ""
         raise MechanismError(
             f"{where}: model {model.name!r} has no joint that closes a loop, and no constraint{clusters}."
         )

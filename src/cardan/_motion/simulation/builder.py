@@ -32,6 +32,7 @@ from cardan._robot.description import Mechanism, Plane, Shape, editing
 from cardan._robot.geometry.shapes import ALL_BITS, Geometry
 from cardan._robot.joints import FreeFlyer, Joint, Limits
 from cardan._robot.model import WORLD, Connection, Drive, Material, Model
+from cardan._robot.model.annotations import names_told
 from cardan._robot.model.layout import STARTS, TARGET
 from cardan._robot.records import EARTH_GRAVITY, check_name
 
@@ -668,7 +669,8 @@ def _coordinates(model: Model, given: Mapping[str, Any], size: str) -> dict[str,
         array = np.atleast_1d(np.asarray(value, dtype=float))
         if array.shape != (own.stop - own.start,):
             expected = f"({own.stop - own.start},)"
-            raise ShapeError("finalize", name, got=array.shape, expected=expected, hint=repr(model.joint(name)))
+            hint = names_told(model.joint(name), size == "v")
+            raise ShapeError("finalize", name, got=array.shape, expected=expected, hint=hint)
         if not np.isfinite(array).all():
             raise ParameterError(f"initial {size} of joint {name!r}", got=value, expected="finite numbers")
         found[name] = array

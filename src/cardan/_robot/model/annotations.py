@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cardan._algebra.by_fields import ByFields
-from cardan._algebra.errors import ParameterError, ShapeError, UnknownNameError, check_known, check_new
+from cardan._algebra.errors import ParameterError, ShapeError, UnknownNameError, check_known, check_new, first_of
 from cardan._algebra.spatial import SE3
 from cardan._robot.joints import Joint
 from cardan._robot.joints.derivation.programs import replaced
@@ -177,6 +177,14 @@ def check_gears(actuator: Actuator, joints: Mapping[str, Joint]) -> None:
             )
 
 
+def names_told(joint: Joint, along_v: bool = False) -> str:
+    """Return what the coordinates or velocities of a joint are, for an error about how many were given."""
+    if joint.primaries:
+        return f"It moves with {first_of(joint.primaries)}: give them there."
+    names = joint.velocity_names if along_v else joint.coordinate_names
+    return f"They are {first_of(names)}, together." if names else "It does not move."
+
+
 def check_coordinates(configuration: Configuration, joints: Mapping[str, Joint]) -> None:
     """Raise unless a configuration's coordinates are those of joints that have some, and no quaternion is 0."""
     where = f"configuration {configuration.name!r}"
@@ -186,7 +194,7 @@ def check_coordinates(configuration: Configuration, joints: Mapping[str, Joint])
             raise UnknownNameError("joint with coordinates", name, known, where=where)
         nq = joints[name].nq
         if len(own) != nq:
-            raise ShapeError(where, name, got=(len(own),), expected=f"({nq},)", hint=repr(joints[name]))
+            raise ShapeError(where, name, got=(len(own),), expected=f"({nq},)", hint=names_told(joints[name]))
         if not all(any(own[start:stop]) for start, stop in joints[name].manifold.unit_parts()):
             raise ParameterError(f"{where}: {name!r}", got=own, expected="a direction of a length that is not 0")
 

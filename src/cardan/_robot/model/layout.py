@@ -22,6 +22,7 @@ from cardan._robot.joints import Coupled, Fixed, Joint, Mimic, Revolute
 from cardan._robot.joints.catalogue.of_another import Follower, equipped, following_directly, following_fewer
 from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.joints.limits import Limits, move_to_middle
+from cardan._robot.model.annotations import names_told
 from cardan._robot.records import WORLD, Body, Configuration, Connection, Frame
 
 
@@ -339,7 +340,7 @@ def _configuration(joints: Mapping[str, Any], name: str, value: Any) -> tuple[fl
         raise MechanismError(f"joint {name!r} mimics {', '.join(map(repr, joint.primaries))}: lock that one.")
     q = np.atleast_1d(np.asarray(value, dtype=float))
     if q.shape != (joint.nq,):
-        raise ShapeError("lock", name, got=q.shape, expected=f"({joint.nq},)", hint=f"{joint!r}")
+        raise ShapeError("lock", name, got=q.shape, expected=f"({joint.nq},)", hint=names_told(joint))
     if not np.isfinite(q).all():
         raise ParameterError(f"configuration of joint {name!r}", got=tuple(q), expected="finite numbers")
     return tuple(q.tolist())
