@@ -19,7 +19,7 @@ from cardan._motion.collision.on_triangles import on_triangles
 from cardan._motion.collision.support_points import Triangle
 from cardan._motion.collision.triangle_edge import on_edge
 from cardan._motion.collision.triangle_grid import ground_of
-from cardan._robot.geometry.triangles import MOST
+from cardan._robot.geometry.triangles import MOST, features_of
 from cardan.description import (
     Box,
     Capsule,
@@ -120,6 +120,58 @@ def test_a_ball_rolls_down_triangles_as_on_a_tilted_plane(dtype):
         state.q[:, :3] = 0.1 * TILTED[:, 2]
         ends.append(solvers.Featherstone(world, 2e-3).step(state, steps=300).q)
     assert ends[0][0, 0] < -0.2
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-9 if dtype is np.float64 else 1e-3)
+
+
+def unevenly_cut(tilt=TILTED, scale=1.0):
+    """A square of 8 m of tiles in rows, each row cut at other places: all but its rim are sides that end in others."""
+    rng, y, triangles = np.random.default_rng(3), np.linspace(-4.0, 4.0, 9), []
+    for low, high in pairwise(y):
+        x = np.linspace(-4.0, 4.0, rng.integers(5, 14))
+        x[1:-1] += rng.uniform(-0.2, 0.2, len(x) - 2)
+        for left, right in pairwise(x):
+            a, b, c, d = (left, low, 0.0), (right, low, 0.0), (right, high, 0.0), (left, high, 0.0)
+            triangles += [a, b, c, a, c, d]
+    vertices = scale * np.array(triangles) @ tilt.T
+    return TriangleMesh(vertices, np.arange(len(vertices)).reshape(-1, 3))
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("is_single", [False, True])
+def test_a_plane_that_is_cut_unevenly_has_edges_at_its_rim_alone(scale, is_single):
+    vertices, triangles = unevenly_cut(scale=scale).surface()
+    vertices = np.asarray(vertices).astype(np.float32) if is_single else vertices
+    edges = features_of(vertices, triangles).edges
+    rim = edges[edges[:, 10:] @ TILTED[:, 2] > 0.5]  # others turn by a rounding of single precision
+    assert is_single or len(rim) == len(edges)
+    across = np.abs(rim[:, 1:4] @ TILTED)[:, :2].max(axis=1)
+    np.testing.assert_allclose(across, 4.0 * scale, rtol=1e-6)
+    np.testing.assert_allclose(2.0 * rim[:, 0].sum(), 32.0 * scale, rtol=1e-6)
+
+
+def test_a_ridge_whose_sides_are_cut_at_other_places_is_an_edge_throughout():
+    """Its two sides are cut into two and three: no rim is along it, and each piece has both faces' directions."""
+    vertices = [(-3, 0, 1), (3, 0, 1), (0, 0, 1), (-1, 0, 1), (1, 0, 1), (0, -1, 0), (0, 1, 0)]
+    triangles = [(5, 2, 0), (5, 1, 2), (6, 0, 3), (6, 3, 4), (6, 4, 1)]
+    edges = features_of(vertices, triangles).edges
+    ridge = edges[np.abs(edges[:, 4]) == 1.0]
+    np.testing.assert_allclose(np.sort(2.0 * ridge[:, 0]), [1.0, 1.0, 2.0, 2.0])
+    ways = np.sort(ridge[:, 7:].reshape(-1, 2, 3)[..., 1], axis=1)
+    np.testing.assert_allclose(ways, [[-np.sqrt(0.5), np.sqrt(0.5)]] * len(ridge))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_ball_rolls_over_an_unevenly_cut_plane_as_over_a_plane(dtype):
+    """Along a seam 13 mm beside it, and over the ends of others."""
+    ends = []
+    for ground, pose in ((unevenly_cut(), cardan.SE3()), (Plane(), cardan.SE3(TILTED))):
+        world = ball_on(ground, pose)
+        state = world.state(dtype=dtype)
+        state.q[:, :3] = TILTED @ (-1.0, 0.013, 0.0995)
+        state.v[:, :3] = TILTED @ (1.5, 0.0, 0.0)
+        ends.append(solvers.Featherstone(world, 2e-3).step(state, steps=600).q)
+    assert np.linalg.norm(ends[1][0, :3] - TILTED @ (-1.0, 0.013, 0.1)) > 0.5
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-9 if dtype is np.float64 else 1e-3)
 
 

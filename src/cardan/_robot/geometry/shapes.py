@@ -26,7 +26,7 @@ from cardan._algebra.scalar import is_finite
 from cardan._algebra.spatial import SE3, Inertia, Matrix3, checked_pose
 from cardan._robot.geometry.hull import hull_of_points, hulls_of_file, triangles_of_hull
 from cardan._robot.geometry.mesh import integrals_of_triangles, mesh_integrals, surface_of_file, surface_of_heights
-from cardan._robot.geometry.triangles import checked_triangles, is_closed, joins_of, table_of, welded
+from cardan._robot.geometry.triangles import checked_triangles, is_closed, joins_of, sides_of, table_of, welded
 from cardan._robot.records import Material
 
 
@@ -550,7 +550,7 @@ class TriangleMesh(_Meshed):
         vertices, triangles = checked_triangles(self.vertices, self.triangles)
         object.__setattr__(self, "vertices", vertices)
         object.__setattr__(self, "triangles", triangles)
-        turned = joins_of(welded(*self.surface())[1]).turned
+        turned = joins_of(sides_of(welded(*self.surface())[1])).turned
         if turned:
             warnings.warn(MeshWarning(repr(self), turned), stacklevel=levels_inside())
 

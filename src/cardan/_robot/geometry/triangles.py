@@ -2,7 +2,7 @@
 
 A surface of triangles is met in three ways, by a point of a body on a face, by an edge that stands out, and by a corner
 that stands out. Edges between faces in one plane and edges of grooves are no features: what slides over them meets the
-faces alone.
+faces alone. A side on which others end (a T-junction) is cut there, and each piece meets what is across it.
 
     face        its corners, counter-clockwise seen from outside
     edge        half the length, middle, direction, u of one face, u' of the other; it counts for normals n with
@@ -16,7 +16,7 @@ Source: the normal cones of polyhedra (Rockafellar, Convex Analysis, 1970, secti
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +27,7 @@ MOST = 2**18
 """Triangles of one surface: three features each are then no more than a table of programs has room for."""
 FLAT = 1e-6  # sine of the angle by which faces must stand out to make an edge
 AROUND = 8  # edges of a corner that are kept: of more, the highest to each side
+ON_SIDE = 1e-5  # of a side's length: how far beside it what ends on it may be, as files of single precision have it
 NEARLY = 0.02  # sine by which no normal may be in the cone of a corner: it is looked at again for each contact
 
 
@@ -41,9 +42,9 @@ class Features(NamedTuple):
 
 
 class Joins(NamedTuple):
-    """For each side of each face, from its corner k to the next: the face across it, -1 if it is not one."""
+    """For each side: the one across it, which runs the other way; -1 if there is not one."""
 
-    across: np.ndarray  # (m, 3)
+    across: np.ndarray  # (m,)
     turned: int  # sides that both faces run along in one direction: one of these faces the wrong way
 
 
@@ -101,11 +102,15 @@ def welded(points: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return places, own.T[(a != b) & (b != c) & (c != a)]
 
 
-def joins_of(faces: np.ndarray) -> Joins:
-    """Return which faces meet at each side. Where more than two do, or they face different ways, none counts."""
-    sides = np.stack([faces, np.roll(faces, -1, axis=1)], axis=-1).reshape(-1, 2)
+def sides_of(faces: np.ndarray) -> np.ndarray:
+    """Return the sides of all faces by the vertices they run from and to, three for each face."""
+    return np.stack([faces, np.roll(faces, -1, axis=1)], axis=-1).reshape(-1, 2)
+
+
+def joins_of(sides: np.ndarray) -> Joins:
+    """Return which sides meet. Where more than two do, or their faces face different ways, none counts."""
     low, high = sides.min(axis=1), sides.max(axis=1)
-    _, edge, count = np.unique(low * (faces.max() + 1) + high, return_inverse=True, return_counts=True)
+    _, edge, count = np.unique(low * (sides.max() + 1) + high, return_inverse=True, return_counts=True)
     edge = edge.reshape(-1)
     order = np.argsort(edge, kind="stable")
     one, other = order[:-1], order[1:]
@@ -113,14 +118,14 @@ def joins_of(faces: np.ndarray) -> Joins:
     one, other = one[paired], other[paired]
     opposed = sides[one, 0] == sides[other, 1]
     across = np.full(len(sides), -1)
-    across[one[opposed]], across[other[opposed]] = other[opposed] // 3, one[opposed] // 3
-    return Joins(across.reshape(-1, 3), int((~opposed).sum()))
+    across[one[opposed]], across[other[opposed]] = other[opposed], one[opposed]
+    return Joins(across, int((~opposed).sum()))
 
 
 def is_closed(points: np.ndarray, faces: np.ndarray) -> bool:
     """Return whether two faces meet at each side, both from outside; seams may have their points twice."""
     whole = welded(points, faces)[1]
-    return len(whole) > 0 and bool((joins_of(whole).across >= 0).all())
+    return len(whole) > 0 and bool((joins_of(sides_of(whole)).across >= 0).all())
 
 
 def features_of(vertices: Any, triangles: Any) -> Features:
@@ -128,50 +133,97 @@ def features_of(vertices: Any, triangles: Any) -> Features:
     points, faces = welded(np.asarray(vertices, dtype=float), np.asarray(triangles))
     corners = points[faces]
     along = np.roll(corners, -1, axis=1) - corners
-    lengths = np.linalg.norm(along, axis=-1)
-    along /= lengths[..., None]
+    along /= np.linalg.norm(along, axis=-1, keepdims=True)
     is_real = doubled_areas(points, faces) > 0.0  # slivers only say what is beside what
     m = np.where(is_real[:, None], np.cross(along[:, 0], -along[:, 2]), 0.0)
     m /= np.where(is_real, np.linalg.norm(m, axis=-1), 1.0)[:, None]
-    u = np.cross(along, m[:, None])
-    across = joins_of(faces).across
-    face, side = np.nonzero(_stands_out(across, u, m) & is_real[:, None])
-    other = across[face, side]
-    u_other = np.where(other[:, None] < 0, m[face], _facing(u, across, face, other))
-    start, half = corners[face, side], 0.5 * lengths[face, side, None]
-    edges = np.concatenate([half, start + along[face, side] * half, along[face, side], u[face, side], u_other], axis=1)
-    ends = np.concatenate([faces[face, side], faces[face, (side + 1) % 3]])
-    tips, first = np.unique(ends, return_index=True)
-    is_pointed, around = _corners(points, faces, m, tips)
+    sides, whole = _cut_sides(points, sides_of(faces))
+    along, face = along.reshape(-1, 3)[whole], whole // 3
+    u = np.cross(along, m[face])
+    across = joins_of(sides).across
+    rises = np.einsum("ki,ki->k", u[across], m[face]) > FLAT
+    stands_out = (across < 0) | (rises & (np.arange(len(sides)) < across))
+    k = np.flatnonzero(stands_out & is_real[face])
+    u_other = np.where(across[k, None] < 0, m[face[k]], u[across[k]])
+    start, end = np.moveaxis(points[sides[k]], 1, 0)
+    half = 0.5 * np.linalg.norm(end - start, axis=-1)[:, None]
+    edges = np.concatenate([half, start + along[k] * half, along[k], u[k], u_other], axis=1)
+    tips, first = np.unique(sides[k].T, return_index=True)
+    is_pointed, around = _corners(points, sides, m[face], tips)
     of_corners = np.concatenate([points[tips], around.reshape(len(tips), -1)], axis=1)[is_pointed]
     number = np.cumsum(is_real) - 1  # of a face among the real ones
-    on_face = number[face[first % max(len(face), 1)][is_pointed]]
-    return Features(corners[is_real].reshape(-1, 9), edges, of_corners, number[face], on_face)
+    on_face = number[face[k[first % max(len(k), 1)]][is_pointed]]
+    return Features(corners[is_real].reshape(-1, 9), edges, of_corners, number[face[k]], on_face)
 
 
-def _stands_out(across: np.ndarray, u: np.ndarray, m: np.ndarray) -> np.ndarray:
-    """Return which sides are edges that stand out, each for one of its faces."""
-    face = np.broadcast_to(np.arange(len(across))[:, None], across.shape)
-    facing = _facing(u, across, face, np.where(across < 0, face, across))
-    rises = np.einsum("nki,ni->nk", facing, m) > FLAT
-    return (across < 0) | (rises & (face < across))
+def _cut_sides(points: np.ndarray, sides: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sides, cut where others end on them (T-junctions), in order; and which side each is a piece of.
+
+    Only those that meet no other side whole are cut, and only by ends of such.
+    """
+    alone = np.flatnonzero(joins_of(sides).across < 0)
+    ends = np.unique(sides[alone])
+    side, end, part = _ends_on(points[sides[alone]], points[ends])
+    starts = np.concatenate([sides[:, 0], ends[end]])
+    whole = np.concatenate([np.arange(len(sides)), alone[side]])
+    order = np.lexsort((np.concatenate([np.zeros(len(sides)), part]), whole))
+    starts, whole = starts[order], whole[order]
+    is_last = np.append(whole[1:] != whole[:-1], True)
+    return np.stack([starts, np.where(is_last, sides[whole, 1], np.roll(starts, -1))], axis=1), whole
 
 
-def _facing(u: np.ndarray, across: np.ndarray, face: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return the unit vector out of the other face, across the side that it shares with a face."""
-    side = np.argmax(across[other] == face[..., None], axis=-1)
-    return u[other, side]
+def _ends_on(sides: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return pairs of a side and a point that is on it and is no end of it, and at which part of the side it is.
+
+    Points are sorted by cells as large as a side, so those in the 27 cells about its middle are looked at.
+    """
+    a, along = sides[:, 0], sides[:, 1] - sides[:, 0]
+    length = np.linalg.norm(along, axis=-1)
+    step = np.floor(np.log2(length / length.min(initial=np.inf)))
+    found = [(np.empty(0, int), np.empty(0, int), np.empty(0))]
+    for own in (np.flatnonzero(step == k) for k in np.unique(step)):
+        for some, end in _points_beside(a[own] + 0.5 * along[own], points, length[own].max()):
+            side = own[some]
+            off = points[end] - a[side]
+            part = np.einsum("ni,ni->n", off, along[side]) / length[side] ** 2
+            beside = np.linalg.norm(off - part[:, None] * along[side], axis=-1)
+            is_on = (beside <= ON_SIDE * length[side]) & (part > ON_SIDE) & (part < 1.0 - ON_SIDE)
+            found.append((side[is_on], end[is_on], part[is_on]))
+    side, end, part = (np.concatenate(e) for e in zip(*found, strict=True))
+    return side, end, part
 
 
-def _corners(points: np.ndarray, faces: np.ndarray, m: np.ndarray, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _points_beside(middles: np.ndarray, points: np.ndarray, size: float) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield pairs of a middle and a point: all within a size along each axis, a million at once or so."""
+    low, most = points.min(axis=0), 2**20  # cells along an axis, whose numbers fit into one of 63 bits
+    cell = max(size, float(np.ptp(points, axis=0).max()) / most)
+
+    def number(p: np.ndarray) -> np.ndarray:
+        x, y, z = np.floor((p - low) / cell).astype(int).T + 1
+        return (x * 2 * most + y) * 2 * most + z
+
+    cells = number(points)
+    order = np.argsort(cells, kind="stable")
+    cells = cells[order]
+    for shift in ((x * 2 * most + y) * 2 * most for x in (-1, 0, 1) for y in (-1, 0, 1)):
+        at = number(middles) + shift
+        first = np.searchsorted(cells, at - 1)
+        count = np.searchsorted(cells, at + 1, side="right") - first
+        for some in np.array_split(np.arange(len(middles)), 1 + int(count.sum()) // (4 * MOST)):
+            number_of = np.repeat(some, count[some])
+            place = np.arange(len(number_of)) - np.repeat(np.cumsum(count[some]) - count[some], count[some])
+            yield number_of, order[first[number_of] + place]
+
+
+def _corners(points: np.ndarray, sides: np.ndarray, m: np.ndarray, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return which of some vertices stand out, and unit vectors (n, AROUND + 1, 3) that bound their normals.
 
     They are those along the edges there, and that against the mean of the normals: what is behind a face is not met.
+    A normal is given for each side.
     """
     up = np.zeros(points.shape)
-    np.add.at(up, faces, m[:, None])
+    np.add.at(up, sides[:, 0], m)
     up /= np.maximum(np.linalg.norm(up, axis=-1, keepdims=True), 1e-300)
-    sides = np.stack([faces, np.roll(faces, -1, axis=1)], axis=-1).reshape(-1, 2)
     ways = np.unique(np.concatenate([sides, sides[:, ::-1]]), axis=0)  # by the vertex they begin at
     ways = ways[np.isin(ways[:, 0], tips)]
     d = points[ways[:, 1]] - points[ways[:, 0]]
