@@ -49,7 +49,7 @@ def fitting(where: str, name: str, value: Any, like: np.ndarray, infinite: bool 
     # cast before the check: what is too large becomes infinite
     array = value if is_ready else numeric_array(where, name, value).astype(like.dtype, copy=False)
     own, shape = array.shape, like.shape
-    if own != shape[1:] and own != shape and not (array.ndim == 0 and like.ndim == 1):
+    if own != shape and own != shape[1:] and not (array.ndim == 0 and like.ndim == 1):
         expected = f"{shape[1:]} or {shape}" if like.ndim > 1 else f"() or {shape}"
         raise ShapeError(where, name, got=own, expected=expected, hint="The first axis counts the worlds.")
     # An infinite limit says that there is no limit; NaN is wrong everywhere.
