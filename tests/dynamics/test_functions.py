@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.errors import DTypeError, MechanismError, ShapeError, TraceError, UnknownNameError
+from cardan._dynamics.call.arguments import check_finite
+from cardan.errors import DTypeError, MechanismError, NotFiniteError, ShapeError, TraceError, UnknownNameError
 from cardan.joints import CATALOGUE
 from mechanisms import central_difference, random_model, random_state
 
@@ -850,6 +851,21 @@ def test_checked_reaches_bound_functions_and_derivatives():
         with pytest.raises(cardan.errors.NotFiniteError, match=r"v\[0\] is nan"):
             call(q, nan, q)
     np.testing.assert_array_equal(bound(q, q, q), cardan.inverse_dynamics(model, q, q, q))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("count", [2, 16, 17, 999, 1000])
+def test_numbers_that_are_not_finite_are_told_from_large_ones(count, dtype):
+    """Few are summed by Python, more by their squares, many are looked at one by one."""
+    array = np.full((1, count), np.finfo(dtype).max)
+    check_finite("f", "v", array)
+    array[0, -1] = -np.inf
+    with pytest.raises(NotFiniteError, match=rf"v\[0, {count - 1}\] is -inf"):
+        check_finite("f", "v", array)
+    array[0, 0] = np.inf  # their sum is NaN
+    with pytest.raises(NotFiniteError, match=r"v\[0, 0\] is inf"):
+        check_finite("f", "v", array)
 
 
 def test_a_product_of_a_product_says_which_name_is_taken():
