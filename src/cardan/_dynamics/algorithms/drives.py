@@ -40,7 +40,7 @@ Kunisch, The primal-dual active set strategy as a semismooth Newton method (2003
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -523,12 +523,19 @@ def coupling(model: Model, *, limits: bool) -> Iterator[str]:
 
 def undetermined(model: Model) -> list[Node]:
     """Return the joints that move nothing that has inertia, in one direction at least, and that nothing holds there."""
-    D, found = joint_inertias(model), []
-    for node in (node for node in model.nodes if not node.joint.primaries):
+
+    def is_free(node: Node, inertias: Iterable[Scalar]) -> bool:
         holding = zip(node.damping, node.drive_stiffness, node.drive_damping, node.spring_stiffness, strict=True)
-        if any(is_zero(D[j] + sum(own)) for j, own in zip(node.v, holding, strict=True)):
-            found.append(node)
-    return found
+        return any(is_zero(D + sum(own)) for D, own in zip(inertias, holding, strict=True))
+
+    def own_inertias(node: Node) -> list[Scalar]:
+        return [s.dot(node.inertia @ s) for s in node.joint.subspace(node.configuration(q))]
+
+    # What a node itself feels is less than D, and enough to know of most.
+    q = model.manifold.neutral()
+    light = [node for node in model.nodes if not node.joint.primaries and is_free(node, own_inertias(node))]
+    D = joint_inertias(model) if light else []
+    return [node for node in light if is_free(node, [D[j] for j in node.v])]
 
 
 def check_determined(model: Model, prescribed: Sequence[str] = ()) -> None:

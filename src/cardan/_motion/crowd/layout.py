@@ -141,7 +141,8 @@ class Layout:
             if not kind.touches_itself and not kind.hinges:
                 met = [self._met((k, i), own, itself=False) for i, own in enumerate(shapes)]
             if kind.touches_itself or len(met[0]) <= MOST_FIXED:
-                balls = [self._balls(kind, own) for own in shapes]
+                poses = Kinematics(kind.model, kind.model.neutral().tolist()).poses
+                balls = [self._balls(poses, own) for own in shapes]
                 kind.pairs, kind.balls = met[0], balls[0]
                 kind.alike = [a == met[0] and b == balls[0] for a, b in zip(met, balls, strict=True)]
                 kind.shapes = shapes
@@ -172,15 +173,14 @@ class Layout:
         is_own = (self.tree_of[partners] == own).all(axis=1)
         return is_own | (self._stay(own, partners) if self.kinds[own[0]].is_held else False)
 
-    def _balls(self, kind: Kind, shapes: Sequence[int]) -> tuple[Ball, ...]:
-        """Return the balls about shapes, each with room to move in: that of the robot as a whole."""
+    def _balls(self, poses: Sequence[SE3], shapes: Sequence[int]) -> tuple[Ball, ...]:
+        """Return the balls about shapes, each with room to move in: that of the robot, with its nodes at poses."""
         found = []
         for i in shapes:
             shape, at = self.scene.shapes[i], self.scene.model.attachments[self.scene.shapes[i].body]
             centre, extent, _ = self._about(shape)
             pose = tuple(map(float, numbers_of(self._pose_in_node(shape))))
             found.append(Ball(self.owner[at.node][2], tuple(map(float, centre)), extent, self._room(i), pose))
-        poses = Kinematics(kind.model, kind.model.neutral().tolist()).poses
         centres = [np.array([*map(float, poses[ball.node] @ Vector3(*ball.centre))]) for ball in found]
         size = max((float(np.linalg.norm(centre - sum(centres) / len(centres))) for centre in centres), default=0.0)
         return tuple(ball._replace(slack=SLACK * max(size, ball.extent)) for ball in found)

@@ -21,6 +21,7 @@ from cardan._algebra.errors import (
 from cardan._algebra.explained import Explained
 from cardan._algebra.spatial import SE3, Inertia, checked_pose, log_se3
 from cardan._dynamics.algorithms.drives import undetermined
+from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.functions.clusters import clustered
 from cardan._motion.simulation.articulation import Articulation, articulations
 from cardan._motion.simulation.cutting import closed_at, cut_bodies, still_closing
@@ -590,7 +591,7 @@ def _make_world(
         whole[name] = (*joints, *(c.name for anchor, c in added.items() if anchor in bodies))
     ordered = articulations(model, whole)
     given = _coordinates(model, b._above | starts | b.q, "q")
-    rest = closed_at(model, rest_configuration(model, b._poses, given).tolist())
+    there = Kinematics(model, closed_at(model, rest_configuration(model, b._poses, given).tolist()).tolist())
     loose = b._loose.union(c.name for c in added.values()).difference(starts, b.q)
     free = [a for a in ordered.values() if loose.intersection(a.joints) and b._poses.keys().isdisjoint(a.bodies)]
     families = {body: name for name, a in ordered.items() if name not in b._colliding for body in a.bodies}
@@ -598,7 +599,7 @@ def _make_world(
         model,
         mechanism.shapes,
         mechanism.disabled_contacts,
-        rest.tolist(),
+        there,
         keep_overlapping,
         families,
         b._together,
@@ -608,11 +609,13 @@ def _make_world(
     for joint, own in _coordinates(model, aims, "q").items():
         aimed[model.q_slice(joint)] = own
     described = np.array(model.manifold.limit_coordinates(aimed.tolist()), dtype=float).reshape(model.nv)
-    initial = stood(model, pairs.touching, rest, free)
+    there = stood(pairs.touching, there, free)
     if b._lifts:
         floating = [a for a in ordered.values() if moves_freely(root_joint(model, a).joint)]
         others = [a for a in floating if a not in free and b.q.keys().isdisjoint(a.joints)]
-        initial = lifted_out(model, pairs.touching, initial, others)
+        there = lifted_out(pairs.touching, there, others)
+    initial = np.array(there.q)
+    initial.setflags(write=False)
     world = World(
         model=model,
         mechanism=mechanism,
@@ -624,7 +627,7 @@ def _make_world(
         initial_velocity=_along_v(model, np.zeros(model.nv), b.v),
         targets=_along_v(model, described, b.targets),
     )
-    warn_of_start(world)
+    warn_of_start(world, there)
     movable = _movable(model, ordered) if movable_bases else {}
     # Each world has its own place of them.
     owned = {name: (joint, "parent_pose") for joints in movable.values() for name, joint in joints.items()}

@@ -77,10 +77,13 @@ def still_closing(mechanism: Mechanism, closing: Sequence[str]) -> list[str]:
 
 def closed_at(model: Model, q: Sequence[float]) -> np.ndarray:
     """Return a configuration in which joints of bodies that were cut are where the other half is; read-only."""
-    there, found = Kinematics(model, q), np.array(q, dtype=float)
-    for weld in model.closures:
-        name = weld.name.removesuffix("_weld")
-        if weld.child.endswith(f"_at_{name}"):
+    names = {c.name: c.name.removesuffix("_weld") for c in model.closures}
+    cut = [weld for weld in model.closures if weld.child.endswith(f"_at_{names[weld.name]}")]
+    found = np.array(q, dtype=float)
+    if cut:
+        there = Kinematics(model, q)
+        for weld in cut:
+            name = names[weld.name]
             c = model.connection(name)
             ends = ((weld.parent if body == weld.child else body) for body in (c.parent, c.child))
             X, Y = (there.pose(body) @ pose for body, pose in zip(ends, (c.parent_pose, c.child_pose), strict=True))

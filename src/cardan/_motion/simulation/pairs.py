@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations, product
 from typing import Any, ClassVar, NamedTuple
 
@@ -33,6 +33,7 @@ Disabled = Collection[tuple[str, str]]
 """Pairs of names of bodies."""
 
 WORLD_NODE = -1
+NO_SURFACE = Material()
 TIME = 1e-2
 """[s]: what stands on one point sinks by g TIME^2, a millimetre on Earth."""
 LIGHT = 5e4
@@ -148,7 +149,7 @@ class PairList(Sequence["ContactPair"]):
         one, other = self.rules.solids[i], self.rules.solids[j]
         # The world is node -1: so the first shape of a pair moves.
         a, b = (one, other) if one.node > other.node else (other, one)
-        material = (a.shape.surface or Material()).combined(b.shape.surface or Material())
+        material = _combined(a.shape.surface or NO_SURFACE, b.shape.surface or NO_SURFACE)
         margin, own = a.shape.margin + b.shape.margin, self.rules.surfaces.get((i, j))
         if own is not None:
             material, margin = own.material, margin if own.margin is None else own.margin
@@ -238,6 +239,12 @@ class PairList(Sequence["ContactPair"]):
         return repr(self._all) if count <= SHOWN else f"<{count} pairs of shapes>"
 
 
+@lru_cache
+def _combined(a: Material, b: Material) -> Material:
+    """Return the material of a contact: pairs are many, and surfaces few."""
+    return a.combined(b)
+
+
 def _ball(shape: Shape, pose_of: Callable[[str], np.ndarray]) -> tuple[np.ndarray, float, np.ndarray]:
     """Return the middle and the radius of a ball about a shape in the world [m], infinite if it has no end.
 
@@ -261,7 +268,7 @@ def contact_pairs(
     model: Model,
     shapes: Iterable[Shape],
     disabled: Disabled = (),
-    rest: Sequence[float] | None = None,
+    rest: Sequence[float] | Kinematics | None = None,
     keep_overlapping: bool = False,
     families: Mapping[str, str] | None = None,
     enabled: Disabled = (),
@@ -278,7 +285,8 @@ def contact_pairs(
         model: whose bodies the shapes are on.
         shapes: visual ones count for nothing.
         disabled: pairs of names of bodies, in either order.
-        rest: the configuration [rad, m] in which shapes of one tree should not overlap; None to keep those that do.
+        rest: the configuration [rad, m], or where bodies are in it, in which shapes of one tree should not overlap;
+            None to keep those that do.
         keep_overlapping: whether to keep them all the same.
         families: bodies of one family do not touch one another: its name, by body.
         enabled: pairs of names of bodies, in either order, that may touch all the same: families, joints and `disabled`
@@ -304,7 +312,8 @@ def contact_pairs(
     rules = replace(rules, surfaces=_surfaces(solids, surfaces))
     overlapping: dict[tuple[int, int], str] = {}
     if rest is not None and not keep_overlapping:
-        kinematics, pairs = Kinematics(model, rest), PairList(rules, [LIGHT] * len(rules.solids))
+        kinematics = rest if isinstance(rest, Kinematics) else Kinematics(model, rest)
+        pairs = PairList(rules, [LIGHT] * len(rules.solids))
         near = set(pairs.near_places(lambda body: kinematics.pose(body).matrix().astype(float)))
         for i, j in (both for both in _suspects(model, rules) if both in near and both not in rules.surfaces):
             pair = pairs.pair(i, j)

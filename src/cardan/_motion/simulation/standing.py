@@ -234,40 +234,38 @@ def _poses_of(world: WorldContents, q: np.ndarray, constants: Mapping[str, np.nd
     return pose_of
 
 
-def stood(model: Model, pairs: PairList, q: np.ndarray, loose: Sequence[Articulation]) -> np.ndarray:
-    """Return a configuration (nq,) in which some articulations that float stand on level ground; read-only."""
-    q, bodies = q.copy(), {body for a in loose for body in a.bodies}
-    if bodies:
-        found, unread = heights(model, [pair for pair in pairs.on_grounds() if pair.a in bodies], _poses_at(model, q))
-        _warn_of_unread(model.name, unread)
-        _lift(model, q, loose, found, lambda c: c.parent_pose)
-    q.setflags(write=False)
-    return q
+def stood(pairs: PairList, there: Kinematics, loose: Sequence[Articulation]) -> Kinematics:
+    """Return where bodies are if, from where they are, some articulations that float stand on level ground."""
+    model, bodies = there.model, {body for a in loose for body in a.bodies}
+    if not bodies:
+        return there
+    found, unread = heights(model, [pair for pair in pairs.on_grounds() if pair.a in bodies], _poses_in(there))
+    _warn_of_unread(model.name, unread)
+    q = np.array(there.q)
+    _lift(model, q, loose, found, lambda c: c.parent_pose)
+    return Kinematics(model, q.tolist())
 
 
-def lifted_out(model: Model, pairs: PairList, q: np.ndarray, floating: Sequence[Articulation]) -> np.ndarray:
-    """Return a configuration (nq,) in which what would begin deep in level ground stands on it; read-only.
+def lifted_out(pairs: PairList, there: Kinematics, floating: Sequence[Articulation]) -> Kinematics:
+    """Return where bodies are if, from where they are, what would begin deep in level ground stands on it.
 
     Warns:
         StartWarning: of what is lifted.
     """
-    found, _ = heights(model, pairs.on_grounds(), _poses_at(model, q))
+    model = there.model
+    found, _ = heights(model, pairs.on_grounds(), _poses_in(there))
     depths = {a.name: max((-float(h.gap) for h in found if h.pair.a in a.bodies), default=0.0) for a in floating}
     deep = [a for a in floating if depths[a.name] > DEEP]
     if not deep:
-        return q
+        return there
     shown = first_of([f"{a.name} by {depths[a.name]:.3g} m" for a in deep])
     what = f": {shown} would begin in the ground, where the description has it: it stands on it."
     warn_start(model.name, what, [a.name for a in deep])
-    return stood(model, pairs, q, deep)
-
-
-def _poses_at(model: Model, q: np.ndarray) -> PoseOf:
-    """Return where bodies are in one configuration, without compiling anything."""
-    return _poses_in(Kinematics(model, q.tolist()))
+    return stood(pairs, there, deep)
 
 
 def _poses_in(kinematics: Kinematics) -> PoseOf:
+    """Return where bodies are in one configuration, without compiling anything."""
     found: dict[str, np.ndarray] = {}
 
     def pose_of(body: str) -> np.ndarray:
@@ -278,8 +276,8 @@ def _poses_in(kinematics: Kinematics) -> PoseOf:
     return pose_of
 
 
-def warn_of_start(world: WorldContents) -> None:
-    """Warn of what would be thrown by the ground, or another body, or fall through it, from where a world begins.
+def warn_of_start(world: WorldContents, kinematics: Kinematics) -> None:
+    """Warn of what would be thrown by the ground, or another body, or fall through it, where bodies of a world begin.
 
     Meshes are looked at only where they float: reading them takes time.
     """
@@ -299,7 +297,6 @@ def warn_of_start(world: WorldContents) -> None:
         )
         warn_start(world.name, what + "Limit those.", idle)
     loose = {body for a in floating for body in a.bodies}
-    kinematics = Kinematics(model, world.initial.tolist())
     pose_of = _poses_in(kinematics)
     _warn_of_open_loops(world, world.initial[None], {})
     known = [pair for pair in world.pairs.near(pose_of) if pair.a in loose or not isinstance(pair.shape_a, Mesh)]
@@ -372,9 +369,10 @@ def _range(limits: Limits) -> tuple[float, float]:
 
 
 def _may_overlap(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) -> list[ContactPair]:
-    """Return the pairs of shapes that may be in one another, but for those of one tree: they were kept on purpose.
+    """Return pairs of shapes that may be deep in one another, but for those of one tree: they were kept on purpose.
 
-    Most are far apart along the line between the origins of their shapes, which is quicker to say than how far.
+    Most are apart along the line between the origins of their shapes, or along an axis of one of them. That is quicker
+    to say than how far: they are no deeper in one another than along any direction.
     """
     poses: dict[tuple[str, int], np.ndarray] = {}
 
@@ -391,8 +389,10 @@ def _may_overlap(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) ->
         A, B = pose(pair.a, pair.pose_a), pose(pair.b, pair.pose_b)
         way = B[:3, 3] - A[:3, 3]
         distance = np.sqrt(way @ way)
-        n = way / distance if distance > 0.0 else way  # origins in one place: n = 0, so they are not apart
-        return bool(distance > reach(shapes[0], A[:3, :3].T @ n) + reach(shapes[1], -(B[:3, :3].T @ n)))
+        n = np.array([*A[:3, :3].T, *B[:3, :3].T, *([way / distance] if distance > 0.0 else [])])
+        n *= np.where(n @ way < 0.0, -1.0, 1.0)[:, None]
+        deep = reach(shapes[0], n @ A[:3, :3]) + reach(shapes[1], -(n @ B[:3, :3])) - n @ way
+        return bool(deep.min() <= DEEP)
 
     return [pair for pair in pairs if not is_of_one_tree(model, pair) and not is_apart(pair)]
 
