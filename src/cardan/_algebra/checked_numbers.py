@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -24,20 +25,26 @@ def whole(what: str, value: Any, least: int, most: int | None = None, hint: str 
 
 def positive(what: str, value: Any, unit: str = "", *, unlimited: bool = False, or_zero: bool = False) -> float:
     """Return a positive number, infinite only if it may be unlimited; raise `ParameterError` for anything else."""
-    try:
-        number = math.nan if isinstance(value, (bool, str, bytes)) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not (number > 0.0 or (or_zero and number == 0.0)) or (math.isinf(number) and not unlimited):
-        kind = f"a {'' if unlimited else 'finite '}number {'>=' if or_zero else '>'} 0"
-        expected = kind + f" [{unit}]" * bool(unit) + ", infinite for no limit" * unlimited
-        raise ParameterError(what, got=value, expected=expected)
-    return number
+    kind = f"a {'' if unlimited else 'finite '}number {'>=' if or_zero else '>'} 0"
+    expected = kind + f" [{unit}]" * bool(unit) + ", infinite for no limit" * unlimited
+    least, most = 0.0 if or_zero else math.ulp(0.0), math.inf if unlimited else sys.float_info.max
+    return number(what, value, expected, lambda x: least <= x <= most)
 
 
 def not_negative(what: str, value: Any, unit: str = "") -> float:
     """Return a finite number that is not below 0; raise `ParameterError` for anything else."""
     return positive(what, value, unit, or_zero=True)
+
+
+def number(what: str, value: Any, expected: str, is_right: Callable[[float], bool] = math.isfinite) -> float:
+    """Return one number that is right, which NaN is not; raise `ParameterError` for anything else, texts included."""
+    try:
+        found = math.nan if isinstance(value, bool) else _as_float(value)
+    except (TypeError, ValueError, OverflowError):
+        found = math.nan
+    if not is_right(found):
+        raise ParameterError(what, got=value, expected=expected)
+    return found
 
 
 def numbers(
@@ -51,10 +58,9 @@ def numbers(
 ) -> tuple[float, ...]:
     """Return so many numbers as floats, each of which is right; `ParameterError` for all else, texts included."""
     try:
-        given = tuple(values)
-        if any(isinstance(e, (str, bytes)) for e in (values, *given)):
+        if isinstance(values, bytes):  # whose entries are numbers
             raise TypeError
-        found = tuple(map(float, given))
+        found = tuple(map(_as_float, values))
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(what, got=values, expected=expected) from None
     if len(found) < least or count not in (None, len(found)) or not all(map(is_right, found)):

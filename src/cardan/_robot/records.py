@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from cardan._algebra.by_fields import ByFields
-from cardan._algebra.checked_numbers import not_negative, numbers
+from cardan._algebra.checked_numbers import not_negative, number, numbers
 from cardan._algebra.errors import ParameterError, check_one_of
 from cardan._algebra.spatial import SE3, Inertia, Vector3, checked_pose
 from cardan._robot.joints import Joint, Limits, reverse
@@ -173,7 +173,7 @@ class Actuator(ByFields):
         object.__setattr__(self, "joints", joints)
         object.__setattr__(self, "gear", _gears(f"gear {what}", self.gear, len(joints)))
         if self.gain is not None:
-            object.__setattr__(self, "gain", _finite(f"gain {what}", (self.gain,), 1)[0])
+            object.__setattr__(self, "gain", number(f"gain {what}", self.gain, "a finite number"))
         if self.bias is not None:
             object.__setattr__(self, "bias", _finite(f"bias {what}", self.bias, 3))
         for key in ("control_range", "effort_range"):
@@ -296,8 +296,7 @@ class Material(ByFields):
     def __post_init__(self) -> None:
         for key in self.__slots__:
             if getattr(self, key) is not None or key not in ("stiffness", "dissipation"):
-                value = not_negative(f"{key} of a material", getattr(self, key))
-                object.__setattr__(self, key, value)
+                object.__setattr__(self, key, not_negative(f"{key} of a material", getattr(self, key)))
         if self.restitution > 1.0:
             raise ParameterError("restitution of a material", got=self.restitution, expected="a number in [0, 1]")
         if self.stiffness == 0.0:

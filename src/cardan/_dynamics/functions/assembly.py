@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.by_identity import known_of_each
-from cardan._algebra.errors import AssemblyError, ParameterError
+from cardan._algebra.checked_numbers import positive
+from cardan._algebra.errors import AssemblyError
 from cardan._dynamics.algorithms.configuration import integrate
 from cardan._dynamics.algorithms.dependent import closed_configurations, closed_places, lengths, units_of_rows
 from cardan._dynamics.algorithms.loops import (
@@ -76,8 +77,7 @@ def assemble(
     """
     check_model("assemble", model)
     with_loops(model, "assemble")
-    if not tolerance > 0.0:
-        raise ParameterError("tolerance of assemble", got=tolerance, expected="a number > 0 [m, rad]")
+    positive("tolerance of assemble", tolerance, "m, rad")
     free = free_coordinates(model, fixed)
     if q0 is not None:
         batch = checked_batch("assemble", {"q0": q0}, {"q0": (model.nq,)})

@@ -26,6 +26,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from cardan._algebra.checked_numbers import number
 from cardan._algebra.errors import ParameterError, ShapeError, UnknownNameError, UnsupportedError
 from cardan._dynamics.algorithms.configuration import integrate
 from cardan._dynamics.algorithms.regressor import torque_regressor
@@ -228,8 +229,7 @@ def base_parameters(model: Model, terms: Terms = (), *, tolerance: float = 1e-9,
     """
     check_tree("base_parameters", model)
     asked = checked_terms(terms)
-    if not 0.0 < tolerance < 1.0:
-        raise ParameterError("base_parameters: tolerance", got=tolerance, expected="a number between 0 and 1")
+    number("base_parameters: tolerance", tolerance, "a number between 0 and 1", lambda e: 0.0 < e < 1.0)
     units = natural_units(model)
     size = np.concatenate([units.parameters, *(units.of_term(term) for term in asked)])
     W = _scaled_rows(model, asked, units, seed) * size

@@ -30,11 +30,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cardan._algebra.checked_numbers import whole
+from cardan._algebra.checked_numbers import number, whole
 from cardan._algebra.content import attributes
 from cardan._algebra.errors import DTypeError, ParameterError
 from cardan._algebra.explained import ExplainedABC
-from cardan._algebra.scalar import is_finite
 from cardan._dynamics.call.arguments import check_core, check_finite, numeric_array
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.results import packed
@@ -85,8 +84,7 @@ class Task(ExplainedABC):
             if isinstance(value := getattr(self, name, None), np.ndarray):
                 object.__setattr__(self, name, value.copy())
         self.checked_weight()
-        if isinstance(self.gain, bool) or not is_finite(self.gain) or not 0.0 < self.gain <= 1.0:
-            raise ParameterError(f"gain of {type(self).__name__}", got=self.gain, expected="a number in (0, 1]")
+        number(f"gain of {type(self).__name__}", self.gain, "a number in (0, 1]", lambda e: 0.0 < e <= 1.0)
         whole(f"priority of {type(self).__name__}", self.priority, 0)
         # A class that has a target says of which shape: else no program would be given it.
         target = getattr(self, "target", None)

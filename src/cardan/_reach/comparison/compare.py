@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import ParameterError
+from cardan._algebra.checked_numbers import positive
 from cardan._algebra.spatial import SE3, Inertia
 from cardan._reach.comparison import matching, records
 from cardan._reach.comparison.differences import Comparison, Difference
@@ -40,8 +40,7 @@ def compare(a: Robot, b: Robot, *, tolerance: float = 1e-9, **options: Any) -> C
         >>> bool(cardan.compare(mechanism, mechanism)), bool(cardan.compare(mechanism, changed))
         (True, False)
     """
-    if not tolerance > 0.0:
-        raise ParameterError("tolerance", got=tolerance, expected="a number > 0")
+    positive("tolerance", tolerance)
     first, second = matching.alike(matching.open_robot(a, options), matching.open_robot(b, options))
     return _Comparing(first, second, tolerance).result()
 

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.checked_numbers import positive
+from cardan._algebra.checked_numbers import number, positive
 from cardan._algebra.errors import ParameterError, ShapeError
-from cardan._algebra.scalar import is_finite
 from cardan._compiler.runtime.staging import write_whole
 from cardan._dynamics.call.arguments import numeric_array
 from cardan._reach.pictures.animation import between
@@ -91,9 +90,8 @@ class Playback:
         Raises:
             ParameterError: for what is no time.
         """
-        if not is_finite(at) and at not in (np.inf, -np.inf):
-            raise ParameterError("time to show a trajectory at", got=at, expected="a number [s]")
-        self.time = float(np.clip(at, self.times[0], self.times[-1]))
+        wanted = number("time to show a trajectory at", at, "a number [s]", lambda e: not np.isnan(e))
+        self.time = float(np.clip(wanted, self.times[0], self.times[-1]))
         self.served.mailbox.post("seek", self._show)
 
     def save(self, file: str | os.PathLike[str], fps: float = 30.0) -> None:
