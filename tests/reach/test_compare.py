@@ -133,6 +133,8 @@ def test_what_is_no_robot_is_refused(tmp_path):
         compare(arm(), 3)
     with pytest.raises(ParameterError, match="tolerance"):
         compare(arm(), arm(), tolerance=0.0)
+    with pytest.raises(ParameterError, match="tolerance: got 'small', expected a finite number > 0"):
+        compare(arm(), arm(), tolerance="small")
     with pytest.raises(DescriptionError):
         compare(arm(), tmp_path / "none.urdf")
 

@@ -549,6 +549,8 @@ REFUSED = [
     (lambda: Limits(upper="12"), "limit upper: got '12'"),
     (lambda: Limits(upper=b"12"), "limit upper: got b'12'"),
     (lambda: joint_types.VariableScrew(pitch="12"), "pitch of a variable screw joint: got '12'"),
+    (lambda: Limits(upper=("1.0",)), r"limit upper: got \('1.0',\), expected a sequence of numbers"),
+    (lambda: Revolute(("0", "0", "1")), r"axis of a revolute joint: got \('0', '0', '1'\), expected three finite"),
     (lambda: Limits(upper=(1.0, 2.0)).resolved(1, "hip"), "limits of 'hip': upper: .* expected 1 numbers"),
     (lambda: Limits(velocity=(-1.0,)).resolved(1), "velocity_lower <= velocity"),
 ]
