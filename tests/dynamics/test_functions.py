@@ -928,3 +928,19 @@ def test_joint_quantities_of_one_body():
     m.add_joint("glue", cardan.joints.Fixed(), "world", "block")
     found = cardan.joint_quantities(m.model(), [], [])
     assert [part.shape for part in found] == [(1, 4, 4), (1, 6, 0), (1, 6), (1, 6)]
+
+
+def test_symbols_have_the_shape_of_the_numbers_in_their_place():
+    """A transposed matrix of objects was read row by row, and one of CasADi by columns, both without a word."""
+    model = cardan.robots.double_pendulum().model()
+    q, wrenches = np.array([0.3, 0.4]), np.arange(18.0).reshape(3, 6)
+    expected = cardan.inverse_dynamics(model, q, q, q, wrenches)
+    symbols = [e.astype(object) for e in (q, q, q, wrenches)]
+    np.testing.assert_allclose(cardan.inverse_dynamics(model, *symbols).astype(float), expected)
+    for other in (symbols[3].T, symbols[3].ravel()):
+        with pytest.raises(ShapeError, match=r"'external_forces' has shape .*expected \(3, 6\).*astype"):
+            cardan.inverse_dynamics(model, *symbols[:3], other)
+    casadi = pytest.importorskip("casadi")
+    F = casadi.SX.sym("F", 3, 6)
+    found = cardan.inverse_dynamics(model, *map(casadi.SX, (q, q, q)), F)
+    np.testing.assert_allclose(np.array(casadi.Function("f", [F], [casadi.vertcat(*found)])(wrenches))[:, 0], expected)

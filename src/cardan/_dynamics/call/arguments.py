@@ -90,15 +90,17 @@ def _is_jax_tracer(value: Any) -> bool:
 
 
 def symbolic_array(where: str, name: str, value: Any, core: tuple[int, ...]) -> np.ndarray:
-    """Return symbols as an array of objects of exactly the core shape; raise for another one: there is no batch."""
-    if _is_casadi(value):
-        value = [value[k] for k in range(value.numel())]
-    elif _is_jax_tracer(value):
-        value = list(value.ravel())
-    flat = _flatten(value)
-    if len(flat) != math.prod(core):
-        hint = "Symbolic arguments have no batch dimensions."
-        raise ShapeError(where, name, got=(len(flat),), expected=str(core), hint=hint)
+    """Return symbols as an array of objects of exactly the core shape; raise for another one: there is no batch.
+
+    Axes of length 1 do not count: vectors are columns or rows in CasADi and SymPy.
+    """
+    if _is_casadi(value):  # by rows, while its own order is that of columns
+        rows, columns = value.shape
+        value = [[value[i, j] for j in range(columns)] for i in range(rows)]
+    flat, shape = (list(value.ravel()), value.shape) if _is_jax_tracer(value) else (_flatten(value), _shape(value))
+    if len(flat) != math.prod(core) or [n for n in shape if n != 1] != [n for n in core if n != 1]:
+        hint = "Symbolic arguments have no batch dimensions. Objects are symbols: .astype(float) makes numbers of them."
+        raise ShapeError(where, name, got=shape, expected=str(core), hint=hint)
     for e in flat:
         if isinstance(e, (str, bytes, type(None), dict)):
             raise DTypeError(where, name, got=f"an array with {e!r} in it", expected="numbers or symbols")
@@ -111,6 +113,14 @@ def _flatten(value: Any) -> list[Any]:
     if isinstance(value, (list, tuple)):
         return [e for part in value for e in _flatten(part)]
     return [value]
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    if isinstance(value, np.ndarray):
+        return value.shape
+    if isinstance(value, (list, tuple)):
+        return len(value), *(_shape(value[0]) if value else ())
+    return ()
 
 
 def numeric_array(where: str, name: str, value: Any) -> np.ndarray:
