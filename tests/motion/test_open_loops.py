@@ -93,6 +93,21 @@ def test_how_large_a_mechanism_is_does_not_matter(scale):
         world.state(q=opened(world))
 
 
+def test_a_cluster_that_meets_a_toggle_at_speed_is_named():
+    """A world stopped, and `divergences` knew of no joint, since the acceleration was finite."""
+    m = cardan.robots.four_bar()
+    m = m.replace_joint(
+        "rocker_joint", m.model().joint("rocker_joint"), drive=cardan.Drive(1e-9)
+    ).mechanism  # so it leads
+    solver = Featherstone(world_of(m, clusters=True), 1e-3)
+    state = solver.world.state(worlds=2)
+    state.v[1] = 20.0
+    state = solver.step(state, steps=100)
+    (found,) = state.divergences()
+    assert (found.world, found.joint) == (1, "crank_joint")
+    assert found.time < 0.09
+
+
 @pytest.mark.full
 @pytest.mark.filterwarnings("ignore::cardan.errors.StartWarning")  # the leg is drawn open
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

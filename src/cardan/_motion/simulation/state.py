@@ -36,6 +36,9 @@ DAMAGED = (ValueError, TypeError, AttributeError, EOFError, KeyError, OSError, N
 DAMAGED += (zipfile.BadZipFile, zlib.error)
 """What NumPy and zipfile raise for a file that is no archive of arrays, or a damaged one."""
 
+SOON = 0.01
+"""How far ahead of a world that stopped a cluster is looked at [s]: a step is hardly longer."""
+
 FOUND = ("q", "v", "warm", "residual")
 """The arrays of a state that come from a solver as they are."""
 
@@ -349,8 +352,18 @@ class State(Explained):
         found = []
         for row in np.flatnonzero(self.diverged):
             bad = np.flatnonzero(~(np.abs(self._warm[row]) < BEYOND))
-            found.append(Divergence(int(row), float(self.time[row]), names[bad[0]] if len(bad) else None))
+            found.append(Divergence(int(row), float(self.time[row]), names[bad[0]] if len(bad) else self._stuck(row)))
         return found
+
+    def _stuck(self, row: int) -> str | None:
+        """Return the first cluster that cannot go on for `SOON` as it moves: it is at a toggle, or open."""
+        q, along = self._q[row].tolist(), (SOON * self._v[row]).tolist()
+        for node in self.world.model.nodes:
+            if node.joint.is_placed and not node.joint.primaries:
+                end = node.joint.manifold.integrate(node.configuration(q), node.velocity(along))
+                if not np.isfinite(end).all():
+                    return node.name
+        return None
 
     def _arrays(self) -> dict[str, Any]:
         own = {name: getattr(self, name) for name in SAVED}
@@ -515,7 +528,7 @@ def next_state(state: State, found: Mapping[str, Any], clock: Clock, out: State 
 class Divergence(NamedTuple):
     """A world that a solver could not move on: its row, the time it stands at [s], the joint.
 
-    That is the first one without a finite acceleration; None if it is not known.
+    That is the first one without a finite acceleration, or whose cluster cannot go on; None if it is not known.
     """
 
     world: int
