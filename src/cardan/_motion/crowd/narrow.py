@@ -75,10 +75,11 @@ def place(c, s):
 
 @kernel(c=Crowd, world=INT)
 def place_outside(c, world):
-    """Place the shapes of a world that are on no tree that may be alone."""
+    """Place the shapes of a world that are on no tree that may be alone; what is fixed only before the first list."""
     for n in range(c.outsiders):
         s = world * c.shapes + c.outside[n]
-        if not is_asleep(c, s):
+        is_placed = c.shape_node[s] == c.nodes and c.listed_count[world] >= 0
+        if not is_placed and not is_asleep(c, s):
             place(c, s)
 
 
@@ -284,7 +285,7 @@ def list_pairs(c, world):
 def list_where_needed(c):
     """List the pairs of worlds in which something has moved through the room it had."""
     for world in range(c.worlds):
-        if c.world_awake[world] > 0:
+        if c.world_awake[world] > 0 or c.listed_count[world] < 0:
             place_outside(c, world)
     look_at_room(c)
     moved = 0
