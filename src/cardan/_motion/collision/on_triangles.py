@@ -52,6 +52,7 @@ from cardan._motion.collision.candidate import (
 )
 from cardan._motion.collision.convex import SHALLOW, Witness, convex_convex, witness
 from cardan._motion.collision.convex_pairs import CONVEX_PAIRS, Page
+from cardan._motion.collision.flat_cells import flat_cells
 from cardan._motion.collision.flat_contact import flat_convex, manifold
 from cardan._motion.collision.on_plane import LOW, candidates_above
 from cardan._motion.collision.support_points import extent_of, farthest_along, middle_of, radius_of, support
@@ -59,7 +60,6 @@ from cardan._motion.collision.triangle_edge import OnEdge, on_edge
 from cardan._motion.collision.triangle_grid import (
     AT_ONCE,
     UPWARDS,
-    Face,
     Features,
     Ground,
     Level,
@@ -93,11 +93,30 @@ def on_triangles(a: Geometry, X_a: SE3, b: TriangleMesh, X_b: SE3, reach: Scalar
     at = X_ba @ middle
     around = Vector3(*(Vector3(*map(absolute, row)).dot(half) + reach for row in X_ba.rotation.rows()))
     slack = in_precision(at.x, *ROUNDING) * ground.size
-    lows = each(lambda d: _least(a, X_ba, d) - (reach + slack) * d.norm(), UPWARDS)
     zero = 0.0 * sum((*X_ba.rotation.entries(), *X_ba.translation), 0.0)
-    body = _Body(a, X_ba, X_ba @ middle_of(a), size, reach, lows, slack, zero)
+    body = _Body(a, X_ba, X_ba @ middle_of(a), size, reach, (), slack, zero)
     none = Candidate(zero + FAR, Vector3(zero, zero, zero), Vector3(zero, zero, zero + 1.0))
-    kept = [none] * most_of(a)
+    kept, flats = [none] * most_of(a), flat_cells(b)
+    if flats is None:
+        return _on_features(body, ground, at, around, kept)
+    is_flat, plane = flats.below(at, around)
+
+    def on_flat() -> list[Candidate]:
+        n = X_ba.rotation.transpose_apply(plane.normal)
+        found = candidates_above(a, plane.height(X_ba.translation), n, reach)
+        own = [_if_it_comes_in(lambda _: True, c, n, body) for c in found]
+        return own + kept[len(own) :]
+
+    kept = when(is_flat, on_flat, kept)
+    return when(logical_not(is_flat), lambda: _on_features(body, ground, at, around, kept), kept)
+
+
+def _on_features(body: _Body, ground: Ground, at: Vector3, around: Vector3, kept: Any) -> list[Candidate]:
+    """Return the candidates on faces, edges and corners near a box of that middle and half sides."""
+    zero = body.zero
+    body = body._replace(
+        lows=each(lambda d: _least(body.shape, body.X, d) - (body.reach + body.slack) * d.norm(), UPWARDS)
+    )
 
     def in_level(level: Level, kept: Any) -> Any:
         x, y = around.x + level.half_x, around.y + level.half_y
@@ -186,7 +205,9 @@ def _met(body: _Body, ground: Ground, low: Pending, near: Pending, kept: Any) ->
         edges, corners = (_with_all(*both, row.number, is_met) for both in zip(state, owners, strict=False))
 
         def counting() -> Any:
-            return _with_each(kept, [_on_face(face, c, n, body) for c in found], body.size)
+            return _with_each(
+                kept, [_if_it_comes_in(partial(face.has, slack=body.slack), c, n, body) for c in found], body.size
+            )
 
         return edges, corners, when(is_met, counting, kept)
 
@@ -220,15 +241,15 @@ def _also(condition: Any, other: Callable[[], Any]) -> Any:
     return when(condition, lambda: where(other(), 1.0, 0.0), 0.0) > 0.5
 
 
-def _on_face(face: Face, c: Candidate, n: Vector3, body: _Body) -> Candidate:
-    """Return a candidate on the plane of a face, of normal n in the shape's frame; `FAR` if it is not on the face."""
+def _if_it_comes_in(has: Callable[[Vector3], Any], c: Candidate, n: Vector3, body: _Body) -> Candidate:
+    """Return a candidate on a plane of normal n in the shape's frame; `FAR` if it is not on what has points of that."""
     deep = _deep(body.shape, c.point, n)
     above = c.gap + n.dot(deep - c.point)
     is_in = c.gap < 0.0
     fall = where(logical_and(is_in, above > 0.0), above - c.gap, 1.0)
     way = select(is_in, (deep - c.point) * (1.0 / fall), n)
     foot = body.X @ (c.point - way * c.gap)
-    inside = logical_and(face.has(foot, body.slack), above > 0.0)
+    inside = logical_and(has(foot), above > 0.0)
     return existing(logical_and(inside, c.gap < 0.5 * FAR), c)
 
 
