@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from cardan._algebra.spatial import SE3, Motion, MotionSubspace
 from cardan._dynamics.algorithms.kinematics import FrameName, Frames, Kinematics, Reference, each_frame
 from cardan._dynamics.algorithms.linear import Rows
-from cardan._dynamics.algorithms.tree import Relative, Vector, supports
+from cardan._dynamics.algorithms.tree import Relative, Vector, between
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model, Node
 
@@ -80,10 +80,15 @@ def jacobian_derivative(
 
 
 def _jacobian(kinematics: Kinematics, frame: str, at: str, expressed_in: str, relative_to: str) -> Rows:
+    return MotionSubspace(columns_of(kinematics, frame, Reference.of(frame, at, expressed_in), relative_to)).rows()
+
+
+def columns_of(kinematics: Kinematics, frame: str, reference: Reference, relative_to: str) -> list[Motion]:
+    """Return for each velocity of one the twist of a frame relative to another, in the reference."""
     columns = [Motion.zero()] * kinematics.model.nv
-    for node, X_rk, sign in _supporting(kinematics, frame, Reference.of(frame, at, expressed_in), relative_to):
+    for node, X_rk, sign in _supporting(kinematics, frame, reference, relative_to):
         _accumulate(columns, node, (X_rk @ s for s in kinematics.relative.S[node.index]), sign)
-    return MotionSubspace(columns).rows()
+    return columns
 
 
 def _rate(
@@ -115,11 +120,10 @@ def _supporting(
     """
     X_rw = kinematics.reference_pose(reference).inverse()
     model = kinematics.model
-    path, other = (supports(model, model.attachment(name).node) for name in (frame, relative_to))
-    for these, those, sign in ((path, other, 1), (other, path, -1)):
-        for index in these:
-            if index not in those:
-                yield model.nodes[index], X_rw @ kinematics.poses[index], sign
+    own = between(model, *(model.attachment(name).node for name in (frame, relative_to)))
+    for nodes, sign in zip(own, (1, -1), strict=True):
+        for node in nodes:
+            yield node, X_rw @ kinematics.poses[node.index], sign
 
 
 def _accumulate(columns: list[Motion], node: Node, part: Iterable[Motion], sign: int) -> None:

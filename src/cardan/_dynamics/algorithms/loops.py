@@ -20,6 +20,7 @@ Cost: about 100 operations a joint of the loop.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from numbers import Real
@@ -32,10 +33,10 @@ from cardan._algebra.spatial.motion import sparse_complement
 from cardan._algebra.spatial.rotations import rotation_vector_from_matrix
 from cardan._dynamics.algorithms.linear import Rows, combined, coordinates
 from cardan._dynamics.algorithms.spin import BodyMotion, across, at_rest
-from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, supports
+from cardan._dynamics.algorithms.tree import Relative, Vector, between, relative_kinematics
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.joints import Joint
-from cardan._robot.model import Connection, Model, Node
+from cardan._robot.model import Attachment, Connection, Model, Node
 from cardan._robot.model.user_constraints import UserConstraint
 
 
@@ -61,18 +62,19 @@ def offset(X: SE3, X_J: SE3) -> Motion:
 
 
 class Side(NamedTuple):
-    """What leads from the fork to one frame of a closing joint."""
+    """What leads from the fork of two frames to one of them, as of a closing joint."""
 
     nodes: list[Node]  # the joints between, outwards
-    frame: SE3  # the joint's frame in the last node, or in that of the fork if there is none
+    frame: SE3  # the frame in the last node, or in that of the fork if there is none
     on: int  # that node; -1 for the world
 
     def pose(self, relative: Relative) -> SE3:
         """Return the pose of the last node in the fork's."""
-        X = SE3.identity()
-        for node in self.nodes:
-            X = X @ relative.X[node.index]
-        return X
+        return self.poses(relative)[-1] if self.nodes else SE3.identity()
+
+    def poses(self, relative: Relative) -> list[SE3]:
+        """Return the poses of the nodes in the fork's."""
+        return list(accumulate((relative.X[node.index] for node in self.nodes), operator.matmul))
 
     def twist(self, relative: Relative, v: Vector) -> Motion:
         """Return the twist of the last node relative to the fork, in its own axes."""
@@ -122,7 +124,9 @@ class Loop:
     ) -> None:
         self.relative, self.closure, self.joint = relative, closure, closure.joint
         self.along_node = along_node
-        self.parent, self.child = _sides(model, closure)
+        ends = (closure.parent, closure.parent_pose), (closure.child, closure.child_pose)
+        own = ((model.attachment(body), X) for body, X in ends)
+        self.parent, self.child = sides(model, *(Attachment(at.node, at.pose @ X) for at, X in own))
         # from the axes of the child frame to those of the rows
         self.turn = self.child.frame.rotation if along_node else Matrix3.identity()
         if along_node:
@@ -361,15 +365,7 @@ def joint_coordinates(model: Model, names: Any) -> list[int]:
     return sorted({i for name in names for i in range(model.nv)[model.v_slice(name)]})
 
 
-def _sides(model: Model, closure: Connection) -> tuple[Side, Side]:
-    """Return what leads to the parent's frame and to the child's, from where the two fork."""
-    ends = [model.attachment(body) for body in (closure.parent, closure.child)]
-    paths = [supports(model, at.node) for at in ends]
-    poses = (closure.parent_pose, closure.child_pose)
-    # joints before the fork carry both sides, and do not count
-    own = [[i for i in reversed(path) if i not in other] for path, other in zip(paths, reversed(paths), strict=True)]
-    parent, child = (
-        Side([model.nodes[i] for i in indices], at.pose @ pose, at.node)
-        for indices, at, pose in zip(own, ends, poses, strict=True)
-    )
-    return parent, child
+def sides(model: Model, a: Attachment, b: Attachment) -> tuple[Side, Side]:
+    """Return what leads to each of two places on nodes, from where the two fork."""
+    path, other = between(model, a.node, b.node)
+    return Side(path, a.pose, a.node), Side(other, b.pose, b.node)

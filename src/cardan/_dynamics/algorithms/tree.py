@@ -147,6 +147,14 @@ def supports(model: Model, node: int) -> list[int]:
     return path
 
 
+def between(model: Model, a: int, b: int) -> tuple[list[Node], list[Node]]:
+    """Return what moves node a and not b, and b and not a, both outwards: what carries both moves neither."""
+    path, other = supports(model, a), supports(model, b)
+    both = {*path} & {*other}
+    own = ([model.nodes[i] for i in reversed(nodes) if i not in both] for nodes in (path, other))
+    return next(own), next(own)
+
+
 def in_tree_order(model: Model) -> list[int]:
     """Return the indices of v, those of a joint behind those of the joints that carry it; as they are, if they do."""
     above = ((model.nodes[node.parent], node) for node in model.nodes if node.parent >= 0)

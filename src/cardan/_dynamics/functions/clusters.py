@@ -23,7 +23,7 @@ from cardan._dynamics.algorithms.dependent import (
     with_sparse_rows,
 )
 from cardan._dynamics.algorithms.loops import joint_coordinates, with_loops
-from cardan._dynamics.algorithms.tree import supports
+from cardan._dynamics.algorithms.tree import between
 from cardan._dynamics.call.arguments import shaped_array
 from cardan._dynamics.call.signature import check_model, refuse_inputs
 from cardan._robot.joints import Fixed, Limits, Mimic
@@ -146,15 +146,15 @@ def _groups(model: Model, closing: Sequence[str]) -> Iterator[tuple[set[int], li
     for name in closing:
         check_known("closing joint", name, model.closure_names, "clustered")
     owner = {j: node.index for node in model.nodes if not node.joint.primaries for j in node.v}
-    between = [_between(model, c) if c.name in closing and c.joint.num_constraints else set() for c in model.closures]
-    between = [nodes | {owner[j] for i in nodes for j in model.nodes[i].v} for nodes in between]
-    for block in overlapping(between):
-        yield set().union(*(between[k] for k in block)), [model.closures[k] for k in block]
+    moved = [_between(model, c) if c.name in closing and c.joint.num_constraints else set() for c in model.closures]
+    moved = [nodes | {owner[j] for i in nodes for j in model.nodes[i].v} for nodes in moved]
+    for block in overlapping(moved):
+        yield set().union(*(moved[k] for k in block)), [model.closures[k] for k in block]
 
 
 def _between(model: Model, closure: Connection) -> set[int]:
-    parent, child = (set(supports(model, model.attachment(b).node)) for b in (closure.parent, closure.child))
-    return parent ^ child
+    ends = (model.attachment(body).node for body in (closure.parent, closure.child))
+    return {node.index for nodes in between(model, *ends) for node in nodes}
 
 
 def _cluster(

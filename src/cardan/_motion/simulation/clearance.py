@@ -5,15 +5,16 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._algebra.scalar import absolute, logical_and, where
-from cardan._algebra.spatial import SE3, Vector3
-from cardan._dynamics.algorithms.kinematics import Kinematics
-from cardan._dynamics.algorithms.tree import Vector, supports
+from cardan._algebra.spatial import SE3, Force, Vector3
+from cardan._dynamics.algorithms.jacobians import columns_of
+from cardan._dynamics.algorithms.kinematics import Kinematics, Reference
+from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.function import Function, function
 from cardan._motion.collision import Two
 from cardan._motion.collision.all_apart import are_apart
@@ -200,7 +201,7 @@ def is_free(
 LAST = "last"
 """What was asked for last, and its functions: to compare twenty obstacles takes longer than to look at them."""
 # By the world or model itself, so that functions live as long as it does.
-_FUNCTIONS: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
+_FUNCTIONS: ByIdentity[Any, dict[Any, Any]] = ByIdentity()
 
 
 def functions_of(world: Any, pattern: Any, obstacles: Any = None) -> Functions:
@@ -386,13 +387,5 @@ class Pushed(NamedTuple):
 
 def _row(kinematics: Kinematics, pair: ContactPair, n: Vector3, moment: Vector3) -> list[Any]:
     """Return n . (J_a - J_b): joints that move both bodies are in neither, and p x n is that of both points."""
-    model = kinematics.model
-    row: list[Any] = [0.0] * model.nv
-    above_a, above_b = (supports(model, model.attachment(body).node) for body in (pair.a, pair.b))
-    for these, those, sign in ((above_a, above_b, 1.0), (above_b, above_a, -1.0)):
-        for i in these:
-            if i not in those:
-                for j, s in zip(model.nodes[i].v, kinematics.relative.S[i], strict=True):
-                    moved = kinematics.poses[i] @ s
-                    row[j] = row[j] + sign * (n.dot(moved.linear) + moment.dot(moved.angular))
-    return row
+    wrench = Force(n, moment)  # about the world's origin
+    return [wrench.dot(column) for column in columns_of(kinematics, pair.a, Reference(WORLD, WORLD), pair.b)]

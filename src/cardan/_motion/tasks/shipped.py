@@ -32,28 +32,16 @@ from cardan._algebra.spatial.rotations import right_jacobian_inverse, rotation_v
 from cardan._algebra.spatial.vector import unit_vector
 from cardan._dynamics.algorithms.centroidal import center_of_mass, center_of_mass_jacobian
 from cardan._dynamics.algorithms.linear import Rows
-from cardan._dynamics.algorithms.loops import loop_residual, with_loops
-from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, supports
+from cardan._dynamics.algorithms.loops import loop_residual, sides, with_loops
+from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
 from cardan._dynamics.call.arguments import are_all, check_configuration
 from cardan._dynamics.call.function import function
 from cardan._motion.tasks.task import PlaceTask, Task
-from cardan._robot.model import Attachment, Model
+from cardan._robot.model import Model
 from cardan._robot.records import WORLD
 
 UNIT = np.eye(4)
 ROTATION = 1e-6  # how far R^T R of a target may be from 1: matrices written with seven digits are rotations
-
-
-class Branch:
-    """What leads from the fork of two frames to one of them: node indices outwards, and poses in the fork's frame."""
-
-    def __init__(self, model: Model, relative: Relative, at: Attachment, other: Attachment) -> None:
-        shared = set(supports(model, other.node))
-        self.nodes = [i for i in reversed(supports(model, at.node)) if i not in shared]
-        self.poses: list[SE3] = []
-        for i in self.nodes:
-            self.poses.append(self.poses[-1] @ relative.X[i] if self.poses else relative.X[i])
-        self.end: SE3 = self.poses[-1] @ at.pose if self.poses else at.pose
 
 
 class RelativeMotion:
@@ -61,18 +49,18 @@ class RelativeMotion:
 
     def __init__(self, model: Model, q: Vector, frame: str, root: str) -> None:
         self.model, self.relative = model, relative_kinematics(model, q)
-        ends = model.attachment(frame), model.attachment(root)
-        self.frame, self.root = (Branch(model, self.relative, *pair) for pair in (ends, ends[::-1]))
-        is_fork = not self.root.nodes and ends[1].pose == SE3.identity()  # the root is the frame in which the two fork
-        self.X: SE3 = self.frame.end if is_fork else self.root.end.inverse() @ self.frame.end
+        self.frame, self.root = sides(model, model.attachment(frame), model.attachment(root))
+        self.ends = [side.pose(self.relative) @ side.frame for side in (self.frame, self.root)]
+        is_fork = not self.root.nodes and self.root.frame == SE3.identity()  # the root is the frame in which they fork
+        self.X: SE3 = self.ends[0] if is_fork else self.ends[1].inverse() @ self.ends[0]
 
     def columns(self) -> list[Motion]:
         """Return for each of the nv velocities the twist [v; w] of the frame relative to its root, in root axes."""
-        origin, columns = self.frame.end.translation, [Motion.zero()] * self.model.nv
-        to_root = self.root.end.rotation.transpose_apply
-        for branch, sign in ((self.frame, 1.0), (self.root, -1.0)):
-            for index, X in zip(branch.nodes, branch.poses, strict=True):
-                for i, s in zip(self.model.nodes[index].v, self.relative.S[index], strict=True):
+        origin, columns = self.ends[0].translation, [Motion.zero()] * self.model.nv
+        to_root = self.ends[1].rotation.transpose_apply
+        for side, sign in ((self.frame, 1.0), (self.root, -1.0)):
+            for node, X in zip(side.nodes, side.poses(self.relative), strict=True):
+                for i, s in zip(node.v, self.relative.S[node.index], strict=True):
                     w = X.rotation @ s.angular
                     v = X.rotation @ s.linear + w.cross(origin - X.translation)
                     columns[i] = columns[i] + Motion(to_root(v), to_root(w)) * sign
