@@ -56,8 +56,9 @@ class Evaluation(NamedTuple):
 def evaluate_exactly(program: Program) -> Evaluation:
     point = _Point()
     point.read_axes(i.value for i in program.instructions if i.op is Op.CONST)
-    for instruction in program.instructions:
-        point.add(instruction)
+    last = max((k for op in _OF_ANGLES for k in program.instructions.places(op)), default=-1)
+    for k, instruction in enumerate(program.instructions):
+        point.add(instruction, k < last)
     return Evaluation(point.values, [point.number(v) for v in point.values])
 
 
@@ -138,7 +139,7 @@ class _Point:
         self._constants: dict[float, int] = {}  # of those that are read as what they were rounded from
         self._numbers: dict[Value, float] = {}  # the other way round
 
-    def add(self, instruction: Instruction) -> None:
+    def add(self, instruction: Instruction, angles_follow: bool) -> None:
         op, args, number = instruction
         if op is Op.CONST and math.isfinite(number):
             value: Value | None = self.constant(number)
@@ -152,7 +153,8 @@ class _Point:
             if value is None and op in _ALGEBRA and self._infinite.isdisjoint(args):
                 value = _ALGEBRA[op](self, *operands)
             value = _symbol(op, operands) if value is None else value
-            self._note_sum(op, operands, value)
+            if angles_follow:  # nobody else asks for sums
+                self._note_sum(op, operands, value)
         self.values.append(value)
 
     # constants
@@ -302,6 +304,7 @@ def _symbol(op: Op, operands: Sequence[Value]) -> Value:
 
 
 _ARITHMETIC = (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.NEG)
+_OF_ANGLES = (Op.COS, Op.SIN, Op.TAN)
 _ODD = (Op.ASIN, Op.ATAN2, Op.SIGN)  # in their first operand
 _ALGEBRA: dict[Op, Callable[..., Value | None]] = {
     Op.ADD: lambda at, a, b: _if_short(_sum(a, b)),

@@ -14,13 +14,14 @@ numbering using random interpretation (2004), for values at random points.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from cardan._compiler.program.exact import Evaluation, Value, evaluate_exactly, up_to_sign
 from cardan._compiler.program.instructions import Instruction, Instructions
 from cardan._compiler.program.ops import SPEC, Op, ValueType
-from cardan._compiler.program.passes import needed_for, remove_dead_code
+from cardan._compiler.program.passes import needed_for
 from cardan._compiler.program.program import Program
 
 Representative = tuple[int | float, bool]
@@ -32,7 +33,8 @@ _PARTIAL = {Op.DIV: 1, Op.SQRT: 0, Op.LOG: 0, Op.LOG1P: 0, Op.ASIN: 0, Op.ACOS: 
 
 def merge_identities(program: Program) -> Program:
     """Return the program with values that are equal computed once, in the cheapest of the ways written."""
-    standing = _representatives(program, evaluate_exactly(program))
+    instructions = list(program.instructions)
+    standing = _representatives(program, instructions, evaluate_exactly(program))
     merged: dict[Instruction, int] = {}
     place: dict[int, int] = {}  # of a representative, in the new program
 
@@ -45,12 +47,11 @@ def merge_identities(program: Program) -> Program:
             return add(Instruction(Op.CONST, (), -chosen if negated else chosen))
         return add(Instruction(Op.NEG, (place[chosen],))) if negated else place[chosen]
 
-    instructions = list(program.instructions)
     for k in _in_order(program, standing):
         op, args, value = instructions[k]
         place[k] = add(Instruction(op, tuple(map(placed, args)), value))
     results = tuple(map(placed, program.results))
-    return remove_dead_code(replace(program, instructions=Instructions(merged), results=results))
+    return replace(program, instructions=Instructions(merged), results=results)
 
 
 def _in_order(program: Program, standing: Sequence[Representative]) -> Iterator[int]:
@@ -71,7 +72,7 @@ def _in_order(program: Program, standing: Sequence[Representative]) -> Iterator[
             stack += [(a, False) for a in reversed(operands[chosen])]
 
 
-def _representatives(program: Program, found: Evaluation) -> list[Representative]:
+def _representatives(program: Program, instructions: Sequence[Instruction], found: Evaluation) -> list[Representative]:
     """Return what stands for each instruction: of its equals the cheapest that is finite wherever it is.
 
     Representatives are chosen in the order of their cost, results that are there anyway first. An instruction costs
@@ -79,20 +80,22 @@ def _representatives(program: Program, found: Evaluation) -> list[Representative
     """
     before = sum(a.size for a in program.outputs[:-1])
     given = needed_for(program, program.results[:before])  # by results that are there anyway: all but the last output's
-    cones, hazards = _cones(program), _hazards(program, found)
-    order = sorted(range(len(cones)), key=lambda k: (not given[k], cones[k].bit_count(), k))
-    standing: list[Representative] = [(k, False) for k in range(len(program.instructions))]
-    known: dict[Value, list[tuple[int, bool]]] = {}
-    ops = program.instructions.ops
-    for k in order:
-        op = ops[k]
+    cones, hazards = _cones(instructions), _hazards(instructions, found)
+    signed = list(map(up_to_sign, found.values))
+    written = Counter(size for size, _ in signed)  # how often each value is
+    standing: list[Representative] = [(k, False) for k in range(len(instructions))]
+    several: list[int] = []
+    for k, (op, _, _) in enumerate(instructions):
+        number = found.numbers[k]
         if op is Op.CONST or SPEC[op].result is ValueType.BOOL:
             continue
-        number = found.numbers[k]
         if number is not None:
             standing[k] = (abs(number), number < 0.0)
-            continue
-        size, negative = up_to_sign(found.values[k])
+        elif written[signed[k][0]] > 1:
+            several.append(k)
+    known: dict[Value, list[tuple[int, bool]]] = {}
+    for k in sorted(several, key=lambda k: (not given[k], cones[k].bit_count(), k)):
+        size, negative = signed[k]
         equals = known.setdefault(size, [])
         stands = next(((other, sign) for other, sign in equals if not hazards[other] & ~hazards[k]), None)
         if stands is None:
@@ -102,10 +105,10 @@ def _representatives(program: Program, found: Evaluation) -> list[Representative
     return standing
 
 
-def _cones(program: Program) -> list[int]:
+def _cones(instructions: Sequence[Instruction]) -> list[int]:
     """Return the operations that each instruction takes with all it needs, as a set of bits."""
     cones: list[int] = []
-    for k, (op, args, _) in enumerate(program.instructions):
+    for k, (op, args, _) in enumerate(instructions):
         cone = 0 if op in (Op.INPUT, Op.CONST) else 1 << k
         for a in args:
             cone |= cones[a]
@@ -116,11 +119,11 @@ def _cones(program: Program) -> list[int]:
 SUM = 1  # the bit of hazards for sums and differences, all of which count alike
 
 
-def _hazards(program: Program, found: Evaluation) -> list[int]:
+def _hazards(instructions: Sequence[Instruction], found: Evaluation) -> list[int]:
     """Return, as a set of bits, what must be in an operation's domain for each instruction to be finite, and SUM."""
     bits: dict[tuple[Op, Value], int] = {}
     hazards: list[int] = []
-    for op, args, _ in program.instructions:
+    for op, args, _ in instructions:
         own = SUM if op in (Op.ADD, Op.SUB) else 0
         for a in args:
             own |= hazards[a]
