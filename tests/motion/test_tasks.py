@@ -1,6 +1,7 @@
 """Tasks: errors that say what they say, Jacobians that are their rates, programs that do not depend on numbers."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -194,8 +195,9 @@ def test_a_weight_that_was_changed_to_none_is_refused_when_it_is_used():
         Stack(cardan.robots.arm7().model(), reach).weights()
 
 
-@pytest.mark.parametrize("gain", [1, np.float32(0.5), np.int64(1)])
-def test_a_gain_is_a_number_of_any_type(gain):
+@pytest.mark.parametrize("gain", [1, np.float32(0.5), np.int64(1), Decimal("0.5"), np.array(0.5)])
+def test_a_gain_is_a_number_of_any_type_and_kept_as_one(gain):
+    assert type(Posture(gain=gain).gain) is float
     assert Stack(cardan.robots.arm7().model(), FramePosition("tool", np.zeros(3), gain=gain)).gains()[0] == gain
 
 

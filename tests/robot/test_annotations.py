@@ -497,6 +497,12 @@ WRONG = {
     "a number as names": lambda m: Group("g", 1),
     "text as a colour": lambda m: m.add_shape(Shape("hand", "visual", Sphere(0.1), rgba="1111")),
     "nothing in a colour": lambda m: m.add_shape(Shape("hand", "visual", Sphere(0.1), rgba=(None, 0, 0, 1))),
+    "bytes that may change as limits": lambda m: Limits(upper=bytearray(b"12")),
+    "bytes that may change": lambda m: cardan.Material(friction=bytearray(b"1")),
+    "text in an array": lambda m: cardan.Material(friction=np.array("1")),
+    "text in an array of objects": lambda m: Limits(upper=(np.array("1", dtype=object),)),
+    "a truth value of NumPy": lambda m: cardan.Material(friction=np.True_),
+    "a complex number of NumPy": lambda m: Revolute((0, 0, np.complex128(1.0 + 2.0j))),
 }
 """What was taken, or refused by Python alone."""
 

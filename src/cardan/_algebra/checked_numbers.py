@@ -39,7 +39,7 @@ def not_negative(what: str, value: Any, unit: str = "") -> float:
 def number(what: str, value: Any, expected: str, is_right: Callable[[float], bool] = math.isfinite) -> float:
     """Return one number that is right, which NaN is not; raise `ParameterError` for anything else, texts included."""
     try:
-        found = math.nan if isinstance(value, bool) else _as_float(value)
+        found = math.nan if isinstance(_own(value), bool) else _as_float(value)
     except (TypeError, ValueError, OverflowError):
         found = math.nan
     if not is_right(found):
@@ -58,7 +58,7 @@ def numbers(
 ) -> tuple[float, ...]:
     """Return so many numbers as floats, each of which is right; `ParameterError` for all else, texts included."""
     try:
-        if isinstance(values, bytes):  # whose entries are numbers
+        if isinstance(values, (bytes, bytearray)):  # whose entries are numbers
             raise TypeError
         found = tuple(map(_as_float, values))
     except (TypeError, ValueError, OverflowError):
@@ -69,9 +69,15 @@ def numbers(
 
 
 def _as_float(value: Any) -> float:
-    if isinstance(value, (str, bytes)):  # which Python would read
+    own = _own(value)
+    if isinstance(own, (str, bytes, bytearray)):  # which Python would read
         raise TypeError
-    return float(value)
+    return float(own)
+
+
+def _own(value: Any) -> Any:
+    """Return what an array without axes holds, also of other libraries: it reads texts, and drops imaginary parts."""
+    return value.item() if getattr(value, "shape", None) == () else value
 
 
 def truth(what: str, value: Any) -> bool:
@@ -79,7 +85,7 @@ def truth(what: str, value: Any) -> bool:
 
     An array without axes may be one, as number checks have it, also of other libraries.
     """
-    own = value.item() if getattr(value, "shape", None) == () else value
+    own = _own(value)
     if not isinstance(own, bool):
         raise ParameterError(what, got=value, expected="True or False")
     return own

@@ -84,7 +84,8 @@ class Task(ExplainedABC):
             if isinstance(value := getattr(self, name, None), np.ndarray):
                 object.__setattr__(self, name, value.copy())
         self.checked_weight()
-        number(f"gain of {type(self).__name__}", self.gain, "a number in (0, 1]", lambda e: 0.0 < e <= 1.0)
+        gain = number(f"gain of {type(self).__name__}", self.gain, "a number in (0, 1]", lambda e: 0.0 < e <= 1.0)
+        object.__setattr__(self, "gain", gain)
         whole(f"priority of {type(self).__name__}", self.priority, 0)
         # A class that has a target says of which shape: else no program would be given it.
         target = getattr(self, "target", None)
