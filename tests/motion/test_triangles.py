@@ -19,6 +19,7 @@ from cardan._motion.collision.on_triangles import on_triangles
 from cardan._motion.collision.support_points import Triangle
 from cardan._motion.collision.triangle_edge import on_edge
 from cardan._motion.collision.triangle_grid import ground_of
+from cardan._robot.geometry import triangles
 from cardan._robot.geometry.triangles import MOST, features_of
 from cardan.description import (
     Box,
@@ -147,6 +148,28 @@ def test_a_plane_that_is_cut_unevenly_has_edges_at_its_rim_alone(scale, is_singl
     across = np.abs(rim[:, 1:4] @ TILTED)[:, :2].max(axis=1)
     np.testing.assert_allclose(across, 4.0 * scale, rtol=1e-6)
     np.testing.assert_allclose(2.0 * rim[:, 0].sum(), 32.0 * scale, rtol=1e-6)
+
+
+def test_ends_on_the_sides_of_a_soup_are_found_once_each_without_a_look_at_all_pairs(monkeypatch):
+    rng, n, looked_at = np.random.default_rng(0), 2000, []
+    points = rng.random((n, 3))
+    sides = rng.random((n, 2, 3))
+    part = rng.uniform(0.1, 0.9, (n // 2, 1))
+    points[: n // 2] = (1.0 - part) * sides[: n // 2, 0] + part * sides[: n // 2, 1]
+
+    def counting(*given):
+        for pairs in beside(*given):
+            looked_at.append(len(pairs[0]))
+            yield pairs
+
+    beside = triangles._points_beside
+    monkeypatch.setattr(triangles, "_points_beside", counting)
+    side, end, at = triangles._ends_on(sides, points)
+    order = np.argsort(side)
+    assert np.array_equal(side[order], np.arange(n // 2))
+    assert np.array_equal(end[order], np.arange(n // 2))
+    np.testing.assert_allclose(at[order], part[:, 0], rtol=1e-12)
+    assert sum(looked_at) < 0.25 * n * n
 
 
 def test_a_ridge_whose_sides_are_cut_at_other_places_is_an_edge_throughout():

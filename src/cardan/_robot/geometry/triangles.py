@@ -17,6 +17,7 @@ Source: the normal cones of polyhedra (Rockafellar, Convex Analysis, 1970, secti
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -175,19 +176,23 @@ def _cut_sides(points: np.ndarray, sides: np.ndarray) -> tuple[np.ndarray, np.nd
 def _ends_on(sides: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return pairs of a side and a point that is on it and is no end of it, and at which part of the side it is.
 
-    Points are sorted by cells as large as a side, so those in the 27 cells about its middle are looked at.
+    Points are sorted by cells as large as a piece of a side, so those in the 27 cells about its middle are looked at.
+    Sides are looked at in the more pieces, the more points there are: of a soup, a cell then holds few.
     """
     a, along = sides[:, 0], sides[:, 1] - sides[:, 0]
     length = np.linalg.norm(along, axis=-1)
     step = np.floor(np.log2(length / length.min(initial=np.inf)))
     found = [(np.empty(0, int), np.empty(0, int), np.empty(0))]
-    for own in (np.flatnonzero(step == k) for k in np.unique(step)):
-        for some, end in _points_beside(a[own] + 0.5 * along[own], points, length[own].max()):
+    pieces = 1 + int(np.cbrt(len(points)))
+    for own, piece in product((np.flatnonzero(step == k) for k in np.unique(step)), range(pieces)):
+        middles = a[own] + (piece + 0.5) / pieces * along[own]
+        for some, end in _points_beside(middles, points, length[own].max() / pieces):
             side = own[some]
             off = points[end] - a[side]
             part = np.einsum("ni,ni->n", off, along[side]) / length[side] ** 2
             beside = np.linalg.norm(off - part[:, None] * along[side], axis=-1)
             is_on = (beside <= ON_SIDE * length[side]) & (part > ON_SIDE) & (part < 1.0 - ON_SIDE)
+            is_on &= np.floor(part * pieces) == piece  # else it is found with the next piece, too
             found.append((side[is_on], end[is_on], part[is_on]))
     side, end, part = (np.concatenate(e) for e in zip(*found, strict=True))
     return side, end, part
