@@ -331,6 +331,8 @@ def test_what_is_no_function_or_model_or_option_is_refused():
         wrap(cardan.frame_transform, model, fram="lower")
     with pytest.raises(TypeError, match="unexpected keyword argument 'speed'"):
         wrap(cardan.mass_matrix, model)(state(model)[0], speed=1)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'frame'"):  # it took the later one
+        wrap(cardan.frame_transform, model, frame="lower")(state(model)[0], frame="upper")
     with pytest.raises(CardanError, match=r"holds no program 'mass_matrix-0'.*wrap\(mass_matrix, model\)"):
         evaluate([state(model)[0]], "mass_matrix-0")
 

@@ -121,7 +121,7 @@ class Wrapped(Wrapper):
 
     def _told_apart(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], Options]:
         given = {**self._given, **dict(zip(self._positional, args, strict=False)), **kwargs}
-        twice = any(n in kwargs for n in self._positional[: len(args)])
+        twice = any(n in kwargs for n in (*self._positional[: len(args)], *self.options))
         if twice or len(given) != len(self._names) or len(args) > len(self._positional):
             try:
                 self.__signature__.bind(*args, **kwargs)
