@@ -44,8 +44,7 @@ def moved_program(tree: TreeRows) -> Program:
         M = with_diagonal(mass_matrix.kernel(model, q), loads.W)
         efforts = [f + e for f, e in zip(tree.values(acting), tree.values(line), strict=True)]
         p = [h * (dot(row, a) - tau) for row, tau in zip(M, efforts, strict=True)]  # of contacts
-        mean = [v + h * rate for v, rate in zip(joints.v, a, strict=True)]
-        apart = [x - e for x, e in zip(mean, response(model, q, loads.W)(p), strict=True)]
+        mean, apart = ([v + h * e for v, e in zip(joints.v, own, strict=True)] for own in (a, tree.values(freely)))
         work = fall_of(state, tree.closing.share(loads.W), h).work(p, joints.v, apart, mean)
         force = [f + dot(row, d) for f, row in zip(tree.values(acting), M, strict=True)]
         free = [f + e for f, e in zip(tree.values(freely), d, strict=True)]
