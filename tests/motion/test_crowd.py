@@ -509,6 +509,22 @@ def test_planes_that_lean_bear_too():
     assert x[:, 2].min() > 0.095
 
 
+def test_replicated_robots_share_where_their_joints_are_and_each_stands_where_it_was_put():
+    robot = cardan.robots.quadruped()
+    b = cardan.WorldBuilder()
+    b.replicate(robot, 2, base="fixed", spacing=5.0)
+    nodes = {node.name: node for node in b.finalize().model.nodes}
+    for node in robot.model().nodes:
+        one, other = nodes[f"0_{node.name}"], nodes[f"1_{node.name}"]
+        assert repr(one.inertia) == repr(other.inertia) == repr(node.inertia)
+        if node.parent >= 0:
+            assert one.placement is other.placement
+            assert one.placement == node.placement
+        else:
+            apart = other.placement.translation - one.placement.translation
+            assert tuple(apart) == (5.0, 0.0, 0.0)
+
+
 def test_replicated_robots_are_those_added_one_by_one():
     robot = cardan.robots.quadruped()
     b = cardan.WorldBuilder()

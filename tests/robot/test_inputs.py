@@ -324,6 +324,12 @@ def test_models_with_inputs_are_models(tree):
     assert cardan.mass_matrix.signature(varied) == f"({tree.nq}),({n}),(4,4)->({tree.nv},{tree.nv})"
 
 
+def test_a_model_without_inputs_is_filled_with_nothing(tree):
+    assert tree.filled_with({}) is tree
+    with pytest.raises(KeyError):
+        tree.filled_with({"mass": 1.0})
+
+
 def test_fewer_inputs_cost_less(tree):
     count = {n: cardan.inverse_dynamics.program(tree.with_inputs(*n)).operations for n in [(), ("gravity",), ("mass",)]}
     assert count[()] <= count["gravity",] < count["mass",]

@@ -127,7 +127,7 @@ class TreeRows:
 
     def begun(self, **given: Any) -> _Start:
         values, wrenches = {name: given[name] for name in self.model.inputs}, given.get("wrenches")
-        model = self.model.filled_with(values) if values else self.model
+        model = self.model.filled_with(values)
         q, v, effort, position, velocity = (list(given[name]) for name in ("q", "v", "effort", "position", "velocity"))
         joints = KinematicJoints(model, self.kind.kinematic, q, v, velocity, self.dt)
         gains = joints.model.passive("drive_stiffness"), joints.model.passive("drive_damping")

@@ -699,14 +699,13 @@ def rest_configuration(model: Model, poses: Mapping[str, SE3], given: Mapping[st
         q[model.q_slice(name)] = own
     X: list[SE3] = []
     children = {c.name: c.child for c in model.connections}
-    for node in model.nodes:
+    for node in model.nodes if poses else ():
         above = (X[node.parent] if node.parent >= 0 else SE3.identity()) @ node.placement
         child = children.get(node.name, "")
         if child in poses and node.name not in given and not node.joint.primaries:
             wanted = above.inverse() @ poses[child] @ model.attachment(child).pose.inverse()
             q[list(node.q)] = np.array(node.joint.nearest_configuration(wanted), dtype=float)
-        own = tuple(float(e) for e in node.configuration(q.tolist()))
-        X.append(above @ node.joint.transform(own))
+        X.append(above @ node.joint.transform(tuple(q[list(node.q)].tolist())))
     for body, pose in poses.items():
         at = model.attachment(body)
         found = (X[at.node] if at.node >= 0 else SE3.identity()) @ at.pose

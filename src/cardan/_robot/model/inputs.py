@@ -192,6 +192,8 @@ def _matrices(poses: list[SE3]) -> np.ndarray:
 def with_constants(model: Any, values: Mapping[str, np.ndarray]) -> Any:
     """Return the model with the inputs' values in it, numbers or symbols, which nobody checks: poses must be rigid."""
     given = spread(model, values)
+    if not model.inputs:
+        return model
     bodies = tuple(_body(b, given) for b in model.bodies)
     connections = tuple(_connection(c, given) for c in model.connections)
     frames = tuple(

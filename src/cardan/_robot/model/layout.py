@@ -7,9 +7,10 @@ end: the layout table that `print(model)` shows, and hints for names that no fra
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
+from operator import matmul
 from typing import Any
 
 import numpy as np
@@ -211,27 +212,40 @@ def place(
     """Return the nodes, and where every body and frame rides."""
     attachments = {WORLD: Attachment(-1, SE3.identity())}
     skeleton: list[tuple[Connection, int, SE3]] = []
+    made: dict[tuple[Any, ...], tuple[Any, Any]] = {}
+
+    def once(make: Callable[..., Any], *of: Any) -> Any:
+        """Return what is made of these very objects: robots of one kind share them, and so what is made of them."""
+        key = make, *map(id, of)
+        if key not in made:
+            made[key] = make(*of), of  # what is held here shares its id with nothing later
+        return made[key][0]
+
+    # Products leave 1e-17 in place of 0, which costs operations as a constant of a program: poses are snapped.
     for c in order:
         base = attachments[c.parent]
-        at_joint, to_child = base.pose @ c.parent_pose, c.child_pose.inverse()
+        at_joint, to_child = once(matmul, base.pose, c.parent_pose), once(SE3.inverse, c.child_pose)
         if c.joint.nv == 0:
-            pose = at_joint @ c.joint.transform(()) @ to_child
-            # Products leave 1e-17 in place of 0, which costs operations as a constant of a program.
-            attachments[c.child] = Attachment(base.node, snapped(pose))
+            fixed = once(matmul, once(matmul, at_joint, once(_standing_still, c.joint)), to_child)
+            attachments[c.child] = Attachment(base.node, once(snapped, fixed))
         else:
-            attachments[c.child] = Attachment(len(skeleton), snapped(to_child))
-            skeleton.append((c, base.node, snapped(at_joint)))
+            attachments[c.child] = Attachment(len(skeleton), once(snapped, to_child))
+            skeleton.append((c, base.node, once(snapped, at_joint)))
     for frame in frames:
         check_known("body", frame.body, attachments, f"frame {frame.name!r}")
         base = attachments[frame.body]
-        attachments[frame.name] = Attachment(base.node, snapped(base.pose @ frame.pose))
+        attachments[frame.name] = Attachment(base.node, once(snapped, once(matmul, base.pose, frame.pose)))
     inertias = [Inertia.zero() for _ in skeleton]
     for body in bodies:
         at = attachments[body.name]
         if body.inertia is not None and at.node >= 0:
-            inertias[at.node] = inertias[at.node] + at.pose @ body.inertia
+            inertias[at.node] = inertias[at.node] + once(matmul, at.pose, body.inertia)
     nodes = tuple(_node(i, *s, inertias[i], slices, mimics.get(s[0].name)) for i, s in enumerate(skeleton))
     return (*nodes, *_rotors(nodes, order)), attachments
+
+
+def _standing_still(joint: Joint) -> SE3:
+    return joint.transform(())
 
 
 def _node(index: int, c: Connection, parent: int, placement: SE3, inertia: Inertia, slices: Slices, mimic: Any) -> Node:
