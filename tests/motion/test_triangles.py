@@ -15,6 +15,7 @@ from cardan._algebra.content import digest, parts
 from cardan._algebra.scalar import minimum
 from cardan._motion.collision import FAR
 from cardan._motion.collision.convex import witness
+from cardan._motion.collision.flat_cells import flat_cells
 from cardan._motion.collision.on_triangles import on_triangles
 from cardan._motion.collision.support_points import Triangle
 from cardan._motion.collision.triangle_edge import on_edge
@@ -265,6 +266,63 @@ def test_gaps_are_those_of_all_triangles_one_by_one(kind, mesh):
         found = least(model, A.astype(dtype))
         np.testing.assert_allclose(found[is_near], expected[is_near], atol=atol)
         assert (found[expected > 1.1 * reach] > reach).all()
+
+
+def plates():
+    """A floor with a hole, a block on it, a thick slab of its height beside, and two long triangles across the axes."""
+    x, k = np.linspace(-2.0, 2.0, 21), cut(21, 21)
+    floor = np.stack([*np.meshgrid(x, x), np.zeros((21, 21))], axis=-1).reshape(-1, 3)
+    k = k[np.abs(floor[k].mean(axis=1)[:, :2] - 1.0).max(axis=1) > 0.4]
+    across = np.array([(-6.0, -2.0, 0.0), (-2.5, 1.5, 0.0), (-2.9, 1.9, 0.0), (-6.4, -1.6, 0.0)])
+    own = [(floor, k), (across, np.array([(0, 1, 2), (0, 2, 3)]))]
+    for size, at in ((0.4, (-1.0, 1.0, 0.1)), (3.0, (4.0, 0.0, 0.0))):
+        vertices, triangles = TriangleMesh.of(HeightField(np.zeros((2, 2)), (size, size), 0.2)).surface()
+        own.append((vertices + at, triangles))
+    first = np.cumsum([0, *(len(vertices) for vertices, _ in own)])
+    every = [triangles + k for (_, triangles), k in zip(own, first, strict=False)]
+    return TriangleMesh(np.concatenate([vertices for vertices, _ in own]), np.concatenate(every))
+
+
+def test_cells_said_to_be_flat_are_one_plane():
+    """Rays down meet that plane first, and then nothing less deep than it says; also in squares about a cell."""
+    mesh, rng = plates(), np.random.default_rng(7)
+    level, rings, _, depth = flat_cells(mesh)
+    rings = rings.numbers.reshape(int(level.rows), int(level.columns))
+    row, column = np.argwhere(rings >= 0.0)[rng.integers((rings >= 0.0).sum(), size=2000)].T
+    away = rng.uniform(-1.0, 1.0, (2, 2000)) * (rings[row, column] + 0.5)
+    x, y = level.x + (column + 0.5 + away[0]) / level.per_x, level.y + (row + 0.5 + away[1]) / level.per_y
+    down = np.tile((0.0, 0.0, -1.0), (2000, 1))
+    top, _ = first_of_triangles(np.column_stack([x, y, 0.0 * x + 3.0]), down, *mesh.surface())
+    np.testing.assert_allclose(top, 3.0, atol=1e-9)
+    below, _ = first_of_triangles(np.column_stack([x, y, 0.0 * x - 1e-6]), down, *mesh.surface())
+    assert (below > depth - 1e-5).all()
+    assert ((rings >= 0.0).mean() > 0.1) & (rings.max() > 3.0)
+    assert not ((np.abs(x - 1.0) < 0.4) & (np.abs(y - 1.0) < 0.4)).any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", [Sphere, Capsule, Box, Hull], ids=lambda kind: kind.__name__)
+def test_flat_cells_leave_out_nothing(kind, dtype, monkeypatch):
+    """Candidates within reach are those that a search of all features finds, in the air and deep; state by state."""
+    shape, mesh, reach = SHAPES[kind], plates(), 0.05
+    R, _ = random_poses(np.random.default_rng(11), 3000)
+    A = matrices((R, np.random.default_rng(12).uniform((-6.5, -2.2, -0.2), (5.7, 2.2, 0.8), (3000, 3))))
+
+    def compiled_gaps():
+        @cardan.function(shapes={"A": (4, 4)})
+        def gaps(model, A):
+            return [c.gap for c in on_triangles(shape, pose_of(A), mesh, cardan.SE3(), reach)]
+
+        return gaps(dog_on(Plane()).model, A.astype(dtype)), gaps
+
+    found, gaps = compiled_gaps()
+    assert gaps(dog_on(Plane()).model, A[::-1].astype(dtype))[::-1].tobytes() == found.tobytes()
+    monkeypatch.setattr("cardan._motion.collision.on_triangles.flat_cells", lambda mesh: None)
+    expected, _ = compiled_gaps()
+    a, b = (np.sort(np.where(e < reach, e, FAR), axis=-1) for e in (found, expected))
+    assert (b[:, 0] < reach).sum() > 300
+    np.testing.assert_allclose(a, b, atol=1e-9 if dtype is np.float64 else 3e-6)
 
 
 @pytest.mark.slow
