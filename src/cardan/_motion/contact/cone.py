@@ -168,16 +168,6 @@ class FrictionCone(NamedTuple):
         """Return the impulse that a twist asks for, g(v)."""
         return self._asked(twist, self.R_n, self.R_t)
 
-    def at_speeds(self, normal: Scalar, squared: Scalar) -> tuple[Scalar, Scalar]:
-        """Return g_n and |g_t| / |v_t| of the same, from the velocity along the normal and the square of the slip."""
-        y_n = (self.wanted - normal) * (1.0 / self.R_n)
-        if not self.has_friction:
-            return maximum(y_n, 0.0), 0.0
-        per_slip = 1.0 / self.R_t
-        size = sqrt(squared * (per_slip * per_slip) + (SMALL / self.inverse_mass) ** 2)
-        normal, share = self._shares(y_n, size, self.friction * self.R_t * (1.0 / self.R_n))
-        return normal, share * per_slip
-
     def _asked(self, twist: Motion, R_n: Scalar, R_t: Scalar) -> Impulse:
         """Return the projection of y."""
         along = 1.0 / R_n

@@ -8,13 +8,8 @@ for, g(v) and f(a). It leads downhill, and along it
 rises with s. p(s) is of the forces that a + s d asks for, p_1 of those of the solution. The root of phi' is found by
 halving. So phi falls in every pass, wherever they begin, and passes converge quadratically at the end, as Newton's do.
 
-Of a contact p(s) takes five numbers: b + c s is its velocity along the normal, h + (2 k + e s) s the square of its slip
-v_t, and
-
-    g . u = g_n c - |g_t| (k + e s) / |v_t|
-
 Source: Castro, Permenter and Han, An unconstrained convex formulation of compliant contact (2022), section IV.
-Cost: 25 operations a contact and a halving, 120 a contact beside.
+Cost: 90 operations a contact and a halving, 120 a contact beside.
 """
 
 from __future__ import annotations
@@ -27,7 +22,7 @@ from cardan._algebra.arrays.repeat import in_loop, repeat_while
 from cardan._algebra.scalar import maximum, where
 from cardan._algebra.spatial import Motion, Scalar
 from cardan._dynamics.algorithms.tree import Vector
-from cardan._motion.contact.cone import FrictionCone, Impulse
+from cardan._motion.contact.cone import Impulse
 from cardan._motion.contact.problem import NOTHING, Decision, Estimate, Problem, Row, Tests
 
 # Halvings of a step, at most: edges of stops and cones are 1e-6 and 1e-3 of a step wide. With 12 a fifth of 200 hard
@@ -63,54 +58,25 @@ def _asked(dt: float, row: Row, change: Motion) -> list[Impulse]:
     return row.near(lambda: [law.test(law.at(twist), twist) for law, twist in laws], none)
 
 
-class _Line(NamedTuple):
-    """The velocities of a contact on the way, by the letters of the head."""
-
-    b: Scalar
-    c: Scalar
-    h: Scalar
-    k: Scalar
-    e: Scalar
-    slip: Motion  # of u
-
-    @staticmethod
-    def of(law: FrictionCone, start: Motion, u: Motion) -> _Line:
-        v, slip = law.slip(start), law.slip(u)
-        h, k, e = (_dot(*both) for both in ((v, v), (v, slip), (slip, slip)))
-        return _Line(law.normal.dot(start.linear), law.normal.dot(u.linear), h, k, e, slip)
-
-    def power(self, g: Impulse) -> Scalar:
-        """Return g . u."""
-        return g.normal * self.c + _dot(g.slip, self.slip)
-
-    def power_asked(self, law: FrictionCone, s: Scalar) -> Scalar:
-        """Return g . u of the impulse that the velocities at s ask for."""
-        rest = self.k + self.e * s
-        squared = maximum(self.h + (self.k + rest) * s, 0.0)  # rounding may be below
-        g_n, per_slip = law.at_speeds(self.b + self.c * s, squared)
-        return g_n * self.c - per_slip * rest
+Line = tuple[Motion, Motion]
+"""How a contact's velocity changes along the way, v and u."""
 
 
-def _lines(dt: float, row: Row, start: Motion, d: Motion) -> list[_Line]:
+def _lines(dt: float, row: Row, start: Motion, d: Motion) -> list[Line]:
     """Return the lines of a patch's contacts, from its change at a and along d."""
-    both = zip(row.laws, row.twists(start, dt), row.accelerations(d), strict=True)
-    return [_Line.of(law, v, A * dt) for law, v, A in both]
+    return [(v, A * dt) for v, A in zip(row.twists(start, dt), row.accelerations(d), strict=True)]
 
 
-def _power(dt: float, row: Row, lines: Sequence[_Line], tests: Tests, change: Motion) -> Scalar:
+def _power(row: Row, lines: Sequence[Line], tests: Tests) -> Scalar:
     """Return g . u of a patch with the forces of a solution."""
-
-    def found() -> Scalar:
-        acting = zip(row.laws, tests, row.twists(change, dt), lines, strict=True)
-        return sum((line.power(law.part(z).at(twist)) for law, z, twist, line in acting), 0.0)
-
-    return row.near(found, 0.0)
+    own = list(zip(row.laws, lines, tests, strict=True))
+    return row.near(lambda: sum((law.wrench(law.part(z).at(v + u)).dot(u) for law, (v, u), z in own), 0.0), 0.0)
 
 
-def _power_asked(s: Scalar, row: Row, lines: Sequence[_Line]) -> Scalar:
+def _power_asked(s: Scalar, row: Row, lines: Sequence[Line]) -> Scalar:
     """Return g . u of a patch at s."""
-    both = list(zip(row.laws, lines, strict=True))
-    return row.near(lambda: sum((line.power_asked(law, s) for law, line in both), 0.0), 0.0)
+    own = list(zip(row.laws, lines, strict=True))
+    return row.near(lambda: sum((law.wrench(law.at(v + u * s)).dot(u) for law, (v, u) in own), 0.0), 0.0)
 
 
 class _Way(NamedTuple):
@@ -124,7 +90,7 @@ class _Way(NamedTuple):
     tests: list[Tests]  # by which the forces of the solution were decided
     a: Vector
     d: Vector
-    lines: list[list[_Line]]
+    lines: list[list[Line]]
 
     @staticmethod
     def between(problem: Problem, decided: Sequence[Tests], old: Vector, new: Vector) -> _Way:
@@ -161,8 +127,7 @@ class _Way(NamedTuple):
 
     def _power(self, new: Estimate) -> Scalar:
         """Return p of the forces of the solution."""
-        body, changes = partial(_power, self.problem.equation.dt), _changes(self.problem, new.a)
-        return sum(self.over_patches(body, self.lines, self.tests, changes), self._of_elements(new.efforts))
+        return sum(self.over_patches(_power, self.lines, self.tests), self._of_elements(new.efforts))
 
     def _power_asked(self, s: Scalar) -> Scalar:
         """Return p(s)."""
@@ -176,8 +141,3 @@ class _Way(NamedTuple):
         for (along, element), held in zip(self.problem.elements, efforts, strict=True):
             total = total + element.effort(held) * (along.rate(self.d) * square)
         return total
-
-
-def _dot(a: Any, b: Any) -> Scalar:
-    """Return the product of two slips, or of an impulse against one."""
-    return a.linear.dot(b.linear) + a.angular.dot(b.angular)
