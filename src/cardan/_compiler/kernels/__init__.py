@@ -23,10 +23,10 @@ from cardan._compiler.kernels.language import (
     vectors,
 )
 from cardan._compiler.kernels.record import Record, RowProgram, aligned_zeros
-from cardan._compiler.kernels.types import F64, I32, I64, INT, LANES, PROGRAM, REAL, TRUTH, WIDTH
+from cardan._compiler.kernels.types import F64, I32, I64, INT, LANES, PROGRAM, REAL, TRUTH, VECTOR, WIDTH
 
 __all__ = [
-    "F64", "I32", "I64", "INT", "LANES", "PROGRAM", "REAL", "TRUTH", "WIDTH", "BoundKernel", "Kernel", "Record",
-    "RowProgram", "aligned_zeros", "are_positive", "call", "floor", "fma", "greater", "is_any", "kernel", "lowest_one",
-    "run", "scratch", "sqrt", "tail", "turn", "unrolled", "vectors",
+    "F64", "I32", "I64", "INT", "LANES", "PROGRAM", "REAL", "TRUTH", "VECTOR", "WIDTH", "BoundKernel", "Kernel",
+    "Record", "RowProgram", "aligned_zeros", "are_positive", "call", "floor", "fma", "greater", "is_any", "kernel",
+    "lowest_one", "run", "scratch", "sqrt", "tail", "turn", "unrolled", "vectors",
 ]  # fmt: skip

@@ -36,7 +36,7 @@ def sqrt(x: Any) -> Any:
 
 
 def greater(a: Any, b: Any) -> Any:
-    """Return the greater entries of two vectors, and those of the first where one is NaN."""
+    """Return the greater entries of two vectors or numbers, and those of the first where one is NaN."""
     return np.where(b > a, b, a)
 
 

@@ -618,10 +618,13 @@ class Translator(CodeWriter):
     def call_max(self, a: ast.expr, b: ast.expr) -> Value:
         return self.extreme("gt", a, b)
 
-    def extreme(self, how: str, left: ast.expr, right: ast.expr) -> Value:
+    def call_greater(self, a: ast.expr, b: ast.expr) -> Value:
+        return self.extreme("gt", a, b, of_vectors=True)
+
+    def extreme(self, how: str, left: ast.expr, right: ast.expr, of_vectors: bool = False) -> Value:
         """Write Python's min or max: the second if it is less (or greater), else the first."""
         a, b = self.alike(self.value(left), self.value(right))
-        if a.kind is VECTOR and not self.is_across:
+        if a.kind is VECTOR and not (self.is_across or of_vectors):
             self.fail("min or max of vectors: greater is of these")
         comparison = f"icmp s{how} i64" if a.kind is INT else f"fcmp o{how} {llvm(a.kind)}"
         better = self.emit(f"{comparison} {b.name}, {a.name}")
@@ -632,10 +635,6 @@ class Translator(CodeWriter):
     def call_are_positive(self, x: ast.expr) -> Value:
         own = self.emit(f"fcmp oge {llvm(VECTOR)} {self.number(x, VECTOR)}, zeroinitializer")
         return Value(TRUTH, self.emit(f"call i1 @llvm.vector.reduce.and.v{WIDTH}i1(<{WIDTH} x i1> {own})"))
-
-    def call_greater(self, left: ast.expr, right: ast.expr) -> Value:
-        a, b = map(self.vector, self.alike(self.value(left), self.value(right)))
-        return self.chosen(self.emit(f"fcmp ogt {llvm(VECTOR)} {b.name}, {a.name}"), b, a)
 
     def call_is_any(self, condition: ast.expr) -> Value:
         kind, name = self.value(condition)

@@ -12,7 +12,7 @@ Cost: of a robot a pass over its paths, 12 operations for each pair, 150 for eac
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, INT, LANES, REAL, TRUTH, WIDTH, are_positive, greater, kernel, sqrt
+from cardan._compiler.kernels import F64, INT, LANES, REAL, TRUTH, VECTOR, WIDTH, are_positive, greater, kernel, sqrt
 from cardan._motion.crowd.tables import BITS, MASK, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -189,15 +189,11 @@ def put_shapes(c, k, rows):
         c.lane_time[0, lane] = max(time, (c.horizon + AT_LEAST) * c.dt)
 
 
-@kernel(A=LANES[12], half_a=F64[3], B=LANES[12], half_b=F64[3], most=LANES[:])
-def find_boxes_apart(A, half_a, B, half_b, most):
-    """Find how far the boxes about two shapes are apart, at least: along their axes, and from middle to middle.
+def gap_of_boxes(A, half_a, B, half_b, x, y, z):
+    """Return how far the boxes about two shapes are apart, at least: along an axis, or from middle to middle.
 
-    Of both there are the turn and the middle of the box, of each robot in a lane, and half the sides.
+    Of both there are the turn of the box and half its sides, and the way from one middle to the other.
     """
-    x = B[9] - A[9]
-    y = B[10] - A[10]
-    z = B[11] - A[11]
     length = sqrt(x * x + y * y + z * z)
     reach = length * 0.0
     found = reach - BEYOND
@@ -211,7 +207,13 @@ def find_boxes_apart(A, half_a, B, half_b, most):
             along_a -= abs(A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j]) * half_b[j]
             along_b -= abs(B[i] * A[j] + B[3 + i] * A[3 + j] + B[6 + i] * A[6 + j]) * half_a[j]
         found = greater(found, greater(along_a, along_b))
-    most[0] = greater(found, length - reach / length)
+    return greater(found, length - reach / length)
+
+
+TYPES = {"A": F64[12], "half_a": F64[3], "B": F64[12], "half_b": F64[3]} | dict.fromkeys("xyz", REAL)
+boxes_apart = kernel(**TYPES, returns=REAL)(gap_of_boxes)
+IN_LANES = TYPES | {"A": LANES[12], "B": LANES[12]} | dict.fromkeys("xyz", VECTOR)
+boxes_apart_in_lanes = kernel(**IN_LANES, returns=VECTOR, called="boxes_apart_in_lanes")(gap_of_boxes)
 
 
 @kernel(c=Crowd, p=INT, returns=TRUTH)
@@ -230,7 +232,7 @@ def is_far(c, p):
     if are_positive(c.lane_left[0]):
         return True
     half_a = c.shape_half[(c.inner[p] >> BITS) & MASK]
-    find_boxes_apart(A, half_a, B, c.shape_half[c.inner[p] & MASK], c.lane_gap)
+    c.lane_gap[0] = boxes_apart_in_lanes(A, half_a, B, c.shape_half[c.inner[p] & MASK], x, y, z)
     c.lane_left[0] = c.lane_gap[0] - c.lane_wanted[0]
     return are_positive(c.lane_left[0])
 

@@ -23,7 +23,7 @@ from cardan._motion.crowd.batches import (
     run_kinds,
     run_pairs,
 )
-from cardan._motion.crowd.close_pairs import BEYOND, are_looked_at
+from cardan._motion.crowd.close_pairs import are_looked_at, boxes_apart
 from cardan._motion.crowd.grid import do_meet, find_levels, find_near, sort
 from cardan._motion.crowd.itself import list_touching, reach_of
 from cardan._motion.crowd.sleep import are_asleep, is_asleep
@@ -162,31 +162,6 @@ def is_near_ground(c, a, b):
     return height < c.further[a] + c.further[b]
 
 
-@kernel(A=F64[12], a=F64[3], half_a=F64[3], B=F64[12], b=F64[3], half_b=F64[3], returns=REAL)
-def boxes_apart(A, a, half_a, B, b, half_b):
-    """Return how far the boxes about two shapes are apart, at least: along an axis, or from middle to middle.
-
-    Of both there are the pose, the middle of the box, and half its sides.
-    """
-    x = b[0] - a[0]
-    y = b[1] - a[1]
-    z = b[2] - a[2]
-    most = -BEYOND
-    reach = 0.0
-    for i in range(3):
-        along_a = abs(A[i] * x + A[3 + i] * y + A[6 + i] * z)
-        along_b = abs(B[i] * x + B[3 + i] * y + B[6 + i] * z)
-        reach += along_a * half_a[i] + along_b * half_b[i]
-        along_a -= half_a[i]
-        along_b -= half_b[i]
-        for j in range(3):
-            along_a -= abs(A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j]) * half_b[j]
-            along_b -= abs(B[i] * A[j] + B[3 + i] * A[3 + j] + B[6 + i] * A[6 + j]) * half_a[j]
-        most = max(most, max(along_a, along_b))
-    length = sqrt(x * x + y * y + z * z)
-    return max(most, length - reach / length)
-
-
 @kernel(c=Crowd, a=INT, b=INT, returns=TRUTH)
 def are_near(c, a, b):
     if c.shape_endless[b] != 0:
@@ -195,7 +170,10 @@ def are_near(c, a, b):
         return is_near_ground(c, b, a)
     if not do_meet(c.ball, c.reach, a, b):
         return False
-    apart = boxes_apart(c.shape_pose[a], c.ball[a], c.shape_half[a], c.shape_pose[b], c.ball[b], c.shape_half[b])
+    x = c.ball[b, 0] - c.ball[a, 0]
+    y = c.ball[b, 1] - c.ball[a, 1]
+    z = c.ball[b, 2] - c.ball[a, 2]
+    apart = boxes_apart(c.shape_pose[a], c.shape_half[a], c.shape_pose[b], c.shape_half[b], x, y, z)
     return (c.shape_round[a] == 1 and c.shape_round[b] == 1) or not apart > c.further[a] + c.further[b]
 
 
