@@ -24,8 +24,6 @@ FEW_SWEEPS = 24
 """Sweeps that an island of balls begins with, and one more for each two of its trees: more take longer than factors."""
 MOST_SWEEPS, MOST_RIGID_SWEEPS = 100, 1000
 """Rigid contacts hand on impulses alone: a pile of 30 balls takes up to 150 sweeps, one of 300 up to 400."""
-EARLY, LATER = 4, 8
-"""After so many sweeps their rate tells where they end."""
 AHEAD, FURTHER = 24, 0.5
 """Sweeps after which an island goes ahead of what they find, since many more are to come; and how far, at most.
 
@@ -163,18 +161,10 @@ def visit_contacts(c):
 
 @kernel(c=Crowd, i=INT, returns=INT)
 def most_sweeps(c, i):
-    """Return how many sweeps an island has at most: few where a factor may follow, and fewer where its rate is slow."""
+    """Return how many sweeps an island has at most: few where a factor may follow."""
     if c.island_within[i] > c.tolerance:
         return MOST_SWEEPS if c.leave == 0 else MOST_RIGID_SWEEPS
-    most = FEW_SWEEPS + (c.island_trees[i + 1] - c.island_trees[i]) // 2
-    if c.island_count[i] == LATER:
-        end = c.island_worst[i]
-        rate = end / c.island_early[i]
-        for _ in range((most - LATER) // (LATER - EARLY)):
-            end *= rate
-        if not end <= c.island_within[i] * c.island_within[i]:
-            return LATER
-    return most
+    return FEW_SWEEPS + (c.island_trees[i + 1] - c.island_trees[i]) // 2
 
 
 @kernel(c=Crowd, i=INT)
@@ -234,8 +224,6 @@ def end_sweep(c, i):
     worst = c.island_worst[i]
     c.island_residual[i] = sqrt(worst)
     c.island_count[i] += 1
-    if c.island_count[i] == EARLY:
-        c.island_early[i] = worst
     is_right = worst <= c.island_within[i] * c.island_within[i]
     if not is_right and c.island_count[i] < most_sweeps(c, i):
         if c.island_count[i] >= AHEAD:

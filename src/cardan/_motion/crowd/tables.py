@@ -410,8 +410,7 @@ class Crowd(Record):
     reaction = INT
     # --- sweeps; bodies behind the last are the world, for each island: what is no number stays in one ---
     island_within = F64["islands"]  # by how much velocities may be wrong [m/s]
-    island_worst = F64["islands"]  # the squares of the errors of this sweep, and of an early one
-    island_early = F64["islands"]
+    island_worst = F64["islands"]  # the squares of the errors of this sweep
     island_momentum = F64["islands"]
     body = F64["bodies", 10]
     body_change = LANES["bodies"]
