@@ -492,11 +492,13 @@ class ClusterMember(Follower):
         return self if primary.manifold == self.closed else None
 
 
-def openings(model: Model, q: Scalars) -> Iterator[tuple[str, list[Scalar], list[float]]]:
+def openings(model: Model, q: Scalars) -> Iterator[tuple[str, list[Any], list[float]]]:
     """Yield the name of every closing joint, those of clusters too, its residual [m, rad], and the unit of each row."""
     parts = [(model, q)] if model.closures else []
-    leading = (n for n in model.nodes if isinstance(n.joint, ClusterMember) and not n.joint.by)
-    for part, own in (*parts, *((n.joint.closed.part, n.configuration(q)) for n in leading)):
+    for node in model.nodes:
+        if isinstance(node.joint, ClusterMember) and not node.joint.by:
+            parts.append((node.joint.closed.part, node.configuration(q)))
+    for part, own in parts:
         for loop in loops(part, relative_kinematics(part, own)):
             yield loop.name, loop.residual, units_of_rows(part, [loop])
 

@@ -17,6 +17,7 @@ import numpy as np
 from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import DescriptionError, Fault, ParameterError, ShapeError
 from cardan._algebra.explained import Explained
+from cardan._algebra.scalar import is_finite
 from cardan._compiler.runtime.staging import write_whole
 from cardan._dynamics.algorithms.health import BEYOND
 from cardan._dynamics.call.arguments import check_configuration, numeric_array
@@ -352,7 +353,7 @@ class State(Explained):
         found = []
         for row in np.flatnonzero(self.diverged):
             bad = np.flatnonzero(~(np.abs(self._warm[row]) < BEYOND))
-            found.append(Divergence(int(row), float(self.time[row]), names[bad[0]] if len(bad) else self._stuck(row)))
+            found.append(Divergence(int(row), float(self.time[row]), names[bad[0]] if len(bad) else self._stuck(int(row))))
         return found
 
     def _stuck(self, row: int) -> str | None:
@@ -361,7 +362,7 @@ class State(Explained):
         for node in self.world.model.nodes:
             if node.joint.is_placed and not node.joint.primaries:
                 end = node.joint.manifold.integrate(node.configuration(q), node.velocity(along))
-                if not np.isfinite(end).all():
+                if not all(map(is_finite, end)):
                     return node.name
         return None
 
