@@ -353,7 +353,9 @@ class State(Explained):
         found = []
         for row in np.flatnonzero(self.diverged):
             bad = np.flatnonzero(~(np.abs(self._warm[row]) < BEYOND))
-            found.append(Divergence(int(row), float(self.time[row]), names[bad[0]] if len(bad) else self._stuck(int(row))))
+            found.append(
+                Divergence(int(row), float(self.time[row]), names[bad[0]] if len(bad) else self._stuck(int(row)))
+            )
         return found
 
     def _stuck(self, row: int) -> str | None:
