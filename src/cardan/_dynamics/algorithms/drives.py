@@ -550,7 +550,7 @@ def check_determined(model: Model, prescribed: Sequence[str] = ()) -> None:
     for node in undetermined(model):
         if node.name not in prescribed:
             raise singular(node)
-    if model.has_loops or model.has_mimics or all(map(_is_solid, model.nodes)):
+    if model.has_loops or model.has_mimics or all(map(is_solid, model.nodes)):
         return  # loops hold, too; and what carries solid bodies alone always moves something
     holding: list[Scalar] = [0.0] * model.nv
     for node in model.nodes:
@@ -562,7 +562,7 @@ def check_determined(model: Model, prescribed: Sequence[str] = ()) -> None:
     articulated_inertias(model, relative_kinematics(model, generic), holding)
 
 
-def _is_solid(node: Node) -> bool:
+def is_solid(node: Node) -> bool:
     """Whether a node's own inertia resists motion in every direction; what is not known yet is taken to."""
     try:
         Factor(node.inertia.inertia_at_com.matrix().rows())

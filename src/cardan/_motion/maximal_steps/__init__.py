@@ -1,6 +1,6 @@
 """Steps in time in maximal coordinates: every body by its pose, joints as constraints between them."""
 
-from cardan._motion.maximal_steps.bodies import Efforts, MovingBody, StepResult
+from cardan._motion.maximal_steps.bodies import Efforts, StepResult
 from cardan._motion.maximal_steps.rigid_step import Closing, rigid_start
 from cardan._motion.maximal_steps.semi_implicit import semi_implicit_start
 from cardan._motion.maximal_steps.variational import variational
@@ -9,7 +9,6 @@ from cardan._motion.maximal_steps.xpbd import xpbd
 __all__ = [
     "Closing",
     "Efforts",
-    "MovingBody",
     "StepResult",
     "rigid_start",
     "semi_implicit_start",

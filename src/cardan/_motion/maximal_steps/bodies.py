@@ -30,7 +30,7 @@ from cardan._algebra.spatial import SE3, Force, Inertia, Matrix3, Motion, Motion
 from cardan._algebra.spatial import rotations as ro
 from cardan._dynamics.algorithms.closed import inverse
 from cardan._dynamics.algorithms.crba import mass_matrix
-from cardan._dynamics.algorithms.drives import JointForces, Lines
+from cardan._dynamics.algorithms.drives import JointForces, Lines, is_solid
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.linear import Factor, Rows, dot, gram, lumped, with_diagonal
 from cardan._dynamics.algorithms.loops import JointRows, joint_rows, offset
@@ -59,17 +59,12 @@ class MovingBody:
     def __init__(self, node: Node) -> None:
         inertia: Inertia = node.inertia
         self.name, self.mass = node.name, inertia.mass
-        # Without mass there may be no inertia to invert: an empty factor takes the same way out as a singular one.
-        rows = [] if is_zero(self.mass) else [list(row) for row in inertia.inertia_at_com.matrix().rows()]
-        try:
-            inverse = Factor(rows).inverse()
-        except ZeroDivisionError:
-            inverse = []
-        if len(inverse) == 0:
+        if not is_solid(node):
             what = f"what joint {node.name!r} moves, which has no mass, or no inertia about some axis"
             instead = "give the link an inertia, or take cardan.solvers.Featherstone"
             raise UnsupportedError(what, "A step in maximal coordinates", instead)
-        self.com = inertia.com
+        rows = [list(row) for row in inertia.inertia_at_com.matrix().rows()]
+        self.com, inverse = inertia.com, Factor(rows).inverse()
         self.J, self.J_inverse = Matrix3(e for row in rows for e in row), Matrix3(e for row in inverse for e in row)
         self.frame = SE3(translation=-self.com)  # X_com_node
 

@@ -12,15 +12,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cardan._algebra.checked_numbers import not_negative, truth
-from cardan._algebra.errors import UnsupportedError
 from cardan._algebra.spatial import Vector3
 from cardan._dynamics.algorithms.chains import trees_of
-from cardan._dynamics.algorithms.drives import JointForces, coupling
+from cardan._dynamics.algorithms.drives import JointForces, coupling, is_solid
 from cardan._dynamics.algorithms.tree import supports
 from cardan._motion.contact.touching import ContactPair
 from cardan._motion.crowd.kinds import are_long
 from cardan._motion.maximal_steps import (
-    MovingBody,
     StepResult,
     rigid_start,
     semi_implicit_start,
@@ -83,9 +81,7 @@ class Maximal(CompiledSolver):
                 f"the drive, dry friction or limits of joint {name!r}, which follows several velocities",
             )
         for node in model.nodes:
-            try:
-                MovingBody(node)
-            except UnsupportedError:
+            if not is_solid(node):
                 yield "link without inertia", f"what joint {node.name!r} moves, without mass or inertia"
         for pair in self._unusual_pairs() if self.contacts else ():
             if any(pair.surface_velocities):
