@@ -305,6 +305,17 @@ def test_couplings_and_shapes_that_are_refused():
 
 
 @pytest.mark.slow
+def test_that_a_body_floats_before_other_joints_in_q_is_told(tmp_path):
+    told = "that joints by which bodies float come before others, as they do in q"
+    dog = robots.quadruped().model(base="floating")
+    assert f"{told} 'root'" in write_usd(dog).losses
+    with pytest.warns(DescriptionWarning, match=told):
+        cardan.save(dog, tmp_path / "dog.usda")
+    back = cardan.load(tmp_path / "dog.usda")
+    assert back.joint_names[-1] == "root"
+    assert not any(told in loss for loss in write_usd(back).losses)
+
+
 def test_what_is_lost_is_told(tmp_path):
     m = one_joint(J.Revolute())
     m.add_shape(D.Shape("link", "visual", D.Mesh("gone.stl")))

@@ -151,6 +151,8 @@ class _UsdWriter:
         called = {"root"} if len(anchors) == 1 else {f"root_{body}" for body in anchors}
         self.aims = self._configuration(TARGET)
         self.renamed = [c.name for c in flying if c.name not in called]
+        moving = [c for c in joints if c.joint.nq and c.name not in self.closing]
+        self.early = [c.name for k, c in enumerate(moving) if c in flying and any(e in self.joints for e in moving[k:])]
         self.poses = self._standing(joints)
         prims = prim_names(bodies)
         self.bodies = {name: f"/{self.root}/{own}" for name, own in prims.items()}
@@ -271,6 +273,7 @@ class _UsdWriter:
             ],
             "that a robot need not float, as it does in other programs:": self.loose,
             "names of joints by which bodies float": self.renamed,
+            "that joints by which bodies float come before others, as they do in q": self.early,
             "meshes of which no file is found, on": self.lost,
             "meshes and hulls, but by their points in single precision, on": self.meshes,
             "their own coordinates, but those of hinges and slides, of joints": [
