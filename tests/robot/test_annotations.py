@@ -502,6 +502,8 @@ WRONG = {
     "text in an array": lambda m: cardan.Material(friction=np.array("1")),
     "text in an array of objects": lambda m: Limits(upper=(np.array("1", dtype=object),)),
     "a truth value of NumPy": lambda m: cardan.Material(friction=np.True_),
+    "a truth value in an axis": lambda m: Revolute((0, 0, True)),
+    "a truth value as a limit": lambda m: Limits(upper=(True,)),
     "a complex number of NumPy": lambda m: Revolute((0, 0, np.complex128(1.0 + 2.0j))),
 }
 """What was taken, or refused by Python alone."""

@@ -39,7 +39,7 @@ def not_negative(what: str, value: Any, unit: str = "") -> float:
 def number(what: str, value: Any, expected: str, is_right: Callable[[float], bool] = math.isfinite) -> float:
     """Return one number that is right, which NaN is not; raise `ParameterError` for anything else, texts included."""
     try:
-        found = math.nan if isinstance(_own(value), bool) else _as_float(value)
+        found = _as_float(value)
     except (TypeError, ValueError, OverflowError):
         found = math.nan
     if not is_right(found):
@@ -70,7 +70,7 @@ def numbers(
 
 def _as_float(value: Any) -> float:
     own = _own(value)
-    if isinstance(own, (str, bytes, bytearray)):  # which Python would read
+    if isinstance(own, (bool, str, bytes, bytearray)):  # which Python would read
         raise TypeError
     return float(own)
 
