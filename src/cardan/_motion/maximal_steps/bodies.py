@@ -72,10 +72,6 @@ class MovingBody:
         """Return the change of velocity by an impulse, about the centre of mass in the body's axes."""
         return Motion(wrench.linear * (1.0 / self.mass), self.J_inverse @ wrench.angular)
 
-    def weight(self, placed: BodyState, gravity: Vector3) -> Force:
-        """Return the wrench of gravity, in the body's axes."""
-        return Force(placed.pose.rotation.transpose_apply(gravity) * self.mass, Vector3.zero())
-
     def impulse(self, change: Motion) -> Force:
         return Force(change.linear * self.mass, self.J @ change.angular)
 
@@ -263,15 +259,6 @@ class System:
         q, _, residual = coordinates_of(self.model, X, [Motion.zero()] * len(X), near)
         return q, [e for row in residual for e in row]
 
-    def velocity_of(self, momenta: Sequence[Force], q: Vector, own: Vector, W: Vector | None = None) -> list[Scalar]:
-        """Return the velocity at q that has the momenta of the bodies along all that joints allow.
-
-        Momenta are about each body's centre of mass in its axes. `own` is the momentum along v that is not the bodies',
-        and W the inertia along v that is neither theirs nor the drives'.
-        """
-        p = self.along(relative_kinematics(self.model, q), momenta, own)
-        return response(self.model, q, W)(p)
-
     def along(self, relative: Relative, wrenches: Sequence[Force], own: Vector) -> list[Scalar]:
         """Return what wrenches on the bodies, about their centres of mass in their axes, and `own` do along v."""
         forces = (body.frame.inverse_act(wrench) for body, wrench in zip(self.bodies, wrenches, strict=True))
@@ -312,14 +299,17 @@ class System:
     def coordinates_after(
         self, placed: Sequence[BodyState], q: Vector, turned_for: float, own: Vector, W: Vector | None = None
     ) -> StepResult:
-        """Return the coordinates of bodies that have moved from q, with momenta and inertias as for `velocity_of`.
+        """Return the coordinates of bodies that have moved from q: their velocity has all momentum along the joints.
 
-        Their angular velocities are those of the turn for a time `turned_for` [s]; if it is 0, they are those of now.
+        Angular velocities of bodies are those of the turn for a time `turned_for` [s]; if it is 0, they are those of
+        now. `own` is the momentum along v that is not the bodies', W the inertia there that is neither theirs nor the
+        drives'.
         """
         after, gaps = self.configuration_of(placed, q)
         parts = zip(self.bodies, placed, strict=True)
         momenta = [body.momentum(b, body.momentum_after_turn(b.w, turned_for)) for body, b in parts]
-        return StepResult(after, self.velocity_of(momenta, after, own, W), gaps)
+        p = self.along(relative_kinematics(self.model, after), momenta, own)
+        return StepResult(after, response(self.model, after, W)(p), gaps)
 
 
 def response(model: Model, q: Vector, W: Vector | None = None) -> Callable[[Vector], list[Scalar]]:

@@ -62,13 +62,12 @@ from cardan._motion.maximal_steps.rigid_impulses import rigid_impulses
 
 
 class Pushed(NamedTuple):
-    """Velocities along v after contacts, and without; the impulses at each, and all of them along v.
+    """Velocities along v after contacts, the impulses at each, and all of them along v.
 
     `slack` is by how much the last pass changed a velocity.
     """
 
     v: list[Scalar]
-    free: list[Scalar]
     impulses: list[Vector3]
     p: list[Scalar]
     slack: Scalar
@@ -176,7 +175,7 @@ class Touched:
         h: float,
         pairs: Sequence[ContactPair],
     ) -> None:
-        self.system, self.moment, self.fall, self.W, self.h = system, moment, fall, W, h
+        self.system, self.moment, self.free, self.fall, self.W, self.h = system, moment, v, fall, W, h
         self.M = with_diagonal(mass_matrix.kernel(moment.model, moment.q), W)
         self.response = inverse(moment.model, moment.q, self.M)
         self.contacts = contacts(moment, pairs)
@@ -197,7 +196,7 @@ class Touched:
         model, none = self.system.model, [0.0] * len(stepped.v)
         along = self.system.along(relative_kinematics(model, stepped.q), on_bodies(self.meetings, more, placed), none)
         change = response(model, stepped.q, self.W)(along)
-        work = self.fall.work(self.pushed.p, self.moment.v, self.pushed.free, self.pushed.v)
+        work = self.fall.work(self.pushed.p, self.moment.v, self.free, self.pushed.v)
         share = dissipating_share(work, dot(along, stepped.v), 0.5 * dot(along, change))
         v = [a + share * b for a, b in zip(stepped.v, change, strict=True)]
         done = [meeting.done(g + d * share) for meeting, g, d in zip(self.meetings, known, more, strict=True)]
@@ -206,7 +205,7 @@ class Touched:
     def _pushed(self, v: Vector, impulses: Sequence[Vector3], wanted: Sequence[Scalar]) -> Pushed:
         """Return what the law makes of velocities that impulses have led to."""
         if not self.contacts:
-            return Pushed(list(v), list(v), [], [0.0] * len(v), 0.0)
+            return Pushed(list(v), [], [0.0] * len(v), 0.0)
         equation = JointEquation(self.moment, patches_of(self.in_tree), self.h)
         known = [contact.in_axes(g) for contact, g in zip(self.in_tree, impulses, strict=True)]
         free = self._after(v, self._along(known), -1.0)
@@ -215,7 +214,7 @@ class Touched:
         found, slack = rigid_impulses(equation, self.M, twists, wanted, known)
         on_nodes = (c.on_node(Force(g, Vector3.zero())).linear for c, g in zip(self.in_tree, found, strict=True))
         p = self._along(found)
-        return Pushed(self._after(free, p), free, list(on_nodes), p, slack)
+        return Pushed(self._after(free, p), list(on_nodes), p, slack)
 
     def _along(self, impulses: Sequence[Vector3]) -> list[Scalar]:
         """Return along v what impulses in the axes of trees are."""

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
-from operator import matmul
+from operator import matmul, methodcaller
 from typing import Any
 
 import numpy as np
@@ -213,6 +213,7 @@ def place(
     attachments = {WORLD: Attachment(-1, SE3.identity())}
     skeleton: list[tuple[Connection, int, SE3]] = []
     made: dict[tuple[Any, ...], tuple[Any, Any]] = {}
+    standing_still = methodcaller("transform", ())
 
     def once(make: Callable[..., Any], *of: Any) -> Any:
         """Return what is made of these very objects: robots of one kind share them, and so what is made of them."""
@@ -226,7 +227,7 @@ def place(
         base = attachments[c.parent]
         at_joint, to_child = once(matmul, base.pose, c.parent_pose), once(SE3.inverse, c.child_pose)
         if c.joint.nv == 0:
-            fixed = once(matmul, once(matmul, at_joint, once(_standing_still, c.joint)), to_child)
+            fixed = once(matmul, once(matmul, at_joint, once(standing_still, c.joint)), to_child)
             attachments[c.child] = Attachment(base.node, once(snapped, fixed))
         else:
             attachments[c.child] = Attachment(len(skeleton), once(snapped, to_child))
@@ -242,10 +243,6 @@ def place(
             inertias[at.node] = inertias[at.node] + once(matmul, at.pose, body.inertia)
     nodes = tuple(_node(i, *s, inertias[i], slices, mimics.get(s[0].name)) for i, s in enumerate(skeleton))
     return (*nodes, *_rotors(nodes, order)), attachments
-
-
-def _standing_still(joint: Joint) -> SE3:
-    return joint.transform(())
 
 
 def _node(index: int, c: Connection, parent: int, placement: SE3, inertia: Inertia, slices: Slices, mimic: Any) -> Node:
