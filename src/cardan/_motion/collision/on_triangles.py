@@ -25,6 +25,8 @@ Of all candidates few are kept. One more than that, and the one goes that has th
 
 L being the size of the shape and t the slope of `on_plane`: the deepest stays, and those that are spread around it.
 
+Above what is flat far enough around (`flat_cells`) the candidates are those on the plane, and nothing is looked at.
+
 Source: Ericson, Real-Time Collision Detection (2005), section 5.1, for regions of faces, edges and corners; the rest is
 made here.
 Cost: five support points; ten operations and five numbers for each face in the cells beside the shape; where it is not
@@ -60,6 +62,7 @@ from cardan._motion.collision.triangle_edge import OnEdge, on_edge
 from cardan._motion.collision.triangle_grid import (
     AT_ONCE,
     UPWARDS,
+    Face,
     Features,
     Ground,
     Level,
@@ -104,7 +107,7 @@ def on_triangles(a: Geometry, X_a: SE3, b: TriangleMesh, X_b: SE3, reach: Scalar
     def on_flat() -> list[Candidate]:
         n = X_ba.rotation.transpose_apply(plane.normal)
         found = candidates_above(a, plane.height(X_ba.translation), n, reach)
-        own = [_if_it_comes_in(lambda _: True, c, n, body) for c in found]
+        own = [_on_face(None, c, n, body) for c in found]
         return own + kept[len(own) :]
 
     kept = when(is_flat, on_flat, kept)
@@ -114,9 +117,8 @@ def on_triangles(a: Geometry, X_a: SE3, b: TriangleMesh, X_b: SE3, reach: Scalar
 def _on_features(body: _Body, ground: Ground, at: Vector3, around: Vector3, kept: Any) -> list[Candidate]:
     """Return the candidates on faces, edges and corners near a box of that middle and half sides."""
     zero = body.zero
-    body = body._replace(
-        lows=each(lambda d: _least(body.shape, body.X, d) - (body.reach + body.slack) * d.norm(), UPWARDS)
-    )
+    lows = each(lambda d: _least(body.shape, body.X, d) - (body.reach + body.slack) * d.norm(), UPWARDS)
+    body = body._replace(lows=lows)
 
     def in_level(level: Level, kept: Any) -> Any:
         x, y = around.x + level.half_x, around.y + level.half_y
@@ -205,9 +207,7 @@ def _met(body: _Body, ground: Ground, low: Pending, near: Pending, kept: Any) ->
         edges, corners = (_with_all(*both, row.number, is_met) for both in zip(state, owners, strict=False))
 
         def counting() -> Any:
-            return _with_each(
-                kept, [_if_it_comes_in(partial(face.has, slack=body.slack), c, n, body) for c in found], body.size
-            )
+            return _with_each(kept, [_on_face(face, c, n, body) for c in found], body.size)
 
         return edges, corners, when(is_met, counting, kept)
 
@@ -241,15 +241,18 @@ def _also(condition: Any, other: Callable[[], Any]) -> Any:
     return when(condition, lambda: where(other(), 1.0, 0.0), 0.0) > 0.5
 
 
-def _if_it_comes_in(has: Callable[[Vector3], Any], c: Candidate, n: Vector3, body: _Body) -> Candidate:
-    """Return a candidate on a plane of normal n in the shape's frame; `FAR` if it is not on what has points of that."""
+def _on_face(face: Face | None, c: Candidate, n: Vector3, body: _Body) -> Candidate:
+    """Return a candidate on the plane of a face, of normal n in the shape's frame; `FAR` if it is not on the face.
+
+    No face is one that goes on to all sides.
+    """
     deep = _deep(body.shape, c.point, n)
     above = c.gap + n.dot(deep - c.point)
     is_in = c.gap < 0.0
     fall = where(logical_and(is_in, above > 0.0), above - c.gap, 1.0)
     way = select(is_in, (deep - c.point) * (1.0 / fall), n)
     foot = body.X @ (c.point - way * c.gap)
-    inside = logical_and(has(foot), above > 0.0)
+    inside = logical_and(face is None or face.has(foot, body.slack), above > 0.0)
     return existing(logical_and(inside, c.gap < 0.5 * FAR), c)
 
 
