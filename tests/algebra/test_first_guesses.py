@@ -397,6 +397,20 @@ def test_names_of_arguments_are_arguments():
     assert {name for names in said for name in names.split(" or ")} <= arguments
 
 
+@pytest.mark.parametrize(
+    ("method", "word", "end"),
+    [
+        ("world", {"loops": "clusters"}, "got an unexpected keyword argument 'loops'; it is clusters=True, or False"),
+        ("model", {"clusters": True}, "argument 'clusters'; it is a function of the model: cardan.clustered("),
+        ("model", {"loops": "clusters"}, "argument 'loops'; it is a function of the model: cardan.clustered("),
+        ("model", {"gravty": None}, "argument 'gravty'; did you mean 'gravity'?"),
+    ],
+)
+def test_methods_say_what_was_meant_by_a_keyword(method, word, end):
+    with pytest.raises(TypeError, match=re.escape(end)):
+        getattr(cardan.robots.four_bar(), method)(**word)
+
+
 @pytest.mark.parametrize("name", ["_repr_html_", "__wrapped__", "program", "content"])
 def test_probing_for_a_name_costs_and_says_nothing(name):
     suggestions.answers.cache_clear()

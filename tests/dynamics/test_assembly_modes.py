@@ -198,5 +198,12 @@ def test_a_mechanism_in_place_of_a_model_is_refused(ask):
 
 
 def test_text_in_place_of_a_configuration_is_refused():
-    with pytest.raises(DTypeError, match="loop_rank"):
+    with pytest.raises(DTypeError, match="mobility"):
         cardan.mobility(cardan.robots.four_bar().model(), "arm")
+
+
+@pytest.mark.parametrize("ask", [cardan.mobility, cardan.loop_rank])
+def test_clusters_have_no_loops_left_to_count(ask):
+    cluster = cardan.clustered(cardan.robots.four_bar().model())
+    with pytest.raises(MechanismError, match=f"^{ask.__name__}: .* its loops are clusters, .* leave nv freedoms"):
+        ask(cluster, cluster.neutral())

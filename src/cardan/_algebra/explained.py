@@ -5,10 +5,14 @@ Nothing is looked up before there is something to say.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from abc import ABCMeta
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 SUGGESTIONS: list[Callable[..., str]] = []
 """What ends messages about missing names: functions of the class, or the module's name, and the missing name.
@@ -45,6 +49,30 @@ class UnknownAttributeError(AttributeError):
         return f"{asked} has no attribute {self.word!r}{end}"
 
 
+def _with_meaning(
+    error: TypeError, owner: type | str, signature: inspect.Signature, keywords: Collection[str]
+) -> TypeError:
+    known = signature.parameters
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in known.values())
+    unknown = next((name for name in keywords if not takes_any and name not in known), "")
+    return TypeError(f"{error}{meant(owner, unknown, known)}")
+
+
+def explained_keywords(method: Callable[P, R]) -> Callable[P, R]:
+    """Return a method that says what was meant by a keyword that it does not take."""
+
+    @functools.wraps(method)
+    def of_known_keywords(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return method(*args, **kwargs)
+        except TypeError as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:  # of the method's own lines
+                raise
+            raise _with_meaning(error, method.__qualname__, inspect.signature(method), kwargs) from None
+
+    return of_known_keywords
+
+
 class _SaysNames(type):
     """The type of `ExplainedNames`: a class says itself what was meant, as in `cardan.SE3.Identity()`."""
 
@@ -65,10 +93,7 @@ class _SaysKeywords(_SaysNames):
             except TypeError as error:
                 if error.__traceback__.tb_next is not None:  # of the constructor's own lines: it was called rightly
                     raise
-                known = cls.__signature__.parameters
-                takes_any = any(p.kind is p.VAR_KEYWORD for p in known.values())
-                unknown = next((name for name in kwargs if not takes_any and name not in known), "")
-                raise TypeError(f"{error}{meant(cls, unknown, known)}") from None
+                raise _with_meaning(error, cls, cls.__signature__, kwargs) from None
 
         @property
         def __signature__(cls) -> inspect.Signature:

@@ -118,7 +118,8 @@ def _meant_keyword(owner: type | str, word: str, names: Collection[str]) -> str:
     others = table["keywords"]["elsewhere"].get(word, "").split(" or ")
     end = did_you_mean([name for name in others if name in names] or close_names(word, names, 0.6))
     if isinstance(owner, str):  # whose message names its arguments
-        return end
+        elsewhere = table["keywords"]["instead"].get(f"{owner}.{word}")
+        return f"; it is {elsewhere}" if elsewhere else end
     if owner.__name__ in table["made"]["by"]:
         return f"; it is made by {table['made']['by'][owner.__name__]}"
     return (end or f"; it takes {', '.join(names) or 'nothing'}") if word else ""

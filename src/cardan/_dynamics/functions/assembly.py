@@ -218,8 +218,12 @@ def loop_rank(model: Model, q: Any, *, tolerance: float = DEPENDENT) -> Any:
         >>> int(cardan.loop_rank(linkage, cardan.assemble(linkage)))
         2
     """
-    check_model("loop_rank", model)
-    batch = checked_batch("loop_rank", {"q": q}, {"q": (model.nq,)})
+    return _rank("loop_rank", model, q, tolerance)
+
+
+def _rank(where: str, model: Model, q: Any, tolerance: float) -> Any:
+    check_model(where, model)
+    batch = checked_batch(where, {"q": q}, {"q": (with_loops(model, where).nq,)})
     K = loop_jacobian(model, batch.arrays[0].astype(float))
     return _independent(K.reshape(*batch.shape, *K.shape[1:]), tolerance)
 
@@ -237,7 +241,7 @@ def mobility(model: Model, q: Any, *, tolerance: float = DEPENDENT) -> Any:
         >>> int(cardan.mobility(linkage, cardan.assemble(linkage)))
         1
     """
-    rank = loop_rank(model, q, tolerance=tolerance)
+    rank = _rank("mobility", model, q, tolerance)
     return model.nv - rank
 
 

@@ -18,7 +18,7 @@ from cardan._algebra.errors import (
     check_new,
     first_of,
 )
-from cardan._algebra.explained import Explained
+from cardan._algebra.explained import Explained, explained_keywords
 from cardan._algebra.spatial import SE3, Inertia, checked_pose, log_se3
 from cardan._dynamics.algorithms.drives import undetermined
 from cardan._dynamics.algorithms.kinematics import Kinematics
@@ -437,6 +437,7 @@ class WorldBuilder(Explained):
             check_known("body", body, known, f"world {self._mechanism.name!r}: enable_contact")
         self._together.add((a, b))
 
+    @explained_keywords
     def finalize(
         self,
         check_orphans: bool = True,

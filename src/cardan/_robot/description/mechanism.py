@@ -11,7 +11,7 @@ import numpy as np
 
 from cardan._algebra.checked_numbers import truth
 from cardan._algebra.errors import DuplicateNameError, MechanismError, ParameterError, check_known, check_new
-from cardan._algebra.explained import Explained
+from cardan._algebra.explained import Explained, explained_keywords
 from cardan._algebra.spatial import SE3, Inertia, MotionSubspace, Vector3, checked_pose
 from cardan._robot.description import editing
 from cardan._robot.description.paths import BodyGraph, Visit, tree_text
@@ -398,6 +398,7 @@ class Mechanism(Explained):
         self._contact_surfaces.append(own)
         return own
 
+    @explained_keywords
     def model(
         self,
         root: str = WORLD,
