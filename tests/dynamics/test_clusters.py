@@ -322,6 +322,31 @@ def test_configurations_stay_closed_however_far_they_go():
     np.testing.assert_allclose(cardan.difference(model, q, there), step, atol=1e-13)
 
 
+def test_loops_are_closed_at_the_nearest_turn_of_every_angle():
+    """Newton's way from afar turns joints round by up to thousands of radians."""
+    loops = four_bar().model()
+    model = cardan.clustered(loops, ["crank_joint"])
+    far = model.neutral() + np.random.default_rng(0).uniform(-3.0, 3.0, (200, 3))
+    found = cardan.normalize(model, far)
+    is_closed = np.isfinite(found).all(axis=-1)
+    assert is_closed.mean() > 0.8
+    assert np.abs(found - far)[is_closed].max() < np.pi + 1e-9
+    assert np.abs(cardan.loop_residual(loops, found[is_closed])).max() < 1e-12
+
+
+def test_turns_stay_of_a_joint_that_others_in_the_loop_follow():
+    """Where one joint turns half as far as another, a whole turn of that one opens the loop."""
+    loops = geared(five_bar(), "right_joint", J.Mimic(J.Revolute((0, 1, 0)), "left_joint", 0.5)).model()
+    model = cardan.clustered(loops, ["left_elbow"])
+    far = model.neutral() + np.random.default_rng(0).uniform(-3.0, 3.0, (200, 3))
+    found = cardan.normalize(model, far)
+    is_closed = np.isfinite(found).all(axis=-1)
+    moved = np.abs(found - far)[is_closed].max(axis=0)  # of left_joint, and of both elbows
+    assert moved[0] > 10.0 > np.pi > moved[1:].max()
+    configurations = cardan.converter(model, loops).configuration(found[is_closed])
+    assert np.abs(cardan.loop_residual(loops, configurations)).max() < 1e-12
+
+
 def test_the_assembly_mode_is_in_the_configuration():
     loops = four_bar().model()
     other = cardan.assemble(loops, [0.0, -1.6, 2.7], fixed=("crank_joint",))
@@ -920,8 +945,8 @@ def test_bodies_within_a_cluster_are_where_circles_meet():
         (linkages.parallel_ankle, ("shank", "foot", "left_rod", "right_crank"), 1e-13),
         (linkages.leg, ("pelvis", "tarsus", "rod", "drive"), 1e-13),
         (lambda: linkages.scissor(10), ("base", "rocker9", "coupler4", "crank0"), 1e-13),
-        # From a light foot the whole robot is felt: cond M is 4e3 and 1.5e5. The serial humanoid is right to 6e-14 there,
-        # the one with true ankles to 3e-13.
+        # From a light foot the whole robot is felt: cond M is 4e3 and 1.5e5. The serial humanoid is right to 6e-14, the
+        # one with true ankles to 3e-13.
         (linkages.leg_with_ankle, ("pelvis", "foot", "left_rod", "right_crank"), 5e-13),
         (linkages.humanoid_with_ankles, ("pelvis", "left_foot", "left_left_rod", "right_left_crank"), 5e-13),
     ],

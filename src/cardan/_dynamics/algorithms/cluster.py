@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,7 @@ from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan._robot.joints import Joint, Revolute
 from cardan._robot.joints.catalogue.of_another import Follower, SubspaceOfFollower, renamed_primaries
 from cardan._robot.joints.derivation.programs import joint_program, replaced
+from cardan._robot.joints.quantities import nearest_image
 from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
 
 # Of (4): passes at most, and how far one goes [rad, units of length]; the squares of a step after which there is no
@@ -317,7 +319,20 @@ class ClosedSet(Manifold):
 
     def normalize(self, q: Scalars) -> tuple[Scalar, ...]:
         q = self.part.manifold.normalize(q)
-        return self._at(self._led(q, [0.0] * self.part.nv, 0.0), q)
+        end = self._led(q, [0.0] * self.part.nv, 0.0)  # by a long way, in which angles may have turned round
+        near = list(chain.from_iterable(self._nearest_images(end, q)))
+        return self._at(near, q)
+
+    def _nearest_images(self, q: Scalars, near: Scalars) -> Iterator[Scalars]:
+        """Yield joint by joint the coordinates of the same poses that are nearest to others.
+
+        Whole turns of a joint that others follow are theirs, too, in parts: they stay.
+        """
+        followed = {name for c in self.part.connections for name in c.joint.primaries}
+        for c in self.part.connections:
+            if not c.joint.primaries:
+                at = self.part.q_slice(c.name)
+                yield q[at] if c.name in followed else nearest_image(c.joint, q[at], near[at])
 
     def principal_value(self, q: Scalars) -> tuple[Scalar, ...]:
         return self.part.manifold.principal_value(q)
