@@ -320,8 +320,7 @@ class ClosedSet(Manifold):
     def normalize(self, q: Scalars) -> tuple[Scalar, ...]:
         q = self.part.manifold.normalize(q)
         end = self._led(q, [0.0] * self.part.nv, 0.0)  # by a long way, in which angles may have turned round
-        near = list(chain.from_iterable(self._nearest_images(end, q)))
-        return self._at(near, q)
+        return self._at(list(chain.from_iterable(self._nearest_images(end, q))), q)
 
     def _nearest_images(self, q: Scalars, near: Scalars) -> Iterator[Scalars]:
         """Yield joint by joint the coordinates of the same poses that are nearest to others.

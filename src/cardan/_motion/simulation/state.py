@@ -351,11 +351,9 @@ class State(Explained):
         model = self.world.model
         names = [joint for joint in model.joint_names for _ in range(model.nv)[model.v_slice(joint)]]
         found = []
-        for row in np.flatnonzero(self.diverged):
+        for row in np.flatnonzero(self.diverged).tolist():
             bad = np.flatnonzero(~(np.abs(self._warm[row]) < BEYOND))
-            found.append(
-                Divergence(int(row), float(self.time[row]), names[bad[0]] if len(bad) else self._stuck(int(row)))
-            )
+            found.append(Divergence(row, float(self.time[row]), names[bad[0]] if len(bad) else self._stuck(row)))
         return found
 
     def _stuck(self, row: int) -> str | None:
