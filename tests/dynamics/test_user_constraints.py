@@ -427,6 +427,7 @@ WRONG = {
     "half": (lambda model, q, v: [v[0], 1.0], "does not depend on v"),
     "nothing": (lambda model, q: [], "no numbers"),
     "too many": (lambda model, q, v, a, tau: v[0], r"functions of \(model, q\)"),
+    "no model": (lambda q, v: v[0], r"functions of \(model, q\)"),
     "no function": (3.0, "functions of"),
 }
 

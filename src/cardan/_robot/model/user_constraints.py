@@ -131,7 +131,8 @@ def _level(function: Callable[..., Any]) -> int | None:
     except (TypeError, ValueError):
         return None
     needed = [p for p in parameters if p.default is p.empty and p.kind in POSITIONAL]
-    return len(needed) - 2 if 2 <= len(needed) <= 4 else None
+    is_without_model = bool(needed) and needed[0].name == ARGUMENTS[0]  # (q, v) would be taken for (model, q)
+    return len(needed) - 2 if 2 <= len(needed) <= 4 and not is_without_model else None
 
 
 def check_constraint(model: Any, function: Any) -> None:
