@@ -522,14 +522,14 @@ def openings_in_step(model: Model, q: Scalars, v: Scalars, dt: float) -> Iterato
 
     A step opens a loop by k dt^2 / 2 and closes half of what it finds (`implicit.CLOSING`). So dt^2 k is left.
     """
-    sizes, rounding = lengths(model), where(is_double(q), ROUNDING, ROUNDING_IN_SINGLE)
+    sizes = lengths(model)
     for loop in Closed(model, q).moving:
         units = units_of_rows(model, [loop])
         gap, k = (_largest(rows, units) for rows in (loop.residual, loop.opening(q, v)))
         along = sorted(loop.coordinates)
         way = _largest([v[j] for j in along], [sizes[j] for j in along]) * dt
         left = minimum(2.0 * dt**2 * k + BEND * way, LEFT)
-        yield maximum(gap - left - rounding, 0.0)
+        yield maximum(gap - left - where(is_double(q), ROUNDING, ROUNDING_IN_SINGLE), 0.0)
 
 
 def bends(model: Model, q0: Scalars, q1: Scalars, u: Scalars | None = None) -> Iterator[Scalar]:
