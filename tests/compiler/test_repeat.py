@@ -741,6 +741,7 @@ IN_C = [(n, dtype) for n in (3, 900) for dtype in (np.float64, np.float32)]
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 @pytest.mark.parametrize(("n", "dtype"), represented(IN_C, by=lambda case: case != (900, np.float32)))
+@pytest.mark.slow
 def test_c(tmp_path, dtype, n):
     def swapped(x, y):
         a, b = long_chain(x, y, n)

@@ -140,6 +140,7 @@ def test_external_forces_act_on_looped_bodies():
 
 
 @pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.full)])
+@pytest.mark.slow
 def test_bits_hang_on_no_cut_of_the_batch(dtype):
     model = tree((*MIXED, *BALLS))
     for function in FUNCTIONS:

@@ -172,6 +172,7 @@ def test_gradients_by_several_arguments():
     assert by.du.shape == (2,)
 
 
+@pytest.mark.slow
 def test_hessians_by_several_arguments_are_blocks(quick_target):
     q, v, _ = random_state(DOG, 5, shape=(2,))
     H = cardan.hessian(SPENT, ("q", "v", "u"))(DOG, q, v, 2.0)
@@ -283,6 +284,7 @@ def test_what_is_no_configuration_is_refused():
 
 
 @pytest.mark.usefixtures("quick_target")
+@pytest.mark.slow
 def test_moving_on_every_manifold():
     """Against differences; and one undoes the other: d difference(q, integrate(q, v)) / dv = 1."""
     model = random_model(6, joints=ONE_EACH)

@@ -290,6 +290,7 @@ def test_jacobians_are_those_of_differences(every):
     np.testing.assert_allclose(J[smooth], fine[smooth], rtol=0.0, atol=2e-8)
 
 
+@pytest.mark.slow
 def test_derivatives_of_ones_own_functions_are_right_and_short():
     """Of the least distance, smoothly: the search is written once, and a few lines for each pair."""
     model, obstacles = solid_body(SHAPES[0], SHAPES[2]), [(SHAPES[2], SE3(None, (0.1 * k, 0.6, 0.5))) for k in range(8)]

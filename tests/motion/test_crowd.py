@@ -317,6 +317,7 @@ def tighten(solver):
 
 
 @pytest.mark.parametrize(("name", "value"), [("v", np.nan), ("q", 1e31)])
+@pytest.mark.slow
 def test_what_is_no_number_stays_in_its_island(name, value):
     """A body without a number, or beyond all, stands still and is flagged; other islands and worlds go on."""
     b = WorldBuilder()

@@ -221,6 +221,7 @@ def test_heavy_and_light_things_that_meet_with_friction_and_bounce_make_no_energ
 
 @pytest.mark.parametrize("tables", [False, True])
 @pytest.mark.parametrize("make", [XPBD, Variational])
+@pytest.mark.slow
 def test_forces_are_those_that_bodies_took_though_restitution_would_have_made_energy(make, tables):
     """A light bar between two heavy ones, that slip; forces less the weight are the change of momentum."""
     material = Material(friction=1.0, restitution=1.0)

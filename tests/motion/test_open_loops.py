@@ -67,6 +67,7 @@ def test_constants_of_one_world_may_open_its_loops():
         world.state(worlds=2, at=at)
 
 
+@pytest.mark.slow
 def test_loops_that_cannot_be_closed_are_named_and_no_step_of_theirs_is_right():
     """They had a residual of 0 at 1000 rad/s."""
     match = r"(?s)closing_joint by 0\.\d+ m.*impossible near there.*'closing_joint' open by 0\.05 "

@@ -283,6 +283,7 @@ def total(problem, q0, v0, u):
 HANGING, STILL = np.array([0.0, np.pi]), np.zeros(2)
 
 
+@pytest.mark.slow
 def test_a_pole_swings_up():
     problem = optimal.Problem(CART, step, cost, final)
     found = optimal.solve(problem, HANGING, STILL, np.zeros((60, 1)), tolerance=1e-5)
@@ -353,6 +354,7 @@ def test_bounds_hold_and_what_is_at_one_is_pushed_on():
             assert abs(slope) < 0.5
 
 
+@pytest.mark.slow
 def test_problems_of_a_batch_do_not_see_each_other(monkeypatch):
     """More than lie side by side, which end one after the other; on two threads, too."""
     problem = optimal.Problem(CART, step, cost, final, -20.0, 20.0)

@@ -284,6 +284,7 @@ def leaning(tilt=TILT, length=0.1, thick=0.003):
     return b.finalize()
 
 
+@pytest.mark.slow
 def test_a_card_leans_on_a_wall_by_the_friction_of_its_foot():
     """It slips where mu < (tan(tilt) - thickness / length) / 2: the moment about its foot, the wall being smooth."""
     least = 0.5 * (np.tan(TILT) - 0.03)
