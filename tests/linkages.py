@@ -174,6 +174,17 @@ def scaled(mechanism, scale):
     return m
 
 
+def four_bar_too_far_apart(between):
+    """The four-bar that ships, of 0.85 m, with so many metres between its pivots: nothing closes it."""
+    whole, m = cardan.robots.four_bar(), cardan.Mechanism("far")
+    for b in whole.bodies:
+        m.add_body(b.name, b.inertia)
+    for c in whole.joints:
+        at = pose(between) if c.name == "rocker_joint" else c.parent_pose
+        m.add_joint(c.name, c.joint, c.parent, c.child, at, c.child_pose)
+    return m
+
+
 def slider_crank_of_bars(crank=0.15, rod=0.4, angle=0.8):
     """A crank turns, a rod pushes a slider along x; in the xz plane, closed at q = 0."""
     m = cardan.Mechanism("slider_crank")

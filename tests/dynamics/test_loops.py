@@ -736,20 +736,9 @@ def test_assembly_of_dependent_constraints(name):
     assert np.abs(cardan.loop_residual(model, found)).max() < 1e-12
 
 
-def broken():
-    m = four_bar()
-    twin = cardan.Mechanism("broken")
-    for body in m.bodies:
-        twin.add_body(body.name, body.inertia)
-    for c in m.joints:
-        far = linkages.pose(2.0) if c.name == "rocker_joint" else c.parent_pose
-        twin.add_joint(c.name, c.joint, c.parent, c.child, far, c.child_pose)
-    return twin.model()
-
-
 def test_impossible_assembly_is_refused_with_what_is_left(native_target):
     """Bars of 0.15, 0.4 and 0.3 m between pivots 2 m apart: stretched out, 1.15 m are missing."""
-    model = broken()
+    model = linkages.four_bar_too_far_apart(2.0).model()
     with pytest.raises(AssemblyError, match=r"'closing_joint' open by 1\.15") as error:
         cardan.assemble(model)
     assert error.value.loop == "closing_joint"

@@ -21,17 +21,6 @@ def opened(world, by=0.04):
     return q
 
 
-def too_far_apart():
-    """The four-bar, its pivots farther apart than its bars are long together: 0.85 m."""
-    whole, m = cardan.robots.four_bar(), cardan.Mechanism("far")
-    for body in whole.bodies:
-        m.add_body(body.name, body.inertia)
-    for c in whole.joints:
-        pose = cardan.SE3(translation=(0.9, 0.0, 0.0)) if c.name == "rocker_joint" else c.parent_pose
-        m.add_joint(c.name, c.joint, c.parent, c.child, pose, c.child_pose)
-    return m
-
-
 @pytest.mark.parametrize("clusters", [False, True])
 def test_a_state_that_begins_open_is_named_and_the_way_to_close_it_works(clusters):
     """A cluster was closed by its first step without a word, whatever that did; so was a state's own loop."""
@@ -72,7 +61,7 @@ def test_loops_that_cannot_be_closed_are_named_and_no_step_of_theirs_is_right():
     """They had a residual of 0 at 1000 rad/s."""
     match = r"(?s)closing_joint by 0\.\d+ m.*impossible near there.*'closing_joint' open by 0\.05 "
     with pytest.warns(StartWarning, match=match):
-        world = world_of(too_far_apart())
+        world = world_of(linkages.four_bar_too_far_apart(0.9))
     path = Featherstone(world, 1e-3).rollout(world.state(), steps=50)
     assert (path.residual[1:] > 1.0).all()
 

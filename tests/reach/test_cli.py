@@ -45,12 +45,7 @@ def test_info_json(capsys):
 @pytest.mark.slow
 def test_info_says_how_loops_move(capsys, tmp_path):
     """Also where they do not close."""
-    bars, far = cardan.robots.four_bar(), cardan.Mechanism("far")
-    for body in bars.bodies:
-        far.add_body(body.name, body.inertia)
-    for c in bars.joints:
-        pose = cardan.SE3(translation=(2.0, 0.0, 0.0)) if c.name == "rocker_joint" else c.parent_pose
-        far.add_joint(c.name, c.joint, c.parent, c.child, pose, c.child_pose)
+    bars, far = cardan.robots.four_bar(), linkages.four_bar_too_far_apart(2.0)
     for robot, words in (
         (bars, "5 constraints, 2 independent, 1 of 3 freedoms left"),
         (far, "'closing_joint' open by"),

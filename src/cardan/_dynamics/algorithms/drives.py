@@ -525,8 +525,7 @@ def undetermined(model: Model) -> list[Node]:
     """Return the joints that move nothing that has inertia, in one direction at least, and that nothing holds there."""
 
     def is_free(node: Node, inertias: Iterable[Scalar]) -> bool:
-        holding = zip(node.damping, node.drive_stiffness, node.drive_damping, node.spring_stiffness, strict=True)
-        return any(is_zero(D + sum(own)) for D, own in zip(inertias, holding, strict=True))
+        return any(is_zero(D + held) for D, held in zip(inertias, _holding(node), strict=True))
 
     def own_inertias(node: Node) -> list[Scalar]:
         return [s.dot(node.inertia @ s) for s in node.joint.subspace(node.configuration(q))]
@@ -554,12 +553,17 @@ def check_determined(model: Model, prescribed: Sequence[str] = ()) -> None:
         return  # loops hold, too; and what carries solid bodies alone always moves something
     holding: list[Scalar] = [0.0] * model.nv
     for node in model.nodes:
-        own = zip(node.damping, node.drive_stiffness, node.drive_damping, node.spring_stiffness, strict=True)
         told = 1.0 if node.name in prescribed else 0.0
-        node.scatter(holding, [told + sum(forces) for forces in own])
+        node.scatter(holding, [told + held for held in _holding(node)])
     # no place of symmetry, as the neutral configuration is: a chain of point masses is singular when stretched
     generic = model.manifold.integrate(model.manifold.neutral(), [0.3 + 0.1 * (k % 7) for k in range(model.nv)])
     articulated_inertias(model, relative_kinematics(model, generic), holding)
+
+
+def _holding(node: Node) -> list[Scalar]:
+    """Return what keeps a joint from moving freely along each of its velocities, whatever its unit."""
+    own = zip(node.damping, node.drive_stiffness, node.drive_damping, node.spring_stiffness, strict=True)
+    return [sum(gains) for gains in own]
 
 
 def is_solid(node: Node) -> bool:

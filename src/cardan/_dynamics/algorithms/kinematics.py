@@ -83,7 +83,7 @@ class Kinematics:
         self.poses = poses_along(self._nodes, self._X)
         self.twists = twists(model, self.relative, v) if v is not None else None
         if v is not None and a is not None and self.twists is not None:
-            # of both only one is asked for: the other one is dropped from programs
+            # Here, and not where one is asked for, which may be within a loop. Programs drop the other one.
             self.motions = body_motions(model, self.relative, q, v, a, at_rest())
             self.accelerations = accelerations(model, self.relative, q, v, a, self.twists)
 

@@ -328,11 +328,7 @@ def loop_bias(model: Model, q: ArrayLike, v: ArrayLike) -> list[Scalar]:
 def with_loops(model: Model, where: str) -> Model:
     if not model.has_loops:
         has_clusters = any(node.joint.is_placed for node in model.nodes)
-        clusters = (
-            "; its loops are clusters, which cardan.normalize closes and which leave nv freedoms"
-            if has_clusters
-            else ""
-        )
+        clusters = "; its loops are clusters, which cardan.normalize closes and which leave nv freedoms" * has_clusters
         raise MechanismError(
             f"{where}: model {model.name!r} has no joint that closes a loop, and no constraint{clusters}."
         )

@@ -67,7 +67,8 @@ def flat_cells(mesh: TriangleMesh) -> FlatCells | None:
         return np.clip((points[..., :2] - low[:2]) * per, 0, count - 1).astype(int)
 
     points, faces = welded(corners[own].reshape(-1, 3), np.arange(3 * own.sum()).reshape(-1, 3))
-    rims = points[sides_of(faces)[joins_of(sides_of(faces)).across < 0]]
+    sides = sides_of(faces)
+    rims = points[sides[joins_of(sides).across < 0]]
     free = np.zeros((count, count), bool)
     free[1:-1, 1:-1] = areas[first, 2] > 0.0
     slack = SLACK * max(size, float(np.abs([low, high]).max()))
