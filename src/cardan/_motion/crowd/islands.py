@@ -27,6 +27,13 @@ def root_of(c, t):
     return t
 
 
+@kernel(c=Crowd, a=INT, b=INT)
+def unite(c, a, b):
+    one = root_of(c, a)
+    other = root_of(c, b)
+    c.parent[max(one, other)] = min(one, other)
+
+
 @kernel(c=Crowd, s=INT, returns=INT)
 def tree_of(c, s):
     """Return the tree of a shape; -1 of one that is fixed in the world."""
@@ -46,9 +53,7 @@ def unite_trees(c):
         c.island_of[a] = 0
         if b >= 0:
             c.island_of[b] = 0
-            one = root_of(c, a)
-            other = root_of(c, b)
-            c.parent[max(one, other)] = min(one, other)
+            unite(c, a, b)
 
 
 @kernel(c=Crowd)

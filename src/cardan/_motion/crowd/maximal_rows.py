@@ -7,8 +7,8 @@ leaves
     free'  = free  + d,    force' = force + (M + W) d,    d = (v' - v) / h - a
 
 are what the second solve begins with. It knows what bodies do without contacts, and finds contacts' impulses anew.
-Their change g' - g acts on the bodies where they are then: as much of it as makes no energy in the island
-(`dissipating_share`). `work` are the three numbers that this takes, first of each tree, then of all of its island.
+Their change g' - g acts on the bodies where they are then: as much of it as makes no energy in what pushes one another
+(`dissipating_share`). `work` are the three numbers that this takes, first of each tree, then of all of its group.
 
 Source: `maximal_steps/rigid_step.py`.
 """
@@ -26,7 +26,7 @@ from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan._motion.crowd.rows import LANES, row_program
 from cardan._motion.crowd.tree_rows import TreeRows
 from cardan._motion.maximal_steps.bodies import Efforts, System, mean_rates, response
-from cardan._motion.maximal_steps.non_penetration import dissipating_share
+from cardan._motion.maximal_steps.dissipation import dissipating_share
 from cardan._motion.maximal_steps.rigid_step import carried, fall_of
 
 
@@ -45,7 +45,7 @@ def moved_program(tree: TreeRows) -> Program:
         efforts = [f + e for f, e in zip(tree.values(acting), tree.values(line), strict=True)]
         p = [h * (dot(row, a) - tau) for row, tau in zip(M, efforts, strict=True)]  # of contacts
         mean, apart = ([v + h * e for v, e in zip(joints.v, own, strict=True)] for own in (a, tree.values(freely)))
-        work = fall_of(state, tree.closing.share(loads.W), h).work(p, joints.v, apart, mean)
+        work = sum(fall_of(state, tree.closing.share(loads.W), h).works(p, joints.v, apart, mean), 0.0)
         force = [f + dot(row, d) for f, row in zip(tree.values(acting), M, strict=True)]
         free = [f + e for f, e in zip(tree.values(freely), d, strict=True)]
         shift = [list(placed[i].p - start[i].p) for i in tree.kind.touching]

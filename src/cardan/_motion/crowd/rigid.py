@@ -8,8 +8,9 @@ mass.
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import INT, kernel, run
+from cardan._compiler.kernels import INT, TRUTH, kernel, run
 from cardan._motion.crowd.batches import copy, run_kinds
+from cardan._motion.crowd.islands import root_of, unite
 from cardan._motion.crowd.tables import Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -50,17 +51,31 @@ def kick_nodes(c, k):
                 c.node_kick[s, 3 + i] += c.wrench[1, j] * c.wrench[0, m] - c.wrench[1, m] * c.wrench[0, j]
 
 
-@kernel(c=Crowd, i=INT)
-def add_work(c, i):
-    """Give each tree of an island what all of them have."""
-    first = c.island_trees[i]
-    end = c.island_trees[i + 1]
+@kernel(c=Crowd, k=INT, returns=TRUTH)
+def has_pushed(c, k):
+    """Return whether a contact has had an impulse in either solve."""
+    n = c.found_of[k]
+    pushes = False
     for e in range(3):
-        total = 0.0
-        for m in range(first, end):
-            total += c.tree_work[c.members[m], e]
-        for m in range(first, end):
-            c.tree_work[c.members[m], e] = total
+        pushes = pushes or c.found_before[n, e] != 0.0 or c.found_impulse[n, e] != 0.0
+    return pushes
+
+
+@kernel(c=Crowd)
+def add_work(c):
+    """Give each tree what all have that push one another: no other feels how they meet."""
+    for t in range(c.trees):
+        c.parent[t] = t
+    for k in range(c.contacts):
+        if c.node_b[k] < c.nodes and has_pushed(c, k):
+            unite(c, c.node_tree[c.node_a[k]], c.node_tree[c.node_b[k]])
+    for t in range(c.trees):  # a root comes before the others
+        root = root_of(c, t)
+        for e in range(3):
+            if root != t:
+                c.tree_work[root, e] += c.tree_work[t, e]
+    for t in range(c.trees):
+        copy(c.tree_work[t], 0, c.tree_work[root_of(c, t)], 0, 3)
 
 
 @kernel(c=Crowd)
@@ -71,8 +86,7 @@ def kick_bodies(c):
     for k in range(c.contacts):
         kick_nodes(c, k)
     run_kinds(c, c.tree_alone, c.kicking, 0)
-    for i in range(c.islands):
-        add_work(c, i)
+    add_work(c)
 
 
 @kernel(c=Crowd)

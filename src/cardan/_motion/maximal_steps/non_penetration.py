@@ -11,12 +11,8 @@ others: what opened a depth does not go on opening it.
 
 Restitution and friction of contacts that meet at once may make energy, most where heavy bodies meet light ones (Kane).
 So may forces that keep their directions while bodies turn. Velocities therefore change by a share s of what their
-impulses g' do beyond g. It is the largest up to 1 with which contacts and the weight w make no energy on the way:
-
-    g . J (v + x) / 2  +  h w . (v - x) / 2  +  s d . J' (v_moved + v'(s)) / 2  <= 0,      d = g' - g
-
-The weight has worked along v and x, but all fall by h x. What d does is counted where bodies are then. Both g and g'
-are in their cones, so g + s d is; s = 0 leaves the velocities that closed gaps.
+impulses g' do beyond g: as much as makes no energy in what touches one another (`dissipation`). Both g and g' are in
+their cones, so g + s (g' - g) is; s = 0 leaves the velocities that closed gaps.
 
 A body in contact carries all that hangs on it. Impulses therefore move the mechanism, and not a body alone, whose
 joints would hand on a small part of them in each pass where a light foot bears a heavy trunk. The passes over joints
@@ -29,21 +25,21 @@ On the world a point goes over its shape, and with it the lever r (`contact/movi
 one place to the next are asked for at the lever of the step's middle, J x + h/2 w x r'.
 
 Source: Mueller et al., Detailed rigid body simulation with extended position based dynamics (2020), sections 3.5, 3.6;
-`rigid_impulses.py` for the law; Glocker, Energetic consistency conditions for standard impacts (2013).
+`rigid_impulses.py` for the law.
 Cost: twice `rigid_impulses`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from cardan._algebra.scalar import is_zero, logical_and, maximum, minimum, sqrt, where
+from cardan._algebra.scalar import is_zero, logical_or, maximum, where
 from cardan._algebra.spatial import Force, Matrix3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.closed import inverse
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.implicit import Snapshot
-from cardan._dynamics.algorithms.linear import dot, with_diagonal
+from cardan._dynamics.algorithms.linear import with_diagonal
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
 from cardan._motion.collision import FAR
 from cardan._motion.contact import WORLD, Contact, contacts
@@ -58,6 +54,7 @@ from cardan._motion.maximal_steps.bodies import (
     response,
     together,
 )
+from cardan._motion.maximal_steps.dissipation import Fall, Shares
 from cardan._motion.maximal_steps.rigid_impulses import rigid_impulses
 
 
@@ -84,31 +81,12 @@ def leaving_velocity(contact: Contact, impulse: Vector3, h: float) -> Scalar:
     # Below IMPACT nothing bounces: what rests would tremble by the velocity that its weight gives it in a step.
     rebound = 0.0 if is_zero(e) else where(v_n < -IMPACT, -e * v_n, 0.0)
     never = -FAR / h  # as an approach nobody has: what did not push stays without an impulse
-    return where(contact.normal.dot(impulse) > 0.0, rebound, never)
+    return where(is_pushing(contact, impulse), rebound, never)
 
 
-class Fall(NamedTuple):
-    """What weight does in a step: its impulse along v, of which a share acts before bodies move."""
-
-    impulse: list[Scalar]
-    share: float
-
-    def work(self, p: Vector, v: Vector, free: Vector, mean: Vector) -> Scalar:
-        """Return the energy that weight and impulses p make of velocities v: those they lead to, without p and with."""
-        after = (1.0 - self.share) ** 2 / self.share
-        total: Scalar = 0.0
-        for e, w, old, f, x in zip(p, self.impulse, v, free, mean, strict=True):
-            total = total + 0.5 * (e * (x + old) + w * (self.share * (old - x) + after * (f - old)))
-        return total
-
-
-def dissipating_share(work: Scalar, slope: Scalar, curve: Scalar) -> Scalar:
-    """Return the largest s of 0 to 1 with work + slope s + curve s^2 <= 0, curve >= 0; if there is none, the lowest."""
-    # With c the curve, the larger root, or the middle between both where they are not real: (sqrt(..) - slope) / 2 c.
-    squared, is_curved = slope * slope - 4.0 * curve * work, curve > 0.0
-    far = (sqrt(maximum(squared, 0.0)) - slope) / where(is_curved, 2.0 * curve, 1.0)
-    is_more = logical_and(is_curved, work + slope + curve > 0.0)
-    return where(is_more, minimum(maximum(far, 0.0), 1.0), 1.0)
+def is_pushing(contact: Contact, impulse: Vector3) -> Any:
+    """Return whether an impulse is one; on its cone none is along the surface alone."""
+    return contact.normal.dot(impulse) > 0.0
 
 
 class Meeting(NamedTuple):
@@ -196,10 +174,18 @@ class Touched:
         model, none = self.system.model, [0.0] * len(stepped.v)
         along = self.system.along(relative_kinematics(model, stepped.q), on_bodies(self.meetings, more, placed), none)
         change = response(model, stepped.q, self.W)(along)
-        work = self.fall.work(self.pushed.p, self.moment.v, self.free, self.pushed.v)
-        share = dissipating_share(work, dot(along, stepped.v), 0.5 * dot(along, change))
-        v = [a + share * b for a, b in zip(stepped.v, change, strict=True)]
-        done = [meeting.done(g + d * share) for meeting, g, d in zip(self.meetings, known, more, strict=True)]
+        terms = [
+            self.fall.works(self.pushed.p, self.moment.v, self.free, self.pushed.v),
+            [a * b for a, b in zip(along, stepped.v, strict=True)],
+            [0.5 * a * b for a, b in zip(along, change, strict=True)],
+        ]
+        both = zip(self.contacts, known, leaving.impulses, strict=True)
+        shares = Shares.of(
+            model, [(c.nodes, logical_or(is_pushing(c, g), is_pushing(c, e))) for c, g, e in both], terms
+        )
+        v = [a + share * b for a, share, b in zip(stepped.v, shares.along, change, strict=True)]
+        found = zip(self.meetings, known, more, strict=True)
+        done = [meeting.done(g + d * shares.of_nodes[meeting.contact.a]) for meeting, g, d in found]
         return stepped._replace(v=v, slack=maximum(self.pushed.slack, leaving.slack), contacts=done)
 
     def _pushed(self, v: Vector, impulses: Sequence[Vector3], wanted: Sequence[Scalar]) -> Pushed:

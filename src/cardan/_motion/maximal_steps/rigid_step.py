@@ -36,7 +36,8 @@ from cardan._motion.maximal_steps.bodies import (
     response,
     rotors,
 )
-from cardan._motion.maximal_steps.non_penetration import Fall, Touched
+from cardan._motion.maximal_steps.dissipation import Fall
+from cardan._motion.maximal_steps.non_penetration import Touched
 from cardan._robot.model import Model
 
 
