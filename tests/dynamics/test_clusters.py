@@ -1006,3 +1006,25 @@ def test_what_is_no_cluster_is_refused():
         cardan.clustered(four_bar().model(), near=[0.0])
     with pytest.raises(MechanismError, match="cannot be closed near the given configuration"):
         cardan.clustered(four_bar().model(), near=[np.nan, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_checked_calls_refuse_open_loops_by_name(scale, dtype):
+    """Numbers of an open cluster are those of no mechanism, and nothing but a world looked."""
+    model = cardan.clustered(linkages.scaled(four_bar(), scale).model(), ["crank_joint"])
+    q = model.random_configuration((3,), seed=0).astype(dtype)
+    v = tau = np.ones((3, 1), dtype)
+    careful = cardan.forward_dynamics.on(checked=True)
+    found = careful(model, q, v, tau)
+    assert np.array_equal(found, cardan.forward_dynamics(model, q, v, tau))
+    q[1, 1] += 0.04
+    for call in (careful, careful.bind(model), cardan.derivative(careful, "q").bind(model)):
+        with pytest.raises(
+            cardan.errors.OpenLoopError, match=r"1 rows of the batch \(1\) leaves loop 'closing_joint'"
+        ) as e:
+            call(*((model,) if call is careful else ()), q, v, tau)
+        assert e.value.rows == (1,)
+        assert 0.01 * scale < e.value.gap < 0.02 * scale
+    again = cardan.normalize.on(checked=True)(model, q)  # it closes them, and so takes them
+    assert np.isfinite(careful(model, again, v, tau)).all()

@@ -20,8 +20,8 @@ __all__ = [
     "AssemblyError", "CardanError", "ChunkError", "ConfigurationError", "DTypeError",
     "DescriptionError", "DescriptionWarning", "DeviceMemoryError", "DuplicateNameError", "Fault",
     "FunctionReferenceError",
-    "JointError", "MechanismError", "MeshWarning", "MissingExtraError", "NotFiniteError", "OverlapWarning",
-    "ParameterError", "PluginError",
+    "JointError", "MechanismError", "MeshWarning", "MissingExtraError", "NotFiniteError", "OpenLoopError",
+    "OverlapWarning", "ParameterError", "PluginError",
     "ProgramError", "ReachError", "RecompilationWarning", "ResultError", "ShapeError", "SizeWarning",
     "StaleProgramError", "StartWarning", "TargetError", "TraceError", "UnknownNameError", "UnsupportedError",
 ]  # fmt: skip
@@ -206,6 +206,22 @@ class ConfigurationError(CardanError, ValueError):
         super().__init__(
             f"{where}: argument {argument!r}{_in_rows(self.rows)}: entries {start} to {stop - 1} are a {what} of norm "
             "0, expected one of norm 1. Begin with model.neutral() or model.random_configuration(), not with zeros."
+        )
+
+
+class OpenLoopError(CardanError, ValueError):
+    """A configuration leaves loops of a cluster open, found by a function that checks (`function.on(checked=True)`)."""
+
+    def __init__(self, where: str, argument: str, loop: str, gap: float, rows: Sequence[int] = ()) -> None:
+        self.where = where
+        self.argument = argument
+        self.loop = loop
+        self.gap = gap
+        self.rows: tuple[int, ...] = tuple(rows)
+        super().__init__(
+            f"{where}: argument {argument!r}{_in_rows(self.rows)} leaves loop {loop!r} open by {gap:.3g} m or rad, "
+            "expected closed loops: a cluster is in no other configuration. Begin with model.neutral() or "
+            "model.random_configuration(), or close it by cardan.normalize(model, q)."
         )
 
 

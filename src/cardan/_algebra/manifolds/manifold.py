@@ -7,7 +7,7 @@ A manifold says how nv velocities move nq coordinates. Its methods take and retu
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -126,6 +126,13 @@ class Manifold(ExplainedABC):
     def unit_parts(self) -> tuple[tuple[int, int], ...]:
         """Return where, (start, stop), only the direction of coordinates counts: they must not all be 0."""
         return ()
+
+    def openings(self, q: np.ndarray) -> Iterator[tuple[str, np.ndarray, list[float]]]:
+        """Yield what is 0 on the manifold alone, at coordinates of shape (n, nq): most manifolds have nothing such.
+
+        That is a name, numbers of shape (n, m), and the units of these m.
+        """
+        return iter(())
 
     def local_coordinates(self, q0: Scalars, q: Scalars, v: Scalars) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...]]:
         """Return the local coordinates of q around q0 and their time derivative while q moves with velocity v."""

@@ -104,6 +104,9 @@ class Product(Manifold):
     def _chain(self, part: Callable[[Manifold, slice, slice], Any]) -> tuple[Any, ...]:
         return tuple(e for factor, iq, iv in self.slices() for e in part(factor, iq, iv))
 
+    def openings(self, q: np.ndarray) -> Iterator[tuple[str, np.ndarray, list[float]]]:
+        return (own for f, iq, _ in self.slices() for own in f.openings(q[:, iq]))
+
     def unit_parts(self) -> tuple[tuple[int, int], ...]:
         return tuple((a + iq.start, b + iq.start) for f, iq, _ in self.slices() for a, b in f.unit_parts())
 

@@ -35,6 +35,7 @@ from cardan._algebra.arrays.implicit_function import implicit
 from cardan._algebra.arrays.made_once import made_once
 from cardan._algebra.arrays.repeat import converging
 from cardan._algebra.by_fields import computed
+from cardan._algebra.by_identity import known_of_each
 from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, Shape, finite_range, matrix_vector
 from cardan._algebra.scalar import is_zero, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import Motion, MotionSubspace, Scalar
@@ -342,6 +343,12 @@ class ClosedSet(Manifold):
     def unit_parts(self) -> tuple[tuple[int, int], ...]:
         return self.part.manifold.unit_parts()
 
+    def openings(self, q: np.ndarray) -> Iterator[tuple[str, np.ndarray, list[float]]]:
+        residual, start = np.asarray(loop_residual(self.part, q)), 0
+        for name, units in _rows_of_loops(self.part):
+            yield name, residual[:, start : start + len(units)], units
+            start += len(units)
+
     def limit_coordinates(self, q: Scalars) -> tuple[Scalar, ...]:
         return self._of_free(self.part.manifold.limit_coordinates(q))
 
@@ -506,15 +513,23 @@ class ClusterMember(Follower):
         return self if primary.manifold == self.closed else None
 
 
-def openings(model: Model, q: Scalars) -> Iterator[tuple[str, list[Any], list[float]]]:
-    """Yield the name of every closing joint, those of clusters too, its residual [m, rad], and the unit of each row."""
-    parts = [(model, q)] if model.closures else []
-    for node in model.nodes:
-        if isinstance(node.joint, ClusterMember) and not node.joint.by:
-            parts.append((node.joint.closed.part, node.configuration(q)))
-    for part, own in parts:
-        for loop in loops(part, relative_kinematics(part, own)):
-            yield loop.name, loop.residual, units_of_rows(part, [loop])
+def openings(model: Model, q: np.ndarray) -> Iterator[tuple[str, np.ndarray, list[float]]]:
+    """Yield the name of every closing joint, those of clusters too, its residual [m, rad], and the unit of each row.
+
+    At configurations of shape (n, nq). Constants of the model may be arrays of as many.
+    """
+    if model.closures:
+        for loop in loops(model, relative_kinematics(model, list(q.T))):
+            residual = np.stack([np.broadcast_to(e, len(q)) for e in loop.residual], axis=-1)
+            yield loop.name, residual, units_of_rows(model, [loop])
+    yield from model.manifold.openings(q)
+
+
+@known_of_each
+def _rows_of_loops(part: Model) -> list[tuple[str, list[float]]]:
+    """Return the name of every loop and the units of its rows."""
+    found = loops(part, relative_kinematics(part, part.neutral().tolist()))
+    return [(loop.name, units_of_rows(part, [loop])) for loop in found]
 
 
 def openings_in_step(model: Model, q: Scalars, v: Scalars, dt: float) -> Iterator[Scalar]:

@@ -14,6 +14,7 @@ from cardan._algebra.errors import (
     ConfigurationError,
     DTypeError,
     NotFiniteError,
+    OpenLoopError,
     ParameterError,
     ShapeError,
 )
@@ -34,6 +35,7 @@ KNOWN: dict[str, tuple[Shape, str]] = {
 
 PIECE = 2**21  # bytes of copies of one row: few, so that they stay near; enough for several threads
 DIMENSIONS = 32  # that NumPy broadcasts
+OPEN = 1e-3  # from which gap on a loop is said to be open [m, rad]: what files round is less
 FEW = 16  # numbers that Python sums in less time than NumPy
 
 
@@ -255,6 +257,20 @@ def check_configuration(where: str, name: str, q: np.ndarray, parts: Iterable[tu
         rows = rows[~q[rows, start:stop].any(axis=1)]
         if rows.size:
             raise ConfigurationError(where, name, start, stop, rows.tolist() if len(q) > 1 else ())
+
+
+def are_open(residual: np.ndarray, units: Sequence[float]) -> np.ndarray:
+    """Return whether a loop is open by more than `OPEN`, of a residual of shape (rows of a batch, rows of the loop)."""
+    return (np.abs(residual) > OPEN * np.array(units)).any(axis=-1)
+
+
+def check_closed(where: str, name: str, model: Model, q: np.ndarray) -> None:
+    """Raise where a configuration of clusters, shape (size, nq), leaves a loop open."""
+    for loop, residual, units in model.manifold.openings(q):
+        if (is_open := are_open(residual, units)).any():
+            rows = np.flatnonzero(is_open)
+            gap = float(np.abs(residual[rows]).max())
+            raise OpenLoopError(where, name, loop, gap, rows.tolist() if len(q) > 1 else ())
 
 
 def name_of_row(name: str, number: int, batch: Sequence[int]) -> str:

@@ -247,7 +247,7 @@ class Bound:
         if any(isinstance(a, type(model)) for a in arrays):
             raise TypeError(f"{self._name} takes {self._misfit(arrays, {})}")
         batch = checked_batch(self._name, dict(zip(self._cores, arrays, strict=True)), self._cores)
-        function.interface.check_values(model, batch)
+        function.interface.check_values(model, batch, function.takes_closed)
         given = self._compiled.new_results(batch, self._packed) if out is None else self._checked_out(out, batch)
         apart = out is None or not any(np.may_share_memory(a, b) for a in given for b in batch.arrays)
         results = given if apart else self._compiled.new_results(batch, self._packed)

@@ -65,8 +65,9 @@ class Function(Generic[P, R]):
         target: where it runs, `"llvm"`, `"numpy"` or `"cuda"`; by default where its arrays are: for those of NumPy,
             CARDAN_TARGET, or native code.
         threads: over how many threads a large batch is split; by default what `set_num_threads` says.
-        checked: whether every call looks for arguments and results that are not finite; by default, whether
-            CARDAN_CHECK is set. Such a call takes a few microseconds more.
+        checked: whether every call looks for arguments and results that are not finite, and for configurations that
+            leave loops of clusters open; by default, whether CARDAN_CHECK is set. Such a call takes a few microseconds
+            more, and some hundred with clusters.
 
     Throughout:
         model: the robot.
@@ -165,7 +166,7 @@ class Function(Generic[P, R]):
             symbols = {n: symbolic_array(self.name, n, value, cores[n]) for n, value in arrays.items()}
             return self.made_from.inline(model, symbols, options)
         batch = checked_batch(self.name, arrays, cores)
-        self.interface.check_values(model, batch)
+        self.interface.check_values(model, batch, self.takes_closed)
         compiled = self.compiled(model, tuple(arrays), options)
         results = compiled.new_results(batch)
         compiled.write(self.name, batch, results, self.threads, self.checked)
@@ -293,7 +294,8 @@ class Function(Generic[P, R]):
         Args:
             target: `"llvm"`, `"numpy"` or `"cuda"`; the same by default.
             threads: at most so many for a large batch; by default what `set_num_threads` says.
-            checked: whether a call raises `NotFiniteError` for arguments and results that are not finite.
+            checked: whether a call raises `NotFiniteError` for arguments and results that are not finite, and
+                `OpenLoopError` for configurations that leave loops of clusters open.
 
         Raises:
             UnknownNameError: if there is no such target.
@@ -307,6 +309,11 @@ class Function(Generic[P, R]):
         functools.update_wrapper(sibling, self, updated=())
         sibling._cache, sibling._shared = self._cache, self._shared  # kept by target: a second `on` finds them
         return sibling
+
+    @property
+    def takes_closed(self) -> bool:
+        """Whether a call refuses configurations that leave loops open; what returns one may close it (`normalize`)."""
+        return self.checked and self.made_from.returns != ("nq",)
 
     def repeated(self, count: int, carry: Mapping[str, str] | None = None) -> Function[P, R]:
         """Return the function that runs this one several times on its own results, all in one program.

@@ -23,6 +23,7 @@ from cardan._dynamics.call.arguments import (
     KNOWN,
     Batch,
     Shape,
+    check_closed,
     check_configuration,
     check_shape,
     check_within,
@@ -190,14 +191,16 @@ class Signature(ByFields):
             raise ParameterError(f"{self.name}: inputs of the model", got=got, expected=expected, hint=hint)
         return {n: given[n] for n in model.inputs}
 
-    def check_values(self, model: Model, batch: Batch) -> None:
-        """Raise for numbers that would give NaN.
+    def check_values(self, model: Model, batch: Batch, closed: bool) -> None:
+        """Raise for numbers that would give NaN, and if `closed` for configurations that leave loops of clusters open.
 
         `ConfigurationError` is for a quaternion of norm 0, `ParameterError` for an entry out of its bounds.
         """
         for name, array in zip(batch.names, batch.arrays, strict=True):
             if self._is_configuration(name):
                 check_configuration(self.name, name, array, model.unit_parts)
+                if closed:
+                    check_closed(self.name, name, model, array)
             if name in self.bounds:
                 check_within(self.name, name, array, self.bounds[name], batch.shape)
 

@@ -33,6 +33,7 @@ from cardan._algebra.spatial import SE3, Motion, Vector3
 from cardan._dynamics.algorithms.cluster import openings
 from cardan._dynamics.algorithms.configuration import normalize
 from cardan._dynamics.algorithms.kinematics import Kinematics
+from cardan._dynamics.call.arguments import are_open
 from cardan._dynamics.functions.assembly import assemble
 from cardan._motion.collision.support_points import SUPPORT_POINTS
 from cardan._motion.contact.touching import ContactPair
@@ -50,9 +51,6 @@ from cardan._robot.model import Connection, Model
 
 LEVEL = 0.7
 """The least upward part of a ground's normal: what is steeper, by about 45 degrees, is a wall."""
-
-OPEN = 1e-3
-"""From which gap on a loop is said to be open [m, rad]: what files round is less."""
 
 LOOKED_AT = 64
 """Worlds that `warn_of_state` looks at: a warning shall cost little, and one world is like the next."""
@@ -315,12 +313,11 @@ def _warn_of_open_loops(world: WorldContents, q: np.ndarray, constants: Mapping[
     """
     model = world.model.filled_with({name: _entries(value) for name, value in constants.items()})
     gaps, rows = dict[str, float](), dict[str, int]()
-    for name, residual, units in openings(model, list(q.T.astype(float))):
-        found = np.abs([np.broadcast_to(e, len(q)) for e in residual]).reshape(-1, len(q))
-        relative = (found / np.array(units)[:, None]).max(axis=0, initial=0.0)
-        if relative.max() > OPEN:
-            rows[name] = int(relative.argmax())
-            gaps[name] = found[:, rows[name]].max()
+    for name, residual, units in openings(model, q.astype(float)):
+        if are_open(residual, units).any():
+            found = np.abs(residual).max(axis=-1)
+            rows[name] = int(found.argmax())
+            gaps[name] = found[rows[name]]
     if gaps:
         worst = max(gaps, key=lambda name: gaps[name])
         told = first_of([f"{name} by {gaps[name]:.3g} m or rad" for name in sorted(gaps, key=lambda name: -gaps[name])])
