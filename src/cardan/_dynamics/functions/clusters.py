@@ -26,6 +26,7 @@ from cardan._dynamics.algorithms.loops import joint_coordinates, with_loops
 from cardan._dynamics.algorithms.tree import between
 from cardan._dynamics.call.arguments import shaped_array
 from cardan._dynamics.call.signature import check_model, refuse_inputs
+from cardan._dynamics.functions.inner_freedoms import told_of_inner
 from cardan._robot.joints import Fixed, Limits, Mimic
 from cardan._robot.joints.catalogue.of_another import equipped
 from cardan._robot.model import WORLD, Body, Connection, Model
@@ -270,13 +271,11 @@ def _closed_set(part: Model, kept: set[int], driven: set[int], start: Sequence[f
     if kept and set(free) != kept:
         raise MechanismError(
             f"clustered: {_loops(part)} has {len(free)} freedoms, and independent are {len(kept)}, of "
-            f"{_names(part, kept)}; those of {_names(part, free)} would do."
+            f"{_names(part, kept)}; those of {_names(part, free)} would do.{told_of_inner(part, samples)}"
         )
     if split := _split(part, found):
-        raise MechanismError(
-            f"clustered: joint {split[0].name!r} of {_loops(part)} is independent in part; choose `independent` so "
-            "that orientations are so as a whole, or not."
-        )
+        mend = told_of_inner(part, samples) or " Choose `independent` so that orientations are so as a whole, or not."
+        raise MechanismError(f"clustered: joint {split[0].name!r} of {_loops(part)} is independent in part.{mend}")
     blocks = tuple(tuple(map(tuple, b)) for b in found)
     bare = tuple(Connection(c.name, c.joint, c.parent, c.child, c.parent_pose, c.child_pose) for c in part.connections)
     plain = ClosedSet(replace(part, connections=bare), blocks, tuple(rows_along_nodes(part)), tuple(samples[0]))

@@ -11,7 +11,9 @@ import numpy as np
 
 from cardan._algebra.errors import MechanismError
 from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
+from cardan._dynamics.algorithms.dependent import closed_places
 from cardan._dynamics.functions.clusters import clustered
+from cardan._dynamics.functions.inner_freedoms import told_of_inner
 from cardan._dynamics.functions.modes import cluster_range
 from cardan._dynamics.functions.singular_poses import singular_poses
 from cardan._reach.cli.info import closed
@@ -59,6 +61,8 @@ def _cluster(model: Model, found: Model, name: str, own: ClosedSet) -> Iterator[
     """Yield what a cluster is, where it ends if it moves by one coordinate, and where it is singular."""
     loops = ", ".join(map(repr, own.part.closure_names))
     yield f"cluster closed by {loops}: it moves by {own.nv} of {own.part.nv} velocities, of {own.leading}"
+    if told := told_of_inner(own.part, next(closed_places(own.part, own.start))):
+        yield f" {told}"
     known = None
     if own.nv == 1:
         v = np.zeros(found.nv)
