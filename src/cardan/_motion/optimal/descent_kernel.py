@@ -271,48 +271,45 @@ def turn_states(given, at, every, to, own, rows):
 
 
 @kernel(c=Descent, w=Across)
-def give_across(c, w):
-    """Write what the recursion across is given."""
-    own = N - Y
-    wide = M + 1 + N
-    row = M * N + M
-    moves = 2 * BLOCK * Y
-    for t in range(c.knots):
-        at = 8 * t
-        turn_rows(c.G, at * own * W, own * W, w.G, t * own * wide, own)
-        turn_rows(c.HU, at * (M + 1) * W, (M + 1) * W, w.HU, t * (M + 1) * wide, M + 1)
-        if t == 0 or c.step_HX > 0:
-            turn_states(c.HX, at * N * X, N * X, w.HX, t * N * N, N)
-        turn_states(c.diagonal, at * X, X, w.diagonal, t * N, min(Y, 1))
-        for g in range(8):
-            for i in range(M if IS_BOUNDED else 0):
-                w.low[t * M + i, g] = c.low[(at + g) * M + i]
-                w.high[t * M + i, g] = c.high[(at + g) * M + i]
-            for i in range(moves):
-                w.moves[t * moves + i, g] = c.moves[(at + g) * moves + i]
-            for i in range(N if HAS_GAPS else 0):
-                w.numbers[t * (row + N) + row + i, g] = c.numbers[(at + g) * 8 * L + SHARE + 1 + i]
+def begin_across(c, w):
+    """Write what a recursion across begins with."""
     turn_states(c.end, 0, (N + 1) * X, w.cost_to_go, 0, N + 1)
     for g in range(8):
         w.mu[0, g] = c.mu[g]
         w.least[0, g] = c.least[g]
+        w.slope[0, g] = 0.0
+        w.curve[0, g] = 0.0
 
 
-@kernel(c=Descent, w=Across)
-def take_across(c, w):
-    """Write what the recursion across has found: K and k of all knots, and what a step gains."""
-    row = M * N + M + (N if HAS_GAPS else 0)
-    for t in range(c.knots):
-        for i in range(M):
-            for v in range(X):
-                turn(w.rows, t * row + i * N + 8 * v, 1, c.rows, 8 * t * L + i * X + v, L)
-        for g in range(8):
-            for i in range(M):
-                c.numbers[(8 * t + g) * 8 * L + SMALL + i] = w.numbers[t * row + M * N + i, g]
+@kernel(c=Descent, w=Across, t=INT)
+def give_across(c, w, t):
+    """Write what the stage across of a knot is given; all knots have one place, which stays in the cache."""
+    at = 8 * t
+    moves = 2 * BLOCK * Y
+    turn_rows(c.G, at * (N - Y) * W, (N - Y) * W, w.G, 0, N - Y)
+    turn_rows(c.HU, at * (M + 1) * W, (M + 1) * W, w.HU, 0, M + 1)
+    if t == c.knots - 1 or c.step_HX > 0:
+        turn_states(c.HX, at * c.step_HX, N * X, w.HX, 0, N)
+    turn_states(c.diagonal, at * X, X, w.diagonal, 0, min(Y, 1))
     for g in range(8):
-        c.least[g] = w.least[0, g]
-        c.slope[g] = w.slope[0, g]
-        c.curve[g] = w.curve[0, g]
+        for i in range(M if IS_BOUNDED else 0):
+            w.low[i, g] = c.low[(at + g) * M + i]
+            w.high[i, g] = c.high[(at + g) * M + i]
+        for i in range(moves):
+            w.moves[i, g] = c.moves[(at + g) * moves + i]
+        for i in range(N if HAS_GAPS else 0):
+            w.numbers[M * N + M + i, g] = c.numbers[(at + g) * 8 * L + SHARE + 1 + i]
+
+
+@kernel(c=Descent, w=Across, t=INT)
+def take_across(c, w, t):
+    """Write K and k of a knot that the stage across has found."""
+    for i in range(M):
+        for v in range(X):
+            turn(w.rows, i * N + 8 * v, 1, c.rows, 8 * t * L + i * X + v, L)
+    for g in range(8):
+        for i in range(M):
+            c.numbers[(8 * t + g) * 8 * L + SMALL + i] = w.numbers[M * N + i, g]
 
 
 @kernel(c=Descent, w=Across)
@@ -322,10 +319,18 @@ def sweep(c, w):
     for g in range(c.problems):
         waiting += 1 - c.done[g]
         c.least[g] = 1e300 if c.done[g] == 0 else -1.0
+        c.slope[g] = 0.0
+        c.curve[g] = 0.0
     if c.recursion != 0 and waiting > FEW:
-        give_across(c, w)
-        call(c.recursion)
-        take_across(c, w)
+        begin_across(c, w)
+        for t in range(c.knots - 1, -1, -1):
+            give_across(c, w, t)
+            call(c.recursion)
+            take_across(c, w, t)
+        for g in range(8):
+            c.least[g] = w.least[0, g]
+            c.slope[g] = w.slope[0, g]
+            c.curve[g] = w.curve[0, g]
         return
     for v in range(c.problems * (N + 1) * X):
         c.cost_to_go[v] = c.end[v]

@@ -86,8 +86,8 @@ class Stages(Record):
     cost_to_go = LANES[:]  # P, and behind it p, of each problem: of the last state to begin with
     rows = LANES[:]  # of a knot and problem: K, behind it k, and what else a descent has there
     numbers = F64[:]  # the same, one by one
-    slope = F64[:]  # of each problem: Q_u . k of all knots
-    curve = F64[:]  # k . Q_uu k
+    slope = F64[:]  # of each problem: Q_u . k of all knots, 0 at first
+    curve = F64[:]  # k . Q_uu k, likewise
     least = F64[:]  # least pivot of Q_uu + mu, or the first that is not above 0: no stage follows. Infinite at first
     last = F64[:]  # the last stage
     moves = F64[:]  # Phi and Psi of a knot: of all columns the first entry of the block, then the second one
@@ -468,9 +468,6 @@ def all_stages(c, begin, stop):
     """Write the stages of all knots of some problems, from the end; several side by side, as they lie in memory."""
     for first in range(begin, stop, TOGETHER):
         last = min(first + TOGETHER, stop)
-        for problem in range(first, last):
-            c.slope[problem] = 0.0
-            c.curve[problem] = 0.0
         for t in range(c.knots - 1, -1, -1):
             for problem in range(first, last):
                 if is_any(c.least[problem] > 0.0):

@@ -62,11 +62,11 @@ class Workspace:
             c.curvature = self._made("curvature", self.near)
         parts = self.motions.varying[2]
         is_same = not is_exact and bool(parts) and all(whole != "HX" for whole, _ in parts.values())
-        c.step_HX, self.across.step_HX = (0, 0) if is_same else (n * s["X"], n * n)
+        c.step_HX = 0 if is_same else n * s["X"]
 
     def _set_across(self) -> None:
-        """Make what the recursion across computes in; each thing is of a knot, and there is room behind the last."""
-        n, m, c, w, T = self.motions.n, self.motions.controls, self.c, self.across, self.key[0]
+        """Make what a stage across computes in; each thing is of a knot, and there is room behind it."""
+        n, m, c, w = self.motions.n, self.motions.controls, self.c, self.across
         s, gaps, own = sizes(n, m, 1), n * self.motions.has_gaps, self.motions.numbers
         known = own["Y"]
         rows = {
@@ -78,12 +78,12 @@ class Workspace:
             "high": m,
         }
         rows |= {"diagonal": n, "moves": 2 * own["BLOCK"] * known}
-        arrays = {name: zeros(T * size + LANES, LANES) for name, size in rows.items()} | room(n, m, 1)
+        arrays = {name: zeros(size + LANES, LANES) for name, size in rows.items()} | room(n, m, 1)
         arrays |= {name: zeros(1, LANES) for name in ("mu", "slope", "curve", "least", "last")}
         arrays |= {"cost_to_go": zeros((n + 1) * n + LANES, LANES), "numbers": arrays["rows"]}
         for name, array in (arrays | {"first": c.first, "behind": c.behind}).items():
             setattr(w, name, array)
-        w.problems, w.knots = 1, T
+        w.problems, w.knots = 1, 1
         own = own | s | {"L": s["L"] + gaps, "SHARE": s["L"] - 1}
         own.pop("STATE")  # of no stage
         self.stages = all_stages.fixed(**own).across().bound(w, 0, 1)
