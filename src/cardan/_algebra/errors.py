@@ -187,6 +187,14 @@ def check_new(kind: str, name: str, taken: Container[str], where: str) -> None:
         raise DuplicateNameError(kind, name, where)
 
 
+def check_distinct(kind: str, names: Iterable[str], where: str) -> None:
+    """Raise `DuplicateNameError` for the first name that comes again."""
+    taken: set[str] = set()
+    for name in names:
+        check_new(kind, name, taken, where)
+        taken.add(name)
+
+
 def _in_rows(rows: Sequence[Any]) -> str:
     """Return where in a batch something is wrong; empty for a single state."""
     shown = ", ".join(map(str, rows[:6])) + (", ..." if len(rows) > 6 else "")

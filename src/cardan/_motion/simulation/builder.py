@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -295,34 +295,58 @@ class WorldBuilder(Explained):
             MechanismError: if it has no body; if a base other than fixed is asked for and nothing needs one.
             ParameterError: if it is a model.
         """
+        return self._add([(prefix, pose)], mechanism, base, name, self_collision, stand)
+
+    def _add(
+        self,
+        copies: Sequence[tuple[str, Any]],
+        mechanism: Mechanism,
+        base: str | Joint,
+        name: str | None,
+        self_collision: bool | None,
+        stand: bool | None,
+    ) -> tuple[str, ...]:
+        """Add copies of a mechanism, each with a prefix of its own and at its own pose; all or none (`add`)."""
         _check_mechanism(mechanism)
-        both = self._mechanism.append(mechanism, prefix=prefix, pose=pose, base=base).mechanism
-        here, there = self._mechanism._parts(), both._parts()
-        added = there._replace(bodies=there.bodies[len(here.bodies) :], joints=there.joints[len(here.joints) :])
-        trees = [joints for _, joints in editing.components(added)]
-        first = prefix + mechanism.name if name is None else name
-        names = [first, *(f"{first}_{joints[0].child}" for joints in trees[1:])]
-        for tree in names:  # before anything is changed: a call that fails adds nothing
-            self._check_new_articulation(tree)
+        placed = [mechanism._placed(prefix, pose, base)[0] for prefix, pose in copies]
+        both = self._mechanism._with(placed)
+        trees: list[list[list[Connection]]] = []  # of each copy
+        new: dict[str, tuple[str, ...]] = {}
+        for (prefix, _), parts in zip(copies, placed, strict=True):
+            trees.append([joints for _, joints in editing.components(parts)])
+            first = prefix + mechanism.name if name is None else name
+            for k, joints in enumerate(trees[-1]):
+                tree = f"{first}_{joints[0].child}" if k else first
+                self._check_new_articulation(tree, new)
+                new[tree] = tuple(c.name for c in joints)
         self._mechanism = both  # from here on nothing is refused
-        own = {prefix + c.name for c in mechanism.joints}
-        bases = [c for joints in trees for c in joints if c.name not in own and moves_freely(c.joint)]
-        stands = pose is None if stand is None else stand
-        self._loose |= {c.name for c in bases if stands}
-        places = self._above if stands else self.q
-        places |= {} if pose is None else _put_in_world(both, bases)
-        known = mechanism.named_configurations
-        self._starts += [prefix + said for said in STARTS if said in known]
-        self._aims += [prefix + TARGET] if TARGET in known else []
-        for n, joints in zip(names, trees, strict=True):
-            self._articulations[n] = tuple(c.name for c in joints)
-            self._held |= dict.fromkeys(self._articulations[n], n)
+        self._articulations |= new
+        self._held |= {joint: tree for tree, joints in new.items() for joint in joints}
         touches = mechanism.self_collision if self_collision is None else self_collision
-        self._colliding |= set(names) if touches else set()
-        return tuple(names)
+        self._colliding |= set(new) if touches else set()
+        known = mechanism.named_configurations
+        for (prefix, pose), own in zip(copies, trees, strict=True):
+            there = {prefix + c.name for c in mechanism.joints}
+            bases = [c for joints in own for c in joints if c.name not in there and moves_freely(c.joint)]
+            stands = pose is None if stand is None else stand
+            self._loose |= {c.name for c in bases if stands}
+            places = self._above if stands else self.q
+            places |= {} if pose is None else _put_in_world(both, bases)
+            self._starts += [prefix + said for said in STARTS if said in known]
+            self._aims += [prefix + TARGET] if TARGET in known else []
+        return tuple(new)
 
     def replicate(
-        self, mechanism: Mechanism, count: int, spacing: float = 2.0, prefix: str = "", **how: Any
+        self,
+        mechanism: Mechanism,
+        count: int,
+        spacing: float = 2.0,
+        prefix: str = "",
+        base: str | Joint = "fixed",
+        *,
+        name: str | None = None,
+        self_collision: bool | None = None,
+        stand: bool = True,
     ) -> tuple[str, ...]:
         """Add a mechanism many times, on a square grid about the origin that is filled row by row.
 
@@ -333,7 +357,8 @@ class WorldBuilder(Explained):
             count: how often.
             spacing: from one to the next, along x and along y [m].
             prefix: goes before the names of all, before the number of each: link `foot` becomes `0_foot`, `1_foot`, ...
-            how: as for `add`, but for the pose; what floats stands on level ground.
+            base, name, self_collision: as for `add`.
+            stand: whether what floats stands on level ground.
 
         Returns:
             The names of the articulations.
@@ -355,14 +380,9 @@ class WorldBuilder(Explained):
         count, spacing = whole("count", count, 1), positive("spacing", spacing, "m")
         side = math.isqrt(count - 1) + 1
         places = [[spacing * (at - 0.5 * (side - 1)) for at in (k % side, k // side)] for k in range(count)]
-        poses, before = [SE3(translation=(*place, 0.0)) for place in places], self._contents()
-        how.setdefault("stand", True)
-        try:
-            added = [self.add(mechanism, f"{prefix}{k}_", pose, **how) for k, pose in enumerate(poses)]
-        except Exception:
-            self._restore(before)  # a name is taken: nothing is added
-            raise
-        return tuple(name for names in added for name in names)
+        poses = [SE3(translation=(*place, 0.0)) for place in places]
+        copies = [(f"{prefix}{k}_", pose) for k, pose in enumerate(poses)]
+        return self._add(copies, mechanism, base, name, self_collision, stand)
 
     def remove(self, *names: str) -> tuple[str, ...]:
         """Take out articulations with all their bodies, or bodies, joints and frames, as `Mechanism.remove` does.
@@ -396,19 +416,6 @@ class WorldBuilder(Explained):
         self._loose -= gone
         self._together = {pair for pair in self._together if gone.isdisjoint(pair)}
         return report.removed
-
-    def _contents(self) -> dict[str, Any]:
-        """Return what is in it: collections as copies; its mechanism is exchanged, not changed, by `add`."""
-        return {name: own.copy() if isinstance(own, (dict, set)) else own for name, own in vars(self).items()}
-
-    def _restore(self, contents: Mapping[str, Any]) -> None:
-        for name, own in contents.items():
-            held = vars(self)[name]
-            if isinstance(held, (dict, set)):  # users may hold `q`, too
-                held.clear()
-                held.update(own)
-            else:
-                vars(self)[name] = own
 
     def disable_contact(self, a: str, b: str) -> None:
         """Let the shapes of two bodies pass through one another."""
@@ -478,10 +485,11 @@ class WorldBuilder(Explained):
         asked |= {"clusters": clusters, "keep_overlapping": keep_overlapping}
         return _make_world(self, closing, **{name: truth(name, value) for name, value in asked.items()})
 
-    def _check_new_articulation(self, name: str) -> None:
+    def _check_new_articulation(self, name: str, beside: Collection[str] = ()) -> None:
         if not isinstance(name, str) or not name.strip():
             raise ParameterError("name of an articulation", got=name, expected="a non-empty text")
-        check_new("articulation", name, self._articulations, f"world {self._mechanism.name!r}")
+        for names in (self._articulations, beside):
+            check_new("articulation", name, names, f"world {self._mechanism.name!r}")
 
     def __repr__(self) -> str:
         own = self._mechanism

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
-from cardan._algebra.errors import MechanismError, ParameterError, UnknownNameError, check_known, check_new
+from cardan._algebra.errors import MechanismError, ParameterError, UnknownNameError, check_distinct, check_known
 from cardan._algebra.spatial import SE3, Inertia
 from cardan._robot.description.rooting import Forest, base_name
 from cardan._robot.geometry.shapes import Hull, Shape, collision_mesh
@@ -96,17 +96,13 @@ def renamed(parts: Parts, rename: Callable[[str], str]) -> tuple[Parts, Report]:
     return result, Report(renamed={name: new(name) for name in names(parts) if new(name) != name})
 
 
-def joined(a: Parts, b: Parts, where: str) -> Parts:
-    """Return the parts of two mechanisms, those of the first one first; raise if both use a name."""
-    for kind, mine, theirs in (
-        ("body or frame", (*a.bodies, *a.frames), (*b.bodies, *b.frames)),
-        ("joint", a.joints, b.joints),
-    ):
-        taken = {x.name for x in mine}
-        for x in theirs:
-            check_new(kind, x.name, taken, f"{where} (give prefix=...)")
-    annotations = a.annotations.joined(b.annotations, where)
-    return Parts(a.bodies + b.bodies, a.joints + b.joints, a.frames + b.frames, annotations)
+def joined(parts: Sequence[Parts], where: str) -> Parts:
+    """Return the parts of some mechanisms, those of the first one first; raise if two use a name."""
+    where = f"{where} (give prefix=...)"
+    bodies, joints, frames = (tuple(x for own in parts for x in getattr(own, kind)) for kind in Parts._fields[:3])
+    check_distinct("body or frame", (x.name for own in parts for x in (*own.bodies, *own.frames)), where)
+    check_distinct("joint", (c.name for c in joints), where)
+    return Parts(bodies, joints, frames, Annotations.joined([own.annotations for own in parts], where))
 
 
 def moved(parts: Parts, body: str, onto: str, X: SE3) -> Parts:

@@ -516,13 +516,21 @@ class Mechanism(Explained):
 
         Peers: Pinocchio `appendModel`, RigidBodyDynamics.jl `attach`.
         """
-        more, report = editing.renamed(other._parts(), lambda name: prefix + name)
+        more, report = other._placed(prefix, pose, base)
+        return Edited(self._with([more]), replace(report, added=tuple(editing.names(more))))
+
+    def _placed(self, prefix: str, pose: Any, base: str | Joint | None) -> tuple[editing.Parts, editing.Report]:
+        """Return the parts of this one as `append` adds them to another one."""
+        parts, report = editing.renamed(self._parts(), lambda name: prefix + name)
         if base is not None:
-            more = editing.based(more, base_joint(base), prefix, other.name)
+            parts = editing.based(parts, base_joint(base), prefix, self.name)
         if pose is not None:
-            more = editing.moved(more, WORLD, WORLD, checked_pose(f"pose of mechanism {other.name!r}", pose))
-        report = replace(report, added=tuple(editing.names(more)))
-        return self._edited((editing.joined(self._parts(), more, f"mechanism {self.name!r}"), report))
+            parts = editing.moved(parts, WORLD, WORLD, checked_pose(f"pose of mechanism {self.name!r}", pose))
+        return parts, report
+
+    def _with(self, others: Sequence[editing.Parts]) -> Mechanism:
+        """Return this one and the parts of others side by side."""
+        return self._made_of(editing.joined([self._parts(), *others], f"mechanism {self.name!r}"))
 
     def merge(
         self,

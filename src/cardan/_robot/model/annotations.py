@@ -7,12 +7,12 @@ they name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cardan._algebra.by_fields import ByFields
-from cardan._algebra.errors import ParameterError, ShapeError, UnknownNameError, check_known, check_new, first_of
+from cardan._algebra.errors import ParameterError, ShapeError, UnknownNameError, check_distinct, check_known, first_of
 from cardan._algebra.spatial import SE3
 from cardan._robot.joints import Joint
 from cardan._robot.joints.derivation.programs import replaced
@@ -43,10 +43,8 @@ class Annotations(ByFields):
 
     def check(self, bodies: Collection[str], joints: Mapping[str, Joint]) -> None:
         """Raise unless all bodies (without the world) and joints named here exist, and names are unique."""
-        seen: dict[str, set[str]] = {}
-        for kind, name in self.named():
-            check_new(kind, name, seen.setdefault(kind, set()), "the annotations")
-            seen[kind].add(name)
+        for kind in ("actuator", "group", "configuration"):
+            check_distinct(kind, (name for own, name in self.named() if own == kind), "the annotations")
         known = {"body": {WORLD, *bodies}, "joint": joints}
         for kind, where, names in (
             *(("body", f"shape {s.name!r}", (s.body,)) for s in self.shapes),
@@ -79,23 +77,27 @@ class Annotations(ByFields):
             self.self_collision,
         )
 
-    def joined(self, other: Annotations, where: str) -> Annotations:
-        """Return both; a configuration of one name has all joints of either, and shapes touch as either says."""
-        for kind, mine, theirs in (("actuator", self.actuators, other.actuators), ("group", self.groups, other.groups)):
-            taken = {record.name for record in mine}
-            for record in theirs:
-                check_new(kind, record.name, taken, f"{where} (give prefix=...)")
+    @staticmethod
+    def joined(all_of: Sequence[Annotations], where: str) -> Annotations:
+        """Return all; a configuration of one name has all joints of any, and shapes touch if any says so."""
+
+        def together(kind: str) -> tuple[Any, ...]:
+            return tuple(record for own in all_of for record in getattr(own, kind))
+
+        actuators, groups = together("actuators"), together("groups")
+        check_distinct("actuator", (a.name for a in actuators), where)
+        check_distinct("group", (g.name for g in groups), where)
         coordinates: dict[str, dict[str, Any]] = {}
-        for c in (*self.configurations, *other.configurations):
+        for c in together("configurations"):
             coordinates.setdefault(c.name, {}).update(c.coordinates)
         return Annotations(
-            self.shapes + other.shapes,
-            self.actuators + other.actuators,
-            self.groups + other.groups,
+            together("shapes"),
+            actuators,
+            groups,
             tuple(Configuration(name, own) for name, own in coordinates.items()),
-            tuple(dict.fromkeys(self.disabled_contacts + other.disabled_contacts)),
-            self.contact_surfaces + other.contact_surfaces,
-            self.self_collision or other.self_collision,
+            tuple(dict.fromkeys(together("disabled_contacts"))),
+            together("contact_surfaces"),
+            any(own.self_collision for own in all_of),
         )
 
     def without(
