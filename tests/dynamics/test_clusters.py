@@ -496,6 +496,27 @@ def test_a_spring_pulls_from_where_it_rests_whatever_mode_is_neutral():
     np.testing.assert_allclose(cardan.passive_forces(model, near, [0.0]), 2.0 * (near[2] - 4.0), rtol=1e-12)
 
 
+def test_an_assembly_mode_is_given_by_coordinates_of_some_joints():
+    loops = four_bar().model()
+    modes = cardan.assembly_modes(model := cardan.clustered(loops, ["crank_joint"]), model.neutral())
+    assert len(modes) == 2
+    for mode in modes:
+        given = {name: mode.q[loops.q_slice(name)] for name in ("crank_joint", "coupler_joint")}
+        found = cardan.clustered(loops, ["crank_joint"], near=given)
+        np.testing.assert_allclose(found.neutral(), mode.q, atol=1e-12)
+        assert cardan.assembly_mode(found, found.neutral()) == mode.name
+    near = cardan.clustered(loops, near={"crank_joint": 0.1, "coupler_joint": -1.6, "rocker_joint": 2.7}).neutral()
+    assert np.abs(near - modes[1].q).max() < 0.2  # they cannot all stay: loops are closed near them
+    for wrong, message in (
+        ({"rocker": 1.0}, "did you mean 'rocker_joint'"),
+        ({"closing_joint": 1.0}, "no joint with coordinates named 'closing_joint'"),
+        ({"rocker_joint": [1.0, 2.0]}, r"shape \(2,\), expected \(1,\)"),
+        ({"rocker_joint": np.nan}, "finite numbers"),
+    ):
+        with pytest.raises(cardan.CardanError, match=message):
+            cardan.clustered(loops, near=wrong)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["four_bar", pytest.param("cassie", marks=pytest.mark.full)])
 def test_drives_of_dependent_joints_have_their_inertia(name):

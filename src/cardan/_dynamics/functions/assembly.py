@@ -36,6 +36,7 @@ from cardan._robot.model import Model
 
 STARTS = 32
 DAMPING = (1e-14, 1e-2, 1e12)  # least, first, largest, relative to the largest singular value squared
+SEARCH = 60  # steps of a search of other pages, which begins where it may
 
 _residual_by_q = derivative(loop_residual, "q")
 

@@ -26,11 +26,12 @@ from cardan._dynamics.algorithms.loops import joint_coordinates, with_loops
 from cardan._dynamics.algorithms.tree import between
 from cardan._dynamics.call.arguments import shaped_array
 from cardan._dynamics.call.signature import check_model, refuse_inputs
+from cardan._dynamics.functions.assembly import SEARCH, closed_near, free_coordinates
 from cardan._dynamics.functions.inner_freedoms import told_of_inner
 from cardan._robot.joints import Fixed, Limits, Mimic
 from cardan._robot.joints.catalogue.of_another import equipped
 from cardan._robot.model import WORLD, Body, Connection, Model
-from cardan._robot.model.annotations import Annotations
+from cardan._robot.model.annotations import Annotations, check_coordinates
 from cardan._robot.records import Actuator, Configuration, Drive, Spring
 
 NEAR_TOGGLE = 0.05
@@ -57,8 +58,9 @@ def clustered(
         independent: names of joints whose velocities are to be independent: of a cluster as many as it has freedoms. By
             default those with a drive or an actuator, if they do and `near` is no toggle of theirs, and others that
             determine the rest well.
-        near: configuration of `model` [rad, m], shape (nq,), whose assembly mode the neutral one is to have. By default
-            the neutral configuration of the model, or another one if loops are singular there (lying flat).
+        near: configuration of `model` [rad, m], shape (nq,), whose assembly mode the neutral one is to have; or
+            coordinates by joint, which stay if loops close so: `{"rocker_joint": -0.6}`. It need not be closed. By
+            default the neutral configuration of the model, or another one if loops are singular there (lying flat).
         closing: names of the closing joints whose loops become clusters; by default all. The others stay constraints,
             as those of feet that hold, for the `constrained_*` functions.
 
@@ -84,7 +86,7 @@ def clustered(
         raise MechanismError(f"clustered: constraints of yours ({names}) are no loops that joints close; they stay.")
     refuse_inputs(model, ": clustered, then with_inputs.")
     kept = set(joint_coordinates(model, independent))
-    start = None if near is None else shaped_array("clustered", "near", near, (model.nq,), finite=False)
+    start = None if near is None else _start(model, near)
     changed: dict[str, Connection] = {}
     known: dict[Any, ClosedSet] = {}  # those of other names are alike
     gone: set[str] = set()
@@ -98,6 +100,16 @@ def clustered(
     closures = [c for c in model.closures if c.name not in gone]
     annotations = _annotations(model, changed, gone)
     return replace(model, connections=connections, closures=tuple(closures), annotations=annotations)
+
+
+def _start(model: Model, near: Any) -> np.ndarray:
+    """Return where a search for closed loops begins; of named joints, near where loops close with these as they are."""
+    if not isinstance(near, Mapping):
+        return shaped_array("clustered", "near", near, (model.nq,), finite=False)
+    given = Configuration("near", near)
+    check_coordinates(given, {c.name: c.joint for c in model.connections})
+    others = free_coordinates(model, [*given.coordinates])
+    return closed_near(model, model.configuration_of(given)[None], others, 0.0, SEARCH)[0][0]
 
 
 def _annotations(model: Model, changed: Mapping[str, Connection], gone: Collection[str]) -> Annotations:

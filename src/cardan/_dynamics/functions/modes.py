@@ -37,13 +37,12 @@ from cardan._dynamics.algorithms.loops import loop_jacobian, loop_residual
 from cardan._dynamics.call.arguments import checked_batch
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.signature import check_model
-from cardan._dynamics.functions.assembly import closed_near, units_of_loops
+from cardan._dynamics.functions.assembly import SEARCH, closed_near, units_of_loops
 from cardan._dynamics.functions.solutions import DEPENDENT
 from cardan._robot.model import Connection, Model
 
 # All lengths are in units of the mechanism's, angles in radians.
 CLOSED, SAME = 1e-9, 1e-6  # how far a configuration may be open, and two that are one be apart
-SEARCH = 60  # steps of a search for a closed configuration
 STEP, LEAST, AHEAD = 0.05, 1e-7, 0.95  # of a curve: the longest and shortest step, and the cosine between tangents
 MOST = 16.0 * math.pi  # how far a curve is followed
 NEWTON, BISECTIONS = 8, 60
