@@ -32,6 +32,7 @@ from cardan._robot.joints import Fixed, Limits, Mimic
 from cardan._robot.joints.catalogue.of_another import equipped
 from cardan._robot.model import WORLD, Body, Connection, Model
 from cardan._robot.model.annotations import Annotations, check_coordinates
+from cardan._robot.model.layout import configuration_of
 from cardan._robot.records import Actuator, Configuration, Drive, Spring
 
 NEAR_TOGGLE = 0.05
@@ -109,7 +110,7 @@ def _start(model: Model, near: Any) -> np.ndarray:
     given = Configuration("near", near)
     check_coordinates(given, {c.name: c.joint for c in model.connections})
     others = free_coordinates(model, [*given.coordinates])
-    return closed_near(model, model.configuration_of(given)[None], others, 0.0, SEARCH)[0][0]
+    return closed_near(model, configuration_of(model, given)[None], others, 0.0, SEARCH)[0][0]
 
 
 def _annotations(model: Model, changed: Mapping[str, Connection], gone: Collection[str]) -> Annotations:

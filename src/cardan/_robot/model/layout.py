@@ -369,6 +369,15 @@ def said_start(configurations: Iterable[Configuration]) -> dict[str, tuple[float
     return {joint: own for name in STARTS for joint, own in by_name.get(name, {}).items()}
 
 
+def configuration_of(model: Any, configuration: Configuration) -> np.ndarray:
+    """Return a configuration that is given by joint, shape (nq,) [rad, m]; joints not named are neutral."""
+    q = model.neutral()
+    for joint, own in configuration.coordinates.items():
+        if joint in model.slices:  # a joint that closes a loop has none
+            q[model.slices[joint][0]] = own
+    return q
+
+
 def start_configuration(model: Any) -> np.ndarray:
     """Return where a robot begins, shape (nq,); see `Model.start_configuration`."""
     q, said = model.neutral(), said_start(model.annotations.configurations)

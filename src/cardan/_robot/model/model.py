@@ -27,7 +27,6 @@ from cardan._robot.records import (
     WORLD,
     Actuator,
     Body,
-    Configuration,
     Connection,
     ContactSurface,
     Frame,
@@ -285,18 +284,10 @@ class Model(Explained):
         """Configurations by name, such as `"home"`: read-only, (nq,) [rad, m]; joints not named are neutral."""
         found = {}
         for configuration in self.annotations.configurations:
-            q = self.configuration_of(configuration)
+            q = layout.configuration_of(self, configuration)
             q.setflags(write=False)
             found[configuration.name] = q
         return MappingProxyType(found)
-
-    def configuration_of(self, configuration: Configuration) -> np.ndarray:
-        """Return a configuration that is given by joint, shape (nq,) [rad, m]; joints not named are neutral."""
-        q = self.neutral()
-        for joint, own in configuration.coordinates.items():
-            if joint in self.slices:  # a joint that closes a loop has none
-                q[self.slices[joint][0]] = own
-        return q
 
     # --- configuration space ---
 
