@@ -47,6 +47,8 @@ class Manifold(ExplainedABC):
         (True, ((2, 4),))
         >>> plane.limit_coordinates(plane.neutral()), plane.nearest_image(q, q) == q
         ((0.0, 0.0, 0.0), True)
+        >>> list(plane.openings(np.zeros((1, 4))))
+        []
         >>> plane.toward(plane.neutral(), (1.0, 0.0, 0.0))
         (1.0, 0.0, 0.0)
         >>> plane.random(np.random.default_rng(0), (10,), np.full(3, -1.0), np.full(3, 1.0)).shape
@@ -130,7 +132,7 @@ class Manifold(ExplainedABC):
     def openings(self, q: np.ndarray) -> Iterator[tuple[str, np.ndarray, list[float]]]:
         """Yield what is 0 on the manifold alone, at coordinates of shape (n, nq): most manifolds have nothing such.
 
-        That is a name, numbers of shape (n, m), and the units of these m.
+        That is a name, numbers of shape (n, m) [rad, m], and the size of each of these m that counts as 1.
         """
         return iter(())
 
