@@ -158,6 +158,25 @@ def test_controls_through_a_view(world):
     assert world.view("robot*", joints="*hip").limits().tolist() == [[[-0.5, 1.5]] * 2] * 2
 
 
+@pytest.mark.parametrize("count", [0, 1, 3])
+@pytest.mark.parametrize("pattern", [("*", None), ("robot1", None), ("arm*", "*_elbow"), ("robot*", None)])
+def test_places_beside_one_another_are_written_as_places_one_by_one(world, count, pattern):
+    """All worlds at once go by a slice where there is one; their mask goes by indices."""
+    view, (one, other) = world.view(pattern[0], joints=pattern[1]), (world.control(count), world.control(count))
+    efforts = np.arange(1.0, 1.0 + view.v_indices.size * count).reshape(count, *view.shape)
+    view.set_efforts(one, efforts)
+    view.set_efforts(other, efforts, worlds=np.ones(count, dtype=bool))
+    np.testing.assert_array_equal(one.effort, other.effort)
+    np.testing.assert_array_equal(one.effort[:, view.v_indices], efforts)
+    assert np.count_nonzero(one.effort) == efforts.size
+    pushed = world.view(pattern[0])
+    wrenches = np.arange(1.0, 1.0 + 6 * pushed.body_indices.size * count).reshape(count, *pushed.body_indices.shape, 6)
+    pushed.set_wrenches(one, wrenches)
+    pushed.set_wrenches(other, wrenches, worlds=np.ones(count, dtype=bool))
+    np.testing.assert_array_equal(one.wrenches, other.wrenches)
+    np.testing.assert_array_equal(pushed.wrenches(one), wrenches)
+
+
 @pytest.mark.parametrize(
     ("set_it", "error", "said"),
     [

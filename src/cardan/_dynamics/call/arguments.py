@@ -36,7 +36,7 @@ KNOWN: dict[str, tuple[Shape, str]] = {
 PIECE = 2**21  # bytes of copies of one row: few, so that they stay near; enough for several threads
 DIMENSIONS = 32  # that NumPy broadcasts
 OPEN = 1e-3  # from which gap on a loop is said to be open [m, rad]: what files round is less
-FEW = 16  # numbers that Python sums in less time than NumPy
+FEW = 30  # numbers that Python sums in less time than NumPy
 
 
 class Batch(NamedTuple):  # of arguments that are checked
