@@ -183,7 +183,7 @@ class DifferentialIK(Explained):
         if -1 not in self._levels:  # those of the velocities' own limits alone are within these to the last digit
             own = (..., slice(self.model.nv))
             x = np.minimum(np.maximum(x, found["lower"][own]), found["upper"][own])
-        return x * found["unit"] / self.dt
+        return x * found["speed"]
 
 
 class Hierarchy:
@@ -300,8 +300,8 @@ def differential(stack: Stack, limits: bool) -> Function:
     """Return the compiled function (model, q, targets, weights, gains, damping, dt) -> results by name.
 
     `e` and `J` are all errors times their gains and their Jacobian; `sound` is 1 where their numbers and those of q are
-    finite, and 0 where one may be none; `unit` is the largest bound of a motion, in which
-    `lower` and `upper` are measured: those of each velocity, then those of A x for limits that are no entries of q.
+    finite, and 0 where one may be none; `unit` is the largest bound of a motion, in which `lower` and `upper` are
+    measured: those of each velocity, then those of A x for limits that are no entries of q. `speed` is unit / dt.
     For each priority p but -1 there are `Hp` and `gp` in these units, and `dp`, the part of damping in Hp.
     """
     levels = tuple((level, tuple(rows)) for level, rows in priorities(stack).items() if level >= 0)
@@ -330,6 +330,7 @@ def _differential(
             "J": _array(J, nv),
             "weights": weights,
             "unit": _array([[unit]], 1)[0],
+            "speed": _array([[unit / dt]], 1)[0],
             "sound": where(is_sound(q.tolist(), errors, *J), 1.0, 0.0),
         }
         for level, rows in levels:

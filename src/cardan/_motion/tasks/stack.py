@@ -197,8 +197,8 @@ class Stack(Explained):
         """Return what each task has, shapes (..., n), along one last axis."""
         if len(parts) == 1:
             return parts[0]
-        if len({p.shape[:-1] for p in parts}) == 1:
-            return np.concatenate(parts, axis=-1)
+        if all(p.ndim == 1 for p in parts):
+            return np.concatenate(parts)
         whose = [f"{name} of task {k}, {type(task).__name__}" for k, task in enumerate(self.tasks)]
         shape = broadcast(self.where, {n: p.shape[:-1] for n, p in zip(whose, parts, strict=True)})
         wide = [p if p.shape[:-1] == shape else np.broadcast_to(p, (*shape, p.shape[-1])) for p in parts]

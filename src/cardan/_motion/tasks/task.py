@@ -157,12 +157,12 @@ class Task(ExplainedABC):
         Raises:
             ShapeError, DTypeError, NotFiniteError, ParameterError: for a target that is none, with the row.
         """
-        name = type(self).__name__
-        if self.target_shape(model) is None:
+        name, shape = type(self).__name__, core(self, model)
+        if shape == (0,) and self.target_shape(model) is None:
             if target is not None:
                 raise ParameterError(f"{name}: target", got=target, expected="None: the task takes none")
             return None
-        shape, given = core(self, model), getattr(self, "target", None) if target is None else target
+        given = getattr(self, "target", None) if target is None else target
         if given is None:
             expected = f"an array of shape (..., {', '.join(map(str, shape))})"
             raise ParameterError(f"{name}: target", got=None, expected=expected)
