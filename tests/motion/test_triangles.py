@@ -283,31 +283,57 @@ def plates():
     return TriangleMesh(np.concatenate([vertices for vertices, _ in own]), np.concatenate(every))
 
 
-def test_cells_said_to_be_flat_are_one_plane():
+def terraces():
+    """A floor, a second one above half of it, a slope up to that, and four steps down beside."""
+
+    def rectangle(x, y, z):
+        return [(x[0], y[0], z[0]), (x[1], y[0], z[1]), (x[1], y[1], z[1]), (x[0], y[1], z[0])]
+
+    own = [rectangle((-4.0, 0.0), (-2.0, 2.0), (0.0, 0.0)), rectangle((-4.0, -2.0), (-2.0, 0.5), (0.9, 0.9))]
+    own += [rectangle((0.0, 3.0), (-2.0, 2.0), (0.0, 0.9)), rectangle((3.0, 5.0), (-2.0, 2.0), (0.9, 0.9))]
+    for k in range(4):
+        x, z = 5.0 + 0.5 * k, 0.9 - 0.15 * k
+        own += [rectangle((x, x), (-2.0, 2.0), (z, z - 0.15)), rectangle((x, x + 0.5), (-2.0, 2.0), (z - 0.15,) * 2)]
+    faces = 4 * np.arange(len(own))[:, None, None] + np.array([(0, 1, 2), (0, 2, 3)])
+    return TriangleMesh(np.concatenate(own), faces.reshape(-1, 3))
+
+
+FLAT_PLACES = [(plates, 1), (terraces, 7)]
+
+
+@pytest.mark.parametrize(("made", "count"), FLAT_PLACES, ids=["plates", "terraces"])
+def test_cells_said_to_be_flat_are_one_plane(made, count):
     """Rays down meet that plane first, and then nothing less deep than it says; also in squares about a cell."""
-    mesh, rng = plates(), np.random.default_rng(7)
-    level, rings, _, depth = flat_cells(mesh)
-    rings = rings.numbers.reshape(int(level.rows), int(level.columns))
-    row, column = np.argwhere(rings >= 0.0)[rng.integers((rings >= 0.0).sum(), size=2000)].T
+    mesh, rng = made(), np.random.default_rng(7)
+    level, rings, which, planes = flat_cells(mesh)
+    rings, which = (table.numbers.reshape(int(level.rows), int(level.columns)) for table in (rings, which))
+    own = rings >= 0.0
+    rows = planes.table.numbers.reshape(-1, planes.stride)
+    assert set(which[own]) == set(range(len(rows))) == set(range(count))
+    row, column = np.argwhere(own)[rng.integers(own.sum(), size=2000)].T
     away = rng.uniform(-1.0, 1.0, (2, 2000)) * (rings[row, column] + 0.5)
     x, y = level.x + (column + 0.5 + away[0]) / level.per_x, level.y + (row + 0.5 + away[1]) / level.per_y
+    point, normal, depth = np.split(rows[which[row, column].astype(int)], [3, 6], axis=1)
+    z = point[:, 2] - ((x - point[:, 0]) * normal[:, 0] + (y - point[:, 1]) * normal[:, 1]) / normal[:, 2]
     down = np.tile((0.0, 0.0, -1.0), (2000, 1))
-    top, _ = first_of_triangles(np.column_stack([x, y, 0.0 * x + 3.0]), down, *mesh.surface())
+    top, _ = first_of_triangles(np.column_stack([x, y, z + 3.0]), down, *mesh.surface())
     np.testing.assert_allclose(top, 3.0, atol=1e-9)
-    below, _ = first_of_triangles(np.column_stack([x, y, 0.0 * x - 1e-6]), down, *mesh.surface())
-    assert (below > depth - 1e-5).all()
-    assert ((rings >= 0.0).mean() > 0.1) & (rings.max() > 3.0)
-    assert not ((np.abs(x - 1.0) < 0.4) & (np.abs(y - 1.0) < 0.4)).any()
+    below, _ = first_of_triangles(np.column_stack([x, y, z - 1e-6]), down, *mesh.surface())
+    assert (below > depth[:, 0] - 1e-5).all()
+    assert (own.mean() > 0.1) & (rings.max() > 3.0)
+    if made is plates:
+        assert not ((np.abs(x - 1.0) < 0.4) & (np.abs(y - 1.0) < 0.4)).any()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("kind", [Sphere, Capsule, Box, Hull], ids=lambda kind: kind.__name__)
-def test_flat_cells_leave_out_nothing(kind, dtype, monkeypatch):
+@pytest.mark.parametrize("made", [plates, terraces])
+def test_flat_cells_leave_out_nothing(made, kind, dtype, monkeypatch):
     """Candidates within reach are those that a search of all features finds, in the air and deep; state by state."""
-    shape, mesh, reach = SHAPES[kind], plates(), 0.05
+    shape, mesh, reach = SHAPES[kind], made(), 0.05
     R, _ = random_poses(np.random.default_rng(11), 3000)
-    A = matrices((R, np.random.default_rng(12).uniform((-6.5, -2.2, -0.2), (5.7, 2.2, 0.8), (3000, 3))))
+    A = matrices((R, np.random.default_rng(12).uniform((-6.5, -2.2, -0.2), (7.2, 2.2, 1.4), (3000, 3))))
 
     def compiled_gaps():
         @cardan.function(shapes={"A": (4, 4)})

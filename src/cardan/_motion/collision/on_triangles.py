@@ -102,7 +102,7 @@ def on_triangles(a: Geometry, X_a: SE3, b: TriangleMesh, X_b: SE3, reach: Scalar
     kept, flats = [none] * most_of(a), flat_cells(b)
     if flats is None:
         return _on_features(body, ground, at, around, kept)
-    is_flat, plane = flats.has(at, around), flats.plane
+    is_flat, plane = flats.below(at, around)
 
     def on_flat() -> list[Candidate]:
         n = X_ba.rotation.transpose_apply(plane.normal)
