@@ -5,9 +5,8 @@ import pytest
 
 import cardan
 from cardan import WorldBuilder, solvers
-from cardan._motion.collision import FAR
 from cardan._robot.geometry.shapes import HeightField, Plane, Sphere
-from cardan.description import Shape
+from cardan.description import Box, Capsule, Shape
 from cardan.spatial import SE3
 from two_shapes import SHAPES, candidates, random_poses
 
@@ -83,11 +82,41 @@ def test_random_terrain_beside_all_its_triangles():
     np.testing.assert_allclose(np.linalg.norm(normal, axis=-1), 1.0, atol=1e-12)
 
 
-def test_beside_and_below_there_is_nothing():
-    field = field_of(lambda x, y: 0.0 * x, size=(2.0, 4.0), thickness=0.5)
-    places = np.array([[0.99, 1.99, 0.0], [1.01, 0.0, 0.0], [0.0, -2.01, 0.0], [0.0, 0.0, -0.55], [0.0, 0.0, -0.35]])
-    gap, *_ = candidates(Sphere(0.1), (np.eye(3), places), field, (np.eye(3), np.zeros(3)))
-    assert (gap[:, 0] == FAR).tolist() == [False, True, True, True, False]
+def test_a_level_field_is_a_block():
+    """What came in beside the rim was at once as deep as it was below the surface, and was thrown up."""
+    size, thickness = np.array([2.0, 4.0]), 0.5
+    field, block = field_of(lambda x, y: 0.0 * x, size=size, thickness=thickness), Box((*size, thickness))
+    places = np.random.default_rng(0).uniform([-1.3, -2.3, -0.8], [1.3, 2.3, 0.3], (4000, 3))
+    beside = (np.abs(places[:, :2]) > 0.5 * size).any(axis=1)
+    places = places[(places[:, 2] > -thickness) | ~beside]  # the edges of the base are none
+    R, middle = np.broadcast_to(np.eye(3), (len(places), 3, 3)), np.array([0.0, 0.0, -0.5 * thickness])
+    own, exact = (
+        candidates(Sphere(0.1), (R, places), b, (np.eye(3), at)) for b, at in ((field, np.zeros(3)), (block, middle))
+    )
+    np.testing.assert_allclose(own[0], exact[0], atol=1e-12)
+    np.testing.assert_allclose(own[2], exact[2], atol=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [solvers.XPBD, solvers.Variational])
+def test_what_rolls_and_falls_over_the_rim_gains_no_energy(make):
+    """Balls, and capsules that lie across the rim; a ball that came in below the surface rose by its depth at once."""
+    field = field_of(lambda x, y: 0.0 * x, size=(2.0, 2.0), thickness=0.3)
+    rng, count = np.random.default_rng(0), 24
+    for shape, turn in ((Sphere(0.1), [0, 0, 0, 1]), (Capsule(0.1, 0.3), [0, np.sqrt(0.5), 0, np.sqrt(0.5)])):
+        b = WorldBuilder()
+        b.add_shape("world", field, name="ground")
+        b.add_body("body")
+        b.add_shape("body", shape, density=1000.0)
+        world = b.finalize()
+        q, v = np.tile(world.initial, (count, 1)), rng.normal(size=(count, 6))
+        q[:, :2], q[:, 2], q[:, 3:] = rng.uniform([0.7, -1.2], [1.3, 1.2], (count, 2)), 0.101, turn
+        motion = make(world, 2e-3).rollout(world.state(worlds=count, q=q, v=v), steps=400)
+        energies = [
+            cardan.kinetic_energy(world.model, *own) + cardan.potential_energy(world.model, own[0])
+            for own in zip(motion.q, motion.v, strict=True)
+        ]
+        assert np.diff(energies, axis=0).max() < 1e-3 * world.model.mass
 
 
 def ball_on(ground, pose):
