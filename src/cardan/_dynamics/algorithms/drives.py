@@ -530,9 +530,14 @@ def undetermined(model: Model) -> list[Node]:
     def own_inertias(node: Node) -> list[Scalar]:
         return [s.dot(node.inertia @ s) for s in node.joint.subspace(node.configuration(q))]
 
-    # What a node itself feels is less than D, and enough to know of most.
+    def kind_of(node: Node) -> tuple[int, int]:
+        return id(node.joint), id(node.inertia)
+
+    # What a node itself feels is less than D, and enough to know of most. Robots of one kind share it.
     q = model.manifold.neutral()
-    light = [node for node in model.nodes if not node.joint.primaries and is_free(node, own_inertias(node))]
+    nodes = [node for node in model.nodes if not node.joint.primaries]
+    own = {kind: own_inertias(node) for kind, node in {kind_of(node): node for node in nodes}.items()}
+    light = [node for node in nodes if is_free(node, own[kind_of(node)])]
     D = joint_inertias(model) if light else []
     return [node for node in light if is_free(node, [D[j] for j in node.v])]
 
@@ -549,7 +554,8 @@ def check_determined(model: Model, prescribed: Sequence[str] = ()) -> None:
     for node in undetermined(model):
         if node.name not in prescribed:
             raise singular(node)
-    if model.has_loops or model.has_mimics or all(map(is_solid, model.nodes)):
+    of_inertia = {id(node.inertia): node for node in model.nodes}
+    if model.has_loops or model.has_mimics or all(map(is_solid, of_inertia.values())):
         return  # loops hold, too; and what carries solid bodies alone always moves something
     holding: list[Scalar] = [0.0] * model.nv
     for node in model.nodes:

@@ -11,6 +11,7 @@ Source: Featherstone (2008), equations 4.2 and 5.7 to 5.11.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -63,13 +64,31 @@ def relative_kinematics(model: Model, q: Vector, loops: bool = False, fewest: in
 
 def relative_poses(nodes: Nodes, q: Vector) -> tuple[Sequence[SE3], Sequence[SE3]]:
     """Return X and J (`Relative`)."""
-    J = nodes.each(lambda node: node.joint.transform(node.configuration(q)))
-    return nodes.each(lambda node: node.placement @ J[node.index], kept=False), J
+    J = nodes.each(once_a_kind(q, lambda node: node.joint.transform(node.configuration(q))))
+    return nodes.each(once_a_kind(q, lambda node: node.placement @ J[node.index]), kept=False), J
 
 
 def subspaces(nodes: Nodes, q: Vector) -> Sequence[MotionSubspace]:
     """Return the motion subspaces of nodes."""
-    return nodes.each(lambda node: node.joint.subspace(node.configuration(q)))
+    return nodes.each(once_a_kind(q, lambda node: node.joint.subspace(node.configuration(q))))
+
+
+def once_a_kind(q: Vector, body: Callable[[Node], T]) -> Callable[[Node], T]:
+    """Return what is made of a node's joint, placement and coordinates; of equal ones once, if all of q are numbers.
+
+    Robots of one kind share their joints and placements, and begin with the same coordinates.
+    """
+    if not all(type(e) is float for e in q):
+        return body
+    made: dict[tuple[int, int, bytes], tuple[T, Node]] = {}
+
+    def of(node: Node) -> T:
+        key = id(node.joint), id(node.placement), array("d", node.configuration(q)).tobytes()
+        if key not in made:
+            made[key] = body(node), node  # what is held here shares its id with nothing later
+        return made[key][0]
+
+    return of
 
 
 def world_poses(model: Model, relative: Relative) -> Sequence[SE3]:

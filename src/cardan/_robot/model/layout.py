@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
-from operator import matmul, methodcaller
+from operator import add, matmul, methodcaller
 from typing import Any
 
 import numpy as np
@@ -236,11 +236,11 @@ def place(
         check_known("body", frame.body, attachments, f"frame {frame.name!r}")
         base = attachments[frame.body]
         attachments[frame.name] = Attachment(base.node, once(snapped, once(matmul, base.pose, frame.pose)))
-    inertias = [Inertia.zero() for _ in skeleton]
+    inertias = [Inertia.zero()] * len(skeleton)
     for body in bodies:
         at = attachments[body.name]
         if body.inertia is not None and at.node >= 0:
-            inertias[at.node] = inertias[at.node] + once(matmul, at.pose, body.inertia)
+            inertias[at.node] = once(add, inertias[at.node], once(matmul, at.pose, body.inertia))
     nodes = tuple(_node(i, *s, inertias[i], slices, mimics.get(s[0].name)) for i, s in enumerate(skeleton))
     return (*nodes, *_rotors(nodes, order)), attachments
 
