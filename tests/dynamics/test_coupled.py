@@ -266,3 +266,41 @@ def test_friction_of_a_fine_screw_holds_its_shaft(pitch, dtype):
     control.effort = [[1.0]]
     state = cardan.solvers.Featherstone(world, dt=1e-3).step(world.state(dtype=dtype), control, steps=100)
     assert abs(state.v[0, 0]) < 1e-8
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_a_geared_rotor_has_gyroscopic_moments(scale):
+    """Of a rotor of moment I on a hinge along n, geared by N, the angular momentum beyond its carrier's is I N u n."""
+    moment, ratio, axis = 2e-4 * scale, -90.0, np.array([0.0, 0.6, 0.8])
+    across = 0.5 * moment
+    tilt = np.outer(axis, axis)
+    m = {}
+    for name, gear in (("turns", ratio), ("still", 0.0)):
+        m[name] = made = cardan.Mechanism(name)
+        for body, own in (
+            ("carrier", np.diag([0.03, 0.04, 0.05]) * scale),
+            ("link", np.diag([0.01, 0.02, 0.015]) * scale),
+            ("rotor", across * np.eye(3) + (moment - across) * tilt),
+        ):
+            made.add_body(body, cardan.Inertia(mass=scale, com=[0.0, 0.0, 0.0], inertia=own))
+        made.add_joint("ball", J.Spherical(), "world", "carrier")
+        made.add_joint("elbow", J.Revolute(axis), "carrier", "link")
+        made.add_joint("gear", J.Mimic(J.Revolute(axis), "elbow", multiplier=gear), "carrier", "rotor")
+    turns, still = (made.model() for made in m.values())
+    rng = np.random.default_rng(0)
+    q, v, a = turns.random_configuration(seed=1), rng.normal(size=4), rng.normal(size=4)
+    extra = cardan.inverse_dynamics(turns, q, v, a) - cardan.inverse_dynamics(still, q, v, a)
+    w, u = v[:3], v[3]
+    expected = moment * ratio * (a[3] * axis + u * np.cross(w, axis))  # on the carrier, in its axes
+    np.testing.assert_allclose(extra[:3], expected, rtol=1e-12, atol=1e-13 * moment * abs(ratio))
+    along = moment * ratio * (ratio * a[3] + axis @ a[:3])  # what the motor's shaft feels, at the elbow
+    np.testing.assert_allclose(extra[3], along, rtol=1e-12)
+    armature = cardan.Mechanism("armature")  # the same inertia along the elbow, and no moment beside it
+    for body in still.bodies:
+        armature.add_body(body.name, body.inertia)
+    for c in m["still"].joints:
+        more = {"armature": [moment * ratio**2]} if c.name == "elbow" else {}
+        armature.add_joint(c.name, c.joint, c.parent, c.child, **more)
+    alone = cardan.inverse_dynamics(armature.model(), q, v, a) - cardan.inverse_dynamics(still, q, v, a)
+    np.testing.assert_allclose(alone[:3], 0.0, atol=1e-12 * moment * ratio**2)
+    np.testing.assert_allclose(alone[3], moment * ratio**2 * a[3], rtol=1e-10)

@@ -39,6 +39,7 @@ from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.signature import check_model
 from cardan._dynamics.functions.assembly import SEARCH, closed_near, units_of_loops
 from cardan._dynamics.functions.solutions import DEPENDENT
+from cardan._robot.joints import Limits
 from cardan._robot.model import Connection, Model
 
 # All lengths are in units of the mechanism's, angles in radians.
@@ -46,6 +47,9 @@ CLOSED, SAME = 1e-9, 1e-6  # how far a configuration may be open, and two that a
 STEP, LEAST, AHEAD = 0.05, 1e-7, 0.95  # of a curve: the longest and shortest step, and the cosine between tangents
 MOST = 16.0 * math.pi  # how far a curve is followed
 NEWTON, BISECTIONS = 8, 60
+# How near to a toggle, where derivatives have no bound: a share of the way, and how far several coordinates go in all,
+# as ways along each alone say little of all together.
+SHARE, WITHIN = 0.6, 0.5
 TOGGLE = 1e-6  # ds of a curve of length 1 below which it begins at a toggle
 
 
@@ -199,6 +203,16 @@ def cluster_range(model: Model, q: Any, v: Any) -> ClusterRange:
     (lower, upper) = (np.array([s for s, _ in own]).reshape(given.shape)[()] for own in ends)
     places = (np.array([at for _, at in own]).reshape(*given.shape, model.nq) for own in ends)
     return ClusterRange(-lower, upper, *places)
+
+
+def away_from_toggles(closed: ClosedSet) -> Limits:
+    """Return limits of the independent coordinates: from the neutral ones a part of the way to a toggle along each."""
+    sizes = np.array(lengths(closed.part))[list(closed.free)]
+    ranges = cluster_range(closed.alone, np.array(closed.start), np.eye(closed.nv))
+    middle = np.array(closed.limit_coordinates(closed.start))
+    reach = WITHIN / closed.nv * sizes if closed.nv > 1 else math.inf
+    lower, upper = np.maximum(SHARE * ranges.lower, -reach), np.minimum(SHARE * ranges.upper, reach)
+    return Limits(middle + lower, middle + upper)
 
 
 def _clusters(where: str, model: Model) -> list[tuple[Connection, ClosedSet]]:

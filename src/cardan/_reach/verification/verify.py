@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from cardan._algebra.errors import DTypeError, ParameterError
+from cardan._dynamics.algorithms.cluster import ClusterMember
+from cardan._dynamics.functions.modes import away_from_toggles
 from cardan._reach.formats.json.text import jsonable
 from cardan._reach.verification import dynamics, laws, motion
 from cardan._reach.verification.check import Check, Finding, Samples
@@ -167,7 +169,8 @@ def verify_joint(joint: Joint, samples: int = 12, seed: int = 0, *, limits: Limi
         samples: number of configurations: the neutral one and random ones.
         seed: of the random numbers; the same seed gives the same findings.
         limits: positions within which the joint is looked at, beside those of its `domain`; all by default. The joint
-            may be undefined elsewhere, as a linkage is where it cannot be closed.
+            may be undefined elsewhere, as a linkage is where it cannot be closed. Joints of clusters are looked at away
+            from toggles, by default.
 
     Returns:
         A `Certificate`: `print(certificate)`, `certificate.passed`, `certificate.failures`, `certificate.plain()`.
@@ -189,6 +192,8 @@ def verify_joint(joint: Joint, samples: int = 12, seed: int = 0, *, limits: Limi
         raise ParameterError("samples of verify_joint", got=samples, expected="two or more")
     if limits is not None:
         narrow_limits(joint, limits)  # raises
+    elif isinstance(joint, ClusterMember):
+        limits = away_from_toggles(joint.closed)
     where = Samples(joint, samples, seed, limits)
     findings = _examined(joint, where)
     passed = {f.name for f in findings if f.status == "passed"}

@@ -144,7 +144,7 @@ def _check_joint(c: Connection, *, closing: bool) -> None:
     if closing and isinstance(c.joint, Mimic):
         raise ParameterError(f"joint {c.name!r} in URDF", got="a Mimic that closes a loop", expected=kinds, hint=HINT)
     if not _is_known(c.joint):
-        expected = f"{kinds}, or a Mimic of one of the first three"
+        expected = f"{kinds}, or a Mimic of one of the first three; others put together of these with bodies between"
         raise ParameterError(f"joint {c.name!r} in URDF", got=_described(c.joint), expected=expected, hint=HINT)
     inner = W.without_mimic(c.joint)
     if isinstance(inner, J.UnboundedRevolute) and inner.order != "cos_sin":
