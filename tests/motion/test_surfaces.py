@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 import cardan
 from cardan._motion.simulation.solvers import Featherstone, MuJoCo, Variational
 from cardan.description import Box, Capsule, Shape, Sphere
-from cardan.errors import CardanError
+from cardan.errors import CardanError, ParameterError
 from cardan.joints import Prismatic, Revolute
 
 SLOPE = np.arctan(0.3)
@@ -141,6 +141,21 @@ def test_of_several_the_last_counts_and_shapes_touch_that_nothing_else_lets():
     assert (pair.material.friction, pair.margin) == (0.4, 0.0)
     assert not len(m.world().with_contacts([]).pairs)
     assert m.model().contact_surfaces == m.contact_surfaces
+
+
+def test_a_surface_may_leave_friction_to_the_other():
+    rough, smooth = cardan.Material(friction=0.7), cardan.Material(friction=None, torsional=0.01)
+    assert (smooth.combined(rough).friction, rough.combined(smooth).friction) == (0.7, 0.7)
+    assert smooth.combined(smooth).friction == 0.0
+    assert cardan.Material(friction=0.0).combined(rough).friction == 0.0
+    m = two_fingers()
+    m.add_shape(Shape("thumb", "collision", Sphere(0.1), surface=smooth))
+    m.add_shape(Shape("index", "collision", Sphere(0.1), surface=cardan.Material(friction=0.0)))
+    twin = cardan.from_json(cardan.to_json(m))
+    assert twin == m
+    assert twin.shapes[2].surface == smooth
+    with pytest.raises(ParameterError, match="friction of the contact of 'thumb' and 'index': got None"):
+        m.set_contact("thumb", "index", smooth)
 
 
 def test_surfaces_of_pairs_go_where_their_bodies_go():

@@ -236,6 +236,34 @@ def test_a_coupled_joint_has_its_own_friction_and_drive():
 # --- shapes ---------------------------------------------------------------------------------------------------------
 
 
+def test_a_geom_of_condim_1_slides_on_its_like_alone():
+    """Files whose limbs do not rub on one another (condim 1) stand on a floor of 3 with its friction, as in MuJoCo."""
+    text = mjcf(
+        '<geom name="floor" type="plane" size="1 1 1" condim="3" friction="0.7 0.1 0.1"/>'
+        '<body name="foot" pos="0 0 0.09"><freejoint/><geom name="sole" type="sphere" size="0.1" condim="1" '
+        'friction="0.7 0.1 0.1"/></body><body name="ball" pos="0.5 0 0.09"><freejoint/><geom name="round" '
+        'type="sphere" size="0.1" condim="6" friction="0.7 0.1 0.1"/></body><body name="shin" pos="0 0 0.28">'
+        '<freejoint/><geom name="leg" type="sphere" size="0.1" condim="1" friction="0.7 0.1 0.1"/></body>'
+    )
+    mj = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(mj)
+    mujoco.mj_forward(mj, data)
+    there = {
+        frozenset((mj.geom(c.geom1).name, mj.geom(c.geom2).name)): c.friction[0] if c.dim > 1 else 0.0
+        for c in data.contact
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they begin in one another
+        world = cardan.load_mechanism(text).world(keep_overlapping=True)
+    here = {frozenset(pair.name.split("/")): pair.material.friction for pair in world.pairs}
+    assert there == {both: here[both] for both in there}
+    assert there == {
+        frozenset(("floor", "sole")): 0.7,
+        frozenset(("floor", "round")): 0.7,
+        frozenset(("sole", "leg")): 0.0,
+    }
+
+
 def test_shapes():
     m = read(
         '<body name="b"><joint/><geom type="sphere" size="0.1"/><geom type="capsule" size="0.1 0.2" margin="0.01"/>'
@@ -249,7 +277,7 @@ def test_shapes():
     assert [shape.geometry for shape in m.shapes] == solids
     assert [shape.role for shape in m.shapes] == ["collision"] * 7 + ["visual"]
     assert m.shapes[0].body == "world"
-    assert m.shapes[0].surface.friction == 0.0
+    assert m.shapes[0].surface.friction is None
     assert m.shapes[3].margin == 0.01
     assert m.shapes[6].density == 500.0
     mesh = m.shapes[7].pose  # MuJoCo moves a mesh to its centre of mass and principal axes; this is undone

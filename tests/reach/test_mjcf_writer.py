@@ -96,7 +96,8 @@ def whole():
     look = {"rgba": (0.1, 0.2, 0.3, 0.4), "material": "steel"}
     solids = (Box((1, 2, 3)), Sphere(0.1), Capsule(0.1, 0.2), Cylinder(0.1, 0.2), Ellipsoid((0.1, 0.2, 0.3)))
     for k, solid in enumerate(solids):
-        group = {"group": 1 << k % 3, "mask": 0b101, "margin": 0.01 * k, "surface": Material(0.1 * k)}
+        surface = Material(0.1 * k if k < 4 else None)  # that leaves friction to what it touches
+        group = {"group": 1 << k % 3, "mask": 0b101, "margin": 0.01 * k, "surface": surface}
         m.add_shape(Shape("arm", "collision", solid, random_pose(rng), f"s{k}", **look, **group, density=10.0 + k))
     m.add_shape(Shape("world", "collision", Plane(), name="ground"))
     m.add_shape(Shape("hand", "visual", Mesh("meshes/a.stl", None, (1, 2, 3)), random_pose(rng), "skin"))

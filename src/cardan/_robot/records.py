@@ -267,7 +267,8 @@ class Material(ByFields):
     that may press there: a body at rest is less than a millimetre deep (`World.pairs`).
 
     Args:
-        friction: coefficient of Coulomb friction [-].
+        friction: coefficient of Coulomb friction [-]; None for a surface that leaves it to what it touches. Two of
+            these have none.
         restitution: share of the normal velocity that comes back of a blow, in [0, 1]. With 0 and a dissipation, it is
             what the spring of the contact gives back.
         stiffness: of the surface [N/m]; None for one that follows the masses.
@@ -285,7 +286,7 @@ class Material(ByFields):
         0.2
     """
 
-    friction: float = 0.8
+    friction: float | None = 0.8
     restitution: float = 0.0
     stiffness: float | None = None
     dissipation: float | None = None
@@ -295,7 +296,7 @@ class Material(ByFields):
 
     def __post_init__(self) -> None:
         for key in self.__slots__:
-            if getattr(self, key) is not None or key not in ("stiffness", "dissipation"):
+            if getattr(self, key) is not None or key not in ("friction", "stiffness", "dissipation"):
                 object.__setattr__(self, key, not_negative(f"{key} of a material", getattr(self, key)))
         if self.restitution > 1.0:
             raise ParameterError("restitution of a material", got=self.restitution, expected="a number in [0, 1]")
@@ -313,7 +314,7 @@ class Material(ByFields):
         """
         k, share = _in_series(self.stiffness, other.stiffness)
         return Material(
-            friction=_geometric(self.friction, other.friction),
+            friction=_of_both(self.friction, other.friction),
             restitution=max(self.restitution, other.restitution),
             stiffness=k,
             dissipation=_mean(self.dissipation, other.dissipation, share),
@@ -348,6 +349,8 @@ class ContactSurface(ByFields):
         what = f"contact of {self.a!r} and {self.b!r}"
         if not isinstance(self.material, Material):
             raise ParameterError(f"material of the {what}", got=self.material, expected="a cardan.Material")
+        if self.material.friction is None:
+            raise ParameterError(f"friction of the {what}", got=None, expected="a number >= 0 [-]")
         shapes = (self.shapes,) if isinstance(self.shapes, str) else tuple(self.shapes)
         if len(shapes) != 2 or not all(isinstance(name, str) for name in shapes):
             raise ParameterError(f"shapes of the {what}", got=self.shapes, expected="two names, or '' for all")
@@ -361,6 +364,13 @@ def _mean(a: float | None, b: float | None, share: float) -> float | None:
     if a is None or b is None:
         return b if a is None else a
     return (1.0 - share) * a + share * b
+
+
+def _of_both(a: float | None, b: float | None) -> float:
+    """Return the geometric mean; where one is not given, the other; where neither is, 0."""
+    if a is None or b is None:
+        return (b if a is None else a) or 0.0
+    return _geometric(a, b)
 
 
 def _geometric(a: float, b: float) -> float:

@@ -92,7 +92,9 @@ def set_groups(spec: Any, names: Sequence[str], shapes: Sequence[G.Shape]) -> No
         if surface.anisotropy != 1.0:
             what = f"friction of two coefficients of shape {name!r}"
             raise UnsupportedError(what, LIBRARY, "give it to a pair (Mechanism.set_contact)")
-        geom.condim, friction = _friction(surface, f"shape {name!r}")
+        condim, friction = _friction(surface, f"shape {name!r}")
+        # a geom of 1 takes the friction of what it touches
+        geom.condim = 3 if surface.friction == 0.0 else condim
         geom.margin = shape.margin
         geom.friction = [friction[0], friction[2], friction[3]]
 
@@ -169,7 +171,7 @@ def _friction(surface: Material, owner: str) -> tuple[int, list[float]]:
     """
     if surface.restitution > 0.0:
         raise UnsupportedError(f"the restitution of {owner}", LIBRARY, "make it 0")
-    mu, spin, roll = surface.friction, surface.torsional, surface.rolling
+    mu, spin, roll = surface.friction or 0.0, surface.torsional, surface.rolling
     condim = 1 if not mu else 6 if roll else 4 if spin else 3
     return condim, [mu, mu * surface.anisotropy, spin, roll, roll]
 

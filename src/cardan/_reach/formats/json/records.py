@@ -18,7 +18,16 @@ from cardan._robot.records import Actuator, Configuration, ContactSurface, Group
 
 NAMES = K.listed(K.TEXT, of="names")
 PAIR = K.listed(K.TEXT, 2, of="names of bodies")
-MATERIAL = K.Record(Material, *(K.Field(f.name, K.NUMBER, True) for f in dataclasses.fields(Material)))
+OTHER = "other"  # a friction that is left to the other surface
+FRICTION = K.Kind(
+    lambda mu, what: mu if mu == OTHER else K.NUMBER.write(mu, what),
+    lambda value, trusted: None if value == OTHER else K.NUMBER.read(value, trusted),
+)
+MATERIAL = K.Record(
+    Material,
+    K.Field("friction", FRICTION, True, lambda m: OTHER if m.friction is None else m.friction),
+    *(K.Field(f.name, K.NUMBER, True) for f in dataclasses.fields(Material)[1:]),
+)
 
 _TEXTS = ("name", "body", "parent", "child", "role", "kind", "material", "texture", "tip", "a", "b", "uri", "path")
 _NOTHING = ("stiffness", "damping", "rest", "friction", "armature", "compliance")  # where all numbers are 0

@@ -285,10 +285,16 @@ def _colour(rgba: Any) -> tuple[float, ...]:
 
 
 def _surface(m: Any, number: int) -> Material | None:
-    """Return what contact feels: `condim` says which of the friction counts; None for what none means."""
-    condim, friction = int(m.geom_condim[number]), m.geom_friction[number]
-    slide, spin, roll = (float(e) if condim > least else 0.0 for e, least in zip(friction, (1, 3, 4), strict=True))
-    surface = Material(friction=slide, torsional=spin, rolling=roll)
+    """Return what contact feels: `condim` says which of the friction counts; None for what none means.
+
+    The larger `condim` of two counts: so a geom of 1 slides on its like, and on others with their friction.
+    """
+    condim, (slide, spin, roll) = int(m.geom_condim[number]), map(float, m.geom_friction[number])
+    surface = Material(
+        friction=slide if condim > 1 else None,
+        torsional=spin if condim > 3 else 0.0,
+        rolling=roll if condim > 4 else 0.0,
+    )
     return None if surface == Material() else surface
 
 

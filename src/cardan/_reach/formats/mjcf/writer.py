@@ -368,6 +368,6 @@ def _is_said(field: HeightField) -> bool:
 def _said(surface: Material) -> Material:
     """Return what MuJoCo's friction says of a surface: nothing turns or rolls against it without friction."""
     if not surface.friction:
-        return Material(friction=0.0)
+        return Material(friction=surface.friction)
     said = ("friction", "torsional", "rolling", "anisotropy")
     return Material(**{key: getattr(surface, key) for key in said})

@@ -78,6 +78,8 @@ class _SdfWriter:
                 losses.append(f"that {body} hangs on nothing: here it floats")
         coloured = dict.fromkeys(s.body for s in thing.shapes if s.role == "collision" and (s.rgba or s.texture))
         losses += [f"colours of collision shapes on {', '.join(coloured)}"] if coloured else []
+        leaving = dict.fromkeys(s.body for s in thing.shapes if s.surface and s.surface.friction is None)
+        losses += [f"friction that is left to what is touched, but 0, on {', '.join(leaving)}"] if leaving else []
         on_world = [f"{len(self.shapes[WORLD])} shapes of the world"] if WORLD in self.shapes else []
         on_world += [frame.name for frame in form.top.frames if frame.body == WORLD]
         if on_world and not self.is_world:
@@ -227,7 +229,8 @@ def _material(surface: Material, what: str) -> list[Lines]:
             raise UnsupportedError(f"the {key} of the surface of {what}", "SDF", INSTEAD)
     if surface.torsional and not surface.friction:
         raise UnsupportedError(f"torsional friction without friction of {what}", "SDF", INSTEAD)
-    mu = value("mu", repr(surface.friction)) + value("mu2", repr(surface.friction))
+    number = repr(surface.friction or 0.0)
+    mu = value("mu", number) + value("mu2", number)
     torsional = value("patch_radius", repr(surface.torsional / PATCH)) + value("coefficient", "1.0")
     turning = element("torsional", {}, torsional) if surface.torsional else []
     friction = element("friction", {}, element("ode", {}, mu), turning)

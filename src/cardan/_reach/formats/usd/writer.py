@@ -257,7 +257,8 @@ class _UsdWriter:
         return prim(f'def {kind} "{name}"', schemas, size, lines, placed(shape.pose, tuple(scale)))
 
     def _felt(self, surface: Material) -> Lines:
-        numbers = [("staticFriction", surface.friction), ("dynamicFriction", surface.friction)]
+        mu = surface.friction or 0.0
+        numbers = [("staticFriction", mu), ("dynamicFriction", mu)]
         rows = (single("float", f"physics:{key}", e) for key, e in (*numbers, ("restitution", surface.restitution)))
         return prim(f'def Material "{self.materials[surface]}"', ["PhysicsMaterialAPI"], *rows)
 
@@ -284,7 +285,7 @@ class _UsdWriter:
             "configurations": [c.name for c in beside.configurations if c.name not in held],
             "disabled contacts": ["/".join(pair) for pair in beside.disabled_contacts if WORLD in pair],
             "more of surfaces than friction and restitution, on": [
-                body for body, own in felt if own != Material(friction=own.friction, restitution=own.restitution)
+                body for body, own in felt if own != Material(friction=own.friction or 0.0, restitution=own.restitution)
             ],
             "materials, textures, groups, masks, margins, surface velocities or densities of shapes on": [
                 s.body for s in shapes if any(getattr(s, key) != usual for key, usual in PLAIN_SHAPE.items())
