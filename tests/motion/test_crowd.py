@@ -1022,6 +1022,44 @@ def test_bounds_of_machines_with_slides_are_below_the_gaps_of_all_pairs(one_thre
     assert min(known, close, touching) > 60
 
 
+def motions_of_machine(seed, size, is_held, dtype, worlds):
+    """Return a world of a machine, and a state in which it moves at many speeds."""
+    world, rng = machine(seed, size, is_held).world(self_collision=True), np.random.default_rng(seed)
+    solver, state = Featherstone(world, DT, tables=True), world.state(worlds, dtype=dtype)
+    solver.step(state)
+    (engine,) = chain(*solver._by_tables._idle.values())
+    q, unit = configurations(world, engine.c, size, worlds, rng)
+    state.q, state.v = q, np.logspace(-1.5, 1.0, worlds)[:, None] * unit * rng.normal(size=(worlds, len(unit)))
+    return world, state
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("is_held", [False, True], ids=["floating", "held"])
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_contacts_that_the_twists_of_nodes_rule_out_are_those_whose_law_is_open(one_thread, size, is_held, dtype):
+    """A step is the same to the bit if the law of every pair is asked that hinges could close."""
+    ruled_out = touching = 0
+    for seed in range(4):
+        world, state = motions_of_machine(seed, size, is_held, dtype, 24)
+        solver, thorough = (Featherstone(world, DT, tables=True) for _ in range(2))
+        thorough.step(state)
+        (every,) = chain(*thorough._by_tables._idle.values())
+        every.c.slip = 1e300  # so nothing is ruled out
+        for _ in range(20):
+            after, expected = solver.step(state), thorough.step(state)
+            for name in ("q", "v", "residual"):
+                np.testing.assert_array_equal(getattr(after, name), getattr(expected, name))
+            np.testing.assert_array_equal(after.kept_impulses.key, expected.kept_impulses.key)
+            np.testing.assert_array_equal(after.kept_impulses.impulse, expected.kept_impulses.impulse)
+            (engine,) = chain(*solver._by_tables._idle.values())
+            ruled_out += np.count_nonzero(engine.c.inner_way != every.c.inner_way)
+            touching += robots_that_touch_themselves(solver)
+            state = after
+    assert ruled_out > 100
+    assert touching > 40
+
+
 @pytest.mark.slow
 def test_shapes_are_at_least_as_far_apart_as_along_the_way_of_a_search_before(one_thread, monkeypatch):
     """Along what a search found in one place, hulls are measured in another; other shapes by the boxes about them."""

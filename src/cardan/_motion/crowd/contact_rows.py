@@ -7,18 +7,21 @@ of a robot, in the axes of its first node.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from types import SimpleNamespace
 from typing import Any
 
-from cardan._algebra.scalar import where
+from cardan._algebra.scalar import maximum, where
 from cardan._algebra.spatial import SE3, Force, Matrix3, Motion, Vector3
 from cardan._compiler.program import Program
 from cardan._motion.collision import Candidate
+from cardan._motion.collision.candidate import X
 from cardan._motion.contact.cone import FrictionCone, Impulse, Part
 from cardan._motion.contact.point import Contact
 from cardan._motion.crowd.rows import NODE, NodeRow, row_program
 from cardan._motion.maximal_steps.non_penetration import closing_velocity, leaving_velocity
 from cardan._motion.maximal_steps.rigid_impulses import Decision, first_decision, next_decision, rigid_law
+from cardan._robot.records import Material
 
 SURFACE = ("friction", "restitution", "stiffness", "dissipation", "torsional", "rolling")
 CONE = ("friction", "inverse_mass", "R_n", "R_t", "wanted", "torsional", "rolling")
@@ -149,6 +152,33 @@ class ContactRows:
             return found | {"error": [cone.squared_error(g, after)]}
 
         return row_program("reaction", self._columns | {"row_change": 6}, reaction)
+
+    def approach(self) -> Program:
+        """Return the program of how fast two shapes move towards one another, at most, before and after a step alone.
+
+        These are speeds at the middles of both, and that of turning. After the step they are as the law has them.
+        """
+
+        def approach(a: Any, b: Any, ending_a: Any, ending_b: Any, centre_a: Any, centre_b: Any) -> dict[str, Any]:
+            ends = NodeRow.of(a), NodeRow.of(b)
+            centres = Vector3(*centre_a), Vector3(*centre_b)
+            pair: Any = SimpleNamespace(nodes=(0, 1), centres=centres, lever_rate=None, runs=(None, None))
+            poses, motions = [end.X for end in ends], [end.motion for end in ends]
+
+            def contact(point: Vector3, V: list[Motion]) -> Contact:
+                moment: Any = SimpleNamespace(poses=poses, V=V, motions=motions)
+                return Contact(moment, pair, Candidate(0.0, point, X), Material())
+
+            def twists(point: Vector3) -> tuple[Motion, Motion]:
+                after = contact(point, [_motion(ending_a), _motion(ending_b)])
+                return contact(point, [end.V for end in ends]).velocity, after.ahead(self.dt)
+
+            of_a, of_b = twists(centres[0]), twists(poses[0].inverse_act(poses[1] @ centres[1]))
+            speeds = [reduce(maximum, (twist.linear.norm() for twist in own)) for own in (of_a, of_b)]
+            return {"speeds": [*speeds, reduce(maximum, (twist.angular.norm() for twist in of_a))]}
+
+        columns = {"a": NODE, "b": NODE, "ending_a": 6, "ending_b": 6, "centre_a": 3, "centre_b": 3}
+        return row_program("approach", columns, approach, by=BY | {f"ending_{end}": f"node_{end}" for end in "ab"})
 
     @property
     def _columns(self) -> dict[str, Any]:

@@ -45,7 +45,7 @@ TOLERANCE = 1e-5
 MOST = 100
 """Iterations of an island in a step."""
 PARTS: dict[int, tuple[Any, ...]] = {
-    ROBOTS: (find_touching_themselves, "reaction"),
+    ROBOTS: (find_touching_themselves, "approach", "reaction"),
     HEAPS: (sweep, "begin_body", "accelerate_body", "meet", "visit"),
     FACTORS: (solve_by_factors, "response", "reaction"),
     TIES: (follow_ties,),
@@ -279,6 +279,7 @@ class Engine:
             "leave": lambda: own.begin_rigid(leaving=True),
             "response": own.response,
             "reaction": own.reaction,
+            "approach": own.approach,
             "begin_body": lambda: body_program(self.dt),
             "accelerate_body": lambda: accelerated_program(self.dt),
             "meet": lambda: meeting_program(own.twist, own.rigid),
@@ -299,6 +300,7 @@ class Engine:
         named |= {name: f"tree_{name}" for name in ("com", "inverse_mass", "inverse")} | {"twist": "body_change"}
         for end in "ab":
             named |= {f"{name}_{end}": f"shape_{name}" for name in ("centre", "weight", "runs")}
+            named |= {f"ending_{end}": "node_after"}
             named |= {f"body_{end}": "body"} | dict.fromkeys((f"twist_{end}", f"after_{end}"), "body_change")
         tables = vars(self.c)
         return tables | {name: tables[array] for name, array in named.items()}

@@ -377,8 +377,8 @@ class Layout:
         W, (first, steps) = self.worlds, self._paths()
         node, hinge, lever, turn, slide = np.array(steps, dtype=float).reshape(-1, 5).T.copy()
         c.path_node, c.path_v = wholes(node), wholes(hinge)
-        slip = float(c.surfaces[:, 4:].sum(axis=1).max(initial=0.0))  # how far torsional and rolling friction reach
-        c.path_lever, c.path_turn, c.path_slide = lever + slip * turn, turn, slide
+        c.slip = float(c.surfaces[:, 4:].sum(axis=1).max(initial=0.0))
+        c.path_lever, c.path_turn, c.path_slide = lever + c.slip * turn, turn, slide
         drifting = DRIFTING + TURNING * any(kind.is_held for kind in self.kinds)
         c.horizon = max(AHEAD, drifting * float(np.hypot(1.0, c.surfaces[:, 0].max(initial=0.0))))
         c.path_first = wholes(np.tile(first[:-1], W))

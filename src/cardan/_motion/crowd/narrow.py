@@ -105,7 +105,7 @@ def place_listed(c):
 
 @kernel(c=Crowd)
 def place_touching(c):
-    """Place the shapes of the other robots that touch themselves, whose nodes are placed (`tried.place_closing`)."""
+    """Place the shapes of the other robots that touch themselves, whose nodes are placed (`tried.place_nodes`)."""
     for t in range(c.trees):
         if c.tree_touched[t] == 1 and c.tree_listed[t] == 0:
             place_tree(c, t)

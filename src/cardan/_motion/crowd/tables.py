@@ -28,6 +28,7 @@ class Crowd(Record):
     numbers_v = INT
     dt = REAL
     horizon = REAL  # for how many steps of a robot's hinges room counts: so far friction pushes apart what slips
+    slip = REAL  # how far torsional and rolling friction reach, at most
     tolerance = REAL  # [m/s]
     most = INT  # iterations
     single = INT  # whether states are kept in single precision
@@ -400,6 +401,7 @@ class Crowd(Record):
     test = F64["impulses"]
     answer = F64["contacts", 27]
     row_change = F64["contacts", 6]
+    speeds = F64["contacts", 3]  # of two shapes towards one another: at the middle of each, and of turning
     after = F64["impulses"]
     impulse = F64["impulses"]
     error = F64["contacts"]
@@ -408,6 +410,7 @@ class Crowd(Record):
     is_leaving = INT  # whether contacts are solved for the second time, for velocities
     response = INT
     reaction = INT
+    approach = INT
     # --- sweeps; bodies behind the last are the world, for each island: what is no number stays in one ---
     island_within = F64["islands"]  # by how much velocities may be wrong [m/s]
     island_worst = F64["islands"]  # the squares of the errors of this sweep
