@@ -197,12 +197,9 @@ def test_two_spheres_that_meet_askew_and_spin_keep_all_their_momentum(make, rest
     assert np.abs(after.v[0, 6:9]).max() > 0.1  # they did meet
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("dt", [1e-3, 4e-3])
-@pytest.mark.parametrize("make", [XPBD, Variational])
-def test_heavy_and_light_things_that_meet_with_friction_and_bounce_make_no_energy(make, dt):
-    """Of 100 and 5000 kg/m^3, thrown askew: restitution by velocities alone made up to a quarter of all in one step."""
-    rng, count, material = np.random.default_rng(1), 18, Material(friction=0.8, restitution=0.9)
+def thrown_heap(seed=1):
+    """Return a world of 18 boxes and balls of 100 and 5000 kg/m^3 that bounce and rub, and a state thrown askew."""
+    rng, count, material = np.random.default_rng(seed), 18, Material(friction=0.8, restitution=0.9)
     b = WorldBuilder()
     b.add_ground(material)
     for k in range(count):
@@ -211,11 +208,36 @@ def test_heavy_and_light_things_that_meet_with_friction_and_bounce_make_no_energ
         shape, density = (Box((0.18, 0.16, 0.17)), Sphere(0.09))[k % 2], float(rng.choice([100.0, 5000.0]))
         b.add_shape(f"b{k}", shape, material=material, density=density)
     world = b.finalize()
-    start = world.state(v=np.tile([0.9, 0.9, 0.9, 3, 3, 3], count) * np.random.default_rng(1).normal(size=6 * count))
+    return world, world.state(
+        v=np.tile([0.9, 0.9, 0.9, 3, 3, 3], count) * np.random.default_rng(seed).normal(size=6 * count)
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dt", [1e-3, 4e-3])
+@pytest.mark.parametrize("make", [XPBD, Variational])
+def test_heavy_and_light_things_that_meet_with_friction_and_bounce_make_no_energy(make, dt):
+    """Restitution by velocities alone made up to a quarter of all in one step."""
+    world, start = thrown_heap()
     motion = make(world, dt).rollout(start, steps=int(0.4 / dt))
     model, q, v = world.model, motion.q[:, 0], motion.v[:, 0]
     energy = cardan.kinetic_energy(model, q, v) + cardan.potential_energy(model, q)
     assert np.diff(energy).max() < 1e-4 * energy[0]
+    assert energy[-1] < 0.9 * energy[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dt", [1e-3, 4e-3])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_heap_of_the_default_solver_makes_no_energy(dt, seed):
+    """By the velocities of the middle of steps, along which weight works; it made up to 1.3 % in one."""
+    world, start = thrown_heap(seed)
+    motion = Featherstone(world, dt).rollout(start, steps=int(0.4 / dt))
+    model, q, v = world.model, motion.q[:, 0], motion.v[:, 0]
+    mass = np.array([node.inertia.mass for node in model.nodes])
+    rising = [_linear(world, q[k], v[k])[:, 2] @ mass for k in range(len(q))]
+    energy = cardan.kinetic_energy(model, q, v) + cardan.potential_energy(model, q) - 0.5 * dt * G * np.array(rising)
+    assert np.diff(energy).max() < 1e-6 * energy[0]
     assert energy[-1] < 0.9 * energy[0]
 
 
@@ -252,7 +274,9 @@ def test_forces_are_those_that_bodies_took_though_restitution_would_have_made_en
             total[int(pair.b[1])] -= force
         mass = np.array([world.model.nodes[k].inertia.mass for k in range(3)])
         impulse = solver.dt * (total + mass[:, None] * [0.0, 0.0, -G])
-        change = mass[:, None] * _linear(world, after) - mass[:, None] * _linear(world, state)
+        change = mass[:, None] * _linear(world, after.q[0], after.v[0]) - mass[:, None] * _linear(
+            world, state.q[0], state.v[0]
+        )
         np.testing.assert_allclose(change, impulse, atol=1e-9 * mass.max())
         now = cardan.kinetic_energy(world.model, after.q, after.v) + cardan.potential_energy(world.model, after.q)
         assert now <= energy * (1.0 + 1e-6)
@@ -277,8 +301,10 @@ def test_who_meets_elsewhere_gives_back_all_and_pays_for_nothing(make, tables, d
         now = _kinetic_energies(world, state)[:3].sum()
         assert now <= heap * (1.0 + size)
         heap = now
-    np.testing.assert_allclose(_linear(world, state)[3:, 0], [0.0, 1.0, 0.0, 0.0], atol=size)
-    np.testing.assert_allclose(mass @ _linear(world, state), mass @ np.reshape(v, (-1, 6))[:, :3], rtol=size, atol=size)
+    np.testing.assert_allclose(_linear(world, state.q[0], state.v[0])[3:, 0], [0.0, 1.0, 0.0, 0.0], atol=size)
+    np.testing.assert_allclose(
+        mass @ _linear(world, state.q[0], state.v[0]), mass @ np.reshape(v, (-1, 6))[:, :3], rtol=size, atol=size
+    )
 
 
 def _kinetic_energies(world, state):
@@ -287,9 +313,9 @@ def _kinetic_energies(world, state):
     return np.array([0.5 * v @ np.asarray(inertia.matrix()) @ v for inertia, v in own])
 
 
-def _linear(world, state):
+def _linear(world, q, v):
     """Return the velocity of each body's origin, in the world's axes."""
-    poses, twists = cardan.eval_fk(world.model, state.q[0], state.v[0])
+    poses, twists = cardan.eval_fk(world.model, q, v)
     return np.array([Rotation.from_quat(X[3:]).apply(V[:3]) for X, V in zip(poses, twists, strict=True)])
 
 

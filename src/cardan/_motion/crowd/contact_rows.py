@@ -27,6 +27,7 @@ SURFACE = ("friction", "restitution", "stiffness", "dissipation", "torsional", "
 CONE = ("friction", "inverse_mass", "R_n", "R_t", "wanted", "torsional", "rolling")
 LAW = 6 + len(CONE)  # numbers of a law: normal, place, and those
 INVERSE_MASS = 6 + CONE.index("inverse_mass")
+WANTED = 6 + CONE.index("wanted")
 TORSIONAL = 6 + CONE.index("torsional")  # where the lengths of torsional and rolling friction are
 
 COLUMNS = {"a": NODE, "b": NODE, "gap": 1, "point": 3, "normal": 3, "turning": 3, "surface": len(SURFACE)}

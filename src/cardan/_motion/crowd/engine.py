@@ -11,13 +11,14 @@ import numpy as np
 from cardan._algebra.errors import UnsupportedError
 from cardan._compiler.kernels import BoundKernel, RowProgram
 from cardan._compiler.program import Program
+from cardan._motion.crowd.bounces import share_bounces, weighed_program
 from cardan._motion.crowd.contact_rows import ContactRows
 from cardan._motion.crowd.grid import LEVELS
 from cardan._motion.crowd.kept import NOBODY, NOTHING, KeptImpulses
 from cardan._motion.crowd.layout import Layout, Scene, starts_of
 from cardan._motion.crowd.long_trees import follow_ties
 from cardan._motion.crowd.maximal_rows import kicked_program, leaving_program, moved_program
-from cardan._motion.crowd.parts import FACTORS, HEAPS, LEAVING, ROBOTS, TIES
+from cardan._motion.crowd.parts import BOUNCES, FACTORS, HEAPS, LEAVING, ROBOTS, TIES
 from cardan._motion.crowd.sleep import REST
 from cardan._motion.crowd.step import leave_contacts, solve_by_factors, take_steps
 from cardan._motion.crowd.sweep_rows import accelerated_program, body_program, meeting_program, visit_program
@@ -50,6 +51,7 @@ PARTS: dict[int, tuple[Any, ...]] = {
     FACTORS: (solve_by_factors, "response", "reaction"),
     TIES: (follow_ties,),
     LEAVING: (leave_contacts,),
+    BOUNCES: (share_bounces,),
 }
 """What parts of a step are, and the programs of contacts that they run."""
 
@@ -137,6 +139,8 @@ class Engine:
         c.finish[k] = self._made(leaving_program(rows_of) if rows_of.closing else rows_of.finish(), k)
         if rows_of.closing:
             c.carrying[k], c.kicking[k] = (self._made(own(rows_of), k) for own in (moved_program, kicked_program))
+        if c.parts[BOUNCES]:
+            self._add_weighing(k)
         if rows_of.elements:
             both = rows_of.lines(), rows_of.reaction()
             c.lines[k], c.joint_reaction[k] = (self._made(p, k) for p in both)
@@ -144,6 +148,11 @@ class Engine:
             c.middle[k] = self._made(rows_of.middle(), k)
         if rows_of.kind.is_long:
             c.bearing[k] = self._made(rows_of.bearing(), k)
+
+    def _add_weighing(self, k: int) -> None:
+        """Make what finds the energy that contacts make of the trees of a kind; of long ones it is unknown."""
+        if not self.trees[k].kind.is_long:
+            self.c.weighing[k] = self._made(weighed_program(self.trees[k]), k)
 
     def _made(self, program: Any, k: int, **others: str) -> int:
         """Make what runs a program over the trees of a kind, some arrays in place of others; return where it is."""
@@ -271,6 +280,8 @@ class Engine:
                 self._add_contact_program(name)
         self._parts.append(part.bound(self.c))
         self.c.parts[number] = self._parts[-1].address
+        for k in np.flatnonzero(self.c.start) if number == BOUNCES else ():
+            self._add_weighing(int(k))
 
     def _add_contact_program(self, name: str) -> None:
         c, own = self.c, self.contacts

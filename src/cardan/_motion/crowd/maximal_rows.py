@@ -36,7 +36,7 @@ def moved_program(tree: TreeRows) -> Program:
     def moved(change: Any, acting: Any, line: Any, armature: Any, freely: Any, **given: Any) -> dict[str, Any]:
         joints, state, forces = tree.begun(**given)
         model, q, h = joints.model, state.q, tree.dt
-        a, loads, system = tree.values(change), _loads(tree, forces, armature), System(model)
+        a, loads, system = tree.values(change), loads_of(tree, forces, armature), System(model)
         assert tree.closing
         start = system.placed(q, joints.v)
         stepped, placed = carried(tree.closing, system, start, state, [h * e for e in a], loads, h)
@@ -65,7 +65,7 @@ def kicked_program(tree: TreeRows) -> Program:
     def kicked(went: Any, going: Any, kick: Any, armature: Any, work: Any, **given: Any) -> dict[str, Any]:
         joints, state, forces = tree.begun(**given)
         model, q = joints.model, list(went)
-        system, W = System(model), _loads(tree, forces, armature).W
+        system, W = System(model), loads_of(tree, forces, armature).W
         poses, wrenches = Kinematics(model, q).poses, [Force.zero() for _ in system.bodies]
         for i, row in zip(tree.kind.touching, kick, strict=True):
             push, turn = Vector3(*row[:3]), poses[i].rotation.transpose_apply
@@ -94,7 +94,7 @@ def leaving_program(tree: TreeRows) -> Program:
     return row_program("leaving", tree.columns | own, leaving, by="run_rows")
 
 
-def _loads(tree: TreeRows, forces: Any, armature: Any) -> Efforts:
+def loads_of(tree: TreeRows, forces: Any, armature: Any) -> Efforts:
     """Return the efforts of all forces, of those that had to be decided on W alone; no other need be known then."""
     tau, W = forces.without_decisions()
     return Efforts(tau, [a + b for a, b in zip(W, tree.values(armature), strict=True)] if tree.elements else W)

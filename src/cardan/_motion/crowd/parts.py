@@ -7,7 +7,7 @@ from cardan._motion.crowd.tables import PART, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
-ROBOTS, HEAPS, FACTORS, TIES, LEAVING = range(5)
+ROBOTS, HEAPS, FACTORS, TIES, LEAVING, BOUNCES = range(6)
 
 
 @kernel(c=Crowd, part=INT)

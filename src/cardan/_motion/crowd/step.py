@@ -15,6 +15,7 @@ from __future__ import annotations
 from cardan._compiler.kernels import F64, I32, INT, TRUTH, kernel
 from cardan._motion.crowd.alone import UNKNOWN, finish_alone, try_alone
 from cardan._motion.crowd.batches import copy, run_kinds, run_where
+from cardan._motion.crowd.bounces import is_any_bouncing
 from cardan._motion.crowd.islands import (
     COSTLY,
     are_laid_out,
@@ -33,7 +34,7 @@ from cardan._motion.crowd.narrow import (
     place_touching,
 )
 from cardan._motion.crowd.newton import fill_contacts, iterate
-from cardan._motion.crowd.parts import FACTORS, HEAPS, LEAVING, ROBOTS, call_part
+from cardan._motion.crowd.parts import BOUNCES, FACTORS, HEAPS, LEAVING, ROBOTS, call_part
 from cardan._motion.crowd.rigid import kick_bodies, move_bodies, share_impulses
 from cardan._motion.crowd.sleep import ASLEEP, find_asleep, rest_islands, settle, wake_disturbed, wake_touched
 from cardan._motion.crowd.sweeps import SWEEPING
@@ -289,6 +290,8 @@ def move_together(c):
     free_others(c)
     if c.leave != 0 and c.lacking == 0:
         call_part(c, LEAVING)
+    elif c.lacking == 0 and is_any_bouncing(c):
+        call_part(c, BOUNCES)
     if c.lacking == 0:
         finish_trees(c)
         if c.leave != 0:

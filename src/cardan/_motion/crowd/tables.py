@@ -79,6 +79,7 @@ class Crowd(Record):
     finish = I64["kinds"]
     carrying = I64["kinds"]  # under XPBD; 0 else
     kicking = I64["kinds"]  # likewise
+    weighing = I64["kinds"]  # under Featherstone, where surfaces have a restitution
     middle = I64["kinds"]  # of kinds of long chains (`whips`); 0 of others
     bearing = I64["kinds"]  # of kinds of long trees; 0 of others
     # --- trees ---
