@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan._dynamics.call.store import name_of
 from cardan._motion.simulation.solvers import XPBD, Featherstone
 from cardan.errors import ParameterError
 
@@ -127,3 +128,20 @@ def test_several_worlds_are_refused(quadruped):
         solver.stepper(quadruped.state(2))
     with pytest.raises(ParameterError, match="steps"):
         solver.stepper(quadruped.state(), steps=0)
+
+
+def test_worlds_that_differ_in_targets_alone_share_the_programs_of_a_step(quick_target):
+    mechanism, _ = cardan.robots.double_pendulum().with_drives({"*": cardan.Drive(30.0, 1.0)})
+    found, programs = [], []
+    for target in (0.3, -0.2):
+        b = cardan.WorldBuilder()
+        b.add(mechanism)
+        b.targets[mechanism.joints[0].name] = target
+        world = b.finalize()
+        solver = Featherstone(world, DT)
+        found.append(solver.step(world.state(), steps=400).q[0, 0])
+        programs.append(name_of(solver._step.made_from, world.model, ("q", "v", "count", "position"), ()))
+        one = solver.function(world.model, world.initial, np.zeros(2), 0.0)  # to the targets of its world
+        np.testing.assert_array_equal(one["q"], solver.step(world.state()).q[0])
+    assert programs[0] == programs[1]
+    assert found[1] < found[0]

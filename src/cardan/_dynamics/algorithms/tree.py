@@ -83,7 +83,8 @@ def once_a_kind(q: Vector, body: Callable[[Node], T]) -> Callable[[Node], T]:
     made: dict[tuple[int, int, bytes], tuple[T, Node]] = {}
 
     def of(node: Node) -> T:
-        key = id(node.joint), id(node.placement), array("d", node.configuration(q)).tobytes()
+        coordinates: Any = node.configuration(q)
+        key = id(node.joint), id(node.placement), array("d", coordinates).tobytes()
         if key not in made:
             made[key] = body(node), node  # what is held here shares its id with nothing later
         return made[key][0]

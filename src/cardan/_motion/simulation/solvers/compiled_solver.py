@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -165,9 +166,15 @@ class CompiledSolver(Solver):
         return step_function(name, leaves, self.settings, simplified)
 
     @cached_property
+    def _step(self) -> Function[..., Any]:
+        """One step that is given where drives go: worlds that differ in targets alone share its programs."""
+        name, leaves, _, simplified = self._outcomes
+        return step_function(name, leaves, replace(self.settings, targets=None), simplified)
+
+    @cached_property
     def _forces(self) -> Function[..., Any]:
         _, _, forces, simplified = self._outcomes
-        return step_function("contact_forces", forces, self.settings, simplified)
+        return step_function("contact_forces", forces, replace(self.settings, targets=None), simplified)
 
     def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
         """Return the forces at the contacts in the step from a state; see `Solver.contact_forces`."""
@@ -194,7 +201,7 @@ class CompiledSolver(Solver):
         """What is given for each world, in the order a step takes it; of contacts only if it knows of them."""
         if self.tables:
             return ()
-        interface, inputs = self.function.interface, self.world.model.inputs
+        interface, inputs = self._step.interface, self.world.model.inputs
         own = [name for name in interface.arguments if interface.shapes.get(name) != (0,)]  # of no pairs
         return tuple(name for name in self.world.constants() if name in own or name in inputs)
 
@@ -205,6 +212,6 @@ class CompiledSolver(Solver):
 
     def _bound(self, count: int, asked: tuple[str, ...], packed: bool = False) -> Bound:
         own = [name for name in self._inputs if name not in self.world.model.inputs]
-        repeated = self.function.repeated(count)
+        repeated = self._step.repeated(count)
         bind = repeated.bind_packed if packed else repeated.bind
         return bind(self.world.model, *asked, *own)

@@ -33,7 +33,7 @@ class Settings:
     pairs: tuple[ContactPair, ...]  # what may touch
     limits: bool  # whether the joints' position limits are stops
     kinematic: tuple[str, ...]  # names of the joints whose motion is given
-    targets: tuple[float, ...]  # what drives go to by default, along v [rad, m]
+    targets: tuple[float, ...] | None  # what drives go to by default, along v [rad, m]; None if that is given
     options: tuple[Any, ...]  # of the method, in the order that it takes them in
 
 
@@ -73,7 +73,7 @@ def step_function(name: str, outcome: Outcome, settings: Settings, simplified: b
         contact_dissipation: ArrayLike | None = None,
         contact_surface_velocity: ArrayLike | None = None,
     ) -> dict[str, Any]:
-        if model.nv != len(settings.targets):
+        if settings.targets is not None and model.nv != len(settings.targets):
             expected = f"that of the solver's world, of {len(settings.targets)} velocities"
             raise ParameterError("model of a step", got=f"{model.name!r}, of {model.nv}", expected=expected)
         given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
