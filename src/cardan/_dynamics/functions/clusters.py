@@ -264,7 +264,7 @@ def _closed_set(part: Model, kept: set[int], driven: set[int], start: Sequence[f
         raise MechanismError(
             f"clustered: {_loops(part)} cannot be closed{where}: cardan.assemble says what is left open."
         )
-    found = partition(part, samples, kept or driven)
+    found = partition(part, samples, kept or driven) if kept or driven else other
     if not kept and (not found or _split(part, found) or _is_worse(part, found, other, samples[0])):
         found = other
     if not found:
