@@ -32,7 +32,6 @@ from typing import NamedTuple
 
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import Force, Motion, Scalar, Vector3
-from cardan._dynamics.algorithms.linear import Rows
 from cardan._dynamics.algorithms.tree import Vector, supports
 from cardan._robot.model import Model, Node
 
@@ -110,9 +109,9 @@ def minus_dot(x: Scalar, a: Iterable[Scalar], b: Iterable[Scalar]) -> Scalar:
 
 
 class Limbs:
-    """The limbs of a tree, and how they give way, by what is known of each coordinate; of L, too, where it is known."""
+    """The limbs of a tree, and how they give way, by what is known of each coordinate."""
 
-    def __init__(self, model: Model, coordinates: Sequence[Coordinate], L: Rows | None = None) -> None:
+    def __init__(self, model: Model, coordinates: Sequence[Coordinate]) -> None:
         self.model, self.coordinates, self.limbs = model, coordinates, limbs_of(model)
         self.at = {node.index: i for i, limb in enumerate(self.limbs) for node in limb.nodes}
         self.way = [supports(model, node.index) for node in model.nodes]
@@ -121,9 +120,9 @@ class Limbs:
         self.L_T: list[dict[int, Scalar]] = [{} for _ in range(model.nv)]  # L_sk of each k
         self.K, self.G = [Force.zero()] * model.nv, [Vector3.zero()] * model.nv
         for node in model.nodes:
-            self._see(node, L)
+            self._see(node)
 
-    def _see(self, node: Node, L: Rows | None) -> None:
+    def _see(self, node: Node) -> None:
         """Find L between a joint and those before it in its limb, and how it is seen from where that hangs."""
         for i in self.way[node.index][1:]:
             self.behind[i].add(node.index)
@@ -131,7 +130,7 @@ class Limbs:
         before = [s for i in own for s in self.model.nodes[i].v]
         for k in node.v:
             _, _, K, G = self.coordinates[k]
-            self.L[k] = {s: L[k][s] if L else self.coordinates[s].S.dot(K) for s in before[: before.index(k)]}
+            self.L[k] = {s: self.coordinates[s].S.dot(K) for s in before[: before.index(k)]}
             for s, L_ks in self.L[k].items():
                 self.L_T[s][k] = L_ks
                 K, G = K - self.K[s] * L_ks, G - self.G[s] * L_ks  # (3)
