@@ -9,7 +9,7 @@ from typing import NamedTuple
 from cardan._compiler.program.ops import Op
 from cardan._compiler.program.program import Array, Nesting, Region, columns_of, phases, places_of
 from cardan._compiler.program.replay import whole
-from cardan._compiler.targets.llvm.plan import Move, Moves, Plan, RowPointer, in_groups, streamed
+from cardan._compiler.targets.llvm.plan import Move, Plan, RowPointer, in_groups, streamed
 from cardan._compiler.targets.llvm.writer import Lanes, Writer
 
 UNROLLED = 4  # groups of columns that are moved without a loop
@@ -332,14 +332,10 @@ class EntryWriter:
                 w.loop(0, region.passes - 1, 1, then_again)
             alone(region.passes - 1)
 
-    def move(self, name: str, groups: Sequence[Moves]) -> None:
-        """Write the calls of moves; those of what is undefined in all lanes are not made."""
-        for n, (moves, going) in enumerate(groups):
-
-            def make(n: int = n, moves: Sequence[Move] = moves) -> None:
-                self.call(f"{name}_{n}", rows=self.plan.pointers(a for a, _ in moves))
-
-            make() if going is None else self.w.branch(self.any_lane(going), make)
+    def move(self, name: str, groups: Sequence[Sequence[Move]]) -> None:
+        """Write the calls of moves, also of what a skipped region has left undefined: no one looks at that."""
+        for n, moves in enumerate(groups):
+            self.call(f"{name}_{n}", rows=self.plan.pointers(a for a, _ in moves))
 
     def numbered(self, region: Region, number: int | str) -> int | str:
         """Write the number that a pass has, of a loop that counts upwards."""

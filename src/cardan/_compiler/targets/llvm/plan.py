@@ -22,7 +22,7 @@ from cardan._compiler.program.liveness import (
 )
 from cardan._compiler.program.ops import ENTRIES, LEAVES, WRITES, Op
 from cardan._compiler.program.passes import Joined, joined_products, results_in_place, without_tangents
-from cardan._compiler.program.program import Array, Program, Region, stretches, undefined_heads
+from cardan._compiler.program.program import Array, Program, Region, stretches
 from cardan._compiler.targets.llvm.direct.allocation import (
     CELL_PLACES,
     Allocation,
@@ -41,13 +41,6 @@ STREAMED = 64  # entries of an output from which large batches are written past 
 STACK = 128 * 1024  # bytes of workspace that go on the stack; a thread may have no more than 512 kB
 
 Move = tuple[int, int]  # an instruction, and the place where its value is to be
-
-
-class Moves(NamedTuple):
-    """Moves that are made together."""
-
-    moves: Sequence[Move]
-    going: int | None = None  # a condition: where it holds in no lane, what is moved is undefined
 
 
 class RowPointer(NamedTuple):
@@ -117,32 +110,20 @@ class Plan:
             self.told[number] = self.pointers(a for k in near for a in (*args[k], k))
         return self.told[number]
 
-    def entering(self, number: int) -> list[Moves]:
+    def entering(self, number: int) -> list[Sequence[Move]]:
         """Return what goes where as a region begins: what is carried to its first pass."""
         first = [(k, self.program.instructions[k].args) for k, _ in self.program.regions[number].carried]
-        return self._by_condition([(args[0], k) for k, args in first if args])
+        return in_groups([(args[0], self.place(k)) for k, args in first if args])
 
-    def carrying(self, region: Region) -> list[Moves]:
+    def carrying(self, region: Region) -> list[Sequence[Move]]:
         """Return what goes where between two passes of a region; of the first group, all is read before any is written.
 
         It is of values in places that are written: what was carried is carried on, to somewhere else.
         """
         heads = {k for k, _ in region.carried}
         first = [(after, self.place(k)) for k, after in region.carried if after in heads]
-        others = self._by_condition([(after, k) for k, after in region.carried if after not in heads])
-        return [*([Moves(first)] if first else []), *others]
-
-    def _by_condition(self, carried: Iterable[tuple[int, int]]) -> list[Moves]:
-        """Return moves to heads in groups: those of what is undefined where a condition does not hold."""
-        groups: dict[int | None, list[Move]] = {}
-        for source, k in carried:
-            groups.setdefault(max(self.undefined.get(k, ()), default=None), []).append((source, self.place(k)))
-        return [Moves(part, going) for going, own in groups.items() for part in in_groups(own)]
-
-    @cached_property
-    def undefined(self) -> dict[int, frozenset[int]]:
-        """What is carried and may be undefined, and without which conditions."""
-        return undefined_heads(self.program)
+        others = [(after, self.place(k)) for k, after in region.carried if after not in heads]
+        return [*([first] if first else []), *in_groups(others)]
 
     def moved(self, moves: Sequence[Move]) -> Allocation:
         """Return moves one after the other, as steps of the machine: of values that are in no place that is written."""

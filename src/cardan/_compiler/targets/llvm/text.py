@@ -355,9 +355,8 @@ def _moves(plan: Plan, lanes: Lanes) -> list[str]:
     """Return the functions that put values where regions look for them, and results that are no operation's."""
     texts = _moving("leaves", plan.leaf_results, plan, lanes)
     for p, region in enumerate(plan.program.regions):
-        entering, carrying = ([moves for moves, _ in own] for own in (plan.entering(p), plan.carrying(region)))
-        texts += _moving(f"enter{p}_", entering, plan, lanes)
-        texts += _moving(f"again{p}_", carrying, plan, lanes, {k for k, _ in region.carried})
+        texts += _moving(f"enter{p}_", plan.entering(p), plan, lanes)
+        texts += _moving(f"again{p}_", plan.carrying(region), plan, lanes, {k for k, _ in region.carried})
     return texts
 
 
