@@ -27,7 +27,6 @@ from cardan._compiler.targets.llvm.direct.allocation import (
     CELL_PLACES,
     Allocation,
     Machine,
-    PlacedStep,
     RowCell,
     allocate,
 )
@@ -124,19 +123,6 @@ class Plan:
         first = [(after, self.place(k)) for k, after in region.carried if after in heads]
         others = [(after, self.place(k)) for k, after in region.carried if after not in heads]
         return [*([first] if first else []), *in_groups(others)]
-
-    def moved(self, moves: Sequence[Move]) -> Allocation:
-        """Return moves one after the other, as steps of the machine: of values that are in no place that is written."""
-        assert self.machine
-        numbers = {repr(self.numbers[k]): self.numbers[k] for k, _ in moves if self.joined.ops[k] is Op.CONST}
-        places = {text: self.machine.registers + n for n, text in enumerate(numbers)}
-        first = self.machine.registers + len(numbers)
-        steps: list[PlacedStep] = []
-        for k, slot in moves:
-            is_number = self.joined.ops[k] is Op.CONST
-            code, place = ("constant", places[repr(self.numbers[k])]) if is_number else ("load", first + self.place(k))
-            steps += [(code, 0, (place,)), ("store", first + slot, (0,))]
-        return Allocation(steps, list(numbers.values()), self.slots)
 
     @cached_property
     def leaf_results(self) -> list[Sequence[Move]]:

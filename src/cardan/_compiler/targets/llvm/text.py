@@ -10,7 +10,7 @@ of which the entry is told where it begins and how far apart its rows are. A pro
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
@@ -325,19 +325,10 @@ class _Calls(_PlanWriter):
         w.loop(0, len(rows) * columns, columns, one)
 
 
-def _moving(
-    name: str, moves: Sequence[Sequence[Move]], plan: Plan, lanes: Lanes, written: Set[int] = frozenset()
-) -> list[str]:
-    """Return a function for each group of values, which puts them in their places.
-
-    Of a group with values that are written over here, all is read before any is written.
-    """
+def _moving(name: str, moves: Sequence[Sequence[Move]], plan: Plan, lanes: Lanes) -> list[str]:
+    """Return a function for each group of values, which puts them in their places."""
     texts = []
     for n, group in enumerate(moves):
-        sources = [source for source, _ in group]
-        if plan.machine and written.isdisjoint(sources) and not plan.pointers(sources):
-            texts.append(_assembly(f"{name}{n}", plan.moved(group), plan, lanes))
-            continue
         writer = _PlanWriter(plan, lanes)
         writer.move(group)
         texts.append(writer.written(f"{name}{n}"))
@@ -356,7 +347,7 @@ def _moves(plan: Plan, lanes: Lanes) -> list[str]:
     texts = _moving("leaves", plan.leaf_results, plan, lanes)
     for p, region in enumerate(plan.program.regions):
         texts += _moving(f"enter{p}_", plan.entering(p), plan, lanes)
-        texts += _moving(f"again{p}_", plan.carrying(region), plan, lanes, {k for k, _ in region.carried})
+        texts += _moving(f"again{p}_", plan.carrying(region), plan, lanes)
     return texts
 
 
