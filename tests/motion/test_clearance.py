@@ -403,6 +403,32 @@ def test_capsules_nearly_along_one_another_cross_in_single_precision_as_in_doubl
     np.testing.assert_allclose(cardan.clearance(model, q, **given).distance, exact, atol=2e-7)
 
 
+SMALL_BESIDE_LARGE = [
+    (Box((1e-3, 6e-4, 4e-4)), Cone(400.0, 900.0), 1000.0),
+    (Capsule(2e-4, 7e-4), Cone(0.4, 0.9), 1.0),
+    (Capsule(2e-4, 7e-4), Hull(((1, 0, 0), (-1, 0.2, 0), (0, 1, 0.3), (0.1, -1, 0), (0, 0, 1))), 1.0),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("own", "other", "size"), SMALL_BESIDE_LARGE)
+def test_nearest_points_of_small_things_beside_large_ones_are_on_them(own, other, size, dtype):
+    """They were up to 1e10 m away, in double precision 30 m: rounding put points between the ends of a short edge."""
+    b = cardan.WorldBuilder()
+    b.add_body("own", pose=SE3())
+    b.add_shape("own", own, density=1.0)
+    world, rng = b.finalize(), np.random.default_rng(1)
+    directions, turns = rng.normal(size=(20000, 3)), rng.normal(size=(20000, 4))
+    places = directions / np.linalg.norm(directions, axis=1)[:, None] * rng.uniform(0.0, 2.0 * size, (20000, 1))
+    q = np.concatenate([places, turns / np.linalg.norm(turns, axis=1)[:, None]], axis=1).astype(dtype)
+    near = cardan.clearance(world, q, pairs=[], obstacles=[(other, SE3())])
+    assert abs(near.on_a - near.on_b - near.normal * near.distance[..., None]).max() < 1e-6 * size
+    apart = near.distance[:, 0] > 0.0
+    away = np.linalg.norm(near.on_a[:, 0] - q[:, :3], axis=1)[apart]
+    assert away.max() < 4e-3 + 1e-6 * size
+
+
 @pytest.mark.full
 def test_single_precision_is_near(every):
     model, q = every

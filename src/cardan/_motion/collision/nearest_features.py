@@ -35,12 +35,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.repeat import repeat, when
-from cardan._algebra.scalar import logical_and, logical_not, where
+from cardan._algebra.scalar import absolute, logical_and, logical_not, maximum, where
 from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
 from cardan._motion.collision.candidate import NOWHERE, Candidate, chosen, in_precision, select
 from cardan._motion.collision.convex import REACHED, TOLERANCE, Search, Witness, search
 from cardan._motion.collision.simplex import SMALL, unit
-from cardan._motion.collision.support_points import CURVED, SURFACES, Triangle, extent_of, radius_of, support
+from cardan._motion.collision.support_points import CURVED, SURFACES, Triangle, extent_of, middle_of, radius_of, support
 from cardan._robot.geometry.shapes import Geometry, Hull, Sphere
 
 CONTACT_STEPS = 2  # from a search that ended `ROUGHLY`, for contact
@@ -104,8 +104,17 @@ def _to_rounding(a: Geometry, b: Geometry, X_ab: SE3, found: Search, steps: int)
     used = separation >= found.separation - tolerance
     n, separation = select(used, n, found.n), where(used, separation, found.separation)
     c = _conditions(A, B, n, on_a, on_b)
+    rounding = tolerance + in_precision(separation, *TOLERANCE) * absolute(separation)
+    on_both = logical_and(_is_on(a, c.on_a, rounding), _is_on(b, X_ab.inverse_act(c.on_a - n * separation), rounding))
+    used = logical_and(used, on_both)
     on_a, matrices = chosen(used, (c.on_a, c.matrices), (found.on_a, (Matrix3.zero(),) * len(c.matrices)))
     return _known(a, b, X_ab, n, on_a, separation, matrices)
+
+
+def _is_on(shape: Geometry, p: Vector3, rounding: Scalar) -> Any:
+    """Return whether a point is no farther from the middle of a shape's core than its corners may be."""
+    away, most = p - middle_of(shape), 4.0 * extent_of(shape) + rounding
+    return away.norm_squared() <= most * most
 
 
 def features_at(a: Geometry, b: Geometry, X_ab: SE3, found: Candidate) -> tuple[Witness, Local]:
@@ -234,11 +243,18 @@ def _conditions(A: Side, B: Side, n: Vector3, on_a: Vector3, on_b: Vector3) -> C
 
 
 def _two_of(n: Vector3, ways: Sequence[Way]) -> tuple[Way, Way]:
-    """Return the longest way, and of the others that which is widest beside it."""
+    """Return the longest way of those across n, and of the others that which is widest beside it.
+
+    Of a shape that is small beside the other one, rounding puts points between ends of edges that n is not across. A
+    face of the other one, which goes on in two directions across n, has them both.
+    """
     none = Way(Vector3.zero(), 0.0)
-    first = second = none
+    first, most_across, second = none, 0.0, none
     for way in ways:
-        first = chosen(way.e.norm_squared() > first.e.norm_squared(), way, first)
+        squared, along = way.e.norm_squared(), n.dot(way.e)
+        share = along * along / where(squared > 0.0, squared, 1.0)
+        score = squared / (share + OBLIQUE)
+        first, most_across = chosen(score > most_across, way, first), maximum(score, most_across)
     for way in ways:
         area, most = (n.dot(first.e.cross(other.e)) for other in (way, second))
         second = chosen(area * area > most * most, way, second)
