@@ -455,3 +455,10 @@ def test_a_direction_to_the_frame_itself_is_refused_with_its_row():
     places = np.stack([[1.0, 0.0, 1.0], cardan.frame_transform(arm, q[1], "tool")[:3, 3]])
     with pytest.raises(NotFiniteError, match=r"of the tasks\[1, "):
         cardan.solve_ik(arm, q, cardan.tasks.LookAt("tool", [0.0, 0.0, 1.0], places), 0.01)
+
+
+def test_a_target_too_far_to_be_squared_is_refused():
+    """Velocities were NaN, without a word."""
+    far = cardan.tasks.FramePose("tool", cardan.SE3(translation=(1e308, 0.0, 0.0)))
+    with pytest.raises(NotFiniteError, match="targets right"):
+        cardan.solve_ik(ARM, ARM.random_configuration(seed=0), far, DT)

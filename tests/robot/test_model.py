@@ -204,6 +204,11 @@ def test_mimic_faults():
             ParameterError,
             "got (1.0, 2.0), expected a finite number >= 0",
         ),
+        (
+            lambda m: m.add_joint("j", Revolute(), "upper", "fore", armature=0.1),
+            ParameterError,
+            "armature of joint 'j': got 0.1, expected 1 in a sequence: [0.1]",
+        ),
         (lambda m: m.add_joint("j", Revolute(), "upper", "fore", limits=Limits([0, 1])), ParameterError, "1 numbers"),
         (lambda m: m.add_shape("box"), ParameterError, "Shape"),
         (lambda m: m.model(root="fores"), UnknownNameError, "root"),

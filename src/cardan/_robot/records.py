@@ -522,6 +522,8 @@ def _each(value: Any, nv: int) -> Any:
 def _non_negative(what: str, values: Any, count: int) -> tuple[float, ...]:
     if values is None:
         return (0.0,) * count
+    if isinstance(values, Real):
+        raise ParameterError(what, got=values, expected=f"{count} in a sequence: {[values] * count}")
     return numbers(what, values, f"{_finite_ones(count)} >= 0", lambda e: 0.0 <= e < math.inf, count=count)
 
 

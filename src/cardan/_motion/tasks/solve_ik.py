@@ -88,7 +88,7 @@ def solve_ik(
         damping: what a motion costs [1/rad^2, 1/m^2]: it decides where tasks do not.
 
     Raises:
-        NotFiniteError: where a task's error, or its slope, is no number at q.
+        NotFiniteError: where a task's error, or its slope, is no number at q, or too large to be squared.
         InfeasibleError: where no motion keeps loops closed and all limits, with the rows and what is in the way.
         MechanismError: for a constraint of accelerations.
         MissingExtraError: without daqp, of the extra `qp`.
@@ -180,6 +180,10 @@ class DifferentialIK(Explained):
         if failed := [step for step, motion in zip(steps, motions, strict=True) if motion is None]:
             raise InfeasibleError(WHERE, [step.row for step in failed if batch], failed[0].in_the_way())
         x: Any = np.reshape(np.array(motions), (*batch, self.model.nv)) if batch else motions[0]
+        if not are_all(np.isfinite(x)):
+            check_finite(
+                WHERE, "velocities", x, hint="Squares of the tasks' errors are too large: are the targets right?"
+            )
         if -1 not in self._levels:  # those of the velocities' own limits alone are within these to the last digit
             own = (..., slice(self.model.nv))
             x = np.minimum(np.maximum(x, found["lower"][own]), found["upper"][own])
