@@ -233,6 +233,26 @@ def test_a_coupled_joint_has_its_own_friction_and_drive():
     assert (glide.friction, glide.drive_stiffness) == ((0.1,), (10.0,))
 
 
+ON_HINGE = '<body name="b"><joint name="a"/><geom size="0.1"/></body>'
+SERVO, MOTOR = '<position name="servo" joint="a" kp="40"/>', '<motor name="motor" joint="a"/>'
+SPRING = '<general name="spring" joint="a" gainprm="500" biastype="affine" biasprm="0 -200"/>'
+
+
+@pytest.mark.parametrize(
+    ("actuators", "named"),
+    [(SERVO, ""), (MOTOR, ""), (SERVO + MOTOR, "'servo'"), (SPRING, "'spring'")],
+)
+def test_actuators_that_push_without_a_control_and_are_no_drives_are_named(actuators, named):
+    """A servo that shares its joint is no drive; it held the joint in MuJoCo, and let it go here without a word."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        m = read(ON_HINGE, f"<actuator>{actuators}</actuator>")
+    found = [str(w.message) for w in said if "push in MuJoCo without a control" in str(w.message)]
+    assert len(found) == bool(named)
+    assert all(named in text for text in found)
+    assert bool(m.joints[-1].drive.stiffness[0]) == (actuators == SERVO)
+
+
 # --- shapes ---------------------------------------------------------------------------------------------------------
 
 

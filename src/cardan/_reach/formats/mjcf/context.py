@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from cardan._algebra.spatial import SE3, rotations
 from cardan._reach.formats.mjcf.compiled import CompiledMjcf
-from cardan._reach.formats.report import At, Report
+from cardan._reach.formats.report import At, Report, listed
 from cardan._reach.interop.mujoco_joints import meant
 from cardan._robot.description import Mechanism
 from cardan._robot.records import Actuator
@@ -156,8 +156,11 @@ def drives(r: MjcfReading) -> dict[int, Driven]:
     """Return what actuators do to hinges and slides, by their numbers; before joints are added."""
     m, driven = r.there.model, {}
     on = Counter(joint for k in range(m.nactuator) if (joint := _scalar_joint(r, k)) is not None)
+    uncalled = []  # that act without a control
     for k in range(m.nactuator):
         joint = _scalar_joint(r, k)
+        if any(_law(r, k)[2] or ()) and not (on[joint] == 1 and _is_drive(r, k)):
+            uncalled.append(k)
         if joint is None:
             if m.actuator_armature[k] or m.actuator_damping[k]:
                 whose = f"actuator {r.name('ACTUATOR', k)!r}, which acts on no single hinge or slide"
@@ -167,8 +170,12 @@ def drives(r: MjcfReading) -> dict[int, Driven]:
         this, gear = driven.setdefault(joint, Driven()), float(m.actuator_gear[k][0])
         this.armature += gear * gear * float(m.actuator_armature[k])
         this.friction += gear * gear * float(m.actuator_damping[k])
-        if on[joint] == 1:
+        if on[joint] == 1 and _is_drive(r, k):
             _drive(r, k, gear, this)
+    if uncalled:
+        names = listed((r.name("ACTUATOR", k) or f"actuator{k}" for k in uncalled), 3)
+        message = "biases of actuators that are no drives push in MuJoCo without a control, too, and nothing here"
+        r.report.warn(r.place("actuators", uncalled[0]), f"{message}: {names}")
     return driven
 
 
@@ -181,13 +188,15 @@ def _scalar_joint(r: MjcfReading, k: int) -> int | None:
     return joint if kind in (mj.mjtJoint.mjJNT_HINGE, mj.mjtJoint.mjJNT_SLIDE) else None
 
 
+def _is_drive(r: MjcfReading, k: int) -> bool:
+    """Return whether an actuator is a servo: gain u + bias_1 l + bias_2 l' with gain = -bias_1, or gain = -bias_2."""
+    follows = is_(r.there.model.actuator_dyntype[k], r.there.mj.mjtDyn.mjDYN_NONE)
+    return follows and _law(r, k)[0] in ("position", "velocity")
+
+
 def _drive(r: MjcfReading, k: int, gear: float, this: Driven) -> None:
-    """Set the drive that a servo is: gain u + bias_1 l + bias_2 l' with gain = -bias_1, or gain = -bias_2."""
-    kind, gain, bias = _law(r, k)
-    if gain is None or bias is None or kind not in ("position", "velocity"):
-        return
-    if not is_(r.there.model.actuator_dyntype[k], r.there.mj.mjtDyn.mjDYN_NONE):
-        return
+    """Set the drive that a servo is."""
+    bias = _law(r, k)[2] or (0.0, 0.0, 0.0)
     this.stiffness, this.damping = -bias[1] * gear * gear, -bias[2] * gear * gear
     ends = [gear * e if gear else 0.0 for e in _range(r, k, "force")]
     this.effort = min(ends), max(ends)
