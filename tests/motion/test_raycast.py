@@ -202,6 +202,8 @@ def test_rays_of_a_world():
     seen = cardan.raycast(world, q, (0.0, 0.0, 0.5), (1.0, 0.0, 0.0), bodies="world")
     np.testing.assert_allclose((seen.distance, *seen.normal), (1.9, -1.0, 0.0, 0.0), atol=1e-14)
     assert cardan.raycast(world, q, np.zeros((0, 3)), np.zeros((0, 3))).normal.shape == (0, 3)
+    none = cardan.raycast(world, np.zeros((0, len(q))), np.zeros((4, 3)), (0.0, 0.0, -1.0))
+    assert (none.distance.shape, none.normal.shape, none.shape.shape) == ((0, 4), (0, 4, 3), (0, 4))
 
 
 @pytest.mark.full

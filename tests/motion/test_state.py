@@ -102,6 +102,7 @@ def test_states_are_of_a_number_of_worlds_and_a_type(world, wrong):
 
 def test_a_state_of_no_world(world):
     state = world.state(0)
+    state.poses, state.twists = state.poses, state.twists
     assert state.q.shape == (0, 9)
     assert state.newton()[0].shape == (0, 3, 7)
     assert pickle.loads(pickle.dumps(state)) == state

@@ -273,6 +273,11 @@ def test_random_configurations_keep_limits_and_are_reproducible():
     assert (q[:, 0] >= -1).all()
     assert (q[:, 0] <= 2).all()
     np.testing.assert_array_equal(q, model.random_configuration(1000, seed=0))
+    for no_shape in (-1, 1.5, "3", (2, -1), True):
+        with pytest.raises(ParameterError, match="shape of random configurations: got"):
+            model.random_configuration(no_shape)
+        with pytest.raises(ParameterError, match="shape of random configurations: got"):
+            Revolute().random_configuration(no_shape)
 
 
 def test_limit_coordinates_of_a_floating_robot():

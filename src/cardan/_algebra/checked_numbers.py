@@ -23,6 +23,15 @@ def whole(what: str, value: Any, least: int, most: int | None = None, hint: str 
     return number
 
 
+def batch_shape(what: str, shape: Any) -> tuple[int, ...]:
+    """Return the shape of a batch from its numbers or from the only one; `ParameterError` for all else."""
+    try:
+        sizes = tuple(shape)
+    except TypeError:
+        sizes = (shape,)
+    return tuple(whole(what, size, 0) for size in sizes)
+
+
 def positive(what: str, value: Any, unit: str = "", *, unlimited: bool = False, or_zero: bool = False) -> float:
     """Return a positive number, infinite only if it may be unlimited; raise `ParameterError` for anything else."""
     kind = f"a {'' if unlimited else 'finite '}number {'>=' if or_zero else '>'} 0"

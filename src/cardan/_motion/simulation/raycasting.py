@@ -187,8 +187,8 @@ def raycast_many(world: WorldContents, q: Any, o: np.ndarray, d: np.ndarray, ask
     """
     count, q = o.shape[-2], numeric_array("raycast", "q", q)
     batch = np.broadcast_shapes(q.shape[:-1], o.shape[:-2])
-    if not count:
-        none = np.empty((*batch, 0, 3), np.result_type(q, o, d))
+    if not count * math.prod(batch):
+        none = np.empty((*batch, count, 3), np.result_type(q, o, d))
         return RayHits(none[..., 0], none, none[..., 0].astype(int))
     runs = -(-count // (MOST if math.prod(batch) >= TOGETHER else TOGETHER))
     each_run = -(-count // runs)

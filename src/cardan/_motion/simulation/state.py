@@ -256,7 +256,7 @@ class State(Explained):
         return filled("state", name, value, np.empty((len(self), len(self.world.links), size), self.dtype))
 
     def _check_reached(self, name: str, residual: np.ndarray, scale: float) -> None:
-        off = np.abs(residual).reshape(len(self), len(self.world.links), -1).max(axis=-1, initial=0.0)
+        off = np.abs(residual).reshape(len(self), len(self.world.links), 6).max(axis=-1, initial=0.0)
         # Single precision has seven digits, of which the chain of joints takes a few.
         tolerance = (REACH if self.dtype == np.float64 else 1e-3) * scale
         bad = np.argwhere(~(off <= tolerance))  # so that NaN is bad, too

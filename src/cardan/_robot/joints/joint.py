@@ -25,6 +25,7 @@ import numpy as np
 
 from cardan._algebra.arrays import stack
 from cardan._algebra.by_fields import computed
+from cardan._algebra.checked_numbers import batch_shape
 from cardan._algebra.content import attributes
 from cardan._algebra.errors import JointError
 from cardan._algebra.explained import ExplainedABC
@@ -303,7 +304,7 @@ class Joint(ExplainedABC):
         They are distributed as `Manifold.random` says.
         """
         lower, upper = narrow_limits(self, limits)
-        size = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
+        size = batch_shape("shape of random configurations", shape)
         return self.manifold.random(np.random.default_rng(seed), size, lower, upper)
 
     def parameters(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from cardan._algebra.checked_numbers import batch_shape
 from cardan._algebra.content import Content, UnknownContentError, apart, content_of
 from cardan._algebra.errors import MechanismError, UnknownNameError, check_known
 from cardan._algebra.explained import Explained
@@ -323,7 +324,7 @@ class Model(Explained):
 
         Peers: Pinocchio `randomConfiguration`, RigidBodyDynamics.jl `rand_configuration`.
         """
-        size = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
+        size = batch_shape("shape of random configurations", shape)
         return self.manifold.random(np.random.default_rng(seed), size, self.lower, self.upper)
 
     # --- limits and passive properties, along v ---
