@@ -325,6 +325,11 @@ def test_cells_said_to_be_flat_are_one_plane(made, count):
         assert not ((np.abs(x - 1.0) < 0.4) & (np.abs(y - 1.0) < 0.4)).any()
 
 
+def test_what_faces_down_has_no_flat_cells():
+    mesh = terraces()
+    assert flat_cells(TriangleMesh(mesh.vertices, [t[::-1] for t in mesh.triangles])) is None
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("kind", [Sphere, Capsule, Box, Hull], ids=lambda kind: kind.__name__)

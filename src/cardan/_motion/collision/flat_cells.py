@@ -90,8 +90,9 @@ class _Surface(NamedTuple):
         key = (self.normals * (1.7, 2.3, 5.9)).sum(axis=-1) + off  # nearly one for each plane
         kind = np.unique(np.round(key / ALIKE), return_inverse=True)[1]
         total = np.bincount(kind, np.maximum(self.seen, 0.0))
+        are_many = (total > 0.0) & (total >= SHARE * total.sum())
         firsts, is_left = [], self.seen > 0.0
-        for k in np.argsort(-total, kind="stable")[: int((total >= SHARE * total.sum()).sum())]:
+        for k in np.argsort(-total, kind="stable")[: are_many.sum()]:
             first = int(np.where(kind == k, self.seen, -1.0).argmax())
             if is_left[first]:  # one plane may have several of these keys
                 firsts.append(first)
