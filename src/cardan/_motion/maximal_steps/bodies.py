@@ -22,10 +22,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from cardan._algebra.arrays.repeat import repeat_while
 from cardan._algebra.errors import UnsupportedError
-from cardan._algebra.scalar import absolute, is_zero, maximum, sqrt
+from cardan._algebra.scalar import absolute, held, is_zero, maximum, sqrt, where
 from cardan._algebra.spatial import SE3, Force, Inertia, Matrix3, Motion, MotionSubspace, Scalar, Vector3
 from cardan._algebra.spatial import rotations as ro
 from cardan._dynamics.algorithms.closed import inverse
@@ -35,12 +36,16 @@ from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.linear import Factor, Rows, dot, gram, lumped, with_diagonal
 from cardan._dynamics.algorithms.loops import JointRows, joint_rows, offset
 from cardan._dynamics.algorithms.maximal import coordinates_of
+from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.tree import Relative, Vector, along_joints, relative_kinematics, twists
 from cardan._robot.joints import Joint
 from cardan._robot.model import Model, Node
 
-NEWTON = 2
-"""Newton steps for the angular velocity of a momentum: what they leave is (h |w|)^7 of it."""
+NEWTON, MOST = 2, 30
+"""Newton steps for the angular velocity of a momentum: what the first leave is (h |w|)^7 of it. What turns by a radian
+in a step takes three more, and what turns by a million of them the most."""
+EXACT, EXACT_IN_SINGLE = 1e-13, 1e-6
+"""By which part of it a momentum may be wrong: else what turns fast gains momentum in each step."""
 
 
 class Efforts(NamedTuple):
@@ -89,16 +94,29 @@ class MovingBody:
         return self.momentum_of_turn(w, -h)
 
     def turn_of_momentum(self, momentum: Vector3, w: Vector3, h: float) -> Vector3:
-        """Return the w whose turn has a momentum, by Newton's method from an estimate."""
-        for _ in range(NEWTON):
+        """Return the w whose turn has a momentum, by Newton's method from an estimate.
+
+        Its derivatives are those of the first steps.
+        """
+
+        def nearer(w: Vector3) -> Vector3:
             L = self.J @ w
             slope = self.J + (w.skew() @ self.J - L.skew()) * (0.5 * h)
             slope = slope + (w.outer(L) * 2.0 + Matrix3.identity() * w.dot(L)) * (0.25 * h * h)
             b = self.momentum_of_turn(w, h) - momentum
             x, y, z = slope.columns()  # slope^-1 b by Cramer's rule: three unknowns need no pivoting
             yz = y.cross(z)
-            w = w - Vector3(b.dot(yz), x.dot(b.cross(z)), x.dot(y.cross(b))) * (1.0 / x.dot(yz))
-        return w
+            return w - Vector3(b.dot(yz), x.dot(b.cross(z)), x.dot(y.cross(b))) * (1.0 / x.dot(yz))
+
+        def is_wrong(w: Vector3) -> Any:
+            error = self.momentum_of_turn(w, h) - momentum
+            return error.norm_squared() > small * small * momentum.norm_squared()
+
+        small = where(is_double([w.x]), EXACT, EXACT_IN_SINGLE)
+        for _ in range(NEWTON):
+            w = nearer(w)
+        found = repeat_while(MOST, is_wrong, nearer, w)
+        return w + Vector3(*map(held, found - w))
 
 
 class BodyState(NamedTuple):
