@@ -11,6 +11,7 @@ import numpy as np
 from cardan._algebra.spatial import SE3, ArticulatedInertia, Matrix3, Motion, Symmetric3, Vector3
 from cardan._compiler.program import Array, Program, trace
 from cardan._compiler.program.expr import ColumnArray
+from cardan._compiler.runtime.memory import collection_paused
 from cardan._dynamics.algorithms.spin import BodyMotion, Spin
 
 LANES, BLOCK = 8, 6  # entries of a column of a block, and how many of them count
@@ -38,7 +39,8 @@ def row_program(
         found = of(**given).items()
         return {key: own if isinstance(own, ColumnArray) else np.array(own, dtype=object) for key, own in found}
 
-    program = trace(name, run, inputs, regions=True)
+    with collection_paused():
+        program = trace(name, run, inputs, regions=True)
     placed = lambda a: a._replace(in_lanes=a.name in in_lanes, by=by if isinstance(by, str) else by.get(a.name, ""))  # noqa: E731
     return replace(program, inputs=tuple(map(placed, program.inputs)), outputs=tuple(map(placed, program.outputs)))
 
