@@ -539,9 +539,17 @@ def test_replicated_robots_are_those_added_one_by_one():
     own = robot.world("floating", ground=True).initial
     np.testing.assert_allclose(starts[:, :2], [[-0.75, -0.75], [0.75, -0.75], [-0.75, 0.75]])
     np.testing.assert_allclose(starts[:, 2:], np.broadcast_to(own[2:], (3, len(own) - 2)), atol=1e-15)
+    one = cardan.WorldBuilder()
+    one.add_ground()
+    for k, (x, y) in enumerate([(-0.75, -0.75), (0.75, -0.75), (-0.75, 0.75)]):
+        one.add(robot, f"r{k}_", cardan.SE3(translation=(x, y, 0.0)), base="floating", stand=True)
+    assert one.finalize().model == world.model
+    assert one.finalize().initial.tobytes() == world.initial.tobytes()
     b.add_body("s2_trunk")
     with pytest.raises(cardan.errors.DuplicateNameError, match="s2_trunk"):
         b.replicate(robot, 4, prefix="s", base="floating")
+    with pytest.raises(cardan.errors.DuplicateNameError, match="'twin'"):
+        b.replicate(robot, 2, prefix="t", base="floating", name="twin")
     assert [*b.finalize().articulations] == ["r0_quadruped", "r1_quadruped", "r2_quadruped", "s2_trunk"]
     assert b.q is held
 

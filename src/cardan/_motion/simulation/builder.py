@@ -301,10 +301,10 @@ class WorldBuilder(Explained):
         self,
         copies: Sequence[tuple[str, Any]],
         mechanism: Mechanism,
-        base: str | Joint,
-        name: str | None,
-        self_collision: bool | None,
-        stand: bool | None,
+        base: str | Joint = "fixed",
+        name: str | None = None,
+        self_collision: bool | None = None,
+        stand: bool | None = None,
     ) -> tuple[str, ...]:
         """Add copies of a mechanism, each with a prefix of its own and at its own pose; all or none (`add`)."""
         _check_mechanism(mechanism)
@@ -337,16 +337,7 @@ class WorldBuilder(Explained):
         return tuple(new)
 
     def replicate(
-        self,
-        mechanism: Mechanism,
-        count: int,
-        spacing: float = 2.0,
-        prefix: str = "",
-        base: str | Joint = "fixed",
-        *,
-        name: str | None = None,
-        self_collision: bool | None = None,
-        stand: bool = True,
+        self, mechanism: Mechanism, count: int, spacing: float = 2.0, prefix: str = "", **how: Any
     ) -> tuple[str, ...]:
         """Add a mechanism many times, on a square grid about the origin that is filled row by row.
 
@@ -357,8 +348,7 @@ class WorldBuilder(Explained):
             count: how often.
             spacing: from one to the next, along x and along y [m].
             prefix: goes before the names of all, before the number of each: link `foot` becomes `0_foot`, `1_foot`, ...
-            base, name, self_collision: as for `add`.
-            stand: whether what floats stands on level ground.
+            how: as for `add`, but for the pose; what floats stands on level ground.
 
         Returns:
             The names of the articulations.
@@ -382,7 +372,7 @@ class WorldBuilder(Explained):
         places = [[spacing * (at - 0.5 * (side - 1)) for at in (k % side, k // side)] for k in range(count)]
         poses = [SE3(translation=(*place, 0.0)) for place in places]
         copies = [(f"{prefix}{k}_", pose) for k, pose in enumerate(poses)]
-        return self._add(copies, mechanism, base, name, self_collision, stand)
+        return self._add(copies, mechanism, **{"stand": True, **how})
 
     def remove(self, *names: str) -> tuple[str, ...]:
         """Take out articulations with all their bodies, or bodies, joints and frames, as `Mechanism.remove` does.
