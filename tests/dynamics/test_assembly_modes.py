@@ -207,3 +207,29 @@ def test_clusters_have_no_loops_left_to_count(ask):
     cluster = cardan.clustered(cardan.robots.four_bar().model())
     with pytest.raises(MechanismError, match=f"^{ask.__name__}: .* its loops are clusters, .* leave nv freedoms"):
         ask(cluster, cluster.neutral())
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_what_is_not_finite_is_refused_by_name(wrong):
+    """LAPACK said that an SVD did not converge, and a mode was named."""
+    loops, v = cardan.robots.four_bar().model(), [1.0, 0.0, 0.0]
+    model = cardan.clustered(loops, ["crank_joint"])
+    q, rows = [wrong, 0.0, 0.0], [[0.0] * 3, [wrong, 0.0, 0.0]]
+    for ask in (
+        lambda: cardan.assemble(loops, q),
+        lambda: cardan.assemble_derivatives(loops, q),
+        lambda: cardan.loop_rank(loops, q),
+        lambda: cardan.mobility(loops, q),
+        lambda: cardan.project_velocity(loops, q, v),
+        lambda: cardan.project_velocity(loops, [0.0] * 3, q),
+        lambda: cardan.assembly_modes(model, q),
+        lambda: cardan.assembly_mode(model, q),
+        lambda: cardan.cluster_range(model, q, [1.0]),
+        lambda: cardan.cluster_range(model, [0.0] * 3, [wrong]),
+    ):
+        with pytest.raises(
+            cardan.errors.NotFiniteError, match=r"\w+: (q|q0|v)\[0\] is (nan|inf), expected a finite number"
+        ):
+            ask()
+    with pytest.raises(cardan.errors.NotFiniteError, match=r"q0\[1, 0\] is"):
+        cardan.assemble(loops, rows)

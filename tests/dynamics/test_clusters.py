@@ -22,7 +22,7 @@ from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan._robot.joints.derivation import derived
 from cardan._robot.joints.derivation.derived import _rates_of as rates_of
 from cardan._robot.joints.derivation.derived import joint_rates
-from cardan.errors import DTypeError, MechanismError, ShapeError, UnknownNameError, UnsupportedError
+from cardan.errors import DTypeError, MechanismError, NotFiniteError, ShapeError, UnknownNameError, UnsupportedError
 from cardan.robots import five_bar, four_bar, stewart_platform
 from closeness import close
 
@@ -1040,8 +1040,12 @@ def test_what_is_no_cluster_is_refused():
         cardan.clustered(cardan.robots.arm7().model())
     with pytest.raises(ShapeError, match=r"expected \(3,\)"):
         cardan.clustered(four_bar().model(), near=[0.0])
-    with pytest.raises(MechanismError, match="cannot be closed near the given configuration"):
+    with pytest.raises(NotFiniteError, match=r"clustered: near\[0\] is nan"):
         cardan.clustered(four_bar().model(), near=[np.nan, 0.0, 0.0])
+    apart = linkages.four_bar_too_far_apart(2.0).model()
+    for near, words in ((None, "cannot be closed. "), ({"crank_joint": 1.0}, "near the given configuration. ")):
+        with pytest.raises(MechanismError, match=f"{words}Nearest to it, 'closing_joint' is open by 1.15 m or rad"):
+            cardan.clustered(apart, near=near)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -1064,3 +1068,12 @@ def test_checked_calls_refuse_open_loops_by_name(scale, dtype):
         assert 0.01 * scale < e.value.gap < 0.02 * scale
     again = cardan.normalize.on(checked=True)(model, q)  # it closes them, and so takes them
     assert np.isfinite(careful(model, again, v, tau)).all()
+
+
+def test_what_newcomers_look_for_is_said(tmp_path):
+    """A reader asked for clusters meant orphans, and tables of conventions ended in a colon."""
+    cardan.save(four_bar(), tmp_path / "bars.urdf")
+    with pytest.raises(UnknownNameError, match=r"loops are the model's: cardan.clustered\(cardan.load\(file\)\)"):
+        cardan.load(tmp_path / "bars.urdf", loops="clusters")
+    table = str(cardan.conventions.to("mujoco", cardan.clustered(four_bar().model())))
+    assert not [line for line in table.splitlines() if line.rstrip().endswith(":")]

@@ -247,6 +247,14 @@ def check_finite(where: str, name: str, array: np.ndarray, batch: Sequence[int] 
         raise NotFiniteError(where, name, index, float(array.reshape(-1)[found[0]]), hint)
 
 
+def finite_batch(where: str, arrays: Mapping[str, Any], cores: Mapping[str, tuple[int, ...]]) -> Batch:
+    """Return arguments as `checked_batch` does; raise for what is not finite."""
+    batch = checked_batch(where, arrays, cores)
+    for name, array in zip(batch.names, batch.arrays, strict=True):
+        check_finite(where, name, array, batch.shape)
+    return batch
+
+
 def check_configuration(where: str, name: str, q: np.ndarray, parts: Iterable[tuple[int, int]]) -> None:
     """Raise where a quaternion, or a (cos, sin), of a configuration is 0 and so no orientation.
 

@@ -27,7 +27,7 @@ from cardan._dynamics.algorithms.loops import (
     loop_residual,
     with_loops,
 )
-from cardan._dynamics.call.arguments import checked_batch
+from cardan._dynamics.call.arguments import finite_batch
 from cardan._dynamics.call.function import function
 from cardan._dynamics.call.signature import check_model
 from cardan._dynamics.functions.derivatives import derivative
@@ -81,7 +81,7 @@ def assemble(
     positive("tolerance of assemble", tolerance, "m, rad")
     free = free_coordinates(model, fixed)
     if q0 is not None:
-        batch = checked_batch("assemble", {"q0": q0}, {"q0": (model.nq,)})
+        batch = finite_batch("assemble", {"q0": q0}, {"q0": (model.nq,)})
         # float64 whatever came in: single precision cannot reach the tolerance
         q = integrate(model, batch.arrays[0].astype(float), np.zeros(model.nv))  # on the manifold
         q, r = closed_near(model, q, free, tolerance, steps)
@@ -133,7 +133,7 @@ def assemble_derivatives(model: Model, q: Any, fixed: Sequence[str] = (), *, tol
     check_model(where, model)
     with_loops(model, where)
     free = free_coordinates(model, fixed)
-    batch = checked_batch(where, {"q": q}, {"q": (model.nq,)})
+    batch = finite_batch(where, {"q": q}, {"q": (model.nq,)})
     states = batch.arrays[0].astype(float)
     _check(model, "configuration", loop_residual(model, states), tolerance, batch.shape)
     J, units, rank = closed_loops(model, states)
@@ -196,7 +196,7 @@ def project_velocity(model: Model, q: Any, v: Any, fixed: Sequence[str] = (), *,
     """
     with_loops(model, "project_velocity")
     free = free_coordinates(model, fixed)
-    batch = checked_batch("project_velocity", {"q": q, "v": v}, {"q": (model.nq,), "v": (model.nv,)})
+    batch = finite_batch("project_velocity", {"q": q, "v": v}, {"q": (model.nq,), "v": (model.nv,)})
     states, rates = (array.astype(float) for array in batch.arrays)
     K, opening = _rates_by_v(model, states, rates), _rates(model, states, rates)
     found = rates.copy()
@@ -224,7 +224,7 @@ def loop_rank(model: Model, q: Any, *, tolerance: float = DEPENDENT) -> Any:
 
 def _rank(where: str, model: Model, q: Any, tolerance: float) -> Any:
     check_model(where, model)
-    batch = checked_batch(where, {"q": q}, {"q": (with_loops(model, where).nq,)})
+    batch = finite_batch(where, {"q": q}, {"q": (with_loops(model, where).nq,)})
     K = loop_jacobian(model, batch.arrays[0].astype(float))
     return _independent(K.reshape(*batch.shape, *K.shape[1:]), tolerance)
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from cardan._algebra.errors import DTypeError, MechanismError, check_known
+from cardan._algebra.errors import AssemblyError, DTypeError, MechanismError, check_known
 from cardan._algebra.manifolds import Euclidean
 from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember, with_plain_names
@@ -26,7 +26,7 @@ from cardan._dynamics.algorithms.loops import joint_coordinates, with_loops
 from cardan._dynamics.algorithms.tree import between
 from cardan._dynamics.call.arguments import shaped_array
 from cardan._dynamics.call.signature import check_model, refuse_inputs
-from cardan._dynamics.functions.assembly import SEARCH, closed_near, free_coordinates
+from cardan._dynamics.functions.assembly import SEARCH, assemble, closed_near, free_coordinates
 from cardan._dynamics.functions.inner_freedoms import told_of_inner
 from cardan._robot.joints import Fixed, Limits, Mimic
 from cardan._robot.joints.catalogue.of_another import equipped
@@ -106,7 +106,7 @@ def clustered(
 def _start(model: Model, near: Any) -> np.ndarray:
     """Return where a search for closed loops begins; of named joints, near where loops close with these as they are."""
     if not isinstance(near, Mapping):
-        return shaped_array("clustered", "near", near, (model.nq,), finite=False)
+        return shaped_array("clustered", "near", near, (model.nq,))
     given = Configuration("near", near)
     check_coordinates(given, {c.name: c.joint for c in model.connections})
     others = free_coordinates(model, [*given.coordinates])
@@ -261,9 +261,7 @@ def _closed_set(part: Model, kept: set[int], driven: set[int], start: Sequence[f
     samples, other = _place(part, start)
     if not samples:
         where = "" if start is None else " near the given configuration"
-        raise MechanismError(
-            f"clustered: {_loops(part)} cannot be closed{where}: cardan.assemble says what is left open."
-        )
+        raise MechanismError(f"clustered: {_loops(part)} cannot be closed{where}.{_left_open(part, start)}")
     found = partition(part, samples, kept or driven) if kept or driven else other
     if not kept and (not found or _split(part, found) or _is_worse(part, found, other, samples[0])):
         found = other
@@ -293,6 +291,15 @@ def _closed_set(part: Model, kept: set[int], driven: set[int], start: Sequence[f
     bare = tuple(Connection(c.name, c.joint, c.parent, c.child, c.parent_pose, c.child_pose) for c in part.connections)
     plain = ClosedSet(replace(part, connections=bare), blocks, tuple(rows_along_nodes(part)), tuple(samples[0]))
     return replace(plain, start=tuple(float(e) for e in plain.normalize(samples[0]))).shorter()
+
+
+def _left_open(part: Model, start: Sequence[float] | None) -> str:
+    """Return in words what stays open nearest to a configuration."""
+    try:
+        assemble(part, start)
+    except AssemblyError as error:
+        return f" Nearest to it, {error.loop!r} is open by {error.residual:.3g} m or rad: look at the lengths there."
+    return ""
 
 
 def _place(part: Model, start: Sequence[float] | None) -> tuple[list[list[float]], list[Block]]:

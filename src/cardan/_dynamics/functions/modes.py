@@ -34,7 +34,7 @@ from cardan._dynamics.algorithms.dependent import lengths, unit_of_length
 from cardan._dynamics.algorithms.entries import overlapping
 from cardan._dynamics.algorithms.kinematics import forward_kinematics
 from cardan._dynamics.algorithms.loops import loop_jacobian, loop_residual
-from cardan._dynamics.call.arguments import checked_batch
+from cardan._dynamics.call.arguments import finite_batch
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.signature import check_model
 from cardan._dynamics.functions.assembly import SEARCH, closed_near, units_of_loops
@@ -110,7 +110,7 @@ def assembly_modes(model: Model, q: Any, joint: str | None = None, *, starts: in
     where = "assembly_modes"
     c, closed = _cluster(where, model, joint)
     starts = whole(f"{where}: starts", starts, 1)
-    given = checked_batch(where, {"q": q}, {"q": (model.nq,)})
+    given = finite_batch(where, {"q": q}, {"q": (model.nq,)})
     if given.shape:
         raise ParameterError(f"{where}: q", got=f"shape {(*given.shape, model.nq)}", expected=f"shape ({model.nq},)")
     full = given.arrays[0][0].astype(float)
@@ -165,7 +165,7 @@ def assembly_mode(model: Model, q: Any, joint: str | None = None) -> Any:
         1
     """
     c, closed = _cluster("assembly_mode", model, joint)
-    given = checked_batch("assembly_mode", {"q": q}, {"q": (model.nq,)})
+    given = finite_batch("assembly_mode", {"q": q}, {"q": (model.nq,)})
     names = _names(closed, given.arrays[0].astype(float)[:, model.q_slice(c.name)])
     return np.array(names).reshape(given.shape) if given.shape else names[0]
 
@@ -197,7 +197,7 @@ def cluster_range(model: Model, q: Any, v: Any) -> ClusterRange:
     """
     where = "cluster_range"
     _clusters(where, model)
-    given = checked_batch(where, {"q": q, "v": v}, {"q": (model.nq,), "v": (model.nv,)})
+    given = finite_batch(where, {"q": q, "v": v}, {"q": (model.nq,), "v": (model.nv,)})
     Q, V = (array.astype(float) for array in given.arrays)
     ends = [[_end(where, model, row, sign * way) for row, way in zip(Q, V, strict=True)] for sign in (-1.0, 1.0)]
     (lower, upper) = (np.array([s for s, _ in own]).reshape(given.shape)[()] for own in ends)

@@ -24,7 +24,7 @@ from cardan._algebra.errors import (
     DescriptionError,
     DescriptionWarning,
     ParameterError,
-    check_known,
+    UnknownNameError,
     check_one_of,
     quoted,
 )
@@ -222,6 +222,8 @@ def _folders_in(place: Path) -> list[Path]:
 
 
 COMMON = frozenset({"package_dirs", "on_inertia", "srdf", "trusted"})  # options of all formats
+# What is meant by options that are none.
+INSTEAD = dict.fromkeys(("loops", "clusters", "closing"), "loops are the model's: cardan.clustered(cardan.load(file))")
 _WORDS = {
     "on_inertia": ("warn", "error", "ignore"),
     "continuous": ("angle", "unit_complex"),
@@ -268,7 +270,8 @@ class Options:
         """
         known = [option.name for option in fields(cls)]
         for name in given:
-            check_known("option", name, known, "reading a robot description")
+            if name not in known:
+                raise UnknownNameError("option", name, known, "reading a robot description", INSTEAD.get(name, ""))
         return cls(**given)
 
 
