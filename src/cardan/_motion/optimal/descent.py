@@ -259,13 +259,12 @@ def _descended(
     own |= {"damping": np.zeros(N), "nu": np.zeros(N), "unsound": np.full(N, -1.0), "done": np.zeros(N, dtype=int)}
     arrays = {"q": found.q, "v": found.v, motions.control: found.u}
 
-    def descend(most: int, problems: Any) -> None:
-        held = workspace(motions, T, N, TOGETHER)
+    def descend(begun: int, problems: Any) -> None:
+        held, most = workspace(motions, T, N, TOGETHER), min(AT_ONCE, iterations - begun)
         held.prepare(tolerance, is_exact)
-        known = found.K[:, problems]
-        count = known.shape[1]
+        count = len(found.cost[problems])
         gains = held.c.gains.reshape(T, -1, m, 8 * motions.numbers["X"])[:, :count, :, :n]
-        gains[...] = known
+        gains[...] = found.K[:, problems] if begun else 0.0  # memory is not touched before there are any
         held.run(problems, {**arrays, **given}, own, most)
         for name, array in arrays.items():
             array[:, problems] = held.rows[: len(array), :count, motions.places[name]]
@@ -277,7 +276,7 @@ def _descended(
         live = np.flatnonzero(own["done"] == 0)
         if not len(live):
             break
-        _split(TOGETHER, motions.work * T, live, N, functools.partial(descend, min(AT_ONCE, iterations - begun)))
+        _split(TOGETHER, motions.work * T, live, N, functools.partial(descend, begun))
     stuck = np.isnan(found.left)
     for problem in np.flatnonzero(stuck):
         _check_derivatives(
@@ -349,5 +348,5 @@ def first(where: str, motions: Motions, begin: Begin, given: Given) -> Found:
         raise NotFiniteError(where, "cost", (int(bad[0]),), float(cost[bad[0]]), hint)
     size = np.maximum(np.abs(q).max((0, 2)), np.abs(v).max((0, 2)))
     gap[gap <= ROUNDING * np.maximum(size, 1.0)] = 0.0
-    K = np.zeros((T, N, m, motions.n))
+    K = np.zeros((N, T, m, motions.n)).swapaxes(0, 1)  # as a solution has it: it is most of what is returned
     return Found(q, v, u, K, cost, left, np.zeros(N, dtype=bool), np.zeros(N, dtype=int), gap)
