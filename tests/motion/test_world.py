@@ -217,6 +217,8 @@ def test_axes_targets_and_limits_are_where_the_seed_says():
     np.testing.assert_array_equal(world.axes[start + linear], [0, 1, 0])  # the first angular one
     np.testing.assert_array_equal(world.control().position[0, start : start + 3], [0.1, 0.2, 0.3])
     assert world.limits[start].tolist() == [-2.0, 2.0]
+    with pytest.raises(ValueError, match="read-only"):
+        world.limits[start] = [-1.0, 1.0]  # the world would not know of it
     assert world.limits[start + linear].tolist() == [-2.1, 2.1]
     np.testing.assert_allclose(world.axes[world.v_starts[3]], [0, 0.6, 0.8])
     assert world.q_starts.tolist() == [0, 1, 1, 4, 5]

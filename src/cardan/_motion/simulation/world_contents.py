@@ -64,7 +64,9 @@ class WorldContents(Explained):
     @property
     def limits(self) -> np.ndarray:
         """Smallest and largest positions [rad, m], shape (nv, 2), in the coordinates `cardan.limit_coordinates`."""
-        return np.column_stack([self.model.lower, self.model.upper])
+        limits = np.column_stack([self.model.lower, self.model.upper])
+        limits.setflags(write=False)  # of what somebody wrote into it the world would not know
+        return limits
 
     def centre(self, q: Any = None) -> np.ndarray:
         """Return configurations at the middle of the limits [rad, m], shape (..., nq).
