@@ -271,6 +271,25 @@ def test_a_floating_base_without_mass_that_carries_a_hinge_is_refused():
     assert not solver.step(solver.world.state(), steps=10).diverged.any()
 
 
+SOLID, POINT = (Inertia(1.0, (0.2, 0.3, 0.4), turns) for turns in (np.eye(3), np.zeros((3, 3))))
+
+
+@pytest.mark.parametrize(("hinges", "inertia", "refused"), [(6, SOLID, False), (7, SOLID, True), (4, POINT, True)])
+def test_more_hinges_than_a_body_resists_are_refused(hinges, inertia, refused):
+    """Their mass matrix has no inverse anywhere, which rounding hid: they were moved by numbers of no mechanism."""
+    m = Mechanism("row")
+    for k in range(hinges):
+        m.add_body(f"b{k}", inertia if k == hinges - 1 else None)
+        at = SE3(translation=(0.1, 0.05 * k, 0.2))
+        m.add_joint(f"j{k}", J.Revolute(np.eye(3)[k % 3]), f"b{k - 1}" if k else "world", f"b{k}", at)
+    world = m.world()
+    if refused:
+        with pytest.raises(MechanismError, match="joint 'j0' moves nothing that has inertia"):
+            cardan.solvers.Featherstone(world, 0.001)
+    else:
+        assert not cardan.solvers.Featherstone(world, 0.001).step(world.state(), steps=10).diverged.any()
+
+
 @pytest.mark.parametrize("inputs", [(), ("mass",)])
 def test_point_masses_that_are_stretched_where_they_are_neutral_move(inputs):
     """Their mass matrix has no inverse there alone, so that the world is none that is refused."""

@@ -36,6 +36,7 @@ from cardan._dynamics.algorithms.crba import inertia_along, mass_matrix
 from cardan._dynamics.algorithms.grouped import (
     Felt,
     check_moves,
+    check_outweighed,
     factored_inertia,
     given_way,
     grouped_accelerations,
@@ -144,10 +145,15 @@ def articulated_inertias(
     felt_along = [0.0] * model.nv if armature is None else armature
     nodes = relative.nodes(model)
 
+    def rotors_of(node: Node) -> Vector:
+        return [a + b for a, b in zip(node.armature, node.velocity(felt_along), strict=True)]
+
+    check_outweighed(model, rotors_of, known=felt is None)
+
     def inward(node: Node, I_A: ArticulatedInertia) -> tuple[Articulated, Callable[[], ArticulatedInertia]]:
         S = relative.S[node.index]
         U = [I_A @ s for s in S]  # (2)
-        rotors = [a + b for a, b in zip(node.armature, node.velocity(felt_along), strict=True)]
+        rotors = rotors_of(node)
         D = factored_inertia(node, inertia_along(S, U, rotors))
         I_a = given_way(I_A, S, U, times_inverse(U, D), rotors)  # (4)
         return Articulated(U, D, I_a), lambda: relative.inwards(node, I_a)

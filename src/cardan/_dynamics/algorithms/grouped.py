@@ -303,6 +303,23 @@ def check_moves(D: Vector, node: Node) -> None:
         raise singular(node)
 
 
+def check_outweighed(model: Model, rotors: Callable[[Node], Vector], *, known: bool) -> None:
+    """Raise `MechanismError` for a joint behind which more velocities are free than the bodies there can resist.
+
+    M of what is behind a joint is a sum over bodies, each of the rank of its inertia: 6, and of a point mass 3. Seven
+    hinges in a row with one body are singular in every configuration, and rounding hides it. Rotors make joints count
+    for themselves. Inertias that are not `known` count for 6.
+    """
+    excess = [0] * len(model.nodes)
+    for node in reversed(model.nodes):
+        resists = 3 * (not is_zero(node.inertia.mass)) + 3 * (not all(map(is_zero, node.inertia.inertia_at_com)))
+        excess[node.index] += sum(map(is_zero, rotors(node))) - (resists if known else 6)
+        if excess[node.index] > 0:
+            raise singular(node)
+        if node.parent >= 0:
+            excess[node.parent] += excess[node.index]
+
+
 def singular(node: Node) -> MechanismError:
     """Return the error of a joint that moves nothing that has inertia."""
     return MechanismError(
