@@ -167,8 +167,8 @@ def look_at_pair(c, t, lane, k, time, count):
     speed = speed_of_paths(c, p, lane)
     c.close_gap[k] = measured(c, t, p, c.close_gap[k], searched + time * speed)
     is_known = is_searched(c, t, p)
-    # Hulls are measured exactly. Others are so by the boxes about them, and of two boxes a candidate may be nearer.
-    at_once = is_known and c.shape_vertices[(c.inner[p] >> BITS) & MASK] > 0 and c.shape_vertices[c.inner[p] & MASK] > 0
+    # Hulls and boxes are measured exactly, others by the boxes about them; and of two boxes a candidate may be nearer.
+    at_once = is_known and c.shape_flat[(c.inner[p] >> BITS) & MASK] + c.shape_flat[c.inner[p] & MASK] > 2
     steps = (0.0 if at_once else SOON) if is_known else LATER
     if c.close_gap[k] >= searched + min(time, now + steps * c.dt) * speed:
         return min(time, (c.close_gap[k] - margin) / speed), count

@@ -337,6 +337,7 @@ class Layout:
             own |= {"shape_family": family, "shape_first": len(sizes), "shape_stiffness": scene.stiffness[len(rows)]}
             own |= {f"shape_{key}": getattr(shape, key) for key in ("margin", "group", "mask")}
             own["shape_vertices"] = len(geometry.vertices) if isinstance(geometry, Hull) else 0
+            own["shape_flat"] = 2 * isinstance(geometry, Hull) + isinstance(geometry, Box)
             own["shape_room"] = self._room(len(rows))
             twist = shape.surface_velocity or (0.0,) * 6
             runs = self._in_node(shape) @ Motion(tuple(twist[:3]), tuple(twist[3:]))

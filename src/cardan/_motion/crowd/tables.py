@@ -247,6 +247,7 @@ class Crowd(Record):
     shape_sizes = F64[:]
     shape_first = I32[:]  # its first size
     shape_vertices = I32[:]  # how many vertices it has, if it is a hull: they are its first sizes; 0 of others
+    shape_flat = I32[:]  # 2 of a hull, 1 of a box, 0 of others
     shape_lane = I32[:]  # whether its tree may be alone
     outside = I32[:]  # the shapes of one world of which it may not
     outsiders = INT
