@@ -17,10 +17,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan._algebra.scalar import is_zero
 from cardan._compiler.kernels import INT, TRUTH, kernel
 from cardan._compiler.program import Program
-from cardan._dynamics.algorithms import stepping
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.gyroscopic import gyroscopic_efforts
 from cardan._dynamics.algorithms.implicit import Snapshot
@@ -37,6 +35,7 @@ from cardan._motion.crowd.rows import LANES, row_program
 from cardan._motion.crowd.tables import Crowd
 from cardan._motion.crowd.tree_rows import TreeRows
 from cardan._motion.maximal_steps.bodies import response
+from cardan._motion.maximal_steps.dissipation import beside_contacts
 
 # pyright: analyzeUnannotatedFunctions=false
 
@@ -57,7 +56,7 @@ def weighed_program(tree: TreeRows) -> Program:
         p = [h * (dot(row, a) - tau) for row, tau in zip(M, efforts, strict=True)]
         freely = response(model, q, W)(efforts)
         gained = [h * (e - f) for e, f in zip(a, freely, strict=True)]
-        slope = dot(p, state.v) + h * dot(_beside(state, efforts, h), gained)
+        slope = dot(p, state.v) + h * dot(beside_contacts(state, _working(state, efforts, h), h), gained)
         curve = 0.5 * dot(p, gained)
         return {"free": tree.vector(freely), "work": [0.0, slope, curve]}
 
@@ -65,20 +64,11 @@ def weighed_program(tree: TreeRows) -> Program:
     return row_program("weighed", tree.columns | vectors, weighed, by="run_rows")
 
 
-def _beside(state: Snapshot, efforts: Vector, h: float) -> list[Any]:
-    """Return what acts beside contacts, as it counts in the energy that these make: w / 2 - c.
-
-    Floating bodies are carried as the world sees them (`stepping`): of their Coriolis forces those of turning are left.
-    """
-    model, turning = state.model, list(state.coriolis_of)
-    for node in stepping.floating_nodes(model):
-        for j, column in zip(node.v, state.relative.S[node.index], strict=True):
-            turning[j] = 0.0 if all(map(is_zero, column.angular)) else turning[j]
-    moving, turned, still = (
-        bias_forces.kernel(model, state.q, v) for v in (state.coriolis_of, turning, [0.0] * model.nv)
-    )
-    found = zip(efforts, moving, turned, still, gyroscopic_efforts(state, h), strict=True)
-    return [0.5 * (e + a - c - couple) - (b - c - couple) for e, a, b, c, couple in found]
+def _working(state: Snapshot, efforts: Vector, h: float) -> list[Any]:
+    """Return efforts less what does no work: Coriolis forces, and the couples of turning bodies."""
+    moving, still = (bias_forces.kernel(state.model, state.q, v) for v in (state.coriolis_of, [0.0] * state.model.nv))
+    found = zip(efforts, moving, still, gyroscopic_efforts(state, h), strict=True)
+    return [e + a - b - couple for e, a, b, couple in found]
 
 
 @kernel(c=Crowd, k=INT, returns=TRUTH)

@@ -44,6 +44,7 @@ from cardan._motion.crowd.rows import (
     row_program,
 )
 from cardan._motion.maximal_steps.bodies import finished, mean_rates
+from cardan._motion.maximal_steps.dissipation import without_gain
 from cardan._motion.maximal_steps.rigid_step import Closing, rigid_start
 from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.model import WORLD, Model, Node
@@ -290,6 +291,7 @@ class TreeRows:
                 return convex(at, forces, touching, self.dt, 1 if is_first else self.iterations)
 
             solved, state = solved_in_step(state, forces, self.dt, find)
+            solved = without_gain(solved, state, forces, touching, self.dt)
             return self._after(joints, q, v, list(solved.found.a), state, solved.residual)
 
         return row_program("alone", self.columns, alone, by="run_rows")

@@ -17,13 +17,25 @@ Cost: 20 operations a coordinate, and n^3 of n trees.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
-from cardan._algebra.scalar import logical_and, logical_or, maximum, minimum, sqrt, where
-from cardan._algebra.spatial import Scalar
+from cardan._algebra.arrays.repeat import when
+from cardan._algebra.scalar import is_zero, logical_and, logical_or, maximum, minimum, sqrt, where
+from cardan._algebra.spatial import Force, Scalar
+from cardan._dynamics.algorithms import stepping
+from cardan._dynamics.algorithms.aba import Accelerations
 from cardan._dynamics.algorithms.chains import trees_of
+from cardan._dynamics.algorithms.closed import inverse
+from cardan._dynamics.algorithms.crba import mass_matrix
+from cardan._dynamics.algorithms.drives import JointForces
+from cardan._dynamics.algorithms.gyroscopic import gyroscopic_efforts
+from cardan._dynamics.algorithms.implicit import Snapshot
+from cardan._dynamics.algorithms.linear import lumped, with_diagonal
+from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector
-from cardan._motion.contact import WORLD
+from cardan._motion.contact import WORLD, Contact
+from cardan._motion.contact.cone import IMPACT
 from cardan._robot.model import Model, Node
 
 Tie = tuple[tuple[int, int], Any]
@@ -64,8 +76,11 @@ class Shares(NamedTuple):
     along: list[Scalar]
 
     @staticmethod
-    def of(model: Model, ties: Iterable[Tie], terms: Sequence[Vector]) -> Shares:
-        """Return the largest with which no group makes energy; terms are work, slope and curve along v."""
+    def of(model: Model, ties: Iterable[Tie], terms: Sequence[Vector], asked: Sequence[Tie] | None = None) -> Shares:
+        """Return the largest with which no group makes energy; terms are work, slope and curve along v.
+
+        With `asked`, groups of which no node is asked for that way take all.
+        """
         trees = trees_of(model)
         coordinates = [sorted({j for node in tree for j in node.v}) for tree in trees]
         numbers = [[sum((term[j] for j in own), 0.0) for term in terms] for own in coordinates]
@@ -73,6 +88,9 @@ class Shares(NamedTuple):
         along: list[Scalar] = [0.0] * model.nv
         for tree, own, row in zip(trees, coordinates, groups(trees, [*_by_loops(model), *ties]), strict=True):
             share = dissipating_share(*_sums(row, numbers))
+            if asked is not None:
+                own_nodes = [[node.index for node in tree] for tree in trees]
+                share = where(_is_any(row, own_nodes, asked), share, 1.0)
             for node in tree:
                 of_nodes[node.index] = share
             for j in own:
@@ -101,9 +119,76 @@ def _by_loops(model: Model) -> Iterator[Tie]:
         yield (model.attachment(c.parent).node, model.attachment(c.child).node), True
 
 
+def _is_any(row: Sequence[Any], trees: Sequence[Sequence[int]], asked: Sequence[Tie]) -> Any:
+    """Return whether a node is asked for that is of a tree for which a row holds."""
+    found: Any = False
+    for is_one, nodes in zip(row, trees, strict=True):
+        for ends, holds in asked:
+            if ends[0] in nodes:
+                found = logical_or(found, logical_and(is_one, holds))
+    return found
+
+
 def _sums(row: Sequence[Any], numbers: Sequence[Vector]) -> list[Scalar]:
     """Return the sums of the numbers of those trees for which a row holds."""
     total: list[Scalar] = [0.0] * 3
     for holds, own in zip(row, numbers, strict=True):
         total = [e + where(holds, more, 0.0) for e, more in zip(total, own, strict=True)]
     return total
+
+
+def beside_contacts(state: Snapshot, working: Vector, h: float) -> list[Scalar]:
+    """Return what acts beside contacts, as it counts in the energy that these make in a step: w / 2 - c.
+
+    w are efforts and weights, c Coriolis forces, which do no work. Floating bodies are carried as the world sees them
+    (`stepping`): of their Coriolis forces those of turning are left.
+    """
+    model, turning = state.model, list(state.coriolis_of)
+    for node in stepping.floating_nodes(model):
+        for j, column in zip(node.v, state.relative.S[node.index], strict=True):
+            turning[j] = 0.0 if all(map(is_zero, column.angular)) else turning[j]
+    both = (bias_forces.kernel(model, state.q, v) for v in (turning, [0.0] * model.nv))
+    found = zip(working, *both, gyroscopic_efforts(state, h), strict=True)
+    return [0.5 * w - (turned - still - couple) for w, turned, still, couple in found]
+
+
+def without_gain(
+    solved: stepping.Solved, state: Snapshot, forces: JointForces, touching: Sequence[Contact], h: float
+) -> stepping.Solved:
+    """Return accelerations and wrenches of contacts that make no energy where one of them bounces."""
+    if all(is_zero(contact.material.restitution) for contact in touching):
+        return solved
+    model, a, wrenches = state.model, list(solved.found.a), list(solved.wrenches)
+    both = list(zip(touching, wrenches, strict=False))
+    bouncing = [(contact.nodes, _bounces(contact, h)) for contact in touching]
+
+    def shared() -> tuple[list[Scalar], list[Force]]:
+        p: list[Scalar] = [0.0] * model.nv
+        for contact, wrench in both:
+            for j, column in contact.columns().items():
+                p[j] = p[j] + h * column.dot(wrench)
+        tau, W = forces.total(forces.linear(forces.on(forces.linear(), a), a))
+        gained = inverse(model, state.q, with_diagonal(mass_matrix.kernel(model, state.q), lumped(W)))(p)
+        still = bias_forces.kernel(model, state.q, [0.0] * model.nv)
+        beside = beside_contacts(state, [t - e for t, e in zip(tau, still, strict=True)], h)
+        terms = [
+            [0.0] * model.nv,
+            [e * v + h * w * d for e, v, w, d in zip(p, state.v, beside, gained, strict=True)],
+            [0.5 * e * d for e, d in zip(p, gained, strict=True)],
+        ]
+        pushing = [(contact.nodes, wrench.linear.norm_squared() > 0.0) for contact, wrench in both]
+        shares = Shares.of(model, pushing, terms, bouncing)
+        lost = [(1.0 - s) * (1.0 / h) * d for s, d in zip(shares.along, gained, strict=True)]
+        less = [wrench * shares.of_nodes[contact.a] for contact, wrench in both]
+        return [e - d for e, d in zip(a, lost, strict=True)], [*less, *wrenches[len(both) :]]
+
+    is_any = reduce(logical_or, (holds for _, holds in bouncing))
+    found, acting = when(is_any, shared, (a, wrenches))
+    return stepping.Solved(Accelerations(found, state.changes(found)), solved.residual, acting)
+
+
+def _bounces(contact: Contact, h: float) -> Any:
+    """Return whether a contact meets fast, and leaves as its restitution says."""
+    v_n = contact.normal.dot(contact.velocity.linear)
+    meets = logical_and(v_n < -IMPACT, contact.gap + h * v_n < 0.0)
+    return logical_and(meets, contact.material.restitution > 0.0)

@@ -22,6 +22,7 @@ from cardan._dynamics.algorithms.whips import followed, solved_in_step
 from cardan._motion.contact import LAWS, contacts
 from cardan._motion.contact.lengths import bounded, lengths
 from cardan._motion.contact.point import Contact
+from cardan._motion.maximal_steps.dissipation import without_gain
 from cardan._motion.simulation.solvers.compiled_solver import CompiledSolver
 from cardan._motion.simulation.solvers.solver import (
     SHARED,
@@ -226,6 +227,8 @@ def solve(given: StepInputs) -> tuple[stepping.Solved, Sequence[Contact], Snapsh
         return LAWS[law](at, forces, both, dt, 1 if is_first else iterations)
 
     solved, start = solved_in_step(start, forces, dt, find)
+    if law == "convex":
+        solved = without_gain(solved, start, forces, touching, dt)
     return solved, touching, start
 
 
