@@ -1,5 +1,7 @@
 """Editing a mechanism: a new one each time, the same physics, and a report; printing, building, seen without a root."""
 
+import copy
+import dataclasses
 import warnings
 
 import numpy as np
@@ -492,3 +494,14 @@ def test_drives_by_patterns_leave_what_cannot_have_one():
         driven.with_drives({"leg": None})
     with pytest.raises(UnknownNameError):
         driven.with_drives({"copy": cardan.Drive(1.0)})
+
+
+def test_a_copy_of_a_record_is_another_one_with_the_same_parts():
+    mechanism = cardan.robots.quadruped()
+    for record in (*mechanism.bodies, *mechanism.joints, *mechanism.frames, cardan.Material(friction=0.3)):
+        twin = copy.copy(record)
+        assert twin is not record
+        assert twin == record
+        assert type(twin) is type(record)
+        for field in dataclasses.fields(record):
+            assert getattr(twin, field.name) is getattr(record, field.name), field.name
