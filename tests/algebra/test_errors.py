@@ -37,6 +37,7 @@ EXAMPLES = [
     errors.UnsupportedError("joint 'knee' (Spline)", "MuJoCo", "lock it"),
     errors.DeviceMemoryError("an array of 2 GB"),
     errors.ChunkError("rnea", 400, 500, reason=RuntimeError("killed")),
+    errors.OpenLoopError("forward_dynamics", "q", "knee", 0.25, [1]),
     errors.PluginError("cardan.arrays", "dpnp.ndarray", "their-package", "theirs.arrays", ImportError("no dpnp")),
 ]
 
