@@ -496,6 +496,7 @@ def test_a_spring_pulls_from_where_it_rests_whatever_mode_is_neutral():
     np.testing.assert_allclose(cardan.passive_forces(model, near, [0.0]), 2.0 * (near[2] - 4.0), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_an_assembly_mode_is_given_by_coordinates_of_some_joints():
     loops = four_bar().model()
     modes = cardan.assembly_modes(model := cardan.clustered(loops, ["crank_joint"]), model.neutral())
@@ -1048,6 +1049,7 @@ def test_what_is_no_cluster_is_refused():
             cardan.clustered(apart, near=near)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_checked_calls_refuse_open_loops_by_name(scale, dtype):
