@@ -326,3 +326,11 @@ def test_who_asks_for_no_picture_gets_none():
     env.reset(seed=0)
     with pytest.raises(ParameterError, match="rgb_array"):
         env.render()
+
+
+@pytest.mark.parametrize("seed", [1.5, -1, "a", [1, 2], [0.5, 1.0, 2.0], 2**64])
+def test_a_seed_that_is_none_is_refused(seed):
+    """1.5 was taken for 1, without a word."""
+    envs = gymnasium.make_vec("cardan/CartPoleSwingUp-v0", num_envs=3)
+    with pytest.raises(ParameterError, match="expected a whole number in"):
+        envs.reset(seed=seed)

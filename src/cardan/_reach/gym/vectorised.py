@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import index
 from typing import Any, ClassVar
 
 import gymnasium
@@ -103,18 +104,15 @@ class VectorisedWorlds(VectorEnv):
                 episode of their seeds.
             options: `"reset_mask"`, shape (worlds,) of bool: the worlds to reset; by default all.
         """
-        super().reset(seed=None if seed is None else int(np.ravel(seed)[0]))
+        given = None if seed is None else _seeds_of(seed, self.num_envs)
+        super().reset(seed=None if given is None else given[0])
         mask = (options or {}).get("reset_mask")
         rows = np.ones(self.num_envs, bool) if mask is None else np.asarray(mask)
         if rows.dtype != bool or rows.shape != (self.num_envs,):
             raise ParameterError("reset_mask", got=mask, expected=f"an array of bool of shape ({self.num_envs},)")
-        if seed is not None or self._seeds is None:
-            count = self.num_envs
-            first = int(self.np_random.integers(2**62)) if seed is None else seed
-            seeds = [int(first) + k for k in range(count)] if np.ndim(first) == 0 else [int(s) for s in first]  # pyright: ignore
-            if len(seeds) != count or not all(0 <= s < 2**64 for s in seeds):
-                raise ParameterError("seed", got=seed, expected=f"a whole number in [0, 2^64), or {count} of them")
-            before = np.zeros(count, np.uint64) if self._seeds is None else self._seeds
+        if given is not None or self._seeds is None:
+            seeds = _seeds_of(int(self.np_random.integers(2**62)), self.num_envs) if given is None else given
+            before = np.zeros(self.num_envs, np.uint64) if self._seeds is None else self._seeds
             self._seeds = np.where(rows, np.array(seeds, np.uint64), before)
             self._episodes[rows] = 0
         self._begin(rows)
@@ -275,3 +273,14 @@ class SingleWorld(gymnasium.Env):
 
 def _first(infos: dict[str, Any]) -> dict[str, Any]:
     return {name: values[0].item() for name, values in infos.items() if not name.startswith("_")}
+
+
+def _seeds_of(seed: Any, count: int) -> list[int]:
+    """Return the seed of each world from that of the first, or from those of all."""
+    try:
+        seeds = [index(seed) + k for k in range(count)] if np.ndim(seed) == 0 else [index(s) for s in seed]
+    except TypeError:
+        seeds = []
+    if len(seeds) != count or not all(0 <= s < 2**64 for s in seeds):
+        raise ParameterError("seed", got=seed, expected=f"a whole number in [0, 2^64), or {count} of them")
+    return seeds
