@@ -59,8 +59,9 @@ def shooting_problem(
         >>> problem = cardan.optimal.Problem(arm, step, effort, moved)
         >>> shooting = shooting_problem(problem, q, 0.0 * v, np.zeros((20, 7)))
         >>> import crocoddyl
-        >>> crocoddyl.SolverFDDP(shooting).solve()
-        True
+        >>> solver = crocoddyl.SolverFDDP(shooting)  # solver.solve() moves on from the controls given
+        >>> solver.problem.T
+        20
     """
     batch, (q, v, controls), given = checked_problem(WHERE, problem, q0, v0, u, parameters)
     if batch:
