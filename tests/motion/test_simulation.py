@@ -861,6 +861,13 @@ def test_a_small_robot_moves_as_a_large_one_in_single_precision(scale):
     assert abs(one.q[0, 0] - 0.5) > 0.1
 
 
+@pytest.mark.parametrize("dt", [0.0, -1e-3, np.nan, np.inf, 1e-300, 1e200, "0.01", True])
+def test_a_step_that_has_no_length_is_refused(dt):
+    """A step of 1e-300 s was a division by zero within the solver."""
+    with pytest.raises(ParameterError, match="dt: got .* expected a finite number > 0"):
+        Featherstone(pendulum().world(), dt)
+
+
 @pytest.mark.parametrize("make", [Featherstone, MuJoCo, XPBD, Variational, SemiImplicit])
 def test_no_worlds_are_worlds_too_and_arrays_are_no_states(make):
     world = pendulum().world()

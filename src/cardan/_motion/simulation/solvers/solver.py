@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -9,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
-from cardan._algebra.checked_numbers import positive, whole
+from cardan._algebra.checked_numbers import number, whole
 from cardan._algebra.errors import ParameterError, UnsupportedError, check_one_of
 from cardan._algebra.explained import ExplainedABC
 from cardan._dynamics.algorithms.kinematics import frame_transform
@@ -93,7 +94,8 @@ class Solver(ExplainedABC):
             expected = "a cardan.World: mechanism.world() or WorldBuilder.finalize()"
             raise ParameterError("world", got=world, expected=expected)
         self.world = world
-        self.dt: float = positive("dt", dt, "s")
+        expected = "a finite number > 0 [s], and so its square"
+        self.dt: float = number("dt", dt, expected, lambda x: x > 0.0 and 0.0 < x * x < math.inf)
         self._kept: dict[Any, Any] = {}
         self._check_support()
 
