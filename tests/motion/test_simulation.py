@@ -864,7 +864,7 @@ def test_a_small_robot_moves_as_a_large_one_in_single_precision(scale):
 @pytest.mark.parametrize("dt", [0.0, -1e-3, np.nan, np.inf, 1e-300, 1e200, "0.01", True])
 def test_a_step_that_has_no_length_is_refused(dt):
     """A step of 1e-300 s was a division by zero within the solver."""
-    with pytest.raises(ParameterError, match="dt: got .* expected a finite number > 0"):
+    with pytest.raises(ParameterError, match=r"dt: got .* expected a finite number > 0"):
         Featherstone(pendulum().world(), dt)
 
 
