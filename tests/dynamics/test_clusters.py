@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from dataclasses import replace
 
 import mpmath as mp
 import numpy as np
@@ -12,7 +13,7 @@ import linkages
 from cardan._dynamics.algorithms.aba import borne_by_bodies, factored
 from cardan._dynamics.algorithms.cluster import ClusterMember
 from cardan._dynamics.algorithms.crba import mass_matrix
-from cardan._dynamics.algorithms.grouped import grouped_accelerations, groups
+from cardan._dynamics.algorithms.grouped import grouped_accelerations, groups, taken_apart
 from cardan._dynamics.algorithms.implicit import Snapshot, add_impedance
 from cardan._dynamics.algorithms.linear import plus
 from cardan._dynamics.algorithms.rnea import bias_forces
@@ -158,11 +159,14 @@ def laden_platform():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("base", ["fixed", "floating"])
-def test_a_platform_with_bodies_on_its_legs_accelerates_as_its_loops_do(base):
+@pytest.mark.parametrize(("base", "parts"), [("fixed", 8), ("floating", 1)])
+def test_legs_are_solved_one_by_one_where_they_stand_on_the_world(base, parts):
     loops = laden_platform().model(base=base)
     model = cardan.clustered(loops)
     q, v, _, tau = state(model)
+    relative = relative_kinematics(model, q[0].tolist())
+    together = next(group for group in groups(model) if len(group.nodes) > 5)
+    assert len(taken_apart(together, relative, [{} for _ in tau[0]])) == parts
     out = cardan.converter(model, loops)
     x, dx = out.configuration(q), out.velocity(q, v)
     accelerations = cardan.forward_dynamics(model, q, v, tau)
@@ -234,6 +238,17 @@ def platform_on_hinges():
     m.add_joint("x", cardan.joints.Revolute((1, 0, 0)), "first", "second")
     m.add_joint("y", cardan.joints.Revolute((0, 1, 0)), "second", ball.child, None, ball.child_pose)
     return m
+
+
+@pytest.mark.slow
+def test_legs_of_a_platform_whose_frame_may_be_turned_are_no_legs():
+    model = cardan.clustered(platform_on_hinges().model(closing=[f"ball{k}" for k in range(2, 7)]))
+    closed = replace(model.nodes[0].joint.closed, simplified=False)
+    q = list(closed.start)
+    assert len(closed.constraints(q).legs) == 5
+    assert not replace(closed, simplified=True).constraints(q).legs
+    by_ball = cardan.clustered(stewart_platform().model()).nodes[0].joint.closed
+    assert len(replace(by_ball, simplified=True).constraints(list(by_ball.start)).legs) == 5
 
 
 @pytest.mark.slow

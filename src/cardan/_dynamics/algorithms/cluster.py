@@ -13,7 +13,8 @@ independent coordinates i; the dependent ones d follow (`embedding`):
 
 with x_j the own coordinates of joint j. All joints keep their places in the tree, and follow the first one, which has q
 and v. The assembly mode is in q: nothing is searched for, and no branch is chosen. Where K_d is singular, a toggle of
-the independent coordinates, G is not a number. n steps before it (5) is 1 / (2 n^2) of dx.
+the independent coordinates, G is not a number. n steps before it (5) is 1 / (2 n^2) of dx. Legs of a platform have a
+form of (1) with fewer operations (`legs`).
 
 Source: Jain, Robot and Multibody Dynamics (2011), chapter 11; Chignoli, Adrian, Kim and Wensing, Recursive rigid-body
 dynamics algorithms for systems with kinematic loops (2023), for clusters of joints.
@@ -42,6 +43,7 @@ from cardan._dynamics.algorithms.closed import Closed
 from cardan._dynamics.algorithms.configuration import difference, integrate
 from cardan._dynamics.algorithms.dependent import Block, lengths, unit_of_length, units_of_rows
 from cardan._dynamics.algorithms.embedding import SINGULAR, SINGULAR_IN_SINGLE, squares_of
+from cardan._dynamics.algorithms.legs import Leg, SubspaceInLeg, legs
 from cardan._dynamics.algorithms.loops import loop_residual, loops
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.tree import relative_kinematics
@@ -69,13 +71,16 @@ class Constraints:
     def __init__(self, of: ClosedSet, q: Scalars) -> None:
         self.part = part = simplified_tree(of.part) if of.simplified else of.part
         blocks = [Block(*block) for block in of.blocks]
-        relative = relative_kinematics(part, q)
-        self.loops = loops(part, relative, of.along_nodes, closed=True)
+        self.relative = relative_kinematics(part, q)
+        self.loops = loops(part, self.relative, of.along_nodes, closed=True)
         self.K = [row for loop in self.loops for row in loop.K]
         tolerance = where(is_double(q), SINGULAR, SINGULAR_IN_SINGLE)
         self.squares = [square for block in blocks for square in squares_of(self.K, block, tolerance)]
         self.inverses = [square.opposite() for square in self.squares]
         self.free = of.free
+        # a simplified tree turns what a hinge carries as it suits what is on that, which may be more elsewhere
+        found = legs(self.loops, self.squares, self.inverses)
+        self.legs = [leg for leg in found if not of.simplified or len(leg.mover.nodes[-1].v) > 1]
 
     def follow(self, rows: Scalars) -> list[Scalar]:
         """Return -K_d^-1 times what stands in the rows of K, for all coordinates; not a number if K_d is singular."""
@@ -89,6 +94,8 @@ class Constraints:
     def rates(self, v: Scalars) -> list[Scalar]:
         """Return dx/dt (1) of velocities of the tree, of which the independent ones count."""
         rows = [_dot([row[j] for j in self.free], [v[j] for j in self.free]) for row in self.K]
+        for leg in self.legs:
+            rows[leg.rows.start : leg.rows.stop] = leg.opening(self.relative, v)
         found = self.follow(rows)
         return [v[j] if j in self.free else e for j, e in enumerate(found)]
 
@@ -99,8 +106,13 @@ class Constraints:
         return [list(row) for row in zip(*columns, strict=True)]
 
     def along(self, v: Scalars) -> list[Scalar]:
-        """Return dx/dt (1) of the independent velocities."""
-        return made_once(("along", self), v, lambda: list(matrix_vector(self.slopes, v)))
+        """Return dx/dt (1) of the independent velocities: by G, but of legs, whose dynamics go without it."""
+        return made_once(("along", self), v, lambda: self._along(v))
+
+    def _along(self, v: Scalars) -> list[Scalar]:
+        by_slopes, of_tree = matrix_vector(self.slopes, v), dict(zip(self.free, v, strict=True))
+        by_legs = self.rates([of_tree.get(j, 0.0) for j in range(self.part.nv)]) if self.legs else []
+        return [by_legs[j] if self.leg_of([j]) else e for j, e in enumerate(by_slopes)]
 
     def curvature(self, q: Scalars, v: Scalars) -> list[Scalar]:
         """Return g (2), for each coordinate of the tree."""
@@ -112,6 +124,10 @@ class Constraints:
     def step(self, q: Scalars, u: Scalars) -> list[Scalar]:
         """Return dx (5) of a step of the independent coordinates."""
         return [dx + 0.5 * g for dx, g in zip(self.along(u), self.curvature(q, u), strict=True)]
+
+    def leg_of(self, coordinates: Iterable[int]) -> Leg | None:
+        """Return the leg that has some coordinates, if there is one."""
+        return next((leg for leg in self.legs if set(coordinates) <= leg.inverse.keys()), None)
 
     def closing_step(self) -> list[Scalar]:
         """Return the change of the dependent coordinates that closes the loops to first order (4)."""
@@ -473,8 +489,13 @@ class ClusterMember(Follower):
         return self.subspace(q)
 
     def subspace(self, q: Scalars) -> MotionSubspace:
-        S = self.joint.subspace(self.inner_configuration(q))
-        return SubspaceOfFollower(S, self.slopes(q))  # (3)
+        S, found = self.joint.subspace(self.inner_configuration(q)), self.closed.constraints(q)
+        G, own = list(self._of_joint(found.slopes)), self._of_joint(range(self.closed.part.nv))
+        if leg := found.leg_of(own):
+            platform = tuple(map(found.free.index, leg.mover.nodes[-1].v))
+            rows = [leg.inverse[j] for j in own]
+            return SubspaceInLeg(S, G, leg, rows, platform, lambda v: self._of_joint(found.along(v)))
+        return SubspaceOfFollower(S, G)  # (3)
 
     def bias(self, q: Scalars, v: Scalars) -> Motion:
         x, found = self.inner_configuration(q), self.closed.constraints(q)

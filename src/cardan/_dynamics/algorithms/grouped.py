@@ -17,6 +17,9 @@ W is what forces that answer to the acceleration add along v (`implicit`): all o
 of (3) are over the nodes on the base. If that is one, the root, H is at the root and (3) is done there, before X leads
 to the base. So groups of one node take the operations of `aba`.
 
+A cluster on the world falls apart if some of its joints move alone and all others are `legs`. These come first, and
+give to their platform what it feels of them. The rest are groups of one node.
+
 Source: Jain, Robot and Multibody Dynamics (2011), chapter 15; Chignoli, Adrian, Kim and Wensing (2023), for clusters.
 Cost: O(n).
 """
@@ -30,6 +33,7 @@ from cardan._algebra.errors import MechanismError
 from cardan._algebra.manifolds.manifold import identity_rows
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import ArticulatedInertia, Force, Inertia, Motion, MotionSubspace, Scalar
+from cardan._dynamics.algorithms.legs import Leg, SubspaceInLeg
 from cardan._dynamics.algorithms.linear import (
     Armature,
     Factor,
@@ -56,6 +60,8 @@ class Group(NamedTuple):
     base: int  # the node they hang on; -1 for the world
     v: tuple[int, ...]  # the velocities that they share
     armature: Sequence[Scalar]  # along these
+    leg: Leg | None = None  # what makes them follow a body, whatever moves this
+    platform: int = -1  # the node of that body
 
     @property
     def root(self) -> Node | None:
@@ -78,6 +84,43 @@ def groups(model: Model) -> list[Group] | None:
         if len(bases) > 1:
             return None
     return found if sum(map(len, by_velocity)) == model.nv else None
+
+
+def taken_apart(group: Group, relative: Relative, W: Armature) -> list[Group]:
+    """Return the joints of a cluster on the world that move alone, outwards, and its legs (`legs`); or the whole.
+
+    So it is if W couples some that move alone.
+    """
+    legs: dict[range, list[Node]] = {}
+    alone: dict[tuple[int, ...], Node] = {}
+    for node in group.nodes:
+        S = relative.S[node.index]
+        if isinstance(S, SubspaceInLeg):
+            legs.setdefault(S.leg.rows, []).append(node)
+        elif along := _picked(own_motion(S)[1]):
+            alone[along] = node
+    parts = [list(alone.values()), *legs.values()]
+    hung = all(node.parent in (-1, *(other.index for other in part)) for part in parts for node in part)
+    whole = sorted(j for along in alone for j in along) == list(range(len(group.v)))
+    velocities = [{group.v[j] for j in along} for along in alone]
+    whole = whole and all(own.issuperset(W[i]) for own in velocities for i in own)
+    if not (legs and hung and whole and sum(map(len, parts)) == len(group.nodes)):
+        return [group]
+    found = [
+        Group([node], node.parent, tuple(group.v[j] for j in along), [group.armature[j] for j in along])
+        for along, node in alone.items()
+    ]
+    for nodes in legs.values():
+        S: Any = relative.S[nodes[0].index]
+        found.append(Group(nodes, -1, (), [], S.leg, alone[S.platform].index))
+    return found
+
+
+def _picked(G: Rows) -> tuple[int, ...]:
+    """Return which velocity each row of G picks out; nothing if one is another function of them."""
+    found = [[(j, e) for j, e in enumerate(row) if not is_zero(e)] for row in G]
+    picks = all(len(row) == 1 and isinstance(row[0][1], float) and row[0][1] == 1.0 for row in found)
+    return tuple(row[0][0] for row in found) if picks else ()
 
 
 def own_motion(S: Any) -> tuple[MotionSubspace, Rows]:
@@ -107,6 +150,7 @@ def grouped_accelerations(
     W = W or [{} for _ in a]
     own = [felt(node) if felt else node.inertia for node in model.nodes]
     inwards = Inwards(model, relative, tau, W, list(p), own)
+    groups = [part for group in groups for part in taken_apart(group, relative, W)]
     borne = [inwards.borne(group) for group in reversed(groups)]
     dA: list[Motion] = [Motion.zero() for _ in model.nodes]
 
@@ -145,10 +189,12 @@ class Inwards(NamedTuple):
             H[at.start : at.stop] = self._carried(node, group, parts, places, M)
             if node is not group.root:
                 self._give(node)
-        columns = transposed([row for node in group.nodes for row in own_motion(self.relative.S[node.index])[1]])
+        columns = transposed(self._slopes(group))
         moved = [[dot(row, column) for row in M] for column in columns]  # G^T M
         D = mirrored([[dot(row, column) for column in columns] for row in moved])  # (2)
         borne = [dot(column, own) for column in columns]
+        if group.leg:
+            return self._hold(group.leg, group.platform, D, borne)
         U = [combined(H, column) for column in columns]
         u = [self.tau[i] - e for i, e in zip(group.v, borne, strict=True)]
         added = self._added(group)
@@ -162,6 +208,22 @@ class Inwards(NamedTuple):
         """Return armature + W (2) of a group."""
         own = [[self.W[i].get(j, 0.0) for j in group.v] for i in group.v]
         return with_diagonal(own, group.armature)
+
+    def _slopes(self, group: Group) -> Rows:
+        """Return G of a group; of a leg, beside what its platform does along T."""
+        found: Rows = []
+        for node in group.nodes:
+            S: Any = self.relative.S[node.index]
+            along = [node.v.index(i) for i in group.v]
+            found += S.inverse if group.leg else [[row[j] for j in along] for row in own_motion(S)[1]]
+        return found
+
+    def _hold(self, leg: Leg, platform: int, L: Rows, f: Vector) -> Borne:
+        """Add what a platform feels of a leg to what it bears."""
+        inertia, force = leg.felt(L, f)
+        self.inertia[platform] = together(self.inertia[platform], inertia)
+        self.p[platform] = self.p[platform] + force
+        return Borne([], Factor([]), [])
 
     def _carried(self, node: Node, group: Group, parts: Any, places: Mapping[int, range], M: Rows) -> list[Force]:
         """Return the forces F (1) of a node as the root feels them, or the base; fill its rows and columns of M."""
@@ -187,10 +249,11 @@ class Inwards(NamedTuple):
     def _give_way(self, group: Group, U: Sequence[Force], D: Factor, u: Vector, added: Rows) -> None:
         """Take from the root, or the base, what the group's own motion gives way (3), by its armature + W."""
         i = group.root.index if group.root else group.base
-        S, rotors = self.relative.S[i], [row[j] for j, row in enumerate(added)]
+        alone = len(group.nodes) == 1 and _picked(self._slopes(group)) == tuple(range(len(group.v)))
         apart = all(is_zero(e) for j, row in enumerate(added) for k, e in enumerate(row) if k != j)
-        alone = len(group.nodes) == 1 and not isinstance(S, SubspaceOfFollower) and apart
-        self.inertia[i] = given_way(self.inertia[i].articulated(), S if alone else None, U, times_inverse(U, D), rotors)
+        S, rotors = own_motion(self.relative.S[i])[0], [row[j] for j, row in enumerate(added)]
+        S = S if alone and apart else None
+        self.inertia[i] = given_way(self.inertia[i].articulated(), S, U, times_inverse(U, D), rotors)
         self.p[i] = self.p[i] + combined(U, D.solve(u))
         if group.root:
             self._give(group.root)
