@@ -97,6 +97,19 @@ def test_a_level_field_is_a_block():
     np.testing.assert_allclose(own[2], exact[2], atol=1e-9)
 
 
+@pytest.mark.parametrize("slope", [0.3, 2.0])
+def test_the_rim_of_a_slope_is_met_along_a_unit_normal(slope):
+    """Its length was 0.3 to 1.4, and where the surface falls to the rim gaps were not those of the solid."""
+    field = field_of(lambda x, y: slope * x, 2, 2, (2.0, 2.0), thickness=1.0)
+    places = np.random.default_rng(0).uniform([-1.2, -0.9, -0.2], [-1.0, 0.9, 0.2], (2000, 3)) - [0.0, 0.0, slope]
+    both = np.concatenate([places, places * [-1.0, 1.0, 1.0] + [0.0, 0.0, 2.0 * slope]])
+    gap, _, normal = candidates(Sphere(0.1), (np.eye(3), both), field, (np.eye(3), np.zeros(3)))
+    np.testing.assert_allclose(np.linalg.norm(normal[:, 0], axis=-1), 1.0, atol=1e-12)
+    exact = nearest(*map(np.array, field.surface()), both) - 0.1
+    np.testing.assert_allclose(gap[:2000, 0], exact[:2000], atol=1e-12)
+    assert (gap[2000:, 0] <= exact[2000:] + 1e-12).all()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [solvers.XPBD, solvers.Variational])
 def test_what_rolls_and_falls_over_the_rim_gains_no_energy(make):

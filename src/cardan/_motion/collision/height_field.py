@@ -33,7 +33,7 @@ from functools import reduce
 from typing import NamedTuple
 
 from cardan._algebra.arrays.repeat import when
-from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, maximum, minimum, sqrt, where
+from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, maximum, minimum, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.candidate import (
     FAR,
@@ -143,10 +143,21 @@ def _side(b: HeightField, look: _Look) -> Face:
     far, way = length_and_direction(away, select(along_x, (signs[0], 0.0, 0.0), (0.0, signs[1], 0.0)))
     wall, low = where(far > 0.0, far, look.beside), terrain_of(b).base - p.z
     way, wall = select(low > wall, -Z, way), maximum(low, wall)
-    is_edge = logical_and(above > 0.0, wall > 0.0)
-    length = sqrt(where(is_edge, above * above + wall * wall, 1.0))
-    edge = (n * above + way * wall) * (1.0 / length)
-    return where(is_edge, length, maximum(above, wall)), select(is_edge, edge, select(wall > above, way, n))
+    is_edge, gap, edge = logical_and(above > 0.0, wall > 0.0), *_edge((above, n), (wall, way))
+    return where(is_edge, gap, maximum(above, wall)), select(is_edge, edge, select(wall > above, way, n))
+
+
+def _edge(top: Face, wall: Face) -> Face:
+    """Return the plane through the rim that a point meets, which is beside a wall and higher than the rim there.
+
+    If the surface falls towards the rim, and the foot of the point is on its plane, it is that plane.
+    """
+    (a, n), (b, way) = top, wall
+    across = n.dot(way)
+    falls = maximum(across, 0.0)
+    out = maximum(b - falls * (a + falls * b), 0.0)
+    length, normal = length_and_direction(n * a + way * out, n)
+    return where(length > 0.0, (a * (a + across * b) + out * b) / where(length > 0.0, length, 1.0), a), normal
 
 
 def _surface(b: HeightField, p: Vector3) -> tuple[Scalar, Vector3]:
