@@ -147,9 +147,9 @@ def may_touch(c, i, j):
     return place_among(c.apart, c.apart_count, key) < 0
 
 
-@kernel(c=Crowd, a=INT, b=INT, returns=TRUTH)
-def is_near_ground(c, a, b):
-    """Return whether the box about a shape comes near a half space; near any other ground, always."""
+@kernel(c=Crowd, a=INT, b=INT, box=REAL, further=REAL, returns=TRUTH)
+def is_near_ground(c, a, b, box, further):
+    """Return whether the middle of a shape, or the box about it, comes near a half space; near other ground, always."""
     if c.shape_endless[b] != 1:
         return True
     plane = c.shape_pose[b]
@@ -158,16 +158,16 @@ def is_near_ground(c, a, b):
     for k in range(3):
         height += plane[3 * k + 2] * (c.ball[a, k] - plane[9 + k])
         tilt = plane[2] * own[k] + plane[5] * own[3 + k] + plane[8] * own[6 + k]
-        height -= abs(tilt) * c.shape_half[a, k]
-    return height < c.further[a] + c.further[b]
+        height -= box * abs(tilt) * c.shape_half[a, k]
+    return height < further + c.further[b]
 
 
 @kernel(c=Crowd, a=INT, b=INT, returns=TRUTH)
 def are_near(c, a, b):
     if c.shape_endless[b] != 0:
-        return is_near_ground(c, a, b)
+        return is_near_ground(c, a, b, 1.0, c.further[a])
     if c.shape_endless[a] != 0:
-        return is_near_ground(c, b, a)
+        return is_near_ground(c, b, a, 1.0, c.further[b])
     if not do_meet(c.ball, c.reach, a, b):
         return False
     x = c.ball[b, 0] - c.ball[a, 0]
@@ -219,18 +219,6 @@ def list_pair(c, i, j, at, count):
     return count + 1
 
 
-@kernel(c=Crowd, s=INT, b=INT, returns=TRUTH)
-def may_come_near(c, s, b):
-    """Return whether a shape may come near a ground before it has moved far; not one far above a half space at rest."""
-    if c.shape_endless[b] != 1 or c.shape_node[b] != c.nodes:
-        return True
-    plane = c.shape_pose[b]
-    height = 0.0
-    for k in range(3):
-        height += plane[3 * k + 2] * (c.ball[s, k] - plane[9 + k])
-    return not height > c.listed_radius[s] + c.further[b]
-
-
 @kernel(c=Crowd, world=INT)
 def list_pairs(c, world):
     """List the pairs of a world that are near or may soon be, in the order of their keys."""
@@ -251,8 +239,9 @@ def list_pairs(c, world):
         count = list_pair(c, first + c.near[k, 0], first + c.near[k, 1], at, count)
     for g in range(c.grounds):
         b = first + c.ground[g]
+        moves = c.shape_node[b] != c.nodes
         for s in range(first, first + n):
-            if c.shape_endless[s] == 0 and may_come_near(c, s, b):
+            if c.shape_endless[s] == 0 and (moves or is_near_ground(c, s, b, 0.0, c.listed_radius[s])):
                 count = list_pair(c, s, b, at, count)
     count = note_couples(c, tail(c.listed, at), count, world)
     sort(tail(c.listed, at), c.spare, count)

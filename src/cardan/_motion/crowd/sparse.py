@@ -203,24 +203,6 @@ def join_neighbours(c, i, j):
     return True
 
 
-@kernel(c=Crowd, i=INT, k=INT, most=INT, returns=TRUTH)
-def finish_order(c, i, k, most):
-    """Order what is left behind place k, where all are neighbours of i and of one another."""
-    products = 0
-    left = c.degree[i]
-    for m in range(left):
-        j = c.neighbours[i, m]
-        c.order[k + 1 + m] = j
-        c.place[j] = k + 1 + m
-        c.degree[j] = left - 1 - m
-        below = c.sizes[j]
-        for e in range(c.degree[j]):
-            c.neighbours[j, e] = c.neighbours[i, m + 1 + e]
-            below += c.sizes[c.neighbours[j, e]]
-        products += c.sizes[j] * below * below // 2
-    return products <= most
-
-
 @kernel(c=Crowd, n=INT, most=INT, returns=TRUTH)
 def eliminate(c, n, most):
     """Find the order of least degree; the neighbours of each are then those that come later, fill and all.
@@ -248,8 +230,6 @@ def eliminate(c, n, most):
         products += c.sizes[i] * below * below // 2
         if products > most:
             return False
-        if d == n - 1 - k:
-            return finish_order(c, i, k, most - products)
         for m in range(d):
             j = c.neighbours[i, m]
             take(c, j, c.degree[j])
