@@ -224,8 +224,8 @@ def test_mujoco_gets_surfaces_of_pairs():
 # --- surfaces that run ------------------------------------------------------------------------------------------------
 
 
-def on_running(shape, twist, torsional=0.0, tilt=(0.0, 0.0, 0.0), at=(0.3, 0.1)):
-    m, b = cardan.Material(friction=0.5, torsional=torsional), cardan.WorldBuilder()
+def on_running(shape, twist, torsional=0.0, tilt=(0.0, 0.0, 0.0), at=(0.3, 0.1), restitution=0.0):
+    m, b = cardan.Material(friction=0.5, torsional=torsional, restitution=restitution), cardan.WorldBuilder()
     R = cardan.SE3.from_rpy(tilt, (0, 0, 0))
     place = R @ cardan.SE3(translation=(0, 0, -0.05))
     b.add_shape("world", Box((20, 20, 0.1)), place, material=m, surface_velocity=twist, name="belt")
@@ -235,6 +235,17 @@ def on_running(shape, twist, torsional=0.0, tilt=(0.0, 0.0, 0.0), at=(0.3, 0.1))
 
 
 CUBE, BALL = Box((0.2, 0.2, 0.2)), Sphere(0.1)
+
+
+@pytest.mark.parametrize("tables", [False, True])
+def test_what_bounces_on_a_belt_is_held_up_and_driven(tables):
+    """A belt gives energy. All was taken of what it did, so that a ball sank through it."""
+    world = on_running(BALL, (20.0, 0, 0, 0, 0, 0), restitution=0.9)
+    state = world.state(v=[0, 0, -3.0, 0, 0, 0])
+    motion = Featherstone(world, 2e-3, tables=tables).rollout(state, steps=10)
+    assert motion.q[:, 0, 2].min() > 0.09
+    leaving = np.diff(motion.q[-2:, 0, :3], axis=0)[0] / 2e-3
+    assert (leaving[[0, 2]] > 2.5).all()
 
 
 @pytest.mark.full

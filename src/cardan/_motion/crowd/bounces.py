@@ -8,7 +8,7 @@ what contacts do along v, and v' = v_f + s M^-1 p the velocities after it
 is the energy that they make. Impulses w of efforts and weights work along the mean of v and v'; those of Coriolis
 forces, -c, do not. All of g is in its cones, and so is s g. A share is taken of trees that push one another where one
 of them bounces: elsewhere contacts give back what is in their springs. Long trees do not know the energy that contacts
-give them: what pushes one of them keeps all.
+give them, and surfaces that run give more than there was: what pushes one of them keeps all.
 
 Source: Glocker, Energetic consistency conditions for standard impacts (2013).
 """
@@ -30,7 +30,7 @@ from cardan._motion.contact.cone import IMPACT
 from cardan._motion.crowd.batches import run_kinds
 from cardan._motion.crowd.contact_rows import WANTED
 from cardan._motion.crowd.maximal_rows import loads_of
-from cardan._motion.crowd.rigid import add_work
+from cardan._motion.crowd.rigid import add_work, has_pushed
 from cardan._motion.crowd.rows import LANES, row_program
 from cardan._motion.crowd.tables import Crowd
 from cardan._motion.crowd.tree_rows import TreeRows
@@ -40,7 +40,7 @@ from cardan._motion.maximal_steps.dissipation import beside_contacts
 # pyright: analyzeUnannotatedFunctions=false
 
 AMPLE = 1e300
-"""The energy [J] that long trees are said to take."""
+"""The energy [J] that long trees and surfaces that run are said to take."""
 
 
 def weighed_program(tree: TreeRows) -> Program:
@@ -80,6 +80,15 @@ def bounces(c, k):
     return c.surfaces[c.surface_of[k], 1] > 0.0 and v_n < -IMPACT and c.law[k, WANTED] > 0.0
 
 
+@kernel(c=Crowd, i=INT, returns=TRUTH)
+def runs(c, i):
+    """Return whether a shape's surface runs."""
+    is_any = False
+    for e in range(6):
+        is_any = is_any or c.shape_runs[i, e] != 0.0
+    return is_any
+
+
 @kernel(c=Crowd, t=INT)
 def find_share(c, t):
     """Find which share of what contacts do a tree takes."""
@@ -101,6 +110,8 @@ def share_bounces(c):
     for k in range(c.contacts):
         if bounces(c, k):
             c.tree_work[c.node_tree[c.node_a[k]], 0] += 1.0
+        if has_pushed(c, k) and (runs(c, c.shape_a[k]) or runs(c, c.shape_b[k])):
+            c.tree_work[c.node_tree[c.node_a[k]], 1] -= AMPLE
     add_work(c)
     for t in range(c.trees):
         find_share(c, t)

@@ -21,7 +21,7 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.repeat import when
-from cardan._algebra.scalar import is_zero, logical_and, logical_or, maximum, minimum, sqrt, where
+from cardan._algebra.scalar import is_zero, logical_and, logical_not, logical_or, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import Force, Scalar
 from cardan._dynamics.algorithms import stepping
 from cardan._dynamics.algorithms.aba import Accelerations
@@ -76,10 +76,16 @@ class Shares(NamedTuple):
     along: list[Scalar]
 
     @staticmethod
-    def of(model: Model, ties: Iterable[Tie], terms: Sequence[Vector], asked: Sequence[Tie] | None = None) -> Shares:
+    def of(
+        model: Model,
+        ties: Iterable[Tie],
+        terms: Sequence[Vector],
+        asked: Sequence[Tie] | None = None,
+        driven: Sequence[Tie] = (),
+    ) -> Shares:
         """Return the largest with which no group makes energy; terms are work, slope and curve along v.
 
-        With `asked`, groups of which no node is asked for that way take all.
+        With `asked`, groups of which no node is asked for that way take all, and so do those that surfaces drive.
         """
         trees = trees_of(model)
         coordinates = [sorted({j for node in tree for j in node.v}) for tree in trees]
@@ -90,7 +96,10 @@ class Shares(NamedTuple):
             share = dissipating_share(*_sums(row, numbers))
             if asked is not None:
                 own_nodes = [[node.index for node in tree] for tree in trees]
-                share = where(_is_any(row, own_nodes, asked), share, 1.0)
+                is_bound = _is_any(row, own_nodes, asked)
+                if driven:
+                    is_bound = logical_and(is_bound, logical_not(_is_any(row, own_nodes, driven)))
+                share = where(is_bound, share, 1.0)
             for node in tree:
                 of_nodes[node.index] = share
             for j in own:
@@ -177,7 +186,9 @@ def without_gain(
             [0.5 * e * d for e, d in zip(p, gained, strict=True)],
         ]
         pushing = [(contact.nodes, wrench.linear.norm_squared() > 0.0) for contact, wrench in both]
-        shares = Shares.of(model, pushing, terms, bouncing)
+        runs = [contact.pair.runs != (None, None) for contact, _ in both]  # belts make energy
+        driven = [tie for tie, own in zip(pushing, runs, strict=True) if own]
+        shares = Shares.of(model, pushing, terms, bouncing, driven)
         lost = [(1.0 - s) * (1.0 / h) * d for s, d in zip(shares.along, gained, strict=True)]
         less = [wrench * shares.of_nodes[contact.a] for contact, wrench in both]
         return [e - d for e, d in zip(a, lost, strict=True)], [*less, *wrenches[len(both) :]]
