@@ -269,7 +269,7 @@ def check_configuration(where: str, name: str, q: np.ndarray, parts: Iterable[tu
 
 def are_open(residual: np.ndarray, units: Sequence[float]) -> np.ndarray:
     """Return whether a loop is open by more than `OPEN`, of a residual of shape (rows of a batch, rows of the loop)."""
-    return (np.abs(residual) > OPEN * np.array(units)).any(axis=-1)
+    return np.any(np.abs(residual) > OPEN * np.array(units), axis=-1)
 
 
 def check_closed(where: str, name: str, model: Model, q: np.ndarray) -> None:

@@ -212,7 +212,7 @@ def away_from_toggles(closed: ClosedSet) -> Limits:
     middle = np.array(closed.limit_coordinates(closed.start))
     reach = WITHIN / closed.nv * sizes if closed.nv > 1 else math.inf
     lower, upper = np.maximum(SHARE * ranges.lower, -reach), np.minimum(SHARE * ranges.upper, reach)
-    return Limits(middle + lower, middle + upper)
+    return Limits((middle + lower).tolist(), (middle + upper).tolist())
 
 
 def _clusters(where: str, model: Model) -> list[tuple[Connection, ClosedSet]]:

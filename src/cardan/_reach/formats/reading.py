@@ -223,7 +223,8 @@ def _folders_in(place: Path) -> list[Path]:
 
 COMMON = frozenset({"package_dirs", "on_inertia", "srdf", "trusted"})  # options of all formats
 # What is meant by options that are none.
-INSTEAD = dict.fromkeys(("loops", "clusters", "closing"), "loops are the model's: cardan.clustered(cardan.load(file))")
+CLUSTERS = "loops are the model's: cardan.clustered(cardan.load(file))"
+INSTEAD = {"loops": CLUSTERS, "clusters": CLUSTERS, "closing": CLUSTERS}
 _WORDS = {
     "on_inertia": ("warn", "error", "ignore"),
     "continuous": ("angle", "unit_complex"),

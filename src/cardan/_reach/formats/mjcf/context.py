@@ -159,7 +159,8 @@ def drives(r: MjcfReading) -> dict[int, Driven]:
     uncalled = []  # that act without a control
     for k in range(m.nactuator):
         joint = _scalar_joint(r, k)
-        if any(_law(r, k)[2] or ()) and not (on[joint] == 1 and _is_drive(r, k)):
+        is_drive = joint is not None and on[joint] == 1 and _is_drive(r, k)
+        if any(_law(r, k)[2] or ()) and not is_drive:
             uncalled.append(k)
         if joint is None:
             if m.actuator_armature[k] or m.actuator_damping[k]:
