@@ -17,20 +17,20 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
+from cardan._algebra.errors import MissingExtraError
 from cardan._algebra.scalar import absolute, clip
 from cardan._algebra.spatial import SE3, Scalar, Vector3
+from cardan._robot.geometry.hull import planes_of_hull
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Sphere
 from cardan._robot.geometry.support import box_about
 
 FULL = Sphere, Capsule, Box, Cylinder  # shapes that have in them the capsule about their spine with the shortest side
 ROUND = Sphere, Capsule, Ellipsoid  # shapes within the capsule about their spine with the other side
 NONE = -1.0
-MOST = 64  # vertices of a hull whose faces are looked for among all that three of them span
 
 
 def square(reach: Scalar) -> Scalar:
@@ -97,22 +97,13 @@ def _radii_of_hull(
     hull: Hull, middle: tuple[float, ...], end: tuple[float, ...] = (0.0, 0.0, 0.0)
 ) -> tuple[float, float]:
     """Return the radii of the capsules about a segment, from its middle to one end, in a hull and around it."""
-    points, way = np.array(hull.vertices) - middle, np.array(end)
-    length = float(np.linalg.norm(way))
+    vertices, way = np.array(hull.vertices), np.array(end)
+    points, length = vertices - middle, float(np.linalg.norm(way))
     along = np.clip(points @ way / max(length, 1e-300), -length, length) / max(length, 1e-300)
     outer = float(np.linalg.norm(points - along[:, None] * way, axis=1).max())
-    if not 4 <= len(points) <= MOST:
-        return NONE, outer
-    a, b, c = (points[list(k)] for k in zip(*combinations(range(len(points)), 3), strict=True))
-    normals = np.cross(b - a, c - a)
-    size = np.linalg.norm(normals, axis=1)
-    wide = size > 1e-12 * outer * outer
-    normals, a = normals[wide] / size[wide, None], a[wide]
-    heights = normals @ points.T - (normals * a).sum(axis=1)[:, None]
-    slack = 1e-9 * outer
-    below, above = heights.max(axis=1) < slack, heights.min(axis=1) > -slack
-    if not below.any() or (below & above).any():
-        return NONE, outer  # it is flat
-    faces, on = np.concatenate([normals[below], -normals[above]]), np.concatenate([a[below], a[above]])
-    depths = (faces * on).sum(axis=1) - np.abs(faces @ way)
-    return float(depths.min()) * (1.0 - 1e-9), outer
+    try:
+        planes = planes_of_hull(vertices)
+    except MissingExtraError:  # then the page decides
+        planes = np.empty((0, 4))
+    depths = -planes @ (*middle, 1.0) - np.abs(planes[:, :3] @ way)
+    return float(depths.min()) * (1.0 - 1e-9) if len(planes) else NONE, outer
