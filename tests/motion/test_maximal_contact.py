@@ -241,6 +241,25 @@ def test_a_heap_of_the_default_solver_makes_no_energy(dt, seed):
     assert energy[-1] < 0.9 * energy[0]
 
 
+@pytest.mark.parametrize("make", [XPBD, Variational])
+@pytest.mark.slow
+def test_a_wall_that_runs_pushes_a_ball_along_the_floor(make):
+    """Iterations went to and fro: without an impulse, the wall ran through the ball."""
+    material, b = Material(friction=0.5), WorldBuilder()
+    b.add_ground(material)
+    b.add_link("wall", inertia=Inertia(1.0, (0, 0, 0), np.eye(3)))
+    b.add_shape("wall", Box((0.1, 0.5, 0.5)), material=material, density=0.0)
+    b.add_joint("slide", cardan.joints.Prismatic([1, 0, 0]), "world", "wall", SE3(translation=(-0.2, 0, 0.3)))
+    b.add_articulation("pusher", ["slide"])
+    b.add_body("ball", pose=SE3(translation=(0, 0, 0.1)))
+    b.add_shape("ball", Sphere(0.1), material=material, density=1000.0)
+    world = b.finalize().with_kinematic("slide")
+    control = world.control()
+    control.velocity[:, 0] = 2.0
+    motion = make(world, 2e-3).rollout(world.state(v=[2.0, *[0.0] * 6]), control, steps=200)
+    np.testing.assert_allclose(motion.q[-1, 0, 1], motion.q[-1, 0, 0] - 0.2 + 0.15, atol=1e-3)
+
+
 def squeezed_ball(*others, **how):
     """A light ball between two heavy ones that slip, and other balls of some densities, with a restitution and places.
 
