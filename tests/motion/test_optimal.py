@@ -141,12 +141,12 @@ def test_what_riccati_refuses():
         optimal.riccati(*given[:3], "R", given[4])
 
 
-def swept(knots, ends, mu, bounds=None):
+def swept(knots, ends, mu, weights, bounds=None):
     """P, p, K and k of all knots and problems, by arrays of knots (T, N, ...) and of the ends, of all problems."""
     (T, N, n, m), s = knots["B"].shape, sizes(*knots["B"].shape[2:])
     at = page.Knots(*(knots[name] for name in page.Knots._fields))
     c = Stages(**page.fields_of(at, knots["c"], **ends), **room(n, m))
-    c.mu = mu
+    c.mu, c.weights = mu, np.ascontiguousarray(weights).reshape(-1)
     if bounds:
         c.low, c.high = (np.ascontiguousarray(b).reshape(-1) for b in bounds)
     all_stages.fixed(**s, IS_BOUNDED=bounds is not None)(c, 0, N)
@@ -164,7 +164,7 @@ def in_lanes(array):
     return found
 
 
-def swept_across(knots, ends, mu, bounds=None):
+def swept_across(knots, ends, mu, weights, bounds=None):
     """K, k, P and p of the first knot, and the least pivots, of eight problems in the lanes of vectors."""
     (T, _, n, m), s = knots["B"].shape, sizes(*knots["B"].shape[2:], 1)
     of = {name: a.swapaxes(0, 1) for name, a in knots.items()}
@@ -176,7 +176,7 @@ def swept_across(knots, ends, mu, bounds=None):
         "HX": of["Q"],
     }
     arrays["cost_to_go"] = np.concatenate([np.broadcast_to(ends["final"], (8, n, n)), ends["final_slope"][:, None]], 1)
-    arrays |= {"mu": mu, "least": np.full(8, np.inf), "rows": np.zeros((8, T * s["L"]))}
+    arrays |= {"mu": mu, "weights": weights, "least": np.full(8, np.inf), "rows": np.zeros((8, T * s["L"]))}
     arrays |= dict.fromkeys(("slope", "curve", "last"), np.zeros(8))
     if bounds:
         arrays |= dict(zip(("low", "high"), (b.swapaxes(0, 1) for b in bounds), strict=True))
@@ -214,15 +214,17 @@ def test_stages_are_the_equations(n, m):
     knots |= {"S": W[..., n:, :n], "R": W[..., n:, n:]}
     knots |= {name: rng.normal(size=(T, N, size)) for name, size in (("q", n), ("r", m), ("c", n))}
     ends, mu = {"final": positive(n)[0], "final_slope": rng.normal(size=(N, n))}, rng.uniform(size=N)
+    weights = rng.uniform(size=(N, n))
+    stay = weights[..., None] * np.eye(n)  # W, in all P but the first
     for limits in (None, (-0.3, 0.2)):
         bounds = limits and [np.full((T, N, m), limit) for limit in limits]
-        P, p, K, k = found = swept(knots, ends, mu, bounds)
-        np.testing.assert_array_equal(P[-1], ends["final"])
+        P, p, K, k = found = swept(knots, ends, mu, weights, bounds)
+        np.testing.assert_array_equal(P[-1], ends["final"] + stay)
         A, B, Q, S, R, q, r, c = (knots[name] for name in "ABQSRqrc")
         after = p[1:] + times(P[1:], c)
         Q_u, Q_x = r + times(turned(B), after), q + times(turned(A), after)
         Q_uu, Q_ux, Q_xx = R + turned(B) @ P[1:] @ B, S + turned(B) @ P[1:] @ A, Q + turned(A) @ P[1:] @ A
-        H = Q_uu + mu[:, None, None] * np.eye(m)
+        H = Q_uu + (mu * np.abs(Q_uu).max((-1, -2)))[..., None, None] * np.eye(m)
         slope, at_low, at_high = Q_u + times(H, k), np.zeros(k.shape, bool), np.zeros(k.shape, bool)
         if limits:
             at_low, at_high = k <= limits[0], k >= limits[1]
@@ -234,16 +236,21 @@ def test_stages_are_the_equations(n, m):
         assert (slope[at_high] <= 0.0).all()
         assert (K[~free] == 0.0).all()
         close((H @ K + Q_ux) * free[..., None], 0.0 * Q_ux, 1e-12)
-        close(P[:-1], Q_xx + turned(K) @ Q_uu @ K + turned(K) @ Q_ux + turned(Q_ux) @ K, 1e-12)
+        close(
+            np.concatenate([P[:1], P[1:-1] - stay]),
+            Q_xx + turned(K) @ Q_uu @ K + turned(K) @ Q_ux + turned(Q_ux) @ K,
+            1e-12,
+        )
         close(p[:-1], Q_x + times(turned(K), times(Q_uu, k) + Q_u) + times(turned(Q_ux), k), 1e-12)
         own = {name: np.ascontiguousarray(a[:, 5:6]) for name, a in knots.items()}
         one = {name: a[5:6] for name, a in ends.items()}
-        alone = swept(own, one, mu[5:6].copy(), bounds and [b[:, 5:6] for b in bounds])
+        alone = swept(own, one, mu[5:6].copy(), weights[5:6], bounds and [b[:, 5:6] for b in bounds])
         for a, b in zip(alone, found, strict=True):
             np.testing.assert_array_equal(a[:, 0], b[:, 5])
         eight = {name: a[:, :8].copy() for name, a in knots.items()}
         eight["R"][1, 3] -= 1e3 * np.eye(m)  # which is not sound: of no other problem
-        across = swept_across(eight, {k: a[:8] for k, a in ends.items()}, mu[:8], bounds and [b[:, :8] for b in bounds])
+        limit = bounds and [b[:, :8] for b in bounds]
+        across = swept_across(eight, {k: a[:8] for k, a in ends.items()}, mu[:8], weights[:8], limit)
         others = np.arange(8) != 3
         for a, b in zip(across[:2], (P[0], p[0]), strict=True):
             np.testing.assert_array_equal(a[others], b[:8][others])
@@ -395,6 +402,10 @@ def test_gaps_between_states_are_closed():
     np.testing.assert_array_equal(one.u, found.u[1])
     again = optimal.solve(problem, q0, STILL, found.u, states=(found.q, found.v))
     assert (again.iterations == 1).all()
+    for most in (1, 2, 3):  # a step may cost more than it gains only to close gaps
+        begun = optimal.solve(problem, q0, STILL, u, states=states, iterations=most)
+        closed = optimal.solve(problem, q0, STILL, begun.u, states=(begun.q, begun.v), iterations=1)
+        assert ((closed.left >= 0.0) | (begun.violation > 0.0)).all()
     stopped = optimal.solve(problem, q0, STILL, u, states=states, iterations=0)
     assert not stopped.converged.any()
     assert (stopped.violation > 0.0).all()
@@ -425,6 +436,83 @@ def test_states_of_quaternions_need_not_be_near_a_motion():
     assert found.violation == 0.0
     after, _ = moved(model, found.q[:-1], found.v[:-1], found.u)
     np.testing.assert_allclose(cardan.difference(model, after, found.q[1:]), 0.0, atol=1e-14)
+
+
+# --- far from where the search begins ---
+
+
+def drone():
+    """A body with four rotors, a problem to get 2 m ahead, and where to begin: without thrust it falls."""
+    made = cardan.Mechanism("drone")
+    made.add_body("hull", cardan.Inertia(mass=1.0, com=np.zeros(3), inertia=np.diag([0.01, 0.01, 0.02])))
+    model, h, most = made.model(base="floating"), 0.02, np.array([500.0, 100.0])  # of the last q and v
+
+    @cardan.function(shapes={"u": (4,)})
+    def fly(model, q, v, u):
+        turning = 0.2 * (u[1] - u[3]), 0.2 * (u[2] - u[0]), 0.02 * (u[0] - u[1] + u[2] - u[3])  # N m
+        still = 0.0 * u[0]
+        after = v + h * cardan.forward_dynamics(model, q, v, np.stack([still, still, u.sum(), *turning]))
+        return cardan.integrate(model, q, h * after), after
+
+    @cardan.function(shapes={"u": (4,), "goal": ("nq",)}, returns=())
+    def thrust(model, q, v, u, goal):
+        e = cardan.difference(model, goal, q)
+        return h * (0.05 * (e @ e) + 0.025 * (v @ v) + 0.025 * (u @ u))
+
+    @cardan.function(shapes={"goal": ("nq",)}, returns=())
+    def arrived(model, q, v, goal):
+        e = cardan.difference(model, goal, q)
+        return 0.5 * (most[0] * (e @ e) + most[1] * (v @ v))
+
+    goal = np.array([2.0, 1.0, 1.0, 0.0, 0.0, np.sin(0.75), np.cos(0.75)])
+    return optimal.Problem(model, fly, thrust, arrived), model.neutral(), np.zeros(6), {"goal": goal}
+
+
+@pytest.mark.slow
+def test_a_drone_that_falls_at_first_gets_to_its_goal():
+    """By a step of controls alone, mu without W, the cost was 16 000 after 200 iterations."""
+    problem, q0, v0, given = drone()
+    found = optimal.solve(problem, q0, v0, np.zeros((100, 4)), given, tolerance=1e-10)
+    hovering = optimal.solve(problem, q0, v0, np.full((100, 4), 9.81 / 4), given, tolerance=1e-10)
+    assert found.converged
+    assert hovering.converged
+    np.testing.assert_allclose(found.cost, hovering.cost, rtol=1e-8)
+
+    def moved(u):
+        q, v, cost = q0, v0, 0.0
+        for control in u:
+            cost += float(problem.cost(problem.model, q, v, control, **given))
+            q, v = problem.step(problem.model, q, v, control)
+        return cost + float(problem.final_cost(problem.model, q, v, **given))
+
+    np.testing.assert_allclose(found.cost, moved(found.u), rtol=1e-12)
+    rng, h = np.random.default_rng(0), 1e-4
+    for way in rng.normal(size=(3, 100, 4)):  # along any way the cost has no slope: it is the least of a parabola
+        before, after = moved(found.u - h * way), moved(found.u + h * way)
+        assert abs(after - before) < 1e-3 * (after + before - 2.0 * found.cost)
+
+
+@pytest.mark.slow
+def test_an_arm_of_light_links_is_pulled_far():
+    """The effort costs little and one joint has to turn: 900 remained of the first 5700, and 6 do."""
+    arm = cardan.robots.arm7().model()
+
+    @cardan.function(shapes={"u": ("nv",)})
+    def driven(model, q, v, u):
+        after = v + 0.02 * cardan.forward_dynamics(model, q, v, u)
+        return cardan.integrate(model, q, 0.02 * after), after
+
+    @cardan.function(shapes={"u": ("nv",)}, returns=())
+    def little(model, q, v, u):
+        return 1e-3 * (u @ u)
+
+    @cardan.function(returns=())
+    def turned_to(model, q, v):
+        return 100.0 * (q[1] - 0.5) ** 2 + v @ v
+
+    problem = optimal.Problem(arm, driven, little, turned_to)
+    found = optimal.solve(problem, arm.random_configuration(seed=0), np.zeros(7), np.zeros((20, 7)))
+    assert found.cost < 20.0
 
 
 # --- constraints ---

@@ -10,10 +10,14 @@ better than the next. One is good enough if the cost falls by at least a ten tho
 
     -share sum Q_u . k - 1/2 share^2 sum k . Q_uu k
 
-If none is, or Q_uu is not positive definite somewhere, mu grows tenfold, relative to the largest second derivative by
-a control. So it does if no more than a tenth of the step is taken. It falls again with every longer step, and where a
+If none is, or Q_uu is not positive definite somewhere, mu grows tenfold. It is added to Q_uu, in units of its largest
+entry, and keeps controls near. W = mu w keeps states near: w is the largest second derivative of costs by a q, or by a
+v. Without W, a large mu takes feedback away, and what is unstable falls over in however short a step. Up to 1/100 of w
+does it. W does not grow beyond, since mu alone makes steps so small that bounds cut off nothing of the feedback.
+
+mu grows up to 1, too, if no more than a tenth of the step is taken. It falls again with every longer step, and where a
 step would gain less than the tolerance: that may be due to mu. The search ends when this holds of a whole step without
-mu.
+mu. It ends without convergence when no mu gains at a motion.
 
 Second derivatives of the dynamics are left out (Gauss-Newton), or a second recursion has them: weighed with the
 costates lambda_t = q_t + A^T lambda_(t+1), as Newton's method has it. It is tried beside the first one, for far from
@@ -34,10 +38,10 @@ Several iterations are one call of a kernel (`descent_kernel`), for up to eight 
 which share a recursion in the lanes of vectors.
 
 Source: Tassa, Erez and Todorov, Synthesis and stabilization of complex behaviors through online trajectory optimization
-(2012); for bounds, Tassa, Mansard and Todorov, Control-limited differential dynamic programming (2014); for costates,
-Pantoja, Differential dynamic programming and Newton's method (1988). For gaps, Giftthaler et al., A family of iterative
-Gauss-Newton shooting methods (2018), and Mastalli et al., Crocoddyl (2020); for the merit, Nocedal and Wright,
-Numerical Optimization (2006), section 18.3.
+(2012), equation 10 for states that stay near; for bounds, Tassa, Mansard and Todorov, Control-limited differential
+dynamic programming (2014); for costates, Pantoja, Differential dynamic programming and Newton's method (1988). For
+gaps, Giftthaler et al., A family of iterative Gauss-Newton shooting methods (2018), and Mastalli et al., Crocoddyl
+(2020); for the merit, Nocedal and Wright, Numerical Optimization (2006), section 18.3.
 Cost: of an iteration, T steps one after the other, their derivatives all at once, and a Riccati sweep.
 """
 
@@ -89,7 +93,8 @@ class Solution:
         K: gains, shape (..., T, m, 2 nv): u + K x is the best control near the motion, x = (difference(q_near, q),
             v - v_near).
         cost: of each problem, shape (...).
-        left: what another whole step would gain, as far as the expansion says, shape (...).
+        left: what the last whole step would have gained, as far as its expansion says, shape (...). Below 0 where it
+            would have closed gaps between states and cost more.
         converged: whether that is less than the tolerance, and constraints are met, shape (...).
         iterations: how many each problem took, shape (...).
         violation: of the worst constraint [its unit], or the largest gap that is left [rad, m, rad/s, m/s], shape
@@ -256,7 +261,7 @@ def _descended(
     T, N, m, n = found.K.shape
     own = {"cost": found.cost, "left": found.left, "iterations": found.iterations, "converged": found.converged}
     own |= {"widest": found.gap, "apart": found.gap.copy(), "scale": TINY * np.abs(found.cost)}
-    own |= {"damping": np.zeros(N), "nu": np.zeros(N), "unsound": np.full(N, -1.0), "done": np.zeros(N, dtype=int)}
+    own |= {"mu": np.zeros(N), "nu": np.zeros(N), "failed": np.full(N, -1.0), "done": np.zeros(N, dtype=int)}
     arrays = {"q": found.q, "v": found.v, motions.control: found.u}
 
     def descend(begun: int, problems: Any) -> None:

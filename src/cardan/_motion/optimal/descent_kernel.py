@@ -34,6 +34,7 @@ TRIED, FOUND = 1, 2  # a step that none is taken of yet, or one that the next sh
 SHORT = 0.1  # shares up to it say that the expansion holds for small steps alone; 0.3 and 0.03 take more iterations
 ARMIJO = 1e-4
 LEAST_MU, MOST_MU = 1e-6, 1e10
+MOST_W = 0.01  # of the largest second derivative of costs: 1 took more iterations, and 0 led nowhere for unstable arms
 STATE = 2  # numbers of q and v
 
 
@@ -79,11 +80,10 @@ class Descent(Stages):
     cost = F64[:]
     apart = F64[:]  # of its gaps, |c|: to begin with, whether there are any
     widest = F64[:]  # of its gaps
-    damping = F64[:]  # mu, relative to the largest second derivative by a control
     nu = F64[:]
     left = F64[:]
     scale = F64[:]
-    unsound = F64[:]  # the last mu with which Q_uu was not positive definite, at this motion
+    failed = F64[:]  # the last mu at this motion that led nowhere: Q_uu was not positive definite, or no share gained
     best_cost = F64[:]
     best_apart = F64[:]
     was_sound = I64[:]  # a recursion: Q_uu + mu is positive definite everywhere, and all of it finite
@@ -187,6 +187,19 @@ def move_back(c, at, x):
             x[Y + j] += entry_of_T(c, at, 1, k, j) * given[k]
 
 
+@kernel(c=Descent, g=INT, first=INT, behind=INT)
+def set_weights(c, g, first, behind):
+    """Set W of some states, q or v: a share of the largest second derivative of costs by one of them."""
+    largest = 0.0
+    for t in range((c.knots if c.step_HX > 0 else 1) if c.mu[g] > 0.0 else 0):
+        for i in range(first, behind):
+            largest = max(largest, abs(c.HX[(t * c.problems + g) * c.step_HX + i * X + i // 8, i % 8]))
+    for i in range(first, behind):
+        largest = max(largest, abs(c.end[(g * (N + 1) + i) * X + i // 8, i % 8]))
+    for i in range(first, behind):
+        c.weights[g * N + i] = min(c.mu[g], MOST_W) * largest
+
+
 @kernel(c=Descent)
 def set_expansions(c):
     """Expand dynamics to first and costs to second order near the motions."""
@@ -198,17 +211,14 @@ def set_expansions(c):
         for at in range(c.knots * n if Y == 0 else 0):
             for i in range(N):
                 c.G[(at * N + i) * W + M // 8, M % 8] = c.numbers[at * 8 * L + SHARE + 1 + i]
+    for at in range(c.knots * n if IS_BOUNDED else 0):
+        for i in range(M):
+            u = c.numbers[at * 8 * L + SHARE - M + i]
+            c.low[at * M + i] = c.lower[i] - u
+            c.high[at * M + i] = c.upper[i] - u
     for g in range(n):
-        largest = 0.0
-        for t in range(c.knots):
-            at = t * n + g
-            for i in range(M):
-                largest = max(largest, abs(c.HU[(at * (M + 1) + i) * W + i // 8, i % 8]))
-                if IS_BOUNDED:
-                    u = c.numbers[at * 8 * L + SHARE - M + i]
-                    c.low[at * M + i] = c.lower[i] - u
-                    c.high[at * M + i] = c.upper[i] - u
-        c.mu[g] = c.damping[g] * (largest if largest > 0.0 else 1.0)
+        set_weights(c, g, 0, N // 2)
+        set_weights(c, g, N // 2, N)
 
 
 @kernel(c=Descent)
@@ -279,6 +289,8 @@ def begin_across(c, w):
         w.least[0, g] = c.least[g]
         w.slope[0, g] = 0.0
         w.curve[0, g] = 0.0
+        for i in range(N):
+            w.weights[i, g] = c.weights[g * N + i]
 
 
 @kernel(c=Descent, w=Across, t=INT)
@@ -470,20 +482,22 @@ def move(c, g):
 @kernel(c=Descent, g=INT)
 def finish(c, g):
     """Choose the next mu, and say whether a problem is done."""
-    mu = c.damping[g]
+    mu = c.mu[g]
     is_calm = c.is_calm[g] == 1
     is_taken = c.taken[g] > 0.0
     less = 0.0 if mu <= LEAST_MU else 0.1 * mu
     ended = is_calm and mu <= LEAST_MU
-    held = is_calm and not is_taken and less <= 2.0 * c.unsound[g]
+    held = is_calm and not is_taken and less <= 2.0 * c.failed[g]
     if is_taken:
-        c.unsound[g] = -1.0
-    elif c.was_sound[g] == 0:
-        c.unsound[g] = mu
-    c.damping[g] = less if c.taken[g] > SHORT or is_calm else max(10.0 * mu, LEAST_MU)
+        c.failed[g] = -1.0
+    elif not is_calm:
+        c.failed[g] = mu
+    # a mu of 1 halves a step at least: short steps that gain do not end the search by a mu that grows on
+    more = mu if is_taken and mu >= 1.0 else max(10.0 * mu, LEAST_MU)
+    c.mu[g] = less if c.taken[g] > SHORT or is_calm else more
     c.iterations[g] += 1
     c.converged[g] = int(ended)
-    c.done[g] = int(ended or held or c.damping[g] > MOST_MU)
+    c.done[g] = int(ended or held or c.mu[g] > MOST_MU)
 
 
 @kernel(c=Descent, w=Across)

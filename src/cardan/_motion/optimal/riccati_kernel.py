@@ -80,7 +80,8 @@ class Stages(Record):
     G = LANES[:]  # rows of states; where Y are known, of the others
     HU = LANES[:]  # rows of controls and of the constant
     HX = LANES[:]  # rows of states, of these columns alone
-    mu = F64[:]  # of each problem
+    mu = F64[:]  # of each problem, relative to the largest entry of Q_uu
+    weights = F64[:]  # of each problem and state: W, taken where there is a mu
     low = F64[:]
     high = F64[:]
     cost_to_go = LANES[:]  # P, and behind it p, of each problem: of the last state to begin with
@@ -366,6 +367,20 @@ def set_within(c, at, free):
             break
 
 
+@kernel(c=Stages, problem=INT, returns=REAL)
+def absolute_mu(c, problem):
+    """Return mu in the unit of Q_uu, whose largest entry is on the diagonal where it is positive definite."""
+    mu = c.mu[problem]
+    if not is_any(mu > 0.0):
+        return mu
+    largest = mu * 0.0
+    for i in range(M):
+        for j in range(i, M):
+            entry = abs(c.C[i * W + j // COLUMNS, j % COLUMNS])
+            largest = entry if entry > largest else largest
+    return mu * (largest if largest > 0.0 else 1.0)
+
+
 @kernel(c=Stages, at=INT, mu=REAL, returns=REAL)
 def set_gains(c, at, mu):
     """Set K and k of a knot, (3); return the least pivot."""
@@ -442,6 +457,8 @@ def set_stage(c, t, problem):
     at = t * c.problems + problem
     own = t * c.kept + problem * (N + 1) * X
     after = own + c.kept
+    for i in range(N if is_any(c.mu[problem] > 0.0) else 0):
+        c.cost_to_go[after + i * X + i // COLUMNS, i % COLUMNS] += c.weights[problem * N + i]
     if Y > 0:
         if HAS_GAPS:
             add_gap(c, at, after)
@@ -452,7 +469,7 @@ def set_stage(c, t, problem):
     else:
         set_products(c, at, c.cost_to_go, after, after)
         set_expansion(c, at, c.PG, after)
-    least = set_gains(c, at, c.mu[problem])
+    least = set_gains(c, at, absolute_mu(c, problem))
     known = c.least[problem]
     c.last[problem] = float(t) if known > 0.0 else c.last[problem]
     c.least[problem] = known if not known > 0.0 or known < least else least

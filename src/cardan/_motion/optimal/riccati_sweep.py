@@ -10,9 +10,10 @@ The least cost from knot t on is 1/2 x^T P_t x + p_t^T x but for a constant. Wit
     (3)  k = argmin 1/2 k^T Q_uu k + Q_u^T k                         K = -Q_uu^-1 Q_ux
     (4)  p_t = Q_x + K^T (Q_uu k + Q_u) + Q_ux^T k                   P_t = Q_xx + K^T Q_ux - mu K^T K
 
-and u = k + K x. In (3) a descent adds mu to the diagonal of Q_uu, and k may have bounds: what is at a bound, and pushed
-on, does not move, nor does feedback move it. (4) holds then, too: P_t = Q_xx + K^T Q_uu K + K^T Q_ux + Q_ux^T K for any
-K, and what is free has (Q_uu + mu) K = -Q_ux.
+and u = k + K x. In (3) a descent adds mu to the diagonal of Q_uu, in units of the largest entry of Q_uu, and W to that
+of P of the next knot: the cost of leaving the motion that x is counted from. And k may have bounds: what is at a bound,
+and pushed on, does not move, nor does feedback move it. (4) holds then, too: P_t = Q_xx + K^T Q_uu K + K^T Q_ux +
+Q_ux^T K for any K, and what is free has (Q_uu + mu) K = -Q_ux.
 
 `riccati_kernel` has the stages of all knots, compiled for a number of states and controls.
 
@@ -162,7 +163,7 @@ def fields_of(knots: Knots, c: np.ndarray, final: np.ndarray, final_slope: np.nd
     arrays = arranged(knots, zeros, c) | {"cost_to_go": cost, "rows": rows}
     found: dict[str, Any] = {name: a.reshape(-1, 8) for name, a in arrays.items()}
     found |= {name: np.zeros(N) for name in ("mu", "slope", "curve")}
-    found |= {"numbers": rows.ravel(), "least": np.full(N, np.inf), "last": np.zeros(N)}
+    found |= {"weights": np.zeros(N * n), "numbers": rows.ravel(), "least": np.full(N, np.inf), "last": np.zeros(N)}
     return found | {"problems": N, "knots": T, "kept": N * (n + 1) * s["X"], "step_HX": n * s["X"]}
 
 

@@ -35,6 +35,7 @@ class Workspace:
         own = {"rows": self.rows, "numbers": self.rows, "tile": rows, "tile_numbers": rows}
         own |= {"first": np.array([b.start for b in motions.blocks], int)}
         own |= {"behind": np.array([b.stop for b in motions.blocks], int)}
+        own["weights"] = np.zeros((N, motions.n))
         own |= {"tried_state": zeros(T + 2, tile, size), "tried_control": zeros(T + 1, tile, m)}
         self._set(own | {"tried_cost": zeros(tile), "lane": np.zeros(tile, int)})
         c.step_of_tile = self._made("steps", {"row": rows})
@@ -80,6 +81,7 @@ class Workspace:
         rows |= {"diagonal": n, "moves": 2 * own["BLOCK"] * known}
         arrays = {name: zeros(size + LANES, LANES) for name, size in rows.items()} | room(n, m, 1)
         arrays |= {name: zeros(1, LANES) for name in ("mu", "slope", "curve", "least", "last")}
+        arrays["weights"] = zeros(n, LANES)
         arrays |= {"cost_to_go": zeros((n + 1) * n + LANES, LANES), "numbers": arrays["rows"]}
         for name, array in (arrays | {"first": c.first, "behind": c.behind}).items():
             setattr(w, name, array)
