@@ -143,3 +143,45 @@ def test_a_cluster_is_locked_as_a_whole():
     with pytest.raises(cardan.errors.ShapeError, match=r"They are crank_joint\.angle, .*, together"):
         model.lock({first: 0.1})
     assert model.lock({first: model.neutral()}).nv == 0
+
+
+def flat_parallelogram(coupler=0.2) -> cardan.Mechanism:
+    """Two cranks and a coupler, drawn flat: at its dead point, which the limits of both cranks exclude."""
+    m = cardan.Mechanism("flat")
+    m.add_body("base")
+    heavy = cardan.Inertia(1.0, (0.05, 0.0, 0.0), 0.01 * np.eye(3))
+    for name in ("crank", "rod", "rocker"):
+        m.add_body(name, heavy)
+    limits = cardan.Limits([0.6], [2.4])
+    hinge = cardan.joints.Revolute((0, 1, 0))
+    m.add_joint("crank_joint", hinge, "base", "crank", limits=limits, damping=[0.1])
+    m.add_joint("rod_joint", hinge, "crank", "rod", cardan.SE3(translation=(0.1, 0, 0)))
+    m.add_joint("rocker_joint", hinge, "base", "rocker", cardan.SE3(translation=(0.2, 0, 0)), limits=limits)
+    ends = cardan.SE3(translation=(coupler, 0, 0)), cardan.SE3(translation=(0.1, 0, 0))
+    m.add_joint("closing_joint", hinge, "rod", "rocker", *ends)
+    return m
+
+
+def test_a_loop_that_is_drawn_beyond_its_limits_begins_within_them():
+    """A Cassie's parallelograms lie flat at q = 0, beyond their limits: their stops threw them, and it diverged."""
+    world = flat_parallelogram().world()
+    at = cardan.limit_coordinates(world.model, world.initial)
+    assert (at >= world.model.lower - 1e-3).all()
+    assert (at <= world.model.upper + 1e-3).all()
+    assert np.abs(cardan.loop_residual(world.model, world.initial)).max() < 1e-8
+    state = world.state()
+    for _ in range(100):
+        state = Featherstone(world, 2e-3).step(state)
+        assert np.abs(state.v).max() < 20.0
+        assert not state.diverged.any()
+    np.testing.assert_array_equal(flat_parallelogram().world().initial, world.initial)
+
+
+def test_a_loop_that_no_start_within_limits_closes_begins_as_it_is_drawn():
+    m = flat_parallelogram()
+    m = m.replace_joint(
+        "crank_joint", cardan.joints.Revolute((0, 1, 0)), limits=cardan.Limits([-2.4], [-2.0])
+    ).mechanism
+    m.add_configuration("initial", {"rocker_joint": 0.0})
+    world = m.world()
+    np.testing.assert_array_equal(world.initial, np.zeros(3))

@@ -27,7 +27,15 @@ from cardan._motion.simulation.articulation import Articulation, articulations
 from cardan._motion.simulation.cutting import closed_at, cut_bodies, still_closing
 from cardan._motion.simulation.pairs import contact_pairs
 from cardan._motion.simulation.solids import with_solids
-from cardan._motion.simulation.standing import lifted_out, moves_freely, root_joint, stood, warn_of_start, warn_start
+from cardan._motion.simulation.standing import (
+    lifted_out,
+    moves_freely,
+    root_joint,
+    stood,
+    warn_of_start,
+    warn_start,
+    within_limits,
+)
 from cardan._motion.simulation.world import World
 from cardan._robot.description import Mechanism, Plane, Shape, editing
 from cardan._robot.geometry.shapes import ALL_BITS, Geometry
@@ -590,7 +598,8 @@ def _make_world(
         whole[name] = (*joints, *(c.name for anchor, c in added.items() if anchor in bodies))
     ordered = articulations(model, whole)
     given = _coordinates(model, b._above | starts | b.q, "q")
-    there = Kinematics(model, closed_at(model, rest_configuration(model, b._poses, given).tolist()).tolist())
+    begun = closed_at(model, rest_configuration(model, b._poses, given).tolist())
+    there = Kinematics(model, (begun if b._poses else within_limits(model, begun, given)).tolist())
     loose = b._loose.union(c.name for c in added.values()).difference(starts, b.q)
     free = [a for a in ordered.values() if loose.intersection(a.joints) and b._poses.keys().isdisjoint(a.bodies)]
     families = {body: name for name, a in ordered.items() if name not in b._colliding for body in a.bodies}

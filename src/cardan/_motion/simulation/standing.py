@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -31,10 +31,10 @@ from cardan._algebra.errors import (
 )
 from cardan._algebra.spatial import SE3, Motion, Vector3
 from cardan._dynamics.algorithms.cluster import openings
-from cardan._dynamics.algorithms.configuration import normalize
+from cardan._dynamics.algorithms.configuration import difference, normalize
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.call.arguments import are_open
-from cardan._dynamics.functions.assembly import assemble
+from cardan._dynamics.functions.assembly import assemble, closed_near, free_coordinates
 from cardan._motion.collision.support_points import SUPPORT_POINTS
 from cardan._motion.contact.touching import ContactPair
 from cardan._motion.simulation.articulation import Articulation
@@ -48,6 +48,7 @@ from cardan._robot.geometry.shapes import GROUNDS, Geometry
 from cardan._robot.geometry.support import SUPPORT, reach
 from cardan._robot.joints import Coupled, Distance, Fixed, Joint, Limits, Mimic
 from cardan._robot.model import Connection, Model
+from cardan._robot.model.layout import said_start
 
 LEVEL = 0.7
 """The least upward part of a ground's normal: what is steeper, by about 45 degrees, is a wall."""
@@ -57,6 +58,12 @@ LOOKED_AT = 64
 
 ROUNDED = 1e-3
 """By how much limits may be passed that files give in few digits [rad, m]."""
+
+CLOSED, STEPS, STARTS = 1e-8, 300, 32
+"""Residual [m, rad] to which a start within limits is closed, in how many steps, and how many are tried.
+
+A loop whose places have a few digits closes to no less than 1e-9 but where it is drawn. To ask for more leads there.
+"""
 
 PoseOf = Callable[[str], np.ndarray]
 """Where a body is: homogeneous matrices X_world_body, shape (..., 4, 4)."""
@@ -324,6 +331,41 @@ def _warn_of_open_loops(world: WorldContents, q: np.ndarray, constants: Mapping[
         own = world.model.filled_with({name: value[rows[worst]] for name, value in constants.items()})
         what = f" begins with loops that are open: {told}. Its first steps close them at any speed. "
         warn_start(world.name, what + _closed_by(own, q[rows[worst]]), gaps)
+
+
+def within_limits(model: Model, q: np.ndarray, held: Collection[str]) -> np.ndarray:
+    """Return a configuration whose joints on loops are within their limits; q itself where no such is found.
+
+    A description may draw its loops where its limits exclude them, as a Cassie's, whose parallelograms lie flat at
+    q = 0. There the stops would push joints through a dead point. Joints begin between their limits instead, at random
+    the same each time, and the loops close near there: the start nearest to q counts. Joints that are held stay.
+    """
+    kept = {*held, *said_start(model.annotations.configurations)}
+    lower, upper = model.lower - ROUNDED, model.upper + ROUNDED
+
+    def is_within(at: np.ndarray) -> np.ndarray:
+        x = np.array(model.manifold.limit_coordinates(list(at.T)), dtype=object)
+        x = np.stack([np.broadcast_to(np.asarray(e, dtype=float), len(at)) for e in x], axis=-1)
+        return (lower <= x) & (x <= upper)
+
+    inside = is_within(q[None])[0] if model.closures else np.ones(model.nv, dtype=bool)
+    out = [c for c in model.connections if not inside[model.v_slice(c.name)].all() and not c.joint.primaries]
+    beyond = [c.name for c in out if c.name not in kept]
+    if not beyond:
+        return q
+    starts = np.tile(q, (STARTS, 1))
+    between = model.random_configuration((STARTS,), seed=0)
+    for name in beyond:
+        starts[:, model.q_slice(name)] = between[:, model.q_slice(name)]
+    found, _ = closed_near(model, starts, free_coordinates(model, list(kept)), CLOSED, STEPS)
+    gone = np.zeros(STARTS, dtype=bool)
+    for _, residual, units in openings(model, found):
+        gone |= are_open(residual, units)
+    good = np.flatnonzero(~gone & is_within(found).all(axis=-1))
+    if not good.size:
+        return q
+    far = np.square(difference(model, q, found[good])).sum(axis=-1)
+    return found[good[np.argmin(far)]]
 
 
 def _closed_by(model: Model, q: np.ndarray) -> str:
