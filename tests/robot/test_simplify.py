@@ -210,3 +210,12 @@ def test_an_axis_a_digit_off_a_coordinate_axis_is_that_axis(axis):
     m.add_joint("j", Revolute(axis), "world", "b")
     M = cardan.mass_matrix(m.model(), [0.0])
     np.testing.assert_allclose(M, [[0.1]] if axis[1] else [[0.05]], rtol=1e-12)
+
+
+def test_a_body_of_almost_no_mass_is_no_division_by_zero():
+    """The square of its inertia is 0: an arm with a body of 1e-300 kg raised a bare ZeroDivisionError."""
+    m = cardan.Mechanism("light")
+    m.add_body("base")
+    m.add_body("bob", cardan.Inertia(1e-300, (0.0, 0.0, 0.0), 1e-300 * np.eye(3)))
+    m.add_joint("hinge", Revolute((0, 1, 0)), "base", "bob")
+    np.testing.assert_allclose(cardan.forward_dynamics(m.model(), [0.1], [0.0], [1e-300]), [1.0], rtol=1e-14)

@@ -262,9 +262,12 @@ def _least(J: Symmetric3) -> float:
 
     From det J = abc and bc <= ((b + c) / 2)^2 <= (tr J / 2)^2, for moments a <= b <= c.
     """
-    x, y, z = J.matrix().rows()
-    determinant, trace = x.dot(y.cross(z)), x[0] + y[1] + z[2]
-    return max(4.0 * determinant / trace**2, 0.0) if trace > 0.0 else 0.0
+    trace = sum(row[k] for k, row in enumerate(J.matrix().rows()))
+    if not trace > 0.0:
+        return 0.0
+    # of J / tr J, which has no scale: the third power of a small inertia is 0
+    x, y, z = (row / trace for row in J.matrix().rows())
+    return max(4.0 * trace * x.dot(y.cross(z)), 0.0)
 
 
 def _clear(inertia: Inertia, size: Inertia) -> Inertia:
