@@ -1123,3 +1123,13 @@ def test_a_step_as_a_function_goes_where_the_step_goes(kind):
     other = cardan.robots.quadruped().model()
     with pytest.raises(ParameterError, match=r"model of a step.*'quadruped', of 12.*solver's world, of 2"):
         solver.function(other, other.neutral(), np.zeros(12), 0.0)
+
+
+@pytest.mark.parametrize("name", ["poses", "twists"])
+def test_what_is_written_into_a_copy_of_links_is_refused(name):
+    """`state.poses[0, 0, 2] = 1` wrote into a copy, and was lost without a word."""
+    state = cardan.robots.double_pendulum().world().state()
+    links = getattr(state, name)
+    with pytest.raises(ValueError, match="read-only"):
+        links[0, 0, 2] = 1.0
+    setattr(state, name, links.copy())

@@ -145,7 +145,7 @@ def test_turns_are_kept_when_poses_are_written():
 def test_poses_the_joints_do_not_allow_are_refused(world):
     state = moved(world)
     before = state.copy()
-    poses, twists = state.poses, state.twists
+    poses, twists = state.poses.copy(), state.twists.copy()
     poses[1, 2, 0] += 0.01
     twists[2, 1, 0] += 0.1
     with pytest.raises(ParameterError, match="link 'right_leg' of world 1, off by"):
@@ -186,7 +186,7 @@ def test_many_trees_that_are_alike_go_by_one_program_of_each_kind():
     model, q, v = state.world.model, state.q.copy(), state.v.copy()
     for found, expected in zip((state.poses, state.twists), cardan.eval_fk(model, q, v), strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-14)
-    poses, twists = state.poses, state.twists
+    poses, twists = state.poses.copy(), state.twists.copy()
     state.q, state.v = state.world.initial, np.zeros_like(v)
     state.poses, state.twists = poses, twists
     np.testing.assert_allclose(state.poses, poses, atol=1e-14)

@@ -20,6 +20,7 @@ from cardan._algebra.explained import Explained
 from cardan._algebra.scalar import is_finite
 from cardan._compiler.runtime.staging import write_whole
 from cardan._dynamics.algorithms.health import BEYOND
+from cardan._dynamics.algorithms.maximal import MaximalState
 from cardan._dynamics.call.arguments import check_configuration, numeric_array
 from cardan._dynamics.coordinates import conventions
 from cardan._motion.crowd.kept import NAMES as IMPULSES
@@ -225,9 +226,9 @@ class State(Explained):
         """Poses of `world.links`, shape (worlds, links, 7): position [m] and quaternion xyzw, in the world.
 
         Assigning writes q, that nearest to the present one; v stays. It is an error (`ReachError`'s kind) if the joints
-        cannot bring the links there.
+        cannot bring the links there. The array is read-only: change a copy, and assign that.
         """
-        return forwards(self.world.model, self._q, self._v, self.model_constants)[0]
+        return self._forwards()[0]
 
     @poses.setter
     def poses(self, value: Any) -> None:
@@ -240,9 +241,9 @@ class State(Explained):
     def twists(self) -> np.ndarray:
         """Twists of `world.links` [m/s, rad/s], shape (worlds, links, 6): linear, angular; each in its own axes.
 
-        Assigning writes v. It is an error if the joints cannot move so.
+        Assigning writes v. It is an error if the joints cannot move so. The array is read-only, as that of `poses`.
         """
-        return forwards(self.world.model, self._q, self._v, self.model_constants)[1]
+        return self._forwards()[1]
 
     @twists.setter
     def twists(self, value: Any) -> None:
@@ -251,6 +252,12 @@ class State(Explained):
         reached = forwards(self.world.model, self._q, v, self.model_constants)[1]
         self._check_reached("twists", reached - twists, np.abs(twists).max(initial=1.0))
         self._v[...] = v
+
+    def _forwards(self) -> MaximalState[np.ndarray]:
+        found = forwards(self.world.model, self._q, self._v, self.model_constants)
+        for array in found:
+            array.setflags(write=False)  # what somebody wrote into it would be lost without a word
+        return found
 
     def _links(self, value: Any, size: int, name: str) -> np.ndarray:
         return filled("state", name, value, np.empty((len(self), len(self.world.links), size), self.dtype))
