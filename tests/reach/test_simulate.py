@@ -1,6 +1,7 @@
 """`cardan simulate`: what it writes is what the solvers find; what it is asked wrongly is said."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -235,6 +236,15 @@ def test_without_a_file_it_says_what_became_of_the_robot(capsys, ball, tmp_path)
     assert 0.0 < found["depth_last"] < 1e-3
     assert found["height_last"] == pytest.approx(0.1 - found["depth_last"])
     assert json.loads(simulate(capsys, ball, "--seconds", 0.1, "--json")[1])["depth_last"] is None
+
+
+def test_it_names_bodies_that_fall_through_the_ground(capsys):
+    """Only the feet of the quadruped that ships can touch: its trunk ended 0.4 m below the ground, without a word."""
+    dog = cardan.robots.urdf_path("quadruped")
+    _, text, _ = simulate(capsys, dog, "--base", "floating", "--seconds", 1.0)
+    assert re.search(r"below the ground, for they have no collision shapes: '.* by 0\.\d+ m, .*in all", text)
+    _, text, _ = simulate(capsys, dog, "--base", "floating", "--seconds", 0.01)
+    assert "below the ground" not in text
 
 
 def test_it_says_what_hulls_leave_out_of_meshes(capsys, tmp_path):
