@@ -278,6 +278,8 @@ def sunken(state: State) -> list[str]:
     planes = [shape.pose for shape in solid if shape.body == WORLD and isinstance(shape.geometry, Plane)]
     touching = {shape.body for shape in solid}
     light = [k for k, name in enumerate(world.links) if name not in touching]
+    if not light or not planes:
+        return []
     places = state.poses[:, light, :3].astype(float)
     lowest = np.zeros(len(light))
     for pose in planes:
