@@ -253,6 +253,16 @@ def test_actuators_that_push_without_a_control_and_are_no_drives_are_named(actua
     assert bool(m.joints[-1].drive.stiffness[0]) == (actuators == SERVO)
 
 
+@pytest.mark.parametrize(("ends", "gear", "aim"), [("0.4 1", 1, 0.4), ("-1 -0.5", 2, -0.25), ("-1 1", 1, 0.0)])
+def test_a_servo_whose_range_excludes_0_is_held_where_mujoco_holds_it(ends, gear, aim):
+    """MuJoCo clamps a control of 0 to the range: the servo was held at 0, without a word."""
+    servo = f'<position name="servo" joint="a" kp="40" ctrllimited="true" ctrlrange="{ends}" gear="{gear}"/>'
+    world = read(ON_HINGE, f"<actuator>{servo}</actuator>").world()
+    at = world.model.v_slice("a")
+    np.testing.assert_allclose(world.control().position[0, at], aim)
+    np.testing.assert_array_equal(np.delete(world.control().position[0], at), 0.0)
+
+
 # --- shapes ---------------------------------------------------------------------------------------------------------
 
 

@@ -180,6 +180,21 @@ def drives(r: MjcfReading) -> dict[int, Driven]:
     return driven
 
 
+def aims(r: MjcfReading) -> dict[int, float]:
+    """Return where position servos hold MuJoCo's joints without a control: at the one within their range nearest to 0.
+
+    There are none if that is 0 for all.
+    """
+    m, found = r.there.model, dict[int, float]()
+    on = Counter(joint for k in range(m.nactuator) if (joint := _scalar_joint(r, k)) is not None)
+    for k in range(m.nactuator):
+        joint, gear = _scalar_joint(r, k), float(m.actuator_gear[k][0])
+        if joint is not None and on[joint] == 1 and gear and _is_drive(r, k) and _law(r, k)[0] == "position":
+            lower, upper = _range(r, k, "ctrl")
+            found[joint] = min(max(0.0, lower), upper) / gear
+    return found if any(found.values()) else {}
+
+
 def _scalar_joint(r: MjcfReading, k: int) -> int | None:
     mj, m = r.there.mj, r.there.model
     if mj.mjtTrn(int(m.actuator_trntype[k])) not in (mj.mjtTrn.mjTRN_JOINT, mj.mjtTrn.mjTRN_JOINTINPARENT):

@@ -13,7 +13,15 @@ from typing import Any
 from cardan._algebra.errors import MissingExtraError
 from cardan._algebra.spatial import SE3, Matrix3, Vector3
 from cardan._reach.formats.mjcf.compiled import MeshFile, compiled
-from cardan._reach.formats.mjcf.context import MjcfReading, Names, names_of_marks, pose, read_actuators, seen_from_marks
+from cardan._reach.formats.mjcf.context import (
+    MjcfReading,
+    Names,
+    aims,
+    names_of_marks,
+    pose,
+    read_actuators,
+    seen_from_marks,
+)
 from cardan._reach.formats.mjcf.expanded import MjcfExpansion
 from cardan._reach.formats.mjcf.joints import KINDS, SIZES, Tree, ends_of_loops, read_loops, read_mimics
 from cardan._reach.formats.reading import Description, Options
@@ -25,6 +33,7 @@ from cardan._reach.interop.mujoco_package import mujoco
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry.shapes import Geometry, HeightField, Hull, Mesh, Plane, Shape
 from cardan._robot.geometry.touching import EVERYTHING, MAX_CLASSES, Bits, either_way, groups_and_masks
+from cardan._robot.model.layout import TARGET
 from cardan._robot.records import Material
 
 INITIAL = "qpos0"  # the named configuration a file draws its robot in, where that is not neutral here
@@ -139,6 +148,12 @@ def _read_configurations(r: MjcfReading) -> None:
     drawn = _coordinates(r, m.qpos0)
     if INITIAL not in given and r.mechanism.bodies and not _begins_at(r.mechanism, drawn):
         r.mechanism.add_configuration(INITIAL, drawn)
+    aimed, qpos = aims(r), m.qpos0.copy()
+    for k, aim in aimed.items():
+        qpos[m.jnt_qposadr[k]] = aim
+    if aimed and TARGET not in given:
+        joints = {r.parts[k].joint for k in aimed}
+        r.mechanism.add_configuration(TARGET, {j: own for j, own in _coordinates(r, qpos).items() if j in joints})
 
 
 def _begins_at(mechanism: Mechanism, drawn: Mapping[str, Sequence[float]]) -> bool:
