@@ -266,6 +266,21 @@ def test_a_servo_whose_range_excludes_0_is_held_where_mujoco_holds_it(ends, gear
 # --- shapes ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(("group", "drawn"), [(0, 2), (2, 2), (3, 1)])
+def test_a_body_is_drawn_with_the_geoms_that_touch_as_mujoco_shows_them(group, drawn):
+    """Adroit's table has legs that are only seen and a top that touches: pictures had no top."""
+    top = f'<geom type="box" size="1 1 0.1" group="{group}" rgba="1 0 0 1"/>'
+    leg = '<geom type="box" size="0.1 0.1 0.5" contype="0" conaffinity="0"/>'
+    m = read(f'<body name="table"><freejoint/>{top}{leg}</body>')
+    own = [shape for shape in m.shapes if shape.body == "table"]
+    assert [shape.role for shape in own].count("visual") == drawn
+    assert [shape.role for shape in own].count("collision") == 1
+    again = load_mechanism(write(m))
+    assert len(again.shapes) == len(m.shapes)
+    alone = read(f'<body name="table"><freejoint/>{top}</body>')
+    assert [shape.role for shape in alone.shapes if shape.body == "table"] == ["collision"]
+
+
 def test_a_geom_of_condim_1_slides_on_its_like_alone():
     """Files whose limbs do not rub on one another (condim 1) stand on a floor of 3 with its friction, as in MuJoCo."""
     text = mjcf(
@@ -300,7 +315,7 @@ def test_shapes():
         '<geom type="ellipsoid" size="0.1 0.2 0.3"/><geom type="cylinder" size="0.1 0.2"/>'
         '<geom type="box" size="0.1 0.2 0.3" density="500"/><geom type="mesh" mesh="gone" mass="0" contype="0" '
         'conaffinity="0" pos="1 2 3" euler="10 20 30"/></body><geom type="plane" size="1 1 1" condim="1"/>',
-        '<asset><mesh name="gone" file="gone.stl" scale="2 2 2"/></asset>',
+        '<default><geom group="3"/></default><asset><mesh name="gone" file="gone.stl" scale="2 2 2"/></asset>',
     )
     solids = [Plane(), Sphere(0.1), Sphere(0.1), Capsule(0.1, 0.4), Ellipsoid((0.1, 0.2, 0.3)), Cylinder(0.1, 0.4)]
     solids += [Box((0.2, 0.4, 0.6)), Mesh("gone.stl", None, (2, 2, 2))]
@@ -666,7 +681,7 @@ def test_what_gives_fused_bodies_other_masses_is_refused(name: str, value: str) 
     load_mechanism(FUSED.format(f'fusestatic="false" {name}="{value}"'))
 
 
-INLINE = """<mujoco><asset>
+INLINE = """<mujoco><default><geom group="3"/></default><asset>
 <mesh name="own" vertex="0 0 0 1 0 0 0 1 0 0 0 1 .2 .2 .2" scale=".1 .1 .1" refpos="1 2 3" refquat=".5 .5 .5 .5"/>
 <mesh name="built" builtin="sphere" params="2" scale=".1 .2 .3"/></asset>
 <worldbody><body name="b"><freejoint/><inertial mass="1" pos="0 0 0" diaginertia=".1 .1 .1"/>

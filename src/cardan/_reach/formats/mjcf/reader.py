@@ -6,7 +6,7 @@ Poses, inertias and properties of joints are those of the compiled model, names 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -31,12 +31,14 @@ from cardan._reach.formats.xml import parse
 from cardan._reach.interop.mujoco_collision import APART, HULL_ERROR, OF_SIZES
 from cardan._reach.interop.mujoco_package import mujoco
 from cardan._robot.description import Mechanism
-from cardan._robot.geometry.shapes import Geometry, HeightField, Hull, Mesh, Plane, Shape
+from cardan._robot.geometry.shapes import GROUNDS, Geometry, HeightField, Hull, Mesh, Plane, Shape
 from cardan._robot.geometry.touching import EVERYTHING, MAX_CLASSES, Bits, either_way, groups_and_masks
 from cardan._robot.model.layout import TARGET
 from cardan._robot.records import Material
 
 INITIAL = "qpos0"  # the named configuration a file draws its robot in, where that is not neutral here
+
+SHOWN = 2  # the last group that MuJoCo's viewer shows unless it is told otherwise
 
 ROUNDING = 1e-12  # relative: quaternions are normalised and poses multiplied on the way
 
@@ -68,9 +70,11 @@ def _read(r: MjcfReading) -> None:
     bits = _bits(r)
     geoms = {geom.id: geom for geom in r.there.spec.geoms}
     paired = {int(e) for ends in (r.there.model.pair_geom1, r.there.model.pair_geom2) for e in ends}
+    untouched = [k for k in range(r.there.model.ngeom) if not any(r.there.touching[k]) and k not in paired]
+    seen = {int(r.there.model.geom_bodyid[k]) for k in untouched}
     for number in range(r.there.model.ngeom):
         with r.report.blamed(r.place("geoms", number)):
-            _read_shape(r, geoms[number], bits, number in paired)
+            _read_shape(r, geoms[number], bits, number in paired, seen)
     _read_pairs(r)
     read_actuators(r)
     _read_configurations(r)
@@ -215,7 +219,7 @@ def _bits(r: MjcfReading) -> dict[Bits, Bits]:
     return groups_and_masks(solid, either_way)
 
 
-def _read_shape(r: MjcfReading, geom: Any, bits: dict[Bits, Bits], is_paired: bool) -> None:
+def _read_shape(r: MjcfReading, geom: Any, bits: dict[Bits, Bits], is_paired: bool, seen: Collection[int]) -> None:
     m, number = r.there.model, geom.id
     shaped = _geometry(r, number, pose(m.geom_pos[number], m.geom_quat[number]))
     if shaped is None:
@@ -230,6 +234,18 @@ def _read_shape(r: MjcfReading, geom: Any, bits: dict[Bits, Bits], is_paired: bo
     )
     body, name = r.bodies[m.geom_bodyid[number]], r.name("GEOM", number)
     r.mechanism.add_shape(Shape(body, role, *shaped, name, **_look(r, number), **contact))
+    if role == "collision" and _is_shown(r, number, seen, shaped[0]):
+        r.mechanism.add_shape(Shape(body, "visual", *shaped, **_look(r, number)))
+
+
+def _is_shown(r: MjcfReading, number: int, seen: Collection[int], geometry: Geometry) -> bool:
+    """Return whether MuJoCo's viewer shows a geom that touches, beside others of its body that are only seen.
+
+    It shows groups up to `SHOWN`, and here visual shapes stand for their body: a table whose legs alone are such had
+    no top. Grounds are drawn in their own way.
+    """
+    m = r.there.model
+    return m.geom_bodyid[number] in seen and m.geom_group[number] <= SHOWN and not isinstance(geometry, GROUNDS)
 
 
 def _geometry(r: MjcfReading, number: int, X: SE3) -> tuple[Geometry, SE3] | None:
