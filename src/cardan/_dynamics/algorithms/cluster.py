@@ -520,8 +520,8 @@ def openings(model: Model, q: np.ndarray) -> Iterator[tuple[str, np.ndarray, lis
     """
     if model.closures:
         for loop in loops(model, relative_kinematics(model, list(q.T))):
-            residual = np.stack([np.broadcast_to(np.asarray(e), len(q)) for e in loop.residual], axis=-1)
-            yield loop.name, residual, units_of_rows(model, [loop])
+            columns = [np.broadcast_to(np.asarray(e), len(q)) for e in loop.residual]  # none of what has bounds alone
+            yield loop.name, np.reshape(columns, (-1, len(q))).T, units_of_rows(model, [loop])
     yield from model.manifold.openings(q)
 
 

@@ -267,7 +267,7 @@ def _least(J: Symmetric3) -> float:
         return 0.0
     # of J / tr J, which has no scale: the third power of a small inertia is 0
     x, y, z = (row / trace for row in J.matrix().rows())
-    return max(4.0 * trace * x.dot(y.cross(z)), 0.0)
+    return max(float(4.0 * trace * x.dot(y.cross(z))), 0.0)
 
 
 def _clear(inertia: Inertia, size: Inertia) -> Inertia:
