@@ -1,8 +1,5 @@
 """Kernels: what is compiled does what the Python function does, to the bit, and what cannot be said is refused."""
 
-import os
-import sys
-import threading
 from dataclasses import replace
 
 import numpy as np
@@ -37,8 +34,6 @@ from cardan._compiler.kernels import (
     vectors,
 )
 from cardan._compiler.program import Array, trace
-from cardan._compiler.runtime import threads
-from cardan._compiler.targets.llvm.store import image_of
 
 SCALE = 0.5
 
@@ -515,50 +510,3 @@ def test_what_a_kernel_cannot_say(function, said):
         kernel(a=INT, returns=INT)(function)(1)
     assert f"kernel {function.__name__}" in str(caught.value)
     assert "test_loop_kernels.py:" in str(caught.value)
-
-
-@kernel(x=F64[:], n=INT)
-def halve(x, n):
-    for i in range(n):
-        x[i] = 0.5 * x[i]
-
-
-def test_a_kernel_that_is_prepared_is_compiled_once_and_no_child_waits_for_it(monkeypatch):
-    made, own = [], halve.fixed()
-
-    def counted(*args, **kwargs):
-        made.append(threading.get_ident())
-        return image_of(*args, **kwargs)
-
-    monkeypatch.setattr(sys.modules["cardan._compiler.kernels.kernel"], "image_of", counted)
-    monkeypatch.setattr(threads, "_chosen", [3])
-    for _ in range(3):
-        own.prepare()
-    if hasattr(os, "fork"):
-        child = os.fork()
-        if not child:
-            x = np.ones(3)
-            own(x, 3)
-            os._exit(int(x.tolist() != [0.5] * 3))
-        assert os.waitpid(child, 0)[1] == 0
-    x = np.ones(3)
-    own(x, 3)
-    own.prepare()
-    assert x.tolist() == [0.5] * 3
-    assert len(made) == 1
-
-
-def test_what_fails_beside_is_raised_where_the_kernel_is_called(monkeypatch):
-    def failing(*args, **kwargs):
-        raise RuntimeError("no room")
-
-    own = halve.fixed()
-    with monkeypatch.context() as patched:
-        patched.setattr(sys.modules["cardan._compiler.kernels.kernel"], "image_of", failing)
-        patched.setattr(threads, "_chosen", [2])
-        own.prepare()
-        with pytest.raises(RuntimeError, match="no room"):
-            own(np.ones(1), 1)
-    x = np.ones(1)
-    own(x, 1)
-    assert x.tolist() == [0.5]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -15,8 +14,6 @@ from cardan._compiler.kernels.language import PROGRAMS
 from cardan._compiler.kernels.record import address_of
 from cardan._compiler.kernels.translate import Signature, module_text
 from cardan._compiler.kernels.types import INT, REAL, TRUTH, Scalar
-from cardan._compiler.runtime.threads import begin
-from cardan._compiler.targets.llvm.image import LOCK
 from cardan._compiler.targets.llvm.store import image_of, load
 
 ENTRY = "kernel_entry"
@@ -33,7 +30,6 @@ class Kernel:
             raise ParameterError(f"types of kernel {python.__name__}", got=typed, expected=str(names))
         self.python, self.signature, self.is_across = python, signature, is_across
         self.__name__, self.__doc__, self.numbers = python.__name__, python.__doc__, numbers
-        self._loaded: Any = None  # its machine code, once it is compiled
 
     def fixed(self, **numbers: float) -> Kernel:
         """Return the same with other numbers in place of those of modules, in all kernels that it calls.
@@ -56,21 +52,9 @@ class Kernel:
         """The module in LLVM IR."""
         return module_text(self, self.numbers, self.is_across)
 
-    def prepare(self) -> None:
-        """Begin to compile it on another thread, so that tracing goes on meanwhile."""
-        if self._loaded is None:
-            begin(self._try)
-
-    def _try(self) -> None:
-        with suppress(Exception):  # who calls it hears of it
-            self._code  # noqa: B018
-
-    @property
+    @cached_property
     def _code(self) -> Any:
-        with LOCK:  # once, whichever thread comes first
-            if self._loaded is None:
-                self._loaded = load(image_of(self.text, lambda: self.text, ENTRY, optimised=True), ENTRY)
-        return self._loaded
+        return load(image_of(self.text, lambda: self.text, ENTRY, optimised=True), ENTRY)
 
     @cached_property
     def _entry(self) -> Callable[[int], None]:

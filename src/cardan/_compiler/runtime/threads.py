@@ -212,14 +212,6 @@ class _Team:
             )  # it knows this frame: left in the list, it would hold the batch's arrays in a ring
 
 
-def begin(task: Callable[[], object]) -> None:
-    """Let another thread do a task, if several may be used; who needs what it makes, makes it or waits for it."""
-    threads = num_threads()
-    if threads > 1:
-        with suppress(RuntimeError):  # as in `split`
-            _pool(threads - 1).submit(task)
-
-
 def split(rows: int, work: int, step: int, threads: int | None, run: Callable[[int, int], object]) -> None:
     """Call run(start, stop) over all rows, in parts, on several threads where it is worth it; see `work_of` for work.
 

@@ -70,7 +70,6 @@ class Engine:
         iterations: int | None = None,
         sleep: float | None = None,
     ) -> None:
-        take_steps.prepare()  # it takes a second that tracing the robots does not wait for
         self.scene, self.dt, self.worlds = scene, dt, worlds
         self.layout = layout = Layout(scene, worlds)
         self.c = c = Crowd(worlds=worlds, dt=dt, tolerance=TOLERANCE, most=iterations or MOST)
@@ -276,7 +275,6 @@ class Engine:
     def _add_part(self, number: int) -> None:
         """Compile a part of a step, with the programs of contacts that it runs."""
         part, *names = PARTS[number]
-        part.prepare()
         for name in names:
             if name not in self._contact_programs:
                 self._add_contact_program(name)
