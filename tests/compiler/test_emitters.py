@@ -128,6 +128,7 @@ def mean_of_rows(steps):
 
 
 @needs_native
+@pytest.mark.slow
 def test_rows_that_are_known_are_added_to_by_tables(by, monkeypatch):
     """Compiling them by LLVM took 12 s for 5000 rows, as each had a loop of its own that made it 0, too."""
     monkeypatch.setattr(autodiff, "LONG", 0)

@@ -81,6 +81,7 @@ def test_every_mode_has_a_name_of_its_own(make, count):
     np.testing.assert_allclose(near.neutral(), every[-1], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_crank_goes_round_and_a_rocker_between_two_lines():
     turning = bars("crank_joint")
     whole = cardan.cluster_range(turning, turning.neutral(), [1.0])

@@ -1030,6 +1030,7 @@ def test_a_linkage_that_lies_flat_is_a_cluster_elsewhere():
         cardan.clustered(loops, near=loops.neutral())
 
 
+@pytest.mark.slow
 def test_what_is_no_cluster_is_refused():
     with pytest.raises(DTypeError, match=r"is a Mechanism, .* Mechanism\(...\).model\(\)"):
         cardan.clustered(four_bar())

@@ -383,6 +383,7 @@ def test_derivatives_of_loops_within_loops_read_rows_of_both(monkeypatch):
         assert is_near(found, np.einsum("ij,ijk", weights[0], slopes), 1e-9)
 
 
+@pytest.mark.slow
 def test_articulated_inertias_of_a_long_tree_are_those_of_the_page_written_out(monkeypatch):
     model, f = tree((*MIXED, *BALLS), base="floating"), cardan.articulated_inertias
     q = states(model, 1)[0][0]

@@ -478,6 +478,7 @@ def test_terrain_is_kept_away_from(own):
 
 
 @pytest.mark.filterwarnings("ignore::cardan.errors.StartWarning")
+@pytest.mark.slow
 def test_a_state_has_its_own_constants():
     """Worlds with inputs could not be asked at all: no argument took these."""
     world = cardan.robots.quadruped().world("floating", ground=True)

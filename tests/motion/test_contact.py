@@ -290,6 +290,7 @@ def test_a_spring_whose_dissipation_is_given_gives_back_what_it_stored():
     np.testing.assert_allclose(path.q[:, 0, 2].min() - 0.1, path.v[hit, 0, 2] * np.sqrt(1.0 / 2e4), rtol=0.05)
 
 
+@pytest.mark.slow
 def test_a_restitution_of_nothing_that_is_given_is_one_of_nothing():
     """It met as if it were rigid, whatever its stiffness: the ball of the convex law was 8 mm higher."""
     for material in (Material(stiffness=1e4), Material(stiffness=1e4, dissipation=1.0)):

@@ -375,6 +375,7 @@ def test_energy_is_lost_and_heaps_come_to_rest(kind):
         assert np.abs(state.v).max() < 0.05
 
 
+@pytest.mark.slow
 def test_momentum_is_made_by_outside_forces_alone():
     """Bodies that meet in empty space keep their momentum, however many are in a heap."""
     b = WorldBuilder(gravity=(0, 0, 0))

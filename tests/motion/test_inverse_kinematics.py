@@ -251,6 +251,7 @@ def test_loops_are_closed(name, end, quick_target):
     np.testing.assert_allclose(cardan.frame_transform(model, found.q, end), X, atol=2e-6)
 
 
+@pytest.mark.slow
 def test_a_floating_robot_stands_where_it_is_told():
     """Four feet and the centre of mass of a quadruped."""
     model = cardan.robots.quadruped().model(base="floating")

@@ -370,6 +370,7 @@ def test_spheres_leave_one_another_as_fast_as_their_restitution_says():
 
 
 @rigid
+@pytest.mark.slow
 def test_what_was_put_inside_is_moved_out_and_not_thrown(make):
     world = on_ground(Sphere(0.1), 0.08)
     after = make(world, 1e-3).step(world.state(), steps=20)

@@ -162,6 +162,7 @@ def flat_parallelogram(coupler=0.2) -> cardan.Mechanism:
     return m
 
 
+@pytest.mark.slow
 def test_a_loop_that_is_drawn_beyond_its_limits_begins_within_them():
     """A Cassie's parallelograms lie flat at q = 0, beyond their limits: their stops threw them, and it diverged."""
     world = flat_parallelogram().world()

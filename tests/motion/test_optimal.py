@@ -339,6 +339,7 @@ def test_a_cost_that_is_not_convex_in_the_controls_converges(hessian):
     assert (once.K == 0.0).all()  # no recursion was sound, and those of other problems are not its own
 
 
+@pytest.mark.slow
 def test_bounds_hold_and_what_is_at_one_is_pushed_on():
     free = optimal.Problem(CART, step, cost, final)
     bounded = optimal.Problem(CART, step, cost, final, -8.0, 8.0)
@@ -765,6 +766,7 @@ def weighed(model, q, v, u, weight: float = 16.0, *, frame: str = "world"):
     return weight * u[0] * u[0] + v @ v
 
 
+@pytest.mark.slow
 def test_a_problem_of_linear_dynamics_takes_one_step():
     """Where the expansion is exact, so is the first step; the feedback is that of `riccati`."""
     m = cardan.Mechanism("slide", gravity=(0.0, 0.0, 0.0))

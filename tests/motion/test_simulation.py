@@ -736,6 +736,7 @@ def test_derivatives_of_a_ball_that_touches_are_those_of_differences(by):
     check_derivatives(Featherstone(world, 1e-3, iterations=2), world.initial, v, np.zeros(6), [by])
 
 
+@pytest.mark.slow
 def test_derivatives_of_a_driven_step_are_those_of_differences():
     world, state, control = driven(1)
     check_derivatives(Featherstone(world, 5e-3), state.q[0], state.v[0], control.position[0], ["q", "v", "position"])

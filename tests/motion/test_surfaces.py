@@ -238,6 +238,7 @@ CUBE, BALL = Box((0.2, 0.2, 0.2)), Sphere(0.1)
 
 
 @pytest.mark.parametrize("tables", [False, True])
+@pytest.mark.slow
 def test_what_bounces_on_a_belt_is_held_up_and_driven(tables):
     """A belt gives energy. All was taken of what it did, so that a ball sank through it."""
     world = on_running(BALL, (20.0, 0, 0, 0, 0, 0), restitution=0.9)

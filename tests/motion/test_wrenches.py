@@ -203,6 +203,7 @@ def test_copies_rows_and_pickles_carry_them(dog):
     assert (control[1:2].wrenches == 2.0).all()
 
 
+@pytest.mark.slow
 def test_a_stepper_reads_them_and_none_come_later(dog):
     state, wrenches = moving(dog, 1)
     control, late = dog.control(), dog.control()
@@ -217,6 +218,7 @@ def test_a_stepper_reads_them_and_none_come_later(dog):
         late.apply_force("trunk", (1.0, 0.0, 0.0))
 
 
+@pytest.mark.slow
 def test_a_step_without_wrenches_does_not_read_any(dog):
     state, _ = moving(dog)
     solver, control = cardan.solvers.Featherstone(dog, DT), dog.control(3)

@@ -354,6 +354,7 @@ def test_a_full_disk_ends_in_one_line():
     assert (done.returncode, done.stderr) == (1, "cardan info: No space left on device\n")
 
 
+@pytest.mark.slow
 def test_nothing_is_left_after_sigterm(tmp_path):
     code = (
         "import os, sys, time\nfrom cardan.cli import main\n"

@@ -210,6 +210,7 @@ def test_real_robots_come_back(file):
 
 
 @pytest.mark.parametrize("seed", represented(range(3), by=[0].count))
+@pytest.mark.slow
 def test_the_dynamics_are_the_same_to_the_last_bit(seed, quick_target):
     m = random_mechanism(seed)
     model = m.model(base="floating", gravity=(1.0, 2.0, -9.0))

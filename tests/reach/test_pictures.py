@@ -169,6 +169,7 @@ def test_frames_and_paths_are_those_of_frame_transform(slide_and_hinge):
             assert any(np.allclose(a / np.linalg.norm(a), X[k, :3, axis]) for a in arrows)
 
 
+@pytest.mark.slow
 def test_no_program_is_made_for_a_frame_that_is_drawn():
     hand = cardan.robots.arm7().model()
     with warnings.catch_warnings():

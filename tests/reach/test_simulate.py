@@ -238,6 +238,7 @@ def test_without_a_file_it_says_what_became_of_the_robot(capsys, ball, tmp_path)
     assert json.loads(simulate(capsys, ball, "--seconds", 0.1, "--json")[1])["depth_last"] is None
 
 
+@pytest.mark.slow
 def test_it_names_bodies_that_fall_through_the_ground(capsys):
     """Only the feet of the quadruped that ships can touch: its trunk ended 0.4 m below the ground, without a word."""
     dog = cardan.robots.urdf_path("quadruped")
@@ -247,6 +248,7 @@ def test_it_names_bodies_that_fall_through_the_ground(capsys):
     assert "below the ground" not in text
 
 
+@pytest.mark.slow
 def test_it_says_what_hulls_leave_out_of_meshes(capsys, tmp_path):
     """Nothing did: a rim of 200 points came to the ground as one of fewer, without a word."""
     pytest.importorskip("trimesh")

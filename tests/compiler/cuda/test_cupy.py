@@ -50,6 +50,7 @@ def test_views_are_taken_as_they_are_or_copied_there(device, cupy, pendulum):
     np.testing.assert_array_equal(found.get(), cardan.inverse_dynamics(pendulum, q[:, None], v, a))
 
 
+@pytest.mark.slow
 def test_its_current_stream_and_device(device, cupy, pendulum):
     if device is None:
         pytest.skip("asks for two devices")
