@@ -205,6 +205,7 @@ def test_a_batch_is_done_in_parts_an_interrupt_need_not_wait_long_for(threads, r
     assert all(start % 8 == 0 for start, _ in done)
 
 
+@pytest.mark.slow
 def test_after_an_interrupt_nothing_runs_any_more():
     """Each part interrupts the caller when it begins, which may be while other parts are still being handed out."""
     from cardan._compiler.runtime.threads import split

@@ -142,6 +142,7 @@ def test_many_blocks_tiles_and_a_workspace_on_the_heap(monkeypatch, dtype, count
         assert same(evaluated(many, "numpy", [x, y]), passes(one, "numpy", [x, y], count)), rows
 
 
+@pytest.mark.slow
 def test_many_results_written_past_the_caches():
     def grown(x, y):
         return [0.5 * e for e in x], [e + x[0] for e in y]
@@ -501,6 +502,7 @@ def test_products_with_derivatives(reference_target):
     np.testing.assert_allclose(found, expected @ w, atol=1e-11 * np.abs(expected).max())
 
 
+@pytest.mark.slow
 def test_derivative_of_a_state_along_the_tangent(reference_target):
     """By q, on quaternions: against differences along the manifold."""
     model = cardan.robots.arm7().model(base="floating")

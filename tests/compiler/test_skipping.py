@@ -173,6 +173,7 @@ def only_there(x):
     )
 
 
+@pytest.mark.slow
 def test_what_is_used_where_it_is_defined_alone_is_not_chosen():
     with pytest.raises(TraceError, match="used outside"):
         traced(only_there, (4,))
@@ -323,6 +324,7 @@ def test_a_condition_that_is_known_folds():
     assert evaluated(once, "numpy", [np.full((1,), 3.0)])[0] == 9.0
 
 
+@pytest.mark.slow
 def test_what_was_made_where_it_may_be_skipped_is_made_again_behind_it():
     made = []
 

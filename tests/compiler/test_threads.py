@@ -236,6 +236,7 @@ def batch_of(run):
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers that send signals")
+@pytest.mark.slow
 def test_whatever_a_signal_handler_raises_nothing_runs_any_more():
     """A time-out of a program's own came out of the batch at once, and a thread went on writing."""
     begun, ended, caller = [], [], threading.current_thread()

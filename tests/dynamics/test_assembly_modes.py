@@ -35,6 +35,7 @@ def angle(opposite, one, other):
     return math.acos((one**2 + other**2 - opposite**2) / (2.0 * one * other))
 
 
+@pytest.mark.slow
 def test_modes_of_a_four_bar_are_its_two_triangles():
     model = bars("crank_joint")
     q = model.neutral()

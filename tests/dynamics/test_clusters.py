@@ -119,6 +119,7 @@ def finger(armature=0.02):
     return m.model()
 
 
+@pytest.mark.slow
 def test_groups_of_one_joint_are_the_articulated_bodies_of_trees():
     model = linkages.humanoid_with_ankles().model(base="floating").spanning_tree()
 

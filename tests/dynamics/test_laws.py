@@ -75,6 +75,7 @@ def test_inverse_dynamics_is_mass_matrix_and_bias(model, state):
     np.testing.assert_allclose(times(M, a) + bias, cardan.inverse_dynamics(model, q, v, a), atol=1e-11 * scale(bias))
 
 
+@pytest.mark.slow
 def test_joints_may_be_listed_before_those_that_carry_them(quick_target):
     """The inverse of the mass matrix was wrong: it took factors for those of a tree, whose coordinates go outwards."""
     model = random_model(4, joints=SMALL, inwards=True)
@@ -144,6 +145,7 @@ def test_momentum_rate_is_its_derivative_and_the_external_wrench(model, state):
 
 
 @pytest.mark.usefixtures("quick_target")
+@pytest.mark.slow
 def test_momentum_of_a_free_robot_changes_by_gravity_alone():
     model = random_model(3, base="floating", armature=False)
     q, v, _ = random_state(model, seed=2)

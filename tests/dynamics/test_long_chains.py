@@ -428,6 +428,7 @@ def test_a_matrix_is_its_column_whatever_the_number_of_joints():
             verify(longer)
 
 
+@pytest.mark.slow
 def test_a_matrix_may_be_looked_at_or_returned_twice():
     model = tree(HINGES)
 

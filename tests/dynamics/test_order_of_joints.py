@@ -55,6 +55,7 @@ def test_derivatives_do_not_depend_on_the_order():
     close(cardan.mass_matrix_inverse(last, q_last), cardan.mass_matrix_inverse(first, q)[square], 1e-9)
 
 
+@pytest.mark.slow
 def test_mimics_of_a_robot_whose_base_is_last():
     first, last, order, q, q_last = both(mimic=True)
     v, tau = np.random.default_rng(2).normal(size=(2, first.nv))

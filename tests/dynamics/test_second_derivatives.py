@@ -99,6 +99,7 @@ def copied():
     return m.model()
 
 
+@pytest.mark.slow
 def test_mimic_joints_and_their_primaries(quick_target):
     model = copied()
     args = state(model, 4)
