@@ -61,6 +61,7 @@ def test_no_compliance_is_what_was_bit_for_bit(quick_target, make):
     np.testing.assert_array_equal(states[0].v, states[1].v)
 
 
+@pytest.mark.slow
 def test_the_stiff_limit_is_the_rigid_joint():
     rigid, stiff = (arm(drive=Drive(50.0, 5.0), compliance=c) for c in (None, [1e-12] * 6))
     q = []

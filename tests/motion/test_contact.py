@@ -144,6 +144,7 @@ def test_a_box_slides_down_a_slope_steeper_than_friction():
     np.testing.assert_allclose(after.v[0, 0], expected, rtol=5e-3)
 
 
+@pytest.mark.slow
 def test_normal_forces_bear_the_weight():
     world, dt = box_world(Material(stiffness=1e5)), 2e-3
     state = passed(world, world.state(), 500, dt)

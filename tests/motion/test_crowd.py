@@ -258,6 +258,7 @@ def test_a_stepper_takes_the_same_steps(dtype):
     assert advance.state == expected
 
 
+@pytest.mark.slow
 def test_impulses_of_some_worlds():
     """A row may be taken twice, in any order; what worlds that begin anew had is dropped."""
     world = scene(9, "ball")

@@ -137,6 +137,7 @@ def test_points_accelerate_as_spatial_motion_has_it(seed):
             np.testing.assert_allclose(np.array(one.scalars(), float), np.array(other.scalars(), float), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_without_an_armature_it_is_forward_dynamics(reference_target):
     model = random_model(1)
     q, v, *_ = random_state(model, 1)

@@ -137,6 +137,7 @@ def test_a_solution_at_its_limits():
     assert outside(model, free.q) > 1.0
 
 
+@pytest.mark.slow
 def test_limits_that_are_no_bounds_of_entries(held):
     q = held.random_configuration((40,), seed=3)
     found = cardan.inverse_kinematics(held, frame="tip", target=cardan.frame_transform(held, q, "tip"))

@@ -121,6 +121,7 @@ def test_every_world_moves_as_it_is_told_whatever_pushes(dtype):
     assert np.allclose(rest.q[:, :7], state.q[:, :7], rtol=0.0, atol=4 * np.finfo(dtype).eps)
 
 
+@pytest.mark.slow
 def test_a_crank_that_is_driven_moves_a_four_bar():
     plain = cardan.robots.four_bar().world()
     crank = plain.model.joint_names[[c.joint.nv > 0 for c in plain.model.connections].index(True)]

@@ -49,6 +49,7 @@ def test_a_world_of_the_same_numbers_moves_the_same():
     np.testing.assert_allclose(given.v, plain.v, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_a_state_of_a_world_with_other_surfaces_is_refused():
     """Failed before: it was stepped with the surfaces of the solver's world."""
     rough, smooth = box_world(), box_world(friction=0.1)

@@ -75,6 +75,7 @@ def test_spline_passes_its_points_with_v_and_a_of_its_own(tree, points):
     check_derivatives(spline, np.linspace(0.01, 3.69, 23))
 
 
+@pytest.mark.slow
 def test_spline_is_twice_continuously_differentiable(tree, points):
     spline = Spline(tree, KNOTS, points)
     left, right = (spline.at(KNOTS[1:-1] + side * 1e-12) for side in (-1.0, 1.0))

@@ -610,6 +610,7 @@ def test_rays_are_those_on_all_triangles():
     assert np.quantile(off, 0.99) < 1e-5
 
 
+@pytest.mark.slow
 def test_rays_on_features_of_many_sizes():
     rng = np.random.default_rng(7)
     corners = rng.normal(size=(300, 1, 3)) + 10.0 ** rng.uniform(-2.0, 0.3, (300, 1, 1)) * rng.normal(size=(300, 3, 3))

@@ -363,6 +363,7 @@ def hostile():
     return m
 
 
+@pytest.mark.slow
 def test_names_run_nothing():
     m = hostile()
     for shown in (m, m.model()):
@@ -418,6 +419,7 @@ def fall():
     return world, cardan.solvers.Featherstone(world, dt=0.001).rollout(state, steps=40, every=20)
 
 
+@pytest.mark.slow
 def test_a_film_has_its_pictures_and_is_written_whole(fall, tmp_path):
     from PIL import Image
 

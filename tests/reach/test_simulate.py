@@ -273,6 +273,7 @@ def test_a_base_that_is_fixed_for_want_of_a_word_is_said(capsys, ball):
     assert said not in simulate(capsys, ball, "--seconds", 0.01, "--base", "floating")[1]
 
 
+@pytest.mark.slow
 def test_what_floats_by_its_description_gets_ground_if_there_is_none(capsys, tmp_path):
     m = cardan.load_mechanism(BALL)
     m.add_joint("free", cardan.joints.FreeFlyer(), "world", "ball", cardan.SE3(translation=[0.0, 0.0, 0.2]))
@@ -285,6 +286,7 @@ def test_what_floats_by_its_description_gets_ground_if_there_is_none(capsys, tmp
     assert json.loads(simulate(capsys, *words)[1])["height_last"] == pytest.approx(0.1, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_a_film_is_drawn(capsys, ball, tmp_path):
     pytest.importorskip("matplotlib")
     simulate(capsys, ball, "--base", "floating", "--seconds", 0.1, "--film", tmp_path / "ball.gif")

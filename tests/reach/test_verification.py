@@ -224,6 +224,7 @@ def test_domains_of_joints_made_of_joints():
     assert cardan.joints.Revolute().domain == cardan.Limits()
 
 
+@pytest.mark.slow
 def test_eval_ik_of_a_linkage_finds_its_angle_from_the_pose_alone():
     m = cardan.Mechanism("watt")
     m.add_body("coupler", cardan.Inertia(1.0, (0.0, 0.0, 0.1), np.eye(3) * 0.01))
