@@ -17,15 +17,15 @@ import numpy as np
 
 from cardan._algebra.errors import first_of
 from cardan._dynamics.algorithms.dependent import DEPENDENT, in_unit, lengths, unit_of_length
+from cardan._dynamics.algorithms.jacobians import jacobian
 from cardan._dynamics.algorithms.loops import constraints
-from cardan._dynamics.algorithms.tree import relative_kinematics, world_poses
 from cardan._robot.model import Model
 
 
 def inner_freedoms(part: Model, places: Sequence[Sequence[float]]) -> dict[tuple[str, ...], int]:
     """Return the number of inner freedoms (1) of bodies of a cluster's part, at closed configurations."""
     body_of = {node.index: next(c.child for c in part.connections if c.name == node.name) for node in part.nodes}
-    motions = [_motions(part, q) for q in places]
+    motions = [_motions(part, q, tuple(body_of[node.index] for node in part.nodes)) for q in places]
     found: dict[tuple[int, ...], int] = {}
     for own in _held(part):
         if not any(set(other) < set(own) for other in found):
@@ -56,20 +56,12 @@ def _held(part: Model) -> Iterator[tuple[int, ...]]:
     return (own for own in (*single, *pairs) if len(own) < len(joints))
 
 
-def _motions(part: Model, q: Sequence[float]) -> np.ndarray:
-    """Return the twists of every node in the world, shape (nodes, 6, m), in units, along the m motions K v = 0."""
-    relative = relative_kinematics(part, q)
-    sizes, unit = np.array(lengths(part)), unit_of_length(part)
-    J = np.zeros((len(part.nodes), 6, part.nv))
-    for node, X in zip(part.nodes, world_poses(part, relative), strict=True):
-        if node.parent >= 0:
-            J[node.index] = J[node.parent]
-        for j, s in zip(node.v, relative.S[node.index], strict=True):
-            twist = X @ s
-            J[node.index, :, j] += [*twist.linear, *twist.angular]
-    J[:, :3] /= unit
+def _motions(part: Model, q: Sequence[float], bodies: tuple[str, ...]) -> np.ndarray:
+    """Return the twists of every body in the world, shape (bodies, 6, m), in units, along the m motions K v = 0."""
+    J = np.array(jacobian.kernel(part, q, bodies, at="world"), dtype=float)
+    J[:, :3] /= unit_of_length(part)
     K = np.array(in_unit(part, constraints(part, q))[0], dtype=float)
-    return J * sizes @ _null(K)
+    return J * np.array(lengths(part)) @ _null(K)
 
 
 def _inner(J: np.ndarray, own: Iterable[int]) -> int:

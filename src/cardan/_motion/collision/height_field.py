@@ -91,11 +91,11 @@ def _starts(a: Geometry) -> list[Vector3]:
 def _round(a: Geometry, X_ba: SE3, b: HeightField, k: int, start: Vector3) -> Candidate:
     first = _look(b, X_ba @ start)
     (face,) = _faces(b, [first])
-    lowest = candidates_above(a, *_in_shape(X_ba, start, face))[k].point
+    nearest = _in_shape(X_ba, start, face)
+    lowest = candidates_above(a, *nearest)[k].point
     below = _look(b, X_ba @ lowest)
     is_over = logical_and(first.is_behind <= 0.0, below.beside <= 0.0)
-    plane = chosen(is_over, _in_shape(X_ba, lowest, below.top), _in_shape(X_ba, start, face))
-    return candidates_above(a, *plane)[k]
+    return candidates_above(a, *chosen(is_over, _in_shape(X_ba, lowest, below.top), nearest))[k]
 
 
 def _moved(b: HeightField, X_ba: SE3, found: Sequence[Candidate]) -> list[Candidate]:

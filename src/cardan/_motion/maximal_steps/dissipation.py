@@ -90,15 +90,15 @@ class Shares(NamedTuple):
         trees = trees_of(model)
         coordinates = [sorted({j for node in tree for j in node.v}) for tree in trees]
         numbers = [[sum((term[j] for j in own), 0.0) for term in terms] for own in coordinates]
+        are_asked, are_driven = (_marked(trees, marks or ()) for marks in (asked, driven))
         of_nodes: list[Scalar] = [0.0] * len(model.nodes)
         along: list[Scalar] = [0.0] * model.nv
         for tree, own, row in zip(trees, coordinates, groups(trees, [*_by_loops(model), *ties]), strict=True):
             share = dissipating_share(*_sums(row, numbers))
             if asked is not None:
-                own_nodes = [[node.index for node in tree] for tree in trees]
-                is_bound = _is_any(row, own_nodes, asked)
+                is_bound = _is_any(row, are_asked)
                 if driven:
-                    is_bound = logical_and(is_bound, logical_not(_is_any(row, own_nodes, driven)))
+                    is_bound = logical_and(is_bound, logical_not(_is_any(row, are_driven)))
                 share = where(is_bound, share, 1.0)
             for node in tree:
                 of_nodes[node.index] = share
@@ -109,7 +109,7 @@ class Shares(NamedTuple):
 
 def groups(trees: Sequence[Sequence[Node]], ties: Iterable[Tie]) -> list[list[Any]]:
     """Return for every two trees whether ties lead from one to the other (Warshall)."""
-    tree_of, count = {node.index: t for t, tree in enumerate(trees) for node in tree}, range(len(trees))
+    tree_of, count = _trees_of_nodes(trees), range(len(trees))
     found: list[list[Any]] = [[i == j for j in count] for i in count]
     for (a, b), holds in ties:
         if WORLD not in (a, b):
@@ -122,20 +122,28 @@ def groups(trees: Sequence[Sequence[Node]], ties: Iterable[Tie]) -> list[list[An
     return found
 
 
+def _trees_of_nodes(trees: Sequence[Sequence[Node]]) -> dict[int, int]:
+    return {node.index: t for t, tree in enumerate(trees) for node in tree}
+
+
 def _by_loops(model: Model) -> Iterator[Tie]:
     """Yield the ties of loops, which always hold."""
     for c in model.closures:
         yield (model.attachment(c.parent).node, model.attachment(c.child).node), True
 
 
-def _is_any(row: Sequence[Any], trees: Sequence[Sequence[int]], asked: Sequence[Tie]) -> Any:
-    """Return whether a node is asked for that is of a tree for which a row holds."""
-    found: Any = False
-    for is_one, nodes in zip(row, trees, strict=True):
-        for ends, holds in asked:
-            if ends[0] in nodes:
-                found = logical_or(found, logical_and(is_one, holds))
+def _marked(trees: Sequence[Sequence[Node]], marks: Iterable[Tie]) -> list[Any]:
+    """Return for every tree whether a mark holds whose first node is of it."""
+    tree_of = _trees_of_nodes(trees)
+    found: list[Any] = [False for _ in trees]
+    for (a, _), holds in marks:
+        found[tree_of[a]] = logical_or(found[tree_of[a]], holds)
     return found
+
+
+def _is_any(row: Sequence[Any], marked: Sequence[Any]) -> Any:
+    """Return whether a tree is marked for which a row holds."""
+    return reduce(logical_or, map(logical_and, row, marked))
 
 
 def _sums(row: Sequence[Any], numbers: Sequence[Vector]) -> list[Scalar]:

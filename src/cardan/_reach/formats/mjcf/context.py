@@ -154,13 +154,11 @@ class Driven:
 
 def drives(r: MjcfReading) -> dict[int, Driven]:
     """Return what actuators do to hinges and slides, by their numbers; before joints are added."""
-    m, driven = r.there.model, {}
-    on = Counter(joint for k in range(m.nactuator) if (joint := _scalar_joint(r, k)) is not None)
+    m, driven, servos = r.there.model, {}, _servos(r)
     uncalled = []  # that act without a control
     for k in range(m.nactuator):
         joint = _scalar_joint(r, k)
-        is_drive = joint is not None and on[joint] == 1 and _is_drive(r, k)
-        if any(_law(r, k)[2] or ()) and not is_drive:
+        if any(_law(r, k)[2] or ()) and k not in servos:
             uncalled.append(k)
         if joint is None:
             if m.actuator_armature[k] or m.actuator_damping[k]:
@@ -171,7 +169,7 @@ def drives(r: MjcfReading) -> dict[int, Driven]:
         this, gear = driven.setdefault(joint, Driven()), float(m.actuator_gear[k][0])
         this.armature += gear * gear * float(m.actuator_armature[k])
         this.friction += gear * gear * float(m.actuator_damping[k])
-        if on[joint] == 1 and _is_drive(r, k):
+        if k in servos:
             _drive(r, k, gear, this)
     if uncalled:
         names = listed((r.name("ACTUATOR", k) or f"actuator{k}" for k in uncalled), 3)
@@ -185,11 +183,10 @@ def aims(r: MjcfReading) -> dict[int, float]:
 
     There are none if that is 0 for all.
     """
-    m, found = r.there.model, dict[int, float]()
-    on = Counter(joint for k in range(m.nactuator) if (joint := _scalar_joint(r, k)) is not None)
-    for k in range(m.nactuator):
-        joint, gear = _scalar_joint(r, k), float(m.actuator_gear[k][0])
-        if joint is not None and on[joint] == 1 and gear and _is_drive(r, k) and _law(r, k)[0] == "position":
+    found = dict[int, float]()
+    for k, joint in _servos(r).items():
+        gear = float(r.there.model.actuator_gear[k][0])
+        if gear and _law(r, k)[0] == "position":
             lower, upper = _range(r, k, "ctrl")
             found[joint] = min(max(0.0, lower), upper) / gear
     return found if any(found.values()) else {}
@@ -204,10 +201,16 @@ def _scalar_joint(r: MjcfReading, k: int) -> int | None:
     return joint if kind in (mj.mjtJoint.mjJNT_HINGE, mj.mjtJoint.mjJNT_SLIDE) else None
 
 
-def _is_drive(r: MjcfReading, k: int) -> bool:
-    """Return whether an actuator is a servo: gain u + bias_1 l + bias_2 l' with gain = -bias_1, or gain = -bias_2."""
-    follows = is_(r.there.model.actuator_dyntype[k], r.there.mj.mjtDyn.mjDYN_NONE)
-    return follows and _law(r, k)[0] in ("position", "velocity")
+def _servos(r: MjcfReading) -> dict[int, int]:
+    """Return the joint of each actuator that is a drive: a servo, and alone on a hinge or slide.
+
+    A servo is gain u + bias_1 l + bias_2 l' with gain = -bias_1, or gain = -bias_2.
+    """
+    m, none = r.there.model, r.there.mj.mjtDyn.mjDYN_NONE
+    joints = {k: joint for k in range(m.nactuator) if (joint := _scalar_joint(r, k)) is not None}
+    on = Counter(joints.values())
+    own = {k: joint for k, joint in joints.items() if on[joint] == 1 and is_(m.actuator_dyntype[k], none)}
+    return {k: joint for k, joint in own.items() if _law(r, k)[0] in ("position", "velocity")}
 
 
 def _drive(r: MjcfReading, k: int, gear: float, this: Driven) -> None:
