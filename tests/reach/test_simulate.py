@@ -2,6 +2,7 @@
 
 import json
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -238,14 +239,35 @@ def test_without_a_file_it_says_what_became_of_the_robot(capsys, ball, tmp_path)
     assert json.loads(simulate(capsys, ball, "--seconds", 0.1, "--json")[1])["depth_last"] is None
 
 
-@pytest.mark.slow
-def test_it_names_bodies_that_fall_through_the_ground(capsys):
-    """Only the feet of the quadruped that ships can touch: its trunk ended 0.4 m below the ground, without a word."""
-    dog = cardan.robots.urdf_path("quadruped")
-    _, text, _ = simulate(capsys, dog, "--base", "floating", "--seconds", 1.0)
-    assert re.search(r"below the ground, for they have no collision shapes: '.* by 0\.\d+ m, .*in all", text)
-    _, text, _ = simulate(capsys, dog, "--base", "floating", "--seconds", 0.01)
-    assert "below the ground" not in text
+FLAIL = """<robot name="flail"><link name="ball"><inertial><mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.01"
+ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry><sphere radius="0.1"/></geometry></collision></link>
+<link name="rod"/><link name="bob"><inertial><mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0"
+iyz="0"/></inertial></link><joint name="hinge" type="continuous"><parent link="ball"/><child link="rod"/>
+<axis xyz="0 1 0"/></joint><joint name="wrist" type="continuous"><parent link="rod"/><child link="bob"/>
+<origin xyz="0.5 0 0"/><axis xyz="0 1 0"/></joint></robot>"""
+
+
+def test_it_names_bodies_that_fall_through_the_ground(capsys, tmp_path):
+    """They were below it without a word."""
+    file = tmp_path / "flail.urdf"
+    file.write_text(FLAIL)
+    _, _, err = simulate(capsys, file, "--base", "floating", "--seconds", 0.5)
+    assert re.search(r"flail'?: below the ground, for they have no collision shapes: bob by 0\.\d+ m\. Give", err)
+    assert simulate(capsys, file, "--base", "floating", "--seconds", 0.01)[2] == ""
+
+
+def test_rollouts_warn_of_links_that_fall_through_the_ground():
+    """Python said nothing where the command line did. What is above, or has no ground, is no reason to warn."""
+    flail = cardan.load_mechanism(FLAIL)
+    for ground, steps, sinks in ((True, 250, True), (True, 5, False), (False, 250, False)):
+        world = flail.world("floating", ground=ground)
+        solver = cardan.solvers.Featherstone(world, 0.002)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            solver.rollout(world.state(3), steps=steps)
+        assert [w.message.links for w in said] == [("bob",)] * sinks
+        assert {w.category for w in said} == {cardan.errors.SunkenWarning} or not sinks
+        assert [w.filename for w in said] == [__file__] * sinks
 
 
 @pytest.mark.slow

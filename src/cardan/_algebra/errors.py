@@ -23,7 +23,8 @@ __all__ = [
     "JointError", "MechanismError", "MeshWarning", "MissingExtraError", "NotFiniteError", "OpenLoopError",
     "OverlapWarning", "ParameterError", "PluginError",
     "ProgramError", "ReachError", "RecompilationWarning", "ResultError", "ShapeError", "SizeWarning",
-    "StaleProgramError", "StartWarning", "TargetError", "TraceError", "UnknownNameError", "UnsupportedError",
+    "StaleProgramError", "StartWarning", "SunkenWarning", "TargetError", "TraceError",
+    "UnknownNameError", "UnsupportedError",
 ]  # fmt: skip
 
 MAX_MESSAGE = 1000  # characters: names and numbers of a stranger's file must not fill a terminal or a log
@@ -535,6 +536,14 @@ class StartWarning(_Warning):
 
     def __init__(self, message: str, things: Sequence[str]) -> None:
         self.things: tuple[str, ...] = tuple(things)
+        super().__init__(message)
+
+
+class SunkenWarning(_Warning):
+    """Links are below the ground at the end of a rollout, for they have no collision shapes; `links` names them."""
+
+    def __init__(self, message: str, links: Sequence[str]) -> None:
+        self.links: tuple[str, ...] = tuple(links)
         super().__init__(message)
 
 

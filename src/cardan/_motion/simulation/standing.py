@@ -26,6 +26,7 @@ from cardan._algebra.errors import (
     MissingExtraError,
     ParameterError,
     StartWarning,
+    SunkenWarning,
     first_of,
     levels_inside,
 )
@@ -47,7 +48,7 @@ from cardan._robot.description import HeightField, Mesh, Plane, TriangleMesh
 from cardan._robot.geometry.shapes import GROUNDS, Geometry
 from cardan._robot.geometry.support import SUPPORT, reach
 from cardan._robot.joints import Coupled, Distance, Fixed, Joint, Limits, Mimic
-from cardan._robot.model import Connection, Model
+from cardan._robot.model import WORLD, Connection, Model
 from cardan._robot.model.layout import said_start
 
 LEVEL = 0.7
@@ -200,7 +201,7 @@ def stand(state: State) -> None:
     Examples:
         >>> world = cardan.robots.quadruped().world("floating", ground=True)
         >>> state = world.state()
-        >>> state.q[:, 7:] = [0.0, 0.7, -1.4] * 4  # crouched, and in the air
+        >>> state.q[:, 7:] = [0.0, 0.9, -1.8] * 4  # crouched, and in the air
         >>> cardan.simulation.stand(state)
         >>> abs(float(world.collide(state).gap.min())) < 1e-12
         True
@@ -443,6 +444,25 @@ def warn_of_state(state: State) -> None:
         _warn_of_depths(state.world.name, {name: float(own.max()) for name, own in found.items()})
         constants = {name: value[:LOOKED_AT] for name, value in state.model_constants.items()}
         _warn_of_open_loops(state.world, state.q[:LOOKED_AT], constants)
+
+
+def warn_of_sunken(state: State) -> None:
+    """Warn of links that are below a plane of the world, for they have no collision shape, in the first worlds."""
+    world = state.world
+    solid = [shape for shape in world.model.shapes if shape.role == "collision"]
+    planes = [shape.pose.matrix() for shape in solid if shape.body == WORLD and isinstance(shape.geometry, Plane)]
+    light = sorted({*world.links} - {shape.body for shape in solid})
+    if not light or not planes or not len(state):
+        return
+    constants = {name: value[:LOOKED_AT] for name, value in state.model_constants.items()}
+    poses = np.asarray(body_poses(world.model, state.q[:LOOKED_AT], bodies=light, **constants), dtype=float)
+    heights = [(poses[..., :3] - X[:3, 3].astype(float)) @ X[:3, 2].astype(float) for X in planes]
+    depth = dict(zip(light, -np.min(heights, axis=(0, 1)), strict=True))
+    deep = sorted((name for name in light if depth[name] > DEEP), key=lambda name: -depth[name])
+    if deep:
+        told = first_of([f"{name} by {depth[name]:.3g} m" for name in deep], 3)
+        what = f"world {world.name!r}: below the ground, for they have no collision shapes: {told}. Give them some by "
+        warnings.warn(SunkenWarning(what + "add_shape.", deep), stacklevel=levels_inside())
 
 
 def depths_in_grounds(state: State, worlds: int | None = None) -> dict[str, np.ndarray]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan._algebra.checked_numbers import positive, whole
-from cardan._algebra.errors import ParameterError, first_of
+from cardan._algebra.errors import ParameterError
 from cardan._algebra.lazy import registered
 from cardan._compiler.runtime.staging import write_whole
 from cardan._dynamics.algorithms.centroidal import center_of_mass, center_of_mass_velocity
@@ -29,7 +29,7 @@ from cardan._reach.cli.options import READING, add, check_output, harmless, lock
 from cardan._reach.formats import load_mechanism
 from cardan._reach.formats.report import listed
 from cardan._reach.pictures.animation import animate, checked_ending
-from cardan._robot.description import Hull, Mechanism, Plane, editing
+from cardan._robot.description import Hull, Mechanism, editing
 from cardan._robot.geometry.shapes import GROUNDS
 from cardan._robot.model import WORLD, Drive
 
@@ -45,7 +45,6 @@ MOST = 2**31  # bytes of what is recorded
 DIVERGED = 3  # exit status
 SHOWN = 12  # diverged worlds
 FILMED = 20.0  # pictures a second
-SUNKEN = 0.01  # from which on a body is below the ground [m]
 BEYOND = 1e-3  # from which on a joint is beyond its stops [rad, m]
 
 
@@ -261,7 +260,7 @@ def report(
     if worst:
         error, body = worst
         lines.append(f"meshes reach at most {1e3 * error:.2f} mm beyond their convex hulls ({body})")
-    lines += args.hints + sunken(found.state)
+    lines += args.hints
     tell(args, summary, "\n".join(lines))
 
 
@@ -269,25 +268,6 @@ def _depth(state: State) -> float | None:
     """Return how deep a shape is in a plane or terrain of the world, at most [m]; None if none may touch one."""
     found = [float(own.max()) for own in depths_in_grounds(state).values()]
     return max(0.0, *found) if found else None
-
-
-def sunken(state: State) -> list[str]:
-    """Return what there is to say of bodies below a plane of the world: that no collision shape keeps them above."""
-    world: World = state.world  # pyright: ignore[reportAssignmentType] -- the record a state knows is its world
-    solid = [shape for shape in world.shapes if shape.role == "collision"]
-    planes = [shape.pose for shape in solid if shape.body == WORLD and isinstance(shape.geometry, Plane)]
-    touching = {shape.body for shape in solid}
-    light = [k for k, name in enumerate(world.links) if name not in touching]
-    if not light or not planes:
-        return []
-    places = state.poses[:, light, :3].astype(float)
-    lowest = np.zeros(len(light))
-    for pose in planes:
-        heights = (places - np.array(tuple(pose.translation), dtype=float)) @ pose.matrix().astype(float)[:3, 2]
-        lowest = np.minimum(lowest, heights.min(axis=0, initial=0.0))
-    below = sorted((float(height), world.links[k]) for k, height in zip(light, lowest, strict=True))
-    named = [f"{name!r} by {-height:.3g} m" for height, name in below if height < -SUNKEN]
-    return [f"below the ground, for they have no collision shapes: {first_of(named, 3)}"] if named else []
 
 
 def tell_diverged(state: State) -> int:

@@ -17,6 +17,7 @@ from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._dynamics.call.function import Function
 from cardan._motion.simulation.articulation import Pattern, select_names
 from cardan._motion.simulation.control import Control
+from cardan._motion.simulation.standing import warn_of_sunken
 from cardan._motion.simulation.state import (
     FOUND,
     MOST,
@@ -255,6 +256,9 @@ class Solver(ExplainedABC):
 
         Raises:
             ShapeError, ParameterError: as for `step`; for a number of steps that is no multiple of `every`.
+
+        Warns:
+            SunkenWarning: of links that are below the ground at the end, for they have no collision shapes.
         """
         checked_steps(steps)
         checked_steps(every, "every")
@@ -266,6 +270,7 @@ class Solver(ExplainedABC):
             now = self.step(now, asked, steps=every)
             states.append(now)
         time, q, v, residual = (np.stack([getattr(s, name) for s in states]) for name in ("time", "q", "v", "residual"))
+        warn_of_sunken(now)
         return Trajectory(time, q, v, residual, now)
 
     def __getstate__(self) -> dict[str, Any]:
