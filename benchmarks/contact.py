@@ -102,7 +102,7 @@ def quadruped() -> cardan.World:
         if body.name.endswith("foot"):
             b.add_shape(body.name, Sphere(0.02), density=1e-9, group=2, mask=1)  # feet do not meet
     b.add_ground()
-    return b.finalize()
+    return b.finalize().with_contacts("*_foot")
 
 
 def bent(world: cardan.World) -> np.ndarray:

@@ -187,7 +187,7 @@ class Robots:
         b = cardan.WorldBuilder()
         b.add_ground()
         b.replicate(getattr(cardan.robots, self.kind)(), self.count, base="floating")
-        return b.finalize()
+        return b.finalize().with_contacts("*_foot")
 
     def start(self, world: cardan.World) -> cardan.State:
         """Return the state that it begins in."""

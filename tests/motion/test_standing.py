@@ -32,6 +32,40 @@ def test_what_goes_round_in_circles_is_solved():
     assert not found.state.diverged.any()
 
 
+GAINS = {"quadruped": cardan.Drive(200.0, 5.0), "humanoid": cardan.Drive(1000.0, 30.0)}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("solver", ["Featherstone", "XPBD", "Variational"])
+@pytest.mark.parametrize("name", GAINS)
+def test_robots_that_ship_stand_still_on_their_drives_and_lie_on_the_ground_without(name, solver):
+    """Their feet alone touched: limp, the trunk came to lie 0.2 to 0.9 m below the ground. No stance was said."""
+    robot = getattr(cardan.robots, name)()
+    takes = getattr(cardan.solvers, solver)
+    world = robot.with_drives({"*": GAINS[name]}).mechanism.world("floating", ground=True)
+    start = world.state()
+    stands = takes(world, 0.002).step(start, steps=1000)
+    assert np.abs(stands.v).max() < 0.02
+    np.testing.assert_allclose(stands.q, start.q, atol=0.05)
+    limp = robot.world("floating", ground=True)
+    lies = takes(limp, 0.002).step(limp.state(), steps=2000)
+    assert np.abs(lies.v).max() < 0.05
+    assert not lies.diverged.any()
+    assert -1e-3 < lies.poses[..., 2].min() < 0.05  # of all links' frames
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", GAINS)
+def test_no_link_of_a_robot_that_ships_is_below_the_ground_however_it_falls(name):
+    world = getattr(cardan.robots, name)().world("floating", ground=True)
+    state = world.state(64)
+    state.q = world.model.random_configuration((64,), seed=1)
+    stand(state)
+    lies = cardan.solvers.Featherstone(world, 0.002).step(state, steps=2000)
+    assert not lies.diverged.any()
+    assert lies.poses[..., 2].min() > -2e-3
+
+
 def standing(name):
     """The world of a URDF of example-robot-data on the ground."""
     from robots_data import urdf_files

@@ -681,7 +681,7 @@ def test_it_stands_whatever_its_size_and_its_own_axes(scale):
 
 
 def test_a_start_in_the_ground_is_said_with_its_depth():
-    world = cardan.robots.quadruped().world(base="floating", ground=True)
+    world = cardan.robots.quadruped().world(base="floating", ground=True).with_contacts("*_foot")
     low, high = world.initial.copy(), world.initial.copy()
     low[2], high[2] = low[2] - 0.3, high[2] - 0.009
     with pytest.warns(StartWarning, match="shapes in one another: .*foot/ground by 300 mm.*stand") as said:

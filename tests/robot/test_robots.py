@@ -1,5 +1,6 @@
 """The shipped mechanisms: builders, their URDF, and laws by hand."""
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,12 +43,17 @@ def test_what_is_drawn_is_what_has_the_inertia(name):
         np.testing.assert_allclose(body.inertia.com, pose.translation, atol=1e-15)
 
 
-def test_what_touches_is_what_is_drawn_and_it_is_the_feet():
-    for name, feet in (("quadruped", 4), ("humanoid", 2)):
-        shapes = robots.ROBOTS[name]().shapes
-        touching = [s for s in shapes if s.role == "collision"]
-        assert len(touching) == feet
-        assert all(s.body.endswith("_foot") and replace(s, role="visual") in shapes for s in touching)
+@pytest.mark.parametrize(("name", "count"), [("quadruped", 9), ("humanoid", 15)])
+def test_what_touches_is_what_is_drawn_and_apart_at_the_start(name, count):
+    robot = robots.ROBOTS[name]()
+    touching = [s for s in robot.shapes if s.role == "collision"]
+    assert len(touching) == count
+    assert all(replace(s, role="visual") in robot.shapes for s in touching)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        world = robot.world("floating", ground=True, self_collision=True)
+    assert len(world.pairs) > count  # with one another, too
+    assert world.overlapping == ()
 
 
 def moments(solid):

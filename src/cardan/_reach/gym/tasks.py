@@ -113,7 +113,7 @@ NO_BOUND = np.inf  # the bound of what no law of nature bounds: a velocity, a po
 
 TRUNK = "trunk"
 STANCE = np.tile([0.0, 0.7, -1.4], len(LEGS))  # rad: hip, thigh and shank of each leg, feet under the thighs' joints
-FOOT = 0.02  # m, radius of the feet, which alone touch the ground
+FOOT = 0.02  # m, radius of the feet
 STROKE = 0.5  # rad, how far from the stance an action of 1 tells a joint to go
 LOW, TILTED = 0.18, 0.5  # m, and the cosine of an inclination, beyond which it has fallen
 FASTEST = 1.0  # m/s that are rewarded
@@ -173,7 +173,8 @@ class QuadrupedWalk(Task):
             robot.add_shape(shape)
         places = np.array(scan, float).reshape(-1, 2)
         self.scan: np.ndarray = np.column_stack([places, np.full(len(places), ABOVE)])
-        world = robot.world("floating", ground=True)
+        # Feet alone touch, which takes less time: a fall ends the episode.
+        world = robot.world("floating", ground=True).with_contacts("*_foot")
         self.solver: Solver = Featherstone(world, 0.005)
         self.model: Any = world.model
         self.actions: int = len(STANCE)

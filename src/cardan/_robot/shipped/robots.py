@@ -38,10 +38,18 @@ def add_sphere(
 
 
 def add_rod(
-    m: Mechanism, name: str, mass: float, length: float, radius: float, along: str = "z", centre: Any = (0.0, 0.0, 0.0)
+    m: Mechanism,
+    name: str,
+    mass: float,
+    length: float,
+    radius: float,
+    along: str = "z",
+    centre: Any = (0.0, 0.0, 0.0),
+    touches: bool = False,
 ) -> None:
-    """Add a body that is a homogeneous cylinder along an axis of its frame."""
-    _add_solid(m, name, mass, Cylinder(radius, length), checked_pose(name, SE3(matrix_from_zyx(_ONTO[along]), centre)))
+    """Add a body that is a homogeneous cylinder along an axis of its frame; a collision shape, too, if it `touches`."""
+    pose = checked_pose(name, SE3(matrix_from_zyx(_ONTO[along]), centre))
+    _add_solid(m, name, mass, Cylinder(radius, length), pose, touches)
 
 
 def _add_solid(m: Mechanism, name: str, mass: float, solid: Any, pose: SE3, touches: bool = False) -> None:
@@ -187,8 +195,9 @@ _SHANK = Limits(lower=[-2.7], upper=[-0.3], velocity=[20.0], effort=[50.0])
 def quadruped(trunk_mass: float = 8.0, leg_length: float = 0.44) -> Mechanism:
     """Return a four-legged robot, 12 joints; at q = 0 the legs are straight, x is forward, y left.
 
-    Each leg has a hip turning about x, then a thigh and a shank turning about y, and ends in a foot, the only shape
-    that touches anything.
+    Each leg has a hip turning about x, then a thigh and a shank turning about y, and ends in a foot. Trunk, thighs and
+    feet touch things; a shank lies between a thigh's end and a foot. Its worlds begin on bent legs (configuration
+    `"initial"`), and its drives, once it has any, hold it there (`"target"`).
 
     Args:
         trunk_mass: [kg].
@@ -201,11 +210,11 @@ def quadruped(trunk_mass: float = 8.0, leg_length: float = 0.44) -> Mechanism:
     positive("trunk mass of a quadruped", trunk_mass)
     half = positive("leg length of a quadruped", leg_length) / 2
     m = Mechanism("quadruped")
-    add_box(m, "trunk", trunk_mass, (0.46, 0.20, 0.14))
+    add_box(m, "trunk", trunk_mass, (0.46, 0.20, 0.14), touches=True)
     for leg, (front, left) in LEGS.items():
         hip, thigh, shank, foot = (f"{leg}_{part}" for part in ("hip", "thigh", "shank", "foot"))
         add_rod(m, hip, 0.7, 0.08, 0.04, along="y", centre=(0.0, left * 0.04, 0.0))
-        add_rod(m, thigh, 1.0, half, 0.025, centre=(0.0, 0.0, -half / 2))
+        add_rod(m, thigh, 1.0, half, 0.025, centre=(0.0, 0.0, -half / 2), touches=True)
         add_rod(m, shank, 0.25, half, 0.015, centre=(0.0, 0.0, -half / 2))
         add_sphere(m, foot, 0.06, 0.02, touches=True)
         for name, axis, parent, pose, limits in (
@@ -215,6 +224,10 @@ def quadruped(trunk_mass: float = 8.0, leg_length: float = 0.44) -> Mechanism:
         ):
             m.add_joint(f"{name}_joint", Revolute(_AXES[axis]), parent, name, pose, limits=limits, damping=[0.05])
         m.add_joint(f"{foot}_joint", Fixed(), shank, foot, parent_pose=at(0, 0, -half))
+    # Feet are below the joints of their thighs, however long the legs are.
+    bent = {f"{leg}_{part}_joint": angle for leg in LEGS for part, angle in (("thigh", 0.7), ("shank", -1.4))}
+    for name in ("initial", "target"):
+        m.add_configuration(name, bent)
     return m
 
 
@@ -238,9 +251,15 @@ _LEG = (
     ("ankle_roll", "x", (0.0, 0.0, 0.0), 0.4, 0.04, 0.035, 60.0, (-0.4, 0.4)),
 )
 
+# On level ground what is between two of these, or two of the trunk, hands and feet, lies between them.
+_TOUCHING = ("shoulder_roll", "forearm", "wrist_yaw", "thigh")
+
 
 def humanoid(height: float = 1.6) -> Mechanism:
     """Return a humanoid with 30 joints, standing straight with hanging arms at q = 0; x is forward, y left.
+
+    Head, torso, pelvis, hands and feet touch things, and so do shoulders, forearms, wrists and thighs. Drives hold it
+    at q = 0 unless told otherwise.
 
     Args:
         height: about, [m]; lengths scale with it, masses with its cube.
@@ -251,18 +270,19 @@ def humanoid(height: float = 1.6) -> Mechanism:
     """
     s = positive("height of a humanoid", height) / 1.6
     m = Mechanism("humanoid")
-    add_box(m, "pelvis", 7.0 * s**3, (0.18 * s, 0.28 * s, 0.14 * s))
+    add_box(m, "pelvis", 7.0 * s**3, (0.18 * s, 0.28 * s, 0.14 * s), touches=True)
     add_box(m, "waist", 2.0 * s**3, (0.14 * s, 0.18 * s, 0.08 * s), centre=(0.0, 0.0, 0.04 * s))
-    add_box(m, "torso", 12.0 * s**3, (0.20 * s, 0.32 * s, 0.40 * s), centre=(0.0, 0.0, 0.20 * s))
+    add_box(m, "torso", 12.0 * s**3, (0.20 * s, 0.32 * s, 0.40 * s), centre=(0.0, 0.0, 0.20 * s), touches=True)
     add_rod(m, "neck", 0.8 * s**3, 0.06 * s, 0.04 * s, centre=(0.0, 0.0, 0.03 * s))
-    add_sphere(m, "head", 3.5 * s**3, 0.11 * s, centre=(0.0, 0.0, 0.11 * s))
+    add_sphere(m, "head", 3.5 * s**3, 0.11 * s, centre=(0.0, 0.0, 0.11 * s), touches=True)
     _hinge(m, "waist", "z", "pelvis", (0.0, 0.0, 0.08 * s), (-1.2, 1.2), 150.0)
     _hinge(m, "torso", "y", "waist", (0.0, 0.0, 0.06 * s), (-0.9, 0.9), 150.0)
     _hinge(m, "neck", "z", "torso", (0.0, 0.0, 0.42 * s), (-1.2, 1.2), 15.0)
     _hinge(m, "head", "y", "neck", (0.0, 0.0, 0.06 * s), (-0.7, 0.7), 15.0)
     for side, left in (("left", 1.0), ("right", -1.0)):
         hand = _limb(m, side, left, "torso", _ARM, s)
-        add_box(m, f"{side}_hand", 0.4 * s**3, (0.03 * s, 0.08 * s, 0.10 * s), centre=(0.0, 0.0, -0.05 * s))
+        size, middle = (0.03 * s, 0.08 * s, 0.10 * s), (0.0, 0.0, -0.05 * s)
+        add_box(m, f"{side}_hand", 0.4 * s**3, size, centre=middle, touches=True)
         m.add_joint(f"{side}_hand_mount", Fixed(), hand, f"{side}_hand", parent_pose=at(0, 0, -0.04 * s))
         foot = _limb(m, side, left, "pelvis", _LEG, s)
         size, middle = (0.22 * s, 0.10 * s, 0.04 * s), (0.03 * s, 0.0, -0.02 * s)
@@ -275,7 +295,8 @@ def _limb(m: Mechanism, side: str, left: float, parent: str, parts: tuple, s: fl
     """Add the parts of a limb, mirrored for the right side, and return the last one's name."""
     for part, axis, (x, y, z), mass, length, radius, effort, (lower, upper) in parts:
         name = f"{side}_{part}"
-        add_rod(m, name, mass * s**3, length * s, radius * s, centre=(0.0, 0.0, -length * s / 2))
+        centre, touches = (0.0, 0.0, -length * s / 2), part in _TOUCHING
+        add_rod(m, name, mass * s**3, length * s, radius * s, centre=centre, touches=touches)
         # 0.0 - x and not -x: a mirrored 0 stays 0.0, which files show without a sign.
         reach = (lower, upper) if left > 0.0 or axis == "y" else (0.0 - upper, 0.0 - lower)
         _hinge(m, name, axis, parent, (x * s, left * y * s, z * s), reach, effort)
