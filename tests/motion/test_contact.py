@@ -577,5 +577,5 @@ def test_the_lever_of_a_lowest_point_changes_as_its_differences(shape):
     (before, _), (after, _), (now, n) = lever(-dt), lever(dt), lever(0.0)
     expected = (after - before) * (0.5 / dt)
     r = R.rotation.transpose_apply(now)
-    found = Vector3.zero() if rate is None else R.rotation @ rate(w, n, r)
+    found = Vector3.zero() if rate is None else R.rotation @ rate(w, n, r, 0.0)
     np.testing.assert_allclose(list(found), list(expected), atol=2e-6)

@@ -234,7 +234,8 @@ class Contact:
         if not self.is_with_world or self.pair.lever_rate is None:
             return Vector3.zero()
         w, n = turn_followed(self.moment.motions[self.a].spin.w, dt), self.candidate.normal
-        return self.in_axes(w.cross(self.pair.lever_rate(w, n, self.candidate.point - self.pair.centres[0])))
+        lever = self.candidate.point - self.pair.centres[0]
+        return self.in_axes(w.cross(self.pair.lever_rate(w, n, lever, dt)))
 
     def change(self, dA: Sequence[Motion]) -> Motion:
         """Return by what dV/dt changes with the accelerations dA of the nodes; in the axes of a's."""

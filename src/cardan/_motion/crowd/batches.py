@@ -93,6 +93,7 @@ def gather_pair(c, row, key, reach):
         turn = c.dt / MOST * length_from(node, 21)
         for e in range(3):
             c.w[row, e] = node[21 + e] / max(turn, 1.0)  # as `turn_followed`
+        c.w[row, 3] = c.dt
 
 
 @kernel(c=Crowd, programs=I64[:], lacking=INT, kind=INT, rows=INT)

@@ -80,15 +80,16 @@ class ShapePair(NamedTuple):
             result = {"gap": [c.gap for c in found], "point": [[*c.point] for c in found]}
             result["normal"] = [[*c.normal] for c in found]
             if self.fixed:
-                w, centre, rate = Vector3(*more["w"]), Vector3(*more["centre"]), lever_rate(a, X)
-                rates = [rate(w, c.normal, c.point - centre) if rate else Vector3.zero() for c in found]
+                centre, rate = Vector3(*more["centre"]), lever_rate(a, X)
+                w, dt = Vector3(*more["w"][:3]), more["w"][3]
+                rates = [rate(w, c.normal, c.point - centre, dt) if rate else Vector3.zero() for c in found]
                 result["turning"] = [[*w.cross(r)] for r in rates]
             return result
 
         columns = {"X_a": 12, "X_b": 12, "local": 12, "size_a": self.sizes[0], "size_b": self.sizes[1]}
         columns["reach"] = 1
         by = {"X_a": "pair_a", "local": "pair_a", "centre": "pair_a", "X_b": "pair_b"}
-        return row_program("pair", columns | ({"w": 3, "centre": 3} if self.fixed else {}), candidates, by=by)
+        return row_program("pair", columns | ({"w": 4, "centre": 3} if self.fixed else {}), candidates, by=by)
 
     def apart(self) -> Program:
         """Return the program of a pair's gap alone, and along which way to the first it is, in the axes of that.

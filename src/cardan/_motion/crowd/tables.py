@@ -310,7 +310,7 @@ class Crowd(Record):
     pair_way = F64["near", 3]  # along which they are so far apart, in the axes of the first
     size_a = F64["sizes_a"]
     size_b = F64["sizes_b"]
-    w = F64["near", 3]
+    w = F64["near", 4]  # and dt
     gap = F64["gaps"]
     point = F64["points"]
     normal = F64["points"]
