@@ -6,7 +6,7 @@ import pytest
 import cardan
 from cardan import WorldBuilder, solvers
 from cardan._robot.geometry.shapes import HeightField, Plane, Sphere
-from cardan.description import Box, Capsule, Shape
+from cardan.description import Box, Capsule, Cylinder, Shape
 from cardan.spatial import SE3
 from two_shapes import SHAPES, candidates, random_poses
 
@@ -130,6 +130,27 @@ def test_what_rolls_and_falls_over_the_rim_gains_no_energy(make):
             for own in zip(motion.q, motion.v, strict=True)
         ]
         assert np.diff(energies, axis=0).max() < 1e-3 * world.model.mass
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dt", [2e-3, 8e-3])
+@pytest.mark.parametrize("make", [solvers.XPBD, solvers.Variational])
+@pytest.mark.parametrize("shape", [Box((0.2, 0.16, 0.12)), Cylinder(0.08, 0.3)], ids=repr)
+def test_what_falls_deep_into_steep_cells_is_moved_out_and_not_thrown(shape, make, dt):
+    """It was moved out within one step, and turned by that: up to 1800 J/kg came in one."""
+    rng, count = np.random.default_rng(5), 32
+    b = WorldBuilder()
+    b.add_shape("world", HeightField(rng.uniform(0.0, 0.75, (9, 9)), (2.0, 2.0), 0.5), name="ground")
+    b.add_body("body", pose=SE3(translation=[0.0, 0.0, 1.2]))
+    b.add_shape("body", shape, density=500.0)
+    world = b.finalize()
+    quaternion = rng.normal(size=(count, 4))
+    quaternion /= np.linalg.norm(quaternion, axis=1)[:, None]
+    q = np.concatenate([rng.uniform(-0.6, 0.6, (count, 2)), np.full((count, 1), 1.1), quaternion], axis=1)
+    v = rng.normal(size=(count, 6)) * [1.0, 1.0, 1.0, 3.0, 3.0, 3.0]
+    motion = make(world, dt).rollout(world.state(worlds=count, q=q, v=v), steps=int(0.8 / dt))
+    energy = cardan.kinetic_energy(world.model, motion.q, motion.v) + cardan.potential_energy(world.model, motion.q)
+    assert np.diff(energy, axis=0).max() < 2.0 * world.model.mass
 
 
 def ball_on(ground, pose):

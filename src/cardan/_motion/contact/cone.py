@@ -61,8 +61,8 @@ SOFT, CALM = 1e-2, 3e-3
 SETTLING = 0.6
 # The dissipation time of such a contact, in steps: it recovers half of a depth in a step.
 DAMPED = 1.0
-# The speed [m/s] at which a depth is left, at most, where no dissipation is given: what begins in the ground, or is
-# deep in it after a blow, is not thrown. The spring bears what it bore.
+# The speed [m/s] at which a depth is left, at most, by rigid contacts and where no dissipation is given: what begins in
+# the ground, or is deep in it after a blow, is not thrown. A spring bears what it bore.
 RECOVERY = 1.0
 # The approach [m/s] from which what is in contact meets as rigid bodies do, and from which anything bounces. So fast is
 # what swings on a spring that its weight presses by a millimetre.

@@ -34,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from cardan._algebra.scalar import is_zero, logical_or, maximum, where
+from cardan._algebra.scalar import is_zero, logical_or, maximum, minimum, where
 from cardan._algebra.spatial import Force, Matrix3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.closed import inverse
 from cardan._dynamics.algorithms.crba import mass_matrix
@@ -43,7 +43,7 @@ from cardan._dynamics.algorithms.linear import with_diagonal
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
 from cardan._motion.collision import FAR
 from cardan._motion.contact import WORLD, Contact, contacts
-from cardan._motion.contact.cone import IMPACT
+from cardan._motion.contact.cone import IMPACT, RECOVERY
 from cardan._motion.contact.equation import JointEquation, patches_of
 from cardan._motion.contact.touching import ContactPair
 from cardan._motion.maximal_steps.bodies import (
@@ -71,8 +71,8 @@ class Pushed(NamedTuple):
 
 
 def closing_velocity(contact: Contact, h: float) -> Scalar:
-    """Return the velocity along the normal with which a gap closes in a step."""
-    return contact.gap * (-1.0 / h)
+    """Return the velocity along the normal with which a gap closes in a step; a depth is left no faster than so."""
+    return minimum(contact.gap * (-1.0 / h), RECOVERY)
 
 
 def leaving_velocity(contact: Contact, impulse: Vector3, h: float) -> Scalar:
