@@ -176,14 +176,32 @@ def look_at_pair(c, t, lane, k, time, count):
     return min(time, now + SOON * c.dt) if is_known else time, add_key(c, count, key_of(c, t, p), k, reach)
 
 
+@kernel(c=Crowd, t=INT, lane=INT, k=INT, time=REAL, count=INT, returns=(REAL, INT))
+def look_if_near(c, t, lane, k, time, count):
+    """Look at a pair that could close within a time; note which one is the first to do so."""
+    p = c.close_pair[k]
+    if c.close_gap[k] >= margin_of(c, t, p, BOXES) + time * speed_of_paths(c, p, lane):
+        return time, count
+    before = time
+    time, count = look_at_pair(c, t, lane, k, time, count)
+    if time < before:
+        c.tree_nearest[t] = k
+    return time, count
+
+
 @kernel(c=Crowd, t=INT, lane=INT, time=REAL, count=INT, returns=INT)
 def look_at(c, t, lane, time, count):
-    """Find for how long a robot is apart from itself, of which far pairs say a time; list pairs to be searched for."""
+    """Find for how long a robot is apart from itself, of which far pairs say a time; list pairs to be searched for.
+
+    The pair that said so in the last look comes first: most others need not be measured for less time.
+    """
     first = number_of(c, t, c.tree_inner[t])
+    nearest = c.tree_nearest[t]
+    if first <= nearest < first + c.tree_close[t]:
+        time, count = look_if_near(c, t, lane, nearest, time, count)
     for k in range(first, first + c.tree_close[t]):
-        p = c.close_pair[k]
-        if not c.close_gap[k] >= margin_of(c, t, p, BOXES) + time * speed_of_paths(c, p, lane):
-            time, count = look_at_pair(c, t, lane, k, time, count)
+        if k != nearest:
+            time, count = look_if_near(c, t, lane, k, time, count)
     c.tree_time[t] = time
     return count
 

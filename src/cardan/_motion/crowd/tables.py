@@ -144,6 +144,7 @@ class Crowd(Record):
     far_q = F64["q"]  # as `q_rows` was when they were listed
     far_room = F64["v"]  # how far each hinge may move from there before far pairs could close
     tree_close = I32["trees"]  # how many of its pairs are close
+    tree_nearest = I32["trees"]  # which of them was the first that could close, in the last look
     close_pair = I32["inner"]  # which, in the order of keys: of each robot from where its pairs begin
     close_gap = F64["inner"]  # how far these were apart, at least, in the last look
     inner_way = F64["inner", 3]  # along which they were when they were searched for, in the axes of the first; 0 before
