@@ -13,6 +13,7 @@ Cost: of a robot a pass over its paths, 12 operations for each pair, 150 for eac
 from __future__ import annotations
 
 from cardan._compiler.kernels import F64, INT, LANES, REAL, TRUTH, VECTOR, WIDTH, are_positive, greater, kernel, sqrt
+from cardan._motion.crowd.batches import copy
 from cardan._motion.crowd.tables import BITS, MASK, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -237,13 +238,22 @@ def is_far(c, p):
     return are_positive(c.lane_left[0])
 
 
+@kernel(c=Crowd, t=INT)
+def forget_close(c, t):
+    """Let no pair of a robot be close, and keep their ways for when they are close again."""
+    first = number_of(c, t, c.tree_inner[t])
+    for k in range(first, first + c.tree_close[t]):
+        copy(c.inner_way[number_of(c, t, c.close_pair[k])], 0, c.close_way[k], 0, 3)
+    c.tree_close[t] = 0
+
+
 @kernel(c=Crowd, k=INT, rows=INT)
 def list_close(c, k, rows):
     """List the pairs of robots that could close before their hinges have turned far."""
     put_shapes(c, k, rows)
     for lane in range(rows):
         t = c.kind_tree[k] + c.run_rows[lane]
-        c.tree_close[t] = 0
+        forget_close(c, t)
         for i in range(c.tree_hinges[t]):
             c.far_q[c.hinge_q[t] + i] = c.q_rows[c.hinge_q[t] + i]
             v = c.hinge_v[t] + i
@@ -257,4 +267,5 @@ def list_close(c, k, rows):
                     n = number_of(c, t, first) + c.tree_close[t]
                     c.close_pair[n] = p
                     c.close_gap[n] = c.lane_gap[0, lane]
+                    copy(c.close_way[n], 0, c.inner_way[number_of(c, t, p)], 0, 3)
                     c.tree_close[t] += 1

@@ -75,10 +75,10 @@ LOOKING, LISTING = 1, 2
 # --- how far two shapes are apart, at least ---------------------------------------------------------------------------
 
 
-@kernel(c=Crowd, t=INT, p=INT, returns=TRUTH)
-def is_searched(c, t, p):
-    """Return whether a pair of a robot was searched for once."""
-    way = c.inner_way[number_of(c, t, p)]
+@kernel(c=Crowd, k=INT, returns=TRUTH)
+def is_searched(c, k):
+    """Return whether a close pair was searched for once."""
+    way = c.close_way[k]
     return abs(way[0]) + abs(way[1]) + abs(way[2]) > 0.0
 
 
@@ -104,23 +104,25 @@ def lowest(c, s, n, x, y, z):
     return min(one, two) + R[9] * x + R[10] * y + R[11] * z
 
 
-@kernel(c=Crowd, t=INT, p=INT, returns=REAL)
-def apart_as_before(c, t, p):
-    """Return how far two shapes are apart along the way that was found when they were searched for."""
+@kernel(c=Crowd, t=INT, k=INT, returns=REAL)
+def apart_as_before(c, t, k):
+    """Return how far the shapes of a pair are apart along the way that was found when it was searched for."""
+    p = c.close_pair[k]
     i = ball_of(c, t, p, 0)
     j = ball_of(c, t, p, 1)
     R = c.looked_pose[i]
-    way = c.inner_way[number_of(c, t, p)]
+    way = c.close_way[k]
     x = R[0] * way[0] + R[1] * way[1] + R[2] * way[2]
     y = R[3] * way[0] + R[4] * way[1] + R[5] * way[2]
     z = R[6] * way[0] + R[7] * way[1] + R[8] * way[2]
     return lowest(c, (c.inner[p] >> BITS) & MASK, i, x, y, z) + lowest(c, c.inner[p] & MASK, j, -x, -y, -z)
 
 
-@kernel(c=Crowd, t=INT, p=INT, gap=REAL, wanted=REAL, returns=REAL)
-def measured(c, t, p, gap, wanted):
+@kernel(c=Crowd, t=INT, k=INT, wanted=REAL, returns=REAL)
+def measured(c, t, k, wanted):
     """Return a bound of a pair's gap that is wanted, or the best that is found without a search."""
-    return max(gap, apart_as_before(c, t, p)) if not gap >= wanted and is_searched(c, t, p) else gap
+    gap = c.close_gap[k]
+    return max(gap, apart_as_before(c, t, k)) if not gap >= wanted and is_searched(c, k) else gap
 
 
 @kernel(c=Crowd, t=INT, p=INT, returns=INT)
@@ -165,8 +167,8 @@ def look_at_pair(c, t, lane, k, time, count):
     margin = margin_of(c, t, p, BARE)
     searched = margin_of(c, t, p, BOXES)
     speed = speed_of_paths(c, p, lane)
-    c.close_gap[k] = measured(c, t, p, c.close_gap[k], searched + time * speed)
-    is_known = is_searched(c, t, p)
+    c.close_gap[k] = measured(c, t, k, searched + time * speed)
+    is_known = is_searched(c, k)
     # Hulls and boxes are measured exactly, others by the boxes about them; and of two boxes a candidate may be nearer.
     at_once = is_known and c.shape_flat[(c.inner[p] >> BITS) & MASK] + c.shape_flat[c.inner[p] & MASK] > 2
     steps = (0.0 if at_once else SOON) if is_known else LATER
@@ -280,9 +282,8 @@ def gather_searched(c, first, behind):
 @kernel(c=Crowd, row=INT, k=INT)
 def note_gap(c, row, k):
     """Note the gap of a pair that was searched for, and the way along which it is."""
-    t = robot_of(c, c.keys[k])
     c.close_gap[c.key_at[k]] = c.pair_gap[row, 0]
-    copy(c.inner_way[number_of(c, t, c.close_pair[c.key_at[k]])], 0, c.pair_way[row], 0, 3)
+    copy(c.close_way[c.key_at[k]], 0, c.pair_way[row], 0, 3)
 
 
 @kernel(c=Crowd, k=INT, returns=TRUTH)
@@ -370,6 +371,6 @@ def list_touching(c, t, count):
         key = key_of(c, t, p)
         # Of a gap above that, which is not rounding above the reach, no candidate is within reach.
         near = margin_with(c, p, WHOLE) + c.horizon * c.dt * closing_speed(c, (key >> BITS) & MASK, key & MASK)
-        if not measured(c, t, p, c.close_gap[k], near) >= near:
+        if not measured(c, t, k, near) >= near:
             count = add_key(c, count, key, k, 0.0)
     return count

@@ -147,7 +147,8 @@ class Crowd(Record):
     tree_nearest = I32["trees"]  # which of them was the first that could close, in the last look
     close_pair = I32["inner"]  # which, in the order of keys: of each robot from where its pairs begin
     close_gap = F64["inner"]  # how far these were apart, at least, in the last look
-    inner_way = F64["inner", 3]  # along which they were when they were searched for, in the axes of the first; 0 before
+    close_way = F64["inner", 3]  # along which they were when they were searched for, in the axes of the first; 0 before
+    inner_way = F64["inner", 3]  # the same of pairs that are not close now, in the order of all
     looked_pose = F64["looked", 12]  # where its shapes are, in the order of balls, and the middles of their boxes
     looked_ball = F64["looked", 3]
     stays = INT  # how many shapes behind these are fixed, have an end and do not run: the same for all worlds

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from cardan._compiler.kernels import INT, TRUTH, fma, kernel, run
 from cardan._motion.crowd.batches import run_kinds
-from cardan._motion.crowd.close_pairs import BARE, STILL, margin_with, number_of, robot_of
+from cardan._motion.crowd.close_pairs import BARE, STILL, margin_with, robot_of
 from cardan._motion.crowd.itself import look_at_robots
 from cardan._motion.crowd.narrow import find_patches, place
 from cardan._motion.crowd.newton import fill_contacts
@@ -95,9 +95,9 @@ def keep_ways(c, closing):
     """Note along which ways the pairs are apart whose contacts were found; forget those of pairs out of reach."""
     n = 0
     for k in range(closing):
-        p = number_of(c, robot_of(c, c.keys[k]), c.close_pair[c.key_at[k]])
+        way = c.close_way[c.key_at[k]]
         for e in range(3):
-            c.inner_way[p, e] = 0.0
+            way[e] = 0.0
         if n < c.patches and c.found_key[c.found_first[n]] == c.keys[k]:
             least = c.found_first[n]
             for m in range(c.found_first[n], c.found_first[n] + c.found_count[n]):
@@ -105,7 +105,7 @@ def keep_ways(c, closing):
             local = c.shape_local[(c.keys[k] >> BITS) & MASK]
             for e in range(3):
                 for i in range(3):
-                    c.inner_way[p, e] += local[3 * i + e] * c.found_normal[least, i]
+                    way[e] += local[3 * i + e] * c.found_normal[least, i]
             n += 1
 
 
