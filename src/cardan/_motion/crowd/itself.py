@@ -38,7 +38,7 @@ seldom a search. To read all pairs takes 12 operations for each, and boxes of wh
 from __future__ import annotations
 
 from cardan._compiler.kernels import INT, REAL, TRUTH, kernel, run, tail
-from cardan._motion.contact.touching import SKIN
+from cardan._motion.contact.touching import AHEAD, SKIN
 from cardan._motion.crowd.batches import add_key, copy, end_of_kind, gather_pair, order_keys, run_pairs
 from cardan._motion.crowd.close_pairs import (
     BARE,
@@ -143,6 +143,12 @@ def margin_of(c, t, p, skin):
     return margin_with(c, p, skin if c.tree_met[t] == 0 else WHOLE)
 
 
+@kernel(c=Crowd, t=INT, returns=REAL)
+def horizon_of(c, t):
+    """Return for how many steps of its hinges a robot is to be apart: more if the velocity after its step is unknown."""
+    return c.horizon if c.tree_met[t] == 0 else max(c.horizon, AHEAD)
+
+
 @kernel(c=Crowd, t=INT, returns=TRUTH)
 def is_known_apart(c, t):
     """Return whether no hinge of a robot has used its room."""
@@ -162,7 +168,7 @@ def is_known_apart(c, t):
 @kernel(c=Crowd, t=INT, lane=INT, k=INT, time=REAL, count=INT, returns=(REAL, INT))
 def look_at_pair(c, t, lane, k, time, count):
     """Return for how long a robot is apart, with one of its pairs; list this one if it is to be searched for."""
-    now = c.horizon * c.dt
+    now = horizon_of(c, t) * c.dt
     p = c.close_pair[k]
     margin = margin_of(c, t, p, BARE)
     searched = margin_of(c, t, p, BOXES)
@@ -297,9 +303,9 @@ def may_close(c, k):
     if c.key_reach[k] != AT_ONCE:
         margin = margin_of(c, t, c.close_pair[c.key_at[k]], BARE)
         gap = c.close_gap[c.key_at[k]]
-        time = (c.horizon + FURTHER) * c.dt * ((gap - margin) / (c.key_reach[k] - margin))
+        time = (horizon_of(c, t) + FURTHER) * c.dt * ((gap - margin) / (c.key_reach[k] - margin))
     c.tree_time[t] = min(time, c.tree_time[t])
-    if time >= c.horizon * c.dt:
+    if time >= horizon_of(c, t) * c.dt:
         return False
     c.tree_touched[t] = c.tree_met[t]
     return c.tree_met[t] == 0
@@ -359,7 +365,7 @@ def reach_of(c, a, b):
     if not are_looked_at(c, a, b):
         return most
     skin = c.shape_room[a] + c.shape_room[b] + SKIN * (c.shape_extent[a] + c.shape_extent[b])
-    return min(most, skin + c.horizon * c.dt * closing_speed(c, a, b))
+    return min(most, skin + max(c.horizon, AHEAD) * c.dt * closing_speed(c, a, b))
 
 
 @kernel(c=Crowd, t=INT, count=INT, returns=INT)
@@ -370,7 +376,8 @@ def list_touching(c, t, count):
         p = c.close_pair[k]
         key = key_of(c, t, p)
         # Of a gap above that, which is not rounding above the reach, no candidate is within reach.
-        near = margin_with(c, p, WHOLE) + c.horizon * c.dt * closing_speed(c, (key >> BITS) & MASK, key & MASK)
+        ahead = max(c.horizon, AHEAD) * c.dt
+        near = margin_with(c, p, WHOLE) + ahead * closing_speed(c, (key >> BITS) & MASK, key & MASK)
         if not measured(c, t, k, near) >= near:
             count = add_key(c, count, key, k, 0.0)
     return count

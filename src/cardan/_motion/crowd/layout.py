@@ -381,7 +381,7 @@ class Layout:
         c.slip = float(c.surfaces[:, 4:].sum(axis=1).max(initial=0.0))
         c.path_lever, c.path_turn, c.path_slide = lever + c.slip * turn, turn, slide
         drifting = DRIFTING + TURNING * any(kind.is_held for kind in self.kinds)
-        c.horizon = max(AHEAD, drifting * float(np.hypot(1.0, c.surfaces[:, 0].max(initial=0.0))))
+        c.horizon = drifting * float(np.hypot(1.0, c.surfaces[:, 0].max(initial=0.0)))
         c.path_first = wholes(np.tile(first[:-1], W))
         c.allocate(paths=len(steps))
         self._fill_units(c)
