@@ -224,7 +224,7 @@ def look_at_group(c, k, flag, rows, count):
         t = c.kind_tree[k] + c.run_rows[lane]
         keep_bounds(c, t, lane)
         time = time_of_far(c, t)
-        if flag == LISTING or time >= (c.horizon + LATER) * c.dt:
+        if flag == LISTING or time >= (c.horizon + SOON) * c.dt:
             count = look_at(c, t, lane, time, count)
         else:
             c.tree_flag[t] = LISTING
