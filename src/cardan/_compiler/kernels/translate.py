@@ -53,7 +53,8 @@ KINDS = {"words": 1, "F64": 2, "LANES": 2, "I32": 3, "I64": 4}
 METADATA = ['!0 = !{!"cardan"}', *(f'!{n} = !{{!"kind {n}", !0}}' for n in (1, 2, 3, 4))]
 METADATA += [f"!{10 + n} = !{{!{n}, !{n}, i64 0}}" for n in (1, 2, 3, 4)]
 # Passes of a loop that nobody knows the number of are not written out: few run so often that it pays.
-METADATA += ["!20 = distinct !{!20, !21}", '!21 = !{!"llvm.loop.unroll.runtime.disable"}']
+METADATA += ['!21 = !{!"llvm.loop.unroll.runtime.disable"}', '!23 = !{!"llvm.loop.vectorize.enable", i1 false}']
+METADATA += ["!20 = distinct !{!20, !21}", "!22 = distinct !{!22, !21, !23}"]
 
 
 class Value(NamedTuple):
@@ -276,7 +277,9 @@ class Translator(CodeWriter):
         self.start(more)
         following = self.whole("add nsw", self.emit(f"load i64, ptr {counter}"), step)
         self.line(f"store i64 {following}, ptr {counter}")
-        self.line(f"br label %{head}, !llvm.loop !20")
+        # what does more than fill entries is no faster in vectors, or names its own, and takes long to compile in them
+        fills = all(isinstance(own, ast.Assign) and isinstance(own.targets[0], ast.Subscript) for own in statement.body)
+        self.line(f"br label %{head}, !llvm.loop !{20 if fills else 22}")
         self.start(end)
 
     def inside(self, body: Sequence[ast.stmt], more: str, end: str) -> None:
