@@ -81,6 +81,59 @@ def test_a_cluster_moves_as_the_loops_it_closes(name):
     assert error(cardan.kinetic_energy(model, q, v), cardan.kinetic_energy(tree, x, dx)) < 1e-13
 
 
+def test_slices_are_those_of_each_joint_and_dependent_joints_have_none_in_v():
+    loops = stewart_platform().model()
+    slides = [f"slide{k}" for k in range(1, 7)]
+    model = cardan.clustered(loops, independent=slides)
+    q = model.random_configuration(seed=0)
+    of_tree = cardan.converter(model, loops).configuration(q)
+    for name in loops.joint_names:
+        assert (q[model.q_slice(name)] == of_tree[loops.q_slice(name)]).all()
+    v = np.zeros(model.nv)
+    for k, name in enumerate(slides):
+        v[model.v_slice(name)] = k + 1.0  # all of them were 0: the slices of all joints but the first were empty
+    assert v.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    rates = cardan.converter(model, loops).velocity(q, v)
+    assert [rates[loops.v_slice(name)][0] for name in slides] == v.tolist()
+    with pytest.raises(MechanismError, match=r"joint 'universal2' of a cluster is dependent.*follows slide1"):
+        model.v_slice("universal2")
+    with pytest.raises(UnknownNameError, match="slide7"):
+        model.q_slice("slide7")
+    first, own = model.joint_names[1], model.slices[model.joint_names[1]]
+    assert (own[0].stop - own[0].start, own[1].stop - own[1].start) == (model.nq, model.nv)  # of the cluster, there
+    assert model.q_slice(first) == slice(0, 2)
+
+
+def test_slices_in_a_world_of_two_clusters_are_those_of_each():
+    builder = cardan.WorldBuilder()
+    for prefix in ("a_", "b_"):
+        builder.add(four_bar(), prefix=prefix)
+    model = builder.finalize(clusters=True).model
+    assert [model.q_slice(f"{p}{n}_joint").start for p in "ab" for n in ("_crank", "_coupler", "_rocker")] == [
+        *range(6)
+    ]
+    independent = [name for name in model.joint_names if "dependent" not in _why(model, name)]
+    assert [name[:2] for name in independent if model.joint(name).nv] == ["a_", "b_"]
+    assert "joint 'b_" in "".join(_why(model, name) for name in model.joint_names)  # by its name in the world
+
+
+def _why(model, name):
+    try:
+        model.v_slice(name)
+    except MechanismError as error:
+        return str(error)
+    return ""
+
+
+def test_joints_that_follow_joints_of_loops_have_no_slices_as_mimic_joints():
+    m = four_bar()
+    m.add_body("gear", cardan.Inertia(mass=1.0, com=[0.0, 0.0, 0.0], inertia=np.eye(3)))
+    m.add_joint("meshes", cardan.joints.Mimic(cardan.joints.Revolute(), "crank_joint", -2.0), "world", "gear")
+    model = cardan.clustered(m.model())
+    assert model.q_slice("meshes").stop == model.q_slice("meshes").start
+    assert model.v_slice("meshes").stop == model.v_slice("meshes").start
+
+
 @pytest.mark.full
 @each
 def test_states_convert_both_ways(name):

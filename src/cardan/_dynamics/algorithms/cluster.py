@@ -36,6 +36,7 @@ from cardan._algebra.arrays.made_once import made_once
 from cardan._algebra.arrays.repeat import converging
 from cardan._algebra.by_fields import computed
 from cardan._algebra.by_identity import known_of_each
+from cardan._algebra.errors import MechanismError
 from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, Shape, finite_range, matrix_vector
 from cardan._algebra.scalar import is_zero, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import Motion, MotionSubspace, Scalar
@@ -479,6 +480,21 @@ class ClusterMember(Follower):
         if self.along is not None or self.name not in names or inner != self.closed.part.joint(self.name):
             return (self,), 0
         return tuple(ClusterMember(joint, name, self.closed) for name, joint in self._joints()), names.index(self.name)
+
+    def _own_part(self, along: int) -> slice | None:
+        if self.name not in self.closed.joint_names:
+            return None  # it follows joints of the loops, as a mimic joint does
+        part = self.closed.part
+        if along == 0:
+            return part.q_slice(self.name)
+        v, free = range(part.nv)[part.v_slice(self.name)], self.closed.free
+        if not set(v) <= set(free):
+            raise MechanismError(
+                f"v_slice: joint {self.name!r} of a cluster is dependent and has no place in v: it follows "
+                f"{self.closed.leading}. Give velocities, efforts and targets of these, or convert those of all joints "
+                "(cardan.converter). clustered(independent=...) chooses others."
+            )
+        return slice(free.index(v[0]), free.index(v[-1]) + 1)
 
     def rotors(self, armature: Sequence[Scalar]) -> list[tuple[Scalar, Joint]]:
         """Return those of dependent velocities: others have the armature of the joint that has the coordinates."""

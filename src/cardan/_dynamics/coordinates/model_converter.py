@@ -55,18 +55,20 @@ def is_same(a: Connection, b: Connection) -> bool:
 
 def converted_configuration(source: Model, target: Model, q: Vector) -> list[Scalar]:
     kinematics = Kinematics(source, q)
-    return _converted(source, target, lambda c: q[source.q_slice(c.name)], lambda c: Between(kinematics, c).q)
+    return _converted(source, target, lambda c: q[source.slices[c.name][0]], lambda c: Between(kinematics, c).q)
 
 
 def converted_velocity(source: Model, target: Model, q: Vector, v: Vector) -> list[Scalar]:
     kinematics = Kinematics(source, q, v)
-    return _converted(source, target, lambda c: v[source.v_slice(c.name)], lambda c: Between(kinematics, c).velocity())
+    return _converted(
+        source, target, lambda c: v[source.slices[c.name][1]], lambda c: Between(kinematics, c).velocity()
+    )
 
 
 def converted_acceleration(source: Model, target: Model, q: Vector, v: Vector, a: Vector) -> list[Scalar]:
     kinematics = Kinematics(source, q, v, a)
     return _converted(
-        source, target, lambda c: a[source.v_slice(c.name)], lambda c: Between(kinematics, c).acceleration()
+        source, target, lambda c: a[source.slices[c.name][1]], lambda c: Between(kinematics, c).acceleration()
     )
 
 
@@ -90,11 +92,11 @@ def converted_effort(source: Model, target: Model, q: Vector, tau: Vector) -> li
     wrenches = [Force.zero() for _ in target.nodes]
     found: list[Scalar] = [0.0] * target.nv
     for c in owners(source):
-        own = tau[source.v_slice(c.name)]
+        own = tau[source.slices[c.name][1]]
         if c.name in shared:
-            found[target.v_slice(c.name)] = own
+            found[target.slices[c.name][1]] = own
             continue
-        S = c.joint.subspace(q[source.q_slice(c.name)])
+        S = c.joint.subspace(q[source.slices[c.name][0]])
         across = Force(*(S @ gram([column.scalars() for column in S]).solve(own)))
         _add(target, wrenches, c.child, c.child_pose @ across)
         _add(target, wrenches, c.parent, c.parent_pose @ -(_pose(there, c) @ across))
@@ -315,7 +317,7 @@ def _lost(source: Model, target: Model) -> list[str]:
     rows = converted_velocity(target, source, q, directions)
     full = [np.broadcast_to(np.asarray(row, dtype=float), target.nv) for row in rows]
     H = np.array(full).reshape(source.nv, target.nv)
-    return [c.name for c in rest if _rank(H[source.v_slice(c.name)]) < c.joint.nv]
+    return [c.name for c in rest if _rank(H[source.slices[c.name][1]]) < c.joint.nv]
 
 
 def _rank(H: np.ndarray) -> int:

@@ -73,7 +73,7 @@ class Unfolding:
         """Return dx/dt of the tree."""
         found = self.effort(v)
         for c, closed, along in self.clusters:
-            rates = closed.constraints(q[self.model.q_slice(c.name)]).along(v[self.model.v_slice(c.name)])
+            rates = closed.constraints(q[self.model.slices[c.name][0]]).along(v[self.model.slices[c.name][1]])
             for i, e in zip(along, rates, strict=True):
                 found[i] = e
         return found
@@ -82,8 +82,8 @@ class Unfolding:
         """Return d2x/dt2 of the tree."""
         found = self.velocity(q, a)
         for c, closed, along in self.clusters:
-            constraints = closed.constraints(q[self.model.q_slice(c.name)])
-            g = constraints.curvature(q[self.model.q_slice(c.name)], v[self.model.v_slice(c.name)])
+            constraints = closed.constraints(q[self.model.slices[c.name][0]])
+            g = constraints.curvature(q[self.model.slices[c.name][0]], v[self.model.slices[c.name][1]])
             for i, e in zip(along, g, strict=True):
                 found[i] = found[i] + e
         return found
@@ -92,7 +92,7 @@ class Unfolding:
         """Return the efforts that do the same work."""
         found = self.folded_velocity(of_tree)
         for c, closed, along in self.clusters:
-            G = closed.constraints(q[self.model.q_slice(c.name)]).slopes
+            G = closed.constraints(q[self.model.slices[c.name][0]]).slopes
             own = [of_tree[i] for i in along]
-            found[self.model.v_slice(c.name)] = [dot(column, own) for column in zip(*G, strict=True)]
+            found[self.model.slices[c.name][1]] = [dot(column, own) for column in zip(*G, strict=True)]
         return found

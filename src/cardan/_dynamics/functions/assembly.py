@@ -92,7 +92,7 @@ def assemble(
     if not _size(r)[0] <= tolerance:
         more = model.random_configuration((STARTS,), seed=0)
         for name in fixed:
-            more[:, model.q_slice(name)] = model.neutral()[model.q_slice(name)]
+            more[:, model.slices[name][0]] = model.neutral()[model.slices[name][0]]
         q, r = closed_near(model, more, free, tolerance, steps)
     best = int(np.argmax(_size(r) <= tolerance)) if (_size(r) <= tolerance).any() else int(np.argmin(_size(r)))
     _check(model, "configuration", r[[best]], tolerance, ())

@@ -184,7 +184,7 @@ def _cluster(
     part = _part(model, nodes, closing, carried)
     joints = [c for c in part.connections if c.joint.nv and not c.joint.primaries]
     followers = _followers(model, part, {c.name for c in joints})
-    start = None if near is None else tuple(e for c in joints for e in near[model.q_slice(c.name)].tolist())
+    start = None if near is None else tuple(e for c in joints for e in near[model.slices[c.name][0]].tolist())
     along = {i: j for c in joints for i, j in zip(_v(model, c), _v(part, c), strict=True)}
     acting = {name for a in model.annotations.actuators for name in a.joints}
     driven = {j for c in joints for j in _v(part, c) if c.name in acting or any((*c.drive_stiffness, *c.drive_damping))}
@@ -233,7 +233,7 @@ def _followers(model: Model, part: Model, names: set[str]) -> dict[str, tuple[Co
 
 
 def _v(model: Model, c: Connection) -> range:
-    return range(model.nv)[model.v_slice(c.name)]
+    return range(model.nv)[model.slices[c.name][1]]
 
 
 def _part(model: Model, nodes: set[int], closing: list[Connection], carried: Carried) -> Model:

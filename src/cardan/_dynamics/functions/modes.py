@@ -114,7 +114,7 @@ def assembly_modes(model: Model, q: Any, joint: str | None = None, *, starts: in
     if given.shape:
         raise ParameterError(f"{where}: q", got=f"shape {(*given.shape, model.nq)}", expected=f"shape ({model.nq},)")
     full = given.arrays[0][0].astype(float)
-    x, part, sizes = full[model.q_slice(c.name)], closed.part, np.array(lengths(closed.part))
+    x, part, sizes = full[model.slices[c.name][0]], closed.part, np.array(lengths(closed.part))
     Q = part.manifold.random(np.random.default_rng(0), (starts,), -np.pi * sizes, np.pi * sizes)
     for name in closed.joint_names:
         if set(range(part.nv)[part.v_slice(name)]) & set(closed.free):
@@ -132,7 +132,7 @@ def assembly_modes(model: Model, q: Any, joint: str | None = None, *, starts: in
         if all(apart(other, row) > SAME for other in modes):
             modes.append(row)
     places = np.tile(full, (len(modes), 1))
-    places[:, model.q_slice(c.name)] = modes
+    places[:, model.slices[c.name][0]] = modes
     return tuple(map(AssemblyMode, _names(closed, np.array(modes)), places))
 
 
@@ -166,7 +166,7 @@ def assembly_mode(model: Model, q: Any, joint: str | None = None) -> Any:
     """
     c, closed = _cluster("assembly_mode", model, joint)
     given = finite_batch("assembly_mode", {"q": q}, {"q": (model.nq,)})
-    names = _names(closed, given.arrays[0].astype(float)[:, model.q_slice(c.name)])
+    names = _names(closed, given.arrays[0].astype(float)[:, model.slices[c.name][0]])
     return np.array(names).reshape(given.shape) if given.shape else names[0]
 
 
@@ -303,7 +303,7 @@ def _end(where: str, model: Model, q: np.ndarray, v: np.ndarray) -> tuple[float,
     """Return the first s > 0 at which a cluster is at a toggle, and the configuration there."""
     s, at, place = math.inf, np.full(model.nq, np.nan), slice(None)
     for c, closed in _clusters(where, model):
-        w, own = v[model.v_slice(c.name)], model.q_slice(c.name)
+        w, own = v[model.slices[c.name][1]], model.slices[c.name][0]
         if w.any():
             s, at, place = min((s, at, place), (*Curve(where, closed, q[own], w).end(), own), key=lambda end: end[0])
     there = integrate(model, q, (s if math.isfinite(s) else 0.0) * v)

@@ -150,7 +150,7 @@ def _ends(model: Model, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarra
             if given.owner is not None:
                 nominal: np.ndarray = getattr(model, given.constant)
                 full = np.array(np.broadcast_to(found.get(given.constant, nominal), (len(array), model.nv)))
-                full[:, model.v_slice(given.owner)] = array
+                full[:, model.slices[given.owner][1]] = array
                 array = full
             found[given.constant] = array
     return found
@@ -161,7 +161,7 @@ def _check_open_ends(where: str, model: Model, name: str, array: np.ndarray) -> 
     given = model.inputs[name]
     moving = [c for c in model.connections if c.joint.nv and not c.joint.primaries]
     for c in (c for c in moving if given.owner in (None, c.name)):
-        first = model.v_slice(c.name).start if given.owner is None else 0
+        first = model.slices[c.name][1].start if given.owner is None else 0
         for k in without_limit(c, given.constant):
             if not np.isinf(array[..., first + k]).all():
                 got = "a finite one, of a velocity whose position is no coordinate of its own"

@@ -615,7 +615,7 @@ def _make_world(
     )
     aimed = model.neutral()
     for joint, own in _coordinates(model, aims, "q").items():
-        aimed[model.q_slice(joint)] = own
+        aimed[model.slices[joint][0]] = own
     described = np.array(model.manifold.limit_coordinates(aimed.tolist()), dtype=float).reshape(model.nv)
     there = stood(pairs.touching, there, free)
     if b._lifts:
@@ -676,11 +676,11 @@ def _movable(model: Model, articulations: Mapping[str, Articulation]) -> dict[st
 def _coordinates(model: Model, given: Mapping[str, Any], size: str) -> dict[str, np.ndarray]:
     found = {}
     for name, value in given.items():
-        own = model.q_slice(name) if size == "q" else model.v_slice(name)
+        joint, own = model.joint(name), model.slices[name][size == "v"]
         array = np.atleast_1d(np.asarray(value, dtype=float))
         if array.shape != (own.stop - own.start,):
             expected = f"({own.stop - own.start},)"
-            hint = names_told(model.joint(name), size == "v")
+            hint = names_told(joint, size == "v")
             raise ShapeError("finalize", name, got=array.shape, expected=expected, hint=hint)
         if not np.isfinite(array).all():
             raise ParameterError(f"initial {size} of joint {name!r}", got=value, expected="finite numbers")
@@ -691,7 +691,7 @@ def _coordinates(model: Model, given: Mapping[str, Any], size: str) -> dict[str,
 def _along_v(model: Model, values: np.ndarray, given: Mapping[str, Any]) -> np.ndarray:
     """Return values along v with those that are given by joint; read-only."""
     for name, own in _coordinates(model, given, "v").items():
-        values[model.v_slice(name)] = own
+        values[model.slices[name][1]] = own
     values.setflags(write=False)
     return values
 
@@ -704,7 +704,7 @@ def rest_configuration(model: Model, poses: Mapping[str, SE3], given: Mapping[st
     """
     q = model.start_configuration()
     for name, own in given.items():
-        q[model.q_slice(name)] = own
+        q[model.slices[name][0]] = own
     X: list[SE3] = []
     children = {c.name: c.child for c in model.connections}
     for node in model.nodes if poses else ():

@@ -221,7 +221,7 @@ def _lift(
         ways = [-h.gap / h.rise for h in found if h.pair.a in a.bodies and h.rise > LEVEL]
         if ways:
             c = root_joint(model, a)
-            own = model.q_slice(c.name)
+            own = model.slices[c.name][0]
             before = list(np.moveaxis(q[..., own], -1, 0).astype(float))
             by = np.max(ways, axis=0)
             q[..., own] = raised(c, before, np.where(np.isfinite(by), by, 0.0), frame(c))
@@ -350,14 +350,14 @@ def within_limits(model: Model, q: np.ndarray, held: Collection[str]) -> np.ndar
         return (lower <= x) & (x <= upper)
 
     inside = is_within(q[None])[0] if model.closures else np.ones(model.nv, dtype=bool)
-    out = [c for c in model.connections if not inside[model.v_slice(c.name)].all() and not c.joint.primaries]
+    out = [c for c in model.connections if not inside[model.slices[c.name][1]].all() and not c.joint.primaries]
     beyond = [c.name for c in out if c.name not in kept]
     if not beyond:
         return q
     starts = np.tile(q, (STARTS, 1))
     between = model.random_configuration((STARTS,), seed=0)
     for name in beyond:
-        starts[:, model.q_slice(name)] = between[:, model.q_slice(name)]
+        starts[:, model.slices[name][0]] = between[:, model.slices[name][0]]
     found, _ = closed_near(model, starts, free_coordinates(model, list(kept)), CLOSED, STEPS)
     gone = np.zeros(STARTS, dtype=bool)
     for _, residual, units in openings(model, found):
@@ -492,7 +492,7 @@ def _warn_of_depths(world: str, depths: Mapping[str, float], held: Mapping[str, 
 def move_root(state: State, a: Articulation, rows: np.ndarray, poses: np.ndarray) -> None:
     """Put an articulation's root link at poses, (rows, 7), in some of the worlds, or raise `MechanismError`."""
     c, X = root_joint(state.world.model, a), SE3.from_quaternion(poses[..., 3:], poses[..., :3])
-    iq = state.world.model.q_slice(c.name)
+    iq = state.world.model.slices[c.name][0]
     if a.is_floating:
         X_joint = frame_of(state, c, "parent_pose", rows).inverse() @ X @ frame_of(state, c, "child_pose", rows)
         state.q[rows, iq] = stack(tuple(c.joint.nearest_configuration(X_joint)))
@@ -518,9 +518,9 @@ def turn_root(state: State, a: Articulation, rows: np.ndarray, twists: np.ndarra
         return
     c, model = root_joint(state.world.model, a), state.world.model
     V = frame_of(state, c, "child_pose", rows).inverse_act(Motion.of(tuple(twists.T.astype(float))))
-    q = tuple(state.q[rows, model.q_slice(c.name)].T.astype(float))
+    q = tuple(state.q[rows, model.slices[c.name][0]].T.astype(float))
     S = np.swapaxes(stack([column.scalars() for column in c.joint.motion_subspace(q)]), -1, -2)
-    state.v[rows, model.v_slice(c.name)] = np.linalg.solve(S, stack(V.scalars())[..., None])[..., 0]
+    state.v[rows, model.slices[c.name][1]] = np.linalg.solve(S, stack(V.scalars())[..., None])[..., 0]
 
 
 def root_joint(model: Model, a: Articulation) -> Connection:

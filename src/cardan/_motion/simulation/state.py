@@ -356,7 +356,7 @@ class State(Explained):
     def divergences(self) -> list[Divergence]:
         """Return where solvers found no finite result: the world, the time it stands at since, and the joint."""
         model = self.world.model
-        names = [joint for joint in model.joint_names for _ in range(model.nv)[model.v_slice(joint)]]
+        names = [joint for joint in model.joint_names for _ in range(model.nv)[model.slices[joint][1]]]
         found = []
         for row in np.flatnonzero(self.diverged).tolist():
             bad = np.flatnonzero(~(np.abs(self._warm[row]) < BEYOND))

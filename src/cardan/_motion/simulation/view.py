@@ -96,8 +96,8 @@ class View(Explained):
     def __post_init__(self) -> None:
         model, place = self.world.model, {body: k for k, body in enumerate(self.world.model.body_names)}
         indices = {
-            "q_indices": [[i for j in own for i in range(model.nq)[model.q_slice(j)]] for own in self.joints],
-            "v_indices": [[i for j in own for i in range(model.nv)[model.v_slice(j)]] for own in self.joints],
+            "q_indices": [[i for j in own for i in range(model.nq)[model.slices[j][0]]] for own in self.joints],
+            "v_indices": [[i for j in own for i in range(model.nv)[model.slices[j][1]]] for own in self.joints],
             "body_indices": [[place[link] for link in own] for own in self.links],
         }
         for name, rows in indices.items():

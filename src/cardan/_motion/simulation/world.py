@@ -311,7 +311,7 @@ class World(WorldContents):
 
 def _axes(model: Model, name: str) -> list[tuple[Any, bool]]:
     """Return for each degree of freedom its axis in the joint's parent frame, and whether it turns."""
-    iv = model.v_slice(name)
+    iv = model.slices[name][1]
     if iv.start == iv.stop:
         return []
     joint, found = model.joint(name), []

@@ -268,7 +268,7 @@ class Hierarchy:
         (x, _), model = self._closed(), self.of.model
         broken = (x < self.lower[: self.nv]) | (x > self.upper[: self.nv])
         beyond = {*np.flatnonzero(broken).tolist(), *self.of._others}
-        moved = {n: range(*model.v_slice(n).indices(self.nv)) for n in model.joint_names}
+        moved = {n: range(*model.slices[n][1].indices(self.nv)) for n in model.joint_names}
         loops = [f"loop {name!r}" for name in model.constraint_names]
         return [*loops, *(f"limits of joint {n!r}" for n, own in moved.items() if beyond.intersection(own))]
 

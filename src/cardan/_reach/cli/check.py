@@ -66,12 +66,12 @@ def _cluster(model: Model, found: Model, name: str, own: ClosedSet) -> Iterator[
     known = None
     if own.nv == 1:
         v = np.zeros(found.nv)
-        v[found.v_slice(name)] = 1.0
+        v[found.slices[name][1]] = 1.0
         ends = cluster_range(found, found.neutral(), v)
         (at,) = own.limit_coordinates(own.neutral())
         if np.isfinite([ends.lower, ends.upper]).any():
             yield f"  it closes with {own.leading} from {at + ends.lower:.6g} to {at + ends.upper:.6g} [rad, m]"
-        known = [q[found.q_slice(name)] for q in (ends.q_lower, ends.q_upper)]  # no curve is followed twice
+        known = [q[found.slices[name][0]] for q in (ends.q_lower, ends.q_upper)]  # no curve is followed twice
     poses = singular_poses(model, own, known)
     for pose in poses:
         at = ", ".join(f"{name} {' '.join(f'{e:.4g}' for e in x)}" for name, x in pose.coordinates.items())

@@ -200,7 +200,7 @@ def columns(model: Model, trajectory: SampledMotion, frame: str) -> dict[str, np
     pose = SE3.of(frame_transform(model, q, frame))
     names = []
     for c in model.connections:
-        iv = model.v_slice(c.name)
+        iv = model.slices[c.name][1]
         count = iv.stop - iv.start
         names += [f"tau:{c.name}"] if count == 1 else [f"tau:{c.name}:{n}" for n in c.joint.velocity_names[:count]]
     results = {name: tau[:, k] for k, name in enumerate(names)}

@@ -82,7 +82,7 @@ def closed(model: Model) -> dict[str, Any] | None:
     rows, rank = len(loop_residual(model, q)), int(loop_rank(model, q))
     found = {"constraints": rows, "independent": rank, "mobility": model.nv - rank}
     following = {j for block in dependence(model) for j in block.columns}
-    names = [n for n in model.joint_names if following.intersection(range(model.nv)[model.v_slice(n)])]
+    names = [n for n in model.joint_names if following.intersection(range(model.nv)[model.slices[n][1]])]
     how = f"{', '.join(names)} follow" if names else "no coordinates follow from others: by proximal steps"
     text = f"loops: {rows} constraints, {rank} independent, {model.nv - rank} of {model.nv} freedoms left; {how}"
     return {**found, "following": names, "text": text}

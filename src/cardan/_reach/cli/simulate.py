@@ -149,7 +149,7 @@ def beyond_stops(world: World) -> list[str]:
     model = world.model
     at = limit_coordinates(model, world.initial)
     is_beyond = (at < model.lower - BEYOND) | (at > model.upper + BEYOND)
-    names = [name for name in model.joint_names if is_beyond[model.v_slice(name)].any()]
+    names = [name for name in model.joint_names if is_beyond[model.slices[name][1]].any()]
     if not names:
         return []
     return [f"begins beyond its stops, which bring it back within a second or two: joint {listed(names, 3)}"]
@@ -185,7 +185,7 @@ def begun(args: argparse.Namespace, world: World) -> State:
         q = world.model.random_configuration((len(state),), seed=args.seed)
         for articulation in world.articulations.values():
             if articulation.is_floating:  # its base stays where it is
-                base = world.model.q_slice(articulation.joints[0])
+                base = world.model.slices[articulation.joints[0]][0]
                 q[:, base] = state.q[:, base]
         state.q = assemble(world.model, q) if world.model.closures else q
         stand(state)
@@ -223,7 +223,7 @@ def report(
     height = center_of_mass(world.model, record.q[[0, -1]])[..., 2].mean(axis=-1) if world.model.mass else (None, None)
     speed, depth = float(np.abs(record.v[-1]).max(initial=0.0)), _depth(found.state)
     at = int(np.abs(record.v[-1]).max(axis=0, initial=0.0).argmax()) if world.model.nv else -1
-    fastest = [name for name in world.model.joint_names if at in range(world.model.nv)[world.model.v_slice(name)]]
+    fastest = [name for name in world.model.joint_names if at in range(world.model.nv)[world.model.slices[name][1]]]
     collision = [shape for shape in world.shapes if shape.role == "collision"]
     hulls = [(shape.geometry.error, shape.body) for shape in collision if isinstance(shape.geometry, Hull)]
     worst = max(hulls, default=None)

@@ -240,8 +240,9 @@ def _promises(function: CFunction) -> list[str]:
 
 
 def _joints(model: Model) -> list[CppJoint]:
-    slices = {name: (model.q_slice(name), model.v_slice(name)) for name in model.joint_names}
-    rows = [CppJoint(name, range(iq.start, iq.stop), range(iv.start, iv.stop)) for name, (iq, iv) in slices.items()]
+    rows = [
+        CppJoint(name, range(iq.start, iq.stop), range(iv.start, iv.stop)) for name, (iq, iv) in model.slices.items()
+    ]
     return [row for row in rows if row.q]
 
 

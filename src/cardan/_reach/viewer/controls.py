@@ -85,7 +85,7 @@ def _names(c: Connection) -> Sequence[str]:
 
 
 def values_of(model: Model, joint: str, q: np.ndarray) -> tuple[float, ...]:
-    own = tuple(map(float, q[model.q_slice(joint)]))
+    own = tuple(map(float, q[model.slices[joint][0]]))
     return tuple(float(e) for e in model.joint(joint).manifold.limit_coordinates(own))
 
 
@@ -94,7 +94,7 @@ def lifted(model: Model, q: np.ndarray, by: float) -> np.ndarray:
     q = q.copy()
     for c in owners(model):
         if c.parent == WORLD and c.joint.is_floating:
-            q[model.q_slice(c.name)] = raised(c, q[model.q_slice(c.name)].tolist(), by)
+            q[model.slices[c.name][0]] = raised(c, q[model.slices[c.name][0]].tolist(), by)
     return q
 
 
@@ -156,7 +156,7 @@ class JointSliders:
         if not isinstance(value, int | float) or not math.isfinite(value):
             return
         robot = self.robot
-        q, own = robot.rows[robot.world].copy(), robot.model.q_slice(place.joint)
+        q, own = robot.rows[robot.world].copy(), robot.model.slices[place.joint][0]
         values = list(values_of(robot.model, place.joint, q))
         values[place.index] = min(max(float(value), place.lower), place.upper)
         q[own] = configuration_of(robot.model.joint(place.joint).manifold, values)
@@ -256,7 +256,7 @@ class Dragging:
         robot, c = self.robot, self.joint
         q = robot.rows[robot.world].copy()
         if c is not None:
-            X_parent, own = robot.placement().matrix(c.parent, robot.world), robot.model.q_slice(c.name)
+            X_parent, own = robot.placement().matrix(c.parent, robot.world), robot.model.slices[c.name][0]
             X = SE3.of(np.linalg.inv(X_parent @ c.parent_pose.matrix()) @ target)
             q[own] = [float(e) for e in c.joint.nearest_configuration(X, tuple(map(float, q[own])))]
             robot.led(q, held=c.name)

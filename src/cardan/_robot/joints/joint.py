@@ -313,6 +313,10 @@ class Joint(ExplainedABC):
             return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         return attributes(self)
 
+    def _own_part(self, along: int) -> slice | None:
+        """Return its coordinates (0) or velocities (1) among those that it shares; None if it shares none."""
+        return None
+
     @property
     def _siblings(self) -> tuple[tuple[Joint, ...], int]:
         """Joints with whose motions this one's has most operations in common, and which of them it is."""

@@ -237,7 +237,7 @@ def spread(model: Any, values: Mapping[str, np.ndarray]) -> Values:
         if given.owner is not None:
             found[given.owner, given.constant] = array
         elif given.constant in ALONG_V:
-            found.update({(owner, given.constant): array[model.v_slice(owner)] for owner in _owners(model, given)})
+            found.update({(owner, given.constant): array[model.slices[owner][1]] for owner in _owners(model, given)})
         elif given.constant == "gravity":
             found["", "gravity"] = array
         else:

@@ -217,20 +217,29 @@ class Model(Explained):
         return tuple(self.attachments)
 
     def q_slice(self, joint: str) -> slice:
-        """Return where the joint's coordinates are in q; empty for fixed and mimic joints."""
-        return self._slices(joint)[0]
+        """Return where the joint's own coordinates are in q; empty for fixed and mimic joints."""
+        return self._own(joint, 0)
 
     def v_slice(self, joint: str) -> slice:
-        """Return where the joint's velocities are in v; empty for fixed and mimic joints."""
-        return self._slices(joint)[1]
+        """Return where the joint's own velocities are in v; empty for fixed and mimic joints.
 
-    def _slices(self, joint: str) -> tuple[slice, slice]:
-        check_known("joint", joint, self.slices, f"model {self.name!r}")
-        return self.slices[joint]
+        Raises:
+            MechanismError: for a dependent joint of a cluster (`cardan.clustered`), which has none.
+        """
+        return self._own(joint, 1)
+
+    def _own(self, joint: str, along: int) -> slice:
+        """Return a joint's part of q or of v; `slices` has those of a cluster as a whole, at its first joint."""
+        given = self.joint(joint)
+        own = given._own_part(along)  # pyright: ignore[reportPrivateUsage]
+        if own is None:
+            return self.slices[joint][along]
+        start = self.slices[(given.primaries or (joint,))[0]][along].start
+        return slice(start + own.start, start + own.stop)
 
     def connection(self, joint: str) -> Connection:
         """Return the joint with its bodies, poses and limits."""
-        self._slices(joint)
+        check_known("joint", joint, self.slices, f"model {self.name!r}")
         return next(c for c in self.connections if c.name == joint)
 
     def joint(self, joint: str) -> Joint:
