@@ -145,3 +145,32 @@ def test_locked_inertia_and_average_velocity_are_those_of_idyntree():
     kin.setFrameVelocityRepresentation(iDynTree.MIXED_REPRESENTATION)
     found = kin.getCentroidalAverageVelocity().toNumPy()
     np.testing.assert_allclose(cardan.average_velocity(dog, q, v), found, atol=1e-11)
+
+
+SOLID, POINT = (cardan.Inertia(1.0, (0.2, 0.3, 0.4), turns) for turns in (np.eye(3), np.zeros((3, 3))))
+
+
+@pytest.mark.parametrize("function", ["forward_dynamics", "mass_matrix_inverse", "forward_dynamics_derivatives"])
+@pytest.mark.parametrize(
+    ("hinges", "inertia", "armature", "refused"),
+    [(6, SOLID, 0.0, False), (7, SOLID, 0.0, True), (7, SOLID, 0.1, False), (4, POINT, 0.0, True)],
+)
+def test_more_hinges_than_a_body_resists_are_refused(function, hinges, inertia, armature, refused):
+    """No efforts determine their accelerations. The nodes of a simplified tree hid that: 1e16 came without a word."""
+    m = cardan.Mechanism("row")
+    for k in range(hinges):
+        m.add_body(f"b{k}", inertia if k == hinges - 1 else None)
+        at = cardan.SE3(translation=(0.1, 0.05 * k, 0.2))
+        hinge = cardan.joints.Revolute(np.eye(3)[k % 3] + 0.1)
+        m.add_joint(f"j{k}", hinge, f"b{k - 1}" if k else "world", f"b{k}", at, armature=armature * (k == 0))
+    model = m.model()
+    x = np.full(hinges, 0.3)
+    given = (x,) if function == "mass_matrix_inverse" else (x, x, x)
+    if refused:
+        with pytest.raises(MechanismError, match="joint 'j0' moves nothing that has inertia"):
+            getattr(cardan, function)(model, *given)
+    elif function == "forward_dynamics":
+        a = cardan.forward_dynamics(model, *given)
+        np.testing.assert_allclose(cardan.inverse_dynamics(model, x, x, a), x, rtol=1e-6)
+    else:
+        getattr(cardan, function)(model, *given)

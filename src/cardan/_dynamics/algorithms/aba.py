@@ -163,6 +163,7 @@ def articulated_inertias(
 
 
 def mass_factor(model: Model, q: Vector) -> Factor:
+    check_outweighed(model, lambda node: node.armature, known=True)
     return factored(model, mass_matrix.kernel(model, q))
 
 

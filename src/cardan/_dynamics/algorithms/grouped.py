@@ -26,7 +26,9 @@ Cost: O(n).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from typing import Any, NamedTuple
 
 from cardan._algebra.errors import MechanismError
@@ -308,16 +310,29 @@ def check_outweighed(model: Model, rotors: Callable[[Node], Vector], *, known: b
 
     M of what is behind a joint is a sum over bodies, each of the rank of its inertia: 6, and of a point mass 3. Seven
     hinges in a row with one body are singular in every configuration, and rounding hides it. Rotors make joints count
-    for themselves. Inertias that are not `known` count for 6.
+    for themselves, and velocities that several joints share are left out. Inertias that are not `known` count for 6.
+    Bodies are asked, since the nodes of a simplified tree have what no joint of theirs feels.
     """
-    excess = [0] * len(model.nodes)
+    excess = [-e if known else -6 for e in _ranks(model)]
+    shared = Counter(j for node in model.nodes for j in node.v)
     for node in reversed(model.nodes):
-        resists = 3 * (not is_zero(node.inertia.mass)) + 3 * (not all(map(is_zero, node.inertia.inertia_at_com)))
-        excess[node.index] += sum(map(is_zero, rotors(node))) - (resists if known else 6)
+        free = (is_zero(e) for j, e in zip(node.v, rotors(node), strict=True) if shared[j] == 1)
+        excess[node.index] += sum(free)
         if excess[node.index] > 0:
             raise singular(node)
         if node.parent >= 0:
             excess[node.parent] += excess[node.index]
+
+
+def _ranks(model: Model) -> list[int]:
+    """Return the rank of every node's inertia, or more: 6 of one that is made of symbols, or of more than a point."""
+    found = [0 if all(isinstance(e, Real) for e in node.inertia.parameters()) else 6 for node in model.nodes]
+    for body in model.bodies:
+        k = model.attachments[body.name].node
+        if k >= 0 and body.inertia is not None:
+            turns = not all(map(is_zero, body.inertia.inertia_at_com))
+            found[k] = min(found[k] + (6 if turns else 3 * (not is_zero(body.inertia.mass))), 6)
+    return found
 
 
 def singular(node: Node) -> MechanismError:
