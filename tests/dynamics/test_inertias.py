@@ -162,7 +162,7 @@ def test_more_hinges_than_a_body_resists_are_refused(function, hinges, inertia, 
         m.add_body(f"b{k}", inertia if k == hinges - 1 else None)
         at = cardan.SE3(translation=(0.1, 0.05 * k, 0.2))
         hinge = cardan.joints.Revolute(np.eye(3)[k % 3] + 0.1)
-        m.add_joint(f"j{k}", hinge, f"b{k - 1}" if k else "world", f"b{k}", at, armature=armature * (k == 0))
+        m.add_joint(f"j{k}", hinge, f"b{k - 1}" if k else "world", f"b{k}", at, armature=[armature * (k == 0)])
     model = m.model()
     x = np.full(hinges, 0.3)
     given = (x,) if function == "mass_matrix_inverse" else (x, x, x)
