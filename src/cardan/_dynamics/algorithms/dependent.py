@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import product, starmap
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -32,8 +32,8 @@ from cardan._algebra.spatial import Vector3
 from cardan._dynamics.algorithms.entries import overlapping
 from cardan._dynamics.algorithms.linear import Factor, Rows, dot, ranges, transposed
 from cardan._dynamics.algorithms.loops import Loop, Rowed, constraints
-from cardan._dynamics.algorithms.tree import relative_kinematics
-from cardan._robot.model import Model
+from cardan._dynamics.algorithms.tree import Relative, relative_kinematics
+from cardan._robot.model import Connection, Model
 
 SAMPLES, SPREAD = 4, 0.3  # closed configurations that are looked at, and how far from the first [rad, units of length]
 # From how many starts they are looked for, in how many steps, and how near they are to come [units of length, rad].
@@ -265,21 +265,22 @@ def _rank(K: Rows) -> int:
 
 @known_of_each
 def rows_along_nodes(model: Model) -> list[bool]:
-    """Return of each closing joint whether its rows are along the axes of the node that its child frame is on."""
-    return [_along_node(model, k) for k in range(len(model.closures))]
+    """Return of each closing joint whether its rows are along the axes of the node that its child frame is on.
 
-
-def _along_node(model: Model, closure: int) -> bool:
-    """Return whether rows along the axes of the node have more zeros, where the loop's own coordinates are solved."""
-    connection, rng = model.closures[closure], np.random.default_rng(2)
-    if not connection.joint.has_constant_motion_subspace:
-        return False
-    moved = [relative_kinematics(model, _moved(model, list(model.manifold.neutral()), rng)) for _ in range(2)]
-    plain, along = ([Loop(model, relative, connection, t) for relative in moved] for t in (False, True))
+    They are where rows have more zeros so, of the coordinates of the loop alone, as these are solved for.
+    """
     own = [loop.coordinates for loop in constraints(model, list(model.manifold.neutral()))]
-    others = set[int]().union(*(c for k, c in enumerate(own) if k != closure))
-    columns = sorted(own[closure] - others or own[closure])
-    return _entries(along, columns) < _entries(plain, columns)
+    moved = _kinematics(model, 2)
+
+    def along_node(k: int, closure: Connection) -> bool:
+        if not closure.joint.has_constant_motion_subspace:
+            return False
+        others = set[int]().union(*(c for j, c in enumerate(own) if j != k))
+        columns = sorted(own[k] - others or own[k])
+        plain, along = (_entries([Loop(model, r, closure, t) for r in moved], columns) for t in (False, True))
+        return along < plain
+
+    return list(starmap(along_node, enumerate(model.closures)))
 
 
 def with_sparse_rows(model: Model) -> Model:
@@ -287,18 +288,20 @@ def with_sparse_rows(model: Model) -> Model:
 
     Where the loops are closed, the constraints are the same.
     """
-    turned = replace(model, closures=tuple(c.reversed() for c in model.closures))
-    rng = np.random.default_rng(3)
-    places = [_moved(model, list(model.manifold.neutral()), rng) for _ in range(2)]
+    turned, moved = replace(model, closures=tuple(c.reversed() for c in model.closures)), _kinematics(model, 3)
 
-    def entries(seen: Model, k: int) -> int:
-        along = _along_node(seen, k)
-        return _entries(
-            [Loop(seen, relative_kinematics(seen, q), seen.closures[k], along) for q in places], range(model.nv)
-        )
+    def entries(seen: Model) -> list[int]:
+        along = zip(seen.closures, rows_along_nodes(seen), strict=True)
+        return [_entries([Loop(seen, r, closure, t) for r in moved], range(model.nv)) for closure, t in along]
 
-    closures = (turned if entries(turned, k) < entries(model, k) else model for k in range(len(model.closures)))
-    return replace(model, closures=tuple(seen.closures[k] for k, seen in enumerate(closures)))
+    counts = zip(model.closures, turned.closures, entries(model), entries(turned), strict=True)
+    return replace(model, closures=tuple(back if fewer < n else c for c, back, n, fewer in counts))
+
+
+def _kinematics(model: Model, seed: int) -> list[Relative]:
+    """Return how the tree stands in two configurations near the neutral one."""
+    rng = np.random.default_rng(seed)
+    return [relative_kinematics(model, _moved(model, list(model.manifold.neutral()), rng)) for _ in range(2)]
 
 
 def _entries(samples: Sequence[Loop], columns: Iterable[int]) -> int:
