@@ -91,7 +91,7 @@ def print_steps() -> None:
     serial, true = cardan.robots.humanoid(), linkages.humanoid_with_ankles()
     print("\n| step of a humanoid at | serial | true ankles | true : serial |\n" + "|---" * 4 + "|")
     for standing in (False, True):
-        worlds = serial.world("floating", ground=standing), true.world("floating", ground=standing, clusters=True)
+        worlds = serial.world("floating", ground=standing), true.world("floating", ground=standing, loops="clusters")
         for speed in (0.5, 5.0):
             times = in_turns([step(world, speed, standing) for world in worlds])
             cells = " | ".join(f"{1e9 * t / BATCH:.0f}" for t in times)

@@ -108,7 +108,7 @@ def test_slices_in_a_world_of_two_clusters_are_those_of_each():
     builder = cardan.WorldBuilder()
     for prefix in ("a_", "b_"):
         builder.add(four_bar(), prefix=prefix)
-    model = builder.finalize(clusters=True).model
+    model = builder.finalize(loops="clusters").model
     assert [model.q_slice(f"{p}{n}_joint").start for p in "ab" for n in ("_crank", "_coupler", "_rocker")] == [
         *range(6)
     ]
@@ -480,7 +480,7 @@ def test_a_short_step_is_predicted_to_second_order(name):
 @pytest.mark.parametrize("integrator", ["implicit", "semi_implicit", "rk4"])
 def test_steps_shortly_before_a_toggle_say_that_they_are_wrong(integrator):
     driven = rocker_mechanism_with(drive=cardan.Drive(1e-9))  # by which it is independent
-    world = driven.world(clusters=True)
+    world = driven.world(loops="clusters")
     contact = "convex" if integrator == "implicit" else None
     solver = cardan.solvers.Featherstone(world, dt=1e-3, integrator=integrator, contact=contact)
     state = world.state()
@@ -500,7 +500,7 @@ def test_steps_shortly_before_a_toggle_say_that_they_are_wrong(integrator):
 def test_motions_far_from_toggles_are_not_called_wrong(name, dtype):
     make = {"bennett": linkages.bennett, "cassie": linkages.leg, "stewart": stewart_platform}
     make |= {"slider_crank": linkages.slider_crank_of_bars, "ankle": linkages.parallel_ankle}
-    world = make.get(name, linkages.parallelogram)().world(clusters=True)
+    world = make.get(name, linkages.parallelogram)().world(loops="clusters")
     state = world.state(worlds=8, dtype=dtype)
     state.v[:] = np.random.default_rng(0).normal(size=state.v.shape)
     assert not cardan.solvers.Featherstone(world, dt=1e-3).rollout(state, steps=200).residual.any()
@@ -514,7 +514,7 @@ def test_tables_step_clusters(follower):
     for k in range(4):
         builder.add(linkage, prefix=f"m{k}_", name=f"m{k}", pose=cardan.SE3(translation=(0.0, 2.0 * k, 0.0)))
         builder.add_shape(f"m{k}_rocker", cardan.description.Sphere(0.02))
-    world = builder.finalize(clusters=True)
+    world = builder.finalize(loops="clusters")
     one, tables = (cardan.solvers.Featherstone(world, 1e-3, tables=asked) for asked in (False, None))
     assert tables.tables
     np.testing.assert_allclose(*(s.step(world.state(), steps=300).q for s in (one, tables)), atol=1e-13)
@@ -596,21 +596,21 @@ def ends(mechanism, dt, duration):
     """Where a world ends, by loops and by clusters, in the coordinates of all joints."""
     found = []
     for clusters in (False, True):
-        world = mechanism.world(clusters=clusters)
+        world = mechanism.world(loops="clusters" if clusters else "constraints")
         state = cardan.solvers.Featherstone(world, dt=dt).step(world.state(), world.control(), steps=int(duration / dt))
         found.append(state.q[0])
     return found
 
 
 def test_a_dependent_joint_rests_on_its_stop():
-    world = rocker_mechanism_with(limits=cardan.Limits([-0.07], [1.0])).world(clusters=True)
+    world = rocker_mechanism_with(limits=cardan.Limits([-0.07], [1.0])).world(loops="clusters")
     state = cardan.solvers.Featherstone(world, dt=1e-3).step(world.state(), world.control(), steps=500)
     np.testing.assert_allclose(state.q[0, 2], -0.07, atol=1e-6)
 
 
 @pytest.mark.parametrize("own", [{"limits": cardan.Limits([-0.07], [1.0])}, {"friction": [0.5]}])
 def test_explicit_steps_refuse_stops_and_friction_of_dependent_joints(own):
-    world = rocker_mechanism_with(**own).world(clusters=True)
+    world = rocker_mechanism_with(**own).world(loops="clusters")
     with pytest.raises(UnsupportedError, match=r"integrator='rk4' cannot take the .* of joint 'rocker_joint'"):
         cardan.solvers.Featherstone(world, dt=1e-3, integrator="rk4", contact=None)
 
@@ -632,7 +632,7 @@ def test_a_dependent_joint_has_stops_and_dry_friction(own, apart):
 
 def test_solvers_in_maximal_coordinates_need_a_cluster_led_by_one_joint():
     with pytest.raises(UnsupportedError, match="XPBD cannot take the cluster at joint 'left_joint', which does not"):
-        cardan.solvers.XPBD(five_bar().world(clusters=True), dt=1e-3)
+        cardan.solvers.XPBD(five_bar().world(loops="clusters"), dt=1e-3)
 
 
 @pytest.mark.full
@@ -703,7 +703,7 @@ def accelerations(world, dt, q, v, goal, rate):
 def test_drives_and_dry_friction_of_all_joints_act_as_with_multipliers(make, friction, most):
     own = GAINS | {"friction": lambda n: [friction] * n} | {"limits": lambda n: cardan.Limits(effort=[most or 1e9] * n)}
     mechanism, dt = with_all(make(), **own), 2e-3
-    world, loops = mechanism.world(clusters=True), mechanism.model()
+    world, loops = mechanism.world(loops="clusters"), mechanism.model()
     out = cardan.converter(world.model, loops)
     for seed in range(6):
         q, v, rate, goal = driven_state(world.model, seed)
@@ -719,7 +719,7 @@ def test_drives_and_dry_friction_of_all_joints_act_as_with_multipliers(make, fri
 def test_a_step_of_clusters_accelerates_as_one_of_constraints(name, friction):
     make = {"five_bar": five_bar, "ankle": linkages.parallel_ankle, "cassie": linkages.leg, "stewart": stewart_platform}
     mechanism, dt = with_all(make[name](), **GAINS, friction=lambda n: [friction] * n), 2e-3
-    world, loops = mechanism.world(clusters=True), mechanism.world()
+    world, loops = mechanism.world(loops="clusters"), mechanism.world()
     out = cardan.converter(world.model, loops.model)
     for seed in range(3):
         q, v, rate, goal = driven_state(world.model, seed, 0.1)
@@ -731,7 +731,7 @@ def test_a_step_of_clusters_accelerates_as_one_of_constraints(name, friction):
 
 @pytest.mark.full
 def test_a_step_with_drives_and_friction_of_dependent_joints_has_derivatives():
-    world = with_all(five_bar(), **GAINS, friction=lambda n: [0.3] * n).world(clusters=True)
+    world = with_all(five_bar(), **GAINS, friction=lambda n: [0.3] * n).world(loops="clusters")
     step = cardan.solvers.Featherstone(world, dt=2e-3).function
     q, v, rate, goal = driven_state(world.model, 0)
     given = {"count": 0.0, "effort": 0.0 * v, "velocity": rate, "v": v}
@@ -767,7 +767,7 @@ def test_stops_and_friction_along_several_velocities_hold_in_single_precision_an
         (True, "compliant", "float64"),
         (False, "convex", "float32"),
     ):
-        world = mechanism.world(clusters=clusters)
+        world = mechanism.world(loops="clusters" if clusters else "constraints")
         solver = cardan.solvers.Featherstone(world, dt=1e-3, contact=contact)
         found.append(solver.step(world.state(dtype=dtype), steps=500).q[0])
     np.testing.assert_allclose(found[0][1], -0.2, atol=1e-6)
@@ -775,7 +775,7 @@ def test_stops_and_friction_along_several_velocities_hold_in_single_precision_an
     np.testing.assert_allclose(found[2], found[0], atol=1e-6)
     mechanism.add_shape(cardan.description.Shape("left_lower", "collision", cardan.description.Sphere(0.02)))
     with pytest.raises(UnsupportedError, match="limits of joint 'left_elbow', which follows several velocities"):
-        cardan.solvers.Featherstone(mechanism.world(clusters=True), dt=1e-3, tables=True).tables
+        cardan.solvers.Featherstone(mechanism.world(loops="clusters"), dt=1e-3, tables=True).tables
 
 
 def test_dry_friction_of_a_dependent_joint_is_a_passive_force():
@@ -787,7 +787,7 @@ def test_dry_friction_of_a_dependent_joint_is_a_passive_force():
 
 @pytest.mark.slow
 def test_targets_that_the_loops_do_not_let_drives_reach_stop_the_world():
-    world = with_all(linkages.parallel_ankle(), **GAINS).world(clusters=True)
+    world = with_all(linkages.parallel_ankle(), **GAINS).world(loops="clusters")
     solver, state, control = cardan.solvers.Featherstone(world, dt=1e-3), world.state(worlds=3), world.control(worlds=3)
     control.position += [[0.1, 0.0], [3.0, -3.0], [-0.1, 0.1]]
     assert solver.step(state, control, steps=3).diverged.tolist() == [False, True, False]
@@ -950,7 +950,7 @@ def test_joints_that_follow_joints_of_a_loop_are_part_of_its_cluster(name):
         for s in (1, -1)
     ]
     assert error(by.dq[:, 0], (ends[0] - ends[1]) / (2 * h)) < 1e-7
-    solver = cardan.solvers.Featherstone(mechanism.world(clusters=True), dt=1e-3)
+    solver = cardan.solvers.Featherstone(mechanism.world(loops="clusters"), dt=1e-3)
     state_of = solver.world.state(v=0.5 * np.eye(model.nv)[0])
     after = solver.step(state_of, steps=20)
     tree_q = cardan.converter(solver.world.model, loops).configuration(after.q)

@@ -1477,15 +1477,15 @@ def test_what_keeps_a_world_from_tables_is_named_with_a_way_out(monkeypatch):
     world = b.finalize()
     for make in (Featherstone, XPBD):
         with pytest.raises(
-            UnsupportedError, match=r"the constraint '.*finalize\(clusters=True\), or ask for tables=Fal"
+            UnsupportedError, match=r"the constraint '.*finalize\(loops=.clusters.\), or ask for tables=Fal"
         ):
             assert make(world, DT, tables=True).tables
     monkeypatch.setattr(pairs, "MANY", 3)
-    with pytest.warns(UserWarning, match=r"or make clusters of loops, finalize\(clusters=True\) \(the constraint '"):
+    with pytest.warns(UserWarning, match=r"or make clusters of loops, finalize\(loops=.clusters.\) \(the constraint '"):
         Featherstone(world, DT)
     with pytest.warns(UserWarning, match=r"or take cardan.solvers.Featherstone\(tables=True\)\."):
-        cardan.solvers.SemiImplicit(b.finalize(clusters=True), DT)
-    assert Featherstone(b.finalize(clusters=True), DT).tables
+        cardan.solvers.SemiImplicit(b.finalize(loops="clusters"), DT)
+    assert Featherstone(b.finalize(loops="clusters"), DT).tables
 
 
 @pytest.mark.slow
@@ -1501,7 +1501,7 @@ def test_robots_with_loops_are_of_one_kind_and_move_as_one_program_moves_them(ba
         b.add(bars, prefix=f"r{k}_", pose=place, base=base, stand=False, self_collision=True)
         b.add_shape(f"r{k}_coupler", Box((0.3, 0.1, 0.1)))
         b.add_shape(f"r{k}_base", Box((0.3, 0.1, 0.1)), SE3(translation=(0.2, 0.0, 0.0)))
-    world = b.finalize(clusters=True)
+    world = b.finalize(loops="clusters")
     assert [len(kind.trees) for kind in kinds_of(world.model, ())] == [4]
     state = moved(world.state(worlds=3))
     for steps in (1, 40):

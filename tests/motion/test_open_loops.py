@@ -24,7 +24,7 @@ def opened(world, by=0.04):
 @pytest.mark.parametrize("clusters", [False, True])
 def test_a_state_that_begins_open_is_named_and_the_way_to_close_it_works(clusters):
     """A cluster was closed by its first step without a word, whatever that did; so was a state's own loop."""
-    world = world_of(clusters=clusters)
+    world = world_of(loops="clusters" if clusters else "constraints")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         world.state(q=world.initial)
@@ -45,7 +45,7 @@ def test_a_named_configuration_of_clusters_that_is_open_is_named():
     m = cardan.robots.four_bar()
     m.add_configuration("initial", {"crank_joint": 0.3})
     with pytest.warns(StartWarning, match="open: closing_joint by"):
-        m.world(clusters=True)
+        m.world(loops="clusters")
 
 
 def test_constants_of_one_world_may_open_its_loops():
@@ -67,7 +67,7 @@ def test_loops_that_cannot_be_closed_are_named_and_no_step_of_theirs_is_right():
 
 
 def test_coordinates_that_no_cluster_has_are_said_to_be_impossible():
-    world = world_of(clusters=True)
+    world = world_of(loops="clusters")
     with pytest.warns(StartWarning, match=r"(?s)closing_joint by 0\.5.*independent coordinates that is impossible"):
         world.state(q=[0.3, -3.0, 1.0])
 
@@ -75,7 +75,7 @@ def test_coordinates_that_no_cluster_has_are_said_to_be_impossible():
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
 def test_how_large_a_mechanism_is_does_not_matter(scale):
     """A mechanism of micrometres may be open by its own size, within a millimetre."""
-    world = linkages.scaled(cardan.robots.four_bar(), scale).world(clusters=True)
+    world = linkages.scaled(cardan.robots.four_bar(), scale).world(loops="clusters")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         world.state(q=world.initial + [0.0, 1e-4, 0.0])
@@ -89,7 +89,7 @@ def test_a_cluster_that_meets_a_toggle_at_speed_is_named():
     m = m.replace_joint(
         "rocker_joint", m.model().joint("rocker_joint"), drive=cardan.Drive(1e-9)
     ).mechanism  # so it leads
-    solver = Featherstone(world_of(m, clusters=True), 1e-3)
+    solver = Featherstone(world_of(m, loops="clusters"), 1e-3)
     state = solver.world.state(worlds=2)
     state.v[1] = 20.0
     state = solver.step(state, steps=100)
@@ -134,7 +134,7 @@ def test_starts_of_joints_of_clusters_say_what_they_are_made_of(q, v, match):
     b.q |= q
     b.v |= v
     with pytest.raises(cardan.errors.ShapeError, match=match):
-        b.finalize(clusters=True)
+        b.finalize(loops="clusters")
 
 
 def test_a_cluster_is_locked_as_a_whole():

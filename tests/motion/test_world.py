@@ -152,7 +152,7 @@ def test_drives_go_where_the_description_says():
 def test_configurations_of_a_description_are_those_of_its_clusters(name):
     m = cardan.robots.four_bar()
     m.add_configuration(name, {"crank_joint": [0.1]})
-    world = m.world(clusters=True)
+    world = m.world(loops="clusters")
     assert [c.name for c in world.model.annotations.configurations] == [name]
     found = {"initial": world.initial[world.model.q_slice("crank_joint")][0], "target": world.targets[0]}
     np.testing.assert_allclose(found[name], 0.1)
@@ -166,7 +166,7 @@ def test_an_array_without_axes_may_be_a_truth_value():
         Featherstone(world, 0.01, limits=np.array([True]))
 
 
-@pytest.mark.parametrize("option", ["check_orphans", "movable_bases", "clusters", "keep_overlapping"])
+@pytest.mark.parametrize("option", ["check_orphans", "movable_bases", "keep_overlapping"])
 @pytest.mark.parametrize("value", ["no", 0, None, []])
 def test_what_is_no_truth_value_is_refused(option, value):
     """Python takes "no" for true."""
@@ -174,6 +174,8 @@ def test_what_is_no_truth_value_is_refused(option, value):
     b.add(pendulum())
     with pytest.raises(ParameterError, match=f"{option}: got .*, expected True or False"):
         b.finalize(**{option: value})
+    with pytest.raises(ParameterError, match="finalize: loops.*'constraints' or 'clusters'"):
+        b.finalize(loops=value)
 
 
 @pytest.mark.parametrize(

@@ -516,7 +516,7 @@ class SizeWarning(_Warning):
             "disk. A loop of Python is written out; cardan.repeat and cardan.scan are not. A world's step is shorter "
             "with fewer pairs that may touch, world.with_contacts('*_foot'); with simpler shapes for meshes; "
             "by tables, cardan.solvers.Featherstone(world, dt, tables=True), if loops are clusters, "
-            "finalize(clusters=True)."
+            'finalize(loops="clusters").'
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from cardan._algebra.errors import (
     ShapeError,
     check_known,
     check_new,
+    check_one_of,
     first_of,
 )
 from cardan._algebra.explained import Explained, explained_keywords
@@ -449,7 +450,7 @@ class WorldBuilder(Explained):
         *,
         movable_bases: bool = False,
         closing: Sequence[str] = (),
-        clusters: bool = False,
+        loops: Literal["constraints", "clusters"] = "constraints",
         keep_overlapping: bool = False,
     ) -> World:
         """Return the world; the builder can go on.
@@ -466,7 +467,7 @@ class WorldBuilder(Explained):
                 by itself: the poses of their first joints are inputs of the model then, which costs some speed.
             closing: names of joints that shall close the loops they are part of. Those with forces of their own close
                 them through a body (`cut_bodies`).
-            clusters: whether loops are clusters (`cardan.clustered`), which stay closed; constraints by default.
+            loops: whether loops are constraints, or clusters (`cardan.clustered`), which stay closed.
             keep_overlapping: whether pairs of shapes may touch that overlap where the world begins, and would be left
                 out (`contact_pairs`).
 
@@ -479,9 +480,9 @@ class WorldBuilder(Explained):
             OverlapWarning: of pairs that are left out because they overlap.
             StartWarning: of shapes that begin deep in one another, and of what has nothing to stand on the ground with.
         """
-        asked = {"check_orphans": check_orphans, "movable_bases": movable_bases}
-        asked |= {"clusters": clusters, "keep_overlapping": keep_overlapping}
-        return _make_world(self, closing, **{name: truth(name, value) for name, value in asked.items()})
+        check_one_of("finalize: loops", loops, ("constraints", "clusters"))
+        asked = {"check_orphans": check_orphans, "movable_bases": movable_bases, "keep_overlapping": keep_overlapping}
+        return _make_world(self, closing, loops, **{name: truth(name, value) for name, value in asked.items()})
 
     def _check_new_articulation(self, name: str, beside: Collection[str] = ()) -> None:
         if not isinstance(name, str) or not name.strip():
@@ -580,17 +581,17 @@ def _orphans(b: WorldBuilder, may_be: bool) -> tuple[str, ...]:
 def _make_world(
     b: WorldBuilder,
     closing: Sequence[str],
+    loops: str,
     *,
     check_orphans: bool,
     movable_bases: bool,
-    clusters: bool,
     keep_overlapping: bool,
 ) -> World:
     orphans = _orphans(b, not check_orphans)
     mechanism, added = _with_free_joints(with_solids(b._mechanism), b.gravity)
     mechanism = cut_bodies(mechanism, closing)
     model = mechanism.model(gravity=b.gravity, closing=still_closing(mechanism, closing))
-    model = clustered(model) if clusters else model
+    model = clustered(model) if loops == "clusters" else model
     starts, aims = (_said(model, names) for names in (b._starts, b._aims))
     whole, own = dict(b._articulations), {c.name: c for c in mechanism.joints}
     for name, joints in b._articulations.items() if added else ():

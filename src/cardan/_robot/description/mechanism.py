@@ -453,7 +453,7 @@ class Mechanism(Explained):
             options: `ground`, True or a `Material`: a half space below z = 0; `gravity`, by default that of the
                 mechanism; `pose`, where it is put: without it what floats stands on the ground; `self_collision`,
                 whether its own shapes may touch one another, by default as it says itself;
-                `movable_bases`, `closing`, `clusters` and `keep_overlapping`, as for `WorldBuilder.finalize`.
+                `movable_bases`, `closing`, `loops` and `keep_overlapping`, as for `WorldBuilder.finalize`.
 
         Raises:
             MechanismError: as for `model`.

@@ -50,7 +50,7 @@ class Maximal(CompiledSolver):
         "distance": YES,
         "cable": YES,
         "link without inertia": "give it one, or take cardan.solvers.Featherstone",
-        "cluster": "take cardan.solvers.Featherstone, or loops as constraints: clusters=False",
+        "cluster": 'take cardan.solvers.Featherstone, or loops="constraints"',
         "joint along several velocities": "take cardan.solvers.Featherstone",
         "contact": YES,
         "surface velocity": "take cardan.solvers.Featherstone, or a joint that is driven (World.with_kinematic)",

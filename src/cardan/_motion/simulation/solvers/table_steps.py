@@ -65,7 +65,9 @@ def what_is_no_row(world: World) -> NoRow | None:
         given = ", ".join(world.constants())
         return NoRow(f"what is given for each world ({given})", "make it part of the description, with one value")
     if model.has_loops:
-        return NoRow(f"the constraint {model.constraint_names[0]!r}", "make clusters of loops, finalize(clusters=True)")
+        return NoRow(
+            f"the constraint {model.constraint_names[0]!r}", 'make clusters of loops, finalize(loops="clusters")'
+        )
     for c, *_ in bounded(model):
         return NoRow(f"the bounds of joint {c.name!r}", "leave them out")
     for name in coupling(model, limits=True):
