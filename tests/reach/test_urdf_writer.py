@@ -601,3 +601,38 @@ def test_faults_of_constraints_are_told():
     ):
         with pytest.raises(DescriptionError, match=said):
             read(with_constraint(text))
+
+
+@pytest.mark.slow
+def test_universal_joints_of_loops_are_two_hinges_and_a_link_without_mass(tmp_path):
+    """URDF has no universal joint. A Stewart platform written so moves as the one with universal joints."""
+    platform, text = cardan.robots.stewart_platform(), cardan.Mechanism("stewart")
+    for body in platform.bodies:
+        text.add_body(body.name, body.inertia)
+    for c in platform.joints:
+        if not isinstance(c.joint, Universal):
+            text.add_joint(c.name, c.joint, c.parent, c.child, c.parent_pose, c.child_pose)
+            continue
+        text.add_body(f"{c.name}_cross")
+        first, second = Revolute(c.joint.axis1), Revolute(c.joint.axis2)
+        text.add_joint(f"{c.name}_first", first, c.parent, f"{c.name}_cross", c.parent_pose)
+        text.add_joint(f"{c.name}_second", second, f"{c.name}_cross", c.child, None, c.child_pose)
+    path = tmp_path / "stewart.urdf"
+    with pytest.warns(DescriptionWarning, match="URDF has a link's frame at its joint"):
+        path.write_text(cardan.to_urdf(text))
+    slides = [f"slide{k}" for k in range(1, 7)]
+    whole, found = platform.model(), cardan.load(path)
+    model, of_file = cardan.clustered(whole, independent=slides), cardan.clustered(found, independent=slides)
+    rng = np.random.default_rng(0)
+    q = cardan.integrate(model, model.neutral(), 0.1 * rng.normal(size=(3, 6)))
+    v, tau = rng.normal(size=(2, 3, 6))
+    of_all = cardan.converter(model, whole).configuration(q)  # of the file's joints, too, in the same order
+    there = cardan.converter(found, of_file).configuration(of_all)
+    expected = cardan.forward_dynamics(model, q, v, tau)
+    np.testing.assert_allclose(cardan.forward_dynamics(of_file, there, v, tau), expected, rtol=1e-11)
+
+
+def test_a_universal_joint_is_refused_with_what_to_write():
+    text = '<robot name="r"><link name="a"/><link name="b"/><joint name="u" type="universal">'
+    with pytest.raises(DescriptionError, match="two continuous joints, and between them a link without"):
+        read(f'{text}<parent link="a"/><child link="b"/></joint></robot>')

@@ -133,7 +133,8 @@ def kind_of(report: Report, element: Element, kinds: Collection[str]) -> str | N
     kind = report.text(element, "type")
     if kind is None or kind in kinds:
         return kind
-    hint = report.nearest(kind, kinds) or f"; expected one of {', '.join(kinds)}"
+    crossed = "; write two continuous joints, and between them a link without <inertial>" * (kind == UNIVERSAL)
+    hint = crossed or report.nearest(kind, kinds) or f"; expected one of {', '.join(kinds)}"
     report.error(element, f"there is no joint type {quoted(kind)}{hint}")
     return None
 
