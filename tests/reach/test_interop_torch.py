@@ -174,6 +174,38 @@ def test_derivatives_by_every_transform():
     torch.testing.assert_close(one, v @ M[0])
 
 
+def _nested(of):
+    """Return second and third derivatives of `of`, by transforms in transforms."""
+
+    def square(x):
+        return of(x).square().sum()
+
+    def with_a_constant(x):
+        with torch.no_grad():
+            still = of(x)
+        return (of(x) * still).sum()
+
+    second = [outer(inner) for outer in (jacrev, jacfwd) for inner in (grad(square), jacrev(of), jacfwd(of))]
+    return [*second, hessian(square), jacrev(grad(with_a_constant)), jacrev(jacfwd(jacrev(of)))]
+
+
+@pytest.mark.slow
+def test_transforms_in_transforms_are_those_of_tensors():
+    """An inner transform hid the operator from the outer one: what was left of second derivatives was wrong."""
+
+    @cardan.function(shapes={"x": (2,)})
+    def products(model, x):
+        return x * x * x + x[0] * x[1]
+
+    x = torch.tensor([0.7, -1.3], dtype=torch.float64)
+    found = _nested(wrap(products, pendulum()))
+    expected = _nested(lambda x: x * x * x + x[0] * x[1])
+    for ours, theirs in zip(found, expected, strict=True):
+        torch.testing.assert_close(ours(x), theirs(x))
+    with torch.no_grad():  # outside of transforms it has no effect on them
+        torch.testing.assert_close(found[0](x), expected[0](x))
+
+
 def test_vmap_adds_one_dimension_whichever_it_is():
     model = pendulum()
     torques = wrap(cardan.inverse_dynamics, model)

@@ -286,8 +286,13 @@ class _Evaluated(torch.autograd.function._SingleLevelFunction):
     """The operator below autograd, with its gradient and its rate, also within the transforms of `torch.func`."""
 
     @staticmethod
-    def forward(keys: Any, name: str, *arrays: Any) -> tuple[Any, ...]:
-        return tuple(evaluate_plainly(arrays, program_named(name)) if keys is None else _below(keys, arrays, name))
+    def forward(below: Any, name: str, *arrays: Any) -> tuple[Any, ...]:
+        if below is None:
+            return tuple(evaluate_plainly(arrays, program_named(name)))
+        keys, is_grad_enabled = below
+        # PyTorch records nothing within `forward`, but transforms around this one have to.
+        with torch.set_grad_enabled(is_grad_enabled), forward_ad._set_fwd_grad_enabled(True):
+            return tuple(_below(keys, arrays, name))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
@@ -326,12 +331,13 @@ def _summed(array: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _with_derivatives(keys: Any, arrays: Sequence[Any], name: str) -> list[Any]:
+    below = keys, torch.is_grad_enabled()
     if torch._C._are_functorch_transforms_active():
         with _of_one_level():
-            return list(_Evaluated.apply(keys, name, *arrays))
+            return list(_Evaluated.apply(below, name, *arrays))
     if forward_ad._current_level < 0 and not is_recorded(arrays):
         return _below(keys, arrays, name)
-    return list(_Evaluated.apply(keys, name, *arrays))
+    return list(_Evaluated.apply(below, name, *arrays))
 
 
 def _below(keys: Any, arrays: Sequence[Any], name: str) -> list[Any]:
