@@ -1049,3 +1049,21 @@ def test_problems_can_be_sent():
     found = optimal.solve(problem, [0.1, 0.0], STILL, np.zeros((10, 1)))
     assert np.isfinite(found.cost)
     assert optimal.solve(problem, [0.1, 0.0], STILL, np.zeros((10, 1)), iterations=0).iterations == 0
+
+
+def test_bounds_are_the_problems_own():
+    """What was written into them later changed a copy of the problem, and not the problem itself."""
+    upper = np.array([1.0])
+    problem = optimal.Problem(CART, step, cost, final, -1.0, upper)
+    upper[:] = 5.0
+    assert pickle.loads(pickle.dumps(problem)).bounds[1] == problem.bounds[1] == 1.0
+
+
+def test_what_is_to_be_differentiated_is_refused():
+    """Tracers and tensors with gradients were errors of JAX and PyTorch that named no argument."""
+    problem, u = optimal.Problem(CART, step, cost, final), np.zeros((5, 1))
+    torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
+    with pytest.raises(DTypeError, match=r"'u' is a tensor that requires a gradient.*u.detach\(\)"):
+        optimal.solve(problem, HANGING, STILL, torch.tensor(u, requires_grad=True))
+    with pytest.raises(DTypeError, match=r"'u' is a tracer of JAX.*outside of jax.jit"):
+        jax.grad(lambda u: optimal.solve(problem, HANGING, STILL, u).cost)(u)

@@ -129,14 +129,8 @@ def numeric_array(where: str, name: str, value: Any) -> np.ndarray:
     """Return an argument as an array; raise `DTypeError` unless it is made of real numbers that NumPy can reach."""
     if type(value) is np.ndarray and value.dtype.kind in "fiu":
         return value
-    if not isinstance(value, (np.ndarray, np.generic, float, int, list, tuple)) and is_on_device(value):
-        # NumPy would copy it to the processor
-        got, expected = f"a {type(value).__name__} on a device", "an array of NumPy, CuPy or PyTorch"
-        hint = (
-            f"Nothing is moved unasked. cupy.asarray({name}) and cupy.from_dlpack({name}) take it where it is (within "
-            f"JAX, cardan.interop.jax.wrap does); np.asarray({name}) copies it."
-        )
-        raise DTypeError(where, name, got=got, expected=expected, hint=hint)
+    if not isinstance(value, (np.ndarray, np.generic, float, int, list, tuple)):
+        _check_reachable(where, name, value)
     if type(value) is not np.ndarray and isinstance(value, np.ndarray) and np.any(getattr(value, "mask", False)):
         expected, hint = "an array of which every entry counts", "filled(...) gives its masked entries a number."
         raise DTypeError(where, name, got="masked in places", expected=expected, hint=hint)
@@ -154,6 +148,22 @@ def numeric_array(where: str, name: str, value: Any) -> np.ndarray:
             got += f" such as {next(iter(array.ravel()), None)!r}"
         raise DTypeError(where, name, got=got, expected="real numbers (float64, float32 or integers)")
     return array
+
+
+def _check_reachable(where: str, name: str, value: Any) -> None:
+    """Raise `DTypeError` for what NumPy cannot read: what a library follows derivatives of, or keeps on a device."""
+    is_tracer = _is_jax_tracer(value)
+    if is_tracer or getattr(value, "requires_grad", False):
+        got = "a tracer of JAX" if is_tracer else "a tensor that requires a gradient"
+        hint = "Call it outside of jax.jit and jax.grad." if is_tracer else f"Give it {name}.detach()."
+        raise DTypeError(where, name, got=got, expected="numbers: it is not differentiated", hint=hint)
+    if is_on_device(value):  # NumPy would copy it to the processor
+        got, expected = f"a {type(value).__name__} on a device", "an array of NumPy, CuPy or PyTorch"
+        hint = (
+            f"Nothing is moved unasked. cupy.asarray({name}) and cupy.from_dlpack({name}) take it where it is (within "
+            f"JAX, cardan.interop.jax.wrap does); np.asarray({name}) copies it."
+        )
+        raise DTypeError(where, name, got=got, expected=expected, hint=hint)
 
 
 def shaped_array(

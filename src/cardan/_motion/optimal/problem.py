@@ -80,6 +80,9 @@ class Problem(Explained):
 
     def __post_init__(self) -> None:
         check_model_without_inputs(WHERE, self.model)
+        for name in ("lower", "upper"):  # its own: else what is written into them changes some uses of it, not all
+            if isinstance(value := getattr(self, name), np.ndarray):
+                object.__setattr__(self, name, value.copy())
         for what, of in self.functions.items():
             names = list(of.interface.arguments) if isinstance(of, Function) else []
             has_control = not what.startswith("final")
