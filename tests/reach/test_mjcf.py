@@ -263,6 +263,16 @@ def test_a_servo_whose_range_excludes_0_is_held_where_mujoco_holds_it(ends, gear
     np.testing.assert_array_equal(np.delete(world.control().position[0], at), 0.0)
 
 
+@pytest.mark.parametrize(
+    "actuator", ['velocity kv="2" ctrlrange="1 3"', 'motor ctrlrange="-3 -1"', 'position kp="2" ctrlrange="1 3"']
+)
+def test_an_actuator_that_no_control_lets_rest_is_named(actuator):
+    """A wheel whose servo may not stand turned in MuJoCo and stood here, without a word; positions have a target."""
+    said = remarks(ON_HINGE, f'<actuator><{actuator} name="servo" joint="a" ctrllimited="true"/></actuator>')
+    assert [m.endswith("and not here: 'servo'") for m in said] == ([] if "kp" in actuator else [True])
+    assert not remarks(ON_HINGE, '<actuator><motor joint="a" ctrllimited="true" ctrlrange="0 1"/></actuator>')
+
+
 # --- shapes ---------------------------------------------------------------------------------------------------------
 
 
@@ -281,32 +291,48 @@ def test_a_body_is_drawn_with_the_geoms_that_touch_as_mujoco_shows_them(group, d
     assert [shape.role for shape in alone.shapes if shape.body == "table"] == ["collision"]
 
 
-def test_a_geom_of_condim_1_slides_on_its_like_alone():
-    """Files whose limbs do not rub on one another (condim 1) stand on a floor of 3 with its friction, as in MuJoCo."""
-    text = mjcf(
-        '<geom name="floor" type="plane" size="1 1 1" condim="3" friction="0.7 0.1 0.1"/>'
-        '<body name="foot" pos="0 0 0.09"><freejoint/><geom name="sole" type="sphere" size="0.1" condim="1" '
-        'friction="0.7 0.1 0.1"/></body><body name="ball" pos="0.5 0 0.09"><freejoint/><geom name="round" '
-        'type="sphere" size="0.1" condim="6" friction="0.7 0.1 0.1"/></body><body name="shin" pos="0 0 0.28">'
-        '<freejoint/><geom name="leg" type="sphere" size="0.1" condim="1" friction="0.7 0.1 0.1"/></body>'
-    )
+def contacts_here_and_there(text):
+    """Return by the names of two shapes their friction, and radius of rolling, in MuJoCo's contacts and in a world."""
     mj = mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(mj)
     mujoco.mj_forward(mj, data)
     there = {
-        frozenset((mj.geom(c.geom1).name, mj.geom(c.geom2).name)): c.friction[0] if c.dim > 1 else 0.0
+        frozenset((mj.geom(c.geom1).name, mj.geom(c.geom2).name)): tuple(c.friction[[0, 3]] * [c.dim > 1, c.dim > 4])
         for c in data.contact
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they begin in one another
         world = cardan.load_mechanism(text).world(keep_overlapping=True)
-    here = {frozenset(pair.name.split("/")): pair.material.friction for pair in world.pairs}
-    assert there == {both: here[both] for both in there}
-    assert there == {
-        frozenset(("floor", "sole")): 0.7,
-        frozenset(("floor", "round")): 0.7,
-        frozenset(("sole", "leg")): 0.0,
-    }
+    felt = {frozenset(pair.name.split("/")): pair.material for pair in world.pairs}
+    return {both: (felt[both].friction, felt[both].rolling) for both in there}, there
+
+
+def ball(name, height, *said):
+    place = f'<body name="{name}" pos="0 0 {height}"><freejoint/>'
+    return f'{place}<geom name="{name}" type="sphere" size="0.1" {" ".join(said)}/></body>'
+
+
+def test_a_geom_of_condim_1_slides_on_its_like_alone():
+    """Files whose limbs do not rub on one another (condim 1) stand on a floor of 3 with its friction, as in MuJoCo."""
+    rough, floor = 'friction="0.7 0.1 0.1"', '<geom name="floor" type="plane" size="1 1 1" friction="0.7 0.1 0.1"/>'
+    sole, leg = (ball(name, height, 'condim="1"', rough) for name, height in (("sole", 0.09), ("leg", 0.28)))
+    here, there = contacts_here_and_there(mjcf(floor + sole + leg))
+    assert here == there == {frozenset(("floor", "sole")): (0.7, 0.0), frozenset(("sole", "leg")): (0.0, 0.0)}
+
+
+@pytest.mark.parametrize("condim", [1, 3, 6])
+@pytest.mark.parametrize(("of_floor", "of_ball"), [(0, 1), (1, 0), (-2, -1), (3, -3)])
+def test_of_two_geoms_the_one_of_the_higher_priority_says_the_friction(of_floor, of_ball, condim):
+    """Feet and pads of the usual models say so; they had a mean of both frictions, without a word."""
+    floor = f'<geom name="floor" type="plane" size="1 1 1" friction="0.9 0.1 0.2" priority="{of_floor}" condim="6"/>'
+    foot = ball("foot", 0.09, f'condim="{condim}" friction="0.3 0.1 0.1" priority="{of_ball}"')
+    here, there = contacts_here_and_there(mjcf(floor + foot))
+    of_foot = (0.3 * (condim > 1), 0.1 * (condim > 4))
+    assert here == there == {frozenset(("floor", "foot")): of_foot if of_ball > of_floor else (0.9, 0.2)}
+    robot = load_mechanism(mjcf(floor + foot))
+    assert [s.surface.priority for s in robot.shapes if s.name in ("floor", "foot")] == [of_floor, of_ball]
+    for again in (load_mechanism(write(robot)), cardan.from_json(cardan.to_json(robot))):
+        assert again.shapes == robot.shapes
 
 
 def test_shapes():

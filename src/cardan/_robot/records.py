@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Literal, cast
 
 import numpy as np
 
 from cardan._algebra.by_fields import ByFields
-from cardan._algebra.checked_numbers import not_negative, number, numbers
+from cardan._algebra.checked_numbers import not_negative, number, numbers, whole
 from cardan._algebra.errors import ParameterError, check_one_of
 from cardan._algebra.spatial import SE3, Inertia, Vector3, checked_pose
 from cardan._robot.joints import Joint, Limits, reverse
@@ -23,6 +24,7 @@ from cardan._robot.joints.state import freeze, is_frozen, keep
 WORLD = "world"
 EARTH_GRAVITY = (0.0, 0.0, -9.81)  # [m/s^2], in world axes
 FRAME_KINDS = ("operational", "sensor")
+HIGHEST = 2**31 - 1  # priority of a material: other formats keep 32 bits of it
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -262,7 +264,8 @@ class Material(ByFields):
     """What a shape's surface is made of, as contact feels it.
 
     Of two materials that touch, friction is the geometric mean, stiffness that of both springs in series, and
-    dissipation that of both in series; of the others, the larger value counts (`Material.combined`). A surface whose
+    dissipation that of both in series; of the others, the larger value counts (`Material.combined`). If one has a
+    higher `priority`, all is as it says. A surface whose
     stiffness is not given counts as rigid beside one whose stiffness is; where neither is given, it follows the masses
     that may press there: a body at rest is less than a millimetre deep (`World.pairs`).
 
@@ -279,6 +282,8 @@ class Material(ByFields):
         anisotropy: friction along the second direction of the contact's plane, over that along the first [-]. The first
             is the world's y in that plane, or z if y is within 60 degrees of the normal; of a capsule on a plane, the
             capsule's axis. Those are MuJoCo's. Of two surfaces it is the geometric mean.
+        priority: of two materials the one of the higher priority counts alone, and without friction has none. Rubber
+            feet that say 1 have their own friction on every ground.
 
     Examples:
         >>> rubber, ice = cardan.Material(friction=1.0), cardan.Material(friction=0.04)
@@ -293,9 +298,11 @@ class Material(ByFields):
     torsional: float = 0.0
     rolling: float = 0.0
     anisotropy: float = 1.0
+    priority: int = 0
 
     def __post_init__(self) -> None:
-        for key in self.__slots__:
+        object.__setattr__(self, "priority", whole("priority of a material", self.priority, -HIGHEST, HIGHEST))
+        for key in self.__slots__[:-1]:
             if getattr(self, key) is not None or key not in ("friction", "stiffness", "dissipation"):
                 object.__setattr__(self, key, not_negative(f"{key} of a material", getattr(self, key)))
         if self.restitution > 1.0:
@@ -312,6 +319,9 @@ class Material(ByFields):
         Args:
             other: of the other shape.
         """
+        if self.priority != other.priority:
+            above = max(self, other, key=attrgetter("priority"))
+            return replace(above, friction=above.friction or 0.0)
         k, share = _in_series(self.stiffness, other.stiffness)
         return Material(
             friction=_of_both(self.friction, other.friction),
@@ -321,6 +331,7 @@ class Material(ByFields):
             torsional=max(self.torsional, other.torsional),
             rolling=max(self.rolling, other.rolling),
             anisotropy=_geometric(self.anisotropy, other.anisotropy),
+            priority=self.priority,
         )
 
 

@@ -95,7 +95,7 @@ def set_groups(spec: Any, names: Sequence[str], shapes: Sequence[G.Shape]) -> No
         condim, friction = _friction(surface, f"shape {name!r}")
         # a geom of 1 takes the friction of what it touches
         geom.condim = 3 if surface.friction == 0.0 else condim
-        geom.margin = shape.margin
+        geom.margin, geom.priority = shape.margin, surface.priority
         geom.friction = [friction[0], friction[2], friction[3]]
 
 

@@ -26,7 +26,8 @@ FRICTION = K.Kind(
 MATERIAL = K.Record(
     Material,
     K.Field("friction", FRICTION, True, lambda m: OTHER if m.friction is None else m.friction),
-    *(K.Field(f.name, K.NUMBER, True) for f in dataclasses.fields(Material)[1:]),
+    *(K.Field(f.name, K.NUMBER, True) for f in dataclasses.fields(Material)[1:-1]),
+    K.Field("priority", K.WHOLE, True),
 )
 
 _TEXTS = ("name", "body", "parent", "child", "role", "kind", "material", "texture", "tip", "a", "b", "uri", "path")

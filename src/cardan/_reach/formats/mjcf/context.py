@@ -155,10 +155,11 @@ class Driven:
 def drives(r: MjcfReading) -> dict[int, Driven]:
     """Return what actuators do to hinges and slides, by their numbers; before joints are added."""
     m, driven, servos = r.there.model, {}, _servos(r)
-    uncalled = []  # that act without a control
+    uncalled = []  # that act without a control, and whose law is no target of a drive
     for k in range(m.nactuator):
-        joint = _scalar_joint(r, k)
-        if any(_law(r, k)[2] or ()) and k not in servos:
+        joint, (kind, _, bias) = _scalar_joint(r, k), _law(r, k)
+        lower, upper = _range(r, k, "ctrl")
+        if (any(bias or ()) and k not in servos) or not (lower <= 0.0 <= upper or (kind == "position" and k in servos)):
             uncalled.append(k)
         if joint is None:
             if m.actuator_armature[k] or m.actuator_damping[k]:
@@ -173,7 +174,7 @@ def drives(r: MjcfReading) -> dict[int, Driven]:
             _drive(r, k, gear, this)
     if uncalled:
         names = listed((r.name("ACTUATOR", k) or f"actuator{k}" for k in uncalled), 3)
-        message = "biases of actuators that are no drives push in MuJoCo without a control, too, and nothing here"
+        message = "these push in MuJoCo without a control, too, by a bias or a range without 0, and not here"
         r.report.warn(r.place("actuators", uncalled[0]), f"{message}: {names}")
     return driven
 

@@ -325,6 +325,7 @@ def _surface(m: Any, number: int) -> Material | None:
         friction=slide if condim > 1 else None,
         torsional=spin if condim > 3 else 0.0,
         rolling=roll if condim > 4 else 0.0,
+        priority=int(m.geom_priority[number]),
     )
     return None if surface == Material() else surface
 

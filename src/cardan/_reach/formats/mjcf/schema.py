@@ -121,8 +121,8 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "freejoint": _of("name align; shown: group"),
     "geom": _of(
         f"name class type {_PLACE} fromto size mass density shellinertia group contype conaffinity condim friction "
-        "margin surfacevel rgba material mesh hfield fitscale; softness: solmix solref solimp; "
-        "contact: adhesion gap priority; fluid: fluidcoef fluidshape; looks: castshadow; own: user; "
+        "margin priority surfacevel rgba material mesh hfield fitscale; softness: solmix solref solimp; "
+        "contact: adhesion gap; fluid: fluidcoef fluidshape; looks: castshadow; own: user; "
         "plugin: <plugin>"
     ),
     "site": _of(f"name class {_PLACE} fromto type size; area: mesh; looks: rgba material{_OWN}"),

@@ -217,6 +217,7 @@ class _Printer:
             "contype": _unless(geom.contype, 1),
             "conaffinity": _unless(geom.conaffinity, 1),
             "condim": _unless(geom.condim, 3),
+            "priority": _unless(geom.priority, 0),
             "friction": _unless(geom.friction, [1.0, 0.005, 0.0001]),
             "margin": _unless(geom.margin, 0.0),
             "surfacevel": _unless(geom.surfacevel, [0.0] * 6),
@@ -368,6 +369,6 @@ def _is_said(field: HeightField) -> bool:
 def _said(surface: Material) -> Material:
     """Return what MuJoCo's friction says of a surface: nothing turns or rolls against it without friction."""
     if not surface.friction:
-        return Material(friction=surface.friction)
-    said = ("friction", "torsional", "rolling", "anisotropy")
+        return Material(friction=surface.friction, priority=surface.priority)
+    said = ("friction", "torsional", "rolling", "anisotropy", "priority")
     return Material(**{key: getattr(surface, key) for key in said})

@@ -224,7 +224,7 @@ def _look(shape: Shape) -> Lines:
 
 def _material(surface: Material, what: str) -> list[Lines]:
     default = Material()
-    for key in ("stiffness", "dissipation", "rolling", "anisotropy"):
+    for key in ("stiffness", "dissipation", "rolling", "anisotropy", "priority"):
         if getattr(surface, key) != getattr(default, key):
             raise UnsupportedError(f"the {key} of the surface of {what}", "SDF", INSTEAD)
     if surface.torsional and not surface.friction:
