@@ -307,6 +307,24 @@ def contacts_here_and_there(text):
     return {both: (felt[both].friction, felt[both].rolling) for both in there}, there
 
 
+def test_a_body_of_which_one_joint_follows_another_does_not_touch_its_parent():
+    """The hips of dm_control's quadruped touched its torso: their joints are two here, with a body between."""
+    geom = '<geom size="0.3"/>'
+    text = mjcf(
+        f'<body name="trunk" pos="0 0 3"><freejoint/>{geom}<body name="side" pos="1 0 0">{geom}</body>'
+        '<body name="hip" pos="0.2 0 0"><joint name="yaw"/><joint name="lift" axis="0 1 0"/><geom size="0.3"/>'
+        f'<body name="cap" pos="0.1 0 0">{geom}</body></body></body>',
+        after='<equality><joint joint1="lift" joint2="yaw" polycoef="0 2 0 0 0"/></equality>',
+    )
+    robot = load_mechanism(text)
+    assert [c.name for c in robot.joints if c.child == "hip"] == ["lift"]
+    for each in (robot, load_mechanism(write(robot))):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they begin in one another
+            pairs = {frozenset((pair.a, pair.b)) for pair in each.world(keep_overlapping=True).pairs}
+        assert pairs == {frozenset(("a", name)) for name in ("trunk", "side", "hip", "cap")}
+
+
 def ball(name, height, *said):
     place = f'<body name="{name}" pos="0 0 {height}"><freejoint/>'
     return f'{place}<geom name="{name}" type="sphere" size="0.1" {" ".join(said)}/></body>'

@@ -8,7 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from itertools import product
 from typing import Any
+
+import numpy as np
 
 from cardan._algebra.errors import MissingExtraError
 from cardan._algebra.spatial import SE3, Matrix3, Vector3
@@ -95,6 +98,18 @@ def _read_excludes(r: MjcfReading) -> None:
         if not is_said:
             with r.report.blamed(r.there.text.place(exclude.info)):
                 r.mechanism.disable_contact(bodies[exclude.bodyname1], bodies[exclude.bodyname2])
+    _keep_rows_apart(r)
+
+
+def _keep_rows_apart(r: MjcfReading) -> None:
+    """Keep a body whose joints are several here apart from what carries it: massless bodies are between them."""
+    m, fixed_to = r.there.model, r.there.model.body_weldid
+    for body in np.flatnonzero(m.body_jntnum > 1):
+        first, carrier = int(m.body_jntadr[body]), fixed_to[m.body_parentid[body]]
+        joints = {r.parts[k].joint for k in range(first, first + int(m.body_jntnum[body]))}
+        if len(joints) > 1 and carrier:
+            for one, other in product(np.flatnonzero(fixed_to == carrier), np.flatnonzero(fixed_to == body)):
+                r.mechanism.disable_contact(r.bodies[one], r.bodies[other])
 
 
 def _read_pairs(r: MjcfReading) -> None:
