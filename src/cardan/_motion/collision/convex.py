@@ -10,8 +10,9 @@ Apart, the greatest s is the distance of C from 0, and n points to its nearest p
                                                 point of C has s(n') >= s(n)
 
 since s(n') = n' . q + |v| with v from q to that point, |v| >= d and n' . q >= s(n) - d. So the same search, for the
-point of C nearest to a point q, does both: q stays 0 while no pass finds 0 in C, and then follows the best n found. It
-ends where the normal of the surface points to 0: the least depth there is nearby. Others may be less: so it begins
+point of C nearest to a point q, does both: q stays 0 while no pass finds 0 in C, and then follows the best n found.
+Beside C it does so, too, where 0 is so near (`NEAR`) that s < d: as above, and v is long enough to say its direction.
+It ends where the normal of the surface points to 0: the least depth there is nearby. Others may be less: so it begins
 again from the directions of greatest separation among some all around (`starts`), and the best of all ends counts.
 Where every depth counts, of hulls that are deep, a walk over all directions (`directions`) then proves that none is 1 %
 less, or finds one that is, from which it begins again.
@@ -49,6 +50,7 @@ TOLERANCE = 1e-14, 1e-6
 REACHED = 1e-10, 3e-6
 # How far outside of C the point q is: of the depth, and of the sizes.
 OUTSIDE = 0.05, 0.01
+NEAR = 0.003  # of the sizes: nearer to C than that, 0 is left for a point q. From 0, rounding would turn the way to C.
 SHALLOW = 0.004  # of the sizes: the depth of what rests on something
 STARTS = 3
 WALKS = 64  # at most: after each the depth is 1 % less
@@ -168,7 +170,7 @@ def search(
         return k + 1.0, starts, chosen(logical_or(k < 0.5, found.separation > best.separation), found, best)
 
     def is_open(best: Search, depth: float) -> Any:
-        is_deep = logical_and(best.inside > 0.5, best.separation < -depth * size)
+        is_deep = best.separation < -depth * size
         return is_deep if is_known is None else logical_and(is_deep, logical_not(is_known(best)))
 
     def going(k: Scalar, starts: Any, best: Any) -> Any:
@@ -265,10 +267,14 @@ def _improved(
     separation = n.dot(w.x)
     best = maximum(separation, old.separation)
     best_n = select(separation > old.separation, n, old.n)
-    was_inside = old.inside > 0.5
-    inside = logical_or(was_inside, logical_or(is_around, found.squared < tolerance * tolerance))
-    ahead = logical_or(separation > old.separation + tolerance, logical_not(was_inside))
-    moves = logical_and(inside, ahead)
+    has_moved = old.q.norm_squared() > 0.0
+    at_zero = logical_or(is_around, found.squared < tolerance * tolerance)
+    inside = logical_or(old.inside > 0.5, logical_and(at_zero, logical_not(has_moved)))
+    is_near = logical_or(at_zero, found.squared < (NEAR * size) * (NEAR * size))
+    moves = logical_or(
+        logical_and(is_near, logical_not(has_moved)),
+        logical_and(has_moved, separation > old.separation + tolerance),
+    )
     # No point of C is nearer to q than w along n: where v is no farther, it is the nearest.
     reached = n.dot(w.x - old.q) >= n.dot(v) - enough
     return Search(
