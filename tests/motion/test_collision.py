@@ -101,13 +101,13 @@ def test_points_are_on_both_surfaces(kinds):
     a, b = shapes_of(kinds)
     rng = np.random.default_rng(1)
     gap, on_a, on_b = on_surfaces(a, random_poses(rng, 2000), b, random_poses(rng, 2000))
-    tolerance = 1e-12
-    if kinds == (Box, Box):
-        tolerance, gap = 5e-6, np.where(gap < 0.0, gap, FAR)  # apart, they are on planes of faces, maybe beside them
-        assert np.quantile(np.abs(on_a)[gap < FAR], 0.95) < tolerance
-        assert np.quantile(np.abs(on_b)[gap < FAR], 0.95) < tolerance
-        return
-    nearest = gap == gap.min(axis=-1, keepdims=True)
+    tolerance = 5e-6 if kinds == (Box, Box) else 1e-12
+    if kinds == (Box, Box):  # deep edges may cross beyond their ends
+        deep = gap < 0.0
+        assert np.quantile(np.abs(on_a)[deep], 0.95) < tolerance
+        assert np.quantile(np.abs(on_b)[deep], 0.95) < tolerance
+        gap = np.where(deep, FAR, gap)
+    nearest = (gap == gap.min(axis=-1, keepdims=True)) & (gap < FAR)
     assert np.abs(on_a)[nearest].max() < tolerance
     assert np.abs(on_b)[nearest].max() < tolerance
     shallow = (gap < FAR) & (gap.min(axis=-1, keepdims=True) > (-0.1 if Box in kinds else -FAR))
@@ -133,8 +133,6 @@ def test_swapped_shapes_touch_at_the_same_points(kinds):
     rows = np.arange(500)
     apart = np.sort(gap, axis=-1)
     clear = (gap.shape[1] == 1) | (apart[:, min(1, gap.shape[1] - 1)] - apart[:, 0] > 1e-3)
-    if kinds == (Box, Box):  # of boxes apart, the point may be beside the other one
-        clear &= gap.min(axis=-1) < 0.0
     world = np.einsum("nij,nj->ni", A[0], normal[rows, first])
     swapped_world = np.einsum("nij,nj->ni", B[0], swapped_normal[rows, other])
     np.testing.assert_allclose(world[clear], -swapped_world[clear], atol=1e-9)
@@ -170,7 +168,7 @@ def test_the_normal_is_the_gradient_of_the_gap(kinds):
         moved = smallest(a, (turned, A[1] + step * np.einsum("nij,nj->ni", A[0], e)), b, B)
         rate = np.einsum("ni,ni->n", normal, e + np.cross(w, point))
         off = np.abs((moved - gap.min(axis=-1)) / step - rate)
-        usual = 0.9 if kinds == (Box, Box) else 0.99  # the gap of separated boxes is that of planes, not of points
+        usual = 0.9 if kinds == (Box, Box) else 0.99  # edges within 2.6 degrees of a face are left to its corners
         assert np.quantile(off, usual) < 1e-4
 
 
@@ -507,7 +505,7 @@ def test_pairs_of_a_kind_are_one_block_and_what_each_is_alone(reference_target):
     assert len(boxes) == 10
     single = collide_function((boxes[0],)).program(world.model).operations
     program = verify(collide_function(tuple(boxes)).program(world.model))
-    assert [region.passes for region in program.regions] == [10]
+    assert [region.passes for region in program.regions] == [10, 1]  # and within, what boxes side by side need
     assert program.operations < 2.5 * single
     assert program.work > 9 * single
     found = together(world.model, q)

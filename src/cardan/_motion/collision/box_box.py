@@ -11,14 +11,15 @@ sides, no two on the same, and begins at one corner. So the candidates are: for 
 where its part inside the other figure begins, if there is one. The gap is the height of the incident face there.
 If the axis is a product of two edges, these touch at one point.
 
-Boxes that are apart, one beside the other, may have no such corner, or only ones that are further away: then the first
-candidate is the lowest corner of the incident face. So the smallest gap is the separation: exact where the boxes
-overlap, and at most their distance where they do not. (Edges that cross within 2.6 degrees of a face are left to the
-face, whose corners hold better; the gap is then that of the corners.)
+Boxes that are apart, one beside the other, may have no such corner, or only ones that are further away, or edges whose
+lines are nearest beyond their ends. Then a corner of one box is as near to the other box as the boxes are (`_beside`),
+and the first candidate is these two points. So every candidate is a point of either box, and the smallest gap is the
+depth where the boxes overlap, and their distance where they do not. (Edges that cross within 2.6 degrees of a face are
+left to the face, whose corners hold better; the gap is then that of the corners.)
 
 Source: Gottschalk, Lin and Manocha, OBBTree (1996); Liang and Barsky, A new concept and method for line clipping
 (1984), for the part of a side inside; one candidate a side is made here.
-Cost: 1440 operations.
+Cost: 1450 operations, and 500 where boxes are beside one another.
 """
 
 from __future__ import annotations
@@ -27,10 +28,12 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
+from cardan._algebra.arrays.repeat import when
 from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, logical_or, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
 from cardan._motion.collision.candidate import (
     FAR,
+    NOWHERE,
     PARALLEL,
     ROUNDING,
     Candidate,
@@ -41,6 +44,7 @@ from cardan._motion.collision.candidate import (
     crossings,
     existing,
     in_precision,
+    length_and_direction,
     select,
 )
 from cardan._robot.geometry.shapes import Box
@@ -99,9 +103,14 @@ def box_box(a: Box, X_a: SE3, b: Box, X_b: SE3) -> list[Candidate]:
     any_corner = reduce(logical_or, (exists for _, _, exists in corners))
     flat = logical_and(any_corner, absolute(edges.n.dot(n)) > ALIGNED)
     crossing = logical_and(edges.certain > separation, logical_not(flat))
-    first, *more = _face_candidates(corners, rectangle, incident, n, on_b)
-    more = [existing(logical_not(crossing), candidate) for candidate in more]
-    return [chosen(crossing, _edge_candidate(edges, A, B), first), *more]
+    of_faces = _face_candidates(corners, rectangle, incident, n, on_b)
+    crossed, within = _edge_candidate(edges, A, B)
+    first, *more = (existing(logical_not(crossing), candidate) for candidate in of_faces)
+    first = chosen(crossing, existing(logical_or(within, edges.separation <= 0.0), crossed), first)
+    least = reduce(minimum, (candidate.gap for candidate in more), first.gap)
+    nearest = maximum(where(crossing, edges.separation, separation), 0.0) + MARGIN * (sum(A.half) + sum(B.half))
+    beside = when(least > nearest, lambda: _beside(A, B), NOWHERE)
+    return [chosen(beside.gap < least, beside, first), *more]
 
 
 def box_separation(a: Box, X_a: SE3, b: Box, X_b: SE3) -> Scalar:
@@ -170,15 +179,49 @@ def _best_edges(R: Matrix3, p: Vector3, R_abs: Matrix3, half_a: Vector3, half_b:
     return best
 
 
-def _edge_candidate(edges: Edges, A: OrientedBox, B: OrientedBox) -> Candidate:
-    """Return the nearest points of two lines c_a + s e and c_b + t f: e . d and f . d vanish for d between them."""
+def _edge_candidate(edges: Edges, A: OrientedBox, B: OrientedBox) -> tuple[Candidate, Any]:
+    """Return the nearest points of two lines c_a + s e and c_b + t f, and whether both are on the boxes' edges.
+
+    With d between them, e . d and f . d vanish.
+    """
     _, separation, n, e, f = edges
     corner = A.corner(n)
     # Parallel edges, which are never the best, keep a divisor of 1.
     d, cosine, squared = B.corner(-n) - corner, e.dot(f), e.cross(f).norm_squared()
-    s = (e.dot(d) - cosine * f.dot(d)) / where(squared > PARALLEL, squared, 1.0)
-    point = (clip(x, -h, h) for x, h in zip(corner + e * s, A.half, strict=True))
-    return Candidate(separation, Vector3(*point), -n)
+    inverse = 1.0 / where(squared > PARALLEL, squared, 1.0)
+    s, t = ((e - f * cosine).dot(d) * inverse, (e * cosine - f).dot(d) * inverse)
+    on_a, on_b = corner + e * s, corner + d + f * t - B.centre
+    inside = [absolute(x) <= h * (1.0 + MARGIN) for x, h in zip(on_a, A.half, strict=True)]
+    inside += [absolute(axis.dot(on_b)) <= h * (1.0 + MARGIN) for axis, h in zip(B.axes, B.half, strict=True)]
+    point = (clip(x, -h, h) for x, h in zip(on_a, A.half, strict=True))
+    return Candidate(separation, Vector3(*point), -n), reduce(logical_and, inside)
+
+
+# --- one beside the other -----------------------------------------------------------------------------------------
+
+
+def _beside(A: OrientedBox, B: OrientedBox) -> Candidate:
+    """Return the corner that is nearest to the other box, and the point of that which is nearest to it.
+
+    Boxes that are nearest elsewhere are so along one of the 15 axes.
+    """
+    (squared_b, corner, back), (squared_a, on_a, away) = _nearest_corner(B, A), _nearest_corner(A, B)
+    is_of_b = squared_b < squared_a
+    gap, normal = length_and_direction(select(is_of_b, -back, away), Z)
+    return Candidate(gap, select(is_of_b, corner - back, on_a), normal)
+
+
+def _nearest_corner(box: OrientedBox, other: OrientedBox) -> tuple[Scalar, Vector3, Vector3]:
+    """Return which corner of a box is nearest to another: the squared distance, the corner, and the way to it."""
+    u, v, w = (axis * h for axis, h in zip(box.axes, box.half, strict=True))
+    found = []
+    for e in (u + v, u - v, -u - v, v - u):
+        for corner in (box.centre + (e + w), box.centre + (e - w)):
+            seen = corner - other.centre
+            away = [x - clip(x, -h, h) for x, h in zip(map(seen.dot, other.axes), other.half, strict=True)]
+            found.append((Vector3(*away).norm_squared(), corner, Vector3(*away)))
+    squared, corner, away = reduce(lambda one, two: chosen(one[0] <= two[0], one, two), found)
+    return squared, corner, sum((axis * x for axis, x in zip(other.axes, away, strict=True)), Vector3.zero())
 
 
 # --- face against face --------------------------------------------------------------------------------------------
@@ -222,8 +265,8 @@ def _corners(reference: Face, incident: Face) -> list[Corner]:
 
 
 def _face_candidates(corners: list[Corner], reference: Face, incident: Face, n: Vector3, on_b: Any) -> list[Candidate]:
-    """Return the corners as candidates; where none of them is the nearest point, the first is the lowest corner."""
-    centre, u, v, (hu, hv) = incident
+    """Return the corners as candidates."""
+    centre, u, v, _ = incident
     height, du, dv = n.dot(centre - reference.centre), n.dot(u), n.dot(v)
     normal = select(on_b, n, -n)
 
@@ -232,11 +275,7 @@ def _face_candidates(corners: list[Corner], reference: Face, incident: Face, n: 
         point = centre + u * a + v * b + normal * where(on_b, 0.0, gap)
         return existing(exists, Candidate(gap, point, normal))
 
-    first, *more = (candidate(*corner) for corner in corners)
-    lowest = candidate(where(du < 0.0, hu, -hu), where(dv < 0.0, hv, -hv), True)
-    smallest = reduce(minimum, (c.gap for c in more), first.gap)
-    missed = smallest > where(lowest.gap > 0.0, lowest.gap + MARGIN * (hu + hv), 0.5 * FAR)
-    return [chosen(missed, lowest, first), *more]
+    return [candidate(*corner) for corner in corners]
 
 
 def _sides(h: Scalar, k: Scalar) -> list[tuple[Two, Two, Scalar]]:

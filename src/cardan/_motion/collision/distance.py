@@ -43,7 +43,7 @@ from cardan._motion.collision.table import (
 )
 from cardan._robot.geometry.shapes import TriangleMesh
 
-# Their candidates are made for contact: of boxes apart they may be farther in than the nearest points.
+# Their candidates are made for contact: where edges of boxes cross beside a face, they may be farther apart than these.
 SEARCHED = (convex_convex, box_box, flat_convex, smooth_convex)
 LONG = (box_capsule, capsule_capsule)  # closed forms whose derivatives are longer than those of what is nearest
 

@@ -159,7 +159,7 @@ def _outline(feature: Feature, n: Vector3, u: Vector3, v: Vector3) -> Outline:
     up = m.dot(n)
     faces = logical_and(up > SLANTED * m.norm(), up > COINCIDENT)
     m = select(faces, m * (1.0 / where(faces, up, 1.0)), n)
-    return Outline(corners, sides, has_area, sum(points[1:], points[0]) * 0.25, m)
+    return Outline(corners, sides, logical_and(has_area, faces), sum(points[1:], points[0]) * 0.25, m)
 
 
 # --- the intersection -----------------------------------------------------------------------------------------------
