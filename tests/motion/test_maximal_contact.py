@@ -362,6 +362,33 @@ def _linear(world, q, v):
     return np.array([Rotation.from_quat(X[3:]).apply(V[:3]) for X, V in zip(poses, twists, strict=True)])
 
 
+@pytest.mark.parametrize("dt", [2e-3, 1e-2])
+@pytest.mark.parametrize(("friction", "restitution"), [(0.8, 1.0), (0.1, 1.0), (0.2, 0.5), (0.8, 0.0)])
+@pytest.mark.slow
+@rigid
+def test_a_spinning_ball_leaves_a_wall_as_two_impulses_say(make, friction, restitution, dt):
+    """Friction stops the slip or is mu times the push. Velocities turned with the ball: some led back into the wall."""
+    rng, n, radius, u = np.random.default_rng(3), 64, 0.1, np.array([-0.1, 0.0, 0.0])
+    b, material = WorldBuilder(gravity=[0, 0, 0]), Material(friction=friction, restitution=restitution)
+    b.add_shape("world", Box((0.2, 9.0, 9.0)), SE3(translation=[-0.1, 0, 0]), material=material)
+    b.add_body("ball", pose=SE3(translation=[1, 0, 0]))
+    b.add_shape("ball", Sphere(radius), density=1000.0, material=material)
+    state = (world := b.finalize()).state(worlds=n)
+    v, w = np.column_stack([-rng.uniform(0.3, 5.0, n), 3.0 * rng.normal(size=(n, 2))]), 30.0 * rng.normal(size=(n, 3))
+    turn = Rotation.random(n, random_state=rng)
+    state.q[:, 0], state.q[:, 3:] = radius + 1e-3 - rng.random(n) * dt * v[:, 0], turn.as_quat()
+    state.v[:] = np.hstack([turn.inv().apply(v), turn.inv().apply(w)])
+    after = make(world, dt).step(state, steps=3)
+    turn = Rotation.from_quat(np.array(after.q[:, 3:]))
+    push, per_turn = -(1.0 + restitution) * v[:, :1] * [1.0, 0.0, 0.0], 0.4 * radius**2  # of 1 kg
+    slip = (v + np.cross(w, u)) * [0.0, 1.0, 1.0]
+    stop = slip / (1.0 + radius**2 / per_turn)
+    most = friction * np.linalg.norm(push, axis=1) / np.linalg.norm(stop, axis=1)
+    impulse = push - stop * np.minimum(most, 1.0)[:, None]
+    np.testing.assert_allclose(turn.apply(after.v[:, :3]), v + impulse, atol=1e-5)
+    np.testing.assert_allclose(turn.apply(after.v[:, 3:]), w + np.cross(u, impulse) / per_turn, atol=1e-5)
+
+
 def test_spheres_leave_one_another_as_fast_as_their_restitution_says():
     world = two_spheres(0.5)
     after = XPBD(world, 1e-3).step(world.state(v=[1.0, *np.zeros(11)]), steps=200)

@@ -135,6 +135,17 @@ def with_twists(velocity: Vector, nodes: Sequence[Node], q: Vector, twists: Sequ
     return found
 
 
+def seen_from(model: Model, q: Vector, q_after: Vector, v: Vector) -> list[Scalar]:
+    """Return v at q_after along the axes that floating bodies have at q, about their centres of mass."""
+    floating, seen = floating_nodes(model), []
+    for node in floating:
+        before, after = node.configuration(q), node.configuration(q_after)
+        V = _shifted(node.joint.twist(after, node.velocity(v)), node.inertia.com)
+        R = node.joint.transform(before).rotation.T @ node.joint.transform(after).rotation
+        seen.append(Motion(R @ V.linear, R @ V.angular))
+    return with_twists(v, floating, q, _at_origins(seen, floating))
+
+
 def semi_implicit(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved:
     """Return the state after a step of the semi-implicit (symplectic) Euler method, of order 1."""
     return implicit(model, q, v, rate(q, v), dt)

@@ -2,7 +2,7 @@
 
 A step solves for contacts twice, by the same matrices (`maximal_steps/non_penetration.py`). Accelerations a of the
 first solve are mean velocities on the way, v + h a. Then bodies move and joints close. With v' the velocities that this
-leaves
+leaves, along the axes that bodies had before,
 
     free'  = free  + d,    force' = force + (M + W) d,    d = (v' - v) / h - a
 
@@ -19,6 +19,7 @@ from typing import Any
 
 from cardan._algebra.spatial import Force, Vector3
 from cardan._compiler.program import Program
+from cardan._dynamics.algorithms import stepping
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.linear import dot, with_diagonal
@@ -40,7 +41,8 @@ def moved_program(tree: TreeRows) -> Program:
         assert tree.closing
         start = system.placed(q, joints.v)
         stepped, placed = carried(tree.closing, system, start, state, [h * e for e in a], loads, h)
-        d = [new - e for new, e in zip(mean_rates(joints.v, stepped.v, h), a, strict=True)]
+        seen = stepping.seen_from(model, q, stepped.q, stepped.v)
+        d = [new - e for new, e in zip(mean_rates(joints.v, seen, h), a, strict=True)]
         M = with_diagonal(mass_matrix.kernel(model, q), loads.W)
         efforts = [f + e for f, e in zip(tree.values(acting), tree.values(line), strict=True)]
         p = [h * (dot(row, a) - tau) for row, tau in zip(M, efforts, strict=True)]  # of contacts

@@ -36,6 +36,7 @@ from typing import Any, NamedTuple
 
 from cardan._algebra.scalar import is_zero, logical_or, maximum, minimum, where
 from cardan._algebra.spatial import Force, Matrix3, Motion, Scalar, Vector3
+from cardan._dynamics.algorithms import stepping
 from cardan._dynamics.algorithms.closed import inverse
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.implicit import Snapshot
@@ -169,9 +170,11 @@ class Touched:
             return stepped
         known = self.pushed.impulses
         wanted = [leaving_velocity(contact, g, self.h) for contact, g in zip(self.contacts, known, strict=True)]
-        leaving = self._pushed(stepped.v, known, wanted)
-        more = [new - old for new, old in zip(leaving.impulses, known, strict=True)]
+        # Contacts, and what they meet, are along the axes in which the step began.
         model, none = self.system.model, [0.0] * len(stepped.v)
+        seen = stepping.seen_from(model, self.moment.q, stepped.q, stepped.v)
+        leaving = self._pushed(seen, known, wanted)
+        more = [new - old for new, old in zip(leaving.impulses, known, strict=True)]
         along = self.system.along(relative_kinematics(model, stepped.q), on_bodies(self.meetings, more, placed), none)
         change = response(model, stepped.q, self.W)(along)
         terms = [
