@@ -30,7 +30,7 @@ def try_alone(c):
         if c.tree_met[t] == 1:
             copy(c.v_after, c.hinge_v[t], c.v_rows, c.hinge_v[t], c.tree_hinges[t])
     for k in range(c.kinds):
-        if c.looking[k] != 0:
+        if c.ending[k] != 0:
             run_where(c, c.tree_met, c.alone[k], k, 0)
     c.known_apart = 0
     for t in range(c.trees):

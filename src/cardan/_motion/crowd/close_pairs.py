@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from cardan._compiler.kernels import F64, INT, LANES, REAL, TRUTH, VECTOR, WIDTH, are_positive, greater, kernel, sqrt
 from cardan._motion.crowd.batches import copy
+from cardan._motion.crowd.placing import place
 from cardan._motion.crowd.tables import BITS, MASK, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -37,20 +38,6 @@ BARE, BOXES, WHOLE = 0, 1, 2  # which pairs have a skin
 def number_of(c, t, p):
     """Return which one of the pairs of all worlds is a pair of a robot."""
     return c.tree_world[t] * c.inner_count + p
-
-
-@kernel(c=Crowd, t=INT, p=INT, side=INT, returns=INT)
-def ball_of(c, t, p, side):
-    """Return which row a shape of a pair is where robots are looked at; what is fixed is behind all."""
-    n = c.inner_balls[p, side]
-    return c.tree_ball[t] + n if n >= 0 else c.tree_ball[c.trees] - 1 - n
-
-
-@kernel(c=Crowd, p=INT, side=INT, returns=INT)
-def lane_of(c, p, side):
-    """Return which shape of a pair that is side by side with those of other robots; what is fixed comes last."""
-    n = c.inner_balls[p, side]
-    return n if n >= 0 else c.shapes + n
 
 
 @kernel(c=Crowd, key=INT, returns=INT)
@@ -167,22 +154,26 @@ def time_of_far(c, t):
 # --- all pairs --------------------------------------------------------------------------------------------------------
 
 
+@kernel(c=Crowd, s=INT, lane=INT)
+def put_shape(c, s, lane):
+    for e in range(9):
+        c.lane_shape[s % c.shapes, e, lane] = c.shape_pose[s, e]
+    for e in range(3):
+        c.lane_shape[s % c.shapes, 9 + e, lane] = c.ball[s, e]
+
+
 @kernel(c=Crowd, k=INT, rows=INT)
 def put_shapes(c, k, rows):
     """Put into lanes where shapes are, and for how long far pairs are not to close."""
     for lane in range(WIDTH):
         t = c.kind_tree[k] + c.run_rows[lane if lane < rows else 0]
-        first = c.tree_ball[t]
-        for n in range(c.tree_ball[t + 1] - first):
-            for e in range(9):
-                c.lane_shape[n, e, lane] = c.looked_pose[first + n, e]
-            for e in range(3):
-                c.lane_shape[n, 9 + e, lane] = c.looked_ball[first + n, e]
-        for n in range(c.stays):
-            for e in range(9):
-                c.lane_shape[c.shapes - 1 - n, e, lane] = c.looked_pose[c.tree_ball[c.trees] + n, e]
-            for e in range(3):
-                c.lane_shape[c.shapes - 1 - n, 9 + e, lane] = c.looked_ball[c.tree_ball[c.trees] + n, e]
+        for n in range(c.tree_ball[t], c.tree_ball[t + 1]):
+            place(c, c.ball_shape[n])
+            put_shape(c, c.ball_shape[n], lane)
+        first = c.tree_world[t] * c.shapes
+        for s in range(first, first + c.shapes):
+            if c.shape_stays[s] == 1:
+                put_shape(c, s, lane)
         total = 0.0
         for v in range(c.hinge_v[t], c.hinge_v[t] + c.tree_hinges[t]):
             total += c.hinge_speed[v] / c.hinge_unit[v]
@@ -220,8 +211,10 @@ boxes_apart_in_lanes = kernel(**IN_LANES, returns=VECTOR, called="boxes_apart_in
 @kernel(c=Crowd, p=INT, returns=TRUTH)
 def is_far(c, p):
     """Return whether the shapes of a pair are far apart in all robots; else find how far they are, in lanes."""
-    A = c.lane_shape[lane_of(c, p, 0)]
-    B = c.lane_shape[lane_of(c, p, 1)]
+    a = (c.inner[p] >> BITS) & MASK
+    b = c.inner[p] & MASK
+    A = c.lane_shape[a]
+    B = c.lane_shape[b]
     ends = c.inner_ends[p]
     margin = margin_with(c, p, WHOLE)  # with a skin: no far pair is looked at if the robot touches itself
     c.lane_wanted[0] = (c.path_speed[ends[0]] + c.path_speed[ends[1]]) * c.lane_time[0] + margin
@@ -232,8 +225,7 @@ def is_far(c, p):
     c.lane_left[0] = x * x + y * y + z * z - near * near
     if are_positive(c.lane_left[0]):
         return True
-    half_a = c.shape_half[(c.inner[p] >> BITS) & MASK]
-    c.lane_gap[0] = boxes_apart_in_lanes(A, half_a, B, c.shape_half[c.inner[p] & MASK], x, y, z)
+    c.lane_gap[0] = boxes_apart_in_lanes(A, c.shape_half[a], B, c.shape_half[b], x, y, z)
     c.lane_left[0] = c.lane_gap[0] - c.lane_wanted[0]
     return are_positive(c.lane_left[0])
 

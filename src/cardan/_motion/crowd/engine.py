@@ -100,7 +100,6 @@ class Engine:
         )
         c.allocate(vectors=layout.first_vector[-1], matrices=layout.first_matrix[-1])
         c.allocate(borne=layout.first_borne[-1], balls=layout.first_ball[-1])
-        c.allocate(looked=layout.first_ball[-1] + int(layout.stays.sum()))
         self._name_arrays()
         rows = c.kind_rows.tolist()
         elements = [rows_of.elements for rows_of in self.trees]
@@ -116,7 +115,6 @@ class Engine:
                 made = rows_of.placing(), rows_of.moving(), rows_of.alone()
                 c.placing[k], c.moving[k], c.alone[k] = (self._made(p, k) for p in made)
                 if rows_of.kind.hinges:
-                    c.looking[k] = self._made(rows_of.looking(), k)
                     c.ending[k] = self._made(rows_of.ending(), k, v="v_after")
             else:
                 self._add_tree_programs(k)
@@ -182,8 +180,7 @@ class Engine:
             (layout.first_axis[k], len(kind.axes), {"axis": "axis"}),
             (layout.first_borne[k], touching * kind.is_long, {name: name for name in ("borne", "asked", "moved")}),
             (layout.first_wrench[k], 6 * model.nbodies, {"wrenches": "wrench_rows"}),
-            (layout.first_ball[k], len(kind.balls), {"listed": "listed_balls", "pose": "looked_pose"}),
-            (layout.first_ball[k], len(kind.balls), {"middle": "looked_ball"}),
+            (layout.first_ball[k], len(kind.balls), {"listed": "listed_balls"}),
             (held, rows_of.elements, {"held": "held", "held_after": "held_after"}),
             (layout.first_tree[k], 1, {name: f"tree_{name}" for name in of_tree} | {"gap": "tree_residual"}),
         ]
@@ -246,7 +243,6 @@ class Engine:
         most, n = c.near_most, pair.points
         found = {"X_a": c.shape_pose, "X_b": c.shape_pose, "local": c.shape_local, "centre": c.shape_centre}
         found |= {"reach": c.pair_reach, "apart": c.pair_gap, "way": c.pair_way}
-        found |= {"P_a": c.looked_pose, "P_b": c.looked_pose}
         columns = {"size_a": pair.sizes[0], "size_b": pair.sizes[1], "gap": n}
         columns |= dict.fromkeys(("point", "normal", "turning"), 3 * n)
         return (

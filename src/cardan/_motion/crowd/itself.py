@@ -46,7 +46,6 @@ from cardan._motion.crowd.close_pairs import (
     BOXES,
     WHOLE,
     are_looked_at,
-    ball_of,
     gather_alike,
     keep_bounds,
     list_close,
@@ -57,6 +56,7 @@ from cardan._motion.crowd.close_pairs import (
     sum_paths,
     time_of_far,
 )
+from cardan._motion.crowd.placing import place
 from cardan._motion.crowd.tables import APART, BITS, MASK, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -84,38 +84,49 @@ def is_searched(c, k):
 
 @kernel(c=Crowd, s=INT, n=INT, x=REAL, y=REAL, z=REAL, returns=REAL)
 def lowest(c, s, n, x, y, z):
-    """Return how far up a shape begins along a direction: a hull by its vertices, another by the box about it."""
-    R = c.looked_pose[n]
-    u = R[0] * x + R[3] * y + R[6] * z
-    v = R[1] * x + R[4] * y + R[7] * z
-    w = R[2] * x + R[5] * y + R[8] * z
+    """Return how far up a shape on a node begins along a direction: a hull by its vertices, another by its box."""
+    R = c.node[n]
+    up = R[9] * x + R[10] * y + R[11] * z
+    i = R[0] * x + R[3] * y + R[6] * z
+    j = R[1] * x + R[4] * y + R[7] * z
+    k = R[2] * x + R[5] * y + R[8] * z
+    own = c.shape_local[s]
+    u = own[0] * i + own[3] * j + own[6] * k
+    v = own[1] * i + own[4] * j + own[7] * k
+    w = own[2] * i + own[5] * j + own[8] * k
     if c.shape_vertices[s] == 0:
-        up = c.looked_ball[n, 0] * x + c.looked_ball[n, 1] * y + c.looked_ball[n, 2] * z
+        up += c.shape_centre[s, 0] * i + c.shape_centre[s, 1] * j + c.shape_centre[s, 2] * k
         return up - abs(u) * c.shape_half[s, 0] - abs(v) * c.shape_half[s, 1] - abs(w) * c.shape_half[s, 2]
     vertex = tail(c.shape_sizes, c.shape_first[s])
     one = BEYOND
     two = BEYOND
     last = 3 * (c.shape_vertices[s] - 1)
-    for k in range((c.shape_vertices[s] + 1) // 2):  # from both ends: so two wait less for one another
-        i = 3 * k
-        one = min(one, u * vertex[i] + v * vertex[i + 1] + w * vertex[i + 2])
-        i = last - i
-        two = min(two, u * vertex[i] + v * vertex[i + 1] + w * vertex[i + 2])
-    return min(one, two) + R[9] * x + R[10] * y + R[11] * z
+    for m in range((c.shape_vertices[s] + 1) // 2):  # from both ends: so two wait less for one another
+        e = 3 * m
+        one = min(one, u * vertex[e] + v * vertex[e + 1] + w * vertex[e + 2])
+        e = last - e
+        two = min(two, u * vertex[e] + v * vertex[e + 1] + w * vertex[e + 2])
+    return min(one, two) + own[9] * i + own[10] * j + own[11] * k + up
 
 
 @kernel(c=Crowd, t=INT, k=INT, returns=REAL)
 def apart_as_before(c, t, k):
     """Return how far the shapes of a pair are apart along the way that was found when it was searched for."""
     p = c.close_pair[k]
-    i = ball_of(c, t, p, 0)
-    j = ball_of(c, t, p, 1)
-    R = c.looked_pose[i]
+    a = (c.inner[p] >> BITS) & MASK  # in the first world: what shapes have in common is read there
+    b = c.inner[p] & MASK
+    first = c.tree_world[t] * c.shapes
+    n = c.shape_node[first + a]
+    R = c.node[n]
+    own = c.shape_local[a]
     way = c.close_way[k]
-    x = R[0] * way[0] + R[1] * way[1] + R[2] * way[2]
-    y = R[3] * way[0] + R[4] * way[1] + R[5] * way[2]
-    z = R[6] * way[0] + R[7] * way[1] + R[8] * way[2]
-    return lowest(c, (c.inner[p] >> BITS) & MASK, i, x, y, z) + lowest(c, c.inner[p] & MASK, j, -x, -y, -z)
+    u = own[0] * way[0] + own[1] * way[1] + own[2] * way[2]
+    v = own[3] * way[0] + own[4] * way[1] + own[5] * way[2]
+    w = own[6] * way[0] + own[7] * way[1] + own[8] * way[2]
+    x = R[0] * u + R[1] * v + R[2] * w
+    y = R[3] * u + R[4] * v + R[5] * w
+    z = R[6] * u + R[7] * v + R[8] * w
+    return lowest(c, a, n, x, y, z) + lowest(c, b, c.shape_node[first + b], -x, -y, -z)
 
 
 @kernel(c=Crowd, t=INT, k=INT, wanted=REAL, returns=REAL)
@@ -145,7 +156,7 @@ def margin_of(c, t, p, skin):
 
 @kernel(c=Crowd, t=INT, returns=REAL)
 def horizon_of(c, t):
-    """Return for how many steps of its hinges a robot is to be apart: more if the velocity after its step is unknown."""
+    """Return for how many steps of its hinges a robot is to be apart; more if the velocity after them is unknown."""
     return c.horizon if c.tree_met[t] == 0 else max(c.horizon, AHEAD)
 
 
@@ -240,7 +251,7 @@ def look_at_kind(c, k, count):
         rows = gather_alike(c, k, flag, c.kind_tree[k])
         while rows > 0:
             first = c.kind_tree[k] + c.run_rows[0] + 1
-            run(c.looking[k], rows)
+            run(c.placing[k], rows)
             count = look_at_group(c, k, flag, rows, count)
             rows = gather_alike(c, k, flag, first)
     return count
@@ -277,10 +288,9 @@ def gather_searched(c, first, behind):
     rows = 0
     for k in range(first, behind):
         if c.key_reach[k] != AT_ONCE:
-            t = robot_of(c, c.keys[k])
             gather_pair(c, rows, c.keys[k], c.key_reach[k])
-            c.ball_a[rows] = ball_of(c, t, c.close_pair[c.key_at[k]], 0)
-            c.ball_b[rows] = ball_of(c, t, c.close_pair[c.key_at[k]], 1)
+            place(c, c.pair_a[rows])
+            place(c, c.pair_b[rows])
             rows += 1
     return rows
 
@@ -321,7 +331,7 @@ def look_at_robots(c):
     for t in range(c.trees):
         c.tree_near[t] = 1 if c.tree_hinges[t] > 0 and c.joined == 0 and c.tree_apart[t] == 0 else 0
     for k in range(c.kinds):
-        if c.looking[k] != 0:
+        if c.ending[k] != 0:
             count = look_at_kind(c, k, count)
     if c.lacking != 0:
         return 0

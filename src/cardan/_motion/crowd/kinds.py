@@ -60,7 +60,6 @@ class Ball(NamedTuple):
     centre: tuple[float, ...]
     extent: float
     margin: float
-    pose: tuple[float, ...]  # of the shape
     slack: float = 0.0
 
 

@@ -16,7 +16,7 @@ from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.tree import supports
 from cardan._motion.collision import has_page
 from cardan._motion.contact.point import AtRest
-from cardan._motion.contact.touching import AHEAD, SKIN, ContactPair
+from cardan._motion.contact.touching import SKIN, ContactPair
 from cardan._motion.crowd.kinds import BASE, Ball, Kind, Tree, bounds_of, hinges_of, kinds_of
 from cardan._motion.crowd.rows import numbers_of, still_row
 from cardan._motion.crowd.shape_rows import ShapePair, ShapeSizes, row_kind
@@ -179,8 +179,7 @@ class Layout:
         for i in shapes:
             shape, at = self.scene.shapes[i], self.scene.model.attachments[self.scene.shapes[i].body]
             centre, extent, _ = self._about(shape)
-            pose = tuple(map(float, numbers_of(self._pose_in_node(shape))))
-            found.append(Ball(self.owner[at.node][2], tuple(map(float, centre)), extent, self._room(i), pose))
+            found.append(Ball(self.owner[at.node][2], tuple(map(float, centre)), extent, self._room(i)))
         centres = [np.array([*map(float, poses[ball.node] @ Vector3(*ball.centre))]) for ball in found]
         size = max((float(np.linalg.norm(centre - sum(centres) / len(centres))) for centre in centres), default=0.0)
         return tuple(ball._replace(slack=SLACK * max(size, ball.extent)) for ball in found)
@@ -407,8 +406,7 @@ class Layout:
     def _fill_inner(self, c: Crowd) -> None:
         """Fill the pairs of robots whose hinges say how far they are apart: of each in the order of keys."""
         first, count = np.zeros((2, c.trees), dtype=int)
-        rows: list[tuple[int, tuple[int, int], tuple[int, int]]] = []
-        stays = np.flatnonzero(self.stays)
+        rows: list[tuple[int, tuple[int, int]]] = []
         for t in np.flatnonzero((c.tree_world == 0) & (c.tree_hinges > 0)).tolist():
             k = int(c.tree_kind[t])
             own = k, t - int(c.kind_tree[k])
@@ -417,36 +415,26 @@ class Layout:
             looked = {i: partners[self._are_looked_at(own, partners)].tolist() for i, partners in met.items()}
             pairs = [(i, j) for i, others in looked.items() for j in others if i < j or self.stays[j]]
             first[t], count[t] = len(rows), len(pairs)
-            rows += sorted(self._inner(c, shapes, stays, i, j) for i, j in pairs)
+            rows += sorted(self._inner(c, i, j) for i, j in pairs)
         c.inner, c.inner_count = np.array([key for key, *_ in rows], dtype=np.int64), len(rows)
         both = (c.inner >> BITS) & MASK, c.inner & MASK
         room, c.inner_extent = (a[both[0]] + a[both[1]] for a in (c.shape_room, c.shape_extent))
         are_boxes = [isinstance(self.scene.shapes[i].geometry, Box) for i in range(c.shapes)]
         of_boxes = SKIN * np.all(np.array(are_boxes, dtype=bool)[np.stack(both, axis=1)], axis=1)
         c.inner_margin = np.concatenate([room + (own + ROUNDING) * c.inner_extent for own in (0.0, of_boxes, SKIN)])
-        c.inner_ends, c.inner_balls = (wholes(np.array([row[k] for row in rows]).reshape(-1, 2)) for k in (1, 2))
+        c.inner_ends = wholes(np.array([ends for _, ends in rows]).reshape(-1, 2))
         c.shape_stays = np.tile(wholes(self.stays), self.worlds)
-        c.stays = len(stays)
-        c.looked_pose[self.first_ball[-1] :] = c.shape_local[stays]
-        c.looked_ball[self.first_ball[-1] :] = c.shape_centre[stays]
         alike = c.world_tree[c.tree_rest % max(c.world_trees, 1)]  # the same tree of the first world
         c.tree_inner, c.tree_pairs = wholes(first[alike]), wholes(count[alike])
 
-    def _inner(
-        self, c: Crowd, shapes: np.ndarray, stays: np.ndarray, i: int, j: int
-    ) -> tuple[int, tuple[int, int], tuple[int, int]]:
-        """Return the key of two shapes, where the paths from them to the root meet, and which balls they are.
-
-        These are numbers among those of the robot, or of what is fixed, from -1 on down.
-        """
+    def _inner(self, c: Crowd, i: int, j: int) -> tuple[int, tuple[int, int]]:
+        """Return the key of two shapes, and where the paths from them to the root meet."""
         a, b = (i, j) if c.shape_order[i] > c.shape_order[j] else (j, i)
         kind = int(c.pair_kind[c.shape_kind[a] * c.shape_kinds + c.shape_kind[b], int(self.stays[b])])
         ends = [int(c.path_first[a]), int(c.path_first[b])]
         while (far := [c.path_node[end] for end in ends])[0] != far[1]:
             ends[int(far[0] < far[1])] += 1
-        i = int(np.searchsorted(shapes, a))
-        j = -1 - int(np.searchsorted(stays, b)) if self.stays[b] else int(np.searchsorted(shapes, b))
-        return (kind << 2 * BITS) | (int(a) << BITS) | int(b), (ends[0], ends[1]), (i, j)
+        return (kind << 2 * BITS) | (int(a) << BITS) | int(b), (ends[0], ends[1])
 
     def _margin(self, both: tuple[int, int], own: ContactSurface) -> float:
         return sum(self.scene.shapes[i].margin for i in both) if own.margin is None else own.margin

@@ -10,15 +10,13 @@ Source: Ericson, Real-Time Collision Detection (2005), chapters 2 and 7.
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, I64, INT, REAL, TRUTH, fma, kernel, sqrt, tail
-from cardan._motion.contact.touching import AHEAD, SKIN
+from cardan._compiler.kernels import I64, INT, REAL, TRUTH, kernel, tail
 from cardan._motion.crowd.alone import leave_alone, look_at_room, mark_meeting, note_couples
 from cardan._motion.crowd.batches import (
     add_key,
     copy,
     end_of_kind,
     gather_pair,
-    length_from,
     order_keys,
     run_kinds,
     run_pairs,
@@ -26,6 +24,7 @@ from cardan._motion.crowd.batches import (
 from cardan._motion.crowd.close_pairs import are_looked_at, boxes_apart
 from cardan._motion.crowd.grid import do_meet, find_levels, find_near, sort
 from cardan._motion.crowd.itself import list_touching, reach_of
+from cardan._motion.crowd.placing import place
 from cardan._motion.crowd.sleep import are_asleep, is_asleep
 from cardan._motion.crowd.tables import BITS, CONTACTS, MASK, NEAR, PATCHES, PROGRAM, Crowd
 
@@ -33,44 +32,6 @@ from cardan._motion.crowd.tables import BITS, CONTACTS, MASK, NEAR, PATCHES, PRO
 
 STEPS = 6.0
 """For so many steps pairs are listed of what moves on as fast, beside the room that each shape has."""
-
-
-@kernel(node=F64[27], local=F64[12], found=F64[12])
-def place_shape(node, local, found):
-    """Find the pose of a shape in the world from that of its node and its own in it."""
-    for i in range(3):
-        for j in range(3):
-            total = fma(node[3 * i + 1], local[3 + j], node[3 * i] * local[j])
-            found[3 * i + j] = fma(node[3 * i + 2], local[6 + j], total)
-        moved = fma(node[3 * i], local[9], node[9 + i])
-        moved = fma(node[3 * i + 1], local[10], moved)
-        found[9 + i] = fma(node[3 * i + 2], local[11], moved)
-
-
-@kernel(node=F64[27], centre=F64[3], extent=REAL, returns=REAL)
-def speed_of(node, centre, extent):
-    """Return how far a point of a shape moves in a second, at most [m/s]."""
-    x = node[12] + node[16] * centre[2] - node[17] * centre[1]
-    y = node[13] + node[17] * centre[0] - node[15] * centre[2]
-    z = node[14] + node[15] * centre[1] - node[16] * centre[0]
-    return sqrt(x * x + y * y + z * z) + extent * length_from(node, 15)
-
-
-@kernel(c=Crowd, s=INT)
-def place(c, s):
-    """Find where a shape is, and the ball about what it may touch in this step."""
-    node = c.node[c.shape_node[s]]
-    centre = c.shape_centre[s]
-    place_shape(node, c.shape_local[s], c.shape_pose[s])
-    for i in range(3):
-        total = fma(node[3 * i], centre[0], node[9 + i])
-        total = fma(node[3 * i + 1], centre[1], total)
-        c.ball[s, i] = fma(node[3 * i + 2], centre[2], total)
-    extent = c.shape_extent[s]
-    c.pace[s] = c.dt * speed_of(node, centre, extent)
-    c.further[s] = c.shape_room[s] + SKIN * extent + AHEAD * c.pace[s]
-    radius = c.shape_half[s, 0] if c.shape_round[s] == 1 else extent
-    c.reach[s] = radius + c.further[s] if c.shape_endless[s] == 0 else -1.0
 
 
 @kernel(c=Crowd, world=INT)
@@ -105,7 +66,7 @@ def place_listed(c):
 
 @kernel(c=Crowd)
 def place_touching(c):
-    """Place the shapes of the other robots that touch themselves, whose nodes are placed (`tried.place_nodes`)."""
+    """Place the shapes of the other robots that touch themselves, whose nodes are placed (`itself.look_at_kind`)."""
     for t in range(c.trees):
         if c.tree_touched[t] == 1 and c.tree_listed[t] == 0:
             place_tree(c, t)

@@ -97,14 +97,14 @@ class ShapePair(NamedTuple):
         Of one of more than a reach [m] it may be less than that.
         """
 
-        def apart(P_a: Any, P_b: Any, size_a: Any, size_b: Any, reach: Any) -> dict[str, Any]:
+        def apart(X_a: Any, X_b: Any, size_a: Any, size_b: Any, reach: Any) -> dict[str, Any]:
             a, b = self.measures.shape(self.a, size_a), self.measures.shape(self.b, size_b)
-            two, is_other = in_order(Two(a, pose_of(P_a), b, pose_of(P_b)))
+            two, is_other = in_order(Two(a, pose_of(X_a), b, pose_of(X_b)))
             if PAIRS[type(two.a), type(two.b)] in SEARCHED:
                 gap, way, *_ = witness(*two, reach=reach[0])
             else:
                 ((gap, _, way),) = nearest_page(two)(two.a, SE3(), two.b, two.X_ab)
             return {"apart": [gap], "way": [*(-(two.X_ab.rotation.transpose_apply(way)) if is_other else way)]}
 
-        columns = {"P_a": 12, "P_b": 12, "size_a": self.sizes[0], "size_b": self.sizes[1], "reach": 1}
-        return row_program("apart", columns, apart, by={"P_a": "ball_a", "P_b": "ball_b"})
+        columns = {"X_a": 12, "X_b": 12, "size_a": self.sizes[0], "size_b": self.sizes[1], "reach": 1}
+        return row_program("apart", columns, apart, by={"X_a": "pair_a", "X_b": "pair_b"})

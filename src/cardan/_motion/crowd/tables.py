@@ -69,8 +69,7 @@ class Crowd(Record):
     kind_tree = I32[:]  # its first tree
     # of kinds whose trees may be stepped alone: node rows, how much room to move is left, a whole step; 0 of others
     placing = I64["kinds"]
-    looking = I64["kinds"]  # of kinds that may touch themselves besides: where shapes are, twists after a step alone
-    ending = I64["kinds"]
+    ending = I64["kinds"]  # of kinds that may touch themselves besides: twists after a step alone
     moving = I64["kinds"]
     alone = I64["kinds"]
     start = I64["kinds"]
@@ -134,7 +133,6 @@ class Crowd(Record):
     # --- and its pairs: those of one world, and what is known of them in each ---
     inner = I64[:]  # keys
     inner_ends = I32[:, 2]  # where the paths of both shapes meet
-    inner_balls = I32[:, 2]  # which ones of their robot both shapes are; of what is fixed, from -1 on down
     inner_margin = F64[:]  # the gap at which they touch; behind these with a skin for two boxes, and with one for all
     inner_extent = F64[:]  # how far both reach from their middles, together
     inner_count = INT
@@ -149,10 +147,7 @@ class Crowd(Record):
     close_gap = F64["inner"]  # how far these were apart, at least, in the last look
     close_way = F64["inner", 3]  # along which they were when they were searched for, in the axes of the first; 0 before
     inner_way = F64["inner", 3]  # the same of pairs that are not close now, in the order of all
-    looked_pose = F64["looked", 12]  # where its shapes are, in the order of balls, and the middles of their boxes
-    looked_ball = F64["looked", 3]
-    stays = INT  # how many shapes behind these are fixed, have an end and do not run: the same for all worlds
-    shape_stays = I32[:]  # whether one is
+    shape_stays = I32[:]  # whether a shape is fixed, has an end and does not run: the same for all worlds
     # --- the same of eight robots that are alike, in lanes ---
     lane_shape = LANES["world_shapes", 12]  # turns of shapes and middles of the boxes about them
     lane_speed = LANES["v"]  # of hinges
@@ -305,8 +300,6 @@ class Crowd(Record):
     pair_fixed = I32[:]
     pair_a = I32["near"]
     pair_b = I32["near"]
-    ball_a = I32["near"]  # which balls they are, of pairs of robots
-    ball_b = I32["near"]
     pair_reach = F64["near", 1]  # how near they must be to be looked at
     pair_gap = F64["near", 1]
     pair_way = F64["near", 3]  # along which they are so far apart, in the axes of the first

@@ -39,8 +39,6 @@ from cardan._motion.crowd.rows import (
     NodeRow,
     block_of,
     impedance_of,
-    numbers_of,
-    pose_of,
     row_program,
 )
 from cardan._motion.maximal_steps.bodies import finished, mean_rates
@@ -241,16 +239,6 @@ class TreeRows:
             return {"node_after": [list(V[i].scalars()) for i in self.kind.touching]}
 
         return row_program("ending", self.columns, ending, by="run_rows")
-
-    def looking(self) -> Program:
-        """Return the program of where its shapes are, and the middles of their boxes."""
-
-        def looking(**given: Any) -> dict[str, Any]:
-            poses = self.begun(**given).state.poses
-            placed = [numbers_of(poses[ball.node] @ pose_of(ball.pose)) for ball in self.kind.balls]
-            return {"pose": placed, "middle": [[*(poses[b.node] @ Vector3(*b.centre))] for b in self.kind.balls]}
-
-        return row_program("looking", self.columns, looking, by="run_rows")
 
     def moving(self) -> Program:
         """Return the program of the room that is left to its shapes before pairs have to be listed again [m].

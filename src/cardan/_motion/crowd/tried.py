@@ -15,8 +15,9 @@ from cardan._compiler.kernels import INT, TRUTH, fma, kernel, run
 from cardan._motion.crowd.batches import run_kinds
 from cardan._motion.crowd.close_pairs import BARE, STILL, margin_with, robot_of
 from cardan._motion.crowd.itself import look_at_robots
-from cardan._motion.crowd.narrow import find_patches, place
+from cardan._motion.crowd.narrow import find_patches
 from cardan._motion.crowd.newton import fill_contacts
+from cardan._motion.crowd.placing import place
 from cardan._motion.crowd.sides import between_nodes
 from cardan._motion.crowd.tables import BITS, CONTACTS, MASK, Crowd
 
@@ -42,13 +43,12 @@ def change_contact(c, k):
 
 
 @kernel(c=Crowd, closing=INT)
-def place_nodes(c, closing):
-    """Place the nodes of robots of whose pairs keys are given, and find how they move after the step."""
+def move_nodes(c, closing):
+    """Find how the nodes of robots move after the step, of whose pairs keys are given; the look has placed them."""
     for t in range(c.trees):
         c.tree_near[t] = 0
     for k in range(closing):
         c.tree_near[robot_of(c, c.keys[k])] = 1
-    run_kinds(c, c.tree_near, c.placing, 1)
     run_kinds(c, c.tree_near, c.ending, 1)
 
 
@@ -112,7 +112,7 @@ def keep_ways(c, closing):
 @kernel(c=Crowd, closing=INT)
 def judge_tried(c, closing):
     """Mark those robots alone that touch themselves after their step alone, by the keys of pairs that may close."""
-    place_nodes(c, closing)
+    move_nodes(c, closing)
     closing = leave_closing(c, closing)
     for k in range(closing):
         place(c, (c.keys[k] >> BITS) & MASK)
