@@ -44,6 +44,7 @@ PAGES = {
     "clusters.md": ("dask",),
     "mujoco.md": ("mujoco",),
     "loops.md": (),
+    "closed-mechanisms.md": (),
     "inverse-kinematics.md": ("daqp",),
     "maximal.md": (),
     "many-bodies.md": (),
