@@ -20,6 +20,12 @@ from words_of_guides import WORDS as WORDS_OF_GUIDES
 pytestmark = pytest.mark.usefixtures("reference_target")
 
 GUESSES = [
+    ("arm.dof", "model.nv"),
+    ("cardan.gravity_forces(arm, map(float, q))", "an array of objects such as <map"),
+    ("arm.total_mass", "model.mass"),
+    ("cardan.fd", "cardan.forward_dynamics"),
+    ("cardan.loadURDF", "cardan.load(file)"),
+    ("arm7.world().control(effort=np.zeros(7))", "control.effort"),
     # (what is written, what the message must hold)
     # words of other libraries, asked of the package
     ("cardan.rnea", "Pinocchio's rnea is cardan.inverse_dynamics"),
@@ -221,12 +227,38 @@ WORKS = [
     ("np.array(cardan.SE3().rotation)[:, 2]", (3,)),
     ("np.eye(3) @ cardan.SE3().rotation", (3, 3)),
     ("(1, 2, 3) + cardan.SE3().translation / 2", (3,)),
+    ("cardan.gravity_forces(arm, range(7))", (7,)),
 ]
 
 
 @pytest.mark.parametrize(("written", "shape"), WORKS, ids=[written for written, _ in WORKS])
 def test_what_was_refused_once_is_taken_now(written, shape, names):
     assert np.shape(eval(written, names)) == shape
+
+
+SET = [
+    ("arm7", "gravty", "did you mean 'gravity'?"),
+    ("arm7", "damping", "has no attribute 'damping'"),
+    ("builder", "targts", "has no attribute 'targts'"),
+    ("solver", "gravity", "model.gravity"),
+    ("solver", "iterations", "make another Featherstone"),
+    ("step", "targets", "has no attribute 'targets'"),
+]
+
+
+@pytest.mark.parametrize(("thing", "attribute", "said"), SET)
+def test_what_is_set_and_read_by_nobody_is_refused(thing, attribute, said, names):
+    """`mechanism.gravty = (0, 0, 0)` and `solver.gravity = ...` were lost without a word."""
+    arm7 = names["arm7"].copy()
+    made = {"arm7": arm7, "builder": cardan.WorldBuilder(), "solver": cardan.solvers.Featherstone(arm7.world(), 0.01)}
+    if thing == "step":
+        pytest.importorskip("daqp")
+        made["step"] = cardan.tasks.DifferentialIK(names["arm"], cardan.tasks.Damping(), dt=0.01)
+    for each in (made[thing], copy.copy(made[thing])):
+        with pytest.raises(AttributeError, match=re.escape(said)):
+            setattr(each, attribute, (0.0, 0.0, 0.0))
+    arm7.gravity, arm7.self_collision, arm7._note = (0.0, 0.0, -1.62), True, "a subclass's own"
+    assert tuple(arm7.model().gravity) == (0.0, 0.0, -1.62)
 
 
 def said_elsewhere():

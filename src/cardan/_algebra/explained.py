@@ -132,3 +132,26 @@ class ExplainedABC(Explained, metaclass=_SaysKeywordsABC):
     """The same of a class with abstract methods."""
 
     __slots__ = ()
+
+
+class _Settles(_SaysKeywordsABC):
+    """The type of `ExplainedSettings`: what is made has all its attributes."""
+
+    if not TYPE_CHECKING:
+
+        def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+            made = super().__call__(*args, **kwargs)
+            vars(made)["_is_made"] = True
+            return made
+
+
+class ExplainedSettings(ExplainedABC, metaclass=_Settles):
+    """The same of a class with attributes to set, which says so of one that is set and that nobody would read."""
+
+    if not TYPE_CHECKING:
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            own, kind = vars(self), type(self)
+            if "_is_made" in own and name not in own and name[:1] != "_" and not hasattr(kind, name):
+                raise UnknownAttributeError(kind, name)
+            super().__setattr__(name, value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,7 +72,7 @@ def is_symbolic(value: Any) -> bool:
         return value.dtype == object
     if isinstance(value, (list, tuple)):
         return any(is_symbolic(e) for e in value)
-    if isinstance(value, (int, float, complex, str, bytes, np.generic, type(None), dict, set, frozenset)):
+    if isinstance(value, (int, float, complex, str, bytes, np.generic, type(None), dict, Set, range, Iterator)):
         return False
     if _is_casadi(value) or _is_jax_tracer(value):
         return True

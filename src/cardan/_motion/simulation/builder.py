@@ -19,7 +19,7 @@ from cardan._algebra.errors import (
     check_one_of,
     first_of,
 )
-from cardan._algebra.explained import Explained, explained_keywords
+from cardan._algebra.explained import ExplainedSettings, explained_keywords
 from cardan._algebra.spatial import SE3, Inertia, checked_pose, log_se3
 from cardan._dynamics.algorithms.drives import undetermined
 from cardan._dynamics.algorithms.kinematics import Kinematics
@@ -52,7 +52,7 @@ REACH = 1e-6
 """How far a link may be from where it was put, beside its distance from the origin: people write six digits."""
 
 
-class WorldBuilder(Explained):
+class WorldBuilder(ExplainedSettings):
     """Collects what a world is made of; `finalize()` makes a `World` of it.
 
     Errors are raised by the call that causes them: `DuplicateNameError` for a name in use, `UnknownNameError` for one

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.errors import ParameterError, first_of, visible
+from cardan._algebra.explained import explained_keywords
 from cardan._dynamics.algorithms.tree import supports
 from cardan._motion.simulation.articulation import Pattern, select_names
 from cardan._motion.simulation.carried_over import carried_over
@@ -152,6 +153,7 @@ class World(WorldContents):
         """
         return carried_over(self, state)
 
+    @explained_keywords
     def control(self, worlds: int = 1, dtype: Any = "float64") -> Control:
         """Return a control of a number of worlds: no effort, drives at their default targets."""
         return Control(self, worlds, dtype)

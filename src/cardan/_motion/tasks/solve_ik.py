@@ -36,7 +36,7 @@ from numpy.typing import ArrayLike
 from cardan._algebra.arrays import symbolic
 from cardan._algebra.checked_numbers import positive, truth
 from cardan._algebra.errors import InfeasibleError
-from cardan._algebra.explained import Explained
+from cardan._algebra.explained import ExplainedSettings
 from cardan._algebra.scalar import absolute, maximum, minimum, where
 from cardan._algebra.spatial import Scalar
 from cardan._compiler.runtime.extras import package
@@ -108,7 +108,7 @@ def solve_ik(
     return DifferentialIK(model, tasks, dt, limits=limits, damping=damping)(q)
 
 
-class DifferentialIK(Explained):
+class DifferentialIK(ExplainedSettings):
     """`solve_ik` prepared for the steps of a control loop: tasks are checked once, only q and targets are new.
 
     `step(q, *targets)` returns velocities [rad/s, m/s], shape (..., nv). Targets stand in for those of the tasks, in

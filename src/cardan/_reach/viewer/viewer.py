@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import DTypeError, ParameterError, ShapeError, UnknownNameError, check_known
-from cardan._algebra.explained import Explained
+from cardan._algebra.explained import ExplainedSettings
 from cardan._dynamics.call.arguments import shaped_array
 from cardan._motion.simulation import World
 from cardan._motion.simulation.clearance import Clearance
@@ -41,7 +41,7 @@ ALOUD = 0.3  # length of the largest force's arrow, as a share of the size of wh
 FIELD, FROM, ASIDE = 0.7, np.array([1.6, -0.85, 0.65]), -0.18
 
 
-class Viewer(Explained):
+class Viewer(ExplainedSettings):
     """A page that shows robots, and lets them be moved; close it, or use it as a context.
 
     Args:

@@ -11,7 +11,7 @@ import numpy as np
 
 from cardan._algebra.checked_numbers import truth
 from cardan._algebra.errors import DuplicateNameError, MechanismError, ParameterError, check_known, check_new
-from cardan._algebra.explained import Explained, explained_keywords
+from cardan._algebra.explained import ExplainedSettings, explained_keywords
 from cardan._algebra.spatial import SE3, Inertia, MotionSubspace, Vector3, checked_pose
 from cardan._robot.description import editing
 from cardan._robot.description.paths import BodyGraph, Visit, tree_text
@@ -47,7 +47,7 @@ class Edited(NamedTuple):
     report: editing.Report
 
 
-class Mechanism(Explained):
+class Mechanism(ExplainedSettings):
     """Bodies connected by joints; `model()` makes a `Model` of it. A body named `"world"` always exists.
 
     Errors are raised by the call that causes them. Bodies must be added before the joints and frames that name them.

@@ -12,7 +12,7 @@ import numpy as np
 
 from cardan._algebra.checked_numbers import number, whole
 from cardan._algebra.errors import ParameterError, UnsupportedError, check_one_of
-from cardan._algebra.explained import ExplainedABC
+from cardan._algebra.explained import ExplainedSettings
 from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._dynamics.call.function import Function
 from cardan._motion.simulation.articulation import Pattern, select_names
@@ -67,7 +67,7 @@ class Trajectory(NamedTuple):
     state: State
 
 
-class Solver(ExplainedABC):
+class Solver(ExplainedSettings):
     """Moves the worlds of a state on in time, by steps of dt [s].
 
     Throughout:
