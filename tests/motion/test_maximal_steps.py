@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan import SE3, Inertia
 from cardan._dynamics.algorithms import stepping
 from cardan._motion.maximal_steps import Efforts, rigid_start, semi_implicit_start, variational, xpbd
 from cardan._robot.joints.catalogue.of_another import renamed_primaries
@@ -130,6 +131,24 @@ def test_armature_is_felt_at_the_joint():
 
 
 # --- what the variational step keeps ---
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("links", "turns", "most"), [(2, 0.1, 2e-3), (2, 0.2, 1e-2), (5, 0.1, 1e-2), (5, 0.2, 0.1)])
+def test_joints_close_however_far_their_bodies_turn_in_a_step(links, turns, most, native_target):
+    """Two iterations left gaps, and the first of these chains gained 1 %, the last 66 times its energy in 0.8 s."""
+    b, before = cardan.WorldBuilder(gravity=(0.0, 0.0, 0.0)), "world"
+    for k in range(links):
+        b.add_link(f"link{k}", inertia=Inertia(1.0, (0.1, 0, 0), np.diag([1e-3, 4e-3, 5e-3])))
+        b.add_joint(f"joint{k}", Spherical(), before, f"link{k}", SE3(translation=(0.2 if k else 0.0, 0, 0)))
+        before = f"link{k}"
+    b.add_articulation("chain", [f"joint{k}" for k in range(links)])
+    world, dt = b.finalize(), 4e-3
+    v = np.random.default_rng(0).normal(size=(16, world.model.nv))
+    v *= turns / dt / np.abs(v).max(axis=1)[:, None]
+    motion = solvers.Variational(world, dt).rollout(world.state(worlds=16, v=v), steps=200)
+    energy = cardan.kinetic_energy(world.model, motion.q, motion.v)
+    assert (energy / cardan.kinetic_energy(world.model, motion.q[0], v)).max() < 1.0 + most
 
 
 def energies(model, states):
