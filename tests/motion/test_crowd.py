@@ -13,7 +13,7 @@ from cardan import SE3, Drive, Inertia, Material, WorldBuilder
 from cardan._motion.crowd import layout
 from cardan._motion.crowd.itself import apart_as_before
 from cardan._motion.crowd.kinds import bounds_of, kinds_of
-from cardan._motion.crowd.parts import FACTORS, HEAPS, ROBOTS, TIES
+from cardan._motion.crowd.parts import FACTORS, HEAPS, HINGES, MEETING, RESTING, ROBOTS, SLEEPERS, TIES
 from cardan._motion.crowd.sweeps import AHEAD
 from cardan._motion.crowd.tables import BITS, MASK
 from cardan._motion.simulation import pairs
@@ -299,10 +299,10 @@ def test_parts_of_a_step_are_compiled_when_one_needs_them_and_it_is_taken_again(
     state.q.reshape(-1, 7)[:, :3] *= 5.0  # far from one another
     solver.step(state)
     (engine,) = solver._by_tables._idle[0, 1, False]
-    assert not engine.c.parts[[ROBOTS, HEAPS, FACTORS, TIES]].any()
+    assert not engine.c.parts[[ROBOTS, HEAPS, FACTORS, TIES, MEETING]].any()
     before = solver.step(world.state(), steps=120)
-    assert engine.c.parts[FACTORS]
-    assert not engine.c.parts[[ROBOTS, TIES]].any()
+    assert engine.c.parts[[FACTORS, MEETING]].all()
+    assert not engine.c.parts[[ROBOTS, TIES, HINGES, SLEEPERS, RESTING]].any()
     again = solver.step(before, steps=3)
     first = make(world, DT, tables=True).step(before, steps=3)
     assert again.q.tobytes() + again.v.tobytes() == first.q.tobytes() + first.v.tobytes()

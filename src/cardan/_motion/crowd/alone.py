@@ -25,7 +25,7 @@ UNKNOWN = math.nan
 
 @kernel(c=Crowd)
 def try_alone(c):
-    """Take the steps of robots that may touch themselves, but meet no other, as if they did not."""
+    """Take the steps of robots whose hinges are looked at, and that meet no other, as if none touched itself."""
     for t in range(c.trees):
         if c.tree_met[t] == 1:
             copy(c.v_after, c.hinge_v[t], c.v_rows, c.hinge_v[t], c.tree_hinges[t])
@@ -113,12 +113,18 @@ def note_couples(c, keys, count, world):
     return keep_where(c, c.tree_coupled, keys, count, 1)
 
 
+@kernel(c=Crowd)
+def stand_alone(c):
+    """Have all robots alone that do not touch themselves, as if none met another."""
+    for t in range(c.trees):
+        c.tree_alone[t] = 1 - c.tree_touched[t] if c.tree_alike[t] == 1 else c.tree_alone[t]
+
+
 @kernel(c=Crowd, keys=I64[:], count=INT, returns=INT)
 def leave_alone(c, keys, count):
     """Find which trees are alone, and drop what they have of pairs that are near; return how many are left."""
     if c.joined == 1:
         return count
-    for t in range(c.trees):
-        c.tree_alone[t] = 1 - c.tree_touched[t] if c.tree_alike[t] == 1 else c.tree_alone[t]
+    stand_alone(c)
     mark_meeting(c, c.tree_alone, keys, count, 0)
     return keep_where(c, c.tree_alone, keys, count, 0)

@@ -11,6 +11,7 @@ import numpy as np
 from cardan._algebra.errors import UnsupportedError
 from cardan._compiler.kernels import BoundKernel, RowProgram
 from cardan._compiler.program import Program
+from cardan._motion.crowd import parts
 from cardan._motion.crowd.bounces import share_bounces, weighed_program
 from cardan._motion.crowd.contact_rows import ContactRows
 from cardan._motion.crowd.grid import LEVELS
@@ -18,9 +19,8 @@ from cardan._motion.crowd.kept import NOBODY, NOTHING, KeptImpulses
 from cardan._motion.crowd.layout import Layout, Scene, starts_of
 from cardan._motion.crowd.long_trees import follow_ties
 from cardan._motion.crowd.maximal_rows import kicked_program, leaving_program, moved_program
-from cardan._motion.crowd.parts import BOUNCES, FACTORS, HEAPS, LEAVING, ROBOTS, TIES
-from cardan._motion.crowd.sleep import REST
-from cardan._motion.crowd.step import leave_contacts, solve_by_factors, take_steps
+from cardan._motion.crowd.sleep import REST, find_asleep, rest_islands, wake_touched
+from cardan._motion.crowd.step import leave_contacts, meet, solve_by_factors, take_steps, try_those_apart
 from cardan._motion.crowd.sweep_rows import accelerated_program, body_program, meeting_program, visit_program
 from cardan._motion.crowd.sweeps import ALONE, sweep
 from cardan._motion.crowd.tables import (
@@ -46,12 +46,17 @@ TOLERANCE = 1e-5
 MOST = 100
 """Iterations of an island in a step."""
 PARTS: dict[int, tuple[Any, ...]] = {
-    ROBOTS: (find_touching_themselves, "approach", "reaction"),
-    HEAPS: (sweep, "begin_body", "accelerate_body", "meet", "visit"),
-    FACTORS: (solve_by_factors, "response", "reaction"),
-    TIES: (follow_ties,),
-    LEAVING: (leave_contacts,),
-    BOUNCES: (share_bounces,),
+    parts.ROBOTS: (find_touching_themselves, "approach", "reaction"),
+    parts.HEAPS: (sweep, "begin_body", "accelerate_body", "meet", "visit"),
+    parts.FACTORS: (solve_by_factors, "response", "reaction"),
+    parts.TIES: (follow_ties,),
+    parts.LEAVING: (leave_contacts,),
+    parts.BOUNCES: (share_bounces,),
+    parts.MEETING: (meet,),
+    parts.HINGES: (try_those_apart,),
+    parts.SLEEPERS: (find_asleep,),
+    parts.TOUCHED: (wake_touched,),
+    parts.RESTING: (rest_islands,),
 }
 """What parts of a step are, and the programs of contacts that they run."""
 
@@ -137,7 +142,7 @@ class Engine:
         c.finish[k] = self._made(leaving_program(rows_of) if rows_of.closing else rows_of.finish(), k)
         if rows_of.closing:
             c.carrying[k], c.kicking[k] = (self._made(own(rows_of), k) for own in (moved_program, kicked_program))
-        if c.parts[BOUNCES]:
+        if c.parts[parts.BOUNCES]:
             self._add_weighing(k)
         if rows_of.elements:
             both = rows_of.lines(), rows_of.reaction()
@@ -276,7 +281,7 @@ class Engine:
                 self._add_contact_program(name)
         self._parts.append(part.bound(self.c))
         self.c.parts[number] = self._parts[-1].address
-        for k in np.flatnonzero(self.c.start) if number == BOUNCES else ():
+        for k in np.flatnonzero(self.c.start) if number == parts.BOUNCES else ():
             self._add_weighing(int(k))
 
     def _add_contact_program(self, name: str) -> None:

@@ -7,7 +7,7 @@ from cardan._motion.crowd.tables import PART, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
-ROBOTS, HEAPS, FACTORS, TIES, LEAVING, BOUNCES = range(6)
+ROBOTS, HEAPS, FACTORS, TIES, LEAVING, BOUNCES, MEETING, HINGES, SLEEPERS, TOUCHED, RESTING = range(11)
 
 
 @kernel(c=Crowd, part=INT)

@@ -92,14 +92,14 @@ def wake_disturbed(c):
     wake(c)
 
 
-@kernel(c=Crowd, returns=TRUTH)
+@kernel(c=Crowd)
 def wake_touched(c):
-    """Wake the islands that a body awake touches, or may in this step; return whether there are any."""
+    """Wake the islands that a body awake touches, or may in this step; note whether there are any."""
     for p in range(c.patches):
         for side in range(2):
             if is_asleep(c, c.found_shapes[p, side]):
                 c.rest_woken[island_asleep(c, c.node_tree[c.shape_node[c.found_shapes[p, side]]])] = 1
-    return wake(c) > 0
+    c.woken = wake(c)
 
 
 # --- what stands in the tables of a body asleep -----------------------------------------------------------------------
@@ -117,6 +117,8 @@ def is_placed(c, t):
 @kernel(c=Crowd)
 def find_asleep(c):
     """Find which trees are asleep; one that is not yet placed is begun as others are."""
+    if c.done == 0:
+        wake_disturbed(c)
     for w in range(c.worlds):
         c.world_awake[w] = 0
     for t in range(c.trees):

@@ -13,7 +13,7 @@ the same whoever is beside it. A step that lacks room in a list changes nothing 
 from __future__ import annotations
 
 from cardan._compiler.kernels import F64, I32, INT, TRUTH, kernel
-from cardan._motion.crowd.alone import UNKNOWN, finish_alone, try_alone
+from cardan._motion.crowd.alone import UNKNOWN, finish_alone, stand_alone, try_alone
 from cardan._motion.crowd.batches import copy, run_kinds, run_where
 from cardan._motion.crowd.bounces import is_any_bouncing
 from cardan._motion.crowd.islands import (
@@ -34,9 +34,21 @@ from cardan._motion.crowd.narrow import (
     place_touching,
 )
 from cardan._motion.crowd.newton import fill_contacts, iterate
-from cardan._motion.crowd.parts import BOUNCES, FACTORS, HEAPS, LEAVING, ROBOTS, call_part
+from cardan._motion.crowd.parts import (
+    BOUNCES,
+    FACTORS,
+    HEAPS,
+    HINGES,
+    LEAVING,
+    MEETING,
+    RESTING,
+    ROBOTS,
+    SLEEPERS,
+    TOUCHED,
+    call_part,
+)
 from cardan._motion.crowd.rigid import kick_bodies, move_bodies, share_impulses
-from cardan._motion.crowd.sleep import ASLEEP, find_asleep, rest_islands, settle, wake_disturbed, wake_touched
+from cardan._motion.crowd.sleep import ASLEEP, settle
 from cardan._motion.crowd.sweeps import SWEEPING
 from cardan._motion.crowd.tables import ORDER, TREES, Crowd
 
@@ -81,8 +93,22 @@ def read_controls(c):
 
 
 @kernel(c=Crowd)
+def wake_all(c):
+    """Have no tree asleep."""
+    for w in range(c.worlds):
+        c.world_awake[w] = c.world_trees
+    for t in range(c.trees):
+        c.tree_alone[t] = 0
+
+
+@kernel(c=Crowd)
 def start_trees(c):
-    find_asleep(c)
+    if c.sleep > 0.0:
+        call_part(c, SLEEPERS)
+    else:
+        wake_all(c)
+    if c.lacking != 0:
+        return
     if c.done == 0 or c.sleep > 0.0:
         gather(c.q_rows, c.q_source, c.q, c.numbers_q)
         gather(c.v_rows, c.v_source, c.v, c.numbers_v)
@@ -221,13 +247,18 @@ def finish_trees(c):
 
 
 @kernel(c=Crowd)
-def end_step(c):
-    """Leave the state after the step where the next one, or the call, looks for it."""
+def settle_state(c):
+    """Leave the state after the step the precision that it is kept in, and let islands fall asleep."""
     if c.single == 1:  # so that steps are the same however many of them a call takes
         round_to_single(c.q_after, c.numbers_q)
         round_to_single(c.v_after, c.numbers_v)
     if c.sleep > 0.0:
-        rest_islands(c)
+        call_part(c, RESTING)
+
+
+@kernel(c=Crowd)
+def end_step(c):
+    """Leave the state after the step where the next one, or the call, looks for it."""
     if c.done + 1 == c.steps or c.sleep > 0.0:
         scatter(c.q_after, c.q_source, c.q, c.numbers_q)
         scatter(c.v_after, c.v_source, c.v, c.numbers_v)
@@ -264,6 +295,13 @@ def find_near_robots(c):
     if c.lacking != 0:
         return
     place_listed(c)
+    if c.hinged == 1:
+        call_part(c, HINGES)
+
+
+@kernel(c=Crowd)
+def try_those_apart(c):
+    """Take the steps of robots whose hinges are looked at, and that meet no other."""
     find_met(c)
     try_alone(c)
 
@@ -279,19 +317,60 @@ def find_touching_robots(c):
 
 
 @kernel(c=Crowd)
-def move_together(c):
-    """Take the steps of trees that touch others or themselves, and of all that have not taken theirs."""
-    start_islands(c)
-    if c.lacking != 0:
+def meet(c):
+    """Find where trees touch others or themselves, and what forces do to those, and to all that are not alone."""
+    find_contacts(c)
+    if c.lacking == 0 and c.sleep > 0.0:
+        call_part(c, TOUCHED)
+    if c.lacking == 0 and c.woken == 0:
+        start_islands(c)
+    if c.lacking != 0 or c.woken > 0:
         return
     find_islands(c)
     fill_contacts(c)
     solve_islands(c)
     free_others(c)
-    if c.leave != 0 and c.lacking == 0:
-        call_part(c, LEAVING)
-    elif c.lacking == 0 and is_any_bouncing(c):
+    if c.lacking == 0 and c.leave == 0 and is_any_bouncing(c):
         call_part(c, BOUNCES)
+
+
+@kernel(c=Crowd, returns=TRUTH)
+def may_meet(c):
+    """Return whether shapes are listed, or a tree is not alone whose forces answer to its acceleration."""
+    is_any = c.joined == 1
+    for world in range(c.worlds):
+        is_looked_at = c.world_awake[world] > 0 and c.world_near[world] == 1
+        is_any = is_any or (is_looked_at and c.listed_count[world] > 0)
+    for t in range(c.trees):
+        is_solved = c.tree_elements[t] > 0 or c.middle[c.tree_kind[t]] != 0
+        is_any = is_any or c.tree_touched[t] == 1 or (is_solved and c.tree_alike[t] == 0)
+    return is_any
+
+
+@kernel(c=Crowd)
+def stay_apart(c):
+    """Begin trees in a step in which nothing meets."""
+    stand_alone(c)
+    for t in range(c.trees):
+        c.island_of[t] = -1
+    start_islands(c)
+    free_others(c)
+
+
+@kernel(c=Crowd)
+def move_others(c):
+    """Take the steps of trees that touch others or themselves, and of all that have not taken theirs."""
+    find_touching_robots(c)
+    if c.lacking != 0:
+        return
+    if may_meet(c):
+        call_part(c, MEETING)
+    else:
+        stay_apart(c)
+    if c.lacking != 0 or c.woken > 0:
+        return
+    if c.leave != 0:
+        call_part(c, LEAVING)
     if c.lacking == 0:
         finish_trees(c)
         if c.leave != 0:
@@ -309,14 +388,12 @@ def take_step(c):
     c.islands = 0
     c.contacts = 0
     c.patches = 0
+    c.woken = 0
     if c.known_apart < c.trees:  # else all have taken theirs
-        find_touching_robots(c)
-        if c.lacking == 0:
-            find_contacts(c)
-        if c.lacking != 0 or (c.sleep > 0.0 and wake_touched(c)):
-            return
-        move_together(c)
-    if c.lacking != 0:
+        move_others(c)
+    if c.lacking == 0 and c.woken == 0:
+        settle_state(c)
+    if c.lacking != 0 or c.woken > 0:
         return
     keep_impulses(c)
     end_step(c)
@@ -328,8 +405,6 @@ def take_step(c):
 def take_steps(c):
     """Take those steps of a call that are not done; some stay if a list is too short."""
     read_controls(c)
-    if c.sleep > 0.0 and c.done == 0:
-        wake_disturbed(c)
     c.lacking = 0
     while c.done < c.steps and c.lacking == 0:
         take_step(c)

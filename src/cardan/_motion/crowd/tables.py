@@ -192,6 +192,7 @@ class Crowd(Record):
     tree_extent = F64[:]  # how far its shapes reach from its origin
     tree_turned = F64[:]  # and of balls their centres, with `SPIN` of what is about these
     asleep = INT  # how many trees are asleep
+    woken = INT  # how many woke in this step, as a body awake touches them
     world_awake = I32["worlds"]  # how many trees of a world are to be stepped or placed
     # --- nodes that carry shapes ---
     node = F64["nodes", 27]
