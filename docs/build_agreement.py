@@ -1,12 +1,14 @@
 """Makes the figure of closed mechanisms beside others: `python docs/build_agreement.py` writes docs/images/loops.svg.
 
-It needs `pip install -e ".[plot,oracles]"`. For every robot of closed loops, couplings or rolling wheels it compares
+It needs `pip install -e ".[plot,oracles,more-oracles]"`. For every robot of closed loops, couplings or rolling wheels it compares
 accelerations, at random states, and prints what it draws:
 
 - Pinocchio: `constraintDynamics`, with the loops as constraints and as clusters, relative to the largest acceleration.
 - Points: d'Alembert's principle. Every body is six point masses of its mass, centre and inertia. Their accelerations are
   differences of places along the motion, sum m (p'' - g) dp = tau dx for all dx, relative to the sum of sizes. Of
   cardan, that asks for poses and closed configurations alone.
+- Drake: its mass matrix, bias and Jacobians of the open tree, whose loops are closed by multipliers here. Its own
+  constraints give way, and are for discrete steps alone.
 - MuJoCo at rest, as its constraints leave out what velocities do: as stiff as it allows, and in the limit. There, an
   impedance d leaves an error in proportion to 1 - d.
 """
@@ -22,6 +24,9 @@ import matplotlib as mpl
 import mujoco
 import numpy as np
 import pinocchio as pin
+from pydrake.math import RigidTransform, RollPitchYaw, RotationMatrix
+from pydrake.multibody import tree as drake
+from pydrake.multibody.plant import MultibodyPlant
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("", "oracles", "dynamics")]
@@ -157,6 +162,102 @@ def beside_pinocchio(motion: Motion) -> float:
     return float(max(np.abs(a - theirs).max(), np.abs(ours - theirs).max()) / np.abs(theirs).max())
 
 
+def drakes_tree(model: cardan.Model) -> tuple[MultibodyPlant, dict[str, Any]]:
+    """Return Drake's plant of the open tree, and its joints by name, universal ones as two hinges."""
+    plant, joints = MultibodyPlant(0.0), dict[str, Any]()
+    plant.mutable_gravity_field().set_gravity_vector(np.array(model.gravity))
+    bodies = {"world": plant.world_body()}
+    for name in model.body_names:
+        own = model.body(name).inertia
+        mass = 0.0 if own is None else float(own.mass)
+        if mass == 0.0:
+            bodies[name] = plant.AddRigidBody(name)
+            continue
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = np.array(own.inertia_at_com.matrix().rows(), dtype=float)
+        inertia = drake.RotationalInertia(xx, yy, zz, xy, xz, yz)
+        com = np.array(own.com, dtype=float)
+        bodies[name] = plant.AddRigidBody(
+            name, drake.SpatialInertia.MakeFromCentralInertia(mass=mass, p_PScm_E=com, I_SScm_E=inertia)
+        )
+
+    def frame(name: str, body: str, pose: Any) -> Any:
+        return plant.AddFrame(drake.FixedOffsetFrame(name, bodies[body], RigidTransform(pose.matrix())))
+
+    for c in model.connections:
+        kind = type(c.joint).__name__
+        ends = [frame(f"{c.name}_parent", c.parent, c.parent_pose), frame(f"{c.name}_child", c.child, c.child_pose)]
+        if kind == "Universal":
+            cross = plant.AddRigidBody(f"{c.name}_cross").body_frame()
+            first = drake.RevoluteJoint(c.name, ends[0], cross, [*c.joint.axis1])
+            then = drake.RevoluteJoint(f"{c.name}_2", cross, ends[1], [*c.joint.axis2])
+            joints[c.name] = [plant.AddJoint(first), plant.AddJoint(then)]
+        elif kind == "Fixed":
+            plant.AddJoint(drake.WeldJoint(c.name, *ends, RigidTransform()))
+        else:
+            kinds = {"Spherical": drake.BallRpyJoint, "FreeFlyer": drake.QuaternionFloatingJoint}
+            axis = [[*c.joint.axis]] if kind not in kinds else []
+            make = kinds.get(kind) or getattr(drake, f"{kind}Joint")
+            joints[c.name] = [plant.AddJoint(make(c.name, *ends, *axis))]
+    plant.Finalize()
+    return plant, joints
+
+
+def beside_drake(motion: Motion) -> float:
+    """Return the difference of accelerations, of which Drake knows turns and slides of a child along its parent."""
+    model, q, v, tau, a = motion
+    plant, joints = drakes_tree(model)
+    context = plant.CreateDefaultContext()
+    V, A, T = (np.zeros(plant.num_velocities()) for _ in range(3))
+    for name, own in joints.items():
+        joint, x, along = model.joint(name), q[model.q_slice(name)], model.v_slice(name)
+        given = [part[along].copy() for part in (v, a, tau)]
+        if len(x) == len(given[0]):
+            for one, e in zip(own, x, strict=True):
+                one.set_angle(context, e) if hasattr(one, "set_angle") else one.set_translation(context, e)
+        else:  # their turns are along the parent's axes, and so are slides
+            X = joint.transform(tuple(x)).matrix()
+            R = X[:3, :3]
+            if joint.nv == 3:
+                own[0].set_angles(context, RollPitchYaw(RotationMatrix(R)).vector())
+                given = [R @ e for e in given]
+            else:
+                own[0].SetPose(context, RigidTransform(X))
+                given[1][:3] += np.cross(given[0][3:], given[0][:3])
+                given = [np.concatenate([R @ e[3:], R @ e[:3]]) for e in given]
+        places = [i for one in own for i in range(one.velocity_start(), one.velocity_start() + one.num_velocities())]
+        V[places], A[places], T[places] = given
+    plant.SetVelocities(context, V)
+    M, h = plant.CalcMassMatrix(context), plant.CalcBiasTerm(context) - plant.CalcGravityGeneralizedForces(context)
+    rows = [row for closure in model.closures for row in drakes_rows(plant, context, closure, V)]
+    K, k = np.array([row for row, _ in rows]), np.array([e for _, e in rows])
+    free = np.linalg.solve(M, T - h)
+    held = np.linalg.solve(M, K.T)
+    theirs = free - held @ (np.linalg.pinv(K @ held, rcond=1e-11) @ (K @ free + k))
+    return float(np.abs(A - theirs).max() / np.abs(theirs).max())
+
+
+def drakes_rows(plant: MultibodyPlant, context: Any, closure: Any, V: np.ndarray) -> list[tuple[np.ndarray, float]]:
+    """Return rows of K and entries of k of a hinge or ball that closes a loop, by Drake's Jacobians in the world."""
+    world, kind = plant.world_frame(), drake.JacobianWrtVariable.kV
+    J, bias = [], []
+    for body, pose in ((closure.parent, closure.parent_pose), (closure.child, closure.child_pose)):
+        frame = world if body == "world" else plant.GetFrameByName(body)
+        at = (frame, np.array(pose.translation, dtype=float), world, world)
+        J.append(plant.CalcJacobianSpatialVelocity(context, kind, *at))
+        bias.append(plant.CalcBiasSpatialAcceleration(context, kind, *at).get_coeffs())
+    K, k = J[1] - J[0], bias[1] - bias[0]  # turns, then slides
+    rows = [(K[i], k[i]) for i in (3, 4, 5)]
+    if type(closure.joint).__name__ == "Spherical":
+        return rows
+    turn = world if closure.child == "world" else plant.GetFrameByName(closure.child)
+    R = turn.CalcRotationMatrixInWorld(context).matrix() @ closure.child_pose.matrix()[:3, :3]
+    across = np.linalg.svd(np.array([[*closure.joint.axis]]))[2][1:]
+    spin = (J[1] @ V)[:3]
+    for t in across @ R.T:  # fixed in the child: t (w_c - w_p) = 0 has the rate t (a_c - a_p) + (w_c x t) (w_c - w_p)
+        rows.append((t @ K[:3], t @ k[:3] + np.cross(spin, t) @ (K[:3] @ V)))
+    return rows
+
+
 def beside_mujoco(motion: Motion) -> tuple[float, float]:
     """Return the differences as stiff as MuJoCo allows, and in the limit."""
     model, q, v, tau, a = motion
@@ -179,6 +280,7 @@ def beside_mujoco(motion: Motion) -> tuple[float, float]:
 
 KINDS = {  # of the marks, in the order of `differences`
     "Pinocchio, loops as constraints and as clusters": ("o", "#c23b22"),
+    "Drake, its tree with loops closed here": ("D", "#6a4c93"),
     "d'Alembert, of points": ("s", "#5f6b7a"),
     "MuJoCo at rest, as stiff as it allows": ("v", "#e0a17a"),
     "MuJoCo at rest, in the limit": ("^", "#3b7a57"),
@@ -190,11 +292,12 @@ def differences(name: str) -> list[float | None]:
     model = ROBOTS[name]()
     moving = motions(model)
     analysis = max(map(lacking, moving))
-    theirs = max(map(beside_pinocchio, moving)) if model.closures else None
+    beside = beside_pinocchio, beside_drake
+    theirs = [max(map(compare, moving)) if model.closures else None for compare in beside]
     soft: tuple[float | None, ...] = (None, None)
     if model.closures:
         soft = tuple(map(max, zip(*map(beside_mujoco, motions(model, rest=True)), strict=True)))
-    return [theirs, analysis, *soft]
+    return [*theirs, analysis, *soft]
 
 
 def draw(rows: dict[str, list[float | None]]) -> None:
