@@ -801,6 +801,22 @@ def test_a_world_of_clusters_moves_as_one_of_constraints():
     np.testing.assert_allclose(off[0] / off[1], 2.0, rtol=0.1)
 
 
+@pytest.mark.parametrize(("tilt", "said"), [(0.01, "still. They would move if a row.* is 0.00"), (0.5, "still.$")])
+def test_loops_that_rounded_axes_lock_are_told_so(tilt, said):
+    """Cassie's feet stand still in some files: hinges of a planar loop are parallel there to some digits."""
+    m = cardan.Mechanism("foot")
+    for name, length in (("crank", 0.1), ("rod", 0.4), ("foot", 0.15)):
+        m.add_body(name, cardan.Inertia(mass=1.0, com=(length / 2, 0.0, 0.0), inertia=0.01 * np.eye(3)))
+    at = [cardan.SE3(translation=(x, 0.0, 0.0)) for x in (0.1, 0.4, 0.35, 0.15)]
+    hinge = cardan.joints.Revolute((0.0, 1.0, 0.0))
+    m.add_joint("motor", hinge, "world", "crank", cardan.SE3(cardan.spatial.Matrix3.identity(), (0.0, 0.0, 0.3)))
+    m.add_joint("rod", cardan.joints.Revolute((0.0, 1.0, tilt)), "crank", "rod", at[0])
+    m.add_joint("toe", hinge, "world", "foot", at[2])
+    m.add_joint("ball", cardan.joints.Spherical(), "rod", "foot", at[1], at[3])
+    with pytest.raises(MechanismError, match="leaves no freedom: all its joints stand " + said):
+        cardan.clustered(m.model())
+
+
 @pytest.mark.parametrize(
     ("independent", "message"),
     [

@@ -16,13 +16,14 @@ from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember, with_p
 from cardan._dynamics.algorithms.dependent import (
     Block,
     closed_places,
+    in_unit,
     least_pivot,
     overlapping,
     partition,
     rows_along_nodes,
     with_sparse_rows,
 )
-from cardan._dynamics.algorithms.loops import joint_coordinates, with_loops
+from cardan._dynamics.algorithms.loops import constraints, joint_coordinates, with_loops
 from cardan._dynamics.algorithms.tree import between
 from cardan._dynamics.call.arguments import shaped_array
 from cardan._dynamics.call.signature import check_model, refuse_inputs
@@ -38,6 +39,9 @@ from cardan._robot.records import Actuator, Configuration, Drive, Spring
 NEAR_TOGGLE = 0.05
 """How much worse than the best choice driven joints may determine the others. A crank is so near to its dead point when
 a step of a tenth of a radian would lead there."""
+
+RIGID = 1e-2
+"""The least singular value of constraints that hold a loop, in units of length: axes of files are right to 1e-3."""
 
 Carried = dict[int, list[tuple[int, Connection]]]
 """The joints whose child rides on a node, by the node, with their places in the model."""
@@ -278,7 +282,8 @@ def _closed_set(part: Model, kept: set[int], driven: set[int], start: Sequence[f
         )
     free = _free(part, found)
     if not free:
-        raise MechanismError(f"clustered: {_loops(part)} leaves no freedom: all its joints stand still.")
+        nearly = _nearly_free(part, samples[0])
+        raise MechanismError(f"clustered: {_loops(part)} leaves no freedom: all its joints stand still.{nearly}")
     if kept and set(free) != kept:
         raise MechanismError(
             f"clustered: {_loops(part)} has {len(free)} freedoms, and independent are {len(kept)}, of "
@@ -291,6 +296,18 @@ def _closed_set(part: Model, kept: set[int], driven: set[int], start: Sequence[f
     bare = tuple(Connection(c.name, c.joint, c.parent, c.child, c.parent_pose, c.child_pose) for c in part.connections)
     plain = ClosedSet(replace(part, connections=bare), blocks, tuple(rows_along_nodes(part)), tuple(samples[0]))
     return replace(plain, start=tuple(float(e) for e in plain.normalize(samples[0]))).shorter()
+
+
+def _nearly_free(part: Model, q: Sequence[float]) -> str:
+    """Return in words by how little joints of a loop stand still, as where axes of a file are rounded."""
+    K = np.array(in_unit(part, constraints(part, list(q)))[0], dtype=float)
+    least = np.linalg.svd(K, compute_uv=False)[-1] if len(K) >= part.nv else 1.0
+    if least > RIGID:
+        return ""
+    return (
+        f" They would move if a row of its constraints were 0, which is {least:.1g}. Axes that are to be parallel, and "
+        "are rounded, do that: write them in full, or free a joint of it (a ball in place of a hinge)."
+    )
 
 
 def _left_open(part: Model, start: Sequence[float] | None) -> str:
