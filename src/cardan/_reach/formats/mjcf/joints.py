@@ -23,6 +23,7 @@ from cardan._reach.formats.mjcf import context
 from cardan._reach.interop.mujoco_joints import Step, X, Y, Z
 from cardan._robot import joints as J
 from cardan._robot.joints import Fixed, Joint, Limits, Spherical
+from cardan._robot.joints.catalogue.chains import along
 from cardan._robot.joints.catalogue.of_another import following
 from cardan._robot.model import WORLD
 from cardan._robot.records import Connection, Drive, Spring
@@ -85,22 +86,10 @@ def _of_catalogue(steps: Sequence[RowStep]) -> JointRow | None:
     if any(gap > (ROUNDING * ROUNDING) * point.norm_squared() for gap in gaps):
         return None
     try:
-        joint = _joint([step.axis for step in slides], [step.axis for step in hinges])
+        joint = along([step.axis for step in slides], [step.axis for step in hinges])
     except ParameterError:  # parallel axes, or more than three
         return None
     return JointRow(joint, SE3(translation=point), SE3(translation=point))
-
-
-def _joint(slides: list[Vector3], hinges: list[Vector3]) -> J.Joint:
-    if slides == [X, Y, Z] and not hinges:
-        return J.Translation()
-    if hinges == [Z, Y, X] and not slides:
-        return J.SphericalZYX()
-    if len(hinges) == 2 and not slides:
-        return J.Universal(*hinges)
-    if len(slides) == len(hinges) == 1 and slides == hinges:
-        return J.Cylindrical(slides[0])
-    return J.D6(slides, hinges)
 
 
 def _composite(steps: Sequence[RowStep]) -> JointRow:

@@ -21,6 +21,7 @@ from cardan._reach.formats.usd import values
 from cardan._reach.formats.usd.stage import Stage
 from cardan._reach.formats.usd.values import Scene
 from cardan._robot import joints as J
+from cardan._robot.joints.catalogue.chains import along
 from cardan._robot.joints.catalogue.of_another import following
 from cardan._robot.records import Drive, Spring
 
@@ -364,21 +365,11 @@ def joint_of(dofs: Sequence[Dof], is_driven: bool) -> J.Joint:
     match len(linear), len(angular):
         case 0, 0:
             return J.Fixed()
-        case 0, 1:
-            return J.Revolute(angular[0])
-        case 1, 0:
-            return J.Prismatic(linear[0])
-        case 1, 1 if linear == angular:
-            return J.Cylindrical(linear[0])
-        case 0, 2:
-            return J.Universal(*angular)
-        case 3, 0:
-            return J.Translation()
         case 0, 3 if not needs_angles:
             return J.Spherical()
         case 3, 3 if not needs_angles and all(dof.is_unlimited for dof in dofs):
             return J.FreeFlyer()
-    return J.D6(linear, angular)
+    return along(linear, angular)
 
 
 _JOINTS: dict[str, Callable[[Stage, Any], Made]] = {

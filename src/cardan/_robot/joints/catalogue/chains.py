@@ -22,10 +22,11 @@ from cardan._algebra.checked_numbers import not_negative
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds import Euclidean, Product
 from cardan._algebra.scalar import atan2, is_zero, sqrt, where
-from cardan._algebra.spatial import SE3, Scalar, Vector3, checked_pose, unit_vector
+from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3, checked_pose, unit_vector
 from cardan._algebra.spatial.davenport import angles_about_axes, other_branch
 from cardan._algebra.spatial.rotations import quaternion_xyzw_from_matrix
-from cardan._robot.joints.catalogue.one_axis import Prismatic, Revolute
+from cardan._robot.joints.catalogue.free_directions import SphericalZYX, Translation
+from cardan._robot.joints.catalogue.one_axis import Cylindrical, Prismatic, Revolute
 from cardan._robot.joints.derivation.programs import split
 from cardan._robot.joints.joint import Axis, Joint, Scalars
 from cardan._robot.joints.limits import Limits, is_bounded
@@ -211,6 +212,25 @@ class D6(ChainJoint):
     def coordinate_names(self) -> tuple[str, ...]:
         lengths = tuple(f"displacement{i}" for i in range(len(self.linear)))
         return lengths + tuple(f"angle{i}" for i in range(len(self.angular)))
+
+
+def along(linear: list[Vector3], angular: list[Vector3]) -> Joint:
+    """Return the simplest joint with the coordinates of a `D6` of these unit axes."""
+    X, Y, Z = Matrix3.identity().rows()
+    match len(linear), len(angular):
+        case 1, 0:
+            return Prismatic(linear[0])
+        case 0, 1:
+            return Revolute(angular[0])
+        case 1, 1 if linear == angular:
+            return Cylindrical(linear[0])
+        case 0, 2:
+            return Universal(*angular)
+        case 3, 0 if linear == [X, Y, Z]:
+            return Translation()
+        case 0, 3 if angular == [Z, Y, X]:
+            return SphericalZYX()
+    return D6(linear, angular)
 
 
 def _reciprocal(axes: Sequence[Vector3]) -> Sequence[Vector3]:
