@@ -9,8 +9,9 @@ import pytest
 
 import cardan
 from cardan import robots
+from cardan.cli import main
 from cardan.description import Box, Cylinder, Sphere
-from cardan.errors import ParameterError, UnknownNameError
+from cardan.errors import DescriptionError, ParameterError, UnknownNameError
 from urdf_mechanisms import check_urdf
 
 
@@ -190,6 +191,24 @@ def test_cart_pole_by_hand():
 def test_wrong_parameters_are_refused(build):
     with pytest.raises(ParameterError):
         build()
+
+
+@pytest.mark.parametrize("name", robots.BUILDERS)
+def test_names_of_robots_that_ship_are_loaded(name):
+    assert cardan.load_mechanism(name) == robots.BUILDERS[name]()
+
+
+def test_a_file_counts_for_more_than_the_name_of_a_robot_that_ships(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("out.npz").touch()
+    assert main(["simulate", "double_pendulum", "--seconds", "0.01", "-o", "out.npz"]) == 0
+    cardan.save(robots.chain(2), "own.json")
+    Path("own.json").rename("quadruped")
+    assert cardan.load_mechanism("quadruped").name == "chain2"
+    with pytest.raises(DescriptionError, match=r"quadrupd.*robots that ship are .*quadruped"):
+        cardan.load("quadrupd")
+    assert main(["check", "quadrupd"]) == 1
+    assert "cannot be read" in capsys.readouterr().out
 
 
 def test_unknown_robots_are_refused_with_suggestions():

@@ -42,7 +42,10 @@ def _locked_joint(text: str) -> tuple[str, list[float]]:
 
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
-    "file": {"metavar": "FILE", "help": f"robot description ({', '.join((*FORMATS, '.xml'))})"},
+    "file": {
+        "metavar": "FILE",
+        "help": f"robot description ({', '.join((*FORMATS, '.xml'))}), or the name of a robot that ships, as quadruped",
+    },
     "--package": {
         "action": "append",
         "metavar": "DIR",
@@ -146,7 +149,9 @@ def frame_option(function: Function, frame: str | None) -> dict[str, str]:
 def check_output(args: argparse.Namespace, *inputs: str, output: str | None = None) -> None:
     """Raise ParameterError if an output (by default FILE of -o) is a file that is read, unless --overwrite is given."""
     place = args.output if output is None else output
-    for file in inputs:
+    for file in filter(
+        os.path.exists, inputs
+    ):  # what is missing is said by who reads it; a robot that ships is no file
         if not args.overwrite and os.path.exists(place) and os.path.samefile(file, place):
             hint = "Write --overwrite to replace it."
             expected = "another file than the one that is read"

@@ -20,6 +20,7 @@ from cardan._reach.formats.written import SHOWN
 from cardan._robot.description import Mechanism, Mesh
 from cardan._robot.joints import Joint
 from cardan._robot.model import WORLD, Model
+from cardan._robot.shipped import BUILDERS
 
 RobotSource = str | bytes | os.PathLike[str]
 
@@ -54,9 +55,17 @@ def _format(source: Source) -> reading.Format:
     return form
 
 
+def _opened(source: RobotSource) -> Source:
+    """Return a description; by its name that of a robot that ships, unless a file is called so."""
+    if isinstance(source, str) and source in BUILDERS and not os.path.exists(source):
+        text = reading.module_of(reading.FORMATS[".json"]).write(BUILDERS[source]())
+        return Source(source, text.encode(), None, "utf-8")
+    return Source.of(source)
+
+
 def describe(source: RobotSource, options: reading.Options) -> reading.Description:
     """Return what a robot description holds; ParameterError for an option that means nothing in its format."""
-    opened = Source.of(source)
+    opened = _opened(source)
     form = _format(opened)
     reader = reading.module_of(form)
     for option in fields(options):
@@ -92,7 +101,7 @@ def read_robot(source: RobotSource, **options: Any) -> Mechanism | Model:
 def options_for(source: RobotSource, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return those of some options that mean something in the format of a description."""
     reading.Options.of(options)
-    known = reading.module_of(_format(Source.of(source))).OPTIONS | reading.COMMON
+    known = reading.module_of(_format(_opened(source))).OPTIONS | reading.COMMON
     return {name: value for name, value in options.items() if name in known}
 
 
@@ -131,7 +140,8 @@ def load(
     """Return the model of a robot description.
 
     Args:
-        source: path of a file, or its content as bytes or as text that begins as the format does (`<`, `{`).
+        source: path of a file; its content as bytes or as text that begins as the format does (`<`, `{`); or the name
+            of a robot that ships, as `"quadruped"`.
         base: `"fixed"`, `"floating"` (a free flyer), or any joint, between the world and the root link; it is named
             `root`. A model in a JSON file has its base already.
         root: the body or frame the base joint moves; by default the root link.
@@ -154,7 +164,7 @@ def load(
 
     Examples:
         >>> arm = cardan.load(cardan.robots.urdf_path("arm7"))
-        >>> dog = cardan.load(cardan.robots.urdf_path("quadruped"), base="floating")
+        >>> dog = cardan.load("quadruped", base="floating")
         >>> arm.nq, dog.nq - dog.nv
         (7, 1)
 

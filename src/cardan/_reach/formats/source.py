@@ -10,6 +10,7 @@ from typing import Any
 
 from cardan._algebra.errors import DescriptionError, DTypeError, Fault
 from cardan._compiler.runtime import reading
+from cardan._robot.shipped import BUILDERS
 
 MAX_BYTES = 64 * 2**20
 
@@ -70,7 +71,7 @@ def _meant_by(name: str) -> str:
     if not name.isidentifier() or os.path.exists(name):
         return ""
     others = f"{name}_description.URDF_PATH of the package robot_descriptions, with package_dirs=[its PACKAGE_PATH]"
-    return f"; of a robot that ships, see dir(cardan.robots); of many others, load {others}"
+    return f"; robots that ship are {', '.join(BUILDERS)}; of many others, load {others}"
 
 
 def is_content(source: Any) -> bool:

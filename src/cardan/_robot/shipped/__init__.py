@@ -19,6 +19,9 @@ ROBOTS: Builders = {build.__name__: build for build in (double_pendulum, cart_po
 LOOPED: Builders = {build.__name__: build for build in (four_bar, five_bar, stewart_platform)}
 """Builders of mechanisms with closed loops, closed at q = 0. (URDF files cannot say all of their joints.)"""
 
+BUILDERS: Builders = {**ROBOTS, **LOOPED}
+"""All of them: `cardan.load` takes these names."""
+
 
 def urdf_path(name: str) -> str:
     """Return the path of a shipped robot's URDF file.
@@ -38,7 +41,7 @@ def urdf_path(name: str) -> str:
 
 
 __all__ = [
-    "LOOPED", "ROBOTS", "arm7", "cart_pole", "chain", "double_pendulum", "five_bar", "four_bar", "humanoid",
+    "BUILDERS", "LOOPED", "ROBOTS", "arm7", "cart_pole", "chain", "double_pendulum", "five_bar", "four_bar", "humanoid",
     "quadruped", "stewart_platform", "urdf_path",
 ]  # fmt: skip
 __dir__ = __all__.copy
