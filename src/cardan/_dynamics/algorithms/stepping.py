@@ -46,6 +46,7 @@ class Solved(NamedTuple):
     residual: Scalar  # by how much velocities after the step are wrong, at most [rad/s, m/s]
     # at the contacts, on the first body, in the axes of its node; they cost nothing where nobody asks
     wrenches: Sequence[Force] = ()
+    efforts: Vector = ()  # held by the forces along joints (`JointForces.on`)
 
 
 def along(q: Vector, v: Vector, dt: Scalar, model: Model, loops: bool = False) -> list[Scalar]:

@@ -63,7 +63,7 @@ def convex(
     a, impulses = with_derivatives(AtMinimum(moment, elements, contacts, found.a, impulses, list(found.efforts), dt))
     acting = zip(contacts, impulses, strict=True)
     wrenches = [FrictionCone.of(contact, dt).wrench(g) * (1.0 / dt) for contact, g in acting]
-    return Solved(Accelerations(a, moment.changes(a)), all_held(found.residual), wrenches)
+    return Solved(Accelerations(a, moment.changes(a)), all_held(found.residual), wrenches, found.efforts)
 
 
 def minimum(problem: Problem, iterations: int | None) -> tuple[Decided, Estimate]:

@@ -184,7 +184,7 @@ def without_gain(
         for contact, wrench in both:
             for j, column in contact.columns().items():
                 p[j] = p[j] + h * column.dot(wrench)
-        tau, W = forces.total(forces.linear(forces.on(forces.linear(), a), a))
+        tau, W = forces.total(forces.linear(solved.efforts, a))
         gained = inverse(model, state.q, with_diagonal(mass_matrix.kernel(model, state.q), lumped(W)))(p)
         still = bias_forces.kernel(model, state.q, [0.0] * model.nv)
         beside = beside_contacts(state, [t - e for t, e in zip(tau, still, strict=True)], h)
@@ -203,7 +203,7 @@ def without_gain(
 
     is_any = reduce(logical_or, (holds for _, holds in bouncing))
     found, acting = when(is_any, shared, (a, wrenches))
-    return stepping.Solved(Accelerations(found, state.changes(found)), solved.residual, acting)
+    return solved._replace(found=Accelerations(found, state.changes(found)), wrenches=acting)
 
 
 def _bounces(contact: Contact, h: float) -> Any:
