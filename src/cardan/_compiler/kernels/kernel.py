@@ -107,9 +107,10 @@ class BoundKernel:
 def kernel(**types: Any) -> Callable[[Callable[..., Any]], Kernel]:
     """Return a decorator that makes a kernel of a function: the type of each parameter, and what it `returns`.
 
-    With `inlined` true it is written out wherever it is called: what it sums up then stays in registers. One of a
-    function that is a kernel of other types, too, is `called` something else.
+    With `inlined` true it is written out wherever it is called: what it sums up then stays in registers. If it is
+    false, it is written once: what goes over long arrays gains nothing by copies. One of a function that is a kernel of
+    other types, too, is `called` something else.
     """
-    returns, inlined, called = types.pop("returns", ()), types.pop("inlined", False), types.pop("called", "")
+    returns, inlined, called = types.pop("returns", ()), types.pop("inlined", None), types.pop("called", "")
     returns = returns if isinstance(returns, tuple) else (returns,)
     return lambda python: Kernel(python, Signature(called or python.__name__, types, returns, inlined), {})

@@ -68,7 +68,7 @@ class Signature(NamedTuple):
     name: str
     parameters: Mapping[str, Type]
     returns: tuple[Type, ...]
-    inlined: bool = False
+    inlined: bool | None = None
 
     def across(self) -> Signature:
         kinds = {name: across(kind) for name, kind in self.parameters.items()}
@@ -114,7 +114,8 @@ class Translator(CodeWriter):
         # compiles in two thirds of the time, and steps take as long.
         is_record = [not isinstance(kind, (Scalar, ArrayType)) for kind in self.signature.parameters.values()]
         is_part = bool(given) and (all(is_record) or (is_record[0] and bool(self.called)))
-        inlined = "alwaysinline " if self.signature.inlined else "noinline " * is_part
+        is_once = is_part if self.signature.inlined is None else not self.signature.inlined
+        inlined = "alwaysinline " if self.signature.inlined else "noinline " * is_once
         result = f"internal {result_type(self.signature.result)}"
         return self.defined(result, self.signature.name, given, f"{inlined}#0", self.places)
 

@@ -62,21 +62,21 @@ NEARLY = 1e-3
 """By how much velocities may be wrong after sweeps that no factor follows [m/s]."""
 
 
-@kernel(rows=F64[:], source=I32[:], numbers=F64[:], n=INT)
+@kernel(rows=F64[:], source=I32[:], numbers=F64[:], n=INT, inlined=False)
 def gather(rows, source, numbers, n):
     """Take numbers of the worlds as the trees have them."""
     for e in range(n):
         rows[e] = numbers[source[e]]
 
 
-@kernel(rows=F64[:], source=I32[:], numbers=F64[:], n=INT)
+@kernel(rows=F64[:], source=I32[:], numbers=F64[:], n=INT, inlined=False)
 def scatter(rows, source, numbers, n):
     """Give numbers of the trees to the worlds."""
     for e in range(n):
         numbers[source[e]] = rows[e]
 
 
-@kernel(numbers=F64[:], n=INT)
+@kernel(numbers=F64[:], n=INT, inlined=False)
 def round_to_single(numbers, n):
     """Leave numbers the 24 bits that single precision has (Dekker 1971)."""
     for e in range(n):
