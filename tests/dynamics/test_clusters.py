@@ -117,6 +117,22 @@ def test_slices_in_a_world_of_two_clusters_are_those_of_each():
     assert "joint 'b_" in "".join(_why(model, name) for name in model.joint_names)  # by its name in the world
 
 
+def test_worlds_begin_with_velocities_and_targets_by_independent_joint():
+    first, second = (c.name for c in five_bar().model().connections if c.joint.nv and c.parent == "base")
+    driven, _ = five_bar().with_drives({name: cardan.Drive(10.0, 1.0) for name in (first, second)})
+    builder = cardan.WorldBuilder()
+    builder.add(driven)
+    builder.v[first], builder.v[second], builder.targets[second] = 1.0, 2.0, 0.5
+    world = builder.finalize(loops="clusters")
+    assert world.initial_velocity[world.model.v_slice(second)] == 2.0
+    assert world.initial_velocity.tolist() == [1.0, 2.0]
+    assert world.targets[world.model.v_slice(second)] == 0.5
+    dependent = next(n for n in world.model.joint_names if _why(world.model, n))
+    builder.v[dependent] = 1.0
+    with pytest.raises(MechanismError, match=f"joint '{dependent}' of a cluster is dependent"):
+        builder.finalize(loops="clusters")
+
+
 def _why(model, name):
     try:
         model.v_slice(name)

@@ -677,11 +677,12 @@ def _movable(model: Model, articulations: Mapping[str, Articulation]) -> dict[st
 def _coordinates(model: Model, given: Mapping[str, Any], size: str) -> dict[str, np.ndarray]:
     found = {}
     for name, value in given.items():
-        joint, own = model.joint(name), model.slices[name][size == "v"]
+        joint = model.joint(name)
+        own = model.v_slice(name) if size == "v" else model.slices[name][0]  # a cluster's q is given as a whole
         array = np.atleast_1d(np.asarray(value, dtype=float))
         if array.shape != (own.stop - own.start,):
             expected = f"({own.stop - own.start},)"
-            hint = names_told(joint, size == "v")
+            hint = "" if joint.is_placed and size == "v" else names_told(joint, size == "v")
             raise ShapeError("finalize", name, got=array.shape, expected=expected, hint=hint)
         if not np.isfinite(array).all():
             raise ParameterError(f"initial {size} of joint {name!r}", got=value, expected="finite numbers")
@@ -692,7 +693,7 @@ def _coordinates(model: Model, given: Mapping[str, Any], size: str) -> dict[str,
 def _along_v(model: Model, values: np.ndarray, given: Mapping[str, Any]) -> np.ndarray:
     """Return values along v with those that are given by joint; read-only."""
     for name, own in _coordinates(model, given, "v").items():
-        values[model.slices[name][1]] = own
+        values[model.v_slice(name)] = own
     values.setflags(write=False)
     return values
 
