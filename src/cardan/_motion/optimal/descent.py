@@ -6,18 +6,21 @@ A pass linearises the dynamics and expands the costs to second order along the m
     u = u_near + share k + K x
 
 cut off at the bounds. The whole step is tried first, then up to 8 shares of it, each half the one before, until one is
-better than the next. One is good enough if the cost falls by at least a ten thousandth of what the expansion says,
+good enough: the cost falls by at least a ten thousandth of what the expansion says,
 
     -share sum Q_u . k - 1/2 share^2 sum k . Q_uu k
 
-If none is, or Q_uu is not positive definite somewhere, mu grows tenfold. It is added to Q_uu, in units of its largest
-entry, and keeps controls near. W = mu w keeps states near: w is the largest second derivative of costs by a q, or by a
-v. Without W, a large mu takes feedback away, and what is unstable falls over in however short a step. Up to 1/100 of w
-does it. W does not grow beyond, since mu alone makes steps so small that bounds cut off nothing of the feedback.
+If none is, or Q_uu is not positive definite somewhere, mu grows tenfold. It keeps controls near: each one's entry of
+the diagonal of Q_uu gets mu times itself, as Marquardt has it. So a strong joint is not held for the sake of a weak
+one, whose entry may be 1e8 times as large. W = mu w keeps states near: w is the largest second derivative of costs by a
+q, or by a v. Without W, a large mu takes feedback away, and what is unstable falls over in however short a step. Up to
+1/100 of w does it. W does not grow beyond, since mu alone makes steps so small that bounds cut off nothing of the
+feedback.
 
-mu grows up to 1, too, if no more than a tenth of the step is taken. It falls again with every longer step, and where a
-step would gain less than the tolerance: that may be due to mu. The search ends when this holds of a whole step without
-mu. It ends without convergence when no mu gains at a motion.
+mu grows up to 1, too, if no more than a hundredth of the step is taken. It falls again where half of it is taken or
+more, and where a step would gain less than the tolerance: that may be due to mu. Between these it stays, for a share of
+a third says that mu is about right. The search ends when a whole step without mu would gain so little. It ends without
+convergence when no mu gains at a motion.
 
 Second derivatives of the dynamics are left out (Gauss-Newton), or a second recursion has them: weighed with the
 costates lambda_t = q_t + A^T lambda_(t+1), as Newton's method has it. It is tried beside the first one, for far from
@@ -39,9 +42,10 @@ which share a recursion in the lanes of vectors.
 
 Source: Tassa, Erez and Todorov, Synthesis and stabilization of complex behaviors through online trajectory optimization
 (2012), equation 10 for states that stay near; for bounds, Tassa, Mansard and Todorov, Control-limited differential
-dynamic programming (2014); for costates, Pantoja, Differential dynamic programming and Newton's method (1988). For
-gaps, Giftthaler et al., A family of iterative Gauss-Newton shooting methods (2018), and Mastalli et al., Crocoddyl
-(2020); for the merit, Nocedal and Wright, Numerical Optimization (2006), section 18.3.
+dynamic programming (2014); for mu of each control, Marquardt, An algorithm for least-squares estimation of nonlinear
+parameters (1963); for costates, Pantoja, Differential dynamic programming and Newton's method (1988). For gaps,
+Giftthaler et al., A family of iterative Gauss-Newton shooting methods (2018), and Mastalli et al., Crocoddyl (2020);
+for the merit, Nocedal and Wright, Numerical Optimization (2006), section 18.3.
 Cost: of an iteration, T steps one after the other, their derivatives all at once, and a Riccati sweep.
 """
 

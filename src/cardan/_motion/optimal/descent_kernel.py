@@ -30,8 +30,7 @@ from cardan._motion.optimal.riccati_kernel import (
 
 FEW = 2  # problems that have no need of one another
 SHARES = 8  # of a step, each half the one before: tried where the whole step is not good enough
-TRIED, FOUND = 1, 2  # a step that none is taken of yet, or one that the next share may be better than
-SHORT = 0.1  # shares up to it say that the expansion holds for small steps alone; 0.3 and 0.03 take more iterations
+SHORT, LONG = 0.01, 0.5  # mu grows where no more of a step is taken, and falls where so much is
 ARMIJO = 1e-4
 LEAST_MU, MOST_MU = 1e-6, 1e10
 MOST_W = 0.01  # of the largest second derivative of costs: 1 took more iterations, and 0 led nowhere for unstable arms
@@ -88,8 +87,7 @@ class Descent(Stages):
     best_apart = F64[:]
     was_sound = I64[:]  # a recursion: Q_uu + mu is positive definite everywhere, and all of it finite
     is_calm = I64[:]
-    is_searched = I64[:]  # TRIED or FOUND as long as shares of a sound recursion's step are tried, else 0
-    merit = F64[:]  # of the share that was found
+    is_searched = I64[:]  # whether shares of a sound recursion's step are tried
     taken = F64[:]  # the share that was, or 0
     is_better = I64[:]
 
@@ -422,25 +420,22 @@ def is_best(c, g, cost, apart):
 
 @kernel(c=Descent, g=INT, row=INT, share=REAL)
 def choose(c, g, row, share):
-    """Take a share of a step if it is good enough, and better than the one before; if it is worse, keep that one."""
+    """Take a share of a step if it is good enough."""
     left = (1.0 - share) * c.apart[g]
     merit = c.tried_cost[row] + c.nu[g] * left
     fall = share * (c.nu[g] * c.apart[g] - c.slope[g]) - 0.5 * share * share * c.curve[g]
     falls = c.cost[g] + c.nu[g] * c.apart[g] - merit > max(ARMIJO * fall, 0.0)
-    if falls and is_finite(merit) and (c.is_searched[g] == TRIED or merit < c.merit[g]):
-        c.is_searched[g] = FOUND if share < 1.0 else 0
-        c.merit[g] = merit
+    if falls and is_finite(merit):
+        c.is_searched[g] = 0
         if is_best(c, g, c.tried_cost[row], left):
             c.taken[g] = share
             c.is_better[g] = 1
             keep(c, g, row)
-    elif c.is_searched[g] == FOUND:
-        c.is_searched[g] = 0
 
 
 @kernel(c=Descent)
 def search(c):
-    """Try the whole step of each problem, and then shares, from the largest on, until one is better than the next one.
+    """Try the whole step of each problem, and then shares, from the largest on, until one is good enough.
 
     What is tried at once fills the lanes of a step's program: eight shares of one problem, say, or one of eight.
     """
@@ -494,7 +489,10 @@ def finish(c, g):
         c.failed[g] = mu
     # a mu of 1 halves a step at least: short steps that gain do not end the search by a mu that grows on
     more = mu if is_taken and mu >= 1.0 else max(10.0 * mu, LEAST_MU)
-    c.mu[g] = less if c.taken[g] > SHORT or is_calm else more
+    if c.taken[g] >= LONG or is_calm:
+        c.mu[g] = less
+    elif c.taken[g] <= SHORT:
+        c.mu[g] = more
     c.iterations[g] += 1
     c.converged[g] = int(ended)
     c.done[g] = int(ended or held or c.mu[g] > MOST_MU)
@@ -521,7 +519,7 @@ def iterate(c, w):
             remove_curvature(c)
         search(c)
         for g in range(c.problems):
-            if c.is_searched[g] == TRIED and is_best(c, g, c.cost[g], c.apart[g]):
+            if c.is_searched[g] > 0 and is_best(c, g, c.cost[g], c.apart[g]):
                 c.is_better[g] = 0
     for g in range(c.problems):
         if c.done[g] == 0:

@@ -45,6 +45,7 @@ from cardan._compiler.kernels import (
 
 TOGETHER = 8  # problems side by side
 PASSES = 20  # of the search for what is at its bound: three to five are usual
+LEAST_UNIT = 1e-8  # of mu, beside the largest entry of Q_uu: one of the diagonal may be 0 where Q_uu is not definite
 
 COLUMNS = 8  # in a vector: or one, of eight problems
 BESIDE, SUMS = 1, 4  # vectors of a row of a product that are summed up at once, and of four rows
@@ -80,7 +81,7 @@ class Stages(Record):
     G = LANES[:]  # rows of states; where Y are known, of the others
     HU = LANES[:]  # rows of controls and of the constant
     HX = LANES[:]  # rows of states, of these columns alone
-    mu = F64[:]  # of each problem, relative to the largest entry of Q_uu
+    mu = F64[:]  # of each problem, relative to the diagonal of Q_uu
     weights = F64[:]  # of each problem and state: W, taken where there is a mu
     low = F64[:]
     high = F64[:]
@@ -89,7 +90,7 @@ class Stages(Record):
     numbers = F64[:]  # the same, one by one
     slope = F64[:]  # of each problem: Q_u . k of all knots, 0 at first
     curve = F64[:]  # k . Q_uu k, likewise
-    least = F64[:]  # least pivot of Q_uu + mu, or the first that is not above 0: no stage follows. Infinite at first
+    least = F64[:]  # least pivot of Q_uu + D, or the first that is not above 0: no stage follows. Infinite at first
     last = F64[:]  # the last stage
     moves = F64[:]  # Phi and Psi of a knot: of all columns the first entry of the block, then the second one
     first = I64[:]  # of each of the Y states: the row its block begins with, and the one behind it
@@ -100,9 +101,9 @@ class Stages(Record):
     unit = LANES[:]  # of each column 1 in it, and behind them 0
     PG = LANES[:]
     C = LANES[:]  # rows of controls and of the constant, of H
-    D = LANES[:]  # Q_uu + mu, Q_u and Q_ux, solved in place
-    E = LANES[:]  # Q_uu + mu of what is free, and a slope
-    rest = LANES[:]  # Q_ux - mu K
+    D = LANES[:]  # Q_uu + D, Q_u and Q_ux, solved in place
+    E = LANES[:]  # Q_uu + D of what is free, and a slope
+    rest = LANES[:]  # Q_ux - D K
 
 
 Across = Stages.across()
@@ -286,7 +287,7 @@ def row_times(A, across, i, x, first):
 
 @kernel(c=Stages, x=F64[:], first=INT, returns=REAL)
 def value(c, x, first):
-    """Return 1/2 x^T (Q_uu + mu) x + Q_u^T x, of x from an entry on."""
+    """Return 1/2 x^T (Q_uu + D) x + Q_u^T x, of x from an entry on."""
     total = 0.0
     for i in range(M):
         total = fma(x[first + i], 0.5 * row_times(c.D, V, i, x, first) + c.D[i * V + F, 0], total)
@@ -307,7 +308,7 @@ def set_free(c, at, free, slopes):
 
 @kernel(c=Stages, free=F64[:], to=LANES[:], wide=INT)
 def leave_free(c, free, to, wide):
-    """Write Q_uu + mu with rows and columns of the identity for what is not free, in rows of so many vectors."""
+    """Write Q_uu + D with rows and columns of the identity for what is not free, in rows of so many vectors."""
     for i in range(M):
         for j in range(i, M):
             to[i * wide + j // COLUMNS, j % COLUMNS] = c.D[i * V + j // COLUMNS, j % COLUMNS] * free[i] * free[j]
@@ -367,27 +368,34 @@ def set_within(c, at, free):
             break
 
 
-@kernel(c=Stages, problem=INT, returns=REAL)
-def absolute_mu(c, problem):
-    """Return mu in the unit of Q_uu, whose largest entry is on the diagonal where it is positive definite."""
+@kernel(c=Stages, problem=INT, to=F64[:])
+def set_damping(c, problem, to):
+    """Set D: mu in the unit of each control's own entry of Q_uu, or of a small part of the largest one."""
     mu = c.mu[problem]
+    for i in range(M):
+        to[i] = mu
     if not is_any(mu > 0.0):
-        return mu
+        return
     largest = mu * 0.0
     for i in range(M):
         for j in range(i, M):
             entry = abs(c.C[i * W + j // COLUMNS, j % COLUMNS])
             largest = entry if entry > largest else largest
-    return mu * (largest if largest > 0.0 else 1.0)
+    least = LEAST_UNIT * largest if largest > 0.0 else 1.0
+    for i in range(M):
+        own = abs(c.C[i * W + i // COLUMNS, i % COLUMNS])
+        to[i] = mu * (own if own > least else least)
 
 
-@kernel(c=Stages, at=INT, mu=REAL, returns=REAL)
-def set_gains(c, at, mu):
+@kernel(c=Stages, at=INT, problem=INT, returns=REAL)
+def set_gains(c, at, problem):
     """Set K and k of a knot, (3); return the least pivot."""
+    damping = scratch(M)
+    set_damping(c, problem, damping)
     for i in range(M):
         for v in range(i // COLUMNS, F):
             c.D[i * V + v] = c.C[i * W + v]
-        c.D[i * V + i // COLUMNS] = fma(c.unit[i % COLUMNS], mu, c.D[i * V + i // COLUMNS])
+        c.D[i * V + i // COLUMNS] = fma(c.unit[i % COLUMNS], damping[i], c.D[i * V + i // COLUMNS])
         c.D[i * V + F] = c.C[i * W + M // COLUMNS, M % COLUMNS]
         for v in range(X):
             c.D[i * V + F + 1 + v] = c.C[i * W + U + v]
@@ -405,7 +413,7 @@ def set_gains(c, at, mu):
         for v in range(X):
             gain = c.D[i * V + F + 1 + v] * -1.0
             c.rows[at * L + i * X + v] = gain
-            c.rest[i * X + v] = fma(gain, -mu, c.C[i * W + U + v])
+            c.rest[i * X + v] = fma(gain, -damping[i], c.C[i * W + U + v])
     return least
 
 
@@ -469,7 +477,7 @@ def set_stage(c, t, problem):
     else:
         set_products(c, at, c.cost_to_go, after, after)
         set_expansion(c, at, c.PG, after)
-    least = set_gains(c, at, absolute_mu(c, problem))
+    least = set_gains(c, at, problem)
     known = c.least[problem]
     c.last[problem] = float(t) if known > 0.0 else c.last[problem]
     c.least[problem] = known if not known > 0.0 or known < least else least

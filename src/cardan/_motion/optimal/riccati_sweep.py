@@ -8,12 +8,12 @@ The least cost from knot t on is 1/2 x^T P_t x + p_t^T x but for a constant. Wit
     (1)  Q_x  = q + A^T (p + P c)      Q_u  = r + B^T (p + P c)
     (2)  Q_xx = Q + A^T P A            Q_ux = S + B^T P A            Q_uu = R + B^T P B
     (3)  k = argmin 1/2 k^T Q_uu k + Q_u^T k                         K = -Q_uu^-1 Q_ux
-    (4)  p_t = Q_x + K^T (Q_uu k + Q_u) + Q_ux^T k                   P_t = Q_xx + K^T Q_ux - mu K^T K
+    (4)  p_t = Q_x + K^T (Q_uu k + Q_u) + Q_ux^T k                   P_t = Q_xx + K^T (Q_ux - D K)
 
-and u = k + K x. In (3) a descent adds mu to the diagonal of Q_uu, in units of the largest entry of Q_uu, and W to that
-of P of the next knot: the cost of leaving the motion that x is counted from. And k may have bounds: what is at a bound,
+and u = k + K x. In (3) a descent adds D, mu times the diagonal of Q_uu, to Q_uu, and W to the diagonal of P of the next
+knot: the cost of leaving the motion that x is counted from. And k may have bounds: what is at a bound,
 and pushed on, does not move, nor does feedback move it. (4) holds then, too: P_t = Q_xx + K^T Q_uu K + K^T Q_ux +
-Q_ux^T K for any K, and what is free has (Q_uu + mu) K = -Q_ux.
+Q_ux^T K for any K, and what is free has (Q_uu + D) K = -Q_ux.
 
 `riccati_kernel` has the stages of all knots, compiled for a number of states and controls.
 
