@@ -90,6 +90,7 @@ DOUBTED = {
 REMARKED = {
     "attribute": (world(body("A", MASS + "\nvector3f physics:velocity = (1, 0, 0)")), "physics:velocity is not used"),
     "unknown": (world(body("A", MASS + "\nfloat physics:colour = 3")), "physics:colour is not used: this reader does not know it"),
+    "axes": (world(body("A", "quatf physics:principalAxes = (0, 1, 0, 0)")), "no physics:diagonalInertia to turn"),
     "type": (world(body("A"), prim("DistantLight", "Sun")), "/World/Sun: warning: DistantLight is not used"),
     "cone": (world(A_B, joint("Spherical", "float physics:coneAngle0Limit = 30")), "limits its axis to a cone of 30"),
     "disabled": (world(A_B, joint("Fixed", "bool physics:jointEnabled = false")), "physics:jointEnabled is false"),

@@ -6,7 +6,7 @@ import pytest
 
 from cardan._reach.formats.source import MAX_BYTES
 from cardan.errors import DescriptionError
-from cardan.formats import load, load_mechanism
+from cardan.formats import check, load, load_mechanism
 from representatives import represented
 from urdf_mechanisms import check_urdf
 from work import calls
@@ -498,3 +498,9 @@ def test_extreme_numbers_are_read_or_refused(value):
     text = in_joint(f'<origin xyz="{value} 0 {value}" rpy="{value} {value} 0"/><axis xyz="{value} 1e-9 0"/>')
     text = text.replace('<link name="a"/>', inertial(**dict.fromkeys(("ixx", "ixy", "izz"), value))[16:-8])
     assert all(isinstance(fault.message, str) for fault in check_urdf(text))
+
+
+def test_limits_of_a_position_that_count_for_nothing_are_named():
+    """SDF's reader said so; a URDF's continuous joint lost its range without a word."""
+    told = [str(fault) for fault in check(in_joint("", "continuous"))]
+    assert any("is continuous: its lower and upper have no effect" in message for message in told), told

@@ -198,6 +198,8 @@ def _limits(r: UrdfReading, element: Element, kind: str, nv: int) -> Limits:
     _check_optional(r.report, limit, ("acceleration", "deceleration", "jerk"))
     if kind not in NEEDS_LIMIT:
         _check_optional(r.report, limit, ("lower", "upper"))
+        if not limit.attributes.keys().isdisjoint(("lower", "upper")):
+            r.report.remark(limit, f"{owner} is {kind}: its lower and upper have no effect")
         return Limits(**rates)
     before = r.report.error_count
     lower, upper = (_bound(r.report.number(limit, side, 0.0)) for side in ("lower", "upper"))

@@ -333,6 +333,8 @@ def _tensor(stage: Stage, body: Any) -> Symmetric3 | None:
     """Return the inertia about the centre of mass in body axes; None where it is to be computed, written as 0."""
     moments = values.vector(stage, body, "physics:diagonalInertia", (0.0, 0.0, 0.0))
     if not any(moments):
+        if values.authored(body, "physics:principalAxes"):
+            stage.remark(body, "physics:principalAxes has no effect: there is no physics:diagonalInertia to turn")
         return None
     if all(e == values.number(stage, body, "cardan:point", 0.0) for e in moments):
         return Symmetric3.isotropic(0.0)
