@@ -1109,7 +1109,7 @@ def robots_that_touch_themselves(solver):
 
 @pytest.mark.slow
 def test_a_hand_of_boxes_deep_in_itself_steps_the_same_whatever_was_before(one_thread):
-    """Boxes corner to corner have a candidate nearer than they are: from a gap known from before it was left out."""
+    """What is known of pairs from before decides what is looked at, and must decide nothing else."""
     file = next((file for file in urdf_files() if file.name == "allegro_right_hand.urdf"), None)
     if file is None:
         pytest.skip("example-robot-data is not installed")

@@ -28,7 +28,7 @@ AT_LEAST = 12.0
 SLOW, STILL = 0.1, 1e-4
 """How fast a hinge counts at least: of the fastest, and at all [rad/s]."""
 BEYOND = 1e300
-BARE, BOXES, WHOLE = 0, 1, 2  # which pairs have a skin
+BARE, WHOLE = 0, 1  # whether pairs have a skin
 
 
 # --- how far hinges have moved shapes ---------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ def are_looked_at(c, i, j):
 
 @kernel(c=Crowd, p=INT, skin=INT, returns=REAL)
 def margin_with(c, p, skin):
-    """Return the gap below which a pair is to touch: BARE, or with a skin for BOXES or WHOLE, for all."""
+    """Return the gap below which a pair is to touch: BARE, or with a skin."""
     return c.inner_margin[p + skin * c.inner_count]
 
 

@@ -43,7 +43,6 @@ from cardan._motion.crowd.batches import add_key, copy, end_of_kind, gather_pair
 from cardan._motion.crowd.close_pairs import (
     BARE,
     BEYOND,
-    BOXES,
     WHOLE,
     are_looked_at,
     gather_alike,
@@ -143,15 +142,10 @@ def key_of(c, t, p):
     return c.inner[p] + (first << BITS) + first
 
 
-@kernel(c=Crowd, t=INT, p=INT, skin=INT, returns=REAL)
-def margin_of(c, t, p, skin):
-    """Return the gap below which a pair is to touch: less by a skin, BARE, if a step alone says how it moves.
-
-    Two BOXES keep it where it is said whether they are searched for: candidates may be nearer than boxes are
-    (`box_box`). So a gap within the skin is of this step. What would follow from a bound, of what was before, might be
-    another.
-    """
-    return margin_with(c, p, skin if c.tree_met[t] == 0 else WHOLE)
+@kernel(c=Crowd, t=INT, p=INT, returns=REAL)
+def margin_of(c, t, p):
+    """Return the gap below which a pair is to touch: less by a skin, BARE, if a step alone says how it moves."""
+    return margin_with(c, p, BARE if c.tree_met[t] == 0 else WHOLE)
 
 
 @kernel(c=Crowd, t=INT, returns=REAL)
@@ -181,15 +175,14 @@ def look_at_pair(c, t, lane, k, time, count):
     """Return for how long a robot is apart, with one of its pairs; list this one if it is to be searched for."""
     now = horizon_of(c, t) * c.dt
     p = c.close_pair[k]
-    margin = margin_of(c, t, p, BARE)
-    searched = margin_of(c, t, p, BOXES)
+    margin = margin_of(c, t, p)
     speed = speed_of_paths(c, p, lane)
-    c.close_gap[k] = measured(c, t, k, searched + time * speed)
+    c.close_gap[k] = measured(c, t, k, margin + time * speed)
     is_known = is_searched(c, k)
-    # Hulls and boxes are measured exactly, others by the boxes about them; and of two boxes a candidate may be nearer.
+    # Hulls and boxes are measured exactly, others by the boxes about them; two boxes are searched for in less time.
     at_once = is_known and c.shape_flat[(c.inner[p] >> BITS) & MASK] + c.shape_flat[c.inner[p] & MASK] > 2
     steps = (0.0 if at_once else SOON) if is_known else LATER
-    if c.close_gap[k] >= searched + min(time, now + steps * c.dt) * speed:
+    if c.close_gap[k] >= margin + min(time, now + steps * c.dt) * speed:
         return min(time, (c.close_gap[k] - margin) / speed), count
     reach = AT_ONCE if at_once else margin + (now + FURTHER * c.dt) * speed
     return min(time, now + SOON * c.dt) if is_known else time, add_key(c, count, key_of(c, t, p), k, reach)
@@ -199,7 +192,7 @@ def look_at_pair(c, t, lane, k, time, count):
 def look_if_near(c, t, lane, k, time, count):
     """Look at a pair that could close within a time; note which one is the first to do so."""
     p = c.close_pair[k]
-    if c.close_gap[k] >= margin_of(c, t, p, BOXES) + time * speed_of_paths(c, p, lane):
+    if c.close_gap[k] >= margin_of(c, t, p) + time * speed_of_paths(c, p, lane):
         return time, count
     before = time
     time, count = look_at_pair(c, t, lane, k, time, count)
@@ -311,7 +304,7 @@ def may_close(c, k):
     t = robot_of(c, c.keys[k])
     time = -1.0
     if c.key_reach[k] != AT_ONCE:
-        margin = margin_of(c, t, c.close_pair[c.key_at[k]], BARE)
+        margin = margin_of(c, t, c.close_pair[c.key_at[k]])
         gap = c.close_gap[c.key_at[k]]
         time = (horizon_of(c, t) + FURTHER) * c.dt * ((gap - margin) / (c.key_reach[k] - margin))
     c.tree_time[t] = min(time, c.tree_time[t])

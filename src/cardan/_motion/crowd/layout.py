@@ -43,8 +43,8 @@ MOST_FIXED = 64
 """Its pairs with what is fixed in the world, where those with itself are no code."""
 MOST_STAYING = 1000
 """Its pairs with what is fixed and has an end that its hinges are looked at for: of more, grids find those near."""
-ROUNDING = 1e-6
-"""Of sizes: by how much a search for a gap may be wrong."""
+ROUNDING = 2e-6
+"""Of sizes: by how much a search for a gap, or a candidate of two boxes, may be wrong."""
 ENDLESS = {Plane: 1, HeightField: 2, TriangleMesh: 2}
 
 
@@ -419,9 +419,7 @@ class Layout:
         c.inner, c.inner_count = np.array([key for key, *_ in rows], dtype=np.int64), len(rows)
         both = (c.inner >> BITS) & MASK, c.inner & MASK
         room, c.inner_extent = (a[both[0]] + a[both[1]] for a in (c.shape_room, c.shape_extent))
-        are_boxes = [isinstance(self.scene.shapes[i].geometry, Box) for i in range(c.shapes)]
-        of_boxes = SKIN * np.all(np.array(are_boxes, dtype=bool)[np.stack(both, axis=1)], axis=1)
-        c.inner_margin = np.concatenate([room + (own + ROUNDING) * c.inner_extent for own in (0.0, of_boxes, SKIN)])
+        c.inner_margin = np.concatenate([room + (own + ROUNDING) * c.inner_extent for own in (0.0, SKIN)])
         c.inner_ends = wholes(np.array([ends for _, ends in rows]).reshape(-1, 2))
         c.shape_stays = np.tile(wholes(self.stays), self.worlds)
         alike = c.world_tree[c.tree_rest % max(c.world_trees, 1)]  # the same tree of the first world

@@ -133,7 +133,7 @@ class Crowd(Record):
     # --- and its pairs: those of one world, and what is known of them in each ---
     inner = I64[:]  # keys
     inner_ends = I32[:, 2]  # where the paths of both shapes meet
-    inner_margin = F64[:]  # the gap at which they touch; behind these with a skin for two boxes, and with one for all
+    inner_margin = F64[:]  # the gap at which they touch; behind these with a skin
     inner_extent = F64[:]  # how far both reach from their middles, together
     inner_count = INT
     tree_inner = I32[:]  # the first of a tree
