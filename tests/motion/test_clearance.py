@@ -481,7 +481,7 @@ def test_terrain_is_kept_away_from(own):
 @pytest.mark.slow
 def test_a_state_has_its_own_constants():
     """Worlds with inputs could not be asked at all: no argument took these."""
-    world = cardan.robots.quadruped().world("floating", ground=True)
+    world = cardan.robots.quadruped().world("floating", ground=True).with_contacts("*_foot")
     varied = world.with_inputs("parent_pose")
     state = varied.state(3, q=world.model.random_configuration((3,), seed=0))
     state.constants["parent_pose"][1, 1:, 2, 3] -= 0.1  # each link hangs lower than that above it
