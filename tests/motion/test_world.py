@@ -695,7 +695,7 @@ def test_a_start_in_the_ground_is_said_with_its_depth():
         world.state(2, q=high)
         stand(state)
     np.testing.assert_allclose(state.q, [world.initial] * 2)
-    with pytest.warns(StartWarning, match="foot/ground by 256 mm.*trunk is fixed on the world.*base='floating'"):
+    with pytest.warns(StartWarning, match="foot/ground by 357 mm.*trunk is fixed on the world.*base='floating'"):
         cardan.robots.quadruped().world(ground=True)
     with pytest.warns(StartWarning, match="trunk/ground by 50 mm"):
         walker().world(base="floating", ground=True, pose=SE3(translation=[0, 0, 0.0]))
