@@ -241,11 +241,7 @@ def test_a_heap_of_the_default_solver_makes_no_energy(dt, seed):
     assert energy[-1] < 0.9 * energy[0]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("tables", [False, True])
-@pytest.mark.parametrize("restitution", [0.0, 0.9])
-def test_a_robot_that_bounces_on_limbs_at_their_stops_makes_no_energy(restitution, tables):
-    """A program took stops that were touched for open where it looked for the share: up to 27 J came in a step."""
+def falling_quadrupeds(restitution):
     b, count, rng = WorldBuilder(), 24, np.random.default_rng(0)
     b.add(cardan.robots.quadruped(), base="floating")
     b.add_ground(Material(friction=0.8, restitution=restitution))
@@ -255,8 +251,26 @@ def test_a_robot_that_bounces_on_limbs_at_their_stops_makes_no_energy(restitutio
     q[:, 2], q[:, 3:7] = 0.6, quaternion / np.linalg.norm(quaternion, axis=1)[:, None]
     v[:, :3] *= 0.5
     v[:, 6:] *= 2.0
-    motion = Featherstone(world, 1e-3, tables=tables).rollout(world.state(worlds=count, q=q, v=v), steps=800)
-    model = world.model
+    return world, world.state(worlds=count, q=q, v=v)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [XPBD, Variational])
+def test_a_robot_that_falls_on_limbs_at_their_stops_makes_no_energy(make):
+    """Whether a stop is touched was decided once, without what contacts do to it: 1 to 2 J came in a step."""
+    world, start = falling_quadrupeds(0.0)
+    motion = make(world, 1e-3).rollout(start, steps=800)
+    energy = cardan.kinetic_energy(world.model, motion.q, motion.v) + cardan.potential_energy(world.model, motion.q)
+    assert (np.diff(energy, axis=0) / energy[0]).max() < 1e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tables", [False, True])
+@pytest.mark.parametrize("restitution", [0.0, 0.9])
+def test_a_robot_that_bounces_on_limbs_at_their_stops_makes_no_energy(restitution, tables):
+    """A program took stops that were touched for open where it looked for the share: up to 27 J came in a step."""
+    world, start = falling_quadrupeds(restitution)
+    motion, model = Featherstone(world, 1e-3, tables=tables).rollout(start, steps=800), world.model
     rising = cardan.centroidal_momentum(model, motion.q, motion.v)[..., 2]
     energy = cardan.kinetic_energy(model, motion.q, motion.v) + cardan.potential_energy(model, motion.q)
     assert (np.diff(energy - 0.5e-3 * G * rising, axis=0) / energy[0]).max() < 0.01

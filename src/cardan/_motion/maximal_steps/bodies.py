@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
-from cardan._algebra.arrays.repeat import repeat_while
+from cardan._algebra.arrays.repeat import converging, repeat_while
 from cardan._algebra.errors import UnsupportedError
 from cardan._algebra.scalar import absolute, held, is_zero, maximum, sqrt, where
 from cardan._algebra.spatial import SE3, Force, Inertia, Matrix3, Motion, MotionSubspace, Scalar, Vector3
@@ -44,6 +44,8 @@ from cardan._robot.model import Model, Node
 NEWTON, MOST = 2, 30
 """Newton steps for the angular velocity of a momentum: what the first leave is (h |w|)^7 of it. What turns by a radian
 in a step takes three more, and what turns by a million of them the most."""
+DECISIONS = 8
+"""So often, at most, a step decides on forces along joints: as long as any goes to another part of its law."""
 EXACT, EXACT_IN_SINGLE = 1e-13, 1e-6
 """By which part of it a momentum may be wrong: else what turns fast gains momentum in each step."""
 
@@ -434,11 +436,18 @@ def finished(begun: PartialStep, forces: JointForces, v: Vector, h: float) -> St
         tau, W = forces.total(lines)
         return Efforts(tau, lumped(W))
 
-    lines = forces.linear()
-    if not forces.are_lines:  # decided once more: which part of its line a force is on hangs on the acceleration
+    def decide(_: Any, __: Any, lines: Any) -> Any:
+        """Return lines decided on once more: which part of its line a force is on hangs on the acceleration."""
+        lines = [type(line)(*own) for line, own in zip(first, lines, strict=True)]
         acting = efforts(lines)
         a = mean_rates(v, begun.estimate(acting) if begun.estimate else begun.finish(acting).v, h)
-        lines = forces.linear(forces.on(lines, a), a)
+        after = forces.linear(forces.on(lines, a), a)
+        return 0.0, sum((absolute(new.w - old.w) for new, old in zip(after, lines, strict=True)), 0.0), after
+
+    lines = first = forces.linear()
+    if not forces.are_lines:
+        _, _, found = converging(DECISIONS, 1, lambda _, changed, __: changed > 0.0, decide, 0.0, 1.0, lines)
+        lines = [type(line)(*own) for line, own in zip(first, found, strict=True)]
     stepped = begun.finish(efforts(lines))
     a = mean_rates(v, stepped.felt or stepped.v, h)
     return stepped._replace(slack=maximum(forces.residual(forces.on(lines, a), a), stepped.slack))
