@@ -37,12 +37,11 @@ seldom a search. To read all pairs takes 12 operations for each, and boxes of wh
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import INT, REAL, TRUTH, kernel, run, tail
+from cardan._compiler.kernels import INT, REAL, TRUTH, WIDTH, greater, kernel, run, tail, vectors
 from cardan._motion.contact.touching import AHEAD, SKIN
 from cardan._motion.crowd.batches import add_key, copy, end_of_kind, gather_pair, order_keys, run_pairs
 from cardan._motion.crowd.close_pairs import (
     BARE,
-    BEYOND,
     WHOLE,
     are_looked_at,
     gather_alike,
@@ -93,19 +92,18 @@ def lowest(c, s, n, x, y, z):
     u = own[0] * i + own[3] * j + own[6] * k
     v = own[1] * i + own[4] * j + own[7] * k
     w = own[2] * i + own[5] * j + own[8] * k
-    if c.shape_vertices[s] == 0:
+    if c.shape_corners[s] == 0:
         up += c.shape_centre[s, 0] * i + c.shape_centre[s, 1] * j + c.shape_centre[s, 2] * k
         return up - abs(u) * c.shape_half[s, 0] - abs(v) * c.shape_half[s, 1] - abs(w) * c.shape_half[s, 2]
-    vertex = tail(c.shape_sizes, c.shape_first[s])
-    one = BEYOND
-    two = BEYOND
-    last = 3 * (c.shape_vertices[s] - 1)
-    for m in range((c.shape_vertices[s] + 1) // 2):  # from both ends: so two wait less for one another
-        e = 3 * m
-        one = min(one, u * vertex[e] + v * vertex[e + 1] + w * vertex[e + 2])
-        e = last - e
-        two = min(two, u * vertex[e] + v * vertex[e + 1] + w * vertex[e + 2])
-    return min(one, two) + own[9] * i + own[10] * j + own[11] * k + up
+    corner = tail(c.corners, c.shape_corner[s])
+    most = vectors(1)  # how far down each of eight is
+    most[0] = corner[0, 0] * -u - corner[0, 1] * v - corner[0, 2] * w
+    for m in range(1, c.shape_corners[s]):
+        most[0] = greater(most[0], corner[m, 0] * -u - corner[m, 1] * v - corner[m, 2] * w)
+    down = most[0, 0]
+    for lane in range(1, WIDTH):
+        down = max(down, most[0, lane])
+    return own[9] * i + own[10] * j + own[11] * k + up - down
 
 
 @kernel(c=Crowd, t=INT, k=INT, returns=REAL)

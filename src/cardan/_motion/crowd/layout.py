@@ -328,6 +328,7 @@ class Layout:
         at_rest: dict[Any, AtRest] = {}
         rows: list[dict[str, Any]] = []
         sizes: list[float] = []
+        corners: list[np.ndarray] = []
         for family, shape in zip(scene.rules.families, scene.shapes, strict=True):
             own = self._placed(shape, at_rest)
             geometry = shape.geometry
@@ -335,7 +336,9 @@ class Layout:
             own["shape_surface"] = materials.setdefault(shape.surface or Material(), len(materials))
             own |= {"shape_family": family, "shape_first": len(sizes), "shape_stiffness": scene.stiffness[len(rows)]}
             own |= {f"shape_{key}": getattr(shape, key) for key in ("margin", "group", "mask")}
-            own["shape_vertices"] = len(geometry.vertices) if isinstance(geometry, Hull) else 0
+            eights = _in_eights(geometry.vertices) if isinstance(geometry, Hull) else []
+            own |= {"shape_corner": len(corners), "shape_corners": len(eights)}
+            corners += eights
             own["shape_flat"] = 2 * isinstance(geometry, Hull) + isinstance(geometry, Box)
             own["shape_room"] = self._room(len(rows))
             twist = shape.surface_velocity or (0.0,) * 6
@@ -351,6 +354,7 @@ class Layout:
         node, step = [np.array([row[key] for row in rows]) for key in ("shape_node", "node_step")]
         c.shape_node = wholes((node + np.arange(W)[:, None] * step).ravel())
         c.shape_sizes = np.array([*sizes, 0.0])
+        fill(c, {"corners": np.array(corners).reshape(-1, 3, 8)})
         c.shape_base = np.tile(self.base_of, W)
         self._fill_robots(c)
         tree, centre = c.node_tree[c.shape_node], np.linalg.norm(c.shape_centre, axis=1)
@@ -514,6 +518,13 @@ class Layout:
         c.pair_sizes = wholes(np.array([pair.sizes for pair in found]).reshape(-1, 2))
         c.pair_fixed = wholes([pair.fixed for pair in found])
         return found
+
+
+def _in_eights(vertices: Any) -> list[np.ndarray]:
+    """Return the coordinates of points, eight in a row (3, 8); the last row ends with the last one again and again."""
+    points = np.array(vertices, dtype=float)
+    rows = np.pad(points, ((0, -len(points) % 8), (0, 0)), mode="edge").reshape(-1, 8, 3)
+    return list(rows.transpose(0, 2, 1))
 
 
 def _surfaces(materials: Iterable[Material]) -> np.ndarray:

@@ -244,7 +244,9 @@ class Crowd(Record):
     shape_weight = F64[:, 2]  # the inverse mass that is felt there, and whether it is a long chain's
     shape_sizes = F64[:]
     shape_first = I32[:]  # its first size
-    shape_vertices = I32[:]  # how many vertices it has, if it is a hull: they are its first sizes; 0 of others
+    shape_corner = I32[:]  # of a hull: where its vertices begin below, and how many rows they take; 0 of others
+    shape_corners = I32[:]
+    corners = LANES[:, 3]  # vertices of hulls, eight in a row, the last ones again and again
     shape_flat = I32[:]  # 2 of a hull, 1 of a box, 0 of others
     shape_lane = I32[:]  # whether its tree may be alone
     outside = I32[:]  # the shapes of one world of which it may not
