@@ -10,6 +10,7 @@ import pytest
 
 import cardan
 from cardan import SE3, Drive, Inertia, Material, WorldBuilder
+from cardan._motion.contact.touching import AHEAD as STEPS_AHEAD
 from cardan._motion.crowd import layout
 from cardan._motion.crowd.itself import apart_as_before
 from cardan._motion.crowd.kinds import bounds_of, kinds_of
@@ -1056,7 +1057,7 @@ def test_contacts_that_the_twists_of_nodes_rule_out_are_those_whose_law_is_open(
         thorough.step(state)
         (every,) = chain(*thorough._by_tables._idle.values())
         every.c.slip = 1e300  # so nothing is ruled out
-        every.c.horizon = max(every.c.horizon, touching.AHEAD)  # and more is looked at than friction reaches
+        every.c.horizon = max(every.c.horizon, STEPS_AHEAD)  # and more is looked at than friction reaches
         for _ in range(20):
             after, expected = solver.step(state), thorough.step(state)
             for name in ("q", "v", "residual"):
