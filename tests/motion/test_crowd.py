@@ -16,7 +16,7 @@ from cardan._motion.crowd.itself import apart_as_before
 from cardan._motion.crowd.kinds import bounds_of, kinds_of
 from cardan._motion.crowd.parts import FACTORS, HEAPS, HINGES, MEETING, RESTING, ROBOTS, SLEEPERS, TIES
 from cardan._motion.crowd.sweeps import AHEAD
-from cardan._motion.crowd.tables import BITS, MASK
+from cardan._motion.crowd.tables import BITS, CONTACTS, MASK
 from cardan._motion.simulation import pairs
 from cardan.description import Box, Capsule, Hull, Plane, Shape, Sphere
 from cardan.errors import UnsupportedError
@@ -274,6 +274,22 @@ def test_impulses_of_some_worlds():
     state.kept_impulses = left
     assert state[[1, 2]] == solver.step(moved(world.state(worlds=4)), steps=60)[[1, 2]]
     assert not len(state[[0, 3]].kept_impulses.key)
+
+
+@pytest.mark.slow
+def test_lists_that_memory_cannot_hold_are_an_error_that_says_what_to_do(monkeypatch):
+    """What begins in one place has a contact for each two bodies; NumPy said how many bytes it could not have."""
+    world = scene(12, "mixed")
+    solver = Featherstone(world, DT, tables=True)
+    tighten(solver)
+    (engine,) = solver._by_tables._idle[0, 1, False]
+
+    def refuse(most):
+        raise MemoryError
+
+    monkeypatch.setitem(engine._room, CONTACTS, (refuse, "contact_most"))
+    with pytest.raises(cardan.errors.UnsupportedError, match=r"memory of this machine cannot take a step of 12.*apart"):
+        solver.step(world.state())
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from cardan import Inertia, Mechanism
 from cardan import joints as J
 from cardan._dynamics.call.function import Outline
 from cardan._motion.collision import table
+from cardan._motion.simulation import standing as beginnings
 from cardan.description import Box, Capsule, HeightField, Shape, Sphere, TriangleMesh
 from cardan.errors import MechanismError, StartWarning
 from cardan.simulation import stand
@@ -340,3 +341,22 @@ def test_point_masses_that_are_stretched_where_they_are_neutral_move(inputs):
     kinetic = cardan.kinetic_energy(m.model(), after.q[0], after.v[0])
     assert kinetic > 0.01
     assert kinetic == pytest.approx(fall[0] - fall[1], rel=0.02)
+
+
+def test_what_begins_in_one_place_is_told_without_a_look_at_all_pairs(monkeypatch):
+    """Of 1500 balls in one place there are a million pairs: making the world took minutes."""
+    looked = []
+    monkeypatch.setattr(beginnings, "MANY", 7)
+    monkeypatch.setattr(beginnings, "depth", lambda kinematics, pair: looked.append(pair.name) or 0.1)
+    b = cardan.WorldBuilder()
+    for k in range(12):
+        b.add_body(f"ball{k}")
+        b.add_shape(f"ball{k}", Sphere(0.05), density=1000.0)
+    with pytest.warns(StartWarning, match=r"in one another: ball1/ball0 by 100 mm.*not all were looked at"):
+        b.finalize()
+    assert len(looked) == 7
+    monkeypatch.setattr(beginnings, "MANY", 1000)
+    with pytest.warns(StartWarning) as said:
+        b.finalize()
+    assert "not all were looked at" not in str(said[0].message)
+    assert len(looked) == 7 + 12 * 11 // 2

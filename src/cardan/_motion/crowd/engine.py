@@ -410,6 +410,14 @@ class Engine:
     def _grow(self, lacking: int) -> None:
         """Give a list twice the room."""
         give, name = self._room[lacking]
-        setattr(self.c, name, 2 * getattr(self.c, name))
+        most = 2 * getattr(self.c, name)
+        setattr(self.c, name, most)
         self.c.laid_patches = -1
-        give(getattr(self.c, name))
+        try:
+            give(most)
+        except MemoryError as error:
+            instead = (
+                "begin with bodies apart (StartWarning names those in one another), or step fewer worlds in a call"
+            )
+            what = f"a step of {self.c.trees} bodies and robots with lists of {most} entries ({name})"
+            raise UnsupportedError(what, "the memory of this machine", instead) from error

@@ -190,13 +190,18 @@ class PairList(Sequence["ContactPair"]):
                     found[frozenset((own, kind))] = i, int(later[np.argmax(kinds[later] == kind)])
         return [self.pair(*both) for both in found.values()]
 
-    def near(self, pose_of: Callable[[str], np.ndarray]) -> list[ContactPair]:
+    def near(self, pose_of: Callable[[str], np.ndarray]) -> tuple[list[ContactPair], Iterator[ContactPair]]:
         """Return the pairs the balls about which meet, and those of what has no end; a half space is below its plane.
+
+        Those with a ground come first, then all others, each made when it is asked for: they may be a million.
 
         Args:
             pose_of: where a body is: homogeneous matrices X_world_body, shape (4, 4).
         """
-        return [self.pair(*both) for both in self.near_places(pose_of)]
+        grounds = {k for k, solid in enumerate(self.rules.solids) if isinstance(solid.shape.geometry, GROUNDS)}
+        places = list(self.near_places(pose_of))
+        others = (self.pair(*both) for both in places if grounds.isdisjoint(both))
+        return [self.pair(*both) for both in places if not grounds.isdisjoint(both)], others
 
     def near_places(self, pose_of: Callable[[str], np.ndarray]) -> Iterator[tuple[int, int]]:
         """Yield the places of the shapes of these pairs."""

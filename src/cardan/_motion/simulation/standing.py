@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -53,6 +54,9 @@ from cardan._robot.model.layout import said_start
 
 LEVEL = 0.7
 """The least upward part of a ground's normal: what is steeper, by about 45 degrees, is a wall."""
+
+MANY = 1000
+"""Pairs deep in one another, after which no more are looked for: 1500 balls in one place have a million."""
 
 LOOKED_AT = 64
 """Worlds that `warn_of_state` looks at: a warning shall cost little, and one world is like the next."""
@@ -305,13 +309,28 @@ def warn_of_start(world: WorldContents, kinematics: Kinematics) -> None:
     loose = {body for a in floating for body in a.bodies}
     pose_of = _poses_in(kinematics)
     _warn_of_open_loops(world, world.initial[None], {})
-    known = [pair for pair in world.pairs.near(pose_of) if pair.a in loose or not isinstance(pair.shape_a, Mesh)]
+    on_grounds, others = (
+        (pair for pair in pairs if pair.a in loose or not isinstance(pair.shape_a, Mesh))
+        for pairs in world.pairs.near(pose_of)
+    )
+    known = list(on_grounds)
     in_grounds = {name: float(own) for name, own in depths(model, known, pose_of).items()}
-    others = _may_overlap(model, [pair for pair in known if pair.name not in in_grounds], pose_of)
+    others = chain((pair for pair in known if pair.name not in in_grounds), others)
     fixed = [a for a in world.articulations.values() if isinstance(root_joint(model, a).joint, Fixed)]
     root_of = {body: a.root for a in fixed for body in a.bodies}
     held = {pair.name: root_of[pair.a] for pair in known if pair.name in in_grounds and pair.a in root_of}
-    _warn_of_depths(world.name, in_grounds | {pair.name: depth(kinematics, pair) for pair in others}, held)
+    _warn_of_depths(world.name, in_grounds | _depths_of(kinematics, _may_overlap(model, others, pose_of)), held)
+
+
+def _depths_of(kinematics: Kinematics, pairs: Iterable[ContactPair]) -> dict[str, float]:
+    """Return how deep shapes are in one another [m], up to the pair with which `MANY` are too deep."""
+    found, deep = dict[str, float](), 0
+    for pair in pairs:
+        found[pair.name] = depth(kinematics, pair)
+        deep += found[pair.name] > DEEP
+        if deep == MANY:
+            break
+    return found
 
 
 def _warn_of_open_loops(world: WorldContents, q: np.ndarray, constants: Mapping[str, np.ndarray]) -> None:
@@ -408,8 +427,8 @@ def _range(limits: Limits) -> tuple[float, float]:
     return max(limits.lower or (-math.inf,)), min(limits.upper or (math.inf,))
 
 
-def _may_overlap(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) -> list[ContactPair]:
-    """Return pairs of shapes that may be deep in one another, but for those of one tree: they were kept on purpose.
+def _may_overlap(model: Model, pairs: Iterable[ContactPair], pose_of: PoseOf) -> Iterator[ContactPair]:
+    """Yield pairs of shapes that may be deep in one another, but for those of one tree: they were kept on purpose.
 
     Most are apart along the line between the origins of their shapes, or along an axis of one of them. That is quicker
     to say than how far: they are no deeper in one another than along any direction.
@@ -434,7 +453,7 @@ def _may_overlap(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) ->
         deep = reach(shapes[0], n @ A[:3, :3]) + reach(shapes[1], -(n @ B[:3, :3])) - n @ way
         return bool(deep.min() <= DEEP)
 
-    return [pair for pair in pairs if not is_of_one_tree(model, pair) and not is_apart(pair)]
+    yield from (pair for pair in pairs if not is_of_one_tree(model, pair) and not is_apart(pair))
 
 
 def warn_of_state(state: State) -> None:
@@ -482,6 +501,8 @@ def _warn_of_depths(world: str, depths: Mapping[str, float], held: Mapping[str, 
         deepest = first_of([f"{name} by {1e3 * depths[name]:.3g} mm" for name in deep])
         what = f" begins with shapes in one another: {deepest}. Contact pushes them apart. Begin higher, by "
         what += "world.state(q=...) or pose=; cardan.simulation.stand(state) puts what floats on level ground."
+        if len(deep) >= MANY:
+            what += " There may be more of them: not all were looked at."
         roots = list(dict.fromkeys(held[name] for name in deep if name in held))
         if roots:
             what += f" {first_of(roots)} is fixed on the world. If no joint of its own does that, base='floating' "
