@@ -317,10 +317,11 @@ def contact_pairs(
     rules = replace(rules, surfaces=_surfaces(solids, surfaces))
     overlapping: dict[tuple[int, int], str] = {}
     if rest is not None and not keep_overlapping:
+        is_suspect = _suspicion(model, solids)
         kinematics = rest if isinstance(rest, Kinematics) else Kinematics(model, rest)
         pairs = PairList(rules, [LIGHT] * len(rules.solids))
-        near = set(pairs.near_places(lambda body: kinematics.pose(body).matrix().astype(float)))
-        for i, j in (both for both in _suspects(model, rules) if both in near and both not in rules.surfaces):
+        near = pairs.near_places(lambda body: kinematics.pose(body).matrix().astype(float))
+        for i, j in (both for both in near if is_suspect(*both) and both not in rules.surfaces):
             pair = pairs.pair(i, j)
             if depth(kinematics, pair) > ROUNDING and (is_of_one_tree(model, pair) or not _can_part(kinematics, pair)):
                 overlapping[i, j] = pair.name
@@ -372,23 +373,16 @@ def _surfaces(solids: Sequence[_Solid], surfaces: Iterable[ContactSurface]) -> d
     return found
 
 
-def _suspects(model: Model, rules: Rules) -> Iterator[tuple[int, int]]:
-    """Yield the pairs that may not be meant to touch: of one tree, or of the world and a tree that does not float."""
-    by_root: dict[int, list[int]] = {}
-    for k, solid in enumerate(rules.solids):
-        by_root.setdefault(solid.root, []).append(k)
-    still = by_root.pop(WORLD_NODE, [])
-    loose = {root for root in by_root if model.nodes[root].joint.is_floating}
-    listed = set[tuple[int, int]]()
-    for root, own in by_root.items():
-        others = own if root in loose else own + still
-        listed |= {(min(i, j), max(i, j)) for i in own for j in others if i != j}
-    partners: dict[int, set[int]] = {}
-    for i, j in sorted(listed):
-        if i not in partners:
-            partners[i] = set(rules.partners(i).tolist())
-        if j in partners[i]:
-            yield i, j
+def _suspicion(model: Model, solids: Sequence[_Solid]) -> Callable[[int, int], bool]:
+    """Return whether a pair may not be meant to touch: of one tree, or of the world and a tree that does not float."""
+    roots = [solid.root for solid in solids]
+    loose = {root for root in {*roots} - {WORLD_NODE} if model.nodes[root].joint.is_floating}
+
+    def is_suspect(i: int, j: int) -> bool:
+        ends = roots[i], roots[j]
+        return ends[0] == ends[1] or (WORLD_NODE in ends and loose.isdisjoint(ends))
+
+    return is_suspect
 
 
 def bearing(model: Model, rules: Rules) -> list[float]:
