@@ -153,8 +153,7 @@ def follower(mimic: Any, inner: Chart) -> Chart:
             return [mimic.multiplier * e + mimic.offset for e in inner.there(q)]
         return inner.there(mimic.inner_configuration(q))
 
-    formula = kind_of(mimic).partition(" = ")[2]  # a joint of a cluster has none
-    note = "coordinates of its own" + (f": {formula}{inner.note}" if formula or inner.note else "")
+    note = f"coordinates of its own: {kind_of(mimic).partition(' = ')[2]}{inner.note}"
     return Chart(inner.nq, inner.nv, there, lambda q: [], matrix, inverse, note, follows=True)
 
 

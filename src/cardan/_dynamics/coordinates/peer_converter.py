@@ -238,6 +238,12 @@ class PeerConverter(OtherCoordinates):
 def _rows(model: Model, convention: Convention, order: Sequence[str] | None, mimics: bool) -> tuple[ChartedJoint, ...]:
     """Return the joints with coordinates there, in their order there."""
     movable = {c.name: c for c in model.connections if c.joint.nv > 0 and (mimics or not c.joint.primaries)}
+    for c in movable.values():
+        if c.joint.is_placed:
+            raise MechanismError(
+                f"joint {c.name!r} is one of a cluster, which {convention.title} does not have: convert states to the "
+                "model whose loops are constraints (cardan.converter(clustered, loops)), and these."
+            )
     names = [n for n in convention.order(model) if n in movable] if order is None else list(order)
     if sorted(names) != sorted(movable):
         wrong = sorted(set(names) ^ set(movable)) or sorted({n for n in names if names.count(n) > 1})
