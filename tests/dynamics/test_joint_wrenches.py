@@ -100,6 +100,28 @@ def test_a_loop_is_refused():
     assert np.isfinite(cardan.joint_wrenches(linkage.spanning_tree(), *state)).all()
 
 
+def test_a_cluster_is_refused_and_what_closes_its_loop_goes_through_its_joints():
+    """The wrench of the closing joint was left out, and the error for loops leads to clusters."""
+    loops = cardan.robots.four_bar().model()
+    model = cardan.clustered(loops, independent=["crank_joint"])
+    q, v, a = model.random_configuration(seed=0), np.array([2.0]), np.array([0.5])
+    with pytest.raises(MechanismError, match="what closes these goes through them"):
+        cardan.joint_wrenches(model, q, v, a)
+    out, tree = cardan.converter(model, loops), loops.spanning_tree()
+    x, xd, xdd = out.configuration(q), out.velocity(q, v), out.acceleration(q, v, a)
+    drive = cardan.constrained_inverse_dynamics(loops, x, xd, xdd, actuated=["crank_joint"])
+    (closing,) = loops.closures
+    X_parent, X_child = (cardan.SE3.of(cardan.frame_transform(tree, x, c)) for c in (closing.parent, closing.child))
+    wrench = closing.child_pose @ cardan.spatial.Force.of(drive.wrenches[0])
+    pushes = np.zeros((loops.nbodies, 6))
+    pushes[loops.body_names.index(closing.child)] = wrench.scalars()
+    pushes[loops.body_names.index(closing.parent)] = (X_parent.inverse() @ X_child @ -wrench).scalars()
+    f = cardan.joint_wrenches(tree, x, xd, xdd, pushes)
+    axis = np.array([0.0, 0.0, 0.0, *tree.joint("crank_joint").axis])
+    along = [axis @ f[tree.joint_names.index(c.name)] for c in tree.connections if c.joint.nv]
+    np.testing.assert_allclose(along, drive.efforts, atol=1e-10)  # the crank's, and none at the others
+
+
 def test_pinocchio_has_the_same():
     pin = pytest.importorskip("pinocchio")
     text = cardan.to_urdf(cardan.robots.arm7())

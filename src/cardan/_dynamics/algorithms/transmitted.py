@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cardan._algebra.arrays.symbolic import entries_of, rebuilt
+from cardan._algebra.errors import MechanismError
 from cardan._algebra.spatial import SE3, Force, Inertia
 from cardan._dynamics.algorithms.loops import without_loops
 from cardan._dynamics.algorithms.rnea import external
@@ -40,8 +41,8 @@ def joint_wrenches(
         acceleration: a rotor's own inertia is not felt by the bearing. A base that floats freely transmits nothing.
 
     Raises:
-        MechanismError: if the model has closed loops, whose forces are not determined by the tree: give those of the
-            joints that close them as external forces on `model.spanning_tree()`.
+        MechanismError: if the model has closed loops, clusters too, whose forces are not determined by the tree: give
+            those of the joints that close them as external forces on `model.spanning_tree()`.
 
     Examples:
         >>> f = cardan.joint_wrenches(arm, q, v, a)
@@ -54,6 +55,12 @@ def joint_wrenches(
     `inverseDynamicsWithInternalJointForceTorques`, RigidBodyDynamics.jl's jointwrenches of `inverse_dynamics!`, Drake's
     reaction forces.
     """
+    if any(node.joint.is_placed for node in model.nodes):
+        raise MechanismError(
+            "joint_wrenches: joints of clusters are those of loops, and what closes these goes through them, too. "
+            "Convert the state to the model whose loops are constraints (cardan.converter), and give the wrenches of "
+            "cardan.constrained_inverse_dynamics as external forces on its spanning_tree()."
+        )
     without_loops(model, "joint_wrenches")
     relative = relative_kinematics(model, q, loops=True)
     motions, nodes = body_motions(model, relative, q, v, a), relative.nodes(model)
