@@ -180,10 +180,7 @@ class DifferentialIK(ExplainedSettings):
         if failed := [step for step, motion in zip(steps, motions, strict=True) if motion is None]:
             raise InfeasibleError(WHERE, [step.row for step in failed if batch], failed[0].in_the_way())
         x: Any = np.reshape(np.array(motions), (*batch, self.model.nv)) if batch else motions[0]
-        if not are_all(np.isfinite(x)):
-            check_finite(
-                WHERE, "velocities", x, hint="Squares of the tasks' errors are too large: are the targets right?"
-            )
+        check_finite(WHERE, "velocities", x, hint="Squares of the tasks' errors are too large: are the targets right?")
         if -1 not in self._levels:  # those of the velocities' own limits alone are within these to the last digit
             own = (..., slice(self.model.nv))
             x = np.minimum(np.maximum(x, found["lower"][own]), found["upper"][own])
@@ -218,7 +215,7 @@ class Hierarchy:
             z = self._best(level, x, N, within=level > asked[0])
             if z is None:
                 return None
-            x = x + (z if N is None else N @ z)
+            x = z if N is None else x + N @ z  # without a basis x is 0: no loop is closed, and nothing was asked before
             if level != asked[-1]:
                 N = self._left(level, x, N)
         return x

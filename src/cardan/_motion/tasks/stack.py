@@ -164,7 +164,7 @@ class Stack(Explained):
             raise ParameterError(f"number of targets of {self.where}", got=len(others), expected=expected)
         parts = []
         for task, shape, other in itertools.zip_longest(self.tasks, self._cores, others):
-            array = task.checked_target(self.model, other)
+            array = task.checked_target(self.model, other, shape)
             array = np.zeros(shape) if array is None else array  # a task without a target takes an empty array
             batch = array.shape[: array.ndim - len(shape)]
             parts.append(array.reshape((*batch, math.prod(shape))) if batch else array.ravel())

@@ -149,15 +149,17 @@ class Task(ExplainedABC):
             raise ParameterError(f"weight of {type(self).__name__}", got=self.weight, expected="finite numbers >= 0")
         return weight
 
-    def checked_target(self, model: Model, target: Any = None) -> np.ndarray | None:
+    def checked_target(
+        self, model: Model, target: Any = None, shape: tuple[int, ...] | None = None
+    ) -> np.ndarray | None:
         """Return the target as an array of floats [rad, m, -], shape (..., *target_shape); None for a task without.
 
-        Another `target` may stand in for its own.
+        Another `target` may stand in for its own. `shape` is that of one, if it is known already.
 
         Raises:
             ShapeError, DTypeError, NotFiniteError, ParameterError: for a target that is none, with the row.
         """
-        name, shape = type(self).__name__, core(self, model)
+        name, shape = type(self).__name__, core(self, model) if shape is None else shape
         if shape == (0,) and self.target_shape(model) is None:
             if target is not None:
                 raise ParameterError(f"{name}: target", got=target, expected="None: the task takes none")
