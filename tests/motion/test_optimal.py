@@ -710,6 +710,15 @@ def test_what_sampling_refuses():
         optimal.predictive_sampling(problem, HANGING, STILL, u + 1e200, noise=1.0, temperature=1.0, samples=3)
 
 
+@pytest.mark.slow
+def test_constraints_of_no_problems_are_met():
+    """They were an error of NumPy that could not reshape."""
+    problem = optimal.Problem(block(), pushed, effort_alone, nothing, final_equality=at_rest)
+    found = optimal.solve(problem, np.zeros((0, 1)), [0.0], np.zeros((5, 1)))
+    assert found.cost.shape == found.converged.shape == (0,)
+    assert found.u.shape == (0, 5, 1)
+
+
 def test_what_constraints_refuse():
     with pytest.raises(ShapeError, match=r"expected \[\(k,\)\], as the final_equality"):
         optimal.Problem(CART, step, cost, final, final_equality=final)
@@ -1083,6 +1092,7 @@ def test_bounds_are_the_problems_own():
     assert pickle.loads(pickle.dumps(problem)).bounds[1] == problem.bounds[1] == 1.0
 
 
+@pytest.mark.slow
 def test_what_is_to_be_differentiated_is_refused():
     """Tracers and tensors with gradients were errors of JAX and PyTorch that named no argument."""
     problem, u = optimal.Problem(CART, step, cost, final), np.zeros((5, 1))

@@ -114,7 +114,7 @@ def _violation(values: Given) -> np.ndarray:
 
 def _first_weight(values: Given, cost: np.ndarray) -> np.ndarray:
     """Return of each problem the rho that makes penalties of such values `FIRST` times the cost."""
-    entries = [np.swapaxes(c, 1, 2).reshape(-1, c.shape[1]) for c in values.values()]
+    entries = [np.swapaxes(c, 1, 2).reshape(len(c) * c.shape[2], len(cost)) for c in values.values()]
     size = total(np.concatenate(entries) ** 2)
     known = (size > 0.0) & (cost != 0.0)
     return np.where(known, FIRST * np.abs(cost) / np.where(known, size, 1.0), 1.0)
