@@ -235,12 +235,14 @@ def test_a_coupled_joint_has_its_own_friction_and_drive():
 
 ON_HINGE = '<body name="b"><joint name="a"/><geom size="0.1"/></body>'
 SERVO, MOTOR = '<position name="servo" joint="a" kp="40"/>', '<motor name="motor" joint="a"/>'
+HELD = '<intvelocity name="held" joint="a" kp="9" actrange="-1 1"/>'
+MUSCLE = '<muscle name="flesh" joint="a" lengthrange="-1 1"/>'
 SPRING = '<general name="spring" joint="a" gainprm="500" biastype="affine" biasprm="0 -200"/>'
 
 
 @pytest.mark.parametrize(
     ("actuators", "named"),
-    [(SERVO, ""), (MOTOR, ""), (SERVO + MOTOR, "'servo'"), (SPRING, "'spring'")],
+    [(SERVO, ""), (MOTOR, ""), (SERVO + MOTOR, "'servo'"), (SPRING, "'spring'"), (HELD, "'held'"), (MUSCLE, "'flesh'")],
 )
 def test_actuators_that_push_without_a_control_and_are_no_drives_are_named(actuators, named):
     """A servo that shares its joint is no drive; it held the joint in MuJoCo, and let it go here without a word."""

@@ -154,12 +154,13 @@ class Driven:
 
 def drives(r: MjcfReading) -> dict[int, Driven]:
     """Return what actuators do to hinges and slides, by their numbers; before joints are added."""
-    m, driven, servos = r.there.model, {}, _servos(r)
-    uncalled = []  # that act without a control, and whose law is no target of a drive
+    m, driven, servos, unbiased = r.there.model, {}, _servos(r), r.there.mj.mjtBias.mjBIAS_NONE
+    uncalled = []  # that act without a control, which is no target of a drive
     for k in range(m.nactuator):
-        joint, (kind, _, bias) = _scalar_joint(r, k), _law(r, k)
-        lower, upper = _range(r, k, "ctrl")
-        if (any(bias or ()) and k not in servos) or not (lower <= 0.0 <= upper or (kind == "position" and k in servos)):
+        joint, (lower, upper) = _scalar_joint(r, k), _range(r, k, "ctrl")
+        is_biased = not is_(m.actuator_biastype[k], unbiased) and any(m.actuator_biasprm[k])
+        is_aimed = k in servos and _law(r, k)[0] == "position"
+        if not is_aimed and (not lower <= 0.0 <= upper or (is_biased and k not in servos)):
             uncalled.append(k)
         if joint is None:
             if m.actuator_armature[k] or m.actuator_damping[k]:

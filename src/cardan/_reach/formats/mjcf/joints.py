@@ -243,7 +243,7 @@ class Tree:
         """Say what acts in a way no record here says."""
         m, dof = self.m, int(self.m.jnt_dofadr[k])
         if m.jnt_limited[k] and kind == "ball":
-            self._remark(k, "the range of a ball, the largest angle of its rotation, is not kept")
+            self._warn(k, "the range of a ball, the largest angle of its rotation, is not kept")
         if m.jnt_stiffness[k] and kind == "free":
             self._warn(k, "the spring of a free joint, along the world's axes, is left out")
         if any(m.jnt_stiffnesspoly[k]) or any(m.dof_dampingpoly[dof]):
