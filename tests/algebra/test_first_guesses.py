@@ -236,6 +236,25 @@ def test_what_was_refused_once_is_taken_now(written, shape, names):
     assert np.shape(eval(written, names)) == shape
 
 
+NO_TRUTHS = [
+    "arm7.world(ground='no')",
+    "arm7.world(ground=cardan.description.Sphere(1.0))",
+    "arm7.world(self_collision='no')",
+    "cardan.WorldBuilder().add(arm7, stand='no')",
+    "cardan.WorldBuilder().add_body('box', lock_inertia='no')",
+    "cardan.load(path, trusted='no')",
+    "cardan.from_json('{}', trusted='no')",
+    "cardan.raycast(arm7.world(), arm7.world().initial, (0, 0, 3), (0, 0, -1), yaw_only='no')",
+]
+
+
+@pytest.mark.parametrize("written", NO_TRUTHS)
+def test_what_is_no_truth_value_is_not_taken_for_true(written, names):
+    """`trusted="no"` ran a file's code, and a terrain given as `ground=` was a plane, without a word."""
+    with pytest.raises(cardan.errors.ParameterError, match="expected True"):
+        eval(written, names)
+
+
 SET = [
     ("arm7", "gravty", "did you mean 'gravity'?"),
     ("arm7", "damping", "has no attribute 'damping'"),

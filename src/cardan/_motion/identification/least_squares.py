@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan._algebra.checked_numbers import truth
 from cardan._algebra.errors import ExcitationError, ParameterError
 from cardan._dynamics.call.arguments import check_finite
 from cardan._motion.identification.combinations import (
@@ -126,6 +127,7 @@ def identify(
     scaled = natural_units(model).scaled(W, base).reshape(-1, len(base))
     _check_excited(scaled, base)
     known = None if noise is None else checked_noise(WHERE, noise, model.nv)
+    weighted = truth("identify: weighted", weighted)
     sigma = known if known is not None and weighted else np.ones(model.nv)
     values = _solve(W, measured.tau, sigma)
     found = residual_noise(measured.tau - W @ values, len(base)) if known is None else known

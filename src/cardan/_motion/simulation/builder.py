@@ -136,8 +136,9 @@ class WorldBuilder(ExplainedSettings):
             Its name.
         """
         poses = {} if pose is None else {name: checked_pose(f"pose of link {name!r}", pose)}
+        is_locked = truth("lock_inertia", lock_inertia)
         self._mechanism.add_body(name, inertia)
-        self._locked |= {name} if lock_inertia else set()
+        self._locked |= {name} if is_locked else set()
         self._poses |= poses
         return name
 
@@ -267,9 +268,10 @@ class WorldBuilder(ExplainedSettings):
             if joint in self._held:
                 message = f"joint {joint!r} is in articulation {self._held[joint]!r}; it cannot be in {name!r}, too."
                 raise MechanismError(message)
+        touches = truth("self_collision", self_collision)
         self._articulations[name] = tuple(dict.fromkeys(joints))
         self._held |= dict.fromkeys(joints, name)
-        self._colliding |= {name} if self_collision else set()
+        self._colliding |= {name} if touches else set()
         return name
 
     def add(
@@ -317,6 +319,8 @@ class WorldBuilder(ExplainedSettings):
     ) -> tuple[str, ...]:
         """Add copies of a mechanism, each with a prefix of its own and at its own pose; all or none (`add`)."""
         _check_mechanism(mechanism)
+        touches = mechanism.self_collision if self_collision is None else truth("self_collision", self_collision)
+        is_put = None if stand is None else truth("stand", stand)
         placed = [mechanism._placed(prefix, pose, base)[0] for prefix, pose in copies]
         both = self._mechanism._with(placed)
         trees: list[list[list[Connection]]] = []  # of each copy
@@ -331,13 +335,12 @@ class WorldBuilder(ExplainedSettings):
         self._mechanism = both  # from here on nothing is refused
         self._articulations |= new
         self._held |= {joint: tree for tree, joints in new.items() for joint in joints}
-        touches = mechanism.self_collision if self_collision is None else self_collision
         self._colliding |= set(new) if touches else set()
         known = mechanism.named_configurations
         for (prefix, pose), own in zip(copies, trees, strict=True):
             there = {prefix + c.name for c in mechanism.joints}
             bases = [c for joints in own for c in joints if c.name not in there and moves_freely(c.joint)]
-            stands = pose is None if stand is None else stand
+            stands = pose is None if is_put is None else is_put
             self._loose |= {c.name for c in bases if stands}
             places = self._above if stands else self.q
             places |= {} if pose is None else _put_in_world(both, bases)
@@ -507,6 +510,9 @@ def world_of(
     **options: Any,
 ) -> World:
     """Return the world of one mechanism; see `Mechanism.world`."""
+    if not isinstance(ground, (bool, np.bool_, Material)):
+        expected = "True, False or a cardan.Material; other grounds are shapes of the world (WorldBuilder.add_shape)"
+        raise ParameterError("ground", got=ground, expected=expected)
     b = WorldBuilder(mechanism.name, mechanism.gravity if gravity is None else gravity)
     b.add(mechanism, pose=pose, base=base, self_collision=self_collision)
     if ground:

@@ -10,6 +10,7 @@ import numpy as np
 
 from cardan._algebra.arrays.repeat import each, when
 from cardan._algebra.by_identity import known_of_each
+from cardan._algebra.checked_numbers import truth
 from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._algebra.scalar import where
 from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
@@ -218,7 +219,7 @@ def _compiled(
     world: WorldContents, count: int, body: str, yaw_only: bool, bodies: Pattern | None
 ) -> Function[..., Any]:
     """Return what so many rays meet, as a function; what sees the same shapes is the same."""
-    key = count, body, bool(yaw_only), tuple(bodies) if isinstance(bodies, list | set) else bodies
+    key = count, body, truth("yaw_only", yaw_only), tuple(bodies) if isinstance(bodies, list | set) else bodies
     known = _known(world)
     if key not in known:
         seen = _Seen(*key[:3], tuple(_counting(world, body, bodies)))

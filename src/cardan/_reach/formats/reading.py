@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 
+from cardan._algebra.checked_numbers import truth
 from cardan._algebra.errors import (
     DescriptionError,
     DescriptionWarning,
@@ -252,6 +253,7 @@ class Options:
 
     def __post_init__(self) -> None:
         check_packages(self.package_dirs)
+        truth("option trusted", self.trusted)
         if not isinstance(self.xacro_args, Mapping):
             expected = "a mapping from the names of arguments to their values"
             raise ParameterError("option xacro_args", got=self.xacro_args, expected=expected)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cardan._algebra.checked_numbers import positive
+from cardan._algebra.checked_numbers import positive, truth
 from cardan._algebra.errors import DTypeError, ParameterError, ShapeError, UnknownNameError, check_known
 from cardan._algebra.explained import ExplainedSettings
 from cardan._dynamics.call.arguments import shaped_array
@@ -295,7 +295,9 @@ class Viewer(ExplainedSettings):
         for name in layers:
             check_known("layer", name, sorted(known), "viewer")
         for robot in self._robots.values():
-            robot.toggle(**{name: visible for name, visible in layers.items() if name in robot.layers})
+            robot.toggle(
+                **{name: truth(f"layer {name!r}", visible) for name, visible in layers.items() if name in robot.layers}
+            )
 
     def contacts(self, points: Any, forces: ArrayLike | None = None, *, scale: float | None = None) -> None:
         """Draw contacts instead of those drawn before; like `update`, this returns at once.
@@ -444,6 +446,7 @@ def show(
     named = _named(things)
     names = [name or model_of(thing).name for name, thing in named]
     configurations = [None] * len(named) if q is None else of_each("show", "q", names, q)
+    opens = truth("open_browser", open_browser)
     viewer = Viewer(host=host, port=port, open_browser=False, title=title)
     try:
         for (name, thing), own in zip(named, configurations, strict=True):
@@ -451,7 +454,7 @@ def show(
     except BaseException:
         viewer.close()
         raise
-    if open_browser:
+    if opens:
         viewer.open_browser()
     return viewer
 

@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cardan._algebra.checked_numbers import truth
 from cardan._algebra.errors import CardanError, DescriptionError, DTypeError, Fault, UnknownNameError, quoted
 from cardan._algebra.spatial import SE3, Inertia
 from cardan._compiler.runtime.staging import write_whole
@@ -87,7 +88,7 @@ def from_json(source: JsonSource, *, trusted: bool = False) -> Any:
         raise DTypeError("from_json", "source", got=f"a {type(source).__name__}", expected=expected)
     if isinstance(source, str) and not source.lstrip("\ufeff \t\r\n").startswith("{"):
         source = Path(source)
-    return opened_json(Source.of(source), trusted=trusted)
+    return opened_json(Source.of(source), trusted=truth("trusted", trusted))
 
 
 # --- texts and their faults ---------------------------------------------------------------------------------------
