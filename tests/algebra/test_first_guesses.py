@@ -21,6 +21,7 @@ pytestmark = pytest.mark.usefixtures("reference_target")
 
 GUESSES = [
     ("arm.dof", "model.nv"),
+    ("cardan.frame_transform(arm, q, 1.0)", "frame: got 'a float'"),
     ("cardan.gravity_forces(arm, map(float, q))", "an array of objects such as <map"),
     ("arm.total_mass", "model.mass"),
     ("cardan.fd", "cardan.forward_dynamics"),

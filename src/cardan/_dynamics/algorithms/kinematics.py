@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cardan._algebra.errors import ParameterError
+from cardan._algebra.scalar import is_symbol
 from cardan._algebra.spatial import SE3, Motion, Vector3
 from cardan._dynamics.algorithms.along import NodeRows, Nodes, nodes_of
 from cardan._dynamics.algorithms.spin import BodyMotion, at_rest, body_motions
@@ -333,7 +334,8 @@ def each_frame(model: Model, frame: Any, of: Callable[[str], OfFrame]) -> OfFram
     if isinstance(frame, str | int | np.integer):
         return of(_name(model, frame))
     if not isinstance(frame, tuple) or not frame:
-        raise ParameterError("frame", got=frame, expected="a name, or at least one in a sequence of names or indices")
+        got = "a float" if is_symbol(frame) else frame  # floats are arguments of programs
+        raise ParameterError("frame", got=got, expected="a name, or at least one in a sequence of names or indices")
     return [of(_name(model, one)) for one in frame]
 
 
