@@ -18,7 +18,8 @@ def urdf(joints: str = "revolute revolute continuous prismatic") -> str:
     """Return a chain base - l1 - l2 ... with joints j1, j2, ..., and a finger on l2."""
     links, parent = [f'<link name="base">{BOX}</link>'], "base"
     for k, kind in enumerate(joints.split(), 1):
-        ends = f'<parent link="{parent}"/><child link="l{k}"/>{LIMIT}'
+        limit = LIMIT if kind in ("revolute", "prismatic") else ""
+        ends = f'<parent link="{parent}"/><child link="l{k}"/>{limit}'
         links.append(f'<link name="l{k}">{BOX}</link><joint name="j{k}" type="{kind}">{ends}</joint>')
         parent = f"l{k}"
     ends = f'<parent link="l2"/><child link="finger"/>{LIMIT}'
