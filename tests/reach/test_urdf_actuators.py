@@ -25,7 +25,8 @@ def robot(*elements):
         ("slide", "prismatic", "b", "c"),
         ("held", "fixed", "c", "d"),
     ):
-        limit = '<limit lower="0" upper="1" effort="1" velocity="1"/>'
+        within = 'lower="0" upper="1" ' if kind == "prismatic" else ""
+        limit = f'<limit {within}effort="1" velocity="1"/>'
         lines += [
             f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>',
             f"{limit}</joint>",
