@@ -168,7 +168,7 @@ def test_what_a_robot_is_made_of_is_what_is_written():
     for kind, name in kinds.items():
         assert {f.name for f in dataclasses.fields(kind)} == schema["$defs"][name]["properties"].keys()
     lists = {f.name for f in dataclasses.fields(Annotations)}
-    held = {"name", "_gravity", "_bodies", "_joints", "_frames"}
+    held = {"name", "_gravity", "_bodies", "_joints", "_frames", "_is_made"}
     assert vars(Mechanism()).keys() == held | {f"_{name}" for name in lists}
     model = {f.name for f in dataclasses.fields(cardan.Model) if f.init}
     fields = {"name", "bodies", "connections", "frames", "gravity", "closures", "inputs", "annotations"}
