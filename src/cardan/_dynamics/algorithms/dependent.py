@@ -269,6 +269,8 @@ def rows_along_nodes(model: Model) -> list[bool]:
 
     They are where rows have more zeros so, of the coordinates of the loop alone, as these are solved for.
     """
+    if not model.closures:  # constraints that users wrote have no axes, and may hold symbols
+        return []
     own = [loop.coordinates for loop in constraints(model, list(model.manifold.neutral()))]
     moved = _kinematics(model, 2)
 
