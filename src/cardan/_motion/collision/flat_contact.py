@@ -73,7 +73,7 @@ class Outline(NamedTuple):
 
     corners: list[Two]
     sides: list[Two]
-    has_area: Any
+    faces: Any  # whether it has an area that looks along n: of others nothing is on its plane
     at: Vector3
     m: Vector3  # the plane's normal, divided by its component along n
 
@@ -151,15 +151,12 @@ def _outline(feature: Feature, n: Vector3, u: Vector3, v: Vector3) -> Outline:
     corners = [(u.dot(p), v.dot(p)) for p in points]
     sides = [(corners[(k + 1) % 4][0] - x, corners[(k + 1) % 4][1] - y) for k, (x, y) in enumerate(corners)]
     d, e = points[2] - points[0], points[3] - points[1]
-    dd, ee = d.norm_squared(), e.norm_squared()
     m = d.cross(e)
-    has_area = m.norm_squared() > NARROW * NARROW * (dd * ee) + COINCIDENT
-    line = select(dd > ee, d, e)
-    m = select(has_area, m, n * line.norm_squared() - line * line.dot(n))
-    up = m.dot(n)
-    faces = logical_and(up > SLANTED * m.norm(), up > COINCIDENT)
-    m = select(faces, m * (1.0 / where(faces, up, 1.0)), n)
-    return Outline(corners, sides, logical_and(has_area, faces), sum(points[1:], points[0]) * 0.25, m)
+    mm, up = m.norm_squared(), m.dot(n)
+    has_area = mm > NARROW * NARROW * (d.norm_squared() * e.norm_squared()) + COINCIDENT
+    faces = logical_and(has_area, up > 0.0)
+    faces = logical_and(faces, up * up > SLANTED * SLANTED * mm)
+    return Outline(corners, sides, faces, sum(points[1:], points[0]) * 0.25, m * (1.0 / where(faces, up, 1.0)))
 
 
 # --- the intersection -----------------------------------------------------------------------------------------------
@@ -197,7 +194,7 @@ def _entry(start: Two, side: Two, other: Outline, margin: Scalar) -> tuple[Scala
         outside = logical_and(logical_not(moving), inside < 0.0)
         parallel_outside = logical_or(parallel_outside, outside)
     meets = logical_and(enters <= leaves, logical_not(parallel_outside))
-    return clip(enters, 0.0, 1.0), logical_and(logical_and(meets, length > margin * margin), other.has_area)
+    return clip(enters, 0.0, 1.0), logical_and(logical_and(meets, length > margin * margin), other.faces)
 
 
 def _along(of_a: Feature, of_b: Feature, n: Vector3, both: Any) -> list[Corner]:
