@@ -302,7 +302,7 @@ class Material(ByFields):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "priority", whole("priority of a material", self.priority, -HIGHEST, HIGHEST))
-        for key in self.__slots__[:-1]:
+        for key in list(self.__slots__)[:-1]:
             if getattr(self, key) is not None or key not in ("friction", "stiffness", "dissipation"):
                 object.__setattr__(self, key, not_negative(f"{key} of a material", getattr(self, key)))
         if self.restitution > 1.0:

@@ -153,10 +153,10 @@ def _material(report: Report, surface: Element) -> Material | None:
     return None
 
 
-def _friction(report: Report, friction: Element) -> dict[str, float]:
+def _friction(report: Report, friction: Element) -> dict[str, Any]:
     ode, bullet = report.one(friction, "ode"), report.one(friction, "bullet")
     engine, first, second = (ode, "mu", "mu2") if ode is not None else (bullet, "friction", "friction2")
-    given: dict[str, float] = {}
+    given: dict[str, Any] = {}
     if engine is not None:
         given["friction"] = mu = values.number_of(report, engine, first, 1.0, least=0.0)
         if values.number_of(report, engine, second, mu, least=0.0) != mu:
