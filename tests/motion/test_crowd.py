@@ -854,7 +854,7 @@ def check_bounds(world, state, steps):
         (engine,) = chain(*solver._by_tables._idle.values())
         c = engine.c
         before, then = (gaps_of_pairs(world, c, s.q) for s in (state, after))
-        margin, _, with_skin = c.inner_margin.reshape(3, -1)
+        margin, with_skin = c.inner_margin.reshape(2, -1)
         is_apart = (c.tree_apart == 1) & (after.residual == 0.0)
         assert (np.minimum(before, then)[is_apart] > margin).all()
         for t in np.flatnonzero(c.tree_apart == 0):
