@@ -97,6 +97,15 @@ def boxes(count=2):
 
 
 @pytest.mark.slow
+def test_what_contact_feels_is_not_taken_for_the_name_of_a_look():
+    """A builder's shapes take it as `material`; the record of a shape has a name there, and lost the friction."""
+    rubber = cardan.Material(friction=1.2)
+    said = r"material of a shape of 'foot': got Material.*What contact feels is `surface`"
+    with pytest.raises(ParameterError, match=said):
+        Shape("foot", "collision", Sphere(0.1), material=rubber)
+    assert Shape("foot", "collision", Sphere(0.1), material="rubber", surface=rubber).surface is rubber
+
+
 def test_a_pair_has_a_surface_of_its_own():
     b = boxes()
     b.set_contact("box1", "world", cardan.Material(friction=0.1))

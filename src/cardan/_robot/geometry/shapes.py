@@ -685,6 +685,11 @@ class Shape(Explained):
             expected = "four numbers in [0, 1]"
             rgba = numbers("colour of a shape", self.rgba, expected, lambda c: 0.0 <= c <= 1.0, count=4)
             object.__setattr__(self, "rgba", rgba)
+        if not isinstance(self.material, str):
+            hint = "What contact feels is `surface`."
+            expected = "a text: the name of a look"
+            what = f"material of a shape of {self.body!r}"
+            raise ParameterError(what, got=self.material, expected=expected, hint=hint)
         if self.surface is not None and not isinstance(self.surface, Material):
             hint = "The name of a look is `material`."
             expected = "a cardan.Material or None"
