@@ -143,38 +143,36 @@ def search(
         on_a = (support(a, -n) if on_a is None else on_a) + nothing
         return Vertex(on_a - X_ab @ support(b, X_ab.rotation.transpose_apply(n)), on_a)
 
-    def improved(*state: Any) -> Search:
-        return ended(_improved(Search(*state), lowest, size, reached))
+    def improved(old: Search) -> Search:
+        return ended(_improved(old, lowest, size, reached))
 
     def ended(found: Search) -> Search:
         return found if is_known is None else found._replace(done=where(is_known(found), 1.0, found.done))
 
     def searched(begin: Search) -> Search:
-        return Search(*repeat_while(PASSES, lambda *state: Search(*state).done < 0.5, improved, *begin))
+        return repeat_while(PASSES, lambda own: own.done < 0.5, improved, begin)
 
     def begun_at(n: Vector3, separation: Scalar, best: Search) -> Search:
         return best._replace(q=n * _beyond(separation, size), n=n, separation=separation, done=zero)
 
-    def again(k: Scalar, starts: Any, best: Any) -> Any:
-        best = Search(*best)
+    def again(k: Scalar, starts: Any, best: Search) -> Any:
         starts = when(logical_and(k > 0.5, k < 1.5), lambda: _starts(a, best.n, lowest), starts)
         n, separation = _picked(starts, k)
         begun = chosen(k < 0.5, best, begun_at(n, separation, best))
 
-        def goes_on(*state: Any) -> Any:
-            own = Search(*state)
+        def goes_on(own: Search) -> Any:
             elsewhere = logical_or(own.separation > best.separation, own.n.dot(best.n) < BESIDE_END)
             return logical_and(own.done < 0.5, logical_or(k < 0.5, elsewhere))
 
-        found = Search(*repeat_while(PASSES, goes_on, improved, *begun))
+        found = repeat_while(PASSES, goes_on, improved, begun)
         return k + 1.0, starts, chosen(logical_or(k < 0.5, found.separation > best.separation), found, best)
 
     def is_open(best: Search, depth: float) -> Any:
         is_deep = best.separation < -depth * size
         return is_deep if is_known is None else logical_and(is_deep, logical_not(is_known(best)))
 
-    def going(k: Scalar, starts: Any, best: Any) -> Any:
-        return logical_or(k < 0.5, logical_and(is_open(Search(*best), shallow), k <= float(STARTS)))
+    def going(k: Scalar, _: Any, best: Search) -> Any:
+        return logical_or(k < 0.5, logical_and(is_open(best, shallow), k <= float(STARTS)))
 
     towards = middle_of(a) - X_ab @ middle_of(b) + nothing
     n, first = _first([unit(towards, X), *_axes(a, b, X_ab, towards)], lowest)
@@ -183,22 +181,21 @@ def search(
     if isinstance(a, Box) and isinstance(b, Box):  # that direction is the best of all
         return searched(begin)
     none = [(nothing, zero)] * STARTS
-    best = Search(*repeat_while(1 + STARTS, going, again, zero, none, tuple(begin))[2])
+    best = repeat_while(1 + STARTS, going, again, zero, none, begin)[2]
     if shallow or not any(isinstance(shape, Hull) for shape in (a, b)):
         return best
 
-    def walking(walk: Any, best: Any) -> Any:
-        return logical_and(is_open(Search(*best), DEEP), Walk(*walk).goes_on)
+    def walking(walk: Walk, best: Search) -> Any:
+        return logical_and(is_open(best, DEEP), walk.goes_on)
 
-    def further(walk: Any, best: Any) -> Any:
-        best = Search(*best)
-        walk = walked(Walk(*walk), best.separation, best.nearest, lambda n: lowest(n).x)
+    def further(walk: Walk, best: Search) -> Any:
+        walk = walked(walk, best.separation, best.nearest, lambda n: lowest(n).x)
         begun = begun_at(unit(walk.middle(), X), best.separation * LESS, best)
         found = searched(begun._replace(done=1.0 - walk.is_better))
         is_better = logical_and(walk.is_better > 0.5, found.separation > best.separation)
         return walk, chosen(is_better, found, best)
 
-    return Search(*repeat_while(WALKS, walking, further, Walk.begin(zero), best)[1])
+    return repeat_while(WALKS, walking, further, Walk.begin(zero), best)[1]
 
 
 def _is_on_a_side(found: Search, enough: Scalar) -> Any:

@@ -83,8 +83,8 @@ def walked(walk: Walk, separation: Scalar, nearest: Vector3, lowest: Callable[[V
     """Return where a walk finds a direction of less depth than is known, or ends."""
     enough = (LESS * LESS) * separation * separation
 
-    def further(*state: Any) -> Walk:
-        own = Walk(*state).left().left()
+    def further(walk: Walk) -> Walk:
+        own = walk.left().left()
         n = own.middle()
         w = lowest(n)
         is_better = logical_not(logical_or(own.is_done > 0.5, _is_deep(n.dot(w), n.norm_squared(), enough)))
@@ -94,11 +94,10 @@ def walked(walk: Walk, separation: Scalar, nearest: Vector3, lowest: Callable[[V
         part = own._replace(x=2.0 * own.x, y=2.0 * own.y, h=0.5 * own.h)
         return chosen(logical_or(is_done, is_better), own, part)
 
-    def going(*state: Any) -> Any:
-        own = Walk(*state)
-        return logical_and(own.goes_on, own.is_better < 0.5)
+    def going(walk: Walk) -> Any:
+        return logical_and(walk.goes_on, walk.is_better < 0.5)
 
-    return Walk(*repeat_while(MOST, going, further, *walk._replace(is_better=0.0 * walk.h)))
+    return repeat_while(MOST, going, further, walk._replace(is_better=0.0 * walk.h))
 
 
 def _is_deep(along: Scalar, squared: Scalar, enough: Scalar) -> Any:

@@ -125,8 +125,8 @@ def _walked(
         at, rate = lines[k]
         return where(absolute(rate) > PARALLEL, maximum((number - at) * inverses[k], t), FAR)
 
-    def further(*state: Any) -> _Walk:
-        j, i, t, *_ = state
+    def further(walk: _Walk) -> _Walk:
+        j, i, t, *_ = walk
         at_u, at_v = (crossing(k, number + where(lines[k][1] > 0.0, 1.0, 0.0), t) for k, number in ((0, j), (1, i)))
         end = minimum(minimum(at_u, at_v), maximum(length, t))
         diagonal = crossing(2, j - i, t)
@@ -157,7 +157,7 @@ def _walked(
     j, i = first
     start = _Walk(zero + j, zero + i, zero, zero, zero, zero + where(at_once, 1.0, 0.0))
     most = terrain.rows + terrain.columns
-    return _Walk(*repeat_while(most, lambda *state: _Walk(*state).done < 0.5, further, *start))
+    return repeat_while(most, lambda walk: walk.done < 0.5, further, start)
 
 
 def _inverse(rate: Scalar) -> Scalar:

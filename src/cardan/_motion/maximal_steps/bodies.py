@@ -438,16 +438,14 @@ def finished(begun: PartialStep, forces: JointForces, v: Vector, h: float) -> St
 
     def decide(_: Any, __: Any, lines: Any) -> Any:
         """Return lines decided on once more: which part of its line a force is on hangs on the acceleration."""
-        lines = [type(line)(*own) for line, own in zip(first, lines, strict=True)]
         acting = efforts(lines)
         a = mean_rates(v, begun.estimate(acting) if begun.estimate else begun.finish(acting).v, h)
         after = forces.linear(forces.on(lines, a), a)
         return 0.0, sum((absolute(new.w - old.w) for new, old in zip(after, lines, strict=True)), 0.0), after
 
-    lines = first = forces.linear()
+    lines = forces.linear()
     if not forces.are_lines:
-        _, _, found = converging(DECISIONS, 1, lambda _, changed, __: changed > 0.0, decide, 0.0, 1.0, lines)
-        lines = [type(line)(*own) for line, own in zip(first, found, strict=True)]
+        _, _, lines = converging(DECISIONS, 1, lambda _, changed, __: changed > 0.0, decide, 0.0, 1.0, lines)
     stepped = begun.finish(efforts(lines))
     a = mean_rates(v, stepped.felt or stepped.v, h)
     return stepped._replace(slack=maximum(forces.residual(forces.on(lines, a), a), stepped.slack))

@@ -94,7 +94,7 @@ def rigid_impulses(
     laws = [rigid_law(contact, speed) for contact, speed in own]
 
     def once(decisions: Any, _: Any, worst: Any) -> tuple[Any, Any, Any]:
-        parts = [Decision(*own).part(law) for own, law in zip(decisions, laws, strict=True)]
+        parts = [own.part(law) for own, law in zip(decisions, laws, strict=True)]
         responses = [
             Response(law.wrench(part.at(u - s)), part.impedance)
             for law, (part, s), u in zip(laws, parts, twists, strict=True)
@@ -106,7 +106,7 @@ def rigid_impulses(
         found = [next_decision(law, g, u) for law, g, u in zip(laws, impulses, now, strict=True)]
         error = reduce(maximum, (error for _, error in found))
         both = zip(found, decisions, strict=True)
-        return [new.after(Decision(*old), error < worst) for (new, _), old in both], impulses, error
+        return [new.after(old, error < worst) for (new, _), old in both], impulses, error
 
     before = [law.components(g) for law, g in zip(laws, known, strict=True)]
     start = [first_decision(law, g, u) for law, g, u in zip(laws, before, twists, strict=True)]
