@@ -16,19 +16,18 @@ from cardan._dynamics.algorithms.jacobians import columns_of
 from cardan._dynamics.algorithms.kinematics import Kinematics, Reference
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.function import Function, function
-from cardan._motion.collision import Two
 from cardan._motion.collision.all_apart import are_apart
 from cardan._motion.collision.distance import witnesses
 from cardan._motion.collision.pushes import push_of_obstacles, push_of_two
 from cardan._motion.contact.touching import ContactPair
 from cardan._motion.simulation.articulation import Pattern
-from cardan._motion.simulation.collide import MOST, check_pages
+from cardan._motion.simulation.collide import MOST, check_pages, placed
 from cardan._motion.simulation.pairs import WORLD_NODE, contact_pairs, select_pairs
 from cardan._motion.simulation.solids import solid
 from cardan._motion.simulation.state import coordinates_of
 from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.description import Shape
-from cardan._robot.geometry.shapes import Geometry, Sphere
+from cardan._robot.geometry.shapes import Geometry
 from cardan._robot.model import WORLD, Material, Model
 
 MANY = 100_000
@@ -319,36 +318,22 @@ def _functions(pairs: tuple[ContactPair, ...]) -> tuple[Function[..., Any], ...]
 
     @function
     def clearance(model: Model, q: Vector) -> Clearance:
-        found = witnesses(_placed(Kinematics(model, q), pairs))
+        found = witnesses(placed(Kinematics(model, q), pairs))
         return Clearance(*map(list, zip(*((w.gap, w.on_a, w.on_b, w.n) for w in found), strict=True)))
 
     @function(returns=(len(pairs), "nv"))
     def clearance_jacobian(model: Model, q: Vector) -> Any:
         kinematics = Kinematics(model, q)
-        found = witnesses(_placed(kinematics, pairs))
+        found = witnesses(placed(kinematics, pairs))
         return [_row(kinematics, p, w.n, w.on_a.cross(w.n)) for p, w in zip(pairs, found, strict=True)]
 
     @function(shapes={"margin": ()}, returns=())
     def is_free(model: Model, q: Vector, margin: Any) -> Any:
         # Bounds that are NaN seem far apart: what is not known to be free is not.
         is_known = sum(map(absolute, q), 0.0) < LARGEST
-        return where(logical_and(is_known, are_apart(_placed(Kinematics(model, q), pairs), margin)), 1.0, 0.0)
+        return where(logical_and(is_known, are_apart(placed(Kinematics(model, q), pairs), margin)), 1.0, 0.0)
 
     return clearance, clearance_jacobian, is_free
-
-
-def _placed(kinematics: Kinematics, pairs: Sequence[ContactPair]) -> list[Two]:
-    known: dict[Any, SE3] = {}  # one pose for each shape, by which `are_apart` knows it
-
-    def pose(body: str, shape: Geometry, own: SE3) -> SE3:
-        key = body, shape, own
-        if key not in known:
-            X = kinematics.pose(body) @ own
-            # How a sphere is turned does not matter: along the world's axes it is cheap.
-            known[key] = SE3(None, X.translation) if isinstance(shape, Sphere) else X
-        return known[key]
-
-    return [Two(p.shape_a, pose(p.a, p.shape_a, p.pose_a), p.shape_b, pose(p.b, p.shape_b, p.pose_b)) for p in pairs]
 
 
 def pushes(model: Model, q: Vector, pairs: Sequence[ContactPair], reach: Any, band: float) -> list[Pushed]:
@@ -357,9 +342,9 @@ def pushes(model: Model, q: Vector, pairs: Sequence[ContactPair], reach: Any, ba
     Pairs of shapes that both move have a row each. The order is that in which the pairs come first.
     """
     kinematics, found = Kinematics(model, q), []
-    placed = _placed(kinematics, pairs)
+    shapes = placed(kinematics, pairs)
     for own in _together(pairs):
-        pair, twos = pairs[own[0]], [placed[k] for k in own]
+        pair, twos = pairs[own[0]], [shapes[k] for k in own]
         push = push_of_obstacles(twos, reach, band) if pair.b == WORLD else push_of_two(twos[0], reach, band)
         found.append(Pushed(push.error, [-e for e in _row(kinematics, pair, push.force, push.moment)]))
     return found

@@ -55,17 +55,26 @@ def collide_function(pairs: tuple[ContactPair, ...]) -> Function[..., Any]:
 
     @function(simplified=True)
     def collide(model: Model, q: Vector) -> ContactPoints:
-        kinematics = Kinematics(model, q)
-        placed = []
-        for pair in pairs:
-            X_a, X_b = kinematics.pose(pair.a) @ pair.pose_a, kinematics.pose(pair.b) @ pair.pose_b
-            if isinstance(pair.shape_a, Sphere):  # how it is turned does not matter: along the world's axes it is cheap
-                X_a = SE3(None, X_a.translation)
-            placed.append(Two(pair.shape_a, X_a, pair.shape_b, X_b))
-        found = points_of(placed, [two.X_a for two in placed])
-        return _together([(candidate, two) for those, two in zip(found, placed, strict=True) for candidate in those])
+        twos = placed(Kinematics(model, q), pairs)
+        found = points_of(twos, [two.X_a for two in twos])
+        return _together([(candidate, two) for those, two in zip(found, twos, strict=True) for candidate in those])
 
     return collide
+
+
+def placed(kinematics: Kinematics, pairs: Sequence[ContactPair]) -> list[Two]:
+    """Return shapes of pairs where bodies are; each has one pose, by which `are_apart` knows it."""
+    known: dict[Any, SE3] = {}
+
+    def pose(body: str, shape: Geometry, own: SE3) -> SE3:
+        key = body, shape, own
+        if key not in known:
+            X = kinematics.pose(body) @ own
+            # How a sphere is turned does not matter: along the world's axes it is cheap.
+            known[key] = SE3(None, X.translation) if isinstance(shape, Sphere) else X
+        return known[key]
+
+    return [Two(p.shape_a, pose(p.a, p.shape_a, p.pose_a), p.shape_b, pose(p.b, p.shape_b, p.pose_b)) for p in pairs]
 
 
 def check_pages(pairs: Sequence[ContactPair]) -> None:
