@@ -149,10 +149,9 @@ def frame_option(function: Function, frame: str | None) -> dict[str, str]:
 def check_output(args: argparse.Namespace, *inputs: str, output: str | None = None) -> None:
     """Raise ParameterError if an output (by default FILE of -o) is a file that is read, unless --overwrite is given."""
     place = args.output if output is None else output
-    for file in filter(
-        os.path.exists, inputs
-    ):  # what is missing is said by who reads it; a robot that ships is no file
-        if not args.overwrite and os.path.exists(place) and os.path.samefile(file, place):
+    for file in inputs:  # who reads one says that it is missing; the name of a robot that ships is none
+        is_read = os.path.exists(file) and os.path.exists(place) and os.path.samefile(file, place)
+        if is_read and not args.overwrite:
             hint = "Write --overwrite to replace it."
             expected = "another file than the one that is read"
             raise ParameterError("file to write", got=place, expected=expected, hint=hint)
