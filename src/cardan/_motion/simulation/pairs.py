@@ -474,8 +474,8 @@ def _chosen(labels: Sequence[set[str]], pattern: Pattern, where: str) -> list[in
 
 def is_of_one_tree(model: Model, pair: ContactPair) -> bool:
     """Return whether joints connect the two bodies of a pair, other than through the world."""
-    a, b = (_root(model, body) for body in (pair.a, pair.b))
-    return a == b != WORLD_NODE
+    a, b = (supports(model, model.attachment(body).node)[-1:] for body in (pair.a, pair.b))
+    return a == b != []
 
 
 def depth(kinematics: Kinematics, pair: ContactPair) -> float:
@@ -508,11 +508,6 @@ def _can_part(kinematics: Kinematics, pair: ContactPair) -> bool:
                     if abs(float(speed.dot(normal))) > ROUNDING * math.hypot(*map(float, speed)):
                         return True
     return False
-
-
-def _root(model: Model, body: str) -> int:
-    path = supports(model, model.attachment(body).node)
-    return path[-1] if path else WORLD_NODE
 
 
 def _solids(model: Model, shapes: Iterable[Shape]) -> list[_Solid]:

@@ -15,7 +15,6 @@ from cardan._algebra.checked_numbers import not_negative, truth
 from cardan._algebra.spatial import Vector3
 from cardan._dynamics.algorithms.chains import trees_of
 from cardan._dynamics.algorithms.drives import JointForces, coupling, is_solid
-from cardan._dynamics.algorithms.tree import supports
 from cardan._motion.contact.touching import ContactPair
 from cardan._motion.crowd.kinds import are_long
 from cardan._motion.maximal_steps import (
@@ -26,6 +25,7 @@ from cardan._motion.maximal_steps import (
     xpbd,
 )
 from cardan._motion.maximal_steps.bodies import finished, mean_rates
+from cardan._motion.simulation.pairs import roots_of
 from cardan._motion.simulation.solvers.compiled_solver import CompiledSolver
 from cardan._motion.simulation.solvers.solver import SHARED, YES, checked_steps, left_out
 from cardan._motion.simulation.solvers.step_function import Outcome, Settings, StepInputs, state_after
@@ -86,7 +86,7 @@ class Maximal(CompiledSolver):
         for pair in self._unusual_pairs() if self.contacts else ():
             if any(pair.surface_velocities):
                 yield "surface velocity", f"a surface that runs ({pair.name})"
-            if pair.material.torsional or pair.material.rolling or pair.material.anisotropy != 1.0:
+            if _rubs(pair.material):
                 yield "rolling friction", f"torsional or rolling friction, or two coefficients ({pair.name})"
 
     def _check_support(self) -> None:
@@ -214,17 +214,13 @@ class XPBD(Rigid):
     def features(self) -> Iterator[tuple[str, str]]:
         yield from super().features()
         model, kinematic = self.world.model, self.world.kinematic
-        tree = {node.name: supports(model, node.index)[-1] for node in model.nodes}
-        moved = {tree[joint]: joint for joint in kinematic}
-        others = [(node.name, tree[node.name]) for node in model.nodes if node.name not in kinematic]
+        root, nodes = roots_of(model), [(node.name, node.index) for node in model.nodes]
+        moved = {root[at]: name for name, at in nodes if name in kinematic}
         ends = [(c.name, model.attachment(body).node) for c in model.closures for body in (c.parent, c.child)]
-        others += [(name, tree[model.nodes[at].name]) for name, at in ends if at >= 0]
-        for name, first in others:
-            if first in moved:
-                yield (
-                    "what a kinematic joint moves by other joints",
-                    f"joint {name!r} in the tree of {moved[first]!r}, which moves as it is told",
-                )
+        for name, at in (*nodes, *ends):
+            if at >= 0 and root[at] in moved and name not in kinematic:
+                what = f"joint {name!r} in the tree of {moved[root[at]]!r}, which moves as it is told"
+                yield "what a kinematic joint moves by other joints", what
 
 
 class Variational(Rigid):
