@@ -144,7 +144,7 @@ class CompiledSolver(Solver):
     @cached_property
     @abstractmethod
     def settings(self) -> Settings:
-        """What a step is made for."""
+        """What a step is made for that is given where drives go."""
 
     @property
     @abstractmethod
@@ -163,18 +163,19 @@ class CompiledSolver(Solver):
         if self.tables:
             raise UnsupportedError("one step as a function", "a step of many bodies", "ask for tables=False")
         name, leaves, _, simplified = self._outcomes
-        return step_function(name, leaves, self.settings, simplified)
+        settings = replace(self.settings, targets=tuple(self.world.targets.tolist()))
+        return step_function(name, leaves, settings, simplified)
 
     @cached_property
     def _step(self) -> Function[..., Any]:
         """One step that is given where drives go: worlds that differ in targets alone share its programs."""
         name, leaves, _, simplified = self._outcomes
-        return step_function(name, leaves, replace(self.settings, targets=None), simplified)
+        return step_function(name, leaves, self.settings, simplified)
 
     @cached_property
     def _forces(self) -> Function[..., Any]:
         _, _, forces, simplified = self._outcomes
-        return step_function("contact_forces", forces, replace(self.settings, targets=None), simplified)
+        return step_function("contact_forces", forces, self.settings, simplified)
 
     def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
         """Return the forces at the contacts in the step from a state; see `Solver.contact_forces`."""

@@ -180,8 +180,7 @@ class Featherstone(CompiledSolver):
         pairs, dt, limits = tuple(self.world.pairs) if self.contact else (), self.dt, self.limits
         # where nothing touches, the convex law decides on which part of its line each force of a joint is
         options = (self.contact if pairs or self._bounded else "convex", self.iterations)
-        targets = tuple(self.world.targets.tolist())
-        return Settings(self.integrator, dt, pairs, limits, self.world.kinematic, targets, options)
+        return Settings(self.integrator, dt, pairs, limits, self.world.kinematic, options)
 
     @property
     def _outcomes(self) -> tuple[str, Outcome, Outcome, bool]:

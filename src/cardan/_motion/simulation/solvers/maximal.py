@@ -108,8 +108,7 @@ class Maximal(CompiledSolver):
         # A tuple of tuples, and no mapping: programs are kept by what their settings hold.
         pairs = tuple(self.world.pairs) if self.contacts else ()
         options = tuple((name, getattr(self, name)) for name in self.options)
-        dt, limits, targets = self.dt, self.limits, tuple(self.world.targets.tolist())
-        return Settings(self.method, dt, pairs, limits, self.world.kinematic, targets, options)
+        return Settings(self.method, self.dt, pairs, self.limits, self.world.kinematic, options)
 
     @property
     def _outcomes(self) -> tuple[str, Outcome, Outcome, bool]:

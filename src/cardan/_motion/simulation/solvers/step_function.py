@@ -33,8 +33,8 @@ class Settings:
     pairs: tuple[ContactPair, ...]  # what may touch
     limits: bool  # whether the joints' position limits are stops
     kinematic: tuple[str, ...]  # names of the joints whose motion is given
-    targets: tuple[float, ...] | None  # what drives go to by default, along v [rad, m]; None if that is given
     options: tuple[Any, ...]  # of the method, in the order that it takes them in
+    targets: tuple[float, ...] | None = None  # what drives go to by default, along v [rad, m]; None if that is given
 
 
 class StepInputs(NamedTuple):
