@@ -8,6 +8,7 @@ from scipy.spatial.transform import Rotation
 
 import cardan
 from cardan import SE3, Drive, Inertia, Material, Mechanism, WorldBuilder
+from cardan._compiler.kernels import record
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.maximal_steps import Efforts
 from cardan._motion.maximal_steps.bodies import System
@@ -239,6 +240,23 @@ def test_a_heap_of_the_default_solver_makes_no_energy(dt, seed):
     energy = cardan.kinetic_energy(model, q, v) + cardan.potential_energy(model, q) - 0.5 * dt * G * np.array(rising)
     assert np.diff(energy).max() < 1e-6 * energy[0]
     assert energy[-1] < 0.9 * energy[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [Featherstone, XPBD])
+def test_steps_by_tables_take_nothing_of_what_memory_held_before(make, monkeypatch):
+    """What bounced was tied to what it did not push, by impulses of positions that only rigid contacts have."""
+    world, start = thrown_heap(2)
+    plain = record.aligned_zeros
+
+    def filled(shape, dtype, make=np.zeros, byte=0):
+        return plain(shape, dtype, make if make is np.zeros else lambda n, dtype: np.full(n, byte, dtype))
+
+    motions = []
+    for byte in (0, 63):  # doubles of 0 and of 5e-4
+        monkeypatch.setattr(record, "aligned_zeros", partial(filled, byte=byte))
+        motions.append(make(world, 4e-3, tables=True).rollout(start, steps=60).v)
+    np.testing.assert_array_equal(*motions)
 
 
 def falling_quadrupeds(restitution):

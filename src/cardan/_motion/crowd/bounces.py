@@ -30,7 +30,7 @@ from cardan._motion.contact.cone import IMPACT
 from cardan._motion.crowd.batches import run_kinds
 from cardan._motion.crowd.contact_rows import WANTED
 from cardan._motion.crowd.maximal_rows import loads_of
-from cardan._motion.crowd.rigid import add_work, has_pushed
+from cardan._motion.crowd.rigid import add_work, has_pushed, share_impulses
 from cardan._motion.crowd.rows import LANES, row_program
 from cardan._motion.crowd.tables import Crowd
 from cardan._motion.crowd.tree_rows import TreeRows
@@ -119,11 +119,10 @@ def share_bounces(c):
         if share < 1.0 and c.tree_alone[t] == 0:
             for b in range(c.tree_first[t], c.tree_first[t] + c.tree_blocks[t]):
                 c.change[b] = c.free[b] + share * (c.change[b] - c.free[b])
+    share_impulses(c)
     size = 1 + c.twist_size
     for k in range(c.contacts):
         share = c.tree_share[c.node_tree[c.node_a[k]]]
-        for e in range(3):
-            c.found_impulse[c.found_of[k], e] *= share
         for e in range(size):
             c.impulse[size * k + e] *= share
 

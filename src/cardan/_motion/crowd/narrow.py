@@ -296,6 +296,7 @@ def keep_contact(c, key, feature, p, margin, fixed):
         c.found_normal[k, e] = c.normal[3 * p + e]
         c.found_turning[k, e] = c.turning[3 * p + e] if fixed else 0.0
         c.found_impulse[k, e] = 0.0
+        c.found_before[k, e] = 0.0
     c.contacts = k + 1
 
 

@@ -328,7 +328,7 @@ class Crowd(Record):
     found_normal = F64["contacts", 3]
     found_turning = F64["contacts", 3]
     found_impulse = F64["contacts", 3]  # along the axes of the world, on the first body
-    found_before = F64["contacts", 3]  # under XPBD: those of positions
+    found_before = F64["contacts", 3]  # under XPBD those of positions, and 0 else
     # --- those of the step before, with their impulses: part of the state ---
     kept = INT
     kept_key = I64["contacts"]
