@@ -243,7 +243,8 @@ class World(WorldContents):
         """
         model = self.model
         own = [c.name for c in model.connections if c.joint.nv and not c.joint.primaries]
-        kinematic = tuple(joint for joint in own if joint in {*self.kinematic, *select_names("joint", own, pattern)})
+        chosen = select_names("joint", own, pattern, where=f"kinematic joints of world {self.name!r}")
+        kinematic = tuple(joint for joint in own if joint in {*self.kinematic, *chosen})
         # What no other joints move feels nothing: two such bodies, or one and the world, need not touch.
         above = {body: supports(model, model.attachment(body).node) for body in model.body_names}
         still = {WORLD, *(b for b, own in above.items() if all(model.nodes[i].name in kinematic for i in own))}
