@@ -690,6 +690,9 @@ def test_a_start_in_the_ground_is_said_with_its_depth():
         state = world.state(2, q=[high, low])
     assert [w.filename for w in said] == [__file__]
     assert len(said[0].message.things) == 4
+    low[2] -= 1.0
+    with pytest.warns(StartWarning, match="foot/ground by 1300 mm"):  # and not 1.3e+03
+        world.state(q=low)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         world.state(2, q=high)

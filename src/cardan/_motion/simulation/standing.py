@@ -498,7 +498,7 @@ def _warn_of_depths(world: str, depths: Mapping[str, float], held: Mapping[str, 
     """
     deep = sorted((name for name in depths if depths[name] > DEEP), key=lambda name: -depths[name])
     if deep:
-        deepest = first_of([f"{name} by {1e3 * depths[name]:.3g} mm" for name in deep])
+        deepest = first_of([f"{name} by {1e3 * depths[name]:.0f} mm" for name in deep])
         what = f" begins with shapes in one another: {deepest}. Contact pushes them apart. Begin higher, by "
         what += "world.state(q=...) or pose=; cardan.simulation.stand(state) puts what floats on level ground."
         if len(deep) >= MANY:
