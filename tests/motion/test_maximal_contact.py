@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import cardan
-from cardan import SE3, Drive, Inertia, Material, Mechanism, WorldBuilder
+from cardan import SE3, Drive, Inertia, Limits, Material, Mechanism, WorldBuilder
 from cardan._compiler.kernels import record
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.maximal_steps import Efforts
@@ -280,6 +280,24 @@ def test_a_robot_that_falls_on_limbs_at_their_stops_makes_no_energy(make):
     motion = make(world, 1e-3).rollout(start, steps=800)
     energy = cardan.kinetic_energy(world.model, motion.q, motion.v) + cardan.potential_energy(world.model, motion.q)
     assert (np.diff(energy, axis=0) / energy[0]).max() < 1e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dt", [2e-3, 1e-2])
+def test_an_arm_between_its_stops_is_pulled_to_neither(dt):
+    """Where decisions on stops went round in circles, one ended at the far stop: it came there in a step, with 6 kJ."""
+    m = cardan.Mechanism("arm")
+    for k in range(3):
+        m.add_body(f"l{k}", Box((0.4, 0.05, 0.05)).inertia_of_mass(1.0))
+        place, limits = SE3(translation=(0.4 if k else 0.0, 0.0, 0.0)), Limits([-1.0], [1.0], effort=[20.0])
+        parent = f"l{k - 1}" if k else "world"
+        m.add_joint(f"j{k}", Revolute((0, 1, 0)), parent, f"l{k}", place, limits=limits, friction=[0.3], damping=[0.05])
+    world, rng = m.world(), np.random.default_rng(0)
+    q = rng.uniform(-1.0, 1.0, (16, 3))
+    v = rng.normal(size=(16, 3)) * np.logspace(0.0, 1.5, 16)[:, None]
+    motion = XPBD(world, dt).rollout(world.state(worlds=16, q=q, v=v), steps=150)
+    energy = cardan.kinetic_energy(world.model, motion.q, motion.v) + cardan.potential_energy(world.model, motion.q)
+    assert np.diff(energy, axis=0).max() < 0.02
 
 
 @pytest.mark.slow

@@ -436,16 +436,28 @@ def finished(begun: PartialStep, forces: JointForces, v: Vector, h: float) -> St
         tau, W = forces.total(lines)
         return Efforts(tau, lumped(W))
 
-    def decide(_: Any, __: Any, lines: Any) -> Any:
+    def decide(_: Any, changed: Any, lines: Any, second: Any) -> Any:
         """Return lines decided on once more: which part of its line a force is on hangs on the acceleration."""
+        lines = [type(line)(*own) for line, own in zip(first, lines, strict=True)]
         acting = efforts(lines)
         a = mean_rates(v, begun.estimate(acting) if begun.estimate else begun.finish(acting).v, h)
         after = forces.linear(forces.on(lines, a), a)
-        return 0.0, sum((absolute(new.w - old.w) for new, old in zip(after, lines, strict=True)), 0.0), after
+        # Both stops have one w, and so have both ends of a drive: their forces differ.
+        both = [(x, y) for new, old in zip(after, lines, strict=True) for x, y in zip(new[:2], old[:2], strict=True)]
+        return 0.0, sum((absolute(x - y) for x, y in both), 0.0), after, chosen(changed < 0.0, after, second)
 
-    lines = forces.linear()
+    def chosen(holds: Any, one: Any, two: Any) -> list[Any]:
+        both = ([where(holds, *e) for e in zip(x, y, strict=True)] for x, y in zip(one, two, strict=True))
+        return [type(line)(*own) for line, own in zip(first, both, strict=True)]
+
+    lines = first = forces.linear()
     if not forces.are_lines:
-        _, _, lines = converging(DECISIONS, 1, lambda _, changed, __: changed > 0.0, decide, 0.0, 1.0, lines)
+        start = 0.0, -1.0, lines, lines
+        _, changed, found, second = converging(
+            DECISIONS, 1, lambda _, changed, *__: absolute(changed) > 0.0, decide, *start
+        )
+        # Decisions that go round in circles may end at a stop that pulls: the first one alone did not.
+        lines = chosen(changed > 0.0, second, found)
     stepped = begun.finish(efforts(lines))
     a = mean_rates(v, stepped.felt or stepped.v, h)
     return stepped._replace(slack=maximum(forces.residual(forces.on(lines, a), a), stepped.slack))
