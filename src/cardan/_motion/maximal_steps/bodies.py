@@ -26,12 +26,12 @@ from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.repeat import converging, repeat_while
 from cardan._algebra.errors import UnsupportedError
-from cardan._algebra.scalar import absolute, held, is_zero, maximum, sqrt, where
+from cardan._algebra.scalar import absolute, held, is_zero, logical_and, maximum, sqrt, where
 from cardan._algebra.spatial import SE3, Force, Inertia, Matrix3, Motion, MotionSubspace, Scalar, Vector3
 from cardan._algebra.spatial import rotations as ro
 from cardan._dynamics.algorithms.closed import inverse
 from cardan._dynamics.algorithms.crba import mass_matrix
-from cardan._dynamics.algorithms.drives import JointForces, Lines, is_solid
+from cardan._dynamics.algorithms.drives import JointForces, Lines, Stopped, is_solid
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.linear import Factor, Rows, dot, gram, lumped, with_diagonal
 from cardan._dynamics.algorithms.loops import JointRows, joint_rows, offset
@@ -436,31 +436,31 @@ def finished(begun: PartialStep, forces: JointForces, v: Vector, h: float) -> St
         tau, W = forces.total(lines)
         return Efforts(tau, lumped(W))
 
-    def decide(_: Any, changed: Any, lines: Any, second: Any) -> Any:
+    def decide(_: Any, __: Any, lines: Any) -> Any:
         """Return lines decided on once more: which part of its line a force is on hangs on the acceleration."""
         lines = [type(line)(*own) for line, own in zip(first, lines, strict=True)]
         acting = efforts(lines)
         a = mean_rates(v, begun.estimate(acting) if begun.estimate else begun.finish(acting).v, h)
-        after = forces.linear(forces.on(lines, a), a)
-        # Both stops have one w, and so have both ends of a drive: their forces differ.
+        after = [_by_open(*both) for both in zip(lines, forces.linear(forces.on(lines, a), a), strict=True)]
+        # Both ends of a drive have one w: their forces differ.
         both = [(x, y) for new, old in zip(after, lines, strict=True) for x, y in zip(new[:2], old[:2], strict=True)]
-        return 0.0, sum((absolute(x - y) for x, y in both), 0.0), after, chosen(changed < 0.0, after, second)
-
-    def chosen(holds: Any, one: Any, two: Any) -> list[Any]:
-        both = ([where(holds, *e) for e in zip(x, y, strict=True)] for x, y in zip(one, two, strict=True))
-        return [type(line)(*own) for line, own in zip(first, both, strict=True)]
+        return 0.0, sum((absolute(x - y) for x, y in both), 0.0), after
 
     lines = first = forces.linear()
     if not forces.are_lines:
-        start = 0.0, -1.0, lines, lines
-        _, changed, found, second = converging(
-            DECISIONS, 1, lambda _, changed, *__: absolute(changed) > 0.0, decide, *start
-        )
-        # Decisions that go round in circles may end at a stop that pulls: the first one alone did not.
-        lines = chosen(changed > 0.0, second, found)
+        _, _, found = converging(DECISIONS, 1, lambda _, changed, __: changed > 0.0, decide, 0.0, 1.0, lines)
+        lines = [type(line)(*own) for line, own in zip(first, found, strict=True)]
     stepped = begun.finish(efforts(lines))
     a = mean_rates(v, stepped.felt or stepped.v, h)
     return stepped._replace(slack=maximum(forces.residual(forces.on(lines, a), a), stepped.slack))
+
+
+def _by_open(old: Any, new: Any) -> Any:
+    """Return a line that follows another: from one stop the way to the other is by neither, as it is for the joint."""
+    if not isinstance(new, Stopped):
+        return new
+    jumps = logical_and(logical_and(old.w > 0.0, new.w > 0.0), absolute(new.start - old.start) > 0.0)
+    return Stopped(*(where(jumps, 0.0, e) for e in new))
 
 
 def together(count: int, wrenches: Iterable[tuple[int, Force]]) -> list[Force]:
