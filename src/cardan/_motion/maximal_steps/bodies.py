@@ -438,7 +438,6 @@ def finished(begun: PartialStep, forces: JointForces, v: Vector, h: float) -> St
 
     def decide(_: Any, __: Any, lines: Any) -> Any:
         """Return lines decided on once more: which part of its line a force is on hangs on the acceleration."""
-        lines = [type(line)(*own) for line, own in zip(first, lines, strict=True)]
         acting = efforts(lines)
         a = mean_rates(v, begun.estimate(acting) if begun.estimate else begun.finish(acting).v, h)
         after = [_by_open(*both) for both in zip(lines, forces.linear(forces.on(lines, a), a), strict=True)]
@@ -446,10 +445,9 @@ def finished(begun: PartialStep, forces: JointForces, v: Vector, h: float) -> St
         both = [(x, y) for new, old in zip(after, lines, strict=True) for x, y in zip(new[:2], old[:2], strict=True)]
         return 0.0, sum((absolute(x - y) for x, y in both), 0.0), after
 
-    lines = first = forces.linear()
+    lines = forces.linear()
     if not forces.are_lines:
-        _, _, found = converging(DECISIONS, 1, lambda _, changed, __: changed > 0.0, decide, 0.0, 1.0, lines)
-        lines = [type(line)(*own) for line, own in zip(first, found, strict=True)]
+        _, _, lines = converging(DECISIONS, 1, lambda _, changed, __: changed > 0.0, decide, 0.0, 1.0, lines)
     stepped = begun.finish(efforts(lines))
     a = mean_rates(v, stepped.felt or stepped.v, h)
     return stepped._replace(slack=maximum(forces.residual(forces.on(lines, a), a), stepped.slack))
