@@ -155,7 +155,7 @@ def test_several_clusters_and_what_is_refused():
         cardan.assembly_modes(digger, q)
     of_one = {mode.name for mode in cardan.assembly_modes(digger, q, "boom_pin")}
     assert of_one == {"+", "-"}
-    boom = digger.q_slice("boom_pin")
+    boom = digger.slices["boom_pin"][0]  # of its cluster
     for mode in cardan.assembly_modes(digger, q, "cylinder1" if "cylinder1" in digger.joint_names else "boom_pin"):
         np.testing.assert_array_equal(
             np.delete(mode.q, range(boom.start, boom.stop)), np.delete(q, range(boom.start, boom.stop))

@@ -123,8 +123,8 @@ def test_motions_of_closed_loops_are_not_called_wrong(name, integrator, dtype):
             r"'crank_joint' has shape \(1,\), expected \(3,\).*crank_joint.*rocker_joint\.angle, to",
         ),
         ({"coupler_joint": 0.3}, {}, r"'coupler_joint' has shape.*moves with crank_joint: give them there"),
-        ({}, {"coupler_joint": 0.3}, r"'coupler_joint' has shape.*moves with crank_joint: give them there"),
-        ({}, {"crank_joint": [0.3, 0.1]}, r"'crank_joint' has shape \(2,\), expected \(1,\).*They are crank_joint\.d"),
+        ({}, {"coupler_joint": 0.3}, r"'coupler_joint' of a cluster is dependent.*follows crank_joint"),
+        ({}, {"crank_joint": [0.3, 0.1]}, r"'crank_joint' has shape \(2,\), expected \(1,\)"),
     ],
 )
 def test_starts_of_joints_of_clusters_say_what_they_are_made_of(q, v, match):
@@ -133,7 +133,7 @@ def test_starts_of_joints_of_clusters_say_what_they_are_made_of(q, v, match):
     b.add(cardan.robots.four_bar())
     b.q |= q
     b.v |= v
-    with pytest.raises(cardan.errors.ShapeError, match=match):
+    with pytest.raises((cardan.errors.ShapeError, cardan.errors.MechanismError), match=match):
         b.finalize(loops="clusters")
 
 
