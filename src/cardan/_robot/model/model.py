@@ -319,7 +319,8 @@ class Model(Explained):
         there is one alone. Joints of loops stay neutral, as the description draws them.
 
         Examples:
-            >>> cardan.robots.quadruped().model().start_configuration()[:3]  # the knee's limits are -2.7 and -0.3
+            >>> dog = cardan.load(cardan.robots.urdf_path("quadruped"))  # the knee's limits are -2.7 and -0.3
+            >>> dog.start_configuration()[:3]
             array([ 0. ,  0. , -1.5])
 
         Peers: MuJoCo `qpos0`, Drake `SetDefaultPositions`.
