@@ -1382,10 +1382,11 @@ def test_an_island_at_rest_sleeps_until_something_touches_it(make):
     assert own.tables
     state, before = world.state(), np.inf
     seen, residuals = list[list[int]](), list[float]()
-    for _ in range(140):
+    for k in range(140):
         state = solver.step(state, steps=10)
         energy = cardan.kinetic_energy(world.model, state.q, state.v) + cardan.potential_energy(world.model, state.q)
-        assert energy[0] < before + 0.02 * world.model.mass  # what springs of contacts give back is less
+        # What springs of contacts give back is less. Shapes begin 90 mm deep, and leave that at 1 m/s: in 45 steps.
+        assert k < 5 or energy[0] < before + 0.02 * world.model.mass
         before = energy[0]
         residuals.append(float(state.residual[0]))
         if asleep(state)[0][5:] != seen[-1:]:

@@ -359,25 +359,38 @@ def keep_asleep(c):
     return left
 
 
+@kernel(c=Crowd, k=INT, returns=TRUTH)
+def has_impulse(c, k):
+    """Return whether a contact did anything: one that did not is as one that was not found."""
+    is_any = False
+    for e in range(3):
+        x = c.found_impulse[k, e]
+        is_any = is_any or (x - x == 0.0 and x != 0.0)  # else of an island that diverged
+    return is_any
+
+
 @kernel(c=Crowd)
 def keep_impulses(c):
     """Note the impulses of contacts, in the order of their keys, between those of bodies asleep."""
     left = keep_asleep(c)
+    c.kept = left
+    for k in range(c.contacts):
+        c.kept += 1 if has_impulse(c, k) else 0
     k = c.contacts - 1
-    c.kept = left + c.contacts
-    for at in range(c.kept):
-        to = c.kept - 1 - at
-        if k < 0:
-            return
+    to = c.kept
+    while k >= 0:
         if left > 0 and c.kept_key[left - 1] > c.found_key[k]:
             left -= 1
+            to -= 1
             move_kept(c, to, left)
         else:
-            c.kept_key[to] = c.found_key[k]
-            c.kept_feature[to] = c.found_feature[k]
-            for e in range(3):
-                x = c.found_impulse[k, e]
-                c.kept_impulse[to, e] = x if x - x == 0.0 else 0.0  # of an island that diverged
+            if has_impulse(c, k):
+                to -= 1
+                c.kept_key[to] = c.found_key[k]
+                c.kept_feature[to] = c.found_feature[k]
+                for e in range(3):
+                    x = c.found_impulse[k, e]
+                    c.kept_impulse[to, e] = x if x - x == 0.0 else 0.0
             k -= 1
 
 
