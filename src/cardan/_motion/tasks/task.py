@@ -154,7 +154,10 @@ class Task(ExplainedABC):
     ) -> np.ndarray | None:
         """Return the target as an array of floats [rad, m, -], shape (..., *target_shape); None for a task without.
 
-        Another `target` may stand in for its own. `shape` is that of one, if it is known already.
+        Args:
+            model: the robot.
+            target: another one, which stands in for its own.
+            shape: of one target, if it is known already.
 
         Raises:
             ShapeError, DTypeError, NotFiniteError, ParameterError: for a target that is none, with the row.
