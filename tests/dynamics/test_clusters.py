@@ -81,6 +81,7 @@ def test_a_cluster_moves_as_the_loops_it_closes(name):
     assert error(cardan.kinetic_energy(model, q, v), cardan.kinetic_energy(tree, x, dx)) < 1e-13
 
 
+@pytest.mark.slow
 def test_slices_are_those_of_each_joint_and_dependent_joints_have_none_in_v():
     loops = stewart_platform().model()
     slides = [f"slide{k}" for k in range(1, 7)]

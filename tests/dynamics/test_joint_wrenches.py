@@ -100,6 +100,7 @@ def test_a_loop_is_refused():
     assert np.isfinite(cardan.joint_wrenches(linkage.spanning_tree(), *state)).all()
 
 
+@pytest.mark.slow
 def test_a_cluster_is_refused_and_what_closes_its_loop_goes_through_its_joints():
     """The wrench of the closing joint was left out, and the error for loops leads to clusters."""
     loops = cardan.robots.four_bar().model()

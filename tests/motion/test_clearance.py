@@ -593,6 +593,7 @@ def test_velocities_go_round_an_obstacle():
 # --- pairs ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_pairs_are_those_of_the_world_then_those_of_obstacles():
     world = cardan.robots.quadruped().world("floating", ground=True)
     names = [pair.name for pair in world.pairs]

@@ -409,6 +409,7 @@ def test_momentum_is_made_by_outside_forces_alone():
     np.testing.assert_allclose(cardan.centroidal_momentum(world.model, after.q, after.v)[0, :3], before, atol=2e-4)
 
 
+@pytest.mark.slow
 def test_single_precision_is_taken_and_given():
     world = scene(6, "box")
     solver = Featherstone(world, DT)

@@ -106,6 +106,7 @@ def test_what_contact_feels_is_not_taken_for_the_name_of_a_look():
     assert Shape("foot", "collision", Sphere(0.1), material="rubber", surface=rubber).surface is rubber
 
 
+@pytest.mark.slow
 def test_a_pair_has_a_surface_of_its_own():
     b = boxes()
     b.set_contact("box1", "world", cardan.Material(friction=0.1))
