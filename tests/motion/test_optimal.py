@@ -493,15 +493,17 @@ def test_a_drone_that_falls_at_first_gets_to_its_goal():
         assert abs(after - before) < 1e-3 * (after + before - 2.0 * found.cost)
 
 
+@cardan.function(shapes={"u": ("nv",)})
+def driven(model, q, v, u):
+    """A step of 20 ms."""
+    after = v + 0.02 * cardan.forward_dynamics(model, q, v, u)
+    return cardan.integrate(model, q, 0.02 * after), after
+
+
 @pytest.mark.slow
 def test_an_arm_of_light_links_is_pulled_far():
     """The effort costs little and one joint has to turn: 900 remained of the first 5700, and 6 do."""
     arm = cardan.robots.arm7().model()
-
-    @cardan.function(shapes={"u": ("nv",)})
-    def driven(model, q, v, u):
-        after = v + 0.02 * cardan.forward_dynamics(model, q, v, u)
-        return cardan.integrate(model, q, 0.02 * after), after
 
     @cardan.function(shapes={"u": ("nv",)}, returns=())
     def little(model, q, v, u):
@@ -520,11 +522,6 @@ def test_an_arm_of_light_links_is_pulled_far():
 def test_arms_that_fall_at_first_get_to_their_goal():
     """Entries of Q_uu differ by 1e8. In units of the largest, mu held the shoulder: four of 16 stayed above 400."""
     arm, goal = cardan.robots.arm7().model(), np.array([0.8, 0.6, -0.4, 1.2, 0.3, -0.6, 0.2])
-
-    @cardan.function(shapes={"u": ("nv",)})
-    def driven(model, q, v, u):
-        after = v + 0.02 * cardan.forward_dynamics(model, q, v, u)
-        return cardan.integrate(model, q, 0.02 * after), after
 
     @cardan.function(shapes={"u": ("nv",)}, returns=())
     def near(model, q, v, u):
