@@ -1386,8 +1386,8 @@ def test_an_island_at_rest_sleeps_until_something_touches_it(make):
     for k in range(140):
         state = solver.step(state, steps=10)
         energy = cardan.kinetic_energy(world.model, state.q, state.v) + cardan.potential_energy(world.model, state.q)
-        # What springs of contacts give back is less. Shapes begin 90 mm deep, and leave that at 1 m/s: in 45 steps.
-        assert k < 5 or energy[0] < before + 0.02 * world.model.mass
+        # What springs of contacts give back is less. Shapes begin 90 mm deep: rigid contacts leave that in 45 steps.
+        assert (k < 5 and make is not Featherstone) or energy[0] < before + 0.02 * world.model.mass
         before = energy[0]
         residuals.append(float(state.residual[0]))
         if asleep(state)[0][5:] != seen[-1:]:
