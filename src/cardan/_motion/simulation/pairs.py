@@ -374,7 +374,7 @@ def _surfaces(solids: Sequence[_Solid], surfaces: Iterable[ContactSurface]) -> d
 
 
 def _suspicion(model: Model, solids: Sequence[_Solid]) -> Callable[[int, int], bool]:
-    """Return whether a pair may not be meant to touch: of one tree, or of the world and a tree that does not float."""
+    """Return who says if two shapes may not be meant to touch: of one tree, or of the world and a tree that is held."""
     roots = [solid.root for solid in solids]
     loose = {root for root in {*roots} - {WORLD_NODE} if model.nodes[root].joint.is_floating}
 
