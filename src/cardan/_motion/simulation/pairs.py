@@ -468,7 +468,7 @@ def _chosen(labels: Sequence[set[str]], pattern: Pattern, where: str) -> list[in
     if isinstance(pattern, (list, tuple, set, frozenset)) and not pattern:
         return []
     known = sorted({e for own in labels for e in own})
-    names = select_names("pair, shape or body", known, pattern, where=where)
+    names = {*select_names("pair, shape or body", known, pattern, where=where)}
     return [k for k, own in enumerate(labels) if not own.isdisjoint(names)]
 
 
