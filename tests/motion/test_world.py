@@ -6,6 +6,7 @@ import pickle
 import re
 import warnings
 from dataclasses import replace
+from fnmatch import fnmatchcase
 
 import numpy as np
 import pytest
@@ -809,8 +810,88 @@ def test_no_contacts_may_be_chosen(nothing):
 
 def test_contacts_that_are_not_there_are_named_as_contacts():
     world = walker().world(base="floating", ground=True).with_contacts("left_sole/ground")
-    with pytest.raises(UnknownNameError, match=r"contacts of world 'walker'.*'ground/left_sole', 'left_foot'"):
+    with pytest.raises(UnknownNameError, match=r"contacts of world 'walker'.*'ground', 'left_foot', 'left_sole'"):
         world.with_contacts(["x*"])
+
+
+def mixed_labels():
+    """Robots of one kind that do not touch themselves, among loose things with odd names."""
+    b = WorldBuilder()
+    b.add_ground()
+    b.replicate(walker(), 3, base="floating")
+    for k, name in enumerate(["a", "a/b", "b/a", "b", "a[1]", "a[", "sole", "left/sole"]):
+        b.add_body(f"body{k}", pose=SE3(translation=[2.0 * k, 5.0, 1.0]))
+        for _ in range(1 + k % 2):  # the second one of a name gets a number
+            b.add_shape(f"body{k}", Sphere(0.1), name=name, group=1 + k % 3, mask=7 - (k == 6))
+    b.disable_contact("body0", "body3")
+    return b.finalize()
+
+
+GLOBS = ["*", "a", "a/b", "a/a/b", "a/*", "*/a", "b*/a", "*b*", "?", "?/?", "*_sole", "left*", "left*sole", "*/ground"]
+GLOBS += [
+    "*sole/trunk*",
+    "[ab]/[!b]",
+    "[!0-9]*/*_trunk",
+    "a[+-9]b",
+    "a[/]b*",
+    "a[[]1]",
+    "a[",
+    "a[]/b",
+    "*[!]/b]*",
+    "[/]a",
+]
+GLOBS += ["*a?b*", "***", "", "world", "body[01]", "world/a", "*/*/*", "*#2", "*\n*", "a[!]*", "nothing*", "[!/]?[/]?"]
+TESTS = [*GLOBS, ["a", "b"], ["a/b/*", "*_trunk"], ["left/sole", "left*/sole"], ["a", "a/b/a"], ["a", "none"]]
+TESTS += [re.compile(text) for text in ("a/.*", ".*/a", "a", "(?!a).*/b", ".*_(trunk|sole)/(?:ground|a)", "x")]
+TESTS += [["a", re.compile(".*trunk/left.*")], ("body?", "*/ground"), [], [re.compile("a"), re.compile("b/a/b")]]
+
+
+def written_out(pairs, pattern):
+    """Return the names of pairs a pattern names, and whether each part of it names one: by all labels of each pair."""
+    labels, solids = {}, pairs.rules.solids
+    for i, j in pairs.rules:
+        a, b = solids[i], solids[j]
+        both = {f"{a.name}/{b.name}", f"{b.name}/{a.name}"}
+        labels[pairs.pair(i, j).name] = {*both, a.name, b.name, a.shape.body, b.shape.body}
+    tests = list(pattern) if isinstance(pattern, (list, tuple)) else [pattern]
+    matches = [t.fullmatch if isinstance(t, re.Pattern) else functools.partial(fnmatchcase, pat=t) for t in tests]
+    found = [{name for name, own in labels.items() if any(map(match, own))} for match in matches]
+    return set().union(*found), all(found)
+
+
+def chosen(world, pattern):
+    """Return the names of the pairs that a pattern names, and whether it is not refused."""
+    try:
+        return names(world.with_contacts(pattern)), True
+    except UnknownNameError:
+        return None, False
+
+
+def test_patterns_choose_the_pairs_that_the_names_of_all_pairs_say():
+    """Names of pairs are not written out, as there may be a million; a glob is cut at the stroke between both."""
+    world = mixed_labels()
+    feet = world.with_contacts(["*_sole", "a/b/*"])  # chosen among those that were chosen
+    for pattern in TESTS:
+        for given in (world, feet, feet.with_contacts(["a*", "*trunk", "*/left_sole#2"])):
+            wanted, is_known = written_out(given.pairs, pattern)
+            assert chosen(given, pattern) == ((wanted, True) if is_known else (None, False)), pattern
+    assert {chosen(world, pattern)[1] for pattern in TESTS} == {True, False}
+
+
+@pytest.mark.slow
+def test_tables_know_the_pairs_that_were_chosen_by_their_shapes():
+    """Shapes that were not chosen pass through one another, those of one robot, too."""
+    b = WorldBuilder()
+    b.add_ground()
+    for k in range(6):
+        b.add_body(f"b{k}", pose=SE3(translation=[0, 0, 0.15 + 0.3 * k]))
+        b.add_shape(f"b{k}", Sphere(0.1))
+    world = b.finalize().with_contacts("b[023]").with_contacts(["ground", "b3/b4"])
+    solver, state = Featherstone(world, 0.002), world.state()
+    assert solver.tables
+    state.q[0, 2::7] = 0.1 - 1e-4 + 0.19 * np.arange(6)  # each one in the next
+    found = {world.pairs[k].name for k in solver.contact_forces(state).pair}
+    assert found == {"b0/ground", "b4/b3"}
 
 
 def test_pairs_can_be_read():

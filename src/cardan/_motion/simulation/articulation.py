@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -111,16 +111,20 @@ def select_names(kind: str, names: Sequence[str], pattern: Any, where: str = "vi
 
     Raise `UnknownNameError` if nothing matches; for a list, if something in it matches nothing.
     """
-    tests = list(pattern) if isinstance(pattern, (list, tuple, set, frozenset)) else [pattern]
-    if not tests or not all(isinstance(test, (str, re.Pattern)) for test in tests):
-        expected = "a pattern such as 'leg*', a list of names, or a compiled regular expression"
-        raise ParameterError(f"pattern of {kind}", got=pattern, expected=expected)
     matched: set[str] = set()
-    for test in tests:
-        matches = test.fullmatch if isinstance(test, re.Pattern) else partial(fnmatch.fnmatchcase, pat=test)
+    for test, matches in tests_of(kind, pattern).items():
         found = {name for name in names if matches(name)}
         if not found:
             shown = test if isinstance(test, str) else test.pattern
             raise UnknownNameError(f"{kind} that matches the pattern, nor one", shown, names, where)
         matched |= found
     return [name for name in names if name in matched]
+
+
+def tests_of(kind: str, pattern: Any) -> dict[str | re.Pattern[str], Callable[[str], Any]]:
+    """Return what says if a name is one that a `Pattern` means, by what it consists of."""
+    tests = list(pattern) if isinstance(pattern, (list, tuple, set, frozenset)) else [pattern]
+    if not tests or not all(isinstance(test, (str, re.Pattern)) for test in tests):
+        expected = "a pattern such as 'leg*', a list of names, or a compiled regular expression"
+        raise ParameterError(f"pattern of {kind}", got=pattern, expected=expected)
+    return {t: partial(fnmatch.fnmatchcase, pat=t) if isinstance(t, str) else t.fullmatch for t in tests}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fnmatch
 import math
+import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import combinations, product
+from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -17,7 +19,7 @@ from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.tree import supports
 from cardan._motion.collision import Candidate, points
 from cardan._motion.contact.touching import ContactPair
-from cardan._motion.simulation.articulation import Pattern, select_names
+from cardan._motion.simulation.articulation import Pattern, select_names, tests_of
 from cardan._robot.description import Shape
 from cardan._robot.geometry.shapes import GROUNDS, Plane, TriangleMesh
 from cardan._robot.geometry.support import ENDING, box_about
@@ -28,6 +30,9 @@ MANY = 200
 """Pairs, from which on a program is warned of: a step of a walking robot costs about as much as 100."""
 SHOWN = 32
 """Pairs, up to which a list shows them."""
+PAIR = "pair, shape or body"
+TOKEN = re.compile(r"\[!?+\]?+[^\]]*\]|.", re.DOTALL)
+"""What one character, or an asterisk, stands for in a glob."""
 
 Disabled = Collection[tuple[str, str]]
 """Pairs of names of bodies."""
@@ -56,22 +61,23 @@ class Rules:
     """Which collision shapes may touch, by their places in document order.
 
     Two shapes may if they move relative to one another, each is in a group that the other's mask has, they are of
-    different families, and they are not kept apart.
+    different families and both in no set of strangers, and they are not kept apart.
     """
 
     solids: tuple[_Solid, ...]
     families: tuple[int, ...]  # those of one family do not touch one another, -1 for none
     apart: frozenset[tuple[int, int]]  # pairs of places, the lower one first, that do not
-    together: frozenset[tuple[int, int]]  # and that do although they are of one family
+    together: frozenset[tuple[int, int]]  # and that do although they are of one family, or strangers
     # And what contact of some pairs feels, which touch whatever else keeps them apart
     surfaces: Mapping[tuple[int, int], ContactSurface] = field(default_factory=dict)
+    strangers: tuple[frozenset[int], ...] = ()  # sets of places: no two of one set touch
 
     def partners(self, i: int) -> np.ndarray:
         """Return the places of all shapes that may touch one, in order."""
         node, group, mask, family = self._columns
         found = (group & mask[i] != 0) & (mask & group[i] != 0)
         masked = found.copy()
-        found &= (family < 0) | (family != family[i])
+        found &= ((family < 0) | (family != family[i])) & (self.sets & self.sets[i] == 0)
         apart, together, own = self._exceptions
         found[apart.get(i, [])] = False
         found[together.get(i, [])] = masked[together.get(i, [])]
@@ -101,10 +107,17 @@ class Rules:
         surfaces = {both: own for both, own in self.surfaces.items() if both not in left_out}
         return replace(self, apart=self.apart | left_out, together=self.together - left_out, surfaces=surfaces)
 
-    def only(self, kept: Iterable[tuple[int, int]]) -> Rules:
-        chosen = frozenset(kept)
-        surfaces = {both: own for both, own in self.surfaces.items() if both in chosen}
-        return Rules(self.solids, (0,) * len(self.solids), frozenset(), chosen, surfaces)
+    def only(self, shapes: np.ndarray, pairs: Iterable[tuple[int, int]] = ()) -> Rules:
+        """Return those with one of some shapes, of which an array says if it is one, and of some pairs that may touch.
+
+        So a few shapes among many are chosen without a list of their pairs.
+        """
+        kept, chosen = frozenset(pairs), {*np.flatnonzero(shapes).tolist()}
+        others = frozenset(range(len(shapes))) - chosen
+        strangers = (*(own for own in self.strangers if not own <= others), others)
+        together = kept | {both for both in self.together if not chosen.isdisjoint(both)}
+        surfaces = {both: own for both, own in self.surfaces.items() if both in kept or not chosen.isdisjoint(both)}
+        return replace(self, together=together, surfaces=surfaces, strangers=strangers)
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         for i in range(len(self.solids)):
@@ -119,6 +132,14 @@ class Rules:
         shapes = [solid.shape for solid in self.solids]
         rows = [s.node for s in self.solids], [s.group for s in shapes], [s.mask for s in shapes], self.families
         return tuple(np.array(row, dtype=np.int64) for row in rows)
+
+    @cached_property
+    def sets(self) -> np.ndarray:
+        """The sets of strangers that each shape is in, as bits."""
+        found = np.zeros(len(self.solids), dtype=np.int64)
+        for k, own in enumerate(self.strangers):
+            found[[*own]] |= 1 << k
+        return found
 
     @cached_property
     def _exceptions(self) -> tuple[dict[int, list[int]], ...]:
@@ -161,17 +182,14 @@ class PairList(Sequence["ContactPair"]):
 
     def selected(self, pattern: Pattern, where: str) -> PairList:
         """Return those that a pattern names; see `select_pairs`."""
-        solids, listed, labels = self.rules.solids, list(self.rules), []
-        for i, j in listed:
-            a, b = solids[i].name, solids[j].name
-            labels.append({f"{a}/{b}", f"{b}/{a}", a, b, solids[i].shape.body, solids[j].shape.body})
-        chosen = _chosen(labels, pattern, where)
-        return PairList(self.rules.only(listed[k] for k in chosen), self.stiffness)
+        shapes = [(solid.name, solid.shape.body) for solid in self.rules.solids]
+        rows = ((i, np.array(self.rules.later(i), dtype=int)) for i in range(len(shapes)))
+        return PairList(self.rules.only(*_named(shapes, rows, pattern, where)), self.stiffness)
 
     def but_between(self, bodies: Collection[str]) -> PairList:
         """Return those that are not between two of some bodies."""
-        own = [k for k, solid in enumerate(self.rules.solids) if solid.shape.body in bodies]
-        return PairList(self.rules.without(combinations(own, 2)), self.stiffness)
+        others = np.array([solid.shape.body not in bodies for solid in self.rules.solids], dtype=bool)
+        return PairList(self.rules.only(others), self.stiffness)
 
     def on_grounds(self) -> list[ContactPair]:
         """Return the pairs of a shape and something without an end."""
@@ -456,20 +474,64 @@ def select_pairs(pairs: Sequence[ContactPair], pattern: Pattern, where: str) -> 
     Raises:
         UnknownNameError: if nothing is selected, other than by an empty list.
     """
-    labels = []
-    for pair in pairs:
-        a, _, b = pair.name.partition("/")
-        labels.append({pair.name, f"{b}/{a}", a, b, pair.a, pair.b})
-    return tuple(pairs[k] for k in _chosen(labels, pattern, where))
+    n = len(pairs)
+    names = [pair.name.partition("/") for pair in pairs]
+    shapes = [(name[0], pair.a) for name, pair in zip(names, pairs, strict=True)]
+    shapes += [(name[2], pair.b) for name, pair in zip(names, pairs, strict=True)]
+    named, between = _named(shapes, [(np.arange(n), np.arange(n, 2 * n))], pattern, where)
+    chosen = np.flatnonzero(named[:n] | named[n:]).tolist() + [i for i, _ in between]
+    return tuple(pairs[k] for k in sorted(chosen))
 
 
-def _chosen(labels: Sequence[set[str]], pattern: Pattern, where: str) -> list[int]:
-    """Return which of things with labels a pattern names."""
+def _named(
+    shapes: Sequence[tuple[str, str]], rows: Iterable[tuple[Any, np.ndarray]], pattern: Pattern, where: str
+) -> tuple[np.ndarray, list[tuple[int, int]]]:
+    """Return which shapes a pattern names, and which pairs of others.
+
+    Args:
+        shapes: the names of each and of its body.
+        rows: pairs of their places: one or as many, and several.
+        pattern: as `World.with_contacts` takes it.
+        where: they are, for errors.
+    """
     if isinstance(pattern, (list, tuple, set, frozenset)) and not pattern:
-        return []
-    known = sorted({e for own in labels for e in own})
-    names = {*select_names("pair, shape or body", known, pattern, where=where)}
-    return [k for k, own in enumerate(labels) if not own.isdisjoint(names)]
+        return np.zeros(len(shapes), bool), []
+    tests, names = tests_of(PAIR, pattern), np.array([name for name, _ in shapes], dtype=object)
+    named = np.array([any(matches(name) for name in own for matches in tests.values()) for own in shapes], bool)
+    between, missing, listed = {test: _between(test, names) for test in tests}, {**tests}, list[tuple[int, int]]()
+    met = np.zeros(len(shapes), bool)
+    for ends, j in rows:
+        i, found = np.broadcast_to(ends, j.shape), np.zeros(j.shape, bool)
+        met[i] = met[j] = True
+        for test, is_meant in between.items():
+            own = is_meant(i, j)
+            found |= own
+            if own.any():
+                missing.pop(test, None)
+        found &= ~(named[i] | named[j])
+        listed += zip(i[found].tolist(), j[found].tolist(), strict=True)
+    if missing:
+        known = {name for own, has_pairs in zip(shapes, met, strict=True) if has_pairs for name in own}
+        select_names(PAIR, sorted(known), [*missing], where)  # which says what means nothing
+    return named, listed
+
+
+def _between(test: str | re.Pattern[str], names: np.ndarray) -> Callable[[np.ndarray, np.ndarray], Any]:
+    """Return what says if a test means the name "a/b" or "b/a" of pairs of places.
+
+    A glob does if one of its tokens means the stroke, those before it a, and those after it b. So names of pairs, which
+    may be millions, are not written. An asterisk may mean the end of a and the beginning of b, too.
+    """
+    if isinstance(test, re.Pattern):
+        means: Any = np.frompyfunc(lambda a, b: bool(test.fullmatch(f"{a}/{b}") or test.fullmatch(f"{b}/{a}")), 2, 1)
+        return lambda i, j: means(names[i], names[j]).astype(bool)
+    halves = []
+    for token in TOKEN.finditer(test):
+        if fnmatch.fnmatchcase("/", token[0]):
+            end, start = token.span()[:: -1 if token[0] == "*" else 1]
+            both = test[:end], test[start:]
+            halves.append([np.array([fnmatch.fnmatchcase(own, half) for own in names], bool) for half in both])
+    return lambda i, j: np.any([(a[i] & b[j]) | (a[j] & b[i]) for a, b in halves], axis=0)
 
 
 def is_of_one_tree(model: Model, pair: ContactPair) -> bool:
