@@ -85,6 +85,10 @@ DOUBTED = {
     "no inertia": (world(body("A", "float physics:mass = 1")), "has a mass, but no physics:diagonalInertia"),
     "triangle": (world(body("A", "float physics:mass = 1\nfloat3 physics:diagonalInertia = (1, 1, 5)")), "break the triangle inequality"),
     "itself": (world(A_B, joint("Fixed", ends="A A")), "joins one body, with itself, and is left out"),
+    "cone": (world(A_B, joint("Spherical", "float physics:coneAngle0Limit = 30")), "limits its axis to a cone of 30"),
+    "acceleration": (world(A_B, joint("Revolute", 'uniform token drive:angular:physics:type = "acceleration"\nfloat drive:angular:physics:stiffness = 3', "PhysicsDriveAPI:angular")), "is 'acceleration'"),
+    "falls": (world(body("A", MASS + "\nbool physxRigidBody:disableGravity = true")), "disableGravity is left out: here, it falls"),
+    "spins": (world(A_B, joint("Revolute", "float drive:angular:physics:targetVelocity = 3", "PhysicsDriveAPI:angular")), "targetVelocity is left out"),
 }  # fmt: skip
 
 REMARKED = {
@@ -92,10 +96,8 @@ REMARKED = {
     "unknown": (world(body("A", MASS + "\nfloat physics:colour = 3")), "physics:colour is not used: this reader does not know it"),
     "axes": (world(body("A", "quatf physics:principalAxes = (0, 1, 0, 0)")), "no physics:diagonalInertia to turn"),
     "type": (world(body("A"), prim("DistantLight", "Sun")), "/World/Sun: warning: DistantLight is not used"),
-    "cone": (world(A_B, joint("Spherical", "float physics:coneAngle0Limit = 30")), "limits its axis to a cone of 30"),
     "disabled": (world(A_B, joint("Fixed", "bool physics:jointEnabled = false")), "physics:jointEnabled is false"),
     "drive": (world(A_B, joint("Revolute", "float drive:angular:physics:stiffness = 3")), "PhysicsDriveAPI:angular is not applied"),
-    "acceleration": (world(A_B, joint("Revolute", 'uniform token drive:angular:physics:type = "acceleration"\nfloat drive:angular:physics:stiffness = 3', "PhysicsDriveAPI:angular")), "is 'acceleration'"),
     "break": (world(A_B, joint("Fixed", "float physics:breakForce = 3")), "joints of cardan do not break"),
     "open": (world(body("A"), body("B", MASS + "\n" + at(x=1)), joint("Fixed")), "leave it open by 1"),
     "kinematic": (world(body("A", MASS + "\nbool physics:kinematicEnabled = true")), "it is fixed to the world where it stands"),

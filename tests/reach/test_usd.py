@@ -204,6 +204,32 @@ def test_centre_and_moments_stated_by_a_collider_count_and_a_centre_alone_moves_
     assert_allclose(np.diag(inertia.inertia_at_com.matrix().rows()), moments, rtol=1e-6)
 
 
+def test_an_inertia_by_its_six_numbers_counts_before_the_diagonal() -> None:
+    """Newton writes it so. It was passed over, and the diagonal of the same body taken."""
+    six = "\nfloat[] newton:inertia = [3, 4, 5, 0.1, 0.2, 0.3]"
+    inertia = read(world(body("A", MASS + six, apis="NewtonMassAPI"), m=0.1)).bodies[0].inertia
+    expected = 0.01 * np.array([[3, 0.1, 0.2], [0.1, 4, 0.3], [0.2, 0.3, 5]])
+    assert_allclose(inertia.inertia_at_com.matrix().rows(), expected, rtol=1e-7)
+    assert "newton:inertia has 2 numbers, expected 6" in remarks(
+        world(body("A", MASS + "\nfloat[] newton:inertia = [3, 4]", apis="NewtonMassAPI"))
+    )
+
+
+@pytest.mark.parametrize("m", [1.0, 0.01])
+def test_a_mass_without_an_inertia_is_a_ball_as_openusd_has_it(m: float) -> None:
+    """It had none here: what floated so had accelerations that are not finite."""
+    from pxr import Usd, UsdPhysics
+
+    text = world(body("A", "float physics:mass = 2"), m=m)
+    stage = Usd.Stage.CreateInMemory()
+    stage.GetRootLayer().ImportFromString(text)
+    there = UsdPhysics.RigidBodyAPI(stage.GetPrimAtPath("/World/A"))
+    mass, moments, *_ = there.ComputeMassProperties(lambda _: UsdPhysics.RigidBodyAPI.MassInformation())
+    inertia = read(text).bodies[0].inertia
+    assert inertia.mass == mass
+    assert_allclose(np.diag(inertia.inertia_at_com.matrix().rows()), np.array(moments) * m * m, rtol=1e-6)
+
+
 def test_a_sheared_collider_is_warned_about_whenever_the_file_is_read() -> None:
     """Its mass is that of another solid."""
     cube = prim("Cube", "C", at(turn=30), COLLIDES)

@@ -133,12 +133,14 @@ def _driven(stage: Stage, prim: Any, dof: Dof) -> Dof:
     damping = values.non_negative(stage, prim, f"{start}:damping", 0.0) * unit.gain
     effort = values.number(stage, prim, f"{start}:maxForce", math.inf, infinite=True) * unit.effort
     target = values.number(stage, prim, f"{start}:targetPosition", 0.0) * unit.position
+    if values.number(stage, prim, f"{start}:targetVelocity", 0.0):
+        stage.warn(prim, f"{start}:targetVelocity is left out: a drive of cardan gets its target velocity in use")
     if effort < 0.0:
         stage.error(prim, f"{start}:maxForce is negative, expected a number >= 0")
     dof = replace(dof, effort=max(effort, 0.0))
     is_force = values.token(stage, prim, f"{start}:type", ("force", "acceleration")) == "force"
     if (stiffness or damping) and not is_force:
-        stage.remark(prim, f"{start}:type is 'acceleration': its gains go with the inertia it feels; it is left out")
+        stage.warn(prim, f"{start}:type is 'acceleration': its gains go with the inertia it feels; it is left out")
         return dof
     return replace(dof, drive_stiffness=stiffness, drive_damping=damping, target=target)
 
@@ -322,7 +324,7 @@ def _spherical(stage: Stage, prim: Any) -> Made:
     cone = [values.number(stage, prim, f"physics:coneAngle{k}Limit", -1.0, infinite=True) for k in (0, 1)]
     if any(0.0 <= angle < 180.0 for angle in cone):
         told = f"limits its axis to a cone of {cone[0]:g} and {cone[1]:g} degrees, which no limit of cardan's can say"
-        stage.remark(prim, told)
+        stage.warn(prim, told)
     return J.Spherical(), [Dof(f"ball{axis}", True) for axis in "XYZ"]
 
 

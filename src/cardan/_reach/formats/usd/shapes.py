@@ -262,6 +262,7 @@ def surface_of_usd(uri: str, file: str) -> tuple[np.ndarray, np.ndarray]:
 
 TINY = 1e-30  # written as the mass of what has moments without one, since 0 is not said [kg]
 WATER = 1000.0  # density where nothing says it [kg/m^3], as in UsdPhysics
+BALL = 0.1  # radius of what has a mass and no inertia [m], as in its ComputeMassProperties
 
 
 def body_inertia(stage: Stage, body: Any, posed: Posed, solids: Sequence[Solid]) -> Inertia | None:
@@ -287,8 +288,9 @@ def body_inertia(stage: Stage, body: Any, posed: Posed, solids: Sequence[Solid])
     if matter.mass > 0.0 and mass > 0.0:
         matter = Inertia.from_parameters([mass / matter.mass * e for e in matter.parameters()])
     elif matter.mass == 0.0 and tensor is None:
-        told = "has a mass, but no physics:diagonalInertia, nor a collider of which it could be computed: it is 0"
-        stage.doubt(body, told)
+        told = "has a mass, but no physics:diagonalInertia, nor a collider of which it could be computed"
+        stage.doubt(body, f"{told}: it is that of a ball of {BALL:g} m, as OpenUSD has it")
+        tensor = Symmetric3.isotropic(0.4 * mass * BALL**2)
     return _checked(stage, body, _restated(mass or matter.mass, centre, tensor, matter))
 
 
@@ -331,6 +333,12 @@ def _centre(stage: Stage, body: Any, posed: Posed) -> Vector3 | None:
 
 def _tensor(stage: Stage, body: Any) -> Symmetric3 | None:
     """Return the inertia about the centre of mass in body axes; None where it is to be computed, written as 0."""
+    unit, entries = stage.mass * stage.length**2, values.array(body, "newton:inertia")
+    if entries is not None and "NewtonMassAPI" in values.schemas(body):
+        if len(entries) == 6:
+            xx, yy, zz, xy, xz, yz = (unit * float(e) for e in entries)
+            return Symmetric3((xx, xy, xz, yy, yz, zz))
+        stage.error(body, f"newton:inertia has {len(entries)} numbers, expected 6: xx, yy, zz, xy, xz, yz")
     moments = values.vector(stage, body, "physics:diagonalInertia", (0.0, 0.0, 0.0))
     if not any(moments):
         if values.authored(body, "physics:principalAxes"):
@@ -341,7 +349,6 @@ def _tensor(stage: Stage, body: Any) -> Symmetric3 | None:
     given = values.value(body, "physics:principalAxes")
     is_zero = not any((getattr(given, "real", 1.0), *getattr(given, "imaginary", ())))  # that means it is not said
     R = Matrix3.identity() if is_zero else values.rotation(stage, body, "physics:principalAxes")
-    unit = stage.mass * stage.length**2
     return Symmetric3.of(Matrix3.diagonal(*(unit * e for e in moments))).rotated(R)
 
 
