@@ -255,6 +255,26 @@ def test_actuators_that_push_without_a_control_and_are_no_drives_are_named(actua
     assert bool(m.joints[-1].drive.stiffness[0]) == (actuators == SERVO)
 
 
+def test_a_servo_that_filters_its_control_is_a_drive_as_it_is_when_read_again():
+    """It pulls to 0 without a control, as others do. It let go here, and was a drive after a round trip."""
+    servo = '<general name="servo" joint="a" dyntype="filter" gainprm="40" biastype="affine" biasprm="0 -40 -2"/>'
+    m = read(ON_HINGE, f"<actuator>{servo}</actuator>")
+    assert (m.joints[-1].drive.stiffness, m.joints[-1].drive.damping) == ((40.0,), (2.0,))
+    assert load_mechanism(write(m)).joints == m.joints
+
+
+def test_actuators_of_groups_that_are_off_are_told_of_when_the_file_is_read():
+    """They were left out as something about how MuJoCo computes."""
+    with pytest.warns(DescriptionWarning, match="those that it disables act as all others do"):
+        read(ON_HINGE, f'<option actuatorgroupdisable="1"/><actuator>{SERVO}</actuator>')
+
+
+def test_a_flag_that_disabled_springs_in_older_files_is_refused():
+    """MuJoCo 4 refuses it. It was passed over here, and the springs acted."""
+    with pytest.raises(DescriptionError, match=r'no such flag; write spring="disable" and damper="disable"'):
+        read(ON_HINGE, '<option><flag passive="disable"/></option>')
+
+
 @pytest.mark.parametrize(("ends", "gear", "aim"), [("0.4 1", 1, 0.4), ("-1 -0.5", 2, -0.25), ("-1 1", 1, 0.0)])
 def test_a_servo_whose_range_excludes_0_is_held_where_mujoco_holds_it(ends, gear, aim):
     """MuJoCo clamps a control of 0 to the range: the servo was held at 0, without a word."""
@@ -528,6 +548,7 @@ def test_what_is_not_read_is_said(parts, expected):
 
 
 SHOWN = (
+    "a geom of type hfield is left out",
     "<default group> .* refuses the file",
     "forces of the medium",
     "MuJoCo computes no contacts",

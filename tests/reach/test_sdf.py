@@ -467,6 +467,12 @@ def test_everything_a_reader_skips_is_a_remark():
         assert any(tag in fault for fault in told), tag
 
 
+def test_a_collision_of_a_shape_that_is_not_had_is_a_warning():
+    """The ground of a file was missing, and only `check` said so."""
+    with pytest.warns(DescriptionWarning, match="a collision touches nothing: its <heightmap> is left out"):
+        cardan.load_mechanism(model(link("a", inside=collision("c", "<heightmap/>"))).encode())
+
+
 def test_what_changes_the_motion_and_is_not_had_is_a_warning():
     with pytest.warns(DescriptionWarning, match="asks for no gravity"):
         cardan.load_mechanism(model(link("l", "", "<gravity>false</gravity>")).encode())

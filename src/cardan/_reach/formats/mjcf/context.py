@@ -206,12 +206,12 @@ def _scalar_joint(r: MjcfReading, k: int) -> int | None:
 def _servos(r: MjcfReading) -> dict[int, int]:
     """Return the joint of each actuator that is a drive: a servo, and alone on a hinge or slide.
 
-    A servo is gain u + bias_1 l + bias_2 l' with gain = -bias_1, or gain = -bias_2.
+    A servo is gain u + bias_1 l + bias_2 l' with gain = -bias_1, or gain = -bias_2. One whose u lags behind its control
+    is a servo, too: it pulls to 0 without a control.
     """
-    m, none = r.there.model, r.there.mj.mjtDyn.mjDYN_NONE
-    joints = {k: joint for k in range(m.nactuator) if (joint := _scalar_joint(r, k)) is not None}
+    joints = {k: joint for k in range(r.there.model.nactuator) if (joint := _scalar_joint(r, k)) is not None}
     on = Counter(joints.values())
-    own = {k: joint for k, joint in joints.items() if on[joint] == 1 and is_(m.actuator_dyntype[k], none)}
+    own = {k: joint for k, joint in joints.items() if on[joint] == 1}
     return {k: joint for k, joint in own.items() if _law(r, k)[0] in ("position", "velocity")}
 
 

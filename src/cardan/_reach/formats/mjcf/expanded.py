@@ -27,7 +27,7 @@ LARGEST = {"params": 100, "count": 1e4, "actdim": 1e3}
 MAX_ALL_BYTES = 4 * MAX_BYTES
 MAX_NUMBER = 1e15  # counts, sizes and lengths beyond this are no robot's, and MuJoCo counts with 32 bits
 # What changes the motion when it is left out, or makes MuJoCo refuse the file
-MOVING = tuple(Verdict.of(WHY[reason]) for reason in ("flex", "fluid", "gravcomp", "misplaced", "plugin"))
+MOVING = tuple(Verdict.of(WHY[reason]) for reason in ("flex", "fluid", "gravcomp", "groups", "misplaced", "plugin"))
 COUNTS = ("count", "nrow", "ncol", "actdim", "params", "group", "condim", "contype", "conaffinity", "inertiagrouprange")
 
 

@@ -287,7 +287,8 @@ def _geometry(r: MjcfReading, number: int, X: SE3) -> tuple[Geometry, SE3] | Non
         why = "its heights are in a file, and pictures are not read; say them inline, as elevation"
     else:
         why = "cardan has none"
-    r.report.remark(r.place("geoms", number), f"a geom of type {kind.lower()} is left out: {why}")
+    say = r.report.warn if any(r.there.touching[number]) else r.report.remark
+    say(r.place("geoms", number), f"a geom of type {kind.lower()} is left out: {why}")
     return None
 
 

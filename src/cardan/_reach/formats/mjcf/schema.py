@@ -32,6 +32,8 @@ WHY = {  # why things are not read
     "area": "remark: only the poses of sites are kept, as frames",
     "outside": "remark: MuJoCo ignores bodies outside of <worldbody>",
     "model": "refused: other models are not attached; compile the whole in MuJoCo, save that, and read it",
+    "groups": "remark: groups of actuators are not kept; those that it disables act as all others do",
+    "passive": 'refused: MuJoCo 4 has no such flag; write spring="disable" and damper="disable"',
     "composite": "refused: MuJoCo 4 has no composites; save the file with an earlier version, which expands them",
 }
 _of = partial(stated, WHY)
@@ -69,7 +71,7 @@ ELEMENTS: dict[str, dict[str, str]] = {
     ),
     "option": _of(
         "gravity <flag>; fluid: density viscosity wind; "
-        "solver: actuatorgroupdisable apirate ccd_iterations ccd_tolerance collision cone impratio integrator "
+        "groups: actuatorgroupdisable; solver: apirate ccd_iterations ccd_tolerance collision cone impratio integrator "
         "iterations jacobian ls_iterations ls_tolerance magnetic mpr_iterations mpr_tolerance noslip_iterations "
         "noslip_tolerance sdf_initpoints sdf_iterations sleep_tolerance solver timestep tolerance; "
         "softness: o_friction o_margin o_solimp o_solref"
@@ -77,7 +79,7 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "flag": _of(
         "actuation clampctrl constraint contact damper equality frictionloss gravity limit spring; "
         "solver: autoreset diagexact energy eulerdamp filterparent fwdinv invdiscrete ipc island midphase multiccd "
-        "nativeccd override passive refsafe sensor sensornoise sleep speculative warmstart"
+        "nativeccd override refsafe sensor sensornoise sleep speculative warmstart; passive: passive"
     ),
     "default": _of(
         "class <default> <mesh> <texture> <material> <joint> <geom> <site> <camera> <equality> <tendon> <general> "

@@ -59,6 +59,8 @@ def read_geometry(report: Report, meshes: Meshes, element: Element) -> Geometry 
     if not solids:
         if not holder.children:
             report.error(holder, f"<geometry> is empty; expected one of {', '.join(_SOLIDS)}")
+        elif element.tag == "collision":
+            report.warn(holder, f"a collision touches nothing: its <{holder.children[0].tag[:60]}> is left out")
         return None
     before = report.error_count
     with report.blamed(solids[0]):
