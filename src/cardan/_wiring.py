@@ -7,7 +7,7 @@ from cardan._algebra.explained import SUGGESTIONS
 from cardan._algebra.lazy import later
 from cardan._dynamics.call.registry import DERIVATIVES, register_arrays
 from cardan._motion.simulation.solvers import register_solver
-from cardan._robot.registered import MESH_READERS, RENDERERS, WORLDS
+from cardan._robot.registered import MAKERS, MESH_READERS, RENDERERS
 
 SUGGESTIONS.append(later("cardan._dynamics.call.suggestions:suggestion"))
 DERIVATIVES += [
@@ -18,7 +18,8 @@ DERIVATIVES += [
 ]
 register_arrays("torch.Tensor", "cardan._reach.interop.torch_wrapped")
 register_arrays("cupy.ndarray", "cardan._reach.interop.cupy_arrays")
-WORLDS["Mechanism"] = later("cardan._motion.simulation.builder:world_of")
+MAKERS["world"] = later("cardan._motion.simulation.builder:world_of")
+MAKERS["clusters"] = later("cardan._dynamics.functions.clusters:clustered")
 register_solver("cardan._reach.interop.mujoco_solver:MuJoCo")
 RENDERERS["Model"] = later("cardan._reach.pictures.html:robot_html")
 RENDERERS["Mechanism"] = later("cardan._reach.pictures.html:robot_html")

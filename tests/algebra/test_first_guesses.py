@@ -454,8 +454,8 @@ def test_names_of_arguments_are_arguments():
     [
         ("world", {"clusters": True}, "got an unexpected keyword argument 'clusters'; it is loops=\"clusters\", or"),
         ("world", {"independent": ["crank_joint"]}, "argument 'independent'; it is the joints that have a drive"),
-        ("model", {"clusters": True}, "argument 'clusters'; it is a function of the model: cardan.clustered("),
-        ("model", {"loops": "clusters"}, "argument 'loops'; it is a function of the model: cardan.clustered("),
+        ("model", {"clusters": True}, 'argument \'clusters\'; it is loops="clusters", or "constraints"'),
+        ("model", {"independent": ["a"]}, "argument 'independent'; it is an argument of cardan.clustered(mechanism."),
         ("model", {"gravty": None}, "argument 'gravty'; did you mean 'gravity'?"),
     ],
 )

@@ -105,6 +105,17 @@ def test_slices_are_those_of_each_joint_and_dependent_joints_have_none_in_v():
     assert model.q_slice(first) == slice(0, 2)
 
 
+def test_models_take_loops_as_clusters_by_the_name_that_worlds_have_for_it():
+    """Worlds took `loops="clusters"`, and models refused it."""
+    m = four_bar()
+    assert m.model(loops="clusters") == cardan.clustered(m.model())
+    assert m.model(loops="constraints") == m.model()
+    with pytest.raises(cardan.errors.ParameterError, match="loops: got 'cluster', expected 'constraints' or 'clus"):
+        m.model(loops="cluster")
+    with pytest.raises(MechanismError, match="has no joint that closes a loop"):
+        cardan.robots.arm7().model(loops="clusters")
+
+
 def test_slices_in_a_world_of_two_clusters_are_those_of_each():
     builder = cardan.WorldBuilder()
     for prefix in ("a_", "b_"):

@@ -175,7 +175,7 @@ def test_what_is_no_truth_value_is_refused(option, value):
     b.add(pendulum())
     with pytest.raises(ParameterError, match=f"{option}: got .*, expected True or False"):
         b.finalize(**{option: value})
-    with pytest.raises(ParameterError, match=r"finalize: loops.*'constraints' or 'clusters'"):
+    with pytest.raises(ParameterError, match=r"loops: got .*, expected 'constraints' or 'clusters'"):
         b.finalize(loops=value)
 
 

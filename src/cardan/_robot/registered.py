@@ -1,4 +1,4 @@
-"""What upper wings give to this one: pictures of robots, worlds of mechanisms, readers of meshes.
+"""What upper wings give to this one: pictures of robots, worlds of mechanisms, clusters, readers of meshes.
 
 Nothing is imported here, so that registering costs nothing; `cardan/_wiring.py` fills the tables.
 """
@@ -19,8 +19,8 @@ RENDERERS: dict[str, Callable[[Any], str]] = {}
 """What shows a class, `"Model"` or `"Mechanism"`, in notebooks: it returns HTML, and must not raise."""
 MESH_READERS: dict[str, MeshReader] = {}
 """What reads the meshes of files with an ending, such as `".usd"`, instead of trimesh."""
-WORLDS: dict[str, Callable[..., Any]] = {}
-"""What makes the world of a `"Mechanism"`, of a base and the options of `Mechanism.world`."""
+MAKERS: dict[str, Callable[..., Any]] = {}
+"""What makes the `"world"` of a mechanism, a base and the options of `Mechanism.world`; `"clusters"` of a model."""
 
 
 def render(robot: Any) -> str:

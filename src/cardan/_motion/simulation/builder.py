@@ -16,14 +16,12 @@ from cardan._algebra.errors import (
     ShapeError,
     check_known,
     check_new,
-    check_one_of,
     first_of,
 )
 from cardan._algebra.explained import ExplainedSettings, explained_keywords
 from cardan._algebra.spatial import SE3, Inertia, checked_pose, log_se3
 from cardan._dynamics.algorithms.drives import undetermined
 from cardan._dynamics.algorithms.kinematics import Kinematics
-from cardan._dynamics.functions.clusters import clustered
 from cardan._motion.simulation.articulation import Articulation, articulations
 from cardan._motion.simulation.cutting import closed_at, cut_bodies, still_closing
 from cardan._motion.simulation.pairs import contact_pairs
@@ -483,7 +481,6 @@ class WorldBuilder(ExplainedSettings):
             OverlapWarning: of pairs that are left out because they overlap.
             StartWarning: of shapes that begin deep in one another, and of what has nothing to stand on the ground with.
         """
-        check_one_of("finalize: loops", loops, ("constraints", "clusters"))
         asked = {"check_orphans": check_orphans, "movable_bases": movable_bases, "keep_overlapping": keep_overlapping}
         return _make_world(self, closing, loops, **{name: truth(name, value) for name, value in asked.items()})
 
@@ -587,7 +584,7 @@ def _orphans(b: WorldBuilder, may_be: bool) -> tuple[str, ...]:
 def _make_world(
     b: WorldBuilder,
     closing: Sequence[str],
-    loops: str,
+    loops: Literal["constraints", "clusters"],
     *,
     check_orphans: bool,
     movable_bases: bool,
@@ -596,8 +593,7 @@ def _make_world(
     orphans = _orphans(b, not check_orphans)
     mechanism, added = _with_free_joints(with_solids(b._mechanism), b.gravity)
     mechanism = cut_bodies(mechanism, closing)
-    model = mechanism.model(gravity=b.gravity, closing=still_closing(mechanism, closing))
-    model = clustered(model) if loops == "clusters" else model
+    model = mechanism.model(gravity=b.gravity, closing=still_closing(mechanism, closing), loops=loops)
     starts, aims = (_said(model, names) for names in (b._starts, b._aims))
     whole, own = dict(b._articulations), {c.name: c for c in mechanism.joints}
     for name, joints in b._articulations.items() if added else ():

@@ -10,7 +10,14 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from cardan._algebra.checked_numbers import truth
-from cardan._algebra.errors import DuplicateNameError, MechanismError, ParameterError, check_known, check_new
+from cardan._algebra.errors import (
+    DuplicateNameError,
+    MechanismError,
+    ParameterError,
+    check_known,
+    check_new,
+    check_one_of,
+)
 from cardan._algebra.explained import ExplainedSettings, explained_keywords
 from cardan._algebra.spatial import SE3, Inertia, MotionSubspace, Vector3, checked_pose
 from cardan._robot.description import editing
@@ -30,7 +37,7 @@ from cardan._robot.records import (
     Spring,
     checked_gravity,
 )
-from cardan._robot.registered import WORLDS, render
+from cardan._robot.registered import MAKERS, render
 
 FrameKind = Literal["operational", "sensor"]
 
@@ -406,6 +413,7 @@ class Mechanism(ExplainedSettings):
         gravity: Sequence[float] | None = None,
         *,
         closing: Sequence[str] = (),
+        loops: Literal["constraints", "clusters"] = "constraints",
     ) -> Model:
         """Return a tree of this mechanism, hanging on the world.
 
@@ -421,11 +429,13 @@ class Mechanism(ExplainedSettings):
             base: `"fixed"`, `"floating"` (a `FreeFlyer`), or any joint.
             gravity: [m/s^2], in world axes; by default that of the mechanism.
             closing: names of joints that shall close the loops they are part of.
+            loops: whether loops are constraints beside the tree, or clusters, which stay closed: `cardan.clustered`
+                of the model, with its choices.
 
         Raises:
             UnknownNameError: if there is no such root or joint.
             MechanismError: if there is no body; if a base other than fixed is asked for and every body already hangs
-                on the world; if a joint of `closing` closes no loop.
+                on the world; if a joint of `closing` closes no loop; as `cardan.clustered`, with `loops="clusters"`.
 
         Examples:
             >>> mechanism.model().nv, mechanism.model(base="floating").nv
@@ -435,6 +445,7 @@ class Mechanism(ExplainedSettings):
             raise MechanismError(f"mechanism {self.name!r} has no body; add one with add_body.")
         for name in closing:
             check_known("joint", name, self._joints, "closing")
+        check_one_of("loops", loops, ("constraints", "clusters"))
         joint = base_joint(base)
         bases = [] if root == WORLD else [self._base(root, joint)]
         tree, closures = rooted(tuple(self._bodies), self.joints, bases, joint, closing)
@@ -443,7 +454,8 @@ class Mechanism(ExplainedSettings):
                 f"base={base!r}: every body of {self.name!r} already hangs on the world by its joints."
             )
         chosen = self.gravity if gravity is None else gravity
-        return Model(self.name, self.bodies, tree, self.frames, chosen, closures, annotations=self.annotations)
+        found = Model(self.name, self.bodies, tree, self.frames, chosen, closures, annotations=self.annotations)
+        return MAKERS["clusters"](found) if loops == "clusters" else found
 
     def world(self, base: str | Joint = "fixed", **options: Any) -> Any:
         """Return the world that holds this mechanism alone, ready for a solver.
@@ -462,7 +474,7 @@ class Mechanism(ExplainedSettings):
             >>> mechanism.world(ground=True).state(worlds=4).q.shape
             (4, 7)
         """
-        return WORLDS["Mechanism"](self, base, **options)
+        return MAKERS["world"](self, base, **options)
 
     # --- another mechanism of this one; nothing here changes it ---
 
