@@ -57,6 +57,7 @@ def pinks(problems: Problems, q: np.ndarray) -> dict[str, Step]:
     """Return pink's steps, with limits as here: all the way in one step."""
     import pink
     import pinocchio as pin
+    import qpsolvers
 
     model = pin.buildModelFromXML(problems.robot.urdf)
     data = model.createData()
@@ -74,7 +75,7 @@ def pinks(problems: Problems, q: np.ndarray) -> dict[str, Step]:
 
         return step
 
-    return {f"pink, {solver}": with_solver(solver) for solver in ("daqp", "proxqp")}
+    return {f"pink, {solver}": with_solver(solver) for solver in qpsolvers.available_solvers}
 
 
 def minks(problems: Problems, q: np.ndarray) -> dict[str, Step]:

@@ -75,6 +75,36 @@ def test_results_depend_on_nothing_else_in_the_batch(arm, poses):
     np.testing.assert_array_equal(other.q[whole.restarts == 0], whole.q[whole.restarts == 0])
 
 
+@pytest.mark.parametrize(("name", "frame"), [("arm7", "tool"), ("five_bar", "tip")])
+def test_the_pose_of_a_frame_is_the_task_of_it_whenever_it_is_asked_for(name, frame):
+    model = getattr(cardan.robots, name)().model()
+    X = cardan.frame_transform(model, model.start_configuration(), frame)
+    asked = cardan.inverse_kinematics(model, FramePose(frame, X))
+    for target in (X, X[None], X.tolist(), SE3.of(X)):  # what is known of the first is used by those after it
+        found = cardan.inverse_kinematics(model, frame=frame, target=target)
+        np.testing.assert_array_equal(found.q.reshape(-1), asked.q)
+        assert np.all(found.converged)
+        assert np.all(found.iterations == asked.iterations)
+    assert cardan.inverse_kinematics(model, frame=frame, target=X, limits=False).converged
+    for other, target, error in (([frame], X, UnknownNameError), (frame, 2.0 * X, ParameterError)):
+        with pytest.raises(error):
+            cardan.inverse_kinematics(model, frame=other, target=target)
+    with pytest.raises(ParameterError):
+        cardan.inverse_kinematics(model, frame=frame)
+
+
+@pytest.mark.parametrize("restarts", [0, 3])
+def test_one_problem_without_a_solution_is_that_of_a_batch(arm, poses, restarts):
+    X = poses[1][:2].copy()
+    X[:, 0, 3] += 5.0
+    whole = cardan.inverse_kinematics(arm, frame="tool", target=X, restarts=restarts)
+    for row in range(2):
+        for _ in range(2):
+            one = cardan.inverse_kinematics(arm, frame="tool", target=X[row], restarts=restarts)
+            for name in ("q", "converged", "residual", "restarts", "iterations"):
+                np.testing.assert_array_equal(getattr(whole, name)[row], getattr(one, name))
+
+
 def test_batches_of_every_shape(arm, poses):
     for shape in ((), (1,), (3, 1, 2), (0,), (2, 0)):
         X = poses[1][: int(np.prod(shape))].reshape((*shape, 4, 4)) if shape else poses[1][0]

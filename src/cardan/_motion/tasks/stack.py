@@ -208,15 +208,9 @@ class Stack(Explained):
 def by_problem(where: str, parts: Mapping[str, np.ndarray]) -> tuple[tuple[int, ...], dict[str, np.ndarray]]:
     """Return the shape of a batch, and each of its arrays (..., n) with a row for each problem."""
     shape = broadcast(where, {name: part.shape[:-1] for name, part in parts.items()})
-    return shape, {name: as_rows(part, shape) for name, part in parts.items()}
-
-
-def as_rows(part: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Return an array of shape (..., n) with a row for each problem of a batch, as compiled code reads it fastest."""
+    whole = {name: np.broadcast_to(part, (*shape, part.shape[-1])) for name, part in parts.items()}
     rows = math.prod(shape)
-    if part.ndim == 1 and rows == 1:
-        return part[None]
-    return np.ascontiguousarray(np.broadcast_to(part, (*shape, part.shape[-1])).reshape(rows, part.shape[-1]))
+    return shape, {name: np.ascontiguousarray(part.reshape(rows, part.shape[-1])) for name, part in whole.items()}
 
 
 @known_of_each
