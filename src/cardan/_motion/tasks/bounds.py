@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from cardan._algebra.by_identity import known_of_each
 from cardan._algebra.scalar import is_zero, logical_and, logical_or, maximum, minimum, where
 from cardan._algebra.spatial import Scalar
 from cardan._compiler.program import Array
@@ -100,6 +101,7 @@ class WithinLimits(Task):
         return [(i, float(model.lower[i]), float(model.upper[i])) for i in self.coordinates]
 
 
+@known_of_each
 def other_limits(model: Model) -> tuple[int, ...]:
     """Return the numbers of the limited coordinates that are no entries of q."""
     is_limited = [math.isfinite(a) or math.isfinite(b) for a, b in zip(model.lower, model.upper, strict=True)]

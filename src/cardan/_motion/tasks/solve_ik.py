@@ -158,7 +158,7 @@ class DifferentialIK(ExplainedSettings):
         self._levels: dict[int, list[int]] = priorities(self.stack)
         self._asked: list[int] = [level for level in self._levels if level >= 0]
         self._no_rows: np.ndarray = np.zeros((0, model.nv))
-        self._run = differential(self.stack, self._limits).bind(model)
+        self._run = partial(differential(self.stack, self._limits), model)  # to bind one takes 150 us
         self._weights, self._gains = self.stack.weights(), self.stack.gains()
 
     def __reduce__(self) -> Any:  # what is compiled is made again
@@ -285,8 +285,8 @@ def priorities(stack: Stack) -> dict[int, list[int]]:
     for task, rows in zip(stack.tasks, stack.rows, strict=True):
         level = -1 if isinstance(task, ClosedLoops) else task.priority
         found.setdefault(level, []).extend(range(rows.start, rows.stop))
-    held = range(stack.size, stack.size + len(_rates_held(stack.model, stack.model.neutral().tolist(), 1.0)[0]))
-    found.setdefault(-1, []).extend(held) if held else None
+    if stack.model.constraints and (held := _rates_held(stack.model, stack.model.neutral().tolist(), 1.0)[0]):
+        found.setdefault(-1, []).extend(range(stack.size, stack.size + len(held)))
     return dict(sorted(found.items()))
 
 
