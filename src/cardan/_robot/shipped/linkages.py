@@ -14,7 +14,7 @@ from cardan._algebra.spatial import SE3, Inertia, Matrix3, Vector3
 from cardan._algebra.spatial.rotations import matrix_from_zyx, rotation_about_axis
 from cardan._robot.description import Cylinder, Mechanism, Shape
 from cardan._robot.joints import Prismatic, Revolute, Spherical, Universal
-from cardan._robot.shipped.robots import add_rod, all_positive, at
+from cardan._robot.shipped.robots import add_solid, all_positive, at
 
 Point = tuple[float, float]
 AXIS = (0.0, -1.0, 0.0)
@@ -135,7 +135,7 @@ def _place(x: float, z: float, angle: float = 0.0) -> SE3:
 
 def _add_bar(m: Mechanism, name: str, mass: float, length: float) -> None:
     """Add a homogeneous bar that lies along x of its body frame, from the origin to (length, 0, 0)."""
-    add_rod(m, name, mass, length, 0.01, along="x", centre=(length / 2, 0.0, 0.0))
+    add_solid(m, name, mass, Cylinder(0.01, length), along="x", centre=(length / 2, 0.0, 0.0))
 
 
 def _hinge(m: Mechanism, name: str, parent: str, child: str, parent_pose: SE3, child_pose: SE3 | None = None) -> None:
@@ -200,8 +200,8 @@ def _add_leg(m: Mechanism, k: int, foot: Vector3, head: Vector3, height: float, 
     length = math.sqrt(x * x + y * y + z * z)
     upright = matrix_from_zyx((atan2(y, x), atan2(math.sqrt(x * x + y * y), z), 0.0))
     rod = 0.6 * length
-    add_rod(m, f"cylinder{k}", mass / 2, rod, 0.03, centre=(0.0, 0.0, rod / 2))
-    add_rod(m, f"piston{k}", mass / 2, rod, 0.02, centre=(0.0, 0.0, -rod / 2))
+    add_solid(m, f"cylinder{k}", mass / 2, Cylinder(0.03, rod), centre=(0.0, 0.0, rod / 2))
+    add_solid(m, f"piston{k}", mass / 2, Cylinder(0.02, rod), centre=(0.0, 0.0, -rod / 2))
     m.add_joint(f"universal{k}", Universal(), "base", f"cylinder{k}", parent_pose=SE3(upright, foot))
     m.add_joint(f"slide{k}", Prismatic((0.0, 0.0, 1.0)), f"cylinder{k}", f"piston{k}", parent_pose=at(0, 0, length))
     m.add_joint(f"ball{k}", Spherical(), f"piston{k}", "platform", child_pose=SE3(upright, head))

@@ -20,39 +20,20 @@ def all_positive(what: str, **values: float) -> None:
         positive(f"{name} of {what}", value)
 
 
-def add_box(
-    m: Mechanism, name: str, mass: float, size: Any, centre: Any = (0.0, 0.0, 0.0), touches: bool = False
-) -> None:
-    """Add a body that is a homogeneous box: mass [kg], side lengths [m], centre in the body frame [m].
-
-    It is a collision shape, too, if it `touches`.
-    """
-    _add_solid(m, name, mass, Box(size), SE3(translation=centre), touches)
-
-
-def add_sphere(
-    m: Mechanism, name: str, mass: float, radius: float, centre: Any = (0.0, 0.0, 0.0), touches: bool = False
-) -> None:
-    """Add a body that is a homogeneous sphere; a collision shape, too, if it `touches`."""
-    _add_solid(m, name, mass, Sphere(radius), SE3(translation=centre), touches)
-
-
-def add_rod(
+def add_solid(
     m: Mechanism,
     name: str,
     mass: float,
-    length: float,
-    radius: float,
-    along: str = "z",
+    solid: Any,
     centre: Any = (0.0, 0.0, 0.0),
+    along: str = "z",
     touches: bool = False,
 ) -> None:
-    """Add a body that is a homogeneous cylinder along an axis of its frame; a collision shape, too, if it `touches`."""
+    """Add a body that is a homogeneous solid: mass [kg], centre in the body frame [m], its own z along an axis of that.
+
+    It is a collision shape, too, if it `touches`.
+    """
     pose = checked_pose(name, SE3(matrix_from_zyx(_ONTO[along]), centre))
-    _add_solid(m, name, mass, Cylinder(radius, length), pose, touches)
-
-
-def _add_solid(m: Mechanism, name: str, mass: float, solid: Any, pose: SE3, touches: bool = False) -> None:
     m.add_body(name, pose @ solid.inertia_of_mass(mass))
     m.add_shape(Shape(name, "visual", solid, pose))
     if touches:
@@ -86,8 +67,8 @@ def double_pendulum(
     all_positive("a double pendulum", mass1=mass1, length1=length1, mass2=mass2, length2=length2, radius=radius)
     m = Mechanism("double_pendulum")
     m.add_body("base")
-    add_rod(m, "upper", mass1, length1, radius, centre=(0.0, 0.0, -length1 / 2))
-    add_rod(m, "lower", mass2, length2, radius, centre=(0.0, 0.0, -length2 / 2))
+    add_solid(m, "upper", mass1, Cylinder(radius, length1), centre=(0.0, 0.0, -length1 / 2))
+    add_solid(m, "lower", mass2, Cylinder(radius, length2), centre=(0.0, 0.0, -length2 / 2))
     m.add_joint("shoulder", Revolute(_AXES["y"]), "base", "upper")
     m.add_joint("elbow", Revolute(_AXES["y"]), "upper", "lower", parent_pose=at(0, 0, -length1))
     return m
@@ -111,8 +92,8 @@ def cart_pole(
     all_positive("a cart-pole", cart_mass=cart_mass, pole_mass=pole_mass, pole_length=pole_length, track=track)
     m = Mechanism("cart_pole")
     m.add_body("base")
-    add_box(m, "cart", cart_mass, (0.3, 0.2, 0.1))
-    add_rod(m, "pole", pole_mass, pole_length, 0.02, centre=(0.0, 0.0, pole_length / 2))
+    add_solid(m, "cart", cart_mass, Box((0.3, 0.2, 0.1)))
+    add_solid(m, "pole", pole_mass, Cylinder(0.02, pole_length), centre=(0.0, 0.0, pole_length / 2))
     rail = Limits(lower=[-track], upper=[track], velocity=[10.0], effort=[100.0])
     m.add_joint("slide", Prismatic(_AXES["x"]), "base", "cart", limits=rail)
     m.add_joint("hinge", Revolute(_AXES["y"]), "cart", "pole")
@@ -140,7 +121,7 @@ def chain(n: int = 6, mass: float = 0.5, length: float = 0.3, radius: float = 0.
     m = Mechanism(f"chain{n}")
     m.add_body("base")
     for k in range(1, n + 1):
-        add_rod(m, f"link{k}", mass, length, radius, centre=(0.0, 0.0, -length / 2))
+        add_solid(m, f"link{k}", mass, Cylinder(radius, length), centre=(0.0, 0.0, -length / 2))
         axis = _AXES["y" if k % 2 else "x"]
         parent, offset = ("base", 0.0) if k == 1 else (f"link{k - 1}", -length)
         m.add_joint(f"joint{k}", Revolute(axis), parent, f"link{k}", parent_pose=at(0, 0, offset))
@@ -173,15 +154,15 @@ def arm7(scale: float = 1.0, payload: float = 0.8) -> Mechanism:
     s = positive("scale of an arm", scale)
     positive("payload of an arm", payload)
     m = Mechanism("arm7")
-    add_rod(m, "base", 5.0 * s**3, 0.16 * s, 0.09 * s, centre=(0.0, 0.0, 0.08 * s))
+    add_solid(m, "base", 5.0 * s**3, Cylinder(0.09 * s, 0.16 * s), centre=(0.0, 0.0, 0.08 * s))
     parent = "base"
     for k, (name, axis, offset, mass, length, radius, reach, speed, torque) in enumerate(_ARM_LINKS, start=1):
-        add_rod(m, name, mass * s**3, length * s, radius * s, centre=(0.0, 0.0, length * s / 2))
+        add_solid(m, name, mass * s**3, Cylinder(radius * s, length * s), centre=(0.0, 0.0, length * s / 2))
         limits = Limits(lower=[-reach], upper=[reach], velocity=[speed], effort=[torque])
         pose = at(0, 0, offset * s)
         m.add_joint(f"joint{k}", Revolute(_AXES[axis]), parent, name, parent_pose=pose, limits=limits, damping=[0.5])
         parent = name
-    add_box(m, "tool", payload, (0.10 * s, 0.04 * s, 0.12 * s), centre=(0.0, 0.0, 0.06 * s))
+    add_solid(m, "tool", payload, Box((0.10 * s, 0.04 * s, 0.12 * s)), centre=(0.0, 0.0, 0.06 * s))
     m.add_joint("flange", Fixed(), parent, "tool", parent_pose=at(0, 0, 0.06 * s))
     return m
 
@@ -210,13 +191,13 @@ def quadruped(trunk_mass: float = 8.0, leg_length: float = 0.44) -> Mechanism:
     positive("trunk mass of a quadruped", trunk_mass)
     half = positive("leg length of a quadruped", leg_length) / 2
     m = Mechanism("quadruped")
-    add_box(m, "trunk", trunk_mass, (0.46, 0.20, 0.14), touches=True)
+    add_solid(m, "trunk", trunk_mass, Box((0.46, 0.20, 0.14)), touches=True)
     for leg, (front, left) in LEGS.items():
         hip, thigh, shank, foot = (f"{leg}_{part}" for part in ("hip", "thigh", "shank", "foot"))
-        add_rod(m, hip, 0.7, 0.08, 0.04, along="y", centre=(0.0, left * 0.04, 0.0))
-        add_rod(m, thigh, 1.0, half, 0.025, centre=(0.0, 0.0, -half / 2), touches=True)
-        add_rod(m, shank, 0.25, half, 0.015, centre=(0.0, 0.0, -half / 2))
-        add_sphere(m, foot, 0.06, 0.02, touches=True)
+        add_solid(m, hip, 0.7, Cylinder(0.04, 0.08), along="y", centre=(0.0, left * 0.04, 0.0))
+        add_solid(m, thigh, 1.0, Cylinder(0.025, half), centre=(0.0, 0.0, -half / 2), touches=True)
+        add_solid(m, shank, 0.25, Cylinder(0.015, half), centre=(0.0, 0.0, -half / 2))
+        add_solid(m, foot, 0.06, Sphere(0.02), touches=True)
         for name, axis, parent, pose, limits in (
             (hip, "x", "trunk", at(front * 0.20, left * 0.06, 0), _HIP),
             (thigh, "y", hip, at(0, left * 0.08, 0), _THIGH),
@@ -270,11 +251,11 @@ def humanoid(height: float = 1.6) -> Mechanism:
     """
     s = positive("height of a humanoid", height) / 1.6
     m = Mechanism("humanoid")
-    add_box(m, "pelvis", 7.0 * s**3, (0.18 * s, 0.28 * s, 0.14 * s), touches=True)
-    add_box(m, "waist", 2.0 * s**3, (0.14 * s, 0.18 * s, 0.08 * s), centre=(0.0, 0.0, 0.04 * s))
-    add_box(m, "torso", 12.0 * s**3, (0.20 * s, 0.32 * s, 0.40 * s), centre=(0.0, 0.0, 0.20 * s), touches=True)
-    add_rod(m, "neck", 0.8 * s**3, 0.06 * s, 0.04 * s, centre=(0.0, 0.0, 0.03 * s))
-    add_sphere(m, "head", 3.5 * s**3, 0.11 * s, centre=(0.0, 0.0, 0.11 * s), touches=True)
+    add_solid(m, "pelvis", 7.0 * s**3, Box((0.18 * s, 0.28 * s, 0.14 * s)), touches=True)
+    add_solid(m, "waist", 2.0 * s**3, Box((0.14 * s, 0.18 * s, 0.08 * s)), centre=(0.0, 0.0, 0.04 * s))
+    add_solid(m, "torso", 12.0 * s**3, Box((0.20 * s, 0.32 * s, 0.40 * s)), centre=(0.0, 0.0, 0.20 * s), touches=True)
+    add_solid(m, "neck", 0.8 * s**3, Cylinder(0.04 * s, 0.06 * s), centre=(0.0, 0.0, 0.03 * s))
+    add_solid(m, "head", 3.5 * s**3, Sphere(0.11 * s), centre=(0.0, 0.0, 0.11 * s), touches=True)
     _hinge(m, "waist", "z", "pelvis", (0.0, 0.0, 0.08 * s), (-1.2, 1.2), 150.0)
     _hinge(m, "torso", "y", "waist", (0.0, 0.0, 0.06 * s), (-0.9, 0.9), 150.0)
     _hinge(m, "neck", "z", "torso", (0.0, 0.0, 0.42 * s), (-1.2, 1.2), 15.0)
@@ -282,11 +263,11 @@ def humanoid(height: float = 1.6) -> Mechanism:
     for side, left in (("left", 1.0), ("right", -1.0)):
         hand = _limb(m, side, left, "torso", _ARM, s)
         size, middle = (0.03 * s, 0.08 * s, 0.10 * s), (0.0, 0.0, -0.05 * s)
-        add_box(m, f"{side}_hand", 0.4 * s**3, size, centre=middle, touches=True)
+        add_solid(m, f"{side}_hand", 0.4 * s**3, Box(size), centre=middle, touches=True)
         m.add_joint(f"{side}_hand_mount", Fixed(), hand, f"{side}_hand", parent_pose=at(0, 0, -0.04 * s))
         foot = _limb(m, side, left, "pelvis", _LEG, s)
         size, middle = (0.22 * s, 0.10 * s, 0.04 * s), (0.03 * s, 0.0, -0.02 * s)
-        add_box(m, f"{side}_foot", 0.8 * s**3, size, centre=middle, touches=True)
+        add_solid(m, f"{side}_foot", 0.8 * s**3, Box(size), centre=middle, touches=True)
         m.add_joint(f"{side}_foot_mount", Fixed(), foot, f"{side}_foot", parent_pose=at(0, 0, -0.05 * s))
     return m
 
@@ -296,7 +277,7 @@ def _limb(m: Mechanism, side: str, left: float, parent: str, parts: tuple, s: fl
     for part, axis, (x, y, z), mass, length, radius, effort, (lower, upper) in parts:
         name = f"{side}_{part}"
         centre, touches = (0.0, 0.0, -length * s / 2), part in _TOUCHING
-        add_rod(m, name, mass * s**3, length * s, radius * s, centre=centre, touches=touches)
+        add_solid(m, name, mass * s**3, Cylinder(radius * s, length * s), centre=centre, touches=touches)
         # 0.0 - x and not -x: a mirrored 0 stays 0.0, which files show without a sign.
         reach = (lower, upper) if left > 0.0 or axis == "y" else (0.0 - upper, 0.0 - lower)
         _hinge(m, name, axis, parent, (x * s, left * y * s, z * s), reach, effort)
