@@ -10,9 +10,9 @@ import math
 
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.scalar import atan2, cos, sin
-from cardan._algebra.spatial import SE3, Inertia, Matrix3, Vector3
+from cardan._algebra.spatial import SE3, Vector3
 from cardan._algebra.spatial.rotations import matrix_from_zyx, rotation_about_axis
-from cardan._robot.description import Cylinder, Mechanism, Shape
+from cardan._robot.description import Cylinder, Mechanism
 from cardan._robot.joints import Prismatic, Revolute, Spherical, Universal
 from cardan._robot.shipped.robots import add_solid, all_positive, at
 
@@ -175,12 +175,7 @@ def stewart_platform(
     )
     m = Mechanism("stewart_platform")
     m.add_body("base")
-    radius, thickness = platform_radius, 0.02
-    # A disc: m r^2 / 4 across and what its thickness adds, m r^2 / 2 about its axis.
-    across = platform_mass * (3.0 * radius * radius + thickness * thickness) / 12.0
-    moments = Matrix3.diagonal(across, across, 0.5 * platform_mass * radius**2)
-    m.add_body("platform", Inertia(platform_mass, (0.0, 0.0, 0.0), moments))
-    m.add_shape(Shape("platform", "visual", Cylinder(radius, thickness)))
+    add_solid(m, "platform", platform_mass, Cylinder(platform_radius, 0.02))
     for k in range(6):
         side = 1.0 if k % 2 else -1.0
         middle = 2.0 * math.pi / 3.0 * ((k + 1) // 2)  # legs pair up at the plate
