@@ -294,6 +294,16 @@ def test_the_bumps_are_those_of_their_seed_and_seen_by_the_scan():
             worlds(ROUGH, terrain_seed=wrong)
 
 
+def test_episodes_begin_on_terrain_without_a_look_at_its_depth():
+    """How deep feet are was looked at where each began: most of a step's time, and a warning at every other step."""
+    envs = gymnasium.make_vec("cardan/QuadrupedRough-v0", num_envs=8, max_episode_steps=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", cardan.errors.StartWarning)
+        envs.reset(seed=0)
+        for _ in range(5):
+            envs.step(np.zeros(envs.action_space.shape, np.float32))
+
+
 @pytest.mark.full
 def test_of_terrain_the_cells_about_the_robot_are_drawn_where_they_are():
     pose = cardan.SE3.from_rpy((0.0, 0.0, 0.7), (3.0, -2.0, 0.5))

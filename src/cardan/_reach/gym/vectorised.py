@@ -152,7 +152,8 @@ class VectorisedWorlds(VectorEnv):
         assert self._seeds is not None
         numbers = uniform(self._seeds[rows], self._episodes[rows], self.task.numbers)
         start = self.task.start(numbers)
-        fresh = self.task.solver.world.state(len(numbers), self.state.dtype, start.q, start.v)
+        # Not world.state, which looks how deep shapes begin: on terrain that took most of the time of a step.
+        fresh = State(self.task.solver.world, len(numbers), self.state.dtype, start.q, start.v)
         for name in SAVED:
             getattr(self.state, name)[rows] = getattr(fresh, name)
         if self.state.kept_impulses is not None:
