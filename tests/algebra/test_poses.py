@@ -156,6 +156,34 @@ def test_constructors_are_traced():
         np.testing.assert_allclose(got, np.array(expected), atol=2e-15)
 
 
+def test_constructors_take_the_components_of_many_states():
+    """A joint's own transform has q of all states by components, and gives some of them and zeros to a constructor."""
+    a, b, c = RNG.normal(size=(3, 5))
+    rolled = np.array(SE3.from_rpy(np.stack([0 * a, b, 0 * a], axis=-1), np.stack([0 * a, 0 * a, c], axis=-1)))
+    np.testing.assert_array_equal(np.array(SE3.from_rpy([0.0, b, 0], (0, 0.0, c))), rolled)
+    np.testing.assert_array_equal(np.array(SE3.from_rpy((a, b, c))), np.array(SE3.from_rpy(np.stack([a, b, c], -1))))
+    rows = RNG.normal(size=(2, 3))
+    np.testing.assert_array_equal(np.array(SE3.from_rpy(list(rows))), np.array(SE3.from_rpy(rows)))
+    many = matrices(3)
+    np.testing.assert_array_equal(np.array(SE3.from_matrix(list(many))), many)
+    np.testing.assert_array_equal(np.array(SE3.from_matrix(list(many[0, :3, :3])))[:3, :3], many[0, :3, :3])
+    with pytest.raises(ShapeError, match=r"np\.stack\(\.\.\., axis=-1\) makes one array of components"):
+        SE3.from_rpy([a[:3], b[:3], c[:3]])  # rows of three states would look the same
+
+
+@pytest.mark.parametrize("states", [(), (2,), (3,), (4, 3)])
+def test_a_joint_hands_its_whole_q_to_a_constructor(states):
+    class Turned(cardan.Joint):
+        manifold = cardan.manifolds.Euclidean(3)
+
+        def transform(self, q):
+            return SE3.from_rpy(q, [0.0, q[1], 0.1])
+
+    q = RNG.normal(size=(*states, 3))
+    p = np.stack([0 * q[..., 0], q[..., 1], 0 * q[..., 0] + 0.1], axis=-1)
+    np.testing.assert_allclose(cardan.evaluate_joint(Turned(), "transform", q), np.array(SE3.from_rpy(q, p)))
+
+
 REFLECTION, STRETCHED = np.diag([1.0, 1.0, -1.0]), np.stack([np.eye(4), np.diag([1.0, 1.01, 1.0, 1.0])])
 
 

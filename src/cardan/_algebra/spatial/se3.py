@@ -35,13 +35,14 @@ def given_array(where: str, name: str, value: Any, *cores: tuple[int, ...]) -> n
 
     Cores are the shapes one state may have; where and name are those of the function and its argument, for messages.
     """
+    hint = ""
     try:
-        array = np.asarray(stack(value) if isinstance(value, Vector3) else value)
-    except ValueError:  # rows of different lengths
-        array = np.empty(0)
+        array = np.asarray(stack(list(value)) if _are_components(value, cores[0]) else value)
+    except ValueError as error:  # rows of different lengths, or rows that may be components
+        array, hint = np.empty(0), str(error)
     expected = " or ".join(f"(..., {', '.join(map(str, core))})" for core in cores)
     if not any(array.ndim >= len(core) and array.shape[array.ndim - len(core) :] == core for core in cores):
-        raise ShapeError(where, name, got=array.shape, expected=expected)
+        raise ShapeError(where, name, got=array.shape, expected=expected, hint=hint)
     if array.dtype == object and any(map(is_symbol, array.flat)):
         return array
     if array.dtype.kind not in "fiu":
@@ -51,6 +52,21 @@ def given_array(where: str, name: str, value: Any, *cores: tuple[int, ...]) -> n
         index = tuple(map(int, wrong[0]))
         raise NotFiniteError(where, name, index, float(array[index]))
     return array if array.dtype.kind == "f" else array.astype(float)
+
+
+def _are_components(value: Any, core: tuple[int, ...]) -> bool:
+    """Return whether a vector is given by its components: a joint's q in many states, or (0.0, q[1], 0.0) of it.
+
+    Arrays of the vector's own size may be rows as well, as of three states of three coordinates. That is an error.
+    """
+    if isinstance(value, (Vector3, np.ndarray)):
+        return isinstance(value, Vector3) or (value.dtype == object and value.ndim == 1)
+    if not isinstance(value, (tuple, list)) or (len(value),) != core:
+        return False
+    batches = [e.shape for e in value if isinstance(e, np.ndarray)]
+    if len(batches) == len(value) and all(shape[-1:] == core for shape in batches):
+        raise ValueError("np.stack(..., axis=-1) makes one array of components, np.array(...) of rows.")
+    return len(batches) > 0
 
 
 def given_vector(where: str, name: str, value: Any) -> Vector3:
