@@ -9,6 +9,7 @@ import pytest
 
 import cardan
 from cardan._algebra.arrays import SymbolicArray, symbolic
+from cardan._algebra.arrays.symbolic import INSTEAD
 from cardan._compiler.program import Array, Graph, trace
 from cardan._compiler.program.autodiff import jacobian
 from cardan._compiler.targets import evaluate
@@ -382,7 +383,7 @@ REFUSED = {
     "traced table": (lambda q: np.interp(0.3, [0, 1, 2], q[:3]), "numbers"),
     "cubic spline": (curve, "NaturalSpline"),
     "scipy rotation": (rotation, "cardan.spatial.rotations"),
-    "1-norm": (lambda q: np.linalg.norm(q, 1), "ord=1"),
+    "1-norm": (lambda q: np.linalg.norm(q, 1), "np.sum"),
 }
 
 
@@ -396,6 +397,40 @@ def test_what_needs_numbers_names_the_line_and_the_way_out(name):
     lines = range(first, first + 6)
     assert word in message
     assert any(f"{__file__}:{line}" in message for line in lines), message
+
+
+# What a hint says to write, and what it stands for, at x or A and b.
+WRITTEN_INSTEAD = {
+    "round": np.round,
+    "trunc": np.trunc,
+    "modf": lambda x: np.modf(x)[1],
+    "arcsinh": np.arcsinh,
+    "cbrt": np.cbrt,
+    "log10": lambda x: np.log10(x),
+    "std": np.std,
+    "var": np.var,
+    "ptp": np.ptp,
+    "linalg.norm(ord=1)": lambda x: np.linalg.norm(x, 1),
+    "linalg.norm(ord=inf)": lambda x: np.linalg.norm(x, np.inf),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN_INSTEAD)
+def test_what_is_written_instead_gives_the_same(name):
+    """floor(x + 0.5) stood for trunc, and an arcsinh that is -inf at -1e9."""
+    written = INSTEAD[name].removeprefix("use ")
+    for x in (np.array([1.7, 0.3, 12.2, 1e-9]), np.array([-1e9, -0.3, -1.7, -1e-9])):
+        if name != "log10" or x[0] > 0:
+            found = eval(written, {"np": np, "x": x})
+            np.testing.assert_allclose(found, WRITTEN_INSTEAD[name](x), rtol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(6, 4), (4, 6)])
+def test_least_squares_are_written_for_tall_and_wide_matrices(shape):
+    A, b = np.random.default_rng(0).normal(size=shape), np.arange(1.0, shape[0] + 1.0)
+    tall, wide = INSTEAD["linalg.lstsq"].removeprefix("use ").split(", of a wide A with independent rows ")
+    found = eval(tall if shape[0] > shape[1] else wide, {"cardan": cardan, "A": A, "b": b})
+    np.testing.assert_allclose(found, np.linalg.pinv(A) @ b, atol=1e-12)
 
 
 # --- in joints -------------------------------------------------------------------------------------------------------
