@@ -210,9 +210,9 @@ def test_an_inertia_by_its_six_numbers_counts_before_the_diagonal() -> None:
     inertia = read(world(body("A", MASS + six, apis="NewtonMassAPI"), m=0.1)).bodies[0].inertia
     expected = 0.01 * np.array([[3, 0.1, 0.2], [0.1, 4, 0.3], [0.2, 0.3, 5]])
     assert_allclose(inertia.inertia_at_com.matrix().rows(), expected, rtol=1e-7)
-    assert "newton:inertia has 2 numbers, expected 6" in remarks(
-        world(body("A", MASS + "\nfloat[] newton:inertia = [3, 4]", apis="NewtonMassAPI"))
-    )
+    for wrong in ("[3, 4]", "[3, nan, 5, 0, 0, 0]"):
+        text = world(body("A", MASS + f"\nfloat[] newton:inertia = {wrong}", apis="NewtonMassAPI"))
+        assert "newton:inertia: expected six finite numbers" in remarks(text)
 
 
 @pytest.mark.parametrize("m", [1.0, 0.01])
@@ -537,6 +537,29 @@ def test_materials_of_physics() -> None:
     surface = read(text).shapes[-1].surface
     assert (surface.friction, surface.restitution) == (0.75, 0.5)
     assert "physics:staticFriction is 1" in remarks(text)
+
+
+@pytest.mark.parametrize(
+    ("above", "at_it", "friction"),
+    [
+        ("rel material:binding:physics = </World/M>", "", 0.5),
+        ("rel material:binding = </World/M>", "rel material:binding = </World/N>", 0.25),
+        ('rel material:binding = </World/M> (\nbindMaterialAs = "strongerThanDescendants"\n)',
+         "rel material:binding = </World/N>", 0.5),
+        ("rel collection:all:includes = </World/A>\n"
+         "rel material:binding:collection:physics:all = [</World/A.collection:all>, </World/M>]", "", 0.5),
+    ],
+)  # fmt: skip
+def test_a_material_is_the_one_openusd_finds(above: str, at_it: str, friction: float) -> None:
+    """A collection of prims, and a binding that is stronger than those below it, were passed over."""
+    materials = [
+        prim("Material", name, f"float physics:dynamicFriction = {mu}", "PhysicsMaterialAPI")
+        for name, mu in (("M", 0.5), ("N", 0.25))
+    ]
+    cube = prim("Cube", "C", at_it, f"{COLLIDES} MaterialBindingAPI")
+    text = world(body("A", f"{MASS}\n{above}", cube, apis="MaterialBindingAPI CollectionAPI:all"), *materials)
+    (surface,) = (shape.surface for shape in read(text).shapes if shape.role == "collision")
+    assert surface.friction == friction
 
 
 def test_collision_groups_keep_apart_what_they_filter() -> None:

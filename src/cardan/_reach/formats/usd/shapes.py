@@ -29,14 +29,14 @@ from cardan._robot.records import Material
 
 # --- materials bound to geometries: what contact feels, and colours ---
 #
-# A binding for physics (`material:binding:physics`) goes before one for all purposes, one at the prim before one above.
+# A binding for physics goes before one for all purposes. OpenUSD finds it: at the prim, above it, or by a collection.
 
 Colour = tuple[float, float, float, float] | None
 
 
 def physics_material(stage: Stage, prim: Any) -> tuple[Material | None, float | None]:
     """Return the surface of a geometry and the density of its matter [kg/m^3]; None for what is not said."""
-    bound = _bound(prim, "material:binding:physics") or _bound(prim, "material:binding")
+    bound = _bound(prim, "physics")
     if bound is None or "PhysicsMaterialAPI" not in values.schemas(bound):
         return None, None
     static, dynamic = (values.non_negative(stage, bound, f"physics:{k}Friction", 0.0) for k in ("static", "dynamic"))
@@ -51,18 +51,14 @@ def physics_material(stage: Stage, prim: Any) -> tuple[Material | None, float | 
     return Material(friction=dynamic, restitution=restitution), density if density > 0.0 else None
 
 
-def _bound(prim: Any, name: str) -> Any | None:
-    while prim and not prim.IsPseudoRoot():
-        paths = values.targets(prim, name)
-        if paths:
-            material = prim.GetStage().GetPrimAtPath(paths[0])
-            return material if material else None
-        prim = prim.GetParent()
-    return None
+def _bound(prim: Any, purpose: str = "") -> Any | None:
+    """Return the material of a prim for a purpose; one for all purposes counts where there is none."""
+    material, _ = pxr().UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial(purpose)
+    return material.GetPrim() if material else None
 
 
 def colour(prim: Any) -> tuple[Colour, str]:
-    bound = _bound(prim, "material:binding")
+    bound = _bound(prim)
     name = bound.GetName() if bound is not None else ""
     shown = _first(prim, "primvars:displayColor")
     if not shown and bound is not None:
@@ -333,12 +329,11 @@ def _centre(stage: Stage, body: Any, posed: Posed) -> Vector3 | None:
 
 def _tensor(stage: Stage, body: Any) -> Symmetric3 | None:
     """Return the inertia about the centre of mass in body axes; None where it is to be computed, written as 0."""
-    unit, entries = stage.mass * stage.length**2, values.array(body, "newton:inertia")
-    if entries is not None and "NewtonMassAPI" in values.schemas(body):
-        if len(entries) == 6:
-            xx, yy, zz, xy, xz, yz = (unit * float(e) for e in entries)
-            return Symmetric3((xx, xy, xz, yy, yz, zz))
-        stage.error(body, f"newton:inertia has {len(entries)} numbers, expected 6: xx, yy, zz, xy, xz, yz")
+    unit, six = stage.mass * stage.length**2, values.array(body, "newton:inertia")
+    if "NewtonMassAPI" in values.schemas(body) and values.authored(body, "newton:inertia"):
+        if six is not None and len(six) == 6:
+            return Symmetric3([unit * float(six[k]) for k in (0, 3, 4, 1, 5, 2)])
+        stage.error(body, "newton:inertia: expected six finite numbers, xx, yy, zz, xy, xz and yz")
     moments = values.vector(stage, body, "physics:diagonalInertia", (0.0, 0.0, 0.0))
     if not any(moments):
         if values.authored(body, "physics:principalAxes"):
