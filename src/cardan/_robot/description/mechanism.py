@@ -800,7 +800,8 @@ class Mechanism(ExplainedSettings):
             raise DuplicateNameError(kind, name, f"mechanism {self.name!r} (bodies and frames share their names)")
 
     def _check_body(self, body: str, where: str) -> None:
-        check_known("body", body, (WORLD, *self._bodies), where)
+        if body not in self._bodies:
+            check_known("body", body, (WORLD, *self._bodies), where)
 
     def __repr__(self) -> str:
         counts = f"{len(self._bodies)} bodies, {len(self._joints)} joints, {len(self._frames)} frames"
