@@ -295,6 +295,17 @@ def chain(count):
     return m
 
 
+def test_joints_that_come_elsewhere_in_q_are_named():
+    """Those of two legs, written level by level, came leg by leg: Talos's q was in another order, without a word."""
+    m = cardan.Mechanism("legs")
+    for name, above in (("hip_l", "world"), ("hip_r", "world"), ("knee_l", "hip_l"), ("knee_r", "hip_r")):
+        m.add_body(name, cardan.Inertia(1.0, (0, 0, 0.1), np.eye(3)))
+        m.add_joint(f"{name}_joint", J.Revolute(AXIS), above, name)
+    with pytest.warns(DescriptionWarning, match=r"order of joints in q, .*: 'hip_r_joint', 'knee_l_joint'$"):
+        again = load_mechanism(write(m))
+    assert [c.name for c in again.joints] == ["hip_l_joint", "knee_l_joint", "hip_r_joint", "knee_r_joint"]
+
+
 def test_a_robot_too_deep_to_be_read_again_is_refused_before_mujoco_has_it():
     assert len(load_mechanism(write(chain(197))).bodies) == 197
     with pytest.raises(UnsupportedError, match=r"body 'b197', 198 bodies deep: at most 197 .*; write it as JSON"):

@@ -325,7 +325,10 @@ def _has_its_own(body: Body, there: Any) -> bool:
 def _of_joints(model: Model) -> dict[str, list[str]]:
     joints: Any = (*model.connections, *model.closures)
     mimics = [c for c in joints if c.joint.primaries]
+    deep = [c.name for c, *_ in outwards((WORLD,), model.connections) if c.joint.nq]
+    own = [c.name for c in model.connections if c.joint.nq]
     return {
+        "the order of joints in q, which is depth first there:": [a for a, b in zip(own, deep, strict=True) if a != b],
         VELOCITY: [c.name for c in joints if is_bounded(c, "velocity", "velocity_lower")],
         "limits (lower, upper, effort) of joints that mimic another": [c.name for c in mimics if is_bounded(c, *ENDS)],
         "limits (lower, upper, effort), damping, friction, armature, drives and springs of joints that close loops": [
