@@ -9,12 +9,13 @@ classes it may touch: then one of two asks what both ask.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from cardan._robot.geometry.shapes import ALL_BITS
 
 MAX_CLASSES = 32
 Bits = tuple[int, int]
+T = TypeVar("T")
 EVERYTHING: Bits = (1, ALL_BITS)  # group and mask of a shape of which nothing is said
 
 
@@ -35,7 +36,7 @@ def groups_and_masks(classes: Sequence[Bits], may_touch: Callable[[Bits, Bits], 
     return one_bit_each(classes, may_touch)
 
 
-def one_bit_each(classes: Sequence[Bits], may_touch: Callable[[Bits, Bits], bool]) -> dict[Bits, Bits]:
+def one_bit_each(classes: Sequence[T], may_touch: Callable[[T, T], bool]) -> dict[T, Bits]:
     """Return a bit of its own for each class, and the bits of those it may touch."""
     return {a: (1 << k, sum(1 << j for j, b in enumerate(classes) if may_touch(a, b))) for k, a in enumerate(classes)}
 

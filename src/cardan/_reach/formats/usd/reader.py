@@ -25,8 +25,7 @@ from cardan._reach.formats.usd.stage import Stage, ancestors, brief, opened, pxr
 from cardan._reach.formats.usd.values import Scene, called, flag, number, survey, targets, value, vector
 from cardan._robot.description import Mechanism
 from cardan._robot.description.rooting import Forest
-from cardan._robot.geometry.shapes import ALL_BITS
-from cardan._robot.geometry.touching import EVERYTHING
+from cardan._robot.geometry.touching import EVERYTHING, MAX_CLASSES, Bits, one_bit_each
 from cardan._robot.joints import Fixed, FreeFlyer
 from cardan._robot.model import WORLD
 from cardan._robot.model.layout import TARGET
@@ -39,11 +38,10 @@ from cardan._robot.records import EARTH_GRAVITY, Connection
 
 MAX_GROUPS = 100
 """Their collections are asked for every shape: more of them take time for nothing a mask of 32 bits can hold."""
-MAX_CLASSES = 31
 MAX_PAIRS = 20_000
 
 
-def bits_of(stage: Stage, scene: Scene, solids: Sequence[Solid]) -> list[tuple[int, int]]:
+def bits_of(stage: Stage, scene: Scene, solids: Sequence[Solid]) -> list[Bits]:
     if not scene.groups:
         return [EVERYTHING] * len(solids)
     if len(scene.groups) > MAX_GROUPS:
@@ -79,17 +77,11 @@ def _bits(
     stage: Stage, scene: Scene, classes: Mapping[frozenset[str], None], filters: Mapping[str, set[str]]
 ) -> dict[frozenset[str], tuple[int, int]]:
     filtering = [c for c in classes if any(filters[group] for group in c)]
-    if len(filtering) > MAX_CLASSES:
-        told = f"shapes are in {len(filtering)} different sets of collision groups; a mask has room for {MAX_CLASSES}"
-        stage.warn(scene.groups[0], told + ": they are left out")
+    if len(filtering) >= MAX_CLASSES:
+        told = f"shapes are in {len(filtering)} different sets of collision groups; a mask has room for"
+        stage.warn(scene.groups[0], f"{told} {MAX_CLASSES - 1}: they are left out")
         return {}
-    bit = {c: 2 << k for k, c in enumerate(filtering)}
-
-    def mask(c: frozenset[str]) -> int:
-        forbidden = {other for group in c for other in filters[group]}
-        return ALL_BITS & ~sum(bit[other] for other in filtering if other & forbidden)
-
-    return {c: (bit[c], mask(c)) for c in filtering}
+    return one_bit_each([frozenset(), *filtering], lambda a, b: not any(filters[group] & b for group in a))
 
 
 def filtered_pairs(stage: Stage, scene: Scene) -> Iterator[tuple[str, str]]:
