@@ -93,7 +93,14 @@ GUESSES = [
     ("cardan.contact", "cardan.WorldBuilder"),
     ("cardan.keyframes", "model.named_configurations"),
     ("cardan.mass_matrx", "did you mean 'mass_matrix'"),
+    ("cardan.total_energy", "cardan.kinetic_energy(model, q, v) + cardan.potential_energy(model, q)"),
+    ("cardan.operational_space_inertia", "cardan.mass_matrix_inverse(model, q)"),
+    ("cardan.computeDelassusMatrix", "cardan.loop_jacobian(model, q)"),
+    ("cardan.getVelocity", "Pinocchio's getVelocity is cardan.frame_velocity"),
+    ("arm7.model(closing=['joint3'])", "add a FreeFlyer first"),
     # frames, references
+    ('cardan.jacobian(arm, q, "tool", expressed_in="local")', "LOCAL is at='frame', expressed_in='frame'"),
+    ('cardan.jacobian(arm, "tool", q)', "Is the order right?"),
     ('cardan.jacobian(arm, q, "tool", at="LOCAL")', "Pinocchio's LOCAL is at='frame', expressed_in='frame'"),
     ('cardan.jacobian(arm, q, "tool", at="LOCAL_WORLD_ALIGNED")', "at='frame', expressed_in='world' (the default)"),
     ('cardan.jacobian(arm, q, "tool", expressed_in="WORLD")', "at='world', expressed_in='world'"),
@@ -141,6 +148,8 @@ GUESSES = [
     # files
     ('cardan.load("panda")', "load panda_description.URDF_PATH of the package robot_descriptions"),
     ('cardan.load(path, packages="folder")', "no option named 'packages'; did you mean 'package_dirs'"),
+    ("cardan.load(path, floating_base=True)", 'cardan.load(file, base="floating") makes it float'),
+    ('cardan.load_mechanism(path, base="floating")', 'cardan.load(file, base="floating") makes it float'),
     ('cardan.load(path, mesh_dir="folder")', "no option named 'mesh_dir'; did you mean 'package_dirs'"),
     # NumPy in one's own functions
     ("run(lambda model, q: q if q[0] > 0 else -q)", "use cardan.where(condition, a, b)"),
@@ -457,6 +466,9 @@ def test_names_of_arguments_are_arguments():
         ("model", {"clusters": True}, 'argument \'clusters\'; it is loops="clusters", or "constraints"'),
         ("model", {"independent": ["a"]}, "argument 'independent'; it is an argument of cardan.clustered(mechanism."),
         ("model", {"gravty": None}, "argument 'gravty'; did you mean 'gravity'?"),
+        ("add_body", {"mass": 1.0}, "argument 'mass'; it is a part of the inertia: cardan.Inertia(mass, com, inertia)"),
+        ("add_joint", {"origin": None}, "argument 'origin'; it is parent_pose: cardan.SE3("),
+        ("add_joint", {"axis": (0, 0, 1)}, "argument 'axis'; it is an argument of the joint: cardan.joints.Revolute("),
     ],
 )
 def test_methods_say_what_was_meant_by_a_keyword(method, word, end):

@@ -35,14 +35,13 @@ def given_array(where: str, name: str, value: Any, *cores: tuple[int, ...]) -> n
 
     Cores are the shapes one state may have; where and name are those of the function and its argument, for messages.
     """
-    hint = ""
+    expected = " or ".join(f"(..., {', '.join(map(str, core))})" for core in cores)
     try:
         array = np.asarray(stack(list(value)) if _are_components(value, cores[0]) else value)
     except ValueError as error:  # rows of different lengths, or rows that may be components
-        array, hint = np.empty(0), str(error)
-    expected = " or ".join(f"(..., {', '.join(map(str, core))})" for core in cores)
+        raise ShapeError(where, name, got="(ragged)", expected=expected, hint=str(error)) from None
     if not any(array.ndim >= len(core) and array.shape[array.ndim - len(core) :] == core for core in cores):
-        raise ShapeError(where, name, got=array.shape, expected=expected, hint=hint)
+        raise ShapeError(where, name, got=array.shape, expected=expected)
     if array.dtype == object and any(map(is_symbol, array.flat)):
         return array
     if array.dtype.kind not in "fiu":
@@ -61,10 +60,9 @@ def _are_components(value: Any, core: tuple[int, ...]) -> bool:
     """
     if isinstance(value, (Vector3, np.ndarray)):
         return isinstance(value, Vector3) or (value.dtype == object and value.ndim == 1)
-    if not isinstance(value, (tuple, list)) or (len(value),) != core:
-        return False
-    batches = [e.shape for e in value if isinstance(e, np.ndarray)]
-    if len(batches) == len(value) and all(shape[-1:] == core for shape in batches):
+    parts = value if isinstance(value, (tuple, list)) and (len(value),) == core else ()
+    batches = [e.shape for e in parts if isinstance(e, np.ndarray)]
+    if len(batches) == max(core) and all(shape[-1:] == core for shape in batches):
         raise ValueError("np.stack(..., axis=-1) makes one array of components, np.array(...) of rows.")
     return len(batches) > 0
 

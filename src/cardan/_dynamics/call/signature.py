@@ -164,7 +164,7 @@ class Signature(ByFields):
         if isinstance(value, list):
             value = tuple(self._option(name, e) for e in value)
         if isinstance(value, (np.ndarray, dict, set)) or (isinstance(value, tuple) and any(map(is_number, value))):
-            hint = f"If it is data, declare it: @cardan.function(shapes={{{name!r}: (...)}}), or {name}: float."
+            hint = f"Is the order right? Data: @cardan.function(shapes={{{name!r}: (...)}}), or {name}: float."
             raise DTypeError(self.name, name, got=f"a {type(value).__name__}", expected=OPTION, hint=hint)
         return value
 

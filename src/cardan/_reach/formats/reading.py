@@ -225,7 +225,8 @@ def _folders_in(place: Path) -> list[Path]:
 COMMON = frozenset({"package_dirs", "on_inertia", "srdf", "trusted"})  # options of all formats
 # What is meant by options that are none.
 CLUSTERS = "loops are the model's: cardan.clustered(cardan.load(file))"
-INSTEAD = {"loops": CLUSTERS, "clusters": CLUSTERS, "closing": CLUSTERS}
+INSTEAD: dict[str, str] = dict.fromkeys(("loops", "clusters", "closing"), CLUSTERS)
+INSTEAD |= dict.fromkeys(("base", "root_joint", "floating_base"), 'cardan.load(file, base="floating") makes it float')
 _WORDS = {
     "on_inertia": ("warn", "error", "ignore"),
     "continuous": ("angle", "unit_complex"),

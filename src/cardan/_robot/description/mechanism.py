@@ -206,6 +206,7 @@ class Mechanism(ExplainedSettings):
         more = (self.shapes, self.actuators, tuple(self._groups.values()), tuple(self._configurations.values()))
         return Annotations(*more, self.disabled_contacts, self.contact_surfaces, self.self_collision)
 
+    @explained_keywords
     def add_body(self, name: str, inertia: Inertia | None = None) -> Body:
         """Add a rigid body and return its record.
 
@@ -226,6 +227,7 @@ class Mechanism(ExplainedSettings):
         table: dict[str, Any] = self._bodies if isinstance(record, Body) else self._joints
         table[record.name] = record
 
+    @explained_keywords
     def add_joint(
         self,
         name: str,

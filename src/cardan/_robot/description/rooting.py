@@ -86,7 +86,7 @@ def _spanning(forest: Forest, joints: Sequence[Connection], closing: Sequence[st
             )
     for c in joints:
         if c.name in closing and forest.find(c.parent) != forest.find(c.child):
-            raise MechanismError(f"joint {c.name!r} closes no loop: without it {c.child!r} is not connected.")
+            raise MechanismError(f"joint {c.name!r} closes no loop: {c.child!r} hangs on it; add a FreeFlyer first.")
     return chosen
 
 

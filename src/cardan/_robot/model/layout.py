@@ -469,7 +469,7 @@ WORDS = {
 def explain_word(word: Any, connections: Iterable[Connection]) -> str:
     """Return the end of a message about a frame that does not exist; empty where nothing is known of the word."""
     last = str(word).rpartition(".")[2]  # of an enumeration's member
-    if last in WORDS:
+    if last in WORDS or (last := last.upper()) in WORDS:
         return f"{WORDS[last]}."
     moved = next((c.child for c in connections if c.name == word), None)
     return f"{word!r} is a joint; the body it moves is {moved!r}." if moved is not None else ""
