@@ -86,7 +86,9 @@ def stack(nested: Any) -> np.ndarray:
     if any(not isinstance(e, (float, int, bool, np.ndarray, np.generic)) for e in flat):
         return symbolic(flat, tuple(shape))
     kinds = [e.dtype for e in flat if isinstance(e, (np.ndarray, np.generic))]
-    dtype = np.result_type(*kinds) if kinds else np.dtype(float)
+    if not kinds:
+        return np.array(flat, dtype=float).reshape(shape)
+    dtype = np.result_type(*kinds)
     columns = np.broadcast_arrays(*(np.asarray(e, dtype=dtype) for e in flat))
     return np.stack(columns, axis=-1).reshape(*columns[0].shape, *shape)
 

@@ -531,11 +531,13 @@ def undetermined(model: Model) -> list[Node]:
         return [s.dot(node.inertia @ s) for s in node.joint.subspace(node.configuration(q))]
 
     def kind_of(node: Node) -> tuple[int, int]:
-        return id(node.joint), id(node.inertia)
+        return id(node.joint), id(node.inertia) * (id(node.inertia) not in solid)
 
-    # What a node itself feels is less than D, and enough to know of most. Robots of one kind share it.
+    # What a node itself feels is less than D, and enough to know of most. Robots of one kind share it. Solid bodies are
+    # alike, as each resists whatever moves it.
     q = model.manifold.neutral()
     nodes = [node for node in model.nodes if not node.joint.primaries]
+    solid = {key for key, node in {id(node.inertia): node for node in nodes}.items() if is_solid(node)}
     own = {kind: own_inertias(node) for kind, node in {kind_of(node): node for node in nodes}.items()}
     light = [node for node in nodes if is_free(node, own[kind_of(node)])]
     D = joint_inertias(model) if light else []

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan._algebra.arrays import stack
 from cardan._algebra.spatial import SE3, Motion, Vector3
 from cardan._compiler.kernels import aligned_zeros
 from cardan._dynamics.algorithms.kinematic import heavy
@@ -251,10 +252,11 @@ class Layout:
             still = np.full(len(rows), self.first_node[-1])
             add("tree_node", self.first_node[k] + rows if kind.is_loose and kind.touching else still)
             bodies = [tree.nodes[0].inertia for tree in kind.trees]
-            inverses = [_inverse(i.inertia_at_com.matrix()) if kind.is_loose else np.zeros(6) for i in bodies]
+            moments = [stack(i.inertia_at_com.matrix().rows()) if kind.is_loose else np.zeros((3, 3)) for i in bodies]
             add("tree_com", np.tile([[*map(float, i.com)] for i in bodies], (W, 1)))
             add("tree_inverse_mass", np.tile([1.0 / float(i.mass) if i.mass else 0.0 for i in bodies], W))
-            add("tree_inverse", np.tile(inverses, (W, 1)))
+            inverses = np.linalg.pinv(np.array(moments), hermitian=True)  # 0 where there is none
+            add("tree_inverse", np.tile(inverses[:, *np.triu_indices(3)], (W, 1)))
         fill(c, {name: np.concatenate(parts) for name, parts in columns.items()})
         c.world_trees = c.trees // max(W, 1)
         c.world_tree = wholes(np.argsort(c.tree_world, kind="stable"))
@@ -326,11 +328,12 @@ class Layout:
         kinds: dict[Any, tuple[int, Geometry]] = {}
         materials: dict[Any, int] = {}
         at_rest: dict[Any, AtRest] = {}
+        felt: dict[Any, list[float]] = {}
         rows: list[dict[str, Any]] = []
         sizes: list[float] = []
         corners: list[np.ndarray] = []
         for family, shape in zip(scene.rules.families, scene.shapes, strict=True):
-            own = self._placed(shape, at_rest)
+            own = self._placed(shape, at_rest, felt)
             geometry = shape.geometry
             own["shape_kind"] = kinds.setdefault(row_kind(geometry), (len(kinds), geometry))[0]
             own["shape_surface"] = materials.setdefault(shape.surface or Material(), len(materials))
@@ -478,8 +481,8 @@ class Layout:
         middle, half = (Vector3.zero(), None) if is_endless else box_about(shape.geometry)
         return self._pose_in_node(shape) @ middle, float(half.norm()) if half is not None else 0.0, half
 
-    def _placed(self, shape: Shape, at_rest: dict[Any, AtRest]) -> dict[str, Any]:
-        """Return where a shape is, and what is felt of it."""
+    def _placed(self, shape: Shape, at_rest: dict[Any, AtRest], felt: dict[Any, list[float]]) -> dict[str, Any]:
+        """Return where a shape is, and what is felt of it: shapes that are alike share `at_rest` and `felt`."""
         geometry, at = shape.geometry, self.scene.model.attachments[shape.body]
         endless, X = ENDLESS.get(type(geometry), 0), self._pose_in_node(shape)
         centre, extent, half = self._about(shape)
@@ -497,10 +500,13 @@ class Layout:
         if key not in at_rest:
             own = kind.model.filled_with({"inertial_parameters": kind.numbers[i]}) if kind.is_loose else kind.model
             at_rest[key] = AtRest(heavy(own, [node for node in own.nodes if node.name in kind.kinematic]))
-        rest = at_rest[key]
-        arms = rest.arms(X, found["shape_half"])
-        weight = (rest.inverse_mass_of_many if kind.is_long else rest.inverse_mass)(n, centre, arms)
-        return found | {"shape_weight": [float(weight), float(rest.is_chain)]}
+        spot = (*key, n, *found["shape_local"], *found["shape_centre"], *found["shape_half"])
+        if spot not in felt:
+            rest = at_rest[key]
+            arms = rest.arms(X, found["shape_half"])
+            weight = (rest.inverse_mass_of_many if kind.is_long else rest.inverse_mass)(n, centre, arms)
+            felt[spot] = [float(weight), float(rest.is_chain)]
+        return found | {"shape_weight": felt[spot]}
 
     def _pair_kinds(self, c: Crowd, measures: ShapeSizes, kinds: Sequence[Geometry]) -> list[ShapePair]:
         n, still = len(kinds), c.shape_node == c.nodes
@@ -556,10 +562,3 @@ def fill(c: Crowd, arrays: Mapping[str, np.ndarray]) -> None:
             own = aligned_zeros(kind.numpy_shape(len(values)), kind.item.dtype)
             own[...] = values.reshape(own.shape)
             setattr(c, name, own)
-
-
-def _inverse(J: Any) -> np.ndarray:
-    """Return the inverse of a symmetric matrix as xx, xy, xz, yy, yz, zz; 0 of a singular one."""
-    rows = np.array([[float(e) for e in row] for row in J.rows()])
-    inverse = np.linalg.pinv(rows, hermitian=True)
-    return inverse[np.triu_indices(3)]

@@ -44,6 +44,8 @@ from cardan._robot.model.annotations import names_told
 from cardan._robot.model.layout import STARTS, TARGET
 from cardan._robot.records import EARTH_GRAVITY, check_name
 
+LOOSE = FreeFlyer()
+"""The joint of bodies that move freely: all share it, as robots of a kind share theirs."""
 WATER = 1000.0
 """[kg/m^3]"""
 REACH = 1e-6
@@ -153,7 +155,7 @@ class WorldBuilder(ExplainedSettings):
         check_new("joint", joint, own._joints, f"world {own.name!r} (give prefix=...)")
         self._check_new_articulation(name)
         self.add_link(name, pose, inertia, lock_inertia)
-        self.add_joint(joint, FreeFlyer(), WORLD, name)
+        self.add_joint(joint, LOOSE, WORLD, name)
         return self.add_articulation(name, [joint])
 
     def add_shape(

@@ -21,7 +21,7 @@ from cardan._motion.collision import Candidate, points
 from cardan._motion.contact.touching import ContactPair
 from cardan._motion.simulation.articulation import Pattern, select_names, tests_of
 from cardan._robot.description import Shape
-from cardan._robot.geometry.shapes import GROUNDS, Plane, TriangleMesh
+from cardan._robot.geometry.shapes import GROUNDS, Plane, Sphere, TriangleMesh
 from cardan._robot.geometry.support import ENDING, box_about
 from cardan._robot.model import WORLD, Material, Model
 from cardan._robot.records import ContactSurface
@@ -84,10 +84,10 @@ class Rules:
         found[own.get(i, [])] = True
         return np.flatnonzero(found & (node != node[i]))
 
-    def later(self, i: int) -> list[int]:
+    def later(self, i: int) -> np.ndarray:
         """Return those of them that come later."""
         found = self.partners(i)
-        return found[found > i].tolist()
+        return found[np.searchsorted(found, i) :]
 
     def numbers(self, pairs: np.ndarray) -> np.ndarray:
         """Return where pairs of places (n, 2), the lower one first, come among all pairs."""
@@ -121,7 +121,7 @@ class Rules:
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         for i in range(len(self.solids)):
-            for j in self.later(i):
+            for j in self.later(i).tolist():
                 yield i, j
 
     def __len__(self) -> int:
@@ -183,7 +183,7 @@ class PairList(Sequence["ContactPair"]):
     def selected(self, pattern: Pattern, where: str) -> PairList:
         """Return those that a pattern names; see `select_pairs`."""
         shapes = [(solid.name, solid.shape.body) for solid in self.rules.solids]
-        rows = ((i, np.array(self.rules.later(i), dtype=int)) for i in range(len(shapes)))
+        rows = ((i, self.rules.later(i)) for i in range(len(shapes)))
         return PairList(self.rules.only(*_named(shapes, rows, pattern, where)), self.stiffness)
 
     def but_between(self, bodies: Collection[str]) -> PairList:
@@ -200,12 +200,15 @@ class PairList(Sequence["ContactPair"]):
     def of_each_kind(self) -> list[ContactPair]:
         """Return the first pair of each two types of shapes that may touch."""
         kinds = np.array([id(type(solid.shape.geometry)) for solid in self.rules.solids], dtype=np.int64)
+        known = set(kinds.tolist())
         found: dict[frozenset[int], tuple[int, int]] = {}
         for i, own in enumerate(kinds.tolist()):
-            later = np.array(self.rules.later(i), dtype=int)
-            for kind in set(kinds[later].tolist()):
-                if frozenset((own, kind)) not in found:
-                    found[frozenset((own, kind))] = i, int(later[np.argmax(kinds[later] == kind)])
+            missing = {kind for kind in known if frozenset((own, kind)) not in found}
+            if not missing:
+                continue
+            later = self.rules.later(i)
+            for kind in missing.intersection(kinds[later].tolist()):
+                found[frozenset((own, kind))] = i, int(later[np.argmax(kinds[later] == kind)])
         return [self.pair(*both) for both in found.values()]
 
     def near(self, pose_of: Callable[[str], np.ndarray]) -> tuple[list[ContactPair], Iterator[ContactPair]]:
@@ -226,7 +229,7 @@ class PairList(Sequence["ContactPair"]):
         balls = [_ball(solid.shape, pose_of) for solid in self.rules.solids]
         centre, radius, normal = (np.array(part) for part in zip(*balls, strict=True)) if balls else [np.empty(0)] * 3
         for i in range(len(balls)):
-            later = np.array(self.rules.later(i), dtype=int)
+            later = self.rules.later(i)
             way = centre[later] - centre[i]
             meets = np.einsum("ij,ij->i", way, way) <= (radius[later] + radius[i]) ** 2
             meets &= (way @ normal[i] <= radius[later]) | (radius[later] == math.inf)
@@ -277,7 +280,8 @@ def _ball(shape: Shape, pose_of: Callable[[str], np.ndarray]) -> tuple[np.ndarra
     if not isinstance(shape.geometry, ENDING):
         return X[:3, 3], math.inf, X[:3, 2] if isinstance(shape.geometry, Plane) else np.zeros(3)
     middle, half = (np.array([*map(float, part)]) for part in box_about(shape.geometry))
-    return X[:3, :3] @ middle + X[:3, 3], float(np.linalg.norm(half)), np.zeros(3)
+    radius = half[0] if isinstance(shape.geometry, Sphere) else np.linalg.norm(half)
+    return X[:3, :3] @ middle + X[:3, 3], float(radius), np.zeros(3)
 
 
 class Pairs(NamedTuple):

@@ -117,10 +117,10 @@ def limits_within(joint: Any, limits: Limits, name: str) -> Limits:
     kept = {}
     for side, sign in (("lower", -1.0), ("upper", 1.0)):
         given, bound = getattr(limits, side), getattr(own, side)
-        if any(np.isfinite(x) and sign * x > sign * b for x, b in zip(given, bound, strict=True)):
+        if any(math.isfinite(x) and sign * x > sign * b for x, b in zip(given, bound, strict=True)):
             expected = f"at {'least' if sign < 0 else 'most'} {tuple(bound)}, where the domain of the joint ends"
             raise ParameterError(f"limits of joint {name!r}: {side}", got=tuple(given), expected=expected)
-        kept[side] = [x if np.isfinite(x) else b for x, b in zip(given, bound, strict=True)]
+        kept[side] = [x if math.isfinite(x) else b for x, b in zip(given, bound, strict=True)]
     return replace(limits, **kept)
 
 
