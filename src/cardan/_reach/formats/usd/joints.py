@@ -294,11 +294,8 @@ def _side(stage: Stage, scene: Scene, prim: Any, side: int) -> tuple[str, SE3] |
 
 def _remark_drives(stage: Stage, prim: Any, dofs: Sequence[Dof]) -> None:
     """Remark on drives of what does not move, and on limits that hold it."""
-    names = [dof.name for dof in dofs]
-    for name in _KINDS_OF_DRIVES:
-        if name not in names and any(
-            values.authored(prim, f"drive:{name}:physics:{key}") for key in ("stiffness", "damping")
-        ):
+    for name in _driven_axes(prim):
+        if name not in [dof.name for dof in dofs]:
             stage.remark(prim, f"the drive {name!r} has no degree of freedom of that name to act on here")
 
 
@@ -340,7 +337,7 @@ def _generic(stage: Stage, prim: Any) -> Made:
     dofs = [dof for kind in ("trans", "rot") for axis in "XYZ" if (dof := _free(stage, prim, kind + axis)) is not None]
     if any(values.authored(prim, f"limit:distance:physics:{key}") for key in ("low", "high")):
         stage.remark(prim, "its limit on the distance is not read: a PhysicsDistanceJoint is")
-    return joint_of(dofs, _has_drives(prim)), dofs
+    return joint_of(dofs, bool(_driven_axes(prim))), dofs
 
 
 def _free(stage: Stage, prim: Any, name: str) -> Dof | None:
@@ -350,13 +347,11 @@ def _free(stage: Stage, prim: Any, name: str) -> Dof | None:
     return None if dof.lower > dof.upper or dof.lower == dof.upper == 0.0 else dof
 
 
-def _has_drives(prim: Any) -> bool:
-    """Return whether something about single axes is said, so that a joint of quaternions could not hold it."""
-    return any(
-        values.authored(prim, f"drive:{name}:physics:{key}")
-        for name in _KINDS_OF_DRIVES
-        for key in ("stiffness", "damping", "maxForce", "targetPosition")
-    )
+def _driven_axes(prim: Any) -> list[str]:
+    """Return the axes of which something is said alone, which a joint of quaternions could not hold."""
+    keys = ("stiffness", "damping", "maxForce", "targetPosition")
+    said = {name: (f"drive:{name}:physics:{key}" for key in keys) for name in _KINDS_OF_DRIVES}
+    return [name for name, own in said.items() if any(values.authored(prim, attribute) for attribute in own)]
 
 
 def joint_of(dofs: Sequence[Dof], is_driven: bool) -> J.Joint:
