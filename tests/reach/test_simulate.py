@@ -3,6 +3,7 @@
 import json
 import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -164,6 +165,18 @@ def test_drives_hold_joints_where_they_begin(capsys, tmp_path):
     simulate(capsys, PENDULUM, "-o", out, "--pd", 1e5, 1e3, *words)
     q = arrays(out)["q"]
     np.testing.assert_allclose(q, np.broadcast_to(q[0], q.shape), atol=2e-3)
+
+
+def test_a_joint_whose_file_limits_its_effort_to_0_is_named_where_drives_are_asked_for(capsys, tmp_path):
+    """Exporters of CAD write 0. The arm fell as if there were no drive, without a word."""
+    file = tmp_path / "arm.urdf"
+    limit = '<limit lower="-1" upper="1" effort="0" velocity="0"/>'
+    text = Path(PENDULUM).read_text().replace("continuous", "revolute")
+    file.write_text(text.replace("</joint>", f"{limit}</joint>"))
+    joints = [c.name for c in cardan.load_mechanism(file).joints if c.joint.nv]
+    _, out, _ = simulate(capsys, file, "--seconds", 0.01, "--pd", 100, 10)
+    assert f"no drive holds joint {', '.join(map(repr, joints))}: the file limits its effort to 0" in out
+    assert "no drive holds" not in simulate(capsys, file, "--seconds", 0.01)[1]
 
 
 @pytest.mark.slow

@@ -139,6 +139,8 @@ def world_of(args: argparse.Namespace) -> World:
     ground = _wants_ground(mechanism, args.base) if args.ground is None else args.ground
     anchors = [body for body, _ in editing.loose(mechanism._parts())] if args.base is None else []
     args.hints = [f"{body} is fixed on the world; --base floating lets it stand on the ground" for body in anchors]
+    weak = [c.name for c in mechanism.joints if args.pd and max(c.limits.effort or (1.0,)) == 0.0]
+    args.hints += [f"no drive holds joint {listed(weak, 3)}: the file limits its effort to 0"] if weak else []
     world = mechanism.world(args.base or "fixed", ground=ground)
     pattern = [] if args.contact == "none" else args.contacts
     return world if pattern is None else world.with_contacts(pattern)
