@@ -26,7 +26,7 @@ from itertools import accumulate
 from numbers import Real
 from typing import Any, NamedTuple
 
-from cardan._algebra.errors import DTypeError, MechanismError
+from cardan._algebra.errors import DTypeError, MechanismError, first_of, quoted
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import SE3, Force, Matrix3, Motion, MotionSubspace, Scalar, Vector3
 from cardan._algebra.spatial.motion import sparse_complement
@@ -337,10 +337,10 @@ def with_loops(model: Model, where: str) -> Model:
 
 def without_loops(model: Model, where: str) -> Model:
     if closing := model.constraint_names:
-        names = ", ".join(map(repr, closing[:4])) + (", ..." if len(closing) > 4 else "")
         what = "constraints" if model.constraints else "closed loops"
+        named = first_of(list(map(quoted, closing)))
         raise MechanismError(
-            f"{where}: model {model.name!r} has {what} ({names}), which its tree knows nothing of; use "
+            f"{where}: model {model.name!r} has {what} ({named}), which its tree knows nothing of; use "
             "cardan.constrained_forward_dynamics or cardan.clustered, or model.spanning_tree() to leave them open."
         )
     return model

@@ -16,7 +16,7 @@ import numpy as np
 
 from cardan._algebra.arrays import symbolic
 from cardan._algebra.by_fields import ByFields
-from cardan._algebra.errors import ResultError
+from cardan._algebra.errors import ResultError, first_of
 from cardan._algebra.spatial import SE3, ArticulatedInertia, Force, Inertia, Matrix3, Motion, Symmetric3, Vector3
 from cardan._algebra.spatial.motion import Columns
 
@@ -128,8 +128,8 @@ def _flat(value: Any, batched: bool, where: str) -> tuple[tuple[int, ...], list[
     parts = [_flat(part, batched, where) for part in value]
     shapes = [shape for shape, _ in parts]
     if any(shape != shapes[0] for shape in shapes):
-        listed = ", ".join(map(str, shapes[:6])) + (", ..." if len(shapes) > 6 else "")
-        raise ResultError(where, got=f"a list of results of shapes {listed}", expected="one shape for all")
+        got = f"a list of results of shapes {first_of(list(map(str, shapes)))}"
+        raise ResultError(where, got=got, expected="one shape for all")
     return (len(parts), *(shapes[0] if shapes else ())), [e for _, flat in parts for e in flat]
 
 

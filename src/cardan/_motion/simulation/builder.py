@@ -17,6 +17,7 @@ from cardan._algebra.errors import (
     check_known,
     check_new,
     first_of,
+    quoted,
 )
 from cardan._algebra.explained import ExplainedSettings, explained_keywords
 from cardan._algebra.spatial import SE3, Inertia, checked_pose, log_se3
@@ -575,10 +576,9 @@ def _orphans(b: WorldBuilder, may_be: bool) -> tuple[str, ...]:
         )
     orphans = tuple(c.name for c in own.joints if c.name not in b._held)
     if orphans and not may_be:
-        shown = ", ".join(map(repr, orphans[:12])) + (", ..." if len(orphans) > 12 else "")
         raise MechanismError(
-            f"joints in no articulation: {shown}. Name them in add_articulation(name, joints), or keep them "
-            "as they are: finalize(check_orphans=False)."
+            f"joints in no articulation: {first_of(list(map(quoted, orphans)), 12)}. Name them in "
+            "add_articulation(name, joints), or keep them as they are: finalize(check_orphans=False)."
         )
     return orphans
 

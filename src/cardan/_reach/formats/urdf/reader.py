@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from cardan._algebra.errors import quoted
+from cardan._algebra.errors import first_of, quoted
 from cardan._reach.formats.reading import Description, Meshes, Options, Places
 from cardan._reach.formats.report import Report
 from cardan._reach.formats.source import Source
@@ -171,9 +171,7 @@ def _check_tree(report: Report, links: Sequence[UrdfLink], joints: Sequence[Urdf
         report.error(next(above[WORLD].element.all("child")), "the link 'world' is the world: it can only be the root")
     roots = [link for link in links if link.name not in above] if is_complete else []
     if len(roots) > 1:
-        named = ", ".join(f"{k.name!r} (line {k.element.line})" for k in roots[:4]) + (
-            ", ..." if len(roots) > 4 else ""
-        )
+        named = first_of([f"{quoted(link.name)} (line {link.element.line})" for link in roots])
         report.error(roots[1].element, f"the robot has {len(roots)} root links: {named}; join them with joints")
 
 
