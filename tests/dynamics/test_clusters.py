@@ -1190,3 +1190,43 @@ def test_other_libraries_have_no_clusters(peer):
     x = out.configuration(q)
     work = to.effort(x, out.effort(q, tau)) @ to.velocity(x, out.velocity(q, v))
     np.testing.assert_allclose(work, tau @ v, rtol=1e-12)
+
+
+def ankle_with_stops(reach=0.2):
+    """A parallel ankle, led by its own two angles, whose motors go so far both ways [rad]."""
+    m = linkages.parallel_ankle()
+    for name in ("left_motor", "right_motor"):
+        m = m.replace_joint(name, m.model().joint(name), limits=cardan.Limits([-reach], [reach])).mechanism
+    model = cardan.clustered(m.model(), independent=["ankle"])
+    return model, [model.q_slice(name).start for name in ("left_motor", "right_motor")]
+
+
+@pytest.mark.slow
+def test_random_configurations_and_inverse_kinematics_keep_limits_of_dependent_joints():
+    """Worlds alone knew them: motors that reach 0.2 rad were sent to 1.8 rad."""
+    model, motors = ankle_with_stops()
+    q = model.random_configuration((300,), seed=0)
+    assert 0.19 < np.abs(q[:, motors]).max() <= 0.2
+
+    anywhere = cardan.clustered(linkages.parallel_ankle().model(), independent=["ankle"])
+    step = 0.15 * np.random.default_rng(0).normal(size=(50, 2))
+    far = cardan.integrate(anywhere, np.tile(anywhere.neutral(), (50, 1)), step)
+    poses = cardan.frame_transform(anywhere, far, "foot")
+    found = cardan.inverse_kinematics(model, frame="foot", target=poses)
+    reachable = np.abs(far[:, motors]).max(axis=1) <= 0.2
+    assert 10 < reachable.sum() < 40
+    np.testing.assert_array_equal(found.converged, reachable)
+    beyond = cardan.inverse_kinematics(model, frame="foot", target=poses, limits=False)
+    assert beyond.converged.all()
+
+
+@pytest.mark.slow
+def test_steps_of_inverse_kinematics_stop_at_limits_of_dependent_joints():
+    pytest.importorskip("daqp")
+    model, motors = ankle_with_stops()
+    free = cardan.clustered(linkages.parallel_ankle().model(), independent=["ankle"])
+    target = cardan.frame_transform(free, cardan.integrate(free, free.neutral(), [0.1, 0.4]), "foot")
+    asked, q = cardan.tasks.FrameOrientation("foot", target=target[:3, :3]), model.neutral()
+    for _ in range(60):
+        q = cardan.integrate(model, q, 0.05 * cardan.solve_ik(model, q, [asked], 0.05))
+    np.testing.assert_allclose(np.abs(q[motors]).max(), 0.2, atol=1e-3)

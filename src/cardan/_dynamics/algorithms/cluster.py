@@ -41,7 +41,7 @@ from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, Shape, f
 from cardan._algebra.scalar import is_zero, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import Motion, MotionSubspace, Scalar
 from cardan._dynamics.algorithms.closed import Closed
-from cardan._dynamics.algorithms.configuration import difference, integrate
+from cardan._dynamics.algorithms.configuration import difference, integrate, limit_coordinates
 from cardan._dynamics.algorithms.dependent import Block, lengths, unit_of_length, units_of_rows
 from cardan._dynamics.algorithms.embedding import SINGULAR, SINGULAR_IN_SINGLE, squares_of
 from cardan._dynamics.algorithms.legs import Leg, SubspaceInLeg, legs
@@ -354,7 +354,10 @@ class ClosedSet(Manifold):
         return self._of_free(self.part.manifold.limit_coordinates(q))
 
     def random(self, rng: np.random.Generator, shape: Shape, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-        """Return random configurations: from the start towards ones uniform between the limits, as far as they go."""
+        """Return random configurations: from the start towards ones uniform between the limits, as far as they go.
+
+        They go until a dependent joint would leave its limits, too.
+        """
         low, high = finite_range(lower, upper, np.pi)
         step = (rng.uniform(low, high, (*shape, self.nv)) - np.array(self.limit_coordinates(self.start))) / WALK
         q = np.broadcast_to(np.array(self.start), (*shape, self.nq))
@@ -363,8 +366,14 @@ class ClosedSet(Manifold):
             with np.errstate(all="ignore"):
                 gap = np.abs(loop_residual(self.part, near)).max(axis=-1) / max(unit_of_length(self.part), 1.0)
                 moved = np.abs(difference(self.part, q, near) / lengths(self.part)).max(axis=-1)
-            q = np.where(((gap < GAP) & (moved < FAR))[..., None], near, q)
+            stays = self._beyond(near) <= self._beyond(q)
+            q = np.where((stays & (gap < GAP) & (moved < FAR))[..., None], near, q)
         return q
+
+    def _beyond(self, q: np.ndarray) -> np.ndarray:
+        """Return by how much joints are beyond their limits at most."""
+        x = limit_coordinates(self.part, q)
+        return np.maximum(self.part.lower - x, x - self.part.upper).max(axis=-1, initial=0.0)
 
     def shorter(self) -> ClosedSet:
         """Return the same set, by whichever tree takes fewer operations."""

@@ -293,7 +293,10 @@ def _closed_set(part: Model, kept: set[int], driven: set[int], start: Sequence[f
         mend = told_of_inner(part, samples) or " Choose `independent` so that orientations are so as a whole, or not."
         raise MechanismError(f"clustered: joint {split[0].name!r} of {_loops(part)} is independent in part.{mend}")
     blocks = tuple(tuple(map(tuple, b)) for b in found)
-    bare = tuple(Connection(c.name, c.joint, c.parent, c.child, c.parent_pose, c.child_pose) for c in part.connections)
+    bare = tuple(
+        Connection(c.name, c.joint, c.parent, c.child, c.parent_pose, c.child_pose, limits=c.limits)
+        for c in part.connections
+    )
     plain = ClosedSet(replace(part, connections=bare), blocks, tuple(rows_along_nodes(part)), tuple(samples[0]))
     return replace(plain, start=tuple(float(e) for e in plain.normalize(samples[0]))).shorter()
 

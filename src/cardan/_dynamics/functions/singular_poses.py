@@ -44,8 +44,7 @@ def singular_poses(model: Model, closed: ClosedSet, known: Sequence[np.ndarray] 
     `known` are the ends of its curves, if someone has them: of one with one coordinate, of its `cluster_range`.
     """
     part, joints, sizes = closed.part, closed.joint_names, np.array(lengths(closed.part))
-    ends = [[getattr(model, end)[model.v_slice(n)] for n in joints] for end in ("lower", "upper")]
-    lower, upper = (np.concatenate(own) for own in ends)
+    lower, upper = part.lower, part.upper
 
     def least(q: np.ndarray) -> float:
         s = np.linalg.svd(loop_jacobian(part, q) * sizes, compute_uv=False)

@@ -2,7 +2,8 @@
 
 Where a limit coordinate is an entry of q, and one velocity moves that entry and nothing else does, the entry is kept
 between its bounds by stopping there. Every other limit coordinate l(q) (of an orientation, of a pose in the plane, of
-a joint of one's own) becomes a task, whose error is how far l is outside, and 0 inside.
+a joint of one's own, of a dependent joint of a cluster) becomes a task, whose error is how far l is outside, and 0
+inside.
 
 Which is which is seen from what the manifold makes of symbols, not from its class.
 """
@@ -14,18 +15,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from cardan._algebra.arrays.symbolic import symbolic
 from cardan._algebra.by_identity import known_of_each
 from cardan._algebra.scalar import is_zero, logical_and, logical_or, maximum, minimum, where
 from cardan._algebra.spatial import Scalar
 from cardan._compiler.program import Array
 from cardan._compiler.program.expr import Expr, Graph
-from cardan._dynamics.algorithms.configuration import limit_coordinates
 from cardan._dynamics.algorithms.linear import Rows
+from cardan._dynamics.call.function import function
 from cardan._dynamics.functions.derivatives import derivative
 from cardan._motion.tasks.task import Task
+from cardan._robot.joints.catalogue.of_another import Follower
 from cardan._robot.model import Model
-
-_rates = derivative(limit_coordinates, "q")
 
 
 class Bound(NamedTuple):
@@ -86,24 +87,54 @@ class WithinLimits(Task):
     Error (n,): how far each is above its upper limit, or minus how far it is below its lower one; 0 between.
     """
 
-    coordinates: tuple[int, ...]  # their numbers along v
-
     def error(self, model: Model, q: Any, target: Any) -> Any:
-        found = model.manifold.limit_coordinates(q)
-        return [found[i] - minimum(maximum(found[i], a), b) for i, a, b in self._limits(model)]
+        return [x - minimum(maximum(x, own.lower), own.upper) for own, x, _ in coordinates_of_limits(model, q)]
 
     def jacobian(self, model: Model, q: Any, target: Any) -> Rows:
-        found, rates = model.manifold.limit_coordinates(q), _rates(model, q)
-        outside = [(i, logical_or(found[i] < a, found[i] > b)) for i, a, b in self._limits(model)]
-        return [[where(is_outside, rate, 0.0) for rate in rates[i]] for i, is_outside in outside]
+        found = [(logical_or(x < own.lower, x > own.upper), rates) for own, x, rates in coordinates_of_limits(model, q)]
+        return [[where(is_outside, rate, 0.0) for rate in rates] for is_outside, rates in found]
 
-    def _limits(self, model: Model) -> list[tuple[int, float, float]]:
-        return [(i, float(model.lower[i]), float(model.upper[i])) for i in self.coordinates]
+
+class Limit(NamedTuple):
+    """Limits of a coordinate: its number, the name of its joint, its least and greatest value."""
+
+    number: int  # along v, and behind that of the coordinates of dependent joints
+    joint: str
+    lower: float
+    upper: float
 
 
 @known_of_each
-def other_limits(model: Model) -> tuple[int, ...]:
-    """Return the numbers of the limited coordinates that are no entries of q."""
-    is_limited = [math.isfinite(a) or math.isfinite(b) for a, b in zip(model.lower, model.upper, strict=True)]
-    entries = entries_of_limits(model)
-    return tuple(i for i in range(model.nv) if is_limited[i] and i not in entries)
+def other_limits(model: Model) -> tuple[Limit, ...]:
+    """Return the finite limits of coordinates that are no entries of q."""
+    entries, ends = entries_of_limits(model), zip(model.lower.tolist(), model.upper.tolist(), strict=True)
+    names = {j: node.name for node in model.nodes if not node.joint.primaries for j in node.v}
+    rows = [(names[j], *pair) for j, pair in enumerate(ends)]
+    for node, own in _dependent(model):
+        rows += [(node.name, *pair) for pair in zip(own.limits.lower, own.limits.upper, strict=True)]
+    found = [Limit(k, *row) for k, row in enumerate(rows) if k not in entries]
+    return tuple(own for own in found if math.isfinite(own.lower) or math.isfinite(own.upper))
+
+
+def coordinates_of_limits(model: Model, q: Any) -> list[tuple[Limit, Scalar, Sequence[Scalar]]]:
+    """Return these limits with the coordinate of each, and its rates along v."""
+    x, rates = _coordinates(model, q), _rates(model, q)
+    return [(own, x[own.number], rates[own.number]) for own in other_limits(model)]
+
+
+@function
+def _coordinates(model: Model, q: Any) -> Any:
+    """Return the limit coordinates along v, and behind them those of dependent joints."""
+    x = list(model.manifold.limit_coordinates(q))
+    for node, own in _dependent(model):
+        x += own.manifold.limit_coordinates(node.joint.inner_configuration(node.configuration(q)))
+    return symbolic(x, (len(x),))
+
+
+_rates = derivative(_coordinates, "q")
+
+
+def _dependent(model: Model) -> list[tuple[Any, Any]]:
+    """Return the joints of clusters that have limits of their own, and these."""
+    with_own = ((node, node.joint.own) for node in model.nodes if isinstance(node.joint, Follower))
+    return [(node, own) for node, own in with_own if own and own.limits.lower]

@@ -471,7 +471,7 @@ class Problem:
         self, tasks: Sequence[Task], model: Model, targets: Any, weights: Sequence[Scalar], stiffness: Scalar | None
     ) -> None:
         others = () if stiffness is None else other_limits(model)
-        self.tasks = (*tasks, WithinLimits(others)) if others else tasks
+        self.tasks = (*tasks, WithinLimits()) if others else tasks
         self.model, self.targets, self.weights = model, targets, [*weights, *(stiffness for _ in others)]
         self.bounds = () if stiffness is None else bounds_of(model)
 

@@ -40,14 +40,12 @@ from cardan._algebra.explained import ExplainedSettings
 from cardan._algebra.scalar import absolute, maximum, minimum, where
 from cardan._algebra.spatial import Scalar
 from cardan._compiler.runtime.extras import package
-from cardan._dynamics.algorithms.configuration import limit_coordinates
 from cardan._dynamics.algorithms.health import is_sound
 from cardan._dynamics.algorithms.linear import Rows, dot
 from cardan._dynamics.algorithms.loops import check_no_accelerations, constraints
 from cardan._dynamics.call.arguments import are_all, check_finite, numeric_array
 from cardan._dynamics.call.function import Function
-from cardan._dynamics.functions.derivatives import derivative
-from cardan._motion.tasks.bounds import entries_of_limits, other_limits
+from cardan._motion.tasks.bounds import coordinates_of_limits, entries_of_limits, other_limits
 from cardan._motion.tasks.shipped import ClosedLoops, Damping
 from cardan._motion.tasks.stack import Stack, stacked, targets_shape
 from cardan._motion.tasks.task import Structure, Task, check_model_without_inputs, checked_tasks
@@ -154,7 +152,8 @@ class DifferentialIK(ExplainedSettings):
         # Something is to be minimised beside the loops.
         self.stack: Stack = Stack(model, asked if len(closing) < len(asked) else (*asked, Damping()), WHERE)
         self._limits = truth("limits", limits)
-        self._others: tuple[int, ...] = other_limits(model) if limits else ()  # limits that are no entries of q
+        # Names of joints with limits that are no entries of q.
+        self._others: list[str] = [own.joint for own in other_limits(model)] if limits else []
         self._levels: dict[int, list[int]] = priorities(self.stack)
         self._asked: list[int] = [level for level in self._levels if level >= 0]
         self._no_rows: np.ndarray = np.zeros((0, model.nv))
@@ -264,19 +263,17 @@ class Hierarchy:
         """Return what no motion can keep: loops, and limits that the least motion closing them breaks."""
         (x, _), model = self._closed(), self.of.model
         broken = (x < self.lower[: self.nv]) | (x > self.upper[: self.nv])
-        beyond = {*np.flatnonzero(broken).tolist(), *self.of._others}
+        beyond = {*np.flatnonzero(broken).tolist()}
         moved = {n: range(*model.slices[n][1].indices(self.nv)) for n in model.joint_names}
         loops = [f"loop {name!r}" for name in model.constraint_names]
-        return [*loops, *(f"limits of joint {n!r}" for n, own in moved.items() if beyond.intersection(own))]
+        names = [n for n, own in moved.items() if beyond.intersection(own)] + self.of._others
+        return [*loops, *(f"limits of joint {n!r}" for n in dict.fromkeys(names))]
 
 
 def _decompose(J: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """Return U, s, V of J = U s V with all rows of V, and how many rows of J do not depend on others."""
     U, s, V = np.linalg.svd(J)
     return U, s, V, int((s > DEPENDENT * s.max(initial=0.0)).sum())
-
-
-_rates = derivative(limit_coordinates, "q")
 
 
 def priorities(stack: Stack) -> dict[int, list[int]]:
@@ -342,11 +339,10 @@ def _differential(
             found[f"H{level}"] = _array([[x / mean for x in row] for row in H], nv)
             found[f"g{level}"] = _array([[dot(a, error) / (mean * unit) for a in columns]], nv)[0]
             found[f"d{level}"] = damping / mean
-        if limits and (others := other_limits(model)):
-            coordinates, rates = model.manifold.limit_coordinates(q), _rates(model, q)
-            found["A"] = _array([list(rates[i]) for i in others], nv)
-            lower += [float(model.lower[i]) - coordinates[i] for i in others]
-            upper += [float(model.upper[i]) - coordinates[i] for i in others]
+        if limits and (others := coordinates_of_limits(model, q)):
+            found["A"] = _array([list(rates) for _, _, rates in others], nv)
+            lower += [own.lower - x for own, x, _ in others]
+            upper += [own.upper - x for own, x, _ in others]
         ends = _array([[x / unit for x in end] for end in (lower, upper)], len(lower))
         return found | {"lower": ends[0], "upper": ends[1]}
 
