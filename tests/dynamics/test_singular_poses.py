@@ -18,7 +18,7 @@ def found_in(mechanism, independent=(), limits=None):
             m.add_joint(c.name, c.joint, c.parent, c.child, c.parent_pose, c.child_pose, limits=limits.get(c.name))
     model = m.model()
     joints = [c.joint for c in cardan.clustered(model, independent=independent).connections if c.joint.is_placed]
-    return model, [pose for joint in joints if not joint.by for pose in singular_poses(model, joint.closed)]
+    return model, [pose for joint in joints if not joint.by for pose in singular_poses(joint.closed)]
 
 
 def configuration(model, pose):

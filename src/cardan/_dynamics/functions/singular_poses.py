@@ -21,7 +21,6 @@ from cardan._dynamics.algorithms.configuration import difference, limit_coordina
 from cardan._dynamics.algorithms.dependent import lengths
 from cardan._dynamics.algorithms.loops import loop_jacobian
 from cardan._dynamics.functions.modes import Curve
-from cardan._robot.model import Model
 
 POSES = 16  # at which curves begin
 SINGULAR = 1e-4  # s where constraints lose rank, of that of the neutral pose
@@ -38,8 +37,8 @@ class SingularPose(NamedTuple):
     coordinates: Mapping[str, tuple[float, ...]]  # of each joint of theirs [rad, m]
 
 
-def singular_poses(model: Model, closed: ClosedSet, known: Sequence[np.ndarray] | None = None) -> list[SingularPose]:
-    """Return singular poses of a cluster of a model within its limits, the nearest to its neutral one first.
+def singular_poses(closed: ClosedSet, known: Sequence[np.ndarray] | None = None) -> list[SingularPose]:
+    """Return singular poses of a cluster within the limits of its joints, the nearest to its neutral one first.
 
     `known` are the ends of its curves, if someone has them: of one with one coordinate, of its `cluster_range`.
     """

@@ -263,10 +263,8 @@ class Hierarchy:
         """Return what no motion can keep: loops, and limits that the least motion closing them breaks."""
         (x, _), model = self._closed(), self.of.model
         broken = (x < self.lower[: self.nv]) | (x > self.upper[: self.nv])
-        beyond = {*np.flatnonzero(broken).tolist()}
-        moved = {n: range(*model.slices[n][1].indices(self.nv)) for n in model.joint_names}
         loops = [f"loop {name!r}" for name in model.constraint_names]
-        names = [n for n, own in moved.items() if beyond.intersection(own)] + self.of._others
+        names = [name for name, (_, own) in model.slices.items() if broken[own].any()] + self.of._others
         return [*loops, *(f"limits of joint {n!r}" for n in dict.fromkeys(names))]
 
 

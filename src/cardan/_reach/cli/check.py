@@ -54,10 +54,10 @@ def clusters_of(model: Model) -> Iterator[str]:
         return
     for c in found.connections:
         if isinstance(c.joint, ClusterMember) and not c.joint.by:
-            yield from _cluster(model, found, c.name, c.joint.closed)
+            yield from _cluster(c.joint.closed)
 
 
-def _cluster(model: Model, found: Model, name: str, own: ClosedSet) -> Iterator[str]:
+def _cluster(own: ClosedSet) -> Iterator[str]:
     """Yield what a cluster is, where it ends if it moves by one coordinate, and where it is singular."""
     loops = ", ".join(map(repr, own.part.closure_names))
     yield f"cluster closed by {loops}: it moves by {own.nv} of {own.part.nv} velocities, of {own.leading}"
@@ -65,14 +65,12 @@ def _cluster(model: Model, found: Model, name: str, own: ClosedSet) -> Iterator[
         yield f" {told}"
     known = None
     if own.nv == 1:
-        v = np.zeros(found.nv)
-        v[found.slices[name][1]] = 1.0
-        ends = cluster_range(found, found.neutral(), v)
+        ends = cluster_range(own.alone, own.neutral(), [1.0])
         (at,) = own.limit_coordinates(own.neutral())
         if np.isfinite([ends.lower, ends.upper]).any():
             yield f"  it closes with {own.leading} from {at + ends.lower:.6g} to {at + ends.upper:.6g} [rad, m]"
-        known = [q[found.slices[name][0]] for q in (ends.q_lower, ends.q_upper)]  # no curve is followed twice
-    poses = singular_poses(model, own, known)
+        known = [ends.q_lower, ends.q_upper]  # no curve is followed twice
+    poses = singular_poses(own, known)
     for pose in poses:
         at = ", ".join(f"{name} {' '.join(f'{e:.4g}' for e in x)}" for name, x in pose.coordinates.items())
         yield f"  singular, since {pose.what}, at {at}"
