@@ -1230,3 +1230,11 @@ def test_steps_of_inverse_kinematics_stop_at_limits_of_dependent_joints():
     for _ in range(60):
         q = cardan.integrate(model, q, 0.05 * cardan.solve_ik(model, q, [asked], 0.05))
     np.testing.assert_allclose(np.abs(q[motors]).max(), 0.2, atol=1e-3)
+
+
+def test_the_table_of_a_model_says_what_leads_a_cluster_and_limits_of_all_its_joints():
+    """All were of a kind `ClusterMember`, and dependent joints free."""
+    lines = {line.split()[0]: line for line in str(ankle_with_stops()[0]).splitlines()[3:]}
+    assert "Universal of a cluster led by ankle " in lines["ankle"]
+    assert re.search(r"Revolute of a cluster  .*\[-0.2, 0.2\]$", lines["left_motor"])
+    assert lines["left_top"].endswith("free")

@@ -426,19 +426,24 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def kind_of(joint: Joint) -> str:
-    """Return what kind of joint it is, and what a mimic copies."""
+    """Return what kind of joint it is, what a mimic copies, and which joints lead a cluster."""
     if isinstance(joint, Mimic):
         return f"{type(joint.joint).__name__} = {joint.multiplier:g} {visible(joint.primary)} + {joint.offset:g}"
     if isinstance(joint, Coupled):
         of = getattr(joint.function, "__name__", type(joint.function).__name__)
         return f"{type(joint.joint).__name__} = {visible(of)}({', '.join(map(visible, joint.by))})"
+    if isinstance(joint, Follower) and joint.is_placed:
+        closed: Any = joint.manifold
+        inner = type(joint.own.joint if joint.own else joint.joint).__name__
+        return f"{inner} of a cluster" if joint.primaries else f"{inner} of a cluster led by {visible(closed.leading)}"
     return type(joint).__name__
 
 
 def _row(model: Any, c: Any) -> tuple[str, ...]:
     iq, iv = model.slices[c.name]
     between = f"{visible(c.parent)} -> {visible(c.child)}"
-    pairs = zip(c.limits.lower, c.limits.upper, strict=True)
+    own = next((own for own in c.joint.manifold.part.connections if own.name == c.name), c) if c.joint.is_placed else c
+    pairs = zip(own.limits.lower, own.limits.upper, strict=True)
     shown = ["free" if math.isinf(a) and math.isinf(b) else f"[{a:.4g}, {b:.4g}]" for a, b in pairs]
     limits = shown[0] if len(set(shown)) == 1 else ", ".join(shown)
     return visible(c.name), kind_of(c.joint), between, _slice(iq), _slice(iv), limits
