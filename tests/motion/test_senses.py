@@ -66,6 +66,8 @@ def test_contacts_of_a_body_add_up(dtype):
     expected[..., 2] = 9.81 * np.array((1.0, 2.0, 4.0))
     np.testing.assert_allclose(felt, expected, atol=5e-2)
     upper = solver.body_contact_forces(state, bodies=["box2"])
+    turned = solver.body_contact_forces(state, bodies=["box2", "box1"])
+    np.testing.assert_array_equal(turned[:, ::-1], solver.body_contact_forces(state, bodies="box[12]"))
     np.testing.assert_array_equal(upper, felt[:, 2:])
 
 

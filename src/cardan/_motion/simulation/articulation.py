@@ -107,18 +107,22 @@ def _articulation(
 
 
 def select_names(kind: str, names: Sequence[str], pattern: Any, where: str = "view") -> list[str]:
-    """Return those of the names of a kind of things that a `Pattern` matches, in their own order.
+    """Return those of the names of a kind of things that a `Pattern` matches.
+
+    A list of names keeps its order. What patterns match is in the order of the names.
 
     Raise `UnknownNameError` if nothing matches; for a list, if something in it matches nothing.
     """
     matched: set[str] = set()
-    for test, matches in tests_of(kind, pattern).items():
+    tests = tests_of(kind, pattern)
+    for test, matches in tests.items():
         found = {name for name in names if matches(name)}
         if not found:
             shown = test if isinstance(test, str) else test.pattern
             raise UnknownNameError(f"{kind} that matches the pattern, nor one", shown, names, where)
         matched |= found
-    return [name for name in names if name in matched]
+    in_order = isinstance(pattern, (list, tuple)) and matched == {*tests}  # names alone, as those of frames
+    return [*tests] if in_order else [name for name in names if name in matched]
 
 
 def tests_of(kind: str, pattern: Any) -> dict[str | re.Pattern[str], Callable[[str], Any]]:

@@ -39,9 +39,10 @@ class View(Explained):
     Attributes:
         world: the world.
         articulations: those selected.
-        joints: of each, the names of its selected joints with coordinates, in document order.
+        joints: of each, the names of its selected joints with coordinates: in the order of a list of names, otherwise
+            in document order.
         links: of each, the names of its selected links: by default those that move on joints of their own, and by
-            a pattern also those that are fixed to another, as a tool or foot; these stand last.
+            a pattern also those that are fixed to another, as a tool or foot. These stand last, but in a list of names.
         q_indices: where the coordinates are in q, shape (A, n), or (total,).
         v_indices: where the degrees of freedom are in v, likewise.
         body_indices: where the links are in `World.model.body_names`, and in `Control.wrenches`, likewise.
@@ -376,18 +377,18 @@ class View(Explained):
 
 def select_joints(
     model: Model, joints: Sequence[str], pattern: Any, excluded: Any, include: Any, exclude: Any
-) -> set[str]:
+) -> list[str]:
     """Return which of some joints with coordinates a view is of, by names and by types; see `World.view`."""
     kinds, others = ((given,) if isinstance(given, type) else tuple(given) for given in (include, exclude))
     for what, given in (("include", kinds), ("exclude", others)):
         if not all(isinstance(kind, type) and issubclass(kind, Joint) for kind in given):
             raise ParameterError(what, got=given, expected="classes of joints, such as cardan.joints.Revolute")
-    kept = set()
+    kept: list[str] = []
     for name in pick("joint", joints, joints, pattern, excluded):
         own = model.joint(name)
         inner = own.joint if isinstance(own, Reversed) else own  # a reversed joint is what it reverses
         if (not kinds or isinstance(inner, kinds)) and not isinstance(inner, others):
-            kept.add(name)
+            kept.append(name)
     if joints and not kept:
         raise UnknownNameError("joint of the types asked for", [k.__name__ for k in kinds or others], joints, "view")
     return kept

@@ -264,7 +264,8 @@ class World(WorldContents):
         """Return a selection of articulations, and of their joints and links, to read and write states through.
 
         Args:
-            joints: which of their joints, likewise; by default all that have coordinates.
+            joints: which of their joints, likewise; by default all that have coordinates. A list of names is in its
+                own order, what patterns match in document order.
             links: which of their links, likewise, those that are fixed to others included; by default all that move
                 on joints of their own.
             include: types of joints, of which others are left out.
@@ -280,15 +281,14 @@ class World(WorldContents):
         own = [self.articulations[name] for name in select_names("articulation", tuple(self.articulations), pattern)]
         moving = [j for a in own for j in a.joints if self.model.joint(j).nv]
         picked = select_joints(self.model, moving, joints, exclude_joints, include, exclude)
-        bodies, usual = [body for a in own for body in a.bodies], [link for a in own for link in a.links]
-        wanted = set(pick("link", bodies, usual, links, exclude_links))
         ordered = [(*a.links, *(body for body in a.bodies if body not in a.links)) for a in own]
-        return View(
-            self,
-            tuple(own),
-            tuple(tuple(j for j in a.joints if j in picked) for a in own),
-            tuple(tuple(link for link in each if link in wanted) for each in ordered),
-        )
+        bodies, usual = [body for each in ordered for body in each], [link for a in own for link in a.links]
+        wanted = pick("link", bodies, usual, links, exclude_links)
+        parts = []
+        for chosen, each in ((picked, [a.joints for a in own]), (wanted, ordered)):
+            place = {name: k for k, name in enumerate(chosen)}
+            parts.append(tuple(tuple(sorted(place.keys() & names, key=place.__getitem__)) for names in each))
+        return View(self, tuple(own), *parts)
 
     def __str__(self) -> str:
         """The articulations with their places in q and v, what may touch, and what is in no articulation."""

@@ -169,8 +169,8 @@ class Solver(ExplainedSettings):
         """Return what all contacts together do to each body in the step from a state: sensors of contact.
 
         Args:
-            bodies: names or patterns of the bodies that are asked for; by default all, in the order of
-                `model.body_names`.
+            bodies: names, in their order, or patterns of the bodies that are asked for; by default all. What patterns
+                match is in the order of `model.body_names`.
             expressed_in: `"world"`, or `"frame"` for each body's own axes: as `external_forces` of all bodies are.
 
         Returns:
