@@ -499,6 +499,22 @@ def test_stairs_are_boxes(shape, seed, x, off):
 
 
 @pytest.mark.slow
+def test_a_robot_that_lies_on_the_edges_of_stairs_has_contacts_that_are_solved():
+    """A decision on its contacts led to the next in a circle: 40 iterations ended with 10 m/s on velocities of 0.02."""
+    b = WorldBuilder()
+    b.add_shape("world", stairs(8), name="stairs")
+    b.add(cardan.robots.quadruped(), base="floating")
+    world = b.finalize()
+    state, control = world.state(), world.control()
+    turned = np.array([0.198, -0.019, -0.093, 0.976])
+    legs = [-0.578, 1.143, -2.701, -0.76, 1.144, -2.7, -0.577, 1.143, -2.701, -0.76, 1.144, -2.7]
+    state.q[0] = [-0.302, -0.011, 0.103, *(turned / np.linalg.norm(turned)), *legs]
+    state.v[0] = [0, 0, 0, 0.001, 0, 0, 0.001, 0, 0.002, 0, 0, 0, -0.005, -0.018, 0.001, -0.001, 0, 0]
+    control.position[0, 6:] = [0, 1.023, -1.554, 0, 0.377, -1.4, 0, 0.377, -1.4, 0, 1.023, -1.554]
+    assert solvers.XPBD(world, 2e-3).step(state, control).residual[0] < 1e-3
+
+
+@pytest.mark.slow
 def test_a_ball_lies_still_in_a_corner_of_three_walls():
     third = 2.0 * np.pi / 3.0 * np.arange(3)
     rim = np.column_stack([np.cos(third), np.sin(third), np.full(3, 0.7)])
