@@ -40,7 +40,7 @@ LEAST, LESS, MORE = 0.3, 0.5, 1.1
 # By how much velocities may be wrong [m/s], in double and in single precision: within the first iterations, and beyond
 # these. Where a joint is at its stop, rounding leaves up to 3e-7 as it is.
 EXACT, EXACT_IN_SINGLE = 1e-9, 1e-5
-CLOSE, CLOSE_IN_SINGLE = 1e-5, 1e-3
+CLOSE, CLOSE_IN_SINGLE = 1e-6, 1e-4
 
 
 class Decision(NamedTuple):
