@@ -442,3 +442,10 @@ def test_a_damaged_robot_is_read_or_refused(file):
         for place in random.integers(len(content), size=random.integers(1, 4)):
             damaged[place : place + random.integers(1, 9)] = random.choice(list(b'0e-."<>/ a')).tobytes()[:1]
         check_urdf(bytes(damaged))
+
+
+def test_a_joint_that_is_locked_for_want_of_limits_is_warned_of():
+    """Newton's quadruped has twelve of them. Its legs stood still, and only `check` said why."""
+    with pytest.warns(DescriptionWarning, match="'j': lower and upper are missing and count as 0: it is locked"):
+        (c,) = cardan.load_mechanism(two_links('<limit effort="1" velocity="1"/>')).joints
+    assert (c.limits.lower, c.limits.upper) == ((0.0,), (0.0,))
