@@ -364,6 +364,18 @@ def test_a_side_without_a_body_is_the_world_and_a_body_without_a_joint_flies() -
     assert_allclose(m.named_configurations["initial"]["root"], (0, 2, 0, 0, 0, 0, 1))
 
 
+@pytest.mark.parametrize("ends", ["A B", "B A"])
+def test_a_body_that_no_force_moves_is_held_wherever_it_is_in_its_robot(ends: str) -> None:
+    """Where a joint came to it from the other body, the robot fell with it, without a word."""
+    held = body("B", MASS + "\nbool physics:kinematicEnabled = true\n" + at(x=2))
+    root = prim("PhysicsRevoluteJoint", "hinge", "rel physics:body1 = </World/B>")
+    m = read(world(body("A"), held, joint("Revolute", ends=ends), apis=""))
+    (base,) = (c for c in m.joints if c.name == "root")
+    assert (base.joint, base.child, tuple(base.parent_pose.translation)) == (Fixed(), "B", (2.0, 0.0, 0.0))
+    assert m.model().nv == 1
+    assert "kinematicEnabled is left out: a joint leads to it from the world" in remarks(world(body("A"), held, root))
+
+
 def test_either_side_of_a_joint_may_be_first() -> None:
     text = world(body("A"), body("B"), joint("Revolute", 'uniform token physics:axis = "Y"', ends="B A"))
     c = read(text).joints[0]

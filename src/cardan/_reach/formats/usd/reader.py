@@ -165,15 +165,15 @@ def _has_root(path: str, roots: set[str]) -> bool:
     return not roots.isdisjoint((path, *ancestors(path)))
 
 
-def floating(bodies: Iterable[str], joints: Sequence[UsdJoint], roots: Mapping[str, object]) -> list[str]:
+def floating(bodies: Iterable[str], joints: Sequence[UsdJoint], ranks: Mapping[str, int]) -> list[str]:
     """Return for each part that nothing holds to the world the body it shall be moved by.
 
-    It is the root of an articulation, or else the first body that is no joint's second.
+    It is the one of the lowest rank, or else the first body that is no joint's second.
     """
     bodies = list(bodies)
     parts = Forest([WORLD_PATH, *bodies], (joint.bodies for joint in joints))
     second = {joint.bodies[1] for joint in joints if joint.bodies[0]}
-    return parts.anchors(bodies, lambda body: 0 if body in roots else 1 + (body in second), WORLD_PATH)
+    return parts.anchors(bodies, lambda body: ranks.get(body, 2 + (body in second)), WORLD_PATH)
 
 
 # --- names of bodies, joints and frames: those of their prims, or whole paths where several prims have one name ---
@@ -306,8 +306,12 @@ class Reading:
 
     def add_bases(self, mechanism: Mechanism, joints: Sequence[UsdJoint]) -> None:
         """Let what nothing holds fly; what is kinematic, moved by other than forces, stays where it is."""
-        roots = {str(root.GetPath()): root for root in self.scene.roots}
-        bodies = floating(self.scene.bodies, joints, roots)
+        held = [path for path, prim in self.scene.bodies.items() if flag(prim, "physics:kinematicEnabled", False)]
+        roots = dict.fromkeys((str(root.GetPath()) for root in self.scene.roots), 1)
+        bodies = floating(self.scene.bodies, joints, roots | dict.fromkeys(held, 0))
+        for body in (path for path in held if path not in bodies):
+            told = "physics:kinematicEnabled is left out: a joint leads to it from the world, or from another such body"
+            self.stage.warn(self.scene.bodies[body], told)
         taken = {joint.name for joint in mechanism.joints}
         for body in bodies:
             prim, name = self.scene.bodies[body], self.names[body]
@@ -316,7 +320,7 @@ class Reading:
             called = "root" if len(bodies) == 1 and "root" not in taken else f"root_{name}"
             while called in taken:
                 called += "_"
-            if flag(prim, "physics:kinematicEnabled", False):
+            if body in held:
                 told = "physics:kinematicEnabled: no force moves it; it is fixed to the world where it stands"
                 self.stage.remark(prim, told)
                 mechanism.add_joint(called, Fixed(), WORLD, name, parent_pose=self.poses[name])
