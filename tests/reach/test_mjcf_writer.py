@@ -225,6 +225,13 @@ def test_massless_bodies_between_joints_are_written_as_joints_of_one_body(refere
     assert cardan.compare(m, load_mechanism(text))
 
 
+def test_a_mesh_of_a_package_that_is_not_found_keeps_its_name():
+    """It was `package:/robot/a.stl` when read again, which is in no package."""
+    m = two_bodies(J.Revolute(AXIS))
+    m.add_shape(Shape("b", "visual", Mesh("package://robot/a.stl"), name="skin"))
+    assert load_mechanism(write(m)).shapes[0].geometry.uri == "package://robot/a.stl"
+
+
 def lossy():
     """A mechanism with what MJCF cannot say."""
     m = two_bodies(J.Revolute(AXIS)).with_drives({"j": Drive(2.0)}).mechanism

@@ -322,6 +322,9 @@ def test_shapes_come_back():
     assert found[2].surface is not None
     assert math.isclose(found[2].surface.torsional, 0.1, rel_tol=1e-15)
     assert found[:2] + found[3:] == shapes[:2] + shapes[3:]
+    m.add_frame("eye", "a", kind="sensor")
+    told = [str(fault) for fault in cardan.formats.check(write(m).encode())]
+    assert not any("no attribute 'cardan:" in fault for fault in told), "what is read was said to be passed over"
 
 
 def test_groups_and_masks_touch_as_before():

@@ -180,6 +180,8 @@ class _Meshes:
         return record
 
     def _uri(self, file: str) -> str:
+        if file.startswith(("package:/", "model:/")):  # MuJoCo makes one slash of two, and no folder is before it
+            return file.replace(":/", "://", 1)
         name = PurePosixPath(file.replace("\\", "/"))
         if self.spec.strippath:
             name = PurePosixPath(name.name)

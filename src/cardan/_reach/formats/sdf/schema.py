@@ -52,7 +52,7 @@ ELEMENTS: dict[str, dict[str, str]] = {
         ),
         "<experimental:params>": "refused: it changes the file that is included; apply it first, with  gz sdf -p FILE",
     },
-    "frame": _of("name attached_to <pose>; deprecated: <origin>"),
+    "frame": _of("name attached_to cardan:kind <pose>; deprecated: <origin>"),
     "pose": verdicts("frame relative_to rotation_format degrees"),
     "link": {
         **_of(
@@ -92,8 +92,8 @@ ELEMENTS: dict[str, dict[str, str]] = {
         "<submesh>": "remark: the whole file is meant here",
     },
     "material": _of(
-        "<diffuse> <pbr>; look: <ambient> <specular> <emissive> <script> <shader> <lighting> <render_order> "
-        "<double_sided> <shininess>"
+        "cardan:name <diffuse> <pbr>; look: <ambient> <specular> <emissive> <script> <shader> <lighting> "
+        "<render_order> <double_sided> <shininess>"
     ),
     "pbr": _of("<metal>; look: <specular>"),
     "metal": _of(

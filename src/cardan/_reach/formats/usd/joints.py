@@ -258,7 +258,9 @@ def read_joint(stage: Stage, scene: Scene, prim: Any) -> UsdJoint | None:
         stage.warn(prim, f"joins {what}, and is left out")
         return None
     joint, dofs = made
-    _remark_drives(stage, prim, dofs)
+    for name in _driven_axes(prim):
+        if name not in [dof.name for dof in dofs]:
+            stage.remark(prim, f"the drive {name!r} has no degree of freedom of that name to act on here")
     with stage.report.blamed(stage.where(prim)):
         excluded = values.flag(prim, "physics:excludeFromArticulation", False)
         said = tuple(equipped(stage, prim, dof) for dof in dofs)
@@ -290,13 +292,6 @@ def _side(stage: Stage, scene: Scene, prim: Any, side: int) -> tuple[str, SE3] |
     if body and owner is None:
         return None
     return body, anchor if owner is None else owner.pose.inverse() @ anchor
-
-
-def _remark_drives(stage: Stage, prim: Any, dofs: Sequence[Dof]) -> None:
-    """Remark on drives of what does not move, and on limits that hold it."""
-    for name in _driven_axes(prim):
-        if name not in [dof.name for dof in dofs]:
-            stage.remark(prim, f"the drive {name!r} has no degree of freedom of that name to act on here")
 
 
 # --- one function a type: the joint and its degrees of freedom --------------------------------------------------------
