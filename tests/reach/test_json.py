@@ -245,6 +245,28 @@ def test_a_model_from_any_root_with_a_loop_comes_back():
         cardan.from_json(text[:at] + text[at:].replace("body5", "bdy", 1))
 
 
+@pytest.mark.parametrize(
+    ("joints", "message"),
+    [
+        ({"b": ("a", "world")}, "the world cannot be a child"),
+        (
+            {"a": ("world", "a"), "b": ("world", "b"), "c": ("a", "b")},
+            "body 'b' has two parents, through joints 'b' and 'c'",
+        ),
+        ({"a": ("b", "a"), "b": ("a", "b")}, "not connected to the world, or lie on a loop"),
+    ],
+)
+def test_a_model_whose_joints_are_no_tree_is_refused(joints, message):
+    m = cardan.Mechanism("two")
+    for name in "ab":
+        m.add_body(name)
+        m.add_joint(name, Revolute([0, 0, 1]), "world", name)
+    data = json.loads(cardan.to_json(m.model()))
+    data["joints"] = [data["joints"][0] | {"name": n, "parent": p, "child": c} for n, (p, c) in joints.items()]
+    with pytest.raises(DescriptionError, match=message):
+        cardan.from_json(json.dumps(data))
+
+
 def test_a_model_with_inputs_comes_back():
     arm = cardan.load(urdf_path("arm7")).with_inputs(tool_com=("tool", "com"), turn=("joint2", "axis"))
     arm = arm.with_inputs("gravity", "mass")

@@ -574,17 +574,31 @@ def test_a_material_is_the_one_openusd_finds(above: str, at_it: str, friction: f
     assert surface.friction == friction
 
 
-def test_collision_groups_keep_apart_what_they_filter() -> None:
-    def group(name: str, members: str, filtered: str) -> str:
-        content = f"rel collection:colliders:includes = [{members}]\nrel physics:filteredGroups = [{filtered}]"
-        return prim("PhysicsCollisionGroup", name, content, "CollectionAPI:colliders")
+def group(name: str, members: str, filtered: str) -> str:
+    content = f"rel collection:colliders:includes = [{members}]\nrel physics:filteredGroups = [{filtered}]"
+    return prim("PhysicsCollisionGroup", name, content, "CollectionAPI:colliders")
 
+
+def test_collision_groups_keep_apart_what_they_filter() -> None:
     cubes = [body(n, MASS, prim("Cube", "C", "", COLLIDES)) for n in "ABCD"]
     text = world(*cubes, group("g", "</World/A>, </World/C>", "</World/h>"), group("h", "</World/B>, </World/C>", ""))
     a, b, c, d = (s for s in read(text).shapes if s.role == "collision")
     touching = {(x.body, y.body) for x in (a, b, c, d) for y in (a, b, c, d) if x.may_touch(y)}
     apart = {("A", "B"), ("A", "C"), ("B", "C"), ("C", "C")}
     assert touching == {(x, y) for x in "ABCD" for y in "ABCD"} - apart - {(y, x) for x, y in apart}
+
+
+@pytest.mark.parametrize("count", [31, 32])
+def test_as_many_sets_of_collision_groups_are_kept_as_a_mask_has_room_for(count: int) -> None:
+    cubes = [body(f"B{k}", MASS, prim("Cube", "C", "", COLLIDES)) for k in range(count)]
+    groups = [group(f"g{k}", f"</World/B{k}>", f"</World/g{max(k - 1, 0)}>") for k in range(count)]
+    text = world(*cubes, *groups, body("Other", MASS, prim("Cube", "C", "", COLLIDES)))
+    told = remarks(text)
+    shapes = [s for s in read(text).shapes if s.role == "collision"]
+    apart = {(x.body, y.body) for x in shapes for y in shapes if not x.may_touch(y)}
+    kept = {(f"B{k}", f"B{max(k - 1, 0)}") for k in range(count)}
+    assert ("a mask has room for 31" in told) == (count > 31)
+    assert apart == (set() if count > 31 else kept | {(y, x) for x, y in kept})
 
 
 def test_filtered_pairs_keep_bodies_apart() -> None:
