@@ -178,6 +178,18 @@ def test_a_loop_that_is_drawn_beyond_its_limits_begins_within_them():
     np.testing.assert_array_equal(flat_parallelogram().world().initial, world.initial)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("loops", ["constraints", "clusters"])
+def test_joints_that_follow_in_a_cluster_begin_within_their_limits(loops):
+    """Clusters began as drawn, and the stops of their dependent joints threw them."""
+    m, motors = linkages.parallel_ankle(), ("left_motor", "right_motor")
+    for name in motors:
+        m = m.replace_joint(name, m.model().joint(name), limits=cardan.Limits([0.2], [0.6])).mechanism
+    world = m.world(loops=loops)
+    at = world.initial[[world.model.q_slice(name).start for name in motors]]
+    assert ((at >= 0.2 - 1e-3) & (at <= 0.6 + 1e-3)).all()
+
+
 def test_a_loop_that_no_start_within_limits_closes_begins_as_it_is_drawn():
     m = flat_parallelogram()
     m = m.replace_joint(

@@ -366,11 +366,11 @@ class ClosedSet(Manifold):
             with np.errstate(all="ignore"):
                 gap = np.abs(loop_residual(self.part, near)).max(axis=-1) / max(unit_of_length(self.part), 1.0)
                 moved = np.abs(difference(self.part, q, near) / lengths(self.part)).max(axis=-1)
-            stays = self._beyond(near) <= self._beyond(q)
+            stays = self.beyond(near) <= self.beyond(q)
             q = np.where((stays & (gap < GAP) & (moved < FAR))[..., None], near, q)
         return q
 
-    def _beyond(self, q: np.ndarray) -> np.ndarray:
+    def beyond(self, q: np.ndarray) -> np.ndarray:
         """Return by how much joints are beyond their limits at most."""
         x = limit_coordinates(self.part, q)
         return np.maximum(self.part.lower - x, x - self.part.upper).max(axis=-1, initial=0.0)

@@ -362,13 +362,18 @@ def within_limits(model: Model, q: np.ndarray, held: Collection[str]) -> np.ndar
     """
     kept = {*held, *said_start(model.annotations.configurations)}
     lower, upper = model.lower - ROUNDED, model.upper + ROUNDED
+    clusters: list[Any] = [c for c in model.connections if c.joint.is_placed and not c.joint.primaries]
 
     def is_within(at: np.ndarray) -> np.ndarray:
         x = np.array(model.manifold.limit_coordinates(list(at.T)), dtype=object)
         x = np.stack([np.broadcast_to(np.asarray(e, dtype=float), len(at)) for e in x], axis=-1)
-        return (lower <= x) & (x <= upper)
+        found = (lower <= x) & (x <= upper)
+        for c in clusters:  # of all their joints
+            iq, iv = model.slices[c.name]
+            found[:, iv] &= c.joint.manifold.beyond(at[:, iq])[:, None] <= ROUNDED
+        return found
 
-    inside = is_within(q[None])[0] if model.closures else np.ones(model.nv, dtype=bool)
+    inside = is_within(q[None])[0] if model.closures or clusters else np.ones(model.nv, dtype=bool)
     out = [c for c in model.connections if not inside[model.slices[c.name][1]].all() and not c.joint.primaries]
     beyond = [c.name for c in out if c.name not in kept]
     if not beyond:
@@ -377,7 +382,9 @@ def within_limits(model: Model, q: np.ndarray, held: Collection[str]) -> np.ndar
     between = model.random_configuration((STARTS,), seed=0)
     for name in beyond:
         starts[:, model.slices[name][0]] = between[:, model.slices[name][0]]
-    found, _ = closed_near(model, starts, free_coordinates(model, list(kept)), CLOSED, STEPS)
+    found = starts
+    if model.closures:
+        found, _ = closed_near(model, starts, free_coordinates(model, list(kept)), CLOSED, STEPS)
     gone = np.zeros(STARTS, dtype=bool)
     for _, residual, units in openings(model, found):
         gone |= are_open(residual, units)
