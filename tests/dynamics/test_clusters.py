@@ -1232,6 +1232,20 @@ def test_steps_of_inverse_kinematics_stop_at_limits_of_dependent_joints():
     np.testing.assert_allclose(np.abs(q[motors]).max(), 0.2, atol=1e-3)
 
 
+@pytest.mark.parametrize("make", [linkages.watt, linkages.delta])
+def test_a_second_loop_through_a_cluster_is_refused(make):
+    """It became a cluster of members of another one, of which nothing could be computed."""
+    loops = make().model()
+    first, *rest = loops.closure_names
+    some = cardan.clustered(loops, closing=[first])
+    with pytest.raises(MechanismError, match=r"joint '.*', through which '.*' closes a loop, is one of a cluster"):
+        cardan.clustered(some, closing=rest)
+    ladder = linkages.scissor(2).model()  # these share a body, and no joint
+    one, other = ladder.closure_names
+    both = cardan.clustered(cardan.clustered(ladder, closing=[one]), closing=[other])
+    assert both.nv == cardan.clustered(ladder).nv
+
+
 def test_the_table_of_a_model_says_what_leads_a_cluster_and_limits_of_all_its_joints():
     """All were of a kind `ClusterMember`, and dependent joints free."""
     lines = {line.split()[0]: line for line in str(ankle_with_stops()[0]).splitlines()[3:]}

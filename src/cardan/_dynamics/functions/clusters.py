@@ -167,7 +167,13 @@ def _groups(model: Model, closing: Sequence[str]) -> Iterator[tuple[set[int], li
     moved = [_between(model, c) if c.name in closing and c.joint.num_constraints else set() for c in model.closures]
     moved = [nodes | {owner[j] for i in nodes for j in model.nodes[i].v} for nodes in moved]
     for block in overlapping(moved):
-        yield set().union(*(moved[k] for k in block)), [model.closures[k] for k in block]
+        nodes, own = set().union(*(moved[k] for k in block)), [model.closures[k] for k in block]
+        if taken := [model.nodes[i].name for i in nodes if model.nodes[i].joint.is_placed]:
+            raise MechanismError(
+                f"clustered: joint {taken[0]!r}, through which {own[0].name!r} closes a loop, is one of a cluster "
+                "already. Make clusters of all loops that share joints at once, of the model without clusters."
+            )
+        yield nodes, own
 
 
 def _between(model: Model, closure: Connection) -> set[int]:
