@@ -235,3 +235,18 @@ def test_what_is_not_finite_is_refused_by_name(wrong):
             ask()
     with pytest.raises(cardan.errors.NotFiniteError, match=r"q0\[1, 0\] is"):
         cardan.assemble(loops, rows)
+
+
+def test_a_range_ends_where_a_dependent_joint_reaches_its_limit():
+    """Limits played no part, and `model.lower` has those of independent joints alone."""
+    m = cardan.robots.four_bar()
+    m = m.replace_joint("rocker_joint", m.model().joint("rocker_joint"), limits=cardan.Limits([-0.05], [0.5])).mechanism
+    model = cardan.clustered(m.model(), independent=["crank_joint"])
+    whole = cardan.cluster_range(model, model.neutral(), [1.0])
+    assert (whole.lower, whole.upper) == (-np.inf, np.inf)
+    within = cardan.cluster_range(model, model.neutral(), [1.0], limits=True)
+    at = model.q_slice("rocker_joint").start
+    np.testing.assert_allclose([within.q_lower[at], within.q_upper[at]], [-0.05, 0.5], atol=2e-9)
+    np.testing.assert_allclose(model.neutral()[0] + within.upper, within.q_upper[0], atol=1e-12)
+    with pytest.raises(cardan.errors.ParameterError, match="cluster_range: limits: got 'no', expected True or False"):
+        cardan.cluster_range(model, model.neutral(), [1.0], limits="no")

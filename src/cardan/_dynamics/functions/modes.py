@@ -24,7 +24,7 @@ import numpy as np
 
 from cardan._algebra.arrays import symbolic
 from cardan._algebra.by_identity import known_of_each
-from cardan._algebra.checked_numbers import whole
+from cardan._algebra.checked_numbers import truth, whole
 from cardan._algebra.errors import AssemblyError, MechanismError, ParameterError
 from cardan._algebra.manifolds import Euclidean
 from cardan._algebra.scalar import is_symbol, is_zero
@@ -170,16 +170,17 @@ def assembly_mode(model: Model, q: Any, joint: str | None = None) -> Any:
     return np.array(names).reshape(given.shape) if given.shape else names[0]
 
 
-def cluster_range(model: Model, q: Any, v: Any) -> ClusterRange:
+def cluster_range(model: Model, q: Any, v: Any, *, limits: bool = False) -> ClusterRange:
     """Return the range of s in which `integrate(model, q, s v)` exists: where clusters end at a toggle.
 
     Of a cluster with one independent coordinate, v = 1 gives its range; of others, v is a line through it. Other joints
-    have no end, and limits play no part. An end is where independent coordinates turn back, or loops lose rank.
+    have no end. An end is where independent coordinates turn back, or loops lose rank.
 
     Args:
         model: one with clusters (`clustered`).
         q: configurations [rad, m], shape (..., nq).
         v: how joints are to move [rad, m], shape (..., nv).
+        limits: whether the range ends, too, where a joint of a cluster reaches a position limit, dependent ones too.
 
     Returns:
         `ClusterRange(lower, upper, q_lower, q_upper)`. An end is infinite if the mechanism comes back to where it was,
@@ -197,9 +198,10 @@ def cluster_range(model: Model, q: Any, v: Any) -> ClusterRange:
     """
     where = "cluster_range"
     _clusters(where, model)
+    limits = truth(f"{where}: limits", limits)
     given = finite_batch(where, {"q": q, "v": v}, {"q": (model.nq,), "v": (model.nv,)})
     Q, V = (array.astype(float) for array in given.arrays)
-    ends = [[_end(where, model, row, sign * way) for row, way in zip(Q, V, strict=True)] for sign in (-1.0, 1.0)]
+    ends = [[_end(where, model, row, s * way, limits) for row, way in zip(Q, V, strict=True)] for s in (-1.0, 1.0)]
     (lower, upper) = (np.array([s for s, _ in own]).reshape(given.shape)[()] for own in ends)
     places = (np.array([at for _, at in own]).reshape(*given.shape, model.nq) for own in ends)
     return ClusterRange(-lower, upper, *places)
@@ -299,13 +301,15 @@ def _names(closed: ClosedSet, Q: np.ndarray) -> list[str]:
     return ["".join("0" if e == 0.0 else "+" if e > 0.0 else "-" for e in row) for row in _signs(closed, Q)]
 
 
-def _end(where: str, model: Model, q: np.ndarray, v: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return the first s > 0 at which a cluster is at a toggle, and the configuration there."""
+def _end(where: str, model: Model, q: np.ndarray, v: np.ndarray, limits: bool) -> tuple[float, np.ndarray]:
+    """Return the first s > 0 at which a cluster is at a toggle or a limit, and the configuration there."""
     s, at, place = math.inf, np.full(model.nq, np.nan), slice(None)
     for c, closed in _clusters(where, model):
         w, own = v[model.slices[c.name][1]], model.slices[c.name][0]
         if w.any():
-            s, at, place = min((s, at, place), (*Curve(where, closed, q[own], w).end(), own), key=lambda end: end[0])
+            s, at, place = min(
+                (s, at, place), (*Curve(where, closed, q[own], w, limits).end(), own), key=lambda end: end[0]
+            )
     there = integrate(model, q, (s if math.isfinite(s) else 0.0) * v)
     there[place] = at
     return s, there
@@ -328,7 +332,7 @@ def _along(A: np.ndarray, before: np.ndarray) -> np.ndarray:
 class Curve:
     """Closed configurations of a part with independent coordinates x + s w (2), from x on; s in units of lengths."""
 
-    def __init__(self, where: str, closed: ClosedSet, x: np.ndarray, w: np.ndarray) -> None:
+    def __init__(self, where: str, closed: ClosedSet, x: np.ndarray, w: np.ndarray, limits: bool = False) -> None:
         self.closed, self.part, self.x = closed, closed.part, x
         self.sizes, self.units = np.array(lengths(self.part)), units_of_loops(self.part)
         self.free, self.dependent = list(closed.free), list(closed.dependent)
@@ -338,13 +342,13 @@ class Curve:
         gap = float(np.abs(loop_residual(self.part, x) / self.units).max())
         before = np.array([*[0.0] * len(self.dependent), 1.0])
         self.start = _Place(x, 0.0, _along(self._rows(x)[0], before))
-        self.signs = _signs(closed, x[None])
+        self.signs, self.beyond = _signs(closed, x[None]), closed.beyond(x) + CLOSED if limits else math.inf
         if not gap <= SAME or self.start.tangent[-1] < TOGGLE:
             expected = "a closed configuration that is no toggle of its independent coordinates"
             raise ParameterError(f"{where}: coordinates of {closed.leading}", got=x.tolist(), expected=expected)
 
     def end(self, most: float = MOST) -> tuple[float, np.ndarray]:
-        """Return the s at which a sign changes first, and the configuration there; infinity and NaN if none does."""
+        """Return the s at which a sign changes or a limit is reached first, and q there; infinity and NaN if none."""
         at, h, way = self.start, STEP, 0.0
         while way < most and not (way > 1.0 and self._is_back(at)):
             ahead = self._step(at, h)
@@ -370,7 +374,8 @@ class Curve:
         return best.s / self.speed, best.q
 
     def _has_turned(self, at: _Place) -> bool:
-        return bool((_signs(self.closed, at.q[None]) != self.signs).any())
+        turned = bool((_signs(self.closed, at.q[None]) != self.signs).any())
+        return turned or bool(math.isfinite(self.beyond) and self.closed.beyond(at.q) > self.beyond)
 
     def _step(self, at: _Place, h: float) -> _Place | None:
         """Return the place a length h ahead; None if the curve bends too much on the way, or is lost."""

@@ -10,14 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from cardan._algebra.checked_numbers import truth
-from cardan._algebra.errors import (
-    DuplicateNameError,
-    MechanismError,
-    ParameterError,
-    check_known,
-    check_new,
-    check_one_of,
-)
+from cardan._algebra.errors import MechanismError, ParameterError, check_known, check_new, check_one_of
 from cardan._algebra.explained import ExplainedSettings, explained_keywords
 from cardan._algebra.spatial import SE3, Inertia, MotionSubspace, Vector3, checked_pose
 from cardan._robot.description import editing
@@ -798,8 +791,8 @@ class Mechanism(ExplainedSettings):
         return Connection(base_name(body, self._joints), joint, WORLD, body, child_pose=pose)
 
     def _check_new(self, kind: str, name: str) -> None:
-        if name == WORLD or name in self._bodies or name in self._frames:
-            raise DuplicateNameError(kind, name, f"mechanism {self.name!r} (bodies and frames share their names)")
+        for taken in ((WORLD,), self._bodies, self._frames):
+            check_new(kind, name, taken, f"mechanism {self.name!r} (bodies and frames share their names)")
 
     def _check_body(self, body: str, where: str) -> None:
         if body not in self._bodies:
