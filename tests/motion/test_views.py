@@ -156,6 +156,17 @@ def test_masks_choose_the_worlds(world, state, worlds):
     np.testing.assert_array_equal(view.velocities(state)[[0, 2]], all_worlds[:2] + 9.0)
 
 
+@pytest.mark.parametrize("worlds", [[1, 0, 1], np.array([0, 1, 1], np.uint8), [2, 2], [0, -3]])
+def test_a_world_chosen_twice_is_an_error(world, state, worlds):
+    """A mask of 0 and 1 chose the worlds 0 and 1, whichever it meant."""
+    before = state.copy()
+    with pytest.raises(ParameterError, match=r"a mask of 3 bools, or indices, each once"):
+        world.view("robot*").set_velocities(state, 1.0, worlds=worlds)
+    with pytest.raises(ParameterError, match="each once"):
+        world.control(3).apply_force("robot1_trunk", (1.0, 0.0, 0.0), worlds=worlds)
+    assert state == before
+
+
 def test_no_world_chosen_writes_nothing(world, state):
     before = state.copy()
     world.view("robot*").set_positions(state, world.view("robot*").positions(state) * 0, [False] * 3)
@@ -200,7 +211,7 @@ def test_places_beside_one_another_are_written_as_places_one_by_one(world, count
         (lambda v, s: v.set_positions(s, np.zeros((3, 2, 8))), ShapeError, r"expected \(3, 2, 9\)"),
         (lambda v, s: v.set_velocities(s, np.zeros((4, 2, 8))), ShapeError, "velocities"),
         (lambda v, s: v.set_velocities(s, np.nan), NotFiniteError, "velocities"),
-        (lambda v, s: v.set_velocities(s, 0.0, [True, False]), ParameterError, "a mask of 3 worlds"),
+        (lambda v, s: v.set_velocities(s, 0.0, [True, False]), ParameterError, "a mask of 3 bools"),
         (lambda v, s: v.set_velocities(s, 0.0, [5]), ParameterError, "indices"),
         (lambda v, s: v.set_velocities(pendulum().world().state(3), 0.0), ParameterError, "one of <World"),
         (lambda v, s: v.positions(np.zeros(3)), ParameterError, "state or control"),

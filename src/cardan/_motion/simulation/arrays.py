@@ -65,11 +65,14 @@ def filled(where: str, name: str, value: Any, like: np.ndarray, *, infinite: boo
 
 
 def chosen_rows(worlds: Any, count: int) -> np.ndarray:
-    """Return the indices of the worlds chosen by indices or a mask; of all for None."""
+    """Return the indices of the worlds chosen by indices, each once, or a mask; of all for None."""
     try:
-        return np.arange(count) if worlds is None else np.atleast_1d(np.arange(count)[worlds])
+        rows = np.arange(count) if worlds is None else np.atleast_1d(np.arange(count)[worlds])
+        if np.bincount(rows, minlength=1).max() > 1:  # as in a mask of whole numbers
+            raise IndexError
     except (IndexError, TypeError):
-        raise ParameterError("worlds", got=worlds, expected=f"a mask of {count} worlds, or indices of them") from None
+        raise ParameterError("worlds", got=worlds, expected=f"a mask of {count} bools, or indices, each once") from None
+    return rows
 
 
 class Constants(dict[str, np.ndarray]):
