@@ -410,15 +410,14 @@ WRITTEN_INSTEAD = {
     "std": np.std,
     "var": np.var,
     "ptp": np.ptp,
-    "linalg.norm(ord=1)": lambda x: np.linalg.norm(x, 1),
-    "linalg.norm(ord=inf)": lambda x: np.linalg.norm(x, np.inf),
+    "linalg.norm(ord=1)": lambda x: [np.linalg.norm(x, 1), np.linalg.norm(x, np.inf)],
 }
 
 
 @pytest.mark.parametrize("name", WRITTEN_INSTEAD)
 def test_what_is_written_instead_gives_the_same(name):
     """floor(x + 0.5) stood for trunc, and an arcsinh that is -inf at -1e9."""
-    written = INSTEAD[name].removeprefix("use ")
+    written = INSTEAD[name].removeprefix("use ").removesuffix(" for inf")
     for x in (np.array([1.7, 0.3, 12.2, 1e-9]), np.array([-1e9, -0.3, -1.7, -1e-9])):
         if name != "log10" or x[0] > 0:
             found = eval(written, {"np": np, "x": x})
