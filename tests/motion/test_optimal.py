@@ -139,6 +139,9 @@ def test_what_riccati_refuses():
         optimal.riccati(*given, **(rest | {"q": np.full((4, 3), np.nan)}))
     with pytest.raises(DTypeError):
         optimal.riccati(*given[:3], "R", given[4])
+    for ragged in (([np.eye(3), [[1.0]]], given[1]), (given[0], [[1.0, 2.0], [3.0]])):  # it was an error of NumPy
+        with pytest.raises(DTypeError, match="ragged"):
+            optimal.riccati(*ragged, *given[2:])
 
 
 def swept(knots, ends, mu, weights, bounds=None):

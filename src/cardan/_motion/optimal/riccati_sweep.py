@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike
 from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._compiler.kernels import Kernel
 from cardan._compiler.runtime.threads import split
-from cardan._dynamics.call.arguments import broadcast
+from cardan._dynamics.call.arguments import broadcast, numeric_array
 from cardan._dynamics.call.public import Reals
 from cardan._motion.optimal.riccati_kernel import (
     TOGETHER,
@@ -139,7 +139,7 @@ def riccati(
     bad = np.flatnonzero(~(least > 0.0))
     if len(bad):
         worst = bad[last[bad].argmax()]
-        got = f"{least[worst]:.3g} as its least pivot at knot {last[worst]}"
+        got = f"{least[worst]:.3g} as its least pivot at knot {last[worst]:.0f}"
         raise ParameterError("R + B^T P B of riccati", got=got, expected="a positive definite matrix")
     P = held["cost_to_go"].reshape(T + 1, N, n + 1, 8 * s["X"])[..., :n]
     row = held["numbers"].reshape(T, N, 8 * s["L"])
@@ -169,12 +169,13 @@ def fields_of(knots: Knots, c: np.ndarray, final: np.ndarray, final_slope: np.nd
 
 def _sizes(A: ArrayLike, B: ArrayLike) -> tuple[int, int]:
     """Return how many states and controls there are, as A and B say."""
-    for name, array in (("A", A), ("B", B)):
-        if np.ndim(array) < 2:
-            raise ShapeError(WHERE, name, got=np.shape(array), expected="(..., T, n, n) and (..., T, n, m)")
-        if not np.shape(array)[-1]:
-            raise ShapeError(WHERE, name, got=np.shape(array), expected="one state and one control at least")
-    return np.shape(A)[-1], np.shape(B)[-1]
+    shapes = {name: numeric_array(WHERE, name, array).shape for name, array in (("A", A), ("B", B))}
+    for name, shape in shapes.items():
+        if len(shape) < 2:
+            raise ShapeError(WHERE, name, got=shape, expected="(..., T, n, n) and (..., T, n, m)")
+        if not shape[-1]:
+            raise ShapeError(WHERE, name, got=shape, expected="one state and one control at least")
+    return shapes["A"][-1], shapes["B"][-1]
 
 
 def _leading(leads: Mapping[str, tuple[int, ...]], ends: Collection[str]) -> tuple[tuple[int, ...], int]:
