@@ -157,7 +157,9 @@ class DifferentialIK(ExplainedSettings):
         self._levels: dict[int, list[int]] = priorities(self.stack)
         self._asked: list[int] = [level for level in self._levels if level >= 0]
         self._no_rows: np.ndarray = np.zeros((0, model.nv))
-        self._run = partial(differential(self.stack, self._limits), model)  # to bind one takes 150 us
+        levels = tuple((level, tuple(self._levels[level])) for level in self._asked)
+        function = differential(self.stack.structure, levels, self._limits, self.stack.size)
+        self._run = partial(function, model)  # to bind it takes 150 us
         self._weights, self._gains = self.stack.weights(), self.stack.gains()
 
     def __reduce__(self) -> Any:  # what is compiled is made again
@@ -292,7 +294,10 @@ def _rates_held(model: Model, q: Sequence[Scalar], dt: Scalar) -> tuple[list[Sca
     return [dt * e for loop in held for e in loop.rate(q, rest)], [row for loop in held for row in loop.K]
 
 
-def differential(stack: Stack, limits: bool) -> Function:
+@functools.lru_cache(maxsize=256)
+def differential(
+    structure: Structure, levels: tuple[tuple[int, tuple[int, ...]], ...], limits: bool, size: int
+) -> Function:
     """Return the compiled function (model, q, targets, weights, gains, damping, dt) -> results by name.
 
     `e` and `J` are all errors times their gains and their Jacobian; `sound` is 1 where their numbers and those of q are
@@ -300,14 +305,6 @@ def differential(stack: Stack, limits: bool) -> Function:
     measured: those of each velocity, then those of A x for limits that are no entries of q. `speed` is unit / dt.
     For each priority p but -1 there are `Hp` and `gp` in these units, and `dp`, the part of damping in Hp.
     """
-    levels = tuple((level, tuple(rows)) for level, rows in priorities(stack).items() if level >= 0)
-    return _differential(stack.structure, levels, limits, stack.size)
-
-
-@functools.lru_cache(maxsize=256)
-def _differential(
-    structure: Structure, levels: tuple[tuple[int, tuple[int, ...]], ...], limits: bool, size: int
-) -> Function:
     tasks = structure.kept()
 
     def solve_ik(
