@@ -467,6 +467,16 @@ def test_everything_a_reader_skips_is_a_remark():
         assert any(tag in fault for fault in told), tag
 
 
+def test_faults_of_names_of_included_models_are_at_their_includes(tmp_path: Path):
+    """They were at a line of the file that is included, in which nothing is wrong."""
+    (tmp_path / "arm.sdf").write_text(model("\n\n" + link("a"), name="arm"))
+    twice = "<include><uri>arm.sdf</uri></include>\n" * 2
+    (tmp_path / "hall.sdf").write_text(sdf(f'<world name="hall">\n{twice}</world>'))
+    (fault,) = cardan.formats.check(tmp_path / "hall.sdf")
+    assert (Path(fault.file).name, fault.line) == ("hall.sdf", 5)
+    assert "there is already a model named 'arm' in line 4" in fault.message
+
+
 def test_a_collision_of_a_shape_that_is_not_had_is_a_warning():
     """The ground of a file was missing, and only `check` said so."""
     with pytest.warns(DescriptionWarning, match="a collision touches nothing: its <heightmap> is left out"):

@@ -107,8 +107,8 @@ def _chosen_root(report: Report, document: SdfFile, chosen: str | None) -> Eleme
 def _name(scope: Scope, only: str | None) -> str:
     """Return the name of the mechanism: that of the one model, or of the world."""
     models = [entry for entry in scope.names.values() if entry.kind == "model" and entry.scope is not None]
-    is_one = len(models) == 1 and models[0].scope is not None and models[0].scope.prefix == ""
-    named = models[0].element if is_one else scope.element
+    one = models[0].scope if len(models) == 1 else None
+    named = one.element if one is not None and one.prefix == "" else scope.element
     return only or named.attributes.get("name", "").strip() or "mechanism"
 
 

@@ -206,7 +206,7 @@ class Entry:
     kind: Kind  # which
     name: str  # in its scope
     home: Scope  # the scope
-    element: Element  # in the file
+    element: Element  # in the file; of a model that is included, the <include>
     document: SdfFile  # the file
     pose: RawPose  # as it is written
     attached_to: str = ""  # what a frame is fixed to, or the child of a joint; a name
@@ -348,7 +348,7 @@ class Builder:
                 report.error(include, message)
         self.fill(inner)
         if name is not None:
-            inner.owner = entry = Entry("model", name, scope, element, document, pose, "", inner)
+            inner.owner = entry = Entry("model", name, scope, include or element, document, pose, "", inner)
             (self._merge if merges else self._register)(scope, entry)
 
     def _add_included(self, scope: Scope, element: Element) -> None:
@@ -404,9 +404,7 @@ class Builder:
                 message = f"merging {quoted(entry.name)}: there is already something named {quoted(name)} here"
                 self.library.report.error(entry.element, message)
             elif scope.is_world and name in inner.names and inner.names[name].kind == "link":
-                message = (
-                    f"merging into a <world>: link {quoted(name)} cannot stand there, only models, joints and frames"
-                )
+                message = f"merging into a <world>: link {quoted(name)} cannot stand there; leave out merge='true'"
                 self.library.report.error(entry.element, message)
             else:
                 scope.merged[name] = entry
