@@ -44,7 +44,8 @@ def torque_regressor(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> 
         >>> bool(np.allclose(Y @ arm.inertial_parameters(), cardan.inverse_dynamics(arm, q, v, a)))
         True
 
-    Peers: Pinocchio `computeJointTorqueRegressor`, iDynTree `inverseDynamicsInertialParametersRegressor`.
+    Peers: Pinocchio `computeJointTorqueRegressor` (of joints, with I_yy before I_xz), iDynTree
+    `inverseDynamicsInertialParametersRegressor`.
     """
     relative = relative_kinematics(model, q, loops=True)
     motions = body_motions(model, relative, q, v, a)

@@ -188,7 +188,8 @@ def frame_velocity_derivatives(
         >>> bool(np.allclose(by.dv, cardan.jacobian(arm, q, "tool", expressed_in="frame")))
         True
 
-    Peers: Pinocchio `getFrameVelocityDerivatives`, Drake `CalcPartialTranslationalVelocity`.
+    Peers: Pinocchio `getFrameVelocityDerivatives` (by q, no derivative of the components in LOCAL_WORLD_ALIGNED),
+    Drake `CalcPartialTranslationalVelocity`.
 
     Source: differentiation of the program of `frame_velocity`.
     """
@@ -215,7 +216,7 @@ def frame_acceleration_derivatives(
         >>> bool(np.allclose(by.da, cardan.jacobian(arm, q, "tool")))
         True
 
-    Peers: Pinocchio `getFrameAccelerationDerivatives`.
+    Peers: Pinocchio `getFrameAccelerationDerivatives` (by q and v, none of the components in LOCAL_WORLD_ALIGNED).
 
     Source: differentiation of the program of `frame_acceleration`.
     """
