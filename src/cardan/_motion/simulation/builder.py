@@ -30,7 +30,7 @@ from cardan._motion.simulation.solids import with_solids
 from cardan._motion.simulation.standing import (
     lifted_out,
     moves_freely,
-    root_joint,
+    root_joints,
     stood,
     warn_of_start,
     warn_start,
@@ -624,7 +624,8 @@ def _make_world(
     described = np.array(model.manifold.limit_coordinates(aimed.tolist()), dtype=float).reshape(model.nv)
     there = stood(pairs.touching, there, free)
     if b._lifts:
-        floating = [a for a in ordered.values() if moves_freely(root_joint(model, a).joint)]
+        joints = root_joints(model, ordered.values())
+        floating = [a for a in ordered.values() if moves_freely(joints[a.name].joint)]
         others = [a for a in floating if a not in free and b.q.keys().isdisjoint(a.joints)]
         there = lifted_out(pairs.touching, there, others)
     initial = np.array(there.q)

@@ -228,8 +228,10 @@ class PairList(Sequence["ContactPair"]):
         """Yield the places of the shapes of these pairs."""
         balls = [_ball(solid.shape, pose_of) for solid in self.rules.solids]
         centre, radius, normal = (np.array(part) for part in zip(*balls, strict=True)) if balls else [np.empty(0)] * 3
+        along = centre[:, 0].copy() if balls else centre  # most are apart along one axis, which is quickly seen
         for i in range(len(balls)):
             later = self.rules.later(i)
+            later = later[np.abs(along[later] - along[i]) <= radius[later] + radius[i]]
             way = centre[later] - centre[i]
             meets = np.einsum("ij,ij->i", way, way) <= (radius[later] + radius[i]) ** 2
             meets &= (way @ normal[i] <= radius[later]) | (radius[later] == math.inf)

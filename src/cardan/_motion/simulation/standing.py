@@ -221,14 +221,23 @@ def _lift(
     model: Model, q: np.ndarray, lifted: Sequence[Articulation], found: Sequence[Height], frame: Callable[..., SE3]
 ) -> None:
     """Move articulations that float, in configurations (..., nq), up to where their lowest shape touches the ground."""
+    of_body, root_of = _by_body(found), root_joints(model, lifted)
     for a in lifted:
-        ways = [-h.gap / h.rise for h in found if h.pair.a in a.bodies and h.rise > LEVEL]
+        ways = [-h.gap / h.rise for body in a.bodies for h in of_body.get(body, ()) if h.rise > LEVEL]
         if ways:
-            c = root_joint(model, a)
+            c = root_of[a.name]
             own = model.slices[c.name][0]
             before = list(np.moveaxis(q[..., own], -1, 0).astype(float))
             by = np.max(ways, axis=0)
             q[..., own] = raised(c, before, np.where(np.isfinite(by), by, 0.0), frame(c))
+
+
+def _by_body(found: Sequence[Height]) -> dict[str, list[Height]]:
+    """Return heights of shapes by the bodies that they are on."""
+    of_body: dict[str, list[Height]] = {}
+    for height in found:
+        of_body.setdefault(height.pair.a, []).append(height)
+    return of_body
 
 
 def _poses_of(world: WorldContents, q: np.ndarray, constants: Mapping[str, np.ndarray]) -> PoseOf:
@@ -264,7 +273,9 @@ def lifted_out(pairs: PairList, there: Kinematics, floating: Sequence[Articulati
     """
     model = there.model
     found, _ = heights(model, pairs.on_grounds(), _poses_in(there))
-    depths = {a.name: max((-float(h.gap) for h in found if h.pair.a in a.bodies), default=0.0) for a in floating}
+    of_body = _by_body(found)
+    low = {a.name: [h.gap for body in a.bodies for h in of_body.get(body, ())] for a in floating}
+    depths = {name: -float(min(gaps, default=0.0)) for name, gaps in low.items()}
     deep = [a for a in floating if depths[a.name] > DEEP]
     if not deep:
         return there
@@ -316,7 +327,8 @@ def warn_of_start(world: WorldContents, kinematics: Kinematics) -> None:
     known = list(on_grounds)
     in_grounds = {name: float(own) for name, own in depths(model, known, pose_of).items()}
     others = chain((pair for pair in known if pair.name not in in_grounds), others)
-    fixed = [a for a in world.articulations.values() if isinstance(root_joint(model, a).joint, Fixed)]
+    joints = root_joints(model, world.articulations.values())
+    fixed = [a for a in world.articulations.values() if isinstance(joints[a.name].joint, Fixed)]
     root_of = {body: a.root for a in fixed for body in a.bodies}
     held = {pair.name: root_of[pair.a] for pair in known if pair.name in in_grounds and pair.a in root_of}
     _warn_of_depths(world.name, in_grounds | _depths_of(kinematics, _may_overlap(model, others, pose_of)), held)
@@ -552,7 +564,13 @@ def turn_root(state: State, a: Articulation, rows: np.ndarray, twists: np.ndarra
 
 
 def root_joint(model: Model, a: Articulation) -> Connection:
-    return next(c for c in model.connections if c.child == a.root)
+    return root_joints(model, [a])[a.name]
+
+
+def root_joints(model: Model, those: Iterable[Articulation]) -> dict[str, Connection]:
+    """Return by the names of articulations the joints of their roots."""
+    above = {c.child: c for c in model.connections}
+    return {a.name: above[a.root] for a in those}
 
 
 def moves_freely(joint: Joint) -> bool:
