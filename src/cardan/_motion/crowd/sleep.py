@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from cardan._compiler.kernels import INT, REAL, TRUTH, kernel, sqrt
 from cardan._motion.crowd.batches import copy
-from cardan._motion.crowd.tables import BITS, MASK, Crowd
+from cardan._motion.crowd.tables import BITS, MASK, WOKEN, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
@@ -94,12 +94,13 @@ def wake_disturbed(c):
 
 @kernel(c=Crowd)
 def wake_touched(c):
-    """Wake the islands that a body awake touches, or may in this step; note whether there are any."""
+    """Wake the islands that a body awake touches, or may in this step, which is made anew if there are any."""
     for p in range(c.patches):
         for side in range(2):
             if is_asleep(c, c.found_shapes[p, side]):
                 c.rest_woken[island_asleep(c, c.node_tree[c.shape_node[c.found_shapes[p, side]]])] = 1
-    c.woken = wake(c)
+    if wake(c) > 0:
+        c.lacking = WOKEN
 
 
 # --- what stands in the tables of a body asleep -----------------------------------------------------------------------

@@ -50,7 +50,7 @@ from cardan._motion.crowd.parts import (
 from cardan._motion.crowd.rigid import kick_bodies, move_bodies, share_impulses
 from cardan._motion.crowd.sleep import ASLEEP, settle
 from cardan._motion.crowd.sweeps import SWEEPING
-from cardan._motion.crowd.tables import ORDER, TREES, Crowd
+from cardan._motion.crowd.tables import ORDER, TREES, WOKEN, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
@@ -322,9 +322,9 @@ def meet(c):
     find_contacts(c)
     if c.lacking == 0 and c.sleep > 0.0:
         call_part(c, TOUCHED)
-    if c.lacking == 0 and c.woken == 0:
+    if c.lacking == 0:
         start_islands(c)
-    if c.lacking != 0 or c.woken > 0:
+    if c.lacking != 0:
         return
     find_islands(c)
     fill_contacts(c)
@@ -367,9 +367,7 @@ def move_others(c):
         call_part(c, MEETING)
     else:
         stay_apart(c)
-    if c.lacking != 0 or c.woken > 0:
-        return
-    if c.leave != 0:
+    if c.lacking == 0 and c.leave != 0:
         call_part(c, LEAVING)
     if c.lacking == 0:
         finish_trees(c)
@@ -388,12 +386,11 @@ def take_step(c):
     c.islands = 0
     c.contacts = 0
     c.patches = 0
-    c.woken = 0
     if c.known_apart < c.trees:  # else all have taken theirs
         move_others(c)
-    if c.lacking == 0 and c.woken == 0:
+    if c.lacking == 0:
         settle_state(c)
-    if c.lacking != 0 or c.woken > 0:
+    if c.lacking != 0:
         return
     keep_impulses(c)
     end_step(c)
@@ -408,3 +405,5 @@ def take_steps(c):
     c.lacking = 0
     while c.done < c.steps and c.lacking == 0:
         take_step(c)
+        if c.lacking == WOKEN:  # with those it is made anew
+            c.lacking = 0

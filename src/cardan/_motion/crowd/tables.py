@@ -192,7 +192,6 @@ class Crowd(Record):
     tree_extent = F64[:]  # how far its shapes reach from its origin
     tree_turned = F64[:]  # and of balls their centres, with `SPIN` of what is about these
     asleep = INT  # how many trees are asleep
-    woken = INT  # how many woke in this step, as a body awake touches them
     world_awake = I32["worlds"]  # how many trees of a world are to be stepped or placed
     # --- nodes that carry shapes ---
     node = F64["nodes", 27]
@@ -440,11 +439,11 @@ class Crowd(Record):
     accelerate_body = INT
     meet = INT
     visit = INT
-    # --- why a step was not made: the list that is too short, or the kind or part that is not compiled yet ---
+    # --- why a step was not made: the list that is too short, the kind or part that is not compiled yet, who woke ---
     parts = I64["parts"]  # kernels that are called by their addresses (`parts`)
     lacking = INT
     wanted = INT
 
 
 # What may be lacking.
-NEAR, PATCHES, CONTACTS, BLOCKS, TRIPLES, SIDES, PROGRAM, ORDER, TREES, APART, PART = range(1, 12)
+NEAR, PATCHES, CONTACTS, BLOCKS, TRIPLES, SIDES, PROGRAM, ORDER, TREES, APART, PART, WOKEN = range(1, 13)
