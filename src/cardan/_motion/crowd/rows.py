@@ -87,12 +87,12 @@ def impedance_of(upper: Sequence[Any]) -> ArticulatedInertia:
     return ArticulatedInertia(Symmetric3(M), Matrix3(H), Symmetric3(rest))
 
 
-def block_of(A: Sequence[Sequence[Any]], r: int, c: int, padding: float = 0.0) -> list[list[Any]]:
-    """Return a block of a matrix, column by column; beyond its ends `padding` on the diagonal, and 0."""
+def block_of(A: Sequence[Sequence[Any]], r: int, c: int) -> list[list[Any]]:
+    """Return a block of a matrix, column by column; beyond its ends those of the identity."""
 
     def entry(i: int, j: int) -> Any:
         if i < min(BLOCK * (r + 1), len(A)) and j < len(A[0]):
             return A[i][j]
-        return padding if i == j and i < BLOCK * (r + 1) else 0.0
+        return 1.0 if i == j and i < BLOCK * (r + 1) else 0.0
 
     return [[entry(BLOCK * r + i, BLOCK * c + j) for i in range(LANES)] for j in range(BLOCK)]

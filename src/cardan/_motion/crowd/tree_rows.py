@@ -174,7 +174,7 @@ class TreeRows:
         if self.closing:
             state = Snapshot(state.model, state.q, [0.0] * state.model.nv)
             share = 1.0 if self.elements else self.closing.share(W)
-        found = {"mass": [block_of(M, r, c, 1.0) for c in range(count) for r in range(c, count)]}
+        found = {"mass": [block_of(M, r, c) for c in range(count) for r in range(c, count)]}
         found["force"] = self._acting(state, efforts, share)
         if not self.kind.is_loose:
             found["axis"] = self._axes(state)

@@ -258,8 +258,8 @@ def remove_curvature(c):
         c.HX[v] = c.curved_HX[v]
 
 
-@kernel(given=LANES[:], at=INT, every=INT, to=LANES[:], own=INT, rows=INT)
-def turn_rows(given, at, every, to, own, rows):
+@kernel(given=LANES[:], at=INT, every=INT, to=LANES[:], rows=INT)
+def turn_rows(given, at, every, to, rows):
     """Turn rows of controls, the constant and states of eight problems, so many vectors apart.
 
     What fills up a vector is written over what is behind it, which is turned after it.
@@ -267,21 +267,21 @@ def turn_rows(given, at, every, to, own, rows):
     for r in range(rows):
         for v in range(W):
             place = r * (M + 1 + N) + (8 * v if v < U else M + 1 + 8 * (v - U))
-            turn(given, at + r * W + v, every, to, own + place, 1)
+            turn(given, at + r * W + v, every, to, place, 1)
 
 
-@kernel(given=LANES[:], at=INT, every=INT, to=LANES[:], own=INT, rows=INT)
-def turn_states(given, at, every, to, own, rows):
+@kernel(given=LANES[:], at=INT, every=INT, to=LANES[:], rows=INT)
+def turn_states(given, at, every, to, rows):
     """Turn rows of states alone."""
     for r in range(rows):
         for v in range(X):
-            turn(given, at + r * X + v, every, to, own + r * N + 8 * v, 1)
+            turn(given, at + r * X + v, every, to, r * N + 8 * v, 1)
 
 
 @kernel(c=Descent, w=Across)
 def begin_across(c, w):
     """Write what a recursion across begins with."""
-    turn_states(c.end, 0, (N + 1) * X, w.cost_to_go, 0, N + 1)
+    turn_states(c.end, 0, (N + 1) * X, w.cost_to_go, N + 1)
     for g in range(8):
         w.mu[0, g] = c.mu[g]
         w.least[0, g] = c.least[g]
@@ -296,11 +296,11 @@ def give_across(c, w, t):
     """Write what the stage across of a knot is given; all knots have one place, which stays in the cache."""
     at = 8 * t
     moves = 2 * BLOCK * Y
-    turn_rows(c.G, at * (N - Y) * W, (N - Y) * W, w.G, 0, N - Y)
-    turn_rows(c.HU, at * (M + 1) * W, (M + 1) * W, w.HU, 0, M + 1)
+    turn_rows(c.G, at * (N - Y) * W, (N - Y) * W, w.G, N - Y)
+    turn_rows(c.HU, at * (M + 1) * W, (M + 1) * W, w.HU, M + 1)
     if t == c.knots - 1 or c.step_HX > 0:
-        turn_states(c.HX, at * c.step_HX, N * X, w.HX, 0, N)
-    turn_states(c.diagonal, at * X, X, w.diagonal, 0, min(Y, 1))
+        turn_states(c.HX, at * c.step_HX, N * X, w.HX, N)
+    turn_states(c.diagonal, at * X, X, w.diagonal, min(Y, 1))
     for g in range(8):
         for i in range(M if IS_BOUNDED else 0):
             w.low[i, g] = c.low[(at + g) * M + i]

@@ -155,11 +155,11 @@ def _domain(joint: Any) -> Limits:
     return joint.domain
 
 
-def move_to_bounds(joint: Any, q: Sequence[Scalar], limits: Limits | None = None) -> Sequence[Scalar]:
-    """Return q, moved to the nearest bound of the domain (and of limits) where it is beyond; of any type of scalars."""
-    if limits is None and not is_bounded(joint):
+def move_to_bounds(joint: Any, q: Sequence[Scalar]) -> Sequence[Scalar]:
+    """Return q, moved to the nearest bound of the domain where it is beyond; of any type of scalars."""
+    if not is_bounded(joint):
         return q
-    lower, upper = narrow_limits(joint, limits)
+    lower, upper = narrow_limits(joint)
     x = joint.manifold.limit_coordinates(q)
     # By a step on the manifold, not by setting coordinates: limits are numbers along the tangent.
     back = [clip(e, float(a), float(b)) - e for e, a, b in zip(x, lower, upper, strict=True)]
