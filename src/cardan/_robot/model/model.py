@@ -127,6 +127,7 @@ class Model(Explained):
     nq: int = field(init=False)
     nv: int = field(init=False)
     unit_parts: tuple[tuple[int, int], ...] = field(init=False)
+    _named: Mapping[str, Connection] = field(init=False, repr=False)
     _content: list[Content] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
@@ -144,6 +145,7 @@ class Model(Explained):
         derived = {"nodes": nodes, "attachments": attachments, "slices": slices, "manifold": manifold}
         derived |= {"nq": manifold.nq, "nv": manifold.nv, "gravity": checked_gravity(self.gravity)}
         derived |= {"inputs": dict(self.inputs), "unit_parts": manifold.unit_parts()}
+        derived |= {"_named": {c.name: c for c in self.connections}}
         for key, value in derived.items():
             object.__setattr__(self, key, value)
 
@@ -239,8 +241,8 @@ class Model(Explained):
 
     def connection(self, joint: str) -> Connection:
         """Return the joint with its bodies, poses and limits."""
-        check_known("joint", joint, self.slices, f"model {self.name!r}")
-        return next(c for c in self.connections if c.name == joint)
+        check_known("joint", joint, self._named, f"model {self.name!r}")
+        return self._named[joint]
 
     def joint(self, joint: str) -> Joint:
         """Return the joint itself."""
