@@ -216,6 +216,22 @@ def test_overlaps_are_as_deep_as_the_nearest_face_of_the_differences(kinds):
     np.testing.assert_allclose(found[inside], highest[inside], rtol=0.01)
 
 
+@pytest.mark.full
+def test_what_hardly_overlaps_is_no_deeper_than_over_the_next_edge():
+    """Up to 0.4 % of the sizes the first face that was found counted: of 2000 pairs 17 were over 0.1 mm off."""
+    n, rng = 400, np.random.default_rng(5)
+    a, b = cube(0.15), Hull((directions(rng, 12) * (0.3, 0.2, 0.25)).tolist())
+    (R, p), (S, r) = random_poses(rng, n), random_poses(rng, n)
+    apart = search(a, b, SE3(R, p).inverse() @ SE3(S, r))
+    way = (apart.separation + rng.uniform(0.0, 4e-3, n)) * np.stack(np.broadcast_arrays(*apart.n))
+    r = r + np.einsum("nij,jn->ni", R, way)
+    one, other = (np.einsum("nij,kj->nki", Q, corners(shape)) + t[:, None] for shape, Q, t in ((a, R, p), (b, S, r)))
+    differences = (one[:, :, None] - other[:, None]).reshape(n, -1, 3)
+    expected = np.array([ConvexHull(points).equations[:, 3].max() for points in differences])
+    found = search(a, b, SE3(R, p).inverse() @ SE3(S, r)).separation
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
 def test_hulls_of_few_points():
     """A point, a segment, a triangle, a square: distances known by hand, and none where they touch."""
     point, segment = Hull([(0, 0, 0)]), Hull([(-1, 0, 0), (1, 0, 0)])
