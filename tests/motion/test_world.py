@@ -1146,3 +1146,11 @@ def test_bodies_that_a_joint_connects_touch_where_that_is_enabled():
     assert robot.finalize().pairs == ()
     robot.enable_contact("front_left_foot", "front_right_foot")
     assert names(robot.finalize()) == {"front_right_foot/front_left_foot"}
+
+
+def test_lists_of_pairs_that_name_other_shapes_are_not_equal():
+    world = cardan.robots.quadruped().world("floating", ground=True)
+    front, rear, again = (world.with_contacts(names).pairs for names in ("front_*_foot", "rear_*_foot", "front_*_foot"))
+    assert len(front) == len(rear)
+    assert front != rear
+    assert front == again

@@ -56,7 +56,7 @@ class _Solid(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Rules:
     """Which collision shapes may touch, by their places in document order.
 
@@ -253,14 +253,9 @@ class PairList(Sequence["ContactPair"]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PairList):
             return isinstance(other, tuple) and self._all == other
-        return self is other or (self._content == other._content)
+        return self is other or (self.rules, self.stiffness) == (other.rules, other.stiffness)
 
     __hash__: ClassVar[None]  # type: ignore[assignment]
-
-    @property
-    def _content(self) -> tuple[Any, ...]:
-        rules = self.rules
-        return rules.solids, rules.families, rules.apart, rules.together, rules.surfaces, self.stiffness
 
     def __repr__(self) -> str:
         count = len(self)
