@@ -156,7 +156,7 @@ def test_masks_choose_the_worlds(world, state, worlds):
     np.testing.assert_array_equal(view.velocities(state)[[0, 2]], all_worlds[:2] + 9.0)
 
 
-@pytest.mark.parametrize("worlds", [[1, 0, 1], np.array([0, 1, 1], np.uint8), [2, 2], [0, -3]])
+@pytest.mark.parametrize("worlds", [[1, 0, 1], np.array([0, 1, 1], np.uint8), [2, 2], [0, -3], True])
 def test_a_world_chosen_twice_is_an_error(world, state, worlds):
     """A mask of 0 and 1 chose the worlds 0 and 1, whichever it meant."""
     before = state.copy()

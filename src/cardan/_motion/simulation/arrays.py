@@ -70,7 +70,7 @@ def chosen_rows(worlds: Any, count: int) -> np.ndarray:
         rows = np.arange(count) if worlds is None else np.atleast_1d(np.arange(count)[worlds])
         if np.bincount(rows, minlength=1).max() > 1:  # as in a mask of whole numbers
             raise IndexError
-    except (IndexError, TypeError):
+    except (IndexError, TypeError, ValueError):
         raise ParameterError("worlds", got=worlds, expected=f"a mask of {count} bools, or indices, each once") from None
     return rows
 
