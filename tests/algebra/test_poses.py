@@ -167,6 +167,8 @@ def test_constructors_take_the_components_of_many_states():
     many = matrices(3)
     np.testing.assert_array_equal(np.array(SE3.from_matrix(list(many))), many)
     np.testing.assert_array_equal(np.array(SE3.from_matrix(list(many[0, :3, :3])))[:3, :3], many[0, :3, :3])
+    rows = SE3.from_rpy([np.zeros(3), [0.1, 0.2, 0.3], (0.0, 0.0, 1.0)])  # some of them lists
+    np.testing.assert_array_equal(rows.matrix()[1], SE3.from_rpy((0.1, 0.2, 0.3)).matrix())
     with pytest.raises(ShapeError, match=r"np\.stack\(\.\.\., axis=-1\) makes one array of components"):
         SE3.from_rpy([a[:3], b[:3], c[:3]])  # rows of three states would look the same
 
