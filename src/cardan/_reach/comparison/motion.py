@@ -134,13 +134,11 @@ def _explained(mine: JointChain, theirs: JointChain, above: Pose, name: str, tol
 def _axes(mine: JointChain, theirs: JointChain, above: Pose, name: str) -> Difference:
     """Return the axes of a joint with one coordinate, seen in the body above, if they differ."""
     lines = [_axis(chain) for chain in (mine, theirs)]
-    if lines[0] is None or lines[1] is None:
-        return Difference("motion", name, "moves otherwise")
-    R = above[:3, :3]
-    a, b = (tuple(float(e) + 0.0 for e in np.round(u, 9)) for u in (lines[0], R @ lines[1]))
-    if np.allclose(a, b, atol=1e-9):
-        return Difference("motion", name, "moves otherwise")
-    return Difference("motion", name, "axis", a, b)
+    if lines[0] is not None and lines[1] is not None:
+        a, b = (tuple(float(e) + 0.0 for e in np.round(u, 9)) for u in (lines[0], above[:3, :3] @ lines[1]))
+        if not np.allclose(a, b, atol=1e-9):
+            return Difference("motion", name, "axis", a, b)
+    return Difference("motion", name, "moves otherwise")
 
 
 def _axis(chain: JointChain) -> np.ndarray | None:

@@ -5,7 +5,6 @@ A body without a shape that can be drawn is lines from its origin to the joints 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,7 +16,7 @@ from cardan._algebra.errors import CardanError, NotFiniteError, ParameterError
 from cardan._compiler.runtime.log import log
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._robot.geometry import shapes as S
-from cardan._robot.geometry.mesh import surface_of_file
+from cardan._robot.geometry.mesh import surface_of_file, time_written
 from cardan._robot.model import WORLD, Model
 
 Roles = Sequence[str]
@@ -160,9 +159,7 @@ def facets_of(geometry: S.Geometry) -> np.ndarray:
             z = radius * np.sin(along) + 0.5 * length * np.sign(along)
             return _revolved(radius * np.cos(along), z)
         case S.Mesh(uri, path, scale):
-            # The time it was written: a file that was written anew is read again.
-            stamp = os.stat(path).st_mtime_ns if path is not None and os.path.isfile(path) else None
-            facets = _read_facets(uri, path, stamp) * np.array(scale)
+            facets = _read_facets(uri, path, time_written(path)) * np.array(scale)
             return facets if np.prod(scale) > 0.0 else facets[:, [1, 0, 2, 3]]  # a mirror runs round them backwards
         case S.Hull():
             vertices, triangles = geometry.surface()
@@ -201,7 +198,7 @@ def _revolved(radii: np.ndarray | list[float], heights: np.ndarray | list[float]
 
 
 @lru_cache(maxsize=512)
-def _read_facets(uri: str, path: str | None, stamp: int | None) -> np.ndarray:
+def _read_facets(uri: str, path: str | None, stamp: int) -> np.ndarray:
     surface = surface_of_file(uri, path)
     if not np.isfinite(surface.vertices).all():
         raise ParameterError(f"mesh {uri!r}", got=f"{path}: a corner that is not finite", expected="finite numbers")

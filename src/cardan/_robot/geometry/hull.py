@@ -25,7 +25,7 @@ from cardan._algebra.errors import ParameterError
 from cardan._compiler.runtime import disk_cache, reading
 from cardan._compiler.runtime.extras import package
 from cardan._robot.geometry import mesh
-from cardan._robot.geometry.mesh import HUGE, surface_of_file
+from cardan._robot.geometry.mesh import HUGE, surface_of_file, time_written
 from cardan._robot.registered import mesh_reader
 
 VERTICES = 64  # a hull has more by default only if it takes more to be within both errors: a step pays for each
@@ -193,8 +193,7 @@ def hulls_of_file(
         MissingExtraError: without the extra `mesh`, or for parts `decompose`.
         ParameterError: for a file that does not exist or cannot be read.
     """
-    stamp = Path(path).stat().st_mtime_ns if path is not None and Path(path).is_file() else 0
-    return _hulls_of_file(uri, path, tuple(scale), stamp, (most, error, concavity))
+    return _hulls_of_file(uri, path, tuple(scale), time_written(path), (most, error, concavity))
 
 
 @lru_cache(KEPT)

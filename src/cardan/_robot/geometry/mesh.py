@@ -69,6 +69,11 @@ HUGE = 1e15
 """[m] from which on a coordinate is a mistake: squares of sums of such are hardly numbers in single precision."""
 
 
+def time_written(path: str | None) -> int:
+    """Return when a file was written [ns], so that one that was written anew is read again; 0 if there is none."""
+    return Path(path).stat().st_mtime_ns if path is not None and Path(path).is_file() else 0
+
+
 def surface_of_file(uri: str, path: str | None) -> Any:
     """Return the triangles of a file in metres, by trimesh: its `vertices` and `faces`.
 

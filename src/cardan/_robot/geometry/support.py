@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from cardan._algebra.spatial import Vector3
-from cardan._robot.geometry.mesh import surface_of_file
+from cardan._robot.geometry.mesh import surface_of_file, time_written
 from cardan._robot.geometry.shapes import (
     Box,
     Capsule,
@@ -53,8 +52,7 @@ def _of_vertices(vertices: np.ndarray, d: np.ndarray) -> np.ndarray:
 
 
 def _of_mesh(mesh: Mesh, d: np.ndarray) -> np.ndarray:
-    stamp = Path(mesh.path).stat().st_mtime_ns if mesh.path is not None and Path(mesh.path).is_file() else 0
-    return _of_vertices(_vertices(mesh.uri, mesh.path, stamp) * np.array(mesh.scale), d)
+    return _of_vertices(_vertices(mesh.uri, mesh.path, time_written(mesh.path)) * np.array(mesh.scale), d)
 
 
 @lru_cache(KEPT)
