@@ -89,32 +89,23 @@ class Wrapped(Wrapper):
         arrays, options = self.function.interface.call(self.model, (), said)
         for name in arrays:
             # What cannot be an array at all; what is in one is seen later.
-            value = given.get(name, arrays[name])
+            value = given[name]
             if not hasattr(value, "__array__") and not isinstance(value, (int, float, complex, list, tuple)):
                 got, expected = f"a {type(value).__name__}", "an array of numbers"
                 raise DTypeError(self.function.name, name, got=got, expected=expected)
         run, form = self._run(tuple(arrays), options)
-        return form.rebuilt(run(*(given.get(n, arrays[n]) for n in arrays)))
+        return form.rebuilt(run(*(given[n] for n in arrays)))
 
     def _check_options(self, given: Mapping[str, Any]) -> None:
         """Raise for an array of JAX where an option is meant; one of floats may be a number to calculate with."""
         interface = self.function.interface
         for name in interface.open:
-            value: Any = given.get(name)
+            value: Any = given[name]
             if _is_jax(value) and (value.dtype.kind != "f" or value.ndim or name in interface.fixed):
                 hint = f"Give it to wrap(..., {name}=...), or mark it: jax.jit(..., static_argnames={name!r})."
                 got = f"an array of JAX, {value.dtype}{list(value.shape)}"
                 expected = "an option, known while tracing"
                 raise DTypeError(self.function.name, name, got=got, expected=expected, hint=hint)
-
-    def _given(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        by_position = dict(zip(self._positional, args, strict=False))
-        twice = [n for n in kwargs if n in by_position or n in self.options]
-        if len(args) > len(self._positional) or twice:
-            many = f"takes {len(self._positional)} arguments by position, got {len(args)}"
-            said = f"argument {twice[0]!r} is given twice" if twice else many
-            raise TypeError(f"{self.function.name}({', '.join(self.__signature__.parameters)}): {said}")
-        return {**self.options, **by_position, **kwargs}
 
     def _run(self, names: tuple[str, ...], options: Any) -> Any:
         """Return what evaluates a choice of arrays and options, and the form of its results."""

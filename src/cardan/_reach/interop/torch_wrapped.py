@@ -88,9 +88,6 @@ class Wrapped(Wrapper):
         check_function("function to wrap", function)
         interface = function.interface
         super().__init__(function, model, options, interface.arguments)
-        defaults = {n: p.default for n, p in interface.arguments.items() if p.default is not p.empty}
-        self._given = defaults | self.options
-        self._names = (*interface.arguments, *model.inputs)
         self._fixed = frozenset(n for n in interface.open if n in interface.fixed)
         self._open = frozenset(interface.open)
         self._cores = interface.cores(model)
@@ -120,20 +117,14 @@ class Wrapped(Wrapper):
         return _formed(plan.form, results)
 
     def _told_apart(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], Options]:
-        given = {**self._given, **dict(zip(self._positional, args, strict=False)), **kwargs}
-        twice = any(n in kwargs for n in (*self._positional[: len(args)], *self.options))
-        if twice or len(given) != len(self._names) or len(args) > len(self._positional):
-            try:
-                self.__signature__.bind(*args, **kwargs)
-            except TypeError as error:
-                raise TypeError(f"{self.function.name}{self.__signature__}: {error}") from None
+        given = self._given(args, kwargs)
         arrays = {n: given[n] for n in self._names if self._is_array(n, given[n])}
         return arrays, tuple((n, given[n]) for n in self._names if n in self._open and n not in arrays)
 
     def _is_array(self, name: str, value: Any) -> bool:
         if name in self._open:
             return name not in self._fixed and (isinstance(value, torch.Tensor) or is_number(value))
-        return value is not None or name not in self._given
+        return value is not None or name not in self._known
 
     def _tensors(self, arrays: Mapping[str, Any]) -> list[Any]:
         tensors = [x for x in arrays.values() if isinstance(x, torch.Tensor)]

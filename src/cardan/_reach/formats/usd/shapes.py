@@ -18,7 +18,7 @@ import numpy as np
 from cardan._algebra.errors import CardanError, ParameterError
 from cardan._algebra.spatial import SE3, Inertia, Matrix3, Scalar, Symmetric3, Vector3
 from cardan._reach.formats.reading import Options
-from cardan._reach.formats.report import Report
+from cardan._reach.formats.report import Report, finite
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.usd import values
 from cardan._reach.formats.usd.stage import Posed, Stage, opened, pxr
@@ -300,14 +300,12 @@ def _restated(mass: Scalar, centre: Vector3 | None, tensor: Symmetric3 | None, m
 
 
 def _checked(stage: Stage, body: Any, inertia: Inertia) -> Inertia | None:
-    if not all(math.isfinite(e) for e in inertia.parameters()):
-        stage.error(body, "its inertia is too large for a number; are the units right?")
-        return None
-    with np.errstate(over="ignore", invalid="ignore"):
-        faults = inertia.faults(1e-5)  # diagonals are float32
-    for fault in faults:
-        stage.doubt(body, fault)
-    return inertia
+    if found := finite(stage.report, stage.where(body), inertia):
+        with np.errstate(over="ignore", invalid="ignore"):
+            faults = inertia.faults(1e-5)  # diagonals are float32
+        for fault in faults:
+            stage.doubt(body, fault)
+    return found
 
 
 def _positive(stage: Stage, prim: Any, name: str) -> float:
