@@ -51,7 +51,8 @@ LONG = (box_capsule, capsule_capsule)  # closed forms whose derivatives are long
 def witnesses(pairs: Sequence[Two]) -> list[Witness]:
     """Return for each pair its distance, normal and nearest points, in the world's axes."""
     ordered = [in_order(two) for two in pairs]
-    searched = [k for k, (two, _) in enumerate(ordered) if _is_searched(two)]
+    pages = [PAIRS[type(two.a), type(two.b)] for two, _ in ordered]
+    searched = [k for k, page in enumerate(pages) if page in (*SEARCHED, *LONG, on_triangles)]
     listed = [k for k in range(len(pairs)) if k not in set(searched)]
     units = [unit_of(two) for two in pairs]
     own = [seen_from_a(two, unit) for (two, _), unit in zip(ordered, units, strict=True)]
@@ -66,10 +67,6 @@ def seen_from_a(two: Two, unit: float) -> Two:
     """Return two shapes in the frame of A, their lengths in a unit."""
     a, _, b, _ = own = in_unit(two, unit)
     return Two(a, SE3(), b, own.X_ab)
-
-
-def _is_searched(two: Two) -> bool:
-    return PAIRS[type(two.a), type(two.b)] in (*SEARCHED, *LONG, on_triangles)
 
 
 def _still(two: Two) -> Two:

@@ -80,10 +80,6 @@ def meets_ball(middle: Vector3, radius: Scalar, o: Vector3, d: Vector3) -> Any:
     return logical_and((way - d * along).norm_squared() <= radius * radius, along >= -radius)
 
 
-def _of_plane(shape: Plane, o: Vector3, d: Vector3) -> Hit:
-    return Hit(half_space(o.z, d.z).distance, Z)
-
-
 def _of_sphere(shape: Sphere, o: Vector3, d: Vector3) -> Hit:
     t = ball(o, d, shape.radius).distance
     return Hit(t, _outwards(o + d * t))
@@ -159,7 +155,7 @@ def _faces(hull: Hull) -> Sequence[tuple[float, ...]]:
 
 
 RAYS: dict[type, Callable[[Any, Vector3, Vector3], Hit]] = {
-    Plane: _of_plane,
+    Plane: lambda _, o, d: Hit(half_space(o.z, d.z).distance, Z),
     Sphere: _of_sphere,
     Capsule: _of_capsule,
     Cylinder: _of_cylinder,

@@ -102,11 +102,6 @@ class Rules:
         """The number of each place's first pair."""
         return np.cumsum([0, *(len(self.later(i)) for i in range(len(self.solids)))])
 
-    def without(self, gone: Iterable[tuple[int, int]]) -> Rules:
-        left_out = frozenset(gone)
-        surfaces = {both: own for both, own in self.surfaces.items() if both not in left_out}
-        return replace(self, apart=self.apart | left_out, together=self.together - left_out, surfaces=surfaces)
-
     def only(self, shapes: np.ndarray, pairs: Iterable[tuple[int, int]] = ()) -> Rules:
         """Return those with one of some shapes, of which an array says if it is one, and of some pairs that may touch.
 
@@ -346,8 +341,9 @@ def contact_pairs(
                 overlapping[i, j] = pair.name
     if overlapping:
         warnings.warn(OverlapWarning(model.name, list(overlapping.values())), stacklevel=levels_inside())
-    stiffness = bearing(model, rules)
-    return Pairs(PairList(rules.without(overlapping), stiffness), tuple(overlapping.values()))
+    stiffness, gone = bearing(model, rules), overlapping.keys()  # none of which has a surface of its own
+    rules = replace(rules, apart=rules.apart | gone, together=rules.together - gone)
+    return Pairs(PairList(rules, stiffness), tuple(overlapping.values()))
 
 
 def _rules(

@@ -221,9 +221,9 @@ def _lift(
     model: Model, q: np.ndarray, lifted: Sequence[Articulation], found: Sequence[Height], frame: Callable[..., SE3]
 ) -> None:
     """Move articulations that float, in configurations (..., nq), up to where their lowest shape touches the ground."""
-    of_body, root_of = _by_body(found), root_joints(model, lifted)
+    heights_of, root_of = _heights_of(lifted, found), root_joints(model, lifted)
     for a in lifted:
-        ways = [-h.gap / h.rise for body in a.bodies for h in of_body.get(body, ()) if h.rise > LEVEL]
+        ways = [-h.gap / h.rise for h in heights_of[a.name] if h.rise > LEVEL]
         if ways:
             c = root_of[a.name]
             own = model.slices[c.name][0]
@@ -232,12 +232,12 @@ def _lift(
             q[..., own] = raised(c, before, np.where(np.isfinite(by), by, 0.0), frame(c))
 
 
-def _by_body(found: Sequence[Height]) -> dict[str, list[Height]]:
-    """Return heights of shapes by the bodies that they are on."""
+def _heights_of(those: Sequence[Articulation], found: Sequence[Height]) -> dict[str, list[Height]]:
+    """Return by the names of articulations the heights of their shapes."""
     of_body: dict[str, list[Height]] = {}
     for height in found:
         of_body.setdefault(height.pair.a, []).append(height)
-    return of_body
+    return {a.name: [height for body in a.bodies for height in of_body.get(body, ())] for a in those}
 
 
 def _poses_of(world: WorldContents, q: np.ndarray, constants: Mapping[str, np.ndarray]) -> PoseOf:
@@ -273,9 +273,8 @@ def lifted_out(pairs: PairList, there: Kinematics, floating: Sequence[Articulati
     """
     model = there.model
     found, _ = heights(model, pairs.on_grounds(), _poses_in(there))
-    of_body = _by_body(found)
-    low = {a.name: [h.gap for body in a.bodies for h in of_body.get(body, ())] for a in floating}
-    depths = {name: -float(min(gaps, default=0.0)) for name, gaps in low.items()}
+    own = _heights_of(floating, found).items()
+    depths = {name: -float(min((h.gap for h in those), default=0.0)) for name, those in own}
     deep = [a for a in floating if depths[a.name] > DEEP]
     if not deep:
         return there

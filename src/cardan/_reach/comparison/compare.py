@@ -87,7 +87,7 @@ class _Comparing:
     # --- the tree ---
 
     def _tree(self) -> None:
-        common = matching.common_bodies(self.a, self.b)
+        common = {WORLD, *self.a.bodies} & {WORLD, *self.b.bodies}
         mine, theirs = matching.chains(self.a, common), matching.chains(self.b, common)
         self.offsets = {WORLD: np.eye(4)}
         for body in order(self.a):

@@ -128,11 +128,6 @@ def chains(view: ComparedRobot, common: set[str]) -> dict[str, JointChain]:
     return found
 
 
-def common_bodies(a: ComparedRobot, b: ComparedRobot) -> set[str]:
-    """Return the names of the bodies both have, the world among them."""
-    return {WORLD, *a.bodies} & {WORLD, *b.bodies}
-
-
 def compare_structure(a: ComparedRobot, b: ComparedRobot) -> list[Difference]:
     """Return which bodies and joints are missing or have another name, in the order of the tree."""
     found = [_missing(name, a, "b") for name in order(a) if name not in b.bodies]

@@ -51,10 +51,6 @@ def _of_vertices(vertices: np.ndarray, d: np.ndarray) -> np.ndarray:
     return np.array([(vertices @ row).max() for row in rows]).reshape(d.shape[:-1])
 
 
-def _of_mesh(mesh: Mesh, d: np.ndarray) -> np.ndarray:
-    return _of_vertices(_vertices(mesh.uri, mesh.path, time_written(mesh.path)) * np.array(mesh.scale), d)
-
-
 @lru_cache(KEPT)
 def _vertices(uri: str, path: str | None, stamp: int) -> np.ndarray:
     """Return the vertices of a file as it was at a time, shape (n, 3) [m]."""
@@ -69,7 +65,7 @@ SUPPORT: dict[type, Callable[[Any, np.ndarray], np.ndarray]] = {
     Capsule: lambda g, d: g.radius + 0.5 * g.length * np.abs(d[..., 2]),
     Hull: lambda g, d: (d @ np.array(g.vertices).T).max(axis=-1),
     Cone: _of_cone,
-    Mesh: _of_mesh,
+    Mesh: lambda g, d: _of_vertices(_vertices(g.uri, g.path, time_written(g.path)) * np.array(g.scale), d),
     TriangleMesh: lambda g, d: _of_vertices(g.surface()[0], d),
     HeightField: lambda g, d: _of_vertices(np.asarray(g.surface()[0], dtype=float), d),
 }
