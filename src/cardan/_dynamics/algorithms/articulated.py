@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from cardan._algebra.errors import MechanismError
+from cardan._algebra.errors import MechanismError, first_of
 from cardan._algebra.spatial import ForceSubspace
 from cardan._dynamics.algorithms import aba
 from cardan._dynamics.algorithms.branch_matrices import branch_matrices
@@ -67,7 +67,7 @@ def articulated_inertias(model: Model, q: ArrayLike) -> ArticulatedInertias[Any]
     if model.has_mimics:
         names = [node.name for node in model.nodes if node.joint.primaries]
         raise MechanismError(
-            f"articulated_inertias: model {model.name!r} has joints that move together ({', '.join(names[:4])}), "
+            f"articulated_inertias: model {model.name!r} has joints that move together ({first_of(names)}), "
             "so that its links do not give way one by one; use cardan.mass_matrix or cardan.mass_matrix_inverse."
         )
     relative = relative_kinematics(model, q, loops=True)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from cardan._algebra.errors import ParameterError, UnsupportedError
+from cardan._algebra.errors import ParameterError, UnsupportedError, first_of
 from cardan._algebra.spatial import SE3, Inertia
 from cardan._reach.formats import written as W
 from cardan._reach.formats.sdf.form import INSTEAD, KINDS, ModelParts, checked_steps, sdf_form
@@ -69,7 +69,7 @@ class _SdfWriter:
         form, thing, losses = self.form, self.thing, []
         weightless = [b.name for b in thing.bodies if b.inertia is None]
         if weightless:
-            losses.append(f"that bodies have no mass ({', '.join(weightless[:4])}): other readers refuse 0 kg")
+            losses.append(f"that bodies have no mass ({first_of(weightless)}): other readers refuse 0 kg")
         is_alone = len(form.loose) == 1 and not self.is_world and self.gravity == EARTH_GRAVITY
         for body, floats in form.loose.items():  # one part alone has the base that its reader chooses, others float
             if is_alone and floats:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan._algebra.errors import first_of
 from cardan._algebra.spatial import SE3
 from cardan._reach.formats.reading import Description, Options
 from cardan._reach.formats.report import Report
@@ -120,9 +121,8 @@ def chosen(stage: Stage, scene: Scene, wanted: str | None) -> str | None:
     path = wanted.rstrip("/") if wanted.startswith("/") else next((r for r in roots if r.endswith("/" + wanted)), "")
     if path and any(is_below(body, path) for body in scene.bodies):
         return path
-    shown = ", ".join(roots[:6]) or "none"
-    told = f"model={wanted!r} is no prim with rigid bodies below it; roots of articulations: {shown}"
-    stage.report.error(0, told)
+    told = f"model={wanted!r} is no prim with rigid bodies below it; roots of articulations: "
+    stage.report.error(0, told + (first_of(roots) or "none"))
     return None
 
 
