@@ -250,3 +250,15 @@ def test_a_range_ends_where_a_dependent_joint_reaches_its_limit():
     np.testing.assert_allclose(model.neutral()[0] + within.upper, within.q_upper[0], atol=1e-12)
     with pytest.raises(cardan.errors.ParameterError, match="cluster_range: limits: got 'no', expected True or False"):
         cardan.cluster_range(model, model.neutral(), [1.0], limits="no")
+
+
+def test_random_configurations_and_ranges_of_clusters_drawn_beyond_their_limits():
+    """Half of the first were beyond, and a range ended as far beyond the other limit as it began beyond one."""
+    m = cardan.robots.four_bar()
+    m = m.replace_joint("rocker_joint", m.model().joint("rocker_joint"), limits=cardan.Limits([0.2], [0.6])).mechanism
+    model = cardan.clustered(m.model(), independent=["crank_joint"])
+    at = model.random_configuration((200,), seed=0)[:, model.q_slice("rocker_joint").start]
+    assert ((at >= 0.2) & (at <= 0.6)).all()
+    assert at.min() < 0.25 < 0.55 < at.max()
+    with pytest.raises(cardan.errors.ParameterError, match=r"crank_joint.*within the limits of all joints"):
+        cardan.cluster_range(model, model.neutral(), [1.0], limits=True)

@@ -58,7 +58,7 @@ from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
 # other, as errors are squared, and of one after which it goes on.
 MOST, REACH = 100, 0.3
 NEAR, NEAR_IN_SINGLE, AHEAD = 1e-16, 1e-9, 1e-4
-WALK = 32  # steps to a random configuration
+WALK, STARTS = 32, 64  # steps to a random configuration, and how many look for a place within limits to begin at
 SHARED = 1.1  # what the dynamics share with constraints of the same frames: a tenth of these, of slider-cranks
 GAP, FAR = 1e-9, 1.0  # what a step may leave open, and how far it may move a joint [rad, units of length]
 # Of (5): the part of a step that it may be. It is 20 steps to a toggle then, or joints turn by 0.1 rad in a step.
@@ -356,11 +356,20 @@ class ClosedSet(Manifold):
     def random(self, rng: np.random.Generator, shape: Shape, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Return random configurations: from the start towards ones uniform between the limits, as far as they go.
 
-        They go until a dependent joint would leave its limits, too.
+        They go until a dependent joint would leave its limits, too. If the start is beyond some, they go from a place
+        within them, or the nearest to it of a few.
         """
         low, high = finite_range(lower, upper, np.pi)
-        step = (rng.uniform(low, high, (*shape, self.nv)) - np.array(self.limit_coordinates(self.start))) / WALK
-        q = np.broadcast_to(np.array(self.start), (*shape, self.nq))
+        aims, start = rng.uniform(low, high, (*shape, self.nv)), np.array(self.start)
+        if self.beyond(start) > 0.0:
+            found = self._walk(start, np.random.default_rng(0).uniform(low, high, (STARTS, self.nv)))
+            start = found[np.argmin(self.beyond(found))]
+        return self._walk(start, aims)
+
+    def _walk(self, start: np.ndarray, aims: np.ndarray) -> np.ndarray:
+        """Return how far ways from the start towards independent coordinates, shape (..., nv), go; (..., nq)."""
+        step = (aims - np.array(self.limit_coordinates(start.tolist()))) / WALK
+        q = np.broadcast_to(start, (*aims.shape[:-1], self.nq))
         for _ in range(WALK):
             near = integrate(self.alone, q, step)
             with np.errstate(all="ignore"):

@@ -188,7 +188,7 @@ def cluster_range(model: Model, q: Any, v: Any, *, limits: bool = False) -> Clus
 
     Raises:
         MechanismError: if there are no clusters.
-        ParameterError: for a q at a toggle, or one that is not closed.
+        ParameterError: for a q at a toggle, or one that is not closed; with limits for one beyond them, too.
 
     Examples:
         >>> linkage = cardan.clustered(cardan.robots.four_bar().model(), independent=["rocker_joint"])
@@ -345,6 +345,9 @@ class Curve:
         self.signs, self.beyond = _signs(closed, x[None]), closed.beyond(x) + CLOSED if limits else math.inf
         if not gap <= SAME or self.start.tangent[-1] < TOGGLE:
             expected = "a closed configuration that is no toggle of its independent coordinates"
+            raise ParameterError(f"{where}: coordinates of {closed.leading}", got=x.tolist(), expected=expected)
+        if limits and self.beyond > SAME:
+            expected = "a configuration within the limits of all joints"
             raise ParameterError(f"{where}: coordinates of {closed.leading}", got=x.tolist(), expected=expected)
 
     def end(self, most: float = MOST) -> tuple[float, np.ndarray]:
