@@ -466,7 +466,7 @@ REFUSED = {
     "massless moment": (lambda: first_moment_of_nothing(), "inertia of body 'x' in URDF: got 'first moment"),
     "no robot": (lambda: Revolute(), "thing to write as URDF"),
     "two parts": (loose, "one root: 'c' is not connected to 'a'.*FreeFlyer"),
-    "empty": (lambda: cardan.Mechanism("m"), "has no body"),
+    "empty": (lambda: cardan.Mechanism("m"), "which has no body"),
 }
 
 

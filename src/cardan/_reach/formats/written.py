@@ -20,7 +20,7 @@ from itertools import product
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from cardan._algebra.errors import DescriptionWarning, ParameterError
+from cardan._algebra.errors import DescriptionWarning, ParameterError, UnsupportedError
 from cardan._algebra.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3, checked_pose
 from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw, matrix_from_zyx, zyx_from_matrix
 from cardan._reach.formats.report import listed
@@ -34,7 +34,6 @@ from cardan._robot.model.layout import outwards
 from cardan._robot.model.user_constraints import name_of
 
 Joints = tuple[Connection, ...]
-EMPTY = "add one with add_body"
 
 
 def without_mimic(joint: Joint) -> Any:
@@ -57,7 +56,7 @@ def joints_of(thing: Mechanism | Model) -> Joints:
 
 
 def check_is_robot(thing: Any, form: str) -> None:
-    """Raise for what no format but JSON writes: no mechanism or model, and one with constraints that are code."""
+    """Raise for what no format but JSON writes: no mechanism or model, one without a body, or constraints in code."""
     if not isinstance(thing, (Mechanism, Model)):
         raise ParameterError(f"thing to write as {form}", got=thing, expected="a Mechanism or a Model")
     if isinstance(thing, Model) and thing.constraints:
@@ -65,6 +64,8 @@ def check_is_robot(thing: Any, form: str) -> None:
         expected = "a model without, such as its mechanism's; add them to what is read: model.with_constraints(...)"
         hint = "JSON names functions: cardan.save(thing, 'robot.json')."
         raise ParameterError(f"constraints of model {thing.name!r} in {form}", got=names, expected=expected, hint=hint)
+    if not thing.bodies:
+        raise UnsupportedError(f"mechanism {thing.name!r}, which has no body", form, "add one with add_body")
 
 
 def beside(own: Annotations) -> dict[str, list[str]]:

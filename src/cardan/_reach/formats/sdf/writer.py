@@ -36,8 +36,6 @@ def to_sdf(thing: Mechanism | Model) -> str:
 def write_sdf(thing: Mechanism | Model) -> W.Written:
     """Return a mechanism or a model as SDF text, and what it does not hold; errors as for `to_sdf`."""
     W.check_is_robot(thing, "SDF")
-    if not thing.bodies:
-        raise UnsupportedError(f"mechanism {thing.name!r}, which has no body", "SDF", W.EMPTY)
     writer = _SdfWriter(thing)
     lines = [DECLARATION, *element("sdf", {"version": VERSION, "xmlns:cardan": "cardan"}, writer.whole())]
     return W.Written("\n".join([*lines, ""]), (*writer.form.losses, *writer.losses()))

@@ -108,8 +108,6 @@ def _directed(m: Mechanism) -> tuple[W.Joints, W.Joints]:
     """
     bodies, joints = tuple(body.name for body in m.bodies), tuple(map(_recognised, m.joints))
     on_world = any(WORLD in (c.parent, c.child) for c in joints) or any(s.body == WORLD for s in m.shapes)
-    if not bodies:
-        raise MechanismError(f"mechanism {m.name!r} has no body; {W.EMPTY}.")
     forest, root = W.connected(bodies, joints), WORLD if on_world else bodies[0]
     if loose := [body for body in bodies if forest.find(body) != forest.find(root)]:
         raise MechanismError(

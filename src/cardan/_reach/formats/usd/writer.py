@@ -52,8 +52,6 @@ def write(thing: Mechanism | Model) -> str:
 def write_usd(thing: Mechanism | Model) -> W.Written:
     """Return a mechanism or a model as text of USD, and what that does not hold; errors as for `write`."""
     W.check_is_robot(thing, "USD")
-    if not thing.bodies:
-        raise UnsupportedError(f"mechanism {thing.name!r}, which has no body", "USD", W.EMPTY)
     writer = _UsdWriter(thing)
     return W.Written("\n".join([*writer.whole(), ""]), tuple(writer.losses()))
 
