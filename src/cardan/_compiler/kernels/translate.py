@@ -101,18 +101,17 @@ class Translator(CodeWriter):
         self.ended = False  # whether what follows is never reached
 
     def text(self) -> str:
-        for name, kind in self.signature.parameters.items():
+        parameters = self.signature.parameters
+        for name, kind in parameters.items():
             self.variables[name] = self.variable(name, kind)
             self.line(f"store {llvm(kind)} %{name}, ptr {self.variables[name].name}")
         self.block(self.tree.body)
         if not self.ended:
             self.line("ret void" if not self.signature.returns else "unreachable")
-        given = []
-        for name, kind in self.signature.parameters.items():
-            given.append((llvm(kind) + " noalias" * isinstance(kind, ArrayType), f"%{name}"))
+        given = [(llvm(kind) + " noalias" * isinstance(kind, ArrayType), f"%{n}") for n, kind in parameters.items()]
         # What is given records alone, or a record and calls others, is a part of something large: written once it
         # compiles in two thirds of the time, and steps take as long.
-        is_record = [not isinstance(kind, (Scalar, ArrayType)) for kind in self.signature.parameters.values()]
+        is_record = [not isinstance(kind, (Scalar, ArrayType)) for kind in parameters.values()]
         is_part = bool(given) and (all(is_record) or (is_record[0] and bool(self.called)))
         is_once = is_part if self.signature.inlined is None else not self.signature.inlined
         inlined = "alwaysinline " if self.signature.inlined else "noinline " * is_once

@@ -149,9 +149,7 @@ class _Pool:
             self.tasks.get()()
 
 
-@cache
-def _pool(count: int) -> _Pool:
-    return _Pool(count)
+_pool = cache(_Pool)
 
 
 def _forget_default() -> None:

@@ -415,9 +415,7 @@ BY_VALUE = ("cloudpickle", "joblib.externals.cloudpickle", "ray.cloudpickle")
 """Libraries that send a function as code, if they are loaded. joblib, Dask and Ray bring one of them."""
 
 
-@functools.lru_cache(maxsize=128)
-def _loaded(code: bytes) -> Any:
-    return pickle.loads(code)
+_loaded = functools.lru_cache(maxsize=128)(pickle.loads)
 
 
 def resolved(module: str, name: str) -> Any:

@@ -257,10 +257,8 @@ class PairList(Sequence["ContactPair"]):
         return repr(self._all) if count <= SHOWN else f"<{count} pairs of shapes>"
 
 
-@lru_cache
-def _combined(a: Material, b: Material) -> Material:
-    """Return the material of a contact: pairs are many, and surfaces few."""
-    return a.combined(b)
+_combined = lru_cache(Material.combined)
+"""The material of a contact: pairs are many, and surfaces few."""
 
 
 def _ball(shape: Shape, pose_of: Callable[[str], np.ndarray]) -> tuple[np.ndarray, float, np.ndarray]:

@@ -152,10 +152,8 @@ def compute_sums(job: Job | bytes, rows: Mapping[str, np.ndarray]) -> list[np.nd
     return [part.sum(axis=0, dtype=float) for part in compute(job, rows)]
 
 
-@functools.lru_cache(maxsize=2)
-def _unpickled(job: bytes) -> Job:
-    """Return a job; a worker keeps it, with its programs, from chunk to chunk."""
-    return pickle.loads(job)
+_unpickled = functools.lru_cache(maxsize=2)(pickle.loads)
+"""A worker keeps a job, with its programs, from chunk to chunk."""
 
 
 @dataclass(frozen=True, slots=True)

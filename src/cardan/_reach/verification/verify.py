@@ -217,12 +217,10 @@ def _examined(joint: Joint, samples: Samples) -> tuple[Finding, ...]:
     findings: list[Finding] = []
     broken = ""
     for examine in CHECKS:
-        if broken:
-            findings.append(examine.skipped(f"{broken!r} failed"))
-            continue
-        found = examine(joint, samples)
+        found = examine.skipped(f"{broken!r} failed") if broken else examine(joint, samples)
         findings.append(found)
-        broken = found.name if found.failed and examine.essential else ""
+        if found.failed and examine.essential:
+            broken = found.name
     return tuple(findings)
 
 
