@@ -132,11 +132,13 @@ def are_near(c, a, b):
         return is_near_ground(c, b, a, 1.0, c.further[b])
     if not do_meet(c.ball, c.reach, a, b):
         return False
+    if c.shape_round[a] == 1 and c.shape_round[b] == 1:
+        return True
     x = c.ball[b, 0] - c.ball[a, 0]
     y = c.ball[b, 1] - c.ball[a, 1]
     z = c.ball[b, 2] - c.ball[a, 2]
     apart = boxes_apart(c.shape_pose[a], c.shape_half[a], c.shape_pose[b], c.shape_half[b], x, y, z)
-    return (c.shape_round[a] == 1 and c.shape_round[b] == 1) or not apart > c.further[a] + c.further[b]
+    return not apart > c.further[a] + c.further[b]
 
 
 # --- lists of pairs, with room for what moves a little ----------------------------------------------------------------
