@@ -351,50 +351,43 @@ def move_kept(c, to, source):
 
 @kernel(c=Crowd, returns=INT)
 def keep_asleep(c):
-    """Move kept impulses of bodies asleep to the beginning; return how many there are."""
-    left = 0
-    if c.asleep == 0:
-        return 0
-    for k in range(c.kept):
-        if are_asleep(c, c.kept_key[k]):
-            move_kept(c, left, k)
-            left += 1
-    return left
+    """Move kept impulses of bodies asleep to the end of the room that there is; return where they begin."""
+    first = c.contact_most
+    if c.asleep > 0:
+        for n in range(c.kept):
+            k = c.kept - 1 - n
+            if are_asleep(c, c.kept_key[k]):
+                first -= 1
+                move_kept(c, first, k)
+    return first
 
 
-@kernel(c=Crowd, k=INT, returns=TRUTH)
+@kernel(c=Crowd, k=INT, returns=INT)
 def has_impulse(c, k):
-    """Return whether a contact did anything: one that did not is as one that was not found."""
-    is_any = False
-    for e in range(3):
-        x = c.found_impulse[k, e]
-        is_any = is_any or (x - x == 0.0 and x != 0.0)  # else of an island that diverged
-    return is_any
+    """Return 1 for a contact that did anything: one that did not is as one that was not found."""
+    total = abs(c.found_impulse[k, 0]) + abs(c.found_impulse[k, 1]) + abs(c.found_impulse[k, 2])
+    return int(0.0 * total < total)  # nor does one of an island that diverged
 
 
 @kernel(c=Crowd)
 def keep_impulses(c):
     """Note the impulses of contacts, in the order of their keys, between those of bodies asleep."""
-    left = keep_asleep(c)
-    c.kept = left
+    asleep = keep_asleep(c)
+    to = 0
     for k in range(c.contacts):
-        c.kept += 1 if has_impulse(c, k) else 0
-    k = c.contacts - 1
-    to = c.kept
-    while k >= 0:
-        if left > 0 and c.kept_key[left - 1] > c.found_key[k]:
-            left -= 1
-            to -= 1
-            move_kept(c, to, left)
-        else:
-            if has_impulse(c, k):
-                to -= 1
-                c.kept_key[to] = c.found_key[k]
-                c.kept_feature[to] = c.found_feature[k]
-                for e in range(3):
-                    x = c.found_impulse[k, e]
-                    c.kept_impulse[to, e] = x if x - x == 0.0 else 0.0
-            k -= 1
+        while asleep < c.contact_most and c.kept_key[asleep] < c.found_key[k]:
+            move_kept(c, to, asleep)
+            asleep += 1
+            to += 1
+        c.kept_key[to] = c.found_key[k]
+        c.kept_feature[to] = c.found_feature[k]
+        copy(c.kept_impulse[to], 0, c.found_impulse[k], 0, 3)
+        to += has_impulse(c, k)  # the next one takes its place if not: no guess which do anything
+    while asleep < c.contact_most:
+        move_kept(c, to, asleep)
+        asleep += 1
+        to += 1
+    c.kept = to
 
 
 @kernel(c=Crowd, total=INT)
