@@ -108,6 +108,9 @@ def share_bounces(c):
         c.tree_work[t, 2] = 0.0
     run_kinds(c, c.tree_alone, c.weighing, 0)
     for k in range(c.contacts):
+        for e in range(3):
+            c.found_before[k, e] = 0.0
+    for k in range(c.contacts):
         if bounces(c, k):
             c.tree_work[c.node_tree[c.node_a[k]], 0] += 1.0
         if has_pushed(c, k) and (runs(c, c.shape_a[k]) or runs(c, c.shape_b[k])):

@@ -299,7 +299,6 @@ def keep_contact(c, key, feature, p, margin, fixed):
         c.found_normal[k, e] = c.normal[3 * p + e]
         c.found_turning[k, e] = c.turning[3 * p + e] if fixed else 0.0
         c.found_impulse[k, e] = 0.0
-        c.found_before[k, e] = 0.0
     c.contacts = k + 1
 
 
@@ -310,7 +309,7 @@ def keep_contacts(c, row, key):
     a = (key >> BITS) & MASK
     b = key & MASK
     points = c.pair_points[kind]
-    own = place_among(c.own, c.own_count, key_in_world(c, a, b))
+    own = place_among(c.own, c.own_count, key_in_world(c, a, b)) if c.own_count > 0 else -1
     margin = c.own_margin[own] if own >= 0 else c.shape_margin[a] + c.shape_margin[b]
     first = c.contacts
     for m in range(points):
