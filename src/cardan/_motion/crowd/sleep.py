@@ -162,7 +162,7 @@ def are_asleep(c, key):
     """Return whether a pair of shapes is of bodies asleep, or of one and what is fixed."""
     a = c.node_tree[c.shape_node[(key >> BITS) & MASK]]
     b = c.node_tree[c.shape_node[key & MASK]]
-    return c.tree_alone[a] == ASLEEP and (b < 0 or c.tree_alone[b] == ASLEEP)
+    return c.asleep > 0 and c.tree_alone[a] == ASLEEP and (b < 0 or c.tree_alone[b] == ASLEEP)
 
 
 # --- who falls asleep -------------------------------------------------------------------------------------------------
