@@ -6,7 +6,7 @@ That is u_n >= v*, g_n >= 0, one of them exact, and friction against the slip (d
 from s, u - s with s = R g - n mu |u_t| of the iteration before. So R has no part in what is found (proximal point): it
 only makes it unique in each iteration, where points of one body share a load. Each iteration goes a share of the way
 to what it decides: half the share of the one before if that erred less, else a tenth more. On all of the way they would
-go round in circles, between floor and wall and where limbs lie on edges.
+go round in circles, between floor and wall and where limbs lie on edges. What errs least of all is what is found.
 
     (A + J^T W J) d = J^T W (w* - u),   g = W (w* - u - J d)      u the velocities without contact, d what is changed
 
@@ -20,10 +20,11 @@ Cost: a factorisation in each iteration.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.repeat import converging
+from cardan._algebra.arrays.symbolic import entries_of, rebuilt
 from cardan._algebra.scalar import maximum, minimum, sqrt, where
 from cardan._algebra.spatial import Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.closed import inverse
@@ -100,8 +101,8 @@ def rigid_impulses(
     moment, own = equation.moment, zip(equation.contacts, wanted, strict=True)
     laws = [rigid_law(contact, speed) for contact, speed in own]
 
-    def once(scratch: Any, _: Any, worst: Any) -> tuple[Any, Any, Any]:
-        decisions, share, count = scratch
+    def once(scratch: Any, best: Any, least: Any) -> tuple[Any, Any, Any]:
+        decisions, share, count, worst = scratch
         parts = [own.part(law) for own, law in zip(decisions, laws, strict=True)]
         responses = [
             Response(law.wrench(part.at(u - s)), part.impedance)
@@ -114,16 +115,18 @@ def rigid_impulses(
         found = [next_decision(law, g, u) for law, g, u in zip(laws, impulses, now, strict=True)]
         error = reduce(maximum, (error for _, error in found))
         share = where(error < worst, minimum(MORE * share, 1.0), maximum(LESS * share, LEAST))
-        both = zip(found, decisions, strict=True)
-        return ([new.after(old, share) for (new, _), old in both], share, count + 1.0), impulses, error
+        after = [new.after(old, share) for (new, _), old in zip(found, decisions, strict=True)]
+        is_worse = error >= least
+        kept = rebuilt(impulses, map(partial(where, is_worse), entries_of(best), entries_of(impulses)))
+        return (after, share, count + 1.0, error), kept, where(is_worse, least, error)
 
-    def goes_on(scratch: Any, _: Any, worst: Any) -> Any:
+    def goes_on(scratch: Any, _: Any, least: Any) -> Any:
         allowed = where(scratch[2] < ITERATIONS, *exact)
-        return worst > allowed * allowed
+        return least > allowed * allowed
 
     before = [law.components(g) for law, g in zip(laws, known, strict=True)]
     start = [first_decision(law, g, u) for law, g, u in zip(laws, before, twists, strict=True)]
     is_exact = is_double(moment.q)
     exact = where(is_exact, EXACT, EXACT_IN_SINGLE), where(is_exact, CLOSE, CLOSE_IN_SINGLE)
-    _, impulses, worst = converging(MOST, ITERATIONS, goes_on, once, (start, 1.0, 0.0), before, 1.0)
-    return [law.wrench(g).linear for law, g in zip(laws, impulses, strict=True)], sqrt(worst)
+    _, impulses, least = converging(MOST, ITERATIONS, goes_on, once, (start, 1.0, 0.0, 1.0), before, 1e30)
+    return [law.wrench(g).linear for law, g in zip(laws, impulses, strict=True)], sqrt(least)
