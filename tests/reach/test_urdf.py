@@ -249,7 +249,7 @@ def test_missing_bounds_are_zero_as_the_specification_says_and_check_says_so():
     text = '<limit effort="1" velocity="1"/>'
     assert joint(text).limits.lower == joint(text).limits.upper == (0.0,)
     (fault,) = check_urdf(two_links(text))
-    assert "is locked" in fault.message
+    assert fault.message.startswith("locked, as lower and upper")
 
 
 def test_urdf_1_2_may_leave_out_effort_and_velocity():
@@ -444,8 +444,11 @@ def test_a_damaged_robot_is_read_or_refused(file):
         check_urdf(bytes(damaged))
 
 
-def test_a_joint_that_is_locked_for_want_of_limits_is_warned_of():
+def test_joints_that_are_locked_for_want_of_limits_are_warned_of_once():
     """Newton's quadruped has twelve of them. Its legs stood still, and only `check` said why."""
-    with pytest.warns(DescriptionWarning, match="'j': lower and upper are missing and count as 0: it is locked"):
-        (c,) = cardan.load_mechanism(two_links('<limit effort="1" velocity="1"/>')).joints
-    assert (c.limits.lower, c.limits.upper) == ((0.0,), (0.0,))
+    first, _, last = two_links('<limit effort="1" velocity="1"/>').partition("</robot>")[0].partition("<joint")
+    more = last.replace('"j"', '"k"').replace('child link="b"', 'child link="c"')
+    with pytest.warns(DescriptionWarning, match="missing and count as 0: joint 'j', joint 'k'") as told:
+        joints = cardan.load_mechanism(f'{first}<link name="c"/><joint{last}<joint{more}</robot>').joints
+    assert len(told) == 1
+    assert [(c.limits.lower, c.limits.upper) for c in joints] == [((0.0,), (0.0,))] * 2

@@ -206,7 +206,7 @@ def _limits(r: UrdfReading, element: Element, kind: str, nv: int) -> Limits:
     if lower > upper and r.report.error_count == before:
         r.report.error(limit, f"{owner}: lower limit {lower:g} exceeds upper limit {upper:g}; swap them?")
     if "lower" not in limit.attributes and "upper" not in limit.attributes:
-        r.report.warn(limit, f"{owner}: lower and upper are missing and count as 0: it is locked")
+        r.locked[owner] = limit
     return Limits(**rates) if lower > upper else Limits(lower=(lower,), upper=(upper,), **rates)
 
 

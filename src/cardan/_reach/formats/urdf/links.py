@@ -42,6 +42,7 @@ class UrdfReading:
     continuous: str
     version: str
     materials: dict[str, Look] = field(default_factory=dict)
+    locked: dict[str, Element] = field(default_factory=dict)  # <limit> without lower and upper, by its joint
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,9 @@ def _read_elements(reading: UrdfReading, root: Element) -> _Robot:
         "frame": read_frame,
     }
     read = {tag: [reader(reading, e) for e in root.all(tag)] for tag, reader in readers.items()}
+    if locked := reading.locked:  # one warning: files that lack them lack them in all joints
+        told = "locked, as lower and upper of their limits are missing and count as 0"
+        report.warn(next(iter(locked.values())), f"{told}: {first_of([*locked])}")
     if all(e.attributes.get("name") == WORLD for e in root.all("link")):
         report.error(root, "the robot has no <link>" + (" but the world" if read["link"] else ""))
     parts: dict[str, list[Any]] = {tag: [e for e in things if e is not None] for tag, things in read.items()}
