@@ -144,8 +144,8 @@ class Job:
 
 
 def compute(job: Job | bytes, rows: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    job = _unpickled(job) if isinstance(job, bytes) else job
-    return job.form.parts(job.function(job.model, **job.fixed, **rows)) or []
+    own: Job = _unpickled(job) if isinstance(job, bytes) else job
+    return own.form.parts(own.function(own.model, **own.fixed, **rows)) or []
 
 
 def compute_sums(job: Job | bytes, rows: Mapping[str, np.ndarray]) -> list[np.ndarray]:
