@@ -7,7 +7,7 @@ identity is from holding, where, and the likely cause.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -266,14 +266,12 @@ class Ledger:
     """Keeps the worst of what a check compares."""
 
     def __init__(self, name: str, identity: str, tolerance: float) -> None:
-        self.name, self.identity, self.tolerance = name, identity, tolerance
+        self.tolerance = tolerance
         self.cause, self.note = "", ""  # the likely cause, which a check may set when `failed`; what else to know
         # The q and v being looked at, should the joint's code raise an error.
         self.now: tuple[Sequence[float] | None, Sequence[float] | None] = (None, None)
-        self._ratio, self._error, self._limit = 0.0, 0.0, tolerance
-        self._q: Numbers | None = None
-        self._v: Numbers | None = None
-        self._entries: tuple[str, ...] = ()
+        self._ratio = 0.0  # of the worst error to its tolerance
+        self._worst = Finding(name, identity, "passed", tolerance=tolerance)
 
     @property
     def failed(self) -> bool:
@@ -281,7 +279,7 @@ class Ledger:
 
     @property
     def place(self) -> Numbers | None:
-        return self._q
+        return self._worst.q
 
     def see(
         self,
@@ -303,9 +301,8 @@ class Ledger:
         gap = np.where(np.isfinite(gap), gap, np.inf)
         limit = self.tolerance * (1.0 + float(np.abs(b[np.isfinite(b)]).max(initial=0.0))) + slack
         error = float(gap.max(initial=0.0))
-        if error / limit > self._ratio or self._q is None:
-            self._keep(error / limit, error, limit, q, v)
-            self._entries = _worst(label, a, b, gap, limit)
+        if error / limit > self._ratio or self.place is None:
+            self._keep(error / limit, error, limit, q, v, _wrong(label, a, b, gap, limit))
             # The most frequent mistake: a guard on one side of `where` alone.
             if self.failed and not np.isfinite(a).all():
                 guard = "a division by zero or a root of zero; guard it with cardan.where on both sides"
@@ -314,21 +311,20 @@ class Ledger:
     def fail(self, reason: str, q: Sequence[float] | None = None, v: Sequence[float] | None = None) -> None:
         """Note that something is wrong that is no matter of size."""
         if not np.isinf(self._ratio):  # the first reason counts: others follow from it
-            self._keep(np.inf, np.inf, self.tolerance, q, v)
-            self._entries = (reason,)
+            self._keep(np.inf, np.inf, self.tolerance, q, v, (reason,))
 
-    def _keep(self, ratio: float, error: float, limit: float, q: Any, v: Any) -> None:
-        self._ratio, self._error, self._limit = ratio, error, limit
-        self._q, self._v = (None if x is None else tuple(map(float, x)) for x in (q, v))
+    def _keep(self, ratio: float, error: float, limit: float, q: Any, v: Any, entries: tuple[str, ...]) -> None:
+        q, v = (None if x is None else tuple(map(float, x)) for x in (q, v))
+        self._ratio = ratio
+        self._worst = replace(self._worst, error=error, tolerance=limit, q=q, v=v, entries=entries)
 
     def finding(self) -> Finding:
-        if not self.failed:
-            return Finding(self.name, self.identity, "passed", self._error, self._limit, note=self.note)
-        place = (self._error, self._limit, self._q, self._v)
-        return Finding(self.name, self.identity, "failed", *place, self._entries, self.cause, self.note)
+        if self.failed:
+            return replace(self._worst, status="failed", cause=self.cause, note=self.note)
+        return replace(self._worst, q=None, v=None, note=self.note)
 
 
-def _worst(label: str, a: np.ndarray, b: np.ndarray, gap: np.ndarray, limit: float) -> tuple[str, ...]:
+def _wrong(label: str, a: np.ndarray, b: np.ndarray, gap: np.ndarray, limit: float) -> tuple[str, ...]:
     wrong = [k for k in np.argsort(-gap, axis=None, kind="stable")[:ENTRIES] if gap.flat[k] > limit]
     places = [", ".join(map(str, np.unravel_index(k, a.shape))) for k in wrong]
     names = [f"{label}[{place}]" if place else label for place in places]
@@ -366,7 +362,7 @@ class Check:
             with np.errstate(all="ignore"):
                 self.examine(joint, samples, ledger)
         except Skip as reason:
-            return Finding(self.name, self.identity, "skipped", tolerance=self.tolerance, note=str(reason))
+            return self.skipped(str(reason))
         except Exception as error:  # the joint's code may raise anything
             ledger.fail(f"it raises {type(error).__name__}: {first_line(error)}", *ledger.now)
             ledger.cause = cause_of(error)
