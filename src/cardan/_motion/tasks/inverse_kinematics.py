@@ -179,13 +179,13 @@ def inverse_kinematics(
         f"{what}{k}": a for k, own in enumerate(numbers) for what, a in zip(("targets", "weights"), own, strict=True)
     }
     batch, given = by_problem(WHERE, {"q0": start} | named)
-    search, *alone = (
+    search, *without_guards = (
         Search(part, limits, given["q0"], starts, given[f"targets{k}"], given[f"weights{k}"], tolerance)
         for k, part in enumerate(parts[:2])
     )
-    if alone:
-        alone[0].guards = Guards(parts[2], given["targets2"])
-    found = search.run(*alone)
+    if without_guards:
+        without_guards[0].guards = Guards(parts[2], given["targets2"])
+    found = search.run(*without_guards)
     arrays = (getattr(found, field.name) for field in fields(found))
     return InverseKinematics(*(a.reshape((*batch, *a.shape[1:]))[()] for a in arrays))
 
