@@ -878,6 +878,17 @@ def test_patterns_choose_the_pairs_that_the_names_of_all_pairs_say():
     assert {chosen(world, pattern)[1] for pattern in TESTS} == {True, False}
 
 
+def test_pairs_may_be_chosen_more_often_than_an_integer_has_bits():
+    """Each choice here leaves one shape alone; that was a set of its own, and the 64th an `OverflowError`."""
+    b, bodies = WorldBuilder(), [f"b{k}" for k in range(65)]
+    for k, body in enumerate(bodies):
+        b.add_body(body, pose=SE3(translation=[k, 0, 0]))
+        b.add_shape(body, Sphere(0.1))
+    world = b.finalize()
+    chosen = functools.reduce(lambda w, body: w.with_contacts([e for e in bodies if e != body]), bodies, world)
+    assert len(chosen.pairs) == len(world.pairs) == 65 * 64 // 2
+
+
 @pytest.mark.slow
 def test_tables_know_the_pairs_that_were_chosen_by_their_shapes():
     """Shapes that were not chosen pass through one another, those of one robot, too."""

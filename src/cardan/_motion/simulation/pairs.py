@@ -109,7 +109,8 @@ class Rules:
         """
         kept, chosen = frozenset(pairs), {*np.flatnonzero(shapes).tolist()}
         others = frozenset(range(len(shapes))) - chosen
-        strangers = (*(own for own in self.strangers if not own <= others), others)
+        new = (others,) * (len(others) > 1)  # of one alone there is no pair
+        strangers = (*(own for own in self.strangers if not own <= others), *new)
         together = kept | {both for both in self.together if not chosen.isdisjoint(both)}
         surfaces = {both: own for both, own in self.surfaces.items() if both in kept or not chosen.isdisjoint(both)}
         return replace(self, together=together, surfaces=surfaces, strangers=strangers)
