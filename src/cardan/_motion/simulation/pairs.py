@@ -494,7 +494,8 @@ def _named(
         return np.zeros(len(shapes), bool), []
     tests, names = tests_of(PAIR, pattern), np.array([name for name, _ in shapes], dtype=object)
     named = np.array([any(matches(name) for name in own for matches in tests.values()) for own in shapes], bool)
-    between, missing, listed = {test: _between(test, names) for test in tests}, {**tests}, list[tuple[int, int]]()
+    between = {test: is_meant for test in tests if (is_meant := _between(test, names))}
+    missing, listed = {**tests}, list[tuple[int, int]]()
     met = np.zeros(len(shapes), bool)
     for ends, j in rows:
         i, found = np.broadcast_to(ends, j.shape), np.zeros(j.shape, bool)
@@ -512,8 +513,8 @@ def _named(
     return named, listed
 
 
-def _between(test: str | re.Pattern[str], names: np.ndarray) -> Callable[[np.ndarray, np.ndarray], Any]:
-    """Return what says if a test means the name "a/b" or "b/a" of pairs of places.
+def _between(test: str | re.Pattern[str], names: np.ndarray) -> Callable[[np.ndarray, np.ndarray], Any] | None:
+    """Return what says if a test means the name "a/b" or "b/a" of pairs of places; None if it can mean no such name.
 
     A glob does if one of its tokens means the stroke, those before it a, and those after it b. So names of pairs, which
     may be millions, are not written. An asterisk may mean the end of a and the beginning of b, too.
@@ -527,7 +528,7 @@ def _between(test: str | re.Pattern[str], names: np.ndarray) -> Callable[[np.nda
             end, start = token.span()[:: -1 if token[0] == "*" else 1]
             both = test[:end], test[start:]
             halves.append([np.array([fnmatch.fnmatchcase(own, half) for own in names], bool) for half in both])
-    return lambda i, j: np.any([(a[i] & b[j]) | (a[j] & b[i]) for a, b in halves], axis=0)
+    return (lambda i, j: np.any([(a[i] & b[j]) | (a[j] & b[i]) for a, b in halves], axis=0)) if halves else None
 
 
 def is_of_one_tree(model: Model, pair: ContactPair) -> bool:
