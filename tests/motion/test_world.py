@@ -797,6 +797,20 @@ def test_contacts_are_chosen_by_name(pattern, kept):
         world.with_contacts("left_fot")
 
 
+def test_contacts_are_chosen_more_often_than_a_number_has_bits():
+    """The 64th choice was an overflow: each had a bit of its own."""
+    b, bodies = WorldBuilder(), [f"b{k}" for k in range(70)]
+    for k, name in enumerate(bodies):
+        b.add_body(name, pose=SE3(translation=(k, 0, 0)))
+        b.add_shape(name, Sphere(0.1), density=1000.0)
+    world = b.finalize()
+    for name in bodies:
+        world = world.with_contacts([own for own in bodies if own != name])
+    assert len(world.pairs) == 70 * 69 // 2
+    world = world.with_contacts([f"b{k}" for k in range(35)]).with_contacts([f"b{k}" for k in range(35, 70)])
+    assert len(world.pairs) == 35 * 35
+
+
 @pytest.mark.parametrize("pattern", ["ground/left_*", "left_*/ground", ["ground/left_sole"], re.compile("ground/l.*")])
 def test_the_names_of_a_pair_have_no_order(pattern):
     world = walker().world(base="floating", ground=True)

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import product
+from itertools import combinations, product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -30,6 +30,8 @@ MANY = 200
 """Pairs, from which on a program is warned of: a step of a walking robot costs about as much as 100."""
 SHOWN = 32
 """Pairs, up to which a list shows them."""
+SETS = 63
+"""Sets of strangers that there are bits for; pairs of older ones are listed."""
 PAIR = "pair, shape or body"
 TOKEN = re.compile(r"\[!?+\]?+[^\]]*\]|.", re.DOTALL)
 """What one character, or an asterisk, stands for in a glob."""
@@ -112,8 +114,11 @@ class Rules:
         new = (others,) * (len(others) > 1)  # of one alone there is no pair
         strangers = (*(own for own in self.strangers if not own <= others), *new)
         together = kept | {both for both in self.together if not chosen.isdisjoint(both)}
+        apart = self.apart
+        if len(strangers) > SETS:
+            apart, strangers = apart | ({*combinations(sorted(strangers[0]), 2)} - together), strangers[1:]
         surfaces = {both: own for both, own in self.surfaces.items() if both in kept or not chosen.isdisjoint(both)}
-        return replace(self, together=together, surfaces=surfaces, strangers=strangers)
+        return replace(self, apart=apart, together=together, surfaces=surfaces, strangers=strangers)
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         for i in range(len(self.solids)):
