@@ -61,12 +61,10 @@ def _are_components(value: Any, core: tuple[int, ...]) -> bool:
     if isinstance(value, (Vector3, np.ndarray)):
         return isinstance(value, Vector3) or (value.dtype == object and value.ndim == 1)
     parts = value if isinstance(value, (tuple, list)) and (len(value),) == core else ()
-    if any(isinstance(e, (tuple, list)) for e in parts):  # rows, of which some are arrays
-        return False
     batches = [e.shape for e in parts if isinstance(e, np.ndarray)]
     if len(batches) == max(core) and all(shape[-1:] == core for shape in batches):
         raise ValueError("np.stack(..., axis=-1) makes one array of components, np.array(...) of rows.")
-    return len(batches) > 0
+    return len(batches) > 0 and not any(isinstance(e, (tuple, list)) for e in parts)  # or they are rows
 
 
 def given_vector(where: str, name: str, value: Any) -> Vector3:

@@ -343,11 +343,9 @@ class Curve:
         before = np.array([*[0.0] * len(self.dependent), 1.0])
         self.start = _Place(x, 0.0, _along(self._rows(x)[0], before))
         self.signs, self.beyond = _signs(closed, x[None]), closed.beyond(x) + CLOSED if limits else math.inf
-        if not gap <= SAME or self.start.tangent[-1] < TOGGLE:
-            expected = "a closed configuration that is no toggle of its independent coordinates"
-            raise ParameterError(f"{where}: coordinates of {closed.leading}", got=x.tolist(), expected=expected)
-        if limits and self.beyond > SAME:
-            expected = "a configuration within the limits of all joints"
+        if not gap <= SAME or self.start.tangent[-1] < TOGGLE or (limits and self.beyond > SAME):
+            within = ", within the limits of all joints" if limits else ""
+            expected = f"a closed configuration that is no toggle of its independent coordinates{within}"
             raise ParameterError(f"{where}: coordinates of {closed.leading}", got=x.tolist(), expected=expected)
 
     def end(self, most: float = MOST) -> tuple[float, np.ndarray]:
