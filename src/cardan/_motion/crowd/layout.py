@@ -358,7 +358,7 @@ class Layout:
         c.shape_node = wholes((node + np.arange(W)[:, None] * step).ravel())
         c.shape_sizes = np.array([*sizes, 0.0])
         fill(c, {"corners": np.array(corners).reshape(-1, 3, 8)})
-        c.shape_base, c.shape_strangers = np.tile(self.base_of, W), np.tile(scene.rules.sets, W)
+        c.shape_base, c.shape_stranger = np.tile(self.base_of, W), np.tile(scene.rules.is_stranger, W).astype(np.int32)
         self._fill_robots(c)
         tree, centre = c.node_tree[c.shape_node], np.linalg.norm(c.shape_centre, axis=1)
         c.tree_extent, c.tree_turned = np.zeros(c.trees), np.zeros(c.trees)

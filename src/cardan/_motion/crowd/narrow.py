@@ -104,7 +104,7 @@ def may_touch(c, i, j):
     if c.shape_group[i] & c.shape_mask[j] == 0 or c.shape_group[j] & c.shape_mask[i] == 0:
         return False
     is_of_one_family = c.shape_family[i] >= 0 and c.shape_family[i] == c.shape_family[j]
-    if is_of_one_family or c.shape_strangers[i] & c.shape_strangers[j] != 0:
+    if is_of_one_family or c.shape_stranger[i] & c.shape_stranger[j] != 0:
         return place_among(c.together, c.together_count, key) >= 0
     return place_among(c.apart, c.apart_count, key) < 0
 

@@ -238,7 +238,7 @@ class Crowd(Record):
     shape_group = I64[:]
     shape_mask = I64[:]
     shape_family = I32[:]
-    shape_strangers = I64[:]  # sets of shapes that it is in, no two of which touch
+    shape_stranger = I32[:]  # whether it is one of those of which no two touch
     shape_surface = I32[:]
     shape_stiffness = F64[:]  # of its surface, where two surfaces have none of their own
     shape_weight = F64[:, 2]  # the inverse mass that is felt there, and whether it is a long chain's
@@ -263,7 +263,9 @@ class Crowd(Record):
     own = I64[:]  # pairs of shapes of one world whose contact has a surface of its own
     own_margin = F64[:]
     own_count = INT
-    apart = I64[:]  # pairs of shapes of one world that never touch, and that do although they are of one family or set
+    apart = I64[
+        :
+    ]  # pairs of shapes of one world that never touch, and that do although they are of one family or strangers
     apart_count = INT
     together = I64[:]
     together_count = INT

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import combinations, product
+from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -30,8 +30,6 @@ MANY = 200
 """Pairs, from which on a program is warned of: a step of a walking robot costs about as much as 100."""
 SHOWN = 32
 """Pairs, up to which a list shows them."""
-SETS = 63
-"""Sets of strangers that there are bits for; pairs of older ones are listed."""
 PAIR = "pair, shape or body"
 TOKEN = re.compile(r"\[!?+\]?+[^\]]*\]|.", re.DOTALL)
 """What one character, or an asterisk, stands for in a glob."""
@@ -63,7 +61,7 @@ class Rules:
     """Which collision shapes may touch, by their places in document order.
 
     Two shapes may if they move relative to one another, each is in a group that the other's mask has, they are of
-    different families and both in no set of strangers, and they are not kept apart.
+    different families and not both strangers, and they are not kept apart.
     """
 
     solids: tuple[_Solid, ...]
@@ -72,14 +70,14 @@ class Rules:
     together: frozenset[tuple[int, int]]  # and that do although they are of one family, or strangers
     # And what contact of some pairs feels, which touch whatever else keeps them apart
     surfaces: Mapping[tuple[int, int], ContactSurface] = field(default_factory=dict)
-    strangers: tuple[frozenset[int], ...] = ()  # sets of places: no two of one set touch
+    strangers: frozenset[int] = frozenset()  # places of shapes of which no two touch
 
     def partners(self, i: int) -> np.ndarray:
         """Return the places of all shapes that may touch one, in order."""
         node, group, mask, family = self._columns
         found = (group & mask[i] != 0) & (mask & group[i] != 0)
         masked = found.copy()
-        found &= ((family < 0) | (family != family[i])) & (self.sets & self.sets[i] == 0)
+        found &= ((family < 0) | (family != family[i])) & ~(self.is_stranger & self.is_stranger[i])
         apart, together, own = self._exceptions
         found[apart.get(i, [])] = False
         found[together.get(i, [])] = masked[together.get(i, [])]
@@ -107,18 +105,16 @@ class Rules:
     def only(self, shapes: np.ndarray, pairs: Iterable[tuple[int, int]] = ()) -> Rules:
         """Return those with one of some shapes, of which an array says if it is one, and of some pairs that may touch.
 
-        So a few shapes among many are chosen without a list of their pairs.
+        So a few shapes among many are chosen without a list of their pairs, unless they were chosen among a few.
         """
         kept, chosen = frozenset(pairs), {*np.flatnonzero(shapes).tolist()}
         others = frozenset(range(len(shapes))) - chosen
-        new = (others,) * (len(others) > 1)  # of one alone there is no pair
-        strangers = (*(own for own in self.strangers if not own <= others), *new)
-        together = kept | {both for both in self.together if not chosen.isdisjoint(both)}
-        apart = self.apart
-        if len(strangers) > SETS:
-            apart, strangers = apart | ({*combinations(sorted(strangers[0]), 2)} - together), strangers[1:]
         surfaces = {both: own for both, own in self.surfaces.items() if both in kept or not chosen.isdisjoint(both)}
-        return replace(self, apart=apart, together=together, surfaces=surfaces, strangers=strangers)
+        if self.strangers <= others:
+            together = kept | {both for both in self.together if not chosen.isdisjoint(both)}
+            return replace(self, together=together, surfaces=surfaces, strangers=others)
+        listed = kept | {both for both in self if not chosen.isdisjoint(both)}
+        return Rules(self.solids, (0,) * len(shapes), frozenset(), listed, surfaces)
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         for i in range(len(self.solids)):
@@ -135,12 +131,9 @@ class Rules:
         return tuple(np.array(row, dtype=np.int64) for row in rows)
 
     @cached_property
-    def sets(self) -> np.ndarray:
-        """The sets of strangers that each shape is in, as bits."""
-        found = np.zeros(len(self.solids), dtype=np.int64)
-        for k, own in enumerate(self.strangers):
-            found[[*own]] |= 1 << k
-        return found
+    def is_stranger(self) -> np.ndarray:
+        """Whether each shape is a stranger, as its place says."""
+        return np.isin(np.arange(len(self.solids)), [*self.strangers])
 
     @cached_property
     def _exceptions(self) -> tuple[dict[int, list[int]], ...]:
