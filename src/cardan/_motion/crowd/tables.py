@@ -263,9 +263,8 @@ class Crowd(Record):
     own = I64[:]  # pairs of shapes of one world whose contact has a surface of its own
     own_margin = F64[:]
     own_count = INT
-    apart = I64[
-        :
-    ]  # pairs of shapes of one world that never touch, and that do although they are of one family or strangers
+    # Pairs of shapes of one world that never touch, and that do although they are of one family, or strangers.
+    apart = I64[:]
     apart_count = INT
     together = I64[:]
     together_count = INT
