@@ -122,7 +122,7 @@ def select_names(kind: str, names: Sequence[str], pattern: Any, where: str = "vi
             raise UnknownNameError(f"{kind} that matches the pattern, nor one", shown, names, where)
         matched |= found
     in_order = isinstance(pattern, (list, tuple)) and matched == {*tests}  # names alone, as those of frames
-    return [*tests] if in_order else [name for name in names if name in matched]
+    return [*dict.fromkeys(pattern)] if in_order else [name for name in names if name in matched]
 
 
 def tests_of(kind: str, pattern: Any) -> dict[str | re.Pattern[str], Callable[[str], Any]]:
