@@ -21,7 +21,7 @@ from cardan._motion.contact.moving_point import lever_rate
 from cardan._motion.contact.problem import Problem
 from cardan._motion.contact.touching import ContactPair
 from cardan._motion.simulation.solvers import Featherstone
-from cardan.description import Box, Capsule, Cone, Cylinder, Ellipsoid, Plane, Sphere
+from cardan.description import Box, Capsule, Cone, Cylinder, Ellipsoid, Plane, Shape, Sphere
 from cardan.errors import UnsupportedError
 from cardan.joints import CATALOGUE, FreeFlyer, Prismatic, Revolute
 from cardan.spatial import SE3, Force, Motion, Vector3
@@ -333,6 +333,33 @@ def test_what_turns_by_radians_in_a_step_is_not_thrown_by_ground(shape, tables):
         state = solver.step(state, steps=5)
         assert not state.diverged.any()
         assert (energy(world, state) < 1.5 * start).all()  # in the air it is 2.2 times after as long
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tables", [False, True])
+def test_a_chain_that_bounces_is_balanced_after_a_blow(tables):
+    """Links that turned slowly before a blow and fast after it doubled the energy of a chain in a step."""
+    size, dt, m, b = 0.1, 5e-3 * 0.5**0.5, cardan.Mechanism("chain"), WorldBuilder()
+    surface = Material(friction=1.0, restitution=1.0)
+    b.add_ground(surface)
+    for k, mass in enumerate((0.1, 0.1, 4.0)):
+        m.add_body(f"link{k}", Box((size, 0.2 * size, 0.2 * size)).inertia_of_mass(mass))
+        pose = SE3.from_rpy((0.0, np.pi / 2, 0.0))
+        m.add_shape(Shape(f"link{k}", "collision", Capsule(0.1 * size, size), pose, surface=surface))
+        if k:
+            lever = SE3(translation=(size, 0.0, 0.0))
+            m.add_joint(f"hinge{k}", Revolute((0, 1, 0)), f"link{k - 1}", f"link{k}", lever)
+    b.add(m, base="floating", pose=SE3(translation=(0.0, 0.0, 2.0 * size)))
+    world = b.finalize()
+    state = world.state(32)
+    state.v[:] = np.random.default_rng(0).normal(size=(32, 8)) * np.sqrt(EARTH * size) * [*[0.5] * 3, *[0.3 / size] * 5]
+    rollout = Featherstone(world, dt, tables=tables).rollout(state, steps=400)
+    P = cardan.centroidal_momentum(world.model, rollout.q, rollout.v)[
+        ..., 2
+    ]  # of the middle of steps half a step's fall
+    found = energy(world, rollout) - 0.5 * dt * EARTH * P
+    in_play = found[0] - cardan.potential_energy(world.model, rollout.q).min(axis=0)
+    assert ((found.max(axis=0) - found[0]) / in_play).max() < 0.1
 
 
 @pytest.mark.parametrize("contact", sorted(LAWS))
