@@ -64,30 +64,30 @@ def moved_by(moment: Snapshot, a: Vector, dt: float, loops: bool = False) -> ste
         start = Snapshot(model, q_0, v_0)
         found = _balanced(start, a, dt, loops, q, v)
         for tree in trees if len(trees) > 1 else []:  # one alone is here because it is fast
-            is_fast = _is_fast(start, v, tree, dt)
+            is_fast = _is_fast(start, a, tree, dt)
             for j in {j for node in tree for j in node.v}:
                 found[j] = where(is_fast, found[j], v[j])
         return q_0, v_0, a, q, found
 
     # nothing is shared with the step: to keep all of it until here costs more than the check
     given = (list(moment.q), list(moment.v), list(a), q, v)
-    is_any_fast = reduce(logical_or, (_is_fast(moment, v, tree, dt) for tree in trees))
+    is_any_fast = reduce(logical_or, (_is_fast(moment, a, tree, dt) for tree in trees))
     found = when(is_any_fast, lambda: recomputed(balanced, *given)[-1], v)
     # with the derivatives of v: those of the balance would triple all programs of derivatives
     return stepping.Moved(q, list(map(held, found, v)))
 
 
-def _is_fast(moment: Snapshot, after: Vector, tree: Sequence[Node], dt: float) -> Scalar:
-    """Return whether a joint of a tree turns fast before or after a step, as after a blow.
+def _is_fast(moment: Snapshot, a: Vector, tree: Sequence[Node], dt: float) -> Scalar:
+    """Return whether a joint of a tree turns fast before a step, or is turned by it so fast, as by a blow.
 
-    By the fourth powers of all, with the mean of both squares: mostly that of the fastest one.
+    By the fourth powers of all: mostly that of the fastest one.
     """
     total: Scalar = 0.0
     for node in tree:
-        rates = zip(node.velocity(moment.v), node.velocity(after), moment.relative.S[node.index], strict=True)
-        squared = sum((old * old + new * new) * s.angular.norm_squared() for old, new, s in rates)
+        rates = zip(node.velocity(moment.v), node.velocity(a), moment.relative.S[node.index], strict=True)
+        squared = sum((v * v + dt * dt * (rate * rate)) * s.angular.norm_squared() for v, rate, s in rates)
         total = total + squared * squared
-    return total > 4.0 * (TURN / dt) ** 4
+    return total > (TURN / dt) ** 4
 
 
 def _balanced(moment: Snapshot, a: Vector, dt: float, loops: bool, q: Vector, v: Vector) -> list[Scalar]:
