@@ -139,7 +139,7 @@ def test_all_feet_together_change_a_robots_momentum(law):
 @pytest.mark.slow
 @pytest.mark.parametrize("dt", [1e-3, 4e-3])
 def test_forces_on_a_robot_are_those_that_accelerate_it_where_a_step_begins(dt):
-    """m times the acceleration of the centre of mass; the change of momentum itself where a joint turns fast.
+    """m times the acceleration of the centre of mass; the change of momentum itself where a joint is fast, or made so.
 
     Momentum is off by how limbs turn within the step: by up to 62 N of 3800 in this landing.
     """
@@ -155,7 +155,8 @@ def test_forces_on_a_robot_are_those_that_accelerate_it_where_a_step_begins(dt):
     for _ in range(int(0.12 / dt)):
         after = solver.step(state, control)
         acting = weight + solver.contact_forces(state, control).force[0].sum(axis=0)
-        is_fast = (state.v[0, 6:] ** 4).sum() > (0.05 / dt) ** 4
+        squared = state.v[0, 6:] ** 2 + (after.v - state.v)[0, 6:] ** 2
+        is_fast = (squared**2).sum() > (0.05 / dt) ** 4
         if is_fast:
             found = (momentum(world, after) - momentum(world, state))[:, :3] / dt
         else:  # v' along the axes of before, and the base's own turning, which is none of its acceleration
