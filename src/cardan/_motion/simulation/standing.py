@@ -563,7 +563,7 @@ def turn_root(state: State, a: Articulation, rows: np.ndarray, twists: np.ndarra
 
 
 def root_joint(model: Model, a: Articulation) -> Connection:
-    return root_joints(model, [a])[a.name]
+    return next(c for c in model.connections if c.child == a.root)
 
 
 def root_joints(model: Model, those: Iterable[Articulation]) -> dict[str, Connection]:
