@@ -531,7 +531,7 @@ def undetermined(model: Model) -> list[Node]:
         return [s.dot(node.inertia @ s) for s in node.joint.subspace(node.configuration(q))]
 
     def kind_of(node: Node) -> tuple[int, int]:
-        return id(node.joint), id(node.inertia) * (id(node.inertia) not in solid)
+        return id(node.joint), 0 if id(node.inertia) in solid else id(node.inertia)
 
     # What a node itself feels is less than D, and enough to know of most. Robots of one kind share it. Solid bodies are
     # alike, as each resists whatever moves it.
