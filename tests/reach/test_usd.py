@@ -237,6 +237,22 @@ def test_a_sheared_collider_is_warned_about_whenever_the_file_is_read() -> None:
         cardan.formats.load_mechanism(world(prim("Xform", "S", at(scale=(1, 3, 1)), "", body("A", "", cube))))
 
 
+@pytest.mark.parametrize("said", ['token newton:massModel = "shell"', "bool mjc:shellinertia = true"])
+def test_a_shell_is_warned_about_where_its_mass_counts(said: str) -> None:
+    """It was weighed as a solid without a word."""
+    cube = prim("Cube", "C", f"uniform {said}", COLLIDES)
+    with pytest.warns(DescriptionWarning, match="weighed as a solid"):
+        cardan.formats.load_mechanism(world(body("A", "", cube)))
+    assert "shell" not in remarks(world(body("A", f"{MASS}\n{CENTRE}", cube)))
+
+
+@pytest.mark.parametrize("kind", ["MjcActuator", "MjcTendon", "NewtonActuator"])
+def test_what_would_move_a_robot_is_warned_about_whenever_the_file_is_read(kind: str) -> None:
+    """Motors were lost without a word."""
+    with pytest.warns(DescriptionWarning, match=f"/World/M: warning: {kind} is not used: "):
+        cardan.formats.load_mechanism(world(body("A"), prim(kind, "M")))
+
+
 def test_several_colliders_are_one_body() -> None:
     far = prim("Sphere", "S", "double radius = 0.5\n" + at(x=2), COLLIDES)
     inertia = inertia_of("float physics:density = 1", prim("Cube", "C", BOX, COLLIDES), far)

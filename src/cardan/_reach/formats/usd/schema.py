@@ -35,8 +35,8 @@ ELEMENTS: dict[str, dict[str, str]] = {
         "<GeomSubset>": "remark: a part of a mesh has no look of its own",
         "<PointInstancer>": "remark: its instances are not written out",
         **verdicts("<TetMesh> <BasisCurves> <Points>", _SOFT),
-        "<MjcActuator>": "remark: actuators of MuJoCo are read from MJCF, not from USD",
-        "<NewtonActuator>": "remark: Newton's law for efforts is not a property of the robot",
+        **verdicts("<MjcActuator> <NewtonActuator>", "remark: actuators are not read from USD, which a warning says"),
+        "<MjcTendon>": "remark: tendons are not read from USD, which a warning says",
     },
     "metadata": {
         **_read("metersPerUnit kilogramsPerUnit upAxis defaultPrim active instanceable"),
@@ -78,6 +78,8 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "PhysxRigidBodyAPI": _read("disableGravity", "physxRigidBody:"),
     "PhysicsMassAPI": _read("mass density centerOfMass diagonalInertia principalAxes", "physics:"),
     "PhysicsCollisionAPI": _read("collisionEnabled", "physics:"),
+    "NewtonCollisionAPI": _read("massModel", "newton:"),
+    "MjcCollisionAPI": _read("shellinertia", "mjc:"),
     "PhysicsMeshCollisionAPI": {"physics:approximation": "remark: meshes are kept as they are"},
     "PhysicsMaterialAPI": _read("dynamicFriction staticFriction restitution density", "physics:"),
     "PhysicsFilteredPairsAPI": _read("filteredPairs", "physics:"),
@@ -120,6 +122,7 @@ ELEMENTS: dict[str, dict[str, str]] = {
     },
 }
 _PHYSICAL = re.compile(r"(physics|drive|limit|state|newton|physx\w*|mjc|omniphysics|warpSim|collection:colliders):")
+_MOVERS = ("Mjc", "Newton")  # prims of these types move a robot: actuators, tendons
 _INSTANCE = re.compile(r"^(drive|limit|state|physxLimit|physxMimicJoint|collection):[^:]+:")
 TYPES = ELEMENTS["stage"]
 ATTRIBUTES = {name: verdict for known in ELEMENTS.values() for name, verdict in known.items() if known is not TYPES}
@@ -134,7 +137,10 @@ def verdict_of(name: str) -> str:
 
 
 def remark_unread(report: Report, scene: Scene) -> None:
-    """Remark on what the reader does not use: once for each name and type, at the first place, with their number."""
+    """Remark on what the reader does not use, and warn of what would move a robot.
+
+    It is said once for each name and type, at the first place, with their number.
+    """
     places: dict[tuple[str, str], list[Any]] = {}
     verdicts: dict[str, tuple[str, str] | None] = {}
     for prim in scene.prims:
@@ -142,7 +148,8 @@ def remark_unread(report: Report, scene: Scene) -> None:
             places.setdefault(key, []).append(prim)
     for (what, why), prims in places.items():
         more = f" (so on {len(prims) - 1} more)" if len(prims) > 1 else ""
-        report.remark(str(prims[0].GetPath()), f"{what} is not used: {why}{more}")
+        note = report.warn if what.startswith(_MOVERS) else report.remark
+        note(str(prims[0].GetPath()), f"{what} is not used: {why}{more}")
 
 
 def _unread(prim: Any, verdicts: dict[str, tuple[str, str] | None]) -> Iterator[tuple[str, str]]:

@@ -351,6 +351,8 @@ def _of_solid(stage: Stage, posed: Posed, solid: Solid, density: float) -> Inert
     unit = _of_density_1(stage, solid)
     if unit is None or unit.mass <= 0.0:
         return Inertia.zero()
+    if values.value(solid.prim, "newton:massModel") == "shell" or values.flag(solid.prim, "mjc:shellinertia", False):
+        stage.doubt(solid.prim, "newton:massModel or mjc:shellinertia makes it a shell; it is weighed as a solid")
     rho = own_mass / unit.mass if own_mass else own or density or physics_material(stage, solid.prim)[1] or WATER
     matter, own_axes = Inertia.from_parameters([rho * e for e in unit.parameters()]), stage.pose(solid.prim)
     if own_axes is None:
