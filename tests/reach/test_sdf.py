@@ -386,6 +386,24 @@ def test_a_urdf_may_be_included(folder):
         included(folder, "<include><uri>r.urdf</uri></include>")
 
 
+def test_actuators_of_a_urdf_that_is_included_are_warned_about(folder):
+    """They were lost without a word: SDF has none, and a URDF is included as SDF."""
+    (folder / "r.urdf").write_text(
+        """<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="continuous"><parent link="a"/>
+        <child link="b"/></joint><ros2_control name="c" type="system"><joint name="j">
+        <command_interface name="effort"/></joint></ros2_control></robot>"""
+    )
+    (folder / "world.sdf").write_text(sdf('<world name="w"><include><uri>r.urdf</uri></include></world>'))
+    with pytest.warns(DescriptionWarning, match=r"r.urdf:1: warning: 1 actuator\(s\) of the URDF are left out"):
+        cardan.load_mechanism(folder / "world.sdf")
+
+
+def test_the_name_of_a_lone_include_is_that_of_the_mechanism(folder):
+    """It was that of the file which is included."""
+    (folder / "taxi.sdf").write_text(sdf("<include><uri>car</uri><name>taxi</name></include>"))
+    assert cardan.load_mechanism(folder / "taxi.sdf", package_dirs=[folder]).name == "taxi"
+
+
 def test_a_world_without_bodies_is_told_of(folder):
     with pytest.warns(DescriptionWarning, match="the mechanism has no body"):
         m = cardan.load_mechanism(sdf('<world name="w"><gravity>0 0 -1</gravity></world>').encode())

@@ -80,6 +80,8 @@ def _urdf_as_sdf(report: Report, packages: Packages | None, source: Source, root
     report.include(found.report)
     with report.blamed(root):
         if found.thing is not None:
+            if found.thing.actuators:
+                report.warn(root, f"{len(found.thing.actuators)} actuator(s) of the URDF are left out: SDF has none")
             return parse(Source(source.name, write_sdf(found.thing).text.encode(), source.folder, "utf-8"))
     return None
 
@@ -107,9 +109,9 @@ def _chosen_root(report: Report, document: SdfFile, chosen: str | None) -> Eleme
 def _name(scope: Scope, only: str | None) -> str:
     """Return the name of the mechanism: that of the one model, or of the world."""
     models = [entry for entry in scope.names.values() if entry.kind == "model" and entry.scope is not None]
-    one = models[0].scope if len(models) == 1 else None
-    named = one.element if one is not None and one.prefix == "" else scope.element
-    return only or named.attributes.get("name", "").strip() or "mechanism"
+    if len(models) == 1 and models[0].scope is not None and models[0].scope.prefix == "":
+        return models[0].name  # that of its include, if it has one
+    return only or scope.element.attributes.get("name", "").strip() or "mechanism"
 
 
 def _body(link: Attached) -> str:
