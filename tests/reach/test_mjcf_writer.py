@@ -274,7 +274,14 @@ def test_what_mjcf_does_not_hold_is_named():
 def test_what_is_whole_says_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        write(two_bodies(J.Revolute(AXIS)))
+        write(two_bodies(J.Revolute(AXIS)).renamed({"f": "tool_fixed"}).mechanism)
+
+
+def test_a_name_of_a_fixed_joint_that_is_lost_is_named():
+    """It came back as that of its child with an ending, without a word."""
+    with pytest.warns(DescriptionWarning, match="names of fixed joints 'f'"):
+        text = write(two_bodies(J.Revolute(AXIS)))
+    assert [c.name for c in load_mechanism(text).joints] == ["j", "tool_fixed"]
 
 
 def test_colours_of_more_than_single_precision_are_named():

@@ -77,8 +77,8 @@ ELEMENTS: dict[str, dict[str, str]] = {
         "softness: o_friction o_margin o_solimp o_solref"
     ),
     "flag": _of(
-        "actuation clampctrl constraint contact damper equality frictionloss gravity limit spring; "
-        "solver: autoreset diagexact energy eulerdamp filterparent fwdinv invdiscrete ipc island midphase multiccd "
+        "actuation clampctrl constraint contact damper equality filterparent frictionloss gravity limit "
+        "spring; solver: autoreset diagexact energy eulerdamp fwdinv invdiscrete ipc island midphase multiccd "
         "nativeccd override refsafe sensor sensornoise sleep speculative warmstart; passive: passive"
     ),
     "default": _of(

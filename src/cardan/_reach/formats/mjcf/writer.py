@@ -27,7 +27,7 @@ from cardan._reach.interop.mujoco_spec import to_mjspec
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry.shapes import Cone, HeightField, Hull, Mesh, Shape, Sphere
 from cardan._robot.geometry.touching import EVERYTHING
-from cardan._robot.joints import D6, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute
+from cardan._robot.joints import D6, Fixed, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute
 from cardan._robot.model import WORLD, Body, Model
 from cardan._robot.model.layout import outwards
 from cardan._robot.records import ContactSurface, Material
@@ -281,7 +281,8 @@ def _key(mesh: Any) -> Any:
 VELOCITY = "velocity limits of joints"
 PACKAGES = "packages of meshes, of which the path is written, on"
 COLOURS = "digits of colours, beyond single precision, of shapes on"
-USUAL = (VELOCITY, PACKAGES, COLOURS)  # what nearly every robot has
+FIXED = "names of fixed joints"
+USUAL = (VELOCITY, PACKAGES, COLOURS, FIXED)  # what nearly every robot has
 
 ENDS = ("lower", "upper", "effort", "effort_lower")
 ACTING = ("damping", "friction", "armature", "drive_stiffness", "drive_damping", "spring_stiffness")
@@ -327,6 +328,7 @@ def _of_joints(model: Model) -> dict[str, list[str]]:
     mimics = [c for c in joints if c.joint.primaries]
     deep = [c.name for c, *_ in outwards((WORLD,), model.connections) if c.joint.nq]
     own = [c.name for c in model.connections if c.joint.nq]
+    fixed = [c for c in model.connections if isinstance(c.joint, Fixed)]
     return {
         "the order of joints in q, which is depth first there:": [a for a, b in zip(own, deep, strict=True) if a != b],
         VELOCITY: [c.name for c in joints if is_bounded(c, "velocity", "velocity_lower")],
@@ -338,6 +340,7 @@ def _of_joints(model: Model) -> dict[str, list[str]]:
             c.name for c in joints if isinstance(c.joint, IN_A_ROW)
         ],
         "compliance of joints": [c.name for c in joints if any(c.compliance)],
+        FIXED: [c.name for c in fixed if c.parent != WORLD and c.name != f"{c.child}_fixed"],  # its reader calls it so
     }
 
 
