@@ -10,6 +10,7 @@ from cardan import joints as J
 from cardan import scalar as s
 from cardan.errors import MechanismError, ParameterError, UnsupportedError
 from duals import duals, tangent
+from mechanisms import random_inertia, random_pose
 
 FLEX = J.Polynomial([0.1, -0.4, 0.3, 0.05])
 
@@ -94,6 +95,22 @@ def test_laws(joint):
     M = cardan.mass_matrix(model, q)
     np.testing.assert_allclose(cardan.kinetic_energy(model, q, v), np.einsum("ni,nij,nj->n", v, M, v) / 2, rtol=1e-13)
     np.testing.assert_allclose(np.einsum("nij,nj->ni", M, a) + cardan.bias_forces(model, q, v), tau, atol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("follower", "primary"), [(11, 0), (6, 0), (11, 1)])
+def test_joints_of_a_deep_arm_may_follow_one_that_carries_them(follower, primary):
+    """The followers of a joint on the world were solved before what carries them: a was wrong by a hundred rad/s^2."""
+    m, rng, above = cardan.Mechanism("arm"), np.random.default_rng(0), "world"
+    for k in range(12):
+        m.add_body(f"b{k}", random_inertia(rng))
+        joint = J.Mimic(J.Revolute((1.0, 0.0, 0.0)), f"j{primary}", 0.5) if k == follower else J.Revolute()
+        m.add_joint(f"j{k}", joint, above, f"b{k}", random_pose(rng))
+        above = f"b{k}"
+    model = m.model()
+    q, v, a = states(model)
+    tau = cardan.inverse_dynamics(model, q, v, a)
+    np.testing.assert_allclose(cardan.forward_dynamics(model, q, v, tau), a, atol=1e-10)
 
 
 @quick

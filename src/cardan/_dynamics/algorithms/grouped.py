@@ -83,7 +83,8 @@ def groups(model: Model) -> list[Group] | None:
         bases = {node.parent for node in nodes} - own - {-1}
         armature = [sum(column, 0.0) for column in zip(*(node.armature for node in nodes), strict=True)]
         found.append(Group(nodes, max(bases, default=-1), nodes[0].v, armature))
-        if len(bases) > 1:
+        # What hangs on the world does not say that the base comes first: a wrist may follow the joint that carries it.
+        if len(bases) > 1 or not bases <= {node.index for group in found[:-1] for node in group.nodes}:
             return None
     return found if sum(map(len, by_velocity)) == model.nv else None
 
