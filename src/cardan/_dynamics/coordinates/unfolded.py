@@ -14,6 +14,7 @@ from cardan._algebra.spatial import Scalar
 from cardan._dynamics.algorithms.cluster import ClosedSet, ClusterMember
 from cardan._dynamics.algorithms.linear import dot
 from cardan._dynamics.algorithms.tree import Vector
+from cardan._robot.joints.catalogue.of_another import Equipped
 from cardan._robot.model import Connection, Model
 from cardan._robot.model.annotations import Annotations
 
@@ -25,6 +26,7 @@ def unfolded(model: Model) -> Model:
 
     def own(c: Connection) -> Connection:
         joint = c.joint.joint if isinstance(c.joint, ClusterMember) else c.joint
+        joint = joint.joint if isinstance(joint, Equipped) else joint  # as the loops have it: coordinates are copied
         return Connection(c.name, joint, c.parent, c.child, c.parent_pose, c.child_pose)
 
     members = [c.joint for c in model.connections if isinstance(c.joint, ClusterMember) and not c.joint.by]
