@@ -75,7 +75,7 @@ def integrate(model: Model, q: ArrayLike, v: ArrayLike) -> Sequence[Scalar]:
         >>> round(float(np.linalg.norm(moved[3:7])), 12)
         1.0
 
-    Peers: MuJoCo `mj_integratePos`.
+    Peers: MuJoCo `mj_integratePos` (which moves a free joint's position straight).
     """
     return model.manifold.integrate(q, v)
 

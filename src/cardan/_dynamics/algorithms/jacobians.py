@@ -46,8 +46,8 @@ def jacobian(
 
     Peers: Pinocchio `computeFrameJacobian` `getFrameJacobian` `computeJointJacobian`, MuJoCo `mj_jac` `mj_jacBody`
     `mj_jacSite`, Drake `CalcJacobianSpatialVelocity` (angular first), iDynTree `getFrameFreeFloatingJacobian`
-    `getRelativeJacobian`, RigidBodyDynamics.jl `geometric_jacobian` (angular first), Newton `eval_jacobian`,
-    roboticstoolbox `jacob0` `jacobe`.
+    `getRelativeJacobian`, RigidBodyDynamics.jl `geometric_jacobian` (angular first, at the world's origin), Newton
+    `eval_jacobian` (of centres of mass), roboticstoolbox `jacob0` `jacobe`.
     """
     kinematics = Kinematics(model, q)
     return each_frame(model, frame, lambda name: _jacobian(kinematics, name, at, expressed_in, relative_to))

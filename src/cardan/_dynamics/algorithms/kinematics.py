@@ -262,7 +262,8 @@ def frame_velocity(
         True
 
     Peers: Pinocchio `getFrameVelocity`, MuJoCo `mj_objectVelocity` (angular first), Drake `CalcSpatialVelocity`
-    (angular first), iDynTree `getFrameVel`, RigidBodyDynamics.jl `twist_wrt_world` `relative_twist`.
+    (angular first), iDynTree `getFrameVel`, RigidBodyDynamics.jl `twist_wrt_world` `relative_twist`
+    (angular first, at the world's origin).
     """
     kinematics = Kinematics(model, q, v)
     return each_frame(model, frame, lambda name: _velocity(kinematics, name, at, expressed_in, relative_to))
