@@ -45,6 +45,17 @@ ROBOTS = {
 }
 
 
+def test_a_loop_that_is_open_at_rest_gives_no_configuration():
+    """A joint that closes it has no coordinates, but came back in a configuration "initial" that nobody wrote."""
+    robot = cardan.Mechanism("open")
+    for name in ("a", "b"):
+        robot.add_body(name, cardan.Inertia(1.0, (0.1, 0.2, 0.3), cardan.spatial.Matrix3.identity()))
+    robot.add_joint("fly", J.FreeFlyer(), "world", "a")
+    robot.add_joint("hinge", J.Revolute((0, 0, 1)), "a", "b", cardan.SE3(translation=(1, 0, 0)))
+    robot.add_joint("close", J.Spherical(), "world", "b", cardan.SE3(translation=(0, 3, 0)))
+    assert differences(robot, there_and_back(robot)) == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", represented([*ROBOTS], by=("arm7", "stewart", "excavator").count))
 def test_the_same_robot_comes_back(name):
