@@ -14,6 +14,7 @@ point of C nearest to a point q, does both: q stays 0 while no pass finds 0 in C
 Beside C it does so, too, where 0 is so near (`NEAR`) that s < d: as above, and v is long enough to say its direction.
 It ends where the normal of the surface points to 0: the least depth there is nearby. Others may be less: so it begins
 again from the directions of greatest separation among some all around (`starts`), and the best of all ends counts.
+What hardly overlaps does so only if it is as little deep just behind an edge that is near (`_behind_edges`).
 Where every depth counts, of hulls that are deep, a walk over all directions (`directions`) then proves that none is 1 %
 less, or finds one that is, from which it begins again.
 Boxes are least deep along a normal of a face or of two edges that cross (`_axes`): there it begins, and ends.
@@ -42,7 +43,7 @@ from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.candidate import FAR, Candidate, X, Y, Z, chosen, in_precision, select
 from cardan._motion.collision.directions import LESS, Walk, walked
 from cardan._motion.collision.simplex import Vertex, carrying, combined, direction, encloses, nearest, unit
-from cardan._motion.collision.support_points import extent_of, middle_of, radius_of, support
+from cardan._motion.collision.support_points import CURVED, extent_of, middle_of, radius_of, support
 from cardan._robot.geometry.shapes import Box, Capsule, Cone, Cylinder, Geometry, Hull
 
 PASSES = 200
@@ -54,7 +55,11 @@ OUTSIDE = 0.05, 0.01
 NEAR = 0.003  # of the sizes: nearer to C than that, 0 is left for a point q. From 0, rounding would turn the way to C.
 SHALLOW = 0.004  # of the sizes: the depth of what rests on something
 # Less deep, another face of C is nearer only over an edge that meets it at an angle a: within cot(a / 2) of the depth.
-BESIDE_EDGE = 2.0  # of the depth: of 100 000 pairs, no edge over which one was nearer was farther than 0.83
+BESIDE_EDGE = 2.0  # of the depth: of 1 900 000 pairs, none over which one was nearer was farther than 1.8, of slivers
+# So C is looked at once, so far behind such an edge (the tangent of half that angle, of flat and curved shapes), ...
+BEHIND_EDGE = 0.005, 0.03
+NEARLY = 1.05  # ... and searched again if it is no deeper there than that, ...
+GOES_ON = 0.9  # ... or is still so far along the normal: then it was an edge of the triangle alone.
 DOUBTFUL = 1e-4  # of the sizes: the depth from which on that is asked
 STARTS = 3
 WALKS = 64  # at most: after each the depth is 1 % less
@@ -62,7 +67,8 @@ DEEP = 0.02  # of the sizes: less deep, 9 000 of 9 000 searches from these direc
 # Where it begins again: from the best of these, and the best of those that are more than 26 degrees away, ...
 DIRECTIONS = [Vector3(*d) * (1.0 / math.hypot(*d)) for d in product((-1.0, 0.0, 1.0), repeat=3) if any(d)]
 BESIDE = 0.9
-BESIDE_END = 0.99  # ... and given up where it comes within 8 degrees of the best end so far, and is worse
+BEHIND_END = 0.9999  # given up where a search from behind an edge comes within a degree of the best end, ...
+BESIDE_END = 0.99  # ... and others within 8 degrees of it, and they are worse
 
 
 class Witness(NamedTuple):
@@ -99,14 +105,19 @@ class Search(NamedTuple):
         return combined([vertex.x for vertex in self.simplex[:3]], self.weights)
 
     @property
-    def is_beside_edge(self) -> Any:
-        """Whether that is so near an edge of its triangle, beside the depth, that the face behind it may be nearer."""
+    def edges(self) -> list[tuple[Vector3, Scalar]]:
+        """To which side of that each edge of its triangle is, across n, and how far."""
         a, b, c = (vertex.x for vertex in self.simplex[:3])
-        edges = c - b, a - c, b - a
-        height = (edges[0].cross(edges[1]) * (1.0 / BESIDE_EDGE)).norm_squared()
-        own = zip(self.weights, edges, strict=True)
-        beside = (w * w * height < self.separation * self.separation * edge.norm_squared() for w, edge in own)
-        return reduce(logical_or, beside)
+        found = []
+        for weight, corner, here, there in zip(self.weights, (a, b, c), (b, c, a), (c, a, b), strict=True):
+            side = unit((there - here).cross(self.n), X)
+            height = side.dot(here - corner)
+            found.append((side * where(height < 0.0, -1.0, 1.0), weight * absolute(height)))
+        return found
+
+    def is_beside(self, away: Scalar) -> Any:
+        """Return whether an edge is so near, beside the depth, that the face behind it may be nearer."""
+        return away < -BESIDE_EDGE * self.separation
 
 
 def witness(
@@ -167,27 +178,40 @@ def search(
         return repeat_while(PASSES, lambda own: own.done < 0.5, improved, begin)
 
     def begun_at(n: Vector3, separation: Scalar, best: Search) -> Search:
-        return best._replace(q=n * _beyond(separation, size), n=n, separation=separation, done=zero)
+        done = where(separation > -FAR, zero, 1.0)
+        return best._replace(q=n * _beyond(separation, size), n=n, separation=separation, done=done)
+
+    def begins(best: Search) -> list[tuple[Vector3, Scalar]]:
+        is_deep, over = is_open(best, shallow), none[0]
+        if shallow:
+            is_flat = CURVED.isdisjoint((type(a), type(b)))
+            over = when(logical_not(is_deep), lambda: _behind_edges(best, lowest, is_flat), over)
+        is_worth = logical_or(is_deep, over[1] > -FAR)
+        return [over, *when(is_worth, lambda: _starts(a, best.n, lowest), none[1:])]
 
     def again(k: Scalar, starts: Any, best: Search) -> Any:
-        starts = when(logical_and(k > 0.5, k < 1.5), lambda: _starts(a, best.n, lowest), starts)
-        n, separation = _picked(starts, k)
+        starts = when(logical_and(k > 0.5, k < 1.5), lambda: begins(best), starts)
+        (n, separation), *others = starts
         begun = chosen(k < 0.5, best, begun_at(n, separation, best))
 
         def goes_on(own: Search) -> Any:
-            elsewhere = logical_or(own.separation > best.separation, own.n.dot(best.n) < BESIDE_END)
+            apart = own.n.dot(best.n) < where(k < 1.5, BEHIND_END, BESIDE_END)
+            elsewhere = logical_or(own.separation > best.separation, apart)
             return logical_and(own.done < 0.5, logical_or(k < 0.5, elsewhere))
 
         found = repeat_while(PASSES, goes_on, improved, begun)
-        return k + 1.0, starts, chosen(logical_or(k < 0.5, found.separation > best.separation), found, best)
+        is_better = logical_or(k < 0.5, found.separation > best.separation)
+        return k + 1.0, [*others, starts[0]], chosen(is_better, found, best)
 
     def is_open(best: Search, depth: float) -> Any:
         is_deep = best.separation < -depth * size
         return is_deep if is_known is None else logical_and(is_deep, logical_not(is_known(best)))
 
-    def going(k: Scalar, _: Any, best: Search) -> Any:
-        is_doubtful = logical_and(is_open(best, DOUBTFUL), best.is_beside_edge)
-        return logical_or(k < 0.5, logical_and(logical_or(is_open(best, shallow), is_doubtful), k <= float(STARTS)))
+    def going(k: Scalar, starts: Any, best: Search) -> Any:
+        is_doubtful = reduce(logical_or, (best.is_beside(away) for _, away in best.edges))
+        is_doubtful = logical_and(is_doubtful, logical_or(k < 1.5, starts[-1][1] > -FAR))
+        is_unknown = logical_or(is_open(best, shallow), logical_and(is_open(best, DOUBTFUL), is_doubtful))
+        return logical_or(k < 0.5, logical_and(is_unknown, k <= 1.0 + STARTS))
 
     towards = middle_of(a) - X_ab @ middle_of(b) + nothing
     n, first = _first([unit(towards, X), *_axes(a, b, X_ab, towards)], lowest)
@@ -195,8 +219,8 @@ def search(
     begin = ended(Search((first,) * 4, (zero + 1.0, zero, zero), nothing, zero, n, n.dot(first.x), zero))
     if isinstance(a, Box) and isinstance(b, Box):  # that direction is the best of all
         return searched(begin)
-    none = [(nothing, zero)] * STARTS
-    best = repeat_while(1 + STARTS, going, again, zero, none, begin)[2]
+    none = [(nothing, zero - FAR)] * (1 + STARTS)
+    best = repeat_while(2 + STARTS, going, again, zero, none, begin)[2]
     if shallow or not any(isinstance(shape, Hull) for shape in (a, b)):
         return best
 
@@ -254,12 +278,23 @@ def _starts(a: Geometry, n: Vector3, lowest: Callable[..., Vertex]) -> list[tupl
     return found
 
 
-def _picked(starts: Any, k: Scalar) -> Any:
-    """Return the start of a pass."""
-    found = starts[0]
-    for number, start in enumerate(starts[1:], 2):
-        found = chosen(k > number - 0.5, start, found)
-    return found
+def _behind_edges(best: Search, lowest: Callable[..., Vertex], is_flat: bool) -> tuple[Vector3, Scalar]:
+    """Return of the directions just over edges the one of least depth; -FAR if no face behind them may be nearer."""
+    n, least, tilt = best.n, best.separation, BEHIND_EDGE[0] if is_flat else BEHIND_EDGE[1]
+    farther = 1.01 / where(least < 0.0, -least, 1.0)
+    corners = (vertex.x - best.nearest for vertex in best.simplex[: 3 if is_flat else 0])
+    at_corner = reduce(logical_or, (best.is_beside(way.norm()) for way in corners), False)
+
+    def behind(side: Vector3, away: Scalar) -> tuple[Vector3, Scalar]:
+        t = tilt + away * farther  # the tangent of half the angle: from away / depth on, the edge is less deep
+        d = (n * (1.0 - t * t) - side * (2.0 * t)) * (1.0 / (1.0 + t * t))
+        w = lowest(d).x
+        separation = d.dot(w)
+        may_be = reduce(logical_or, (separation > NEARLY * least, n.dot(w) < GOES_ON * least, at_corner))
+        return d, where(logical_and(best.is_beside(away), may_be), separation, -FAR)
+
+    found = each(behind, *zip(*best.edges, strict=True))
+    return reduce(lambda one, other: chosen(other[1] > one[1], other, one), found)
 
 
 def _improved(
