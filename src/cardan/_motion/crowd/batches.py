@@ -108,12 +108,12 @@ def run_pairs(c, programs, lacking, kind, rows):
 
 @kernel(c=Crowd, programs=I64[:], first=INT, end=INT)
 def run_joints(c, programs, first, end):
-    """Run a program of each kind over the trees of some islands."""
+    """Run a program of each kind over the trees of those of some islands that are going on."""
     for k in range(c.kinds):
         if programs[k] != 0 and c.is_leaving == 0:  # then they are decided
             count = 0
             for m in range(c.island_trees[first], c.island_trees[end]):
-                if c.tree_kind[c.members[m]] == k:
+                if c.tree_kind[c.members[m]] == k and c.island_going[c.island_of[c.members[m]]] == 1:
                     c.run_rows[count] = c.members[m] - c.kind_tree[k]
                     count += 1
             run(programs[k], count)
