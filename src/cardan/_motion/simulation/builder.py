@@ -20,7 +20,8 @@ from cardan._algebra.errors import (
     quoted,
 )
 from cardan._algebra.explained import ExplainedSettings, explained_keywords
-from cardan._algebra.spatial import SE3, Inertia, checked_pose, log_se3
+from cardan._algebra.spatial import SE3, Inertia, checked_pose
+from cardan._compiler.runtime.memory import collection_paused
 from cardan._dynamics.algorithms.drives import undetermined
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._motion.simulation.articulation import Articulation, articulations
@@ -485,7 +486,8 @@ class WorldBuilder(ExplainedSettings):
             StartWarning: of shapes that begin deep in one another, and of what has nothing to stand on the ground with.
         """
         asked = {"check_orphans": check_orphans, "movable_bases": movable_bases, "keep_overlapping": keep_overlapping}
-        return _make_world(self, closing, loops, **{name: truth(name, value) for name, value in asked.items()})
+        with collection_paused():  # many bodies are many objects, and all of them stay
+            return _make_world(self, closing, loops, **{name: truth(name, value) for name, value in asked.items()})
 
     def _check_new_articulation(self, name: str, beside: Collection[str] = ()) -> None:
         if not isinstance(name, str) or not name.strip():
@@ -724,9 +726,9 @@ def rest_configuration(model: Model, poses: Mapping[str, SE3], given: Mapping[st
     for body, pose in poses.items():
         at = model.attachment(body)
         found = (X[at.node] if at.node >= 0 else SE3.identity()) @ at.pose
-        off = log_se3(found.inverse() @ pose).scalars()
+        off = np.abs(found.matrix().astype(float) - pose.matrix().astype(float)).max()
         size = 1.0 + max(abs(float(e)) for e in pose.translation)
-        if not max(abs(float(e)) for e in off) <= REACH * size:  # so that NaN is refused, too
+        if not off <= REACH * size:  # so that NaN is refused, too
             hint = "Leave the pose out, give the joint's coordinates in b.q, or move the joint's frames."
             expected = f"one its joints allow, such as {tuple(found.translation)}"
             raise ParameterError(f"pose of link {body!r}", got=tuple(pose.translation), expected=expected, hint=hint)

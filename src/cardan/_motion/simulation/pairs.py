@@ -224,13 +224,13 @@ class PairList(Sequence["ContactPair"]):
         centre, radius, normal = (np.array(part) for part in zip(*balls, strict=True)) if balls else [np.empty(0)] * 3
         along = centre[:, 0].copy() if balls else centre  # most are apart along one axis, which is quickly seen
         for i in range(len(balls)):
-            later = self.rules.later(i)
-            later = later[np.abs(along[later] - along[i]) <= radius[later] + radius[i]]
+            later = i + 1 + np.flatnonzero(np.abs(along[i + 1 :] - along[i]) <= radius[i + 1 :] + radius[i])
             way = centre[later] - centre[i]
             meets = np.einsum("ij,ij->i", way, way) <= (radius[later] + radius[i]) ** 2
             meets &= (way @ normal[i] <= radius[later]) | (radius[later] == math.inf)
             meets &= (np.einsum("ij,ij->i", -way, normal[later]) <= radius[i]) | (radius[i] == math.inf)
-            yield from ((i, j) for j in later[meets].tolist())
+            if meets.any():  # rules take longer
+                yield from ((i, j) for j in np.intersect1d(later[meets], self.rules.later(i), True).tolist())
 
     def __len__(self) -> int:
         return len(self._all) if "_all" in vars(self) else len(self.rules)

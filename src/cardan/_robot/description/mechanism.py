@@ -795,7 +795,7 @@ class Mechanism(ExplainedSettings):
             check_new(kind, name, taken, f"mechanism {self.name!r} (bodies and frames share their names)")
 
     def _check_body(self, body: str, where: str) -> None:
-        if body not in self._bodies:  # no list of all for each of thousands
+        if body != WORLD and body not in self._bodies:  # no list of all for each of thousands
             check_known("body", body, (WORLD, *self._bodies), where)
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan._compiler.runtime.memory import collection_paused
 from cardan._compiler.runtime.threads import num_threads, split
 from cardan._dynamics.algorithms.chains import trees_of
 from cardan._dynamics.algorithms.drives import coupling
@@ -135,7 +136,8 @@ class TableSteps:
         return engine
 
     def _made(self, worlds: int, pushed: bool) -> Engine:
-        return Engine(self.scene, self.dt, worlds, pushed=pushed, **self.options)
+        with collection_paused():
+            return Engine(self.scene, self.dt, worlds, pushed=pushed, **self.options)
 
     def step(self, given: Mapping[str, np.ndarray], kept: KeptImpulses | None, steps: int) -> dict[str, Any]:
         """Return what comes of steps from arrays of a state and a control, each of all worlds; of impulses, too."""
