@@ -5,6 +5,7 @@ Source: UsdPhysics, the rigid body physics schema of OpenUSD (openusd.org).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -140,7 +141,10 @@ class _UsdWriter:
         bodies = [body.name for body in thing.bodies]
         forest, second = Forest((WORLD, *bodies)), {c.child for c in joints if c.parent != WORLD}
         self.closing = {c.name for c in joints if not forest.join(c.parent, c.child)}
-        flying = [c for c in joints if _flies(c) and c.child not in second and c.name not in self.closing]
+        flyers = [c for c in joints if _flies(c) and c.child not in second and c.name not in self.closing]
+        held = Forest((WORLD, *bodies), ((c.parent, c.child) for c in joints if c not in flyers))
+        ends = Counter(map(held.find, (WORLD, *(c.child for c in flyers))))
+        flying = [c for c in flyers if ends[held.find(c.child)] == 1]  # no other way leads to what it lets fly
         self.joints = [c for c in joints if c not in flying]
         # what the reader lets fly, if nothing says otherwise
         hung = Forest((WORLD, *bodies), ((c.parent, c.child) for c in self.joints))
