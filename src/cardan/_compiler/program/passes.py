@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import Enum
-from itertools import count
+from itertools import accumulate, count
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -110,17 +110,17 @@ def _regions(program: Program, needed: bytearray, number: list[int]) -> tuple[Re
     Of those it is only worth to know what may be skipped.
     """
     ops, found, running = program.instructions.ops, [], set(_running(program, needed))
+    before = [0, *accumulate(needed)]  # how many are needed before each
     for region in program.regions:
         going = None if region.going is None or not needed[region.going] else number[region.going]
         skipped = going is not None and region.may_be_skipped
         if skipped:
             skipped = any(needed[k] and ops[k] not in LEAVES for k in region.instructions)
         if skipped or region in running:
-            start = sum(needed[: region.start])
             found.append(
                 region._replace(
-                    start=start,
-                    stop=start + sum(needed[region.start : region.stop]),
+                    start=before[region.start],
+                    stop=before[region.stop],
                     carried=tuple((number[k], number[after]) for k, after in region.carried if needed[k]),
                     going=going,
                     flag=None if region.flag is None else number[region.flag],
