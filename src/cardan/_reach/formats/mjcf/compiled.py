@@ -37,11 +37,8 @@ OFF: dict[str, tuple[str, ...]] = {  # what is nothing where a flag disables it
     "LIMIT": ("jnt_limited", "tendon_limited"),
     "SPRING": ("jnt_stiffness", "jnt_stiffnesspoly", "tendon_stiffness", "tendon_stiffnesspoly"),
 }
-KEPT = {  # what a flag that is disabled does in MuJoCo, and not here
-    "ACTUATION": "no forces of actuators; they are read all the same",
-    "CONTACT": "no contacts; they are read all the same",
-    "FILTERPARENT": "contacts of bodies with their parents, too; what is on one joint does not touch here",
-}
+# What stays, since it is chosen anew whenever cardan simulates
+KEPT = {"ACTUATION": "forces of actuators", "CONTACT": "contacts", "FILTERPARENT": "rule that parents never touch"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +111,7 @@ def _switch_off(mj: Any, m: Any, report: Report) -> None:
     if "GRAVITY" in off:
         m.opt.gravity[:] = 0.0
     for name in sorted(off & set(KEPT)):
-        report.warn(0, f'<flag {name.lower()}="disable">: MuJoCo computes {KEPT[name]}')
+        report.warn(0, f'<flag {name.lower()}="disable">: MuJoCo has no {KEPT[name]}; it is as usual here')
 
 
 def _blame(error: Exception, text: Expanded, report: Report) -> None:

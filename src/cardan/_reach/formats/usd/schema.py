@@ -35,8 +35,9 @@ ELEMENTS: dict[str, dict[str, str]] = {
         "<GeomSubset>": "remark: a part of a mesh has no look of its own",
         "<PointInstancer>": "remark: its instances are not written out",
         **verdicts("<TetMesh> <BasisCurves> <Points>", _SOFT),
-        **verdicts("<MjcActuator> <NewtonActuator>", "remark: actuators are not read from USD, which a warning says"),
-        "<MjcTendon>": "remark: tendons are not read from USD, which a warning says",
+        **verdicts(
+            "<MjcActuator> <MjcTendon> <NewtonActuator>", "remark: it is not read from USD, which a warning says"
+        ),
     },
     "metadata": {
         **_read("metersPerUnit kilogramsPerUnit upAxis defaultPrim active instanceable"),
