@@ -277,6 +277,12 @@ def test_what_is_whole_says_nothing():
         write(two_bodies(J.Revolute(AXIS)).renamed({"f": "tool_fixed"}).mechanism)
 
 
+def test_a_hinge_that_closes_a_loop_and_comes_back_as_two_balls_is_named():
+    """It came back so without a word."""
+    with pytest.warns(DescriptionWarning, match="hinges that close loops, but as two balls each: 'closing_joint'"):
+        write(cardan.robots.four_bar())
+
+
 def test_a_name_of_a_fixed_joint_that_is_lost_is_named():
     """It came back as that of its child with an ending, without a word."""
     with pytest.warns(DescriptionWarning, match="names of fixed joints 'f'"):

@@ -19,7 +19,7 @@ import numpy as np
 
 from cardan._algebra.errors import CardanError, MechanismError, ParameterError, UnsupportedError
 from cardan._reach.formats.mjcf.expanded import MAX_NUMBER
-from cardan._reach.formats.written import Written, is_bounded, losses_of, text_of
+from cardan._reach.formats.written import Written, check_is_robot, is_bounded, losses_of, text_of
 from cardan._reach.formats.xml import MAX_DEPTH, UNWRITABLE, Lines, element, escaped
 from cardan._reach.interop.mujoco_collision import HULL_ERROR, as_there, geom_names
 from cardan._reach.interop.mujoco_package import heard, mujoco
@@ -50,8 +50,7 @@ def write_mjcf(thing: Mechanism | Model) -> Written:
     UnsupportedError names what MuJoCo cannot say, or what is more than is read again; if MuJoCo refuses the whole, the
     message of the MechanismError is MuJoCo's.
     """
-    if not isinstance(thing, (Mechanism, Model)):
-        raise ParameterError("thing to write as MJCF", got=thing, expected="a Mechanism or a Model")
+    check_is_robot(thing, "MJCF")
     mj = mujoco("writing MJCF")
     robot = thing.model() if isinstance(thing, Mechanism) else thing
     records = (robot, *robot.bodies, *robot.connections, *robot.frames, *robot.shapes, *robot.actuators)
@@ -340,6 +339,7 @@ def _of_joints(model: Model) -> dict[str, list[str]]:
             c.name for c in joints if isinstance(c.joint, IN_A_ROW)
         ],
         "compliance of joints": [c.name for c in joints if any(c.compliance)],
+        "hinges that close loops, but as two balls each:": [c.name for c in model.closures if c.joint.nv == 1],
         FIXED: [c.name for c in fixed if c.parent != WORLD and c.name != f"{c.child}_fixed"],  # its reader calls it so
     }
 

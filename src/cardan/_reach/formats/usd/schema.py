@@ -123,7 +123,6 @@ ELEMENTS: dict[str, dict[str, str]] = {
     },
 }
 _PHYSICAL = re.compile(r"(physics|drive|limit|state|newton|physx\w*|mjc|omniphysics|warpSim|collection:colliders):")
-_MOVERS = ("Mjc", "Newton")  # prims of these types move a robot: actuators, tendons
 _INSTANCE = re.compile(r"^(drive|limit|state|physxLimit|physxMimicJoint|collection):[^:]+:")
 TYPES = ELEMENTS["stage"]
 ATTRIBUTES = {name: verdict for known in ELEMENTS.values() for name, verdict in known.items() if known is not TYPES}
@@ -149,7 +148,7 @@ def remark_unread(report: Report, scene: Scene) -> None:
             places.setdefault(key, []).append(prim)
     for (what, why), prims in places.items():
         more = f" (so on {len(prims) - 1} more)" if len(prims) > 1 else ""
-        note = report.warn if what.startswith(_MOVERS) else report.remark
+        note = report.warn if what.startswith(("Mjc", "Newton")) else report.remark  # actuators, tendons
         note(str(prims[0].GetPath()), f"{what} is not used: {why}{more}")
 
 
