@@ -439,3 +439,25 @@ def test_an_ellipsoid_meets_a_flat_face_along_its_normal_and_lies_there(flat, dt
     world = b.finalize()
     after = cardan.solvers.Featherstone(world, 2e-3).step(world.state(dtype=dtype), steps=2500)
     np.testing.assert_allclose(after.q[0, :2], [0.31, -0.17], atol=1e-9 if dtype == "float64" else 1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_an_ellipsoid_that_is_over_a_rim_meets_the_rim(dtype):
+    """In single precision points were up to 0.4 m away, anywhere beneath the ball."""
+    rng, n = np.random.default_rng(0), 4000
+    ball, drum = Ellipsoid((0.2, 0.3, 0.4)), Cylinder(0.3, 0.5)
+    lean, turn, gap = 10.0 ** rng.uniform(-4.0, -1.0, n), rng.uniform(-np.pi, np.pi, n), rng.uniform(1e-3, 0.1, n)
+    out = np.stack([np.cos(turn), np.sin(turn), 0.0 * turn], axis=-1)
+    up = out * np.sin(lean)[:, None] + np.array([0.0, 0.0, 1.0]) * np.cos(lean)[:, None]
+    rim = out * 0.3 + np.array([0.0, 0.0, 0.25])
+    R, _ = random_poses(rng, n)
+    below = np.einsum("nji,nj->ni", R, -up) * np.array(ball.radii)
+    below *= np.array(ball.radii) / np.linalg.norm(below, axis=-1, keepdims=True)
+    r = rim + up * gap[:, None] - np.einsum("nij,nj->ni", R, below)
+    here = np.tile(np.eye(3), (n, 1, 1)), np.zeros((n, 3))
+    poses = [(X[0].astype(dtype), X[1].astype(dtype)) for X in (here, (R, r))]
+    found, point, normal = deepest(compiled(drum, poses[0], ball, poses[1]))
+    point_atol, normal_atol = (5e-5, 1e-4) if dtype == "float64" else (1.5e-3, 3e-3)
+    np.testing.assert_allclose(found, gap, atol=1e-9 if dtype == "float64" else 2e-6)
+    np.testing.assert_allclose(point, rim, atol=point_atol)
+    np.testing.assert_allclose(normal, -up, atol=normal_atol)

@@ -45,7 +45,8 @@ from cardan._robot.geometry.shapes import Geometry, Hull, Sphere
 
 CONTACT_STEPS = 2  # from a search that ended `ROUGHLY`, for contact
 STEPS = 6  # of Newton's, where a surface is curved; between corners one is exact
-ROUGHLY = 1e-8, 3e-6  # where a search among curved surfaces ends, of the sizes, in double and single precision
+SETTLED = 1e-3  # of the sizes, by which another step would move a nearest point: by more, and it is anywhere
+ROUGHLY = 1e-8, 3e-7  # where a search among curved surfaces ends, of the sizes, in double and single precision
 OBLIQUE = 1e-12  # squared sine of two directions below which they are one
 # Of corners that carry the nearest point the least weight, and how far they are apart, of the sizes.
 CARRIES = 1e-7, 1e-3
@@ -106,7 +107,8 @@ def _to_rounding(a: Geometry, b: Geometry, X_ab: SE3, found: Search, steps: int)
     c = _conditions(A, B, n, on_a, on_b)
     rounding = tolerance + in_precision(separation, *TOLERANCE) * absolute(separation)
     on_both = logical_and(_is_on(a, c.on_a, rounding), _is_on(b, X_ab.inverse_act(c.on_a - n * separation), rounding))
-    used = logical_and(used, on_both)
+    has_settled = (c.on_a - on_a).norm() < SETTLED * (extent_of(a) + extent_of(b))
+    used = logical_and(logical_and(used, on_both), has_settled)
     on_a, matrices = chosen(used, (c.on_a, c.matrices), (found.on_a, (Matrix3.zero(),) * len(c.matrices)))
     return _known(a, b, X_ab, n, on_a, separation, matrices)
 
