@@ -22,7 +22,15 @@ from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan._robot.joints.derivation import derived
 from cardan._robot.joints.derivation.derived import _rates_of as rates_of
 from cardan._robot.joints.derivation.derived import joint_rates
-from cardan.errors import DTypeError, MechanismError, NotFiniteError, ShapeError, UnknownNameError, UnsupportedError
+from cardan.errors import (
+    DTypeError,
+    MechanismError,
+    NotFiniteError,
+    ParameterError,
+    ShapeError,
+    UnknownNameError,
+    UnsupportedError,
+)
 from cardan.robots import five_bar, four_bar, stewart_platform
 from closeness import close
 
@@ -194,6 +202,23 @@ def test_turns_of_dependent_joints_with_dampers_stay_where_states_convert():
     assert x.tolist() == q.tolist()
     assert x[loops.q_slice("coupler_joint")] < -6.5
     assert cardan.converter(loops, model).configuration(x).tolist() == q.tolist()
+
+
+@pytest.mark.slow
+def test_assembly_modes_with_the_same_independent_coordinates_are_not_the_same():
+    """They were, and trajectories from one to the other ended elsewhere without a word."""
+    model = cardan.clustered(four_bar().model(), ["crank_joint"])
+    here, there = (mode.q for mode in cardan.assembly_modes(model, model.neutral()))
+    assert cardan.is_same_configuration(model, [here, here], [here, there]).tolist() == [True, False]
+    ahead = cardan.integrate(model, there, [0.4])
+    for make in (
+        lambda: cardan.trajectories.MinimumJerk(model, here, ahead, duration=1.0),
+        lambda: cardan.trajectories.Trapezoidal(model, here, ahead, 1.0),
+        lambda: cardan.trajectories.Spline(model, [0.0, 1.0, 2.0], [here, here, ahead]),
+    ):
+        with pytest.raises(ParameterError, match=r": configuration [12]: got 'another', .* in the assembly mode of"):
+            make()
+    assert cardan.trajectories.MinimumJerk(model, there, ahead, duration=1.0).at(1.0).q.tolist() == ahead.tolist()
 
 
 @cardan.function(returns=("nv",))

@@ -117,6 +117,10 @@ class Manifold(ExplainedABC):
 
     # The rest follows from the above, or is as most have it.
 
+    def apart(self, q0: Scalars, q1: Scalars) -> tuple[Scalar, ...]:
+        """Return what is 0 for the same configuration alone [rad, m], n scalars: `difference`, unless that is not."""
+        return self.difference(q0, q1)
+
     def nearest_image(self, q: Scalars, near: Scalars) -> tuple[Scalar, ...]:
         """Return those coordinates of the point q that are nearest to others: of q and -q, of parameters and shadow."""
         return tuple(q)

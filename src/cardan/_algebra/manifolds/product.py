@@ -119,6 +119,9 @@ class Product(Manifold):
     def difference(self, q0: Scalars, q1: Scalars) -> tuple[Scalar, ...]:
         return self._chain(lambda f, iq, iv: f.difference(q0[iq], q1[iq]))
 
+    def apart(self, q0: Scalars, q1: Scalars) -> tuple[Scalar, ...]:
+        return self._chain(lambda f, iq, iv: f.apart(q0[iq], q1[iq]))
+
     def nearest_image(self, q: Scalars, near: Scalars) -> tuple[Scalar, ...]:
         return self._chain(lambda f, iq, iv: f.nearest_image(q[iq], near[iq]))
 

@@ -304,6 +304,9 @@ class ClosedSet(Manifold):
     def difference(self, q0: Scalars, q1: Scalars) -> tuple[Scalar, ...]:
         return self._of_free(self.part.manifold.difference(q0, q1))
 
+    def apart(self, q0: Scalars, q1: Scalars) -> tuple[Scalar, ...]:
+        return self.part.manifold.difference(q0, q1)  # in two assembly modes independent coordinates may be the same
+
     def toward(self, q: Scalars, x: Scalars) -> tuple[Scalar, ...]:
         return self._of_free(self.part.manifold.toward(q, self._spread(x)))
 

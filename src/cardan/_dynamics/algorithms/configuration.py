@@ -16,6 +16,7 @@ from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import Scalar
 from cardan._dynamics.algorithms.linear import Rows
 from cardan._dynamics.call.arguments import is_symbolic
+from cardan._dynamics.call.function import function
 from cardan._dynamics.call.public import ArrayLike, Reals, public
 from cardan._robot.model import Model
 
@@ -152,7 +153,7 @@ def is_same_configuration(
         model: the robot.
         q0: configurations [rad, m], shape (..., nq).
         q1: others [rad, m], shape (..., nq).
-        tolerance: largest accepted entry of `difference` [rad, m].
+        tolerance: largest accepted entry of `difference`, of a cluster of that of all its joints [rad, m].
 
     Returns:
         Booleans [-], shape (...), in an array of the library of q0 and q1. Where an entry is not a number: False.
@@ -173,9 +174,15 @@ def is_same_configuration(
     if not is_symbolic(tolerance) and not (isinstance(tolerance, Real) and tolerance >= 0.0):
         raise ParameterError("is_same_configuration: tolerance", got=tolerance, expected="a number >= 0 [rad, m]")
     # a comparison with NaN is False, so that what is not a number is no configuration
-    near = abs(difference(model, q0, q1)) <= tolerance
+    near = abs(apart(model, q0, q1)) <= tolerance
     # arrays of other libraries stay such, with their own `all`
     return np.all(near, axis=-1) if isinstance(near, np.ndarray) else near.all(-1)
+
+
+@function
+def apart(model: Model, q0: ArrayLike, q1: ArrayLike) -> ArrayLike:
+    """Return what is 0 for the same configuration alone [rad, m]: of a cluster, of all its joints."""
+    return as_argument(model.manifold.apart(q0, q1))
 
 
 @public(returns=("nq",))

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan._algebra.errors import ParameterError
+from cardan._dynamics.algorithms.configuration import difference, integrate, is_same_configuration
 from cardan._dynamics.call.arguments import shaped_array
 from cardan._robot.model import Model
 
@@ -27,6 +28,21 @@ class Bounds(NamedTuple):
         room = np.where(direction > 0.0, self.upper, -self.lower)
         with np.errstate(divide="ignore"):
             return np.where(direction == 0.0, np.inf, room / np.abs(np.where(direction == 0.0, 1.0, direction)))
+
+
+def way(where: str, model: Model, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
+    """Return `difference` of configurations, rows or one; raise `ParameterError` if it leads elsewhere.
+
+    In a cluster it does where the assembly modes are two, or a toggle is between.
+    """
+    step = difference(model, q0, q1)
+    reached = np.atleast_1d(is_same_configuration(model, integrate(model, q0, step), q1))
+    if not reached.all():
+        expected = "one that the independent coordinates lead to, in the assembly mode of the one before"
+        hint = "cardan.assembly_mode(model, q) names modes."
+        what = f"{where}: configuration {np.argmin(reached) + 1}"
+        raise ParameterError(what, got="another", expected=expected, hint=hint)
+    return step
 
 
 def one_or_each(where: str, name: str, given: Any, nv: int) -> np.ndarray:

@@ -29,10 +29,10 @@ import numpy as np
 
 from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import ParameterError, ShapeError
-from cardan._dynamics.algorithms.configuration import difference, integrate, normalize
+from cardan._dynamics.algorithms.configuration import integrate, normalize
 from cardan._dynamics.call.arguments import check_finite, shaped_array
 from cardan._dynamics.call.signature import check_model
-from cardan._motion.trajectories.allowed import one_or_each
+from cardan._motion.trajectories.allowed import one_or_each, way
 from cardan._motion.trajectories.piecewise import Jet, PiecewisePolynomial
 from cardan._motion.trajectories.trajectory import Sample, Trajectory, checked_configurations, local_rates, moved
 from cardan._robot.model import Model
@@ -76,7 +76,7 @@ class Spline(Trajectory):
         knots = _checked_knots(self.knots, len(q))
         names = "start_velocity", "end_velocity"
         ends = [_checked_velocity(name, getattr(self, name), self.model) for name in names]
-        steps = difference(self.model, q[:-1], q[1:])
+        steps = way("Spline", self.model, q[:-1], q[1:])
         for i, step in enumerate(steps):  # the sign of each quaternion is that in which the piece before arrives
             arrived = integrate(self.model, q[i], step)
             q[i + 1] = self.model.manifold.nearest_image(q[i + 1].tolist(), arrived.tolist())

@@ -27,8 +27,8 @@ import numpy as np
 from cardan._algebra.by_fields import computed
 from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import DTypeError, ParameterError
-from cardan._dynamics.algorithms.configuration import difference, normalize
-from cardan._motion.trajectories.allowed import bounds, check_limited, smallest
+from cardan._dynamics.algorithms.configuration import normalize
+from cardan._motion.trajectories.allowed import bounds, check_limited, smallest, way
 from cardan._motion.trajectories.piecewise import Jet, PiecewisePolynomial, checked_start, checked_times
 from cardan._motion.trajectories.trajectory import Sample, Trajectory, checked_configurations, moved
 from cardan._robot.model import Model
@@ -193,7 +193,7 @@ class _Move(Trajectory):
         where, model = type(self).__name__, self.model
         given = {name: checked_configurations(where, model, getattr(self, name), name) for name in ("q0", "q1")}
         values: dict[str, Any] = {name: normalize(model, q) for name, q in given.items()}
-        values["_step"] = difference(model, values["q0"], values["q1"])
+        values["_step"] = way(where, model, values["q0"], values["q1"])
         law = self._law_along(values["_step"])
         values |= {"start": checked_start(where, self.start), "_law": law, "duration": law.duration}
         for name, value in values.items():
