@@ -365,6 +365,35 @@ def test_bounds_hold_and_what_is_at_one_is_pushed_on():
             assert abs(slope) < 0.5
 
 
+def test_what_is_near_a_bound_does_not_hold_up_other_controls():
+    """Each problem is one knot: 1/2 u H u + g u between bounds. Some controls begin a rounding error from theirs."""
+    m, count, rng = 4, 400, np.random.default_rng(0)
+
+    @cardan.function(shapes={"u": (m,)})
+    def rest(model, q, v, u):
+        return q, v
+
+    @cardan.function(shapes={"u": (m,), "H": (m, m), "g": (m,)}, returns=())
+    def quadratic(model, q, v, u, H, g):
+        return 0.5 * (u @ H @ u) + g @ u
+
+    @cardan.function(returns=())
+    def nothing(model, q, v):
+        return 0.0 * q[0]
+
+    A = rng.normal(size=(count, m, m))
+    H, g = A @ A.swapaxes(1, 2) + 0.05 * np.eye(m), 5.0 * rng.normal(size=(count, m))
+    away = rng.choice([0.0, 1e-16, 1e-12, 1e-8, 1e-4, 0.5], size=(count, m))
+    u = rng.choice([-1.0, 1.0], size=(count, m)) * (1.0 - away)
+    problem = optimal.Problem(CART, rest, quadratic, nothing, -1.0, 1.0)
+    begin = np.zeros((count, 2))
+    found = optimal.solve(problem, begin, begin, u[:, None], {"H": H[:, None], "g": g[:, None]}, tolerance=1e-12)
+    slopes = np.einsum("kij,kj->ki", H, found.u[:, 0]) + g
+    left = np.clip(found.u[:, 0] - slopes, -1.0, 1.0) - found.u[:, 0]  # 0 of the least cost
+    assert found.converged.all()
+    assert np.abs(left).max() < 1e-6
+
+
 @pytest.mark.slow
 def test_problems_of_a_batch_do_not_see_each_other(monkeypatch):
     """More than lie side by side, which end one after the other; on two threads, too."""

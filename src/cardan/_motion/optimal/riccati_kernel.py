@@ -45,6 +45,7 @@ from cardan._compiler.kernels import (
 
 TOGETHER = 8  # problems side by side
 PASSES = 20  # of the search for what is at its bound: three to five are usual
+NEAR = 0.02  # a bound nearer than this part of a step is gone to at once: 4 of 6000 problems end early, not 287
 LEAST_UNIT = 1e-8  # of mu, beside the largest entry of Q_uu: one of the diagonal may be 0 where Q_uu is not definite
 
 COLUMNS = 8  # in a vector: or one, of eight problems
@@ -294,16 +295,25 @@ def value(c, x, first):
     return total
 
 
-@kernel(c=Stages, at=INT, free=F64[:], slopes=F64[:])
-def set_free(c, at, free, slopes):
-    """Say what of k is not at a bound and pushed on, 1 or 0, and what the slopes are there."""
+@kernel(c=Stages, at=INT, free=F64[:], slopes=F64[:], begin=F64[:])
+def set_free(c, at, free, slopes, begin):
+    """Say what of k is not held at a bound, 1 or 0, what the slopes are, and where steps begin: what is held, there.
+
+    What is pushed on at a bound is held, and what is so near to it that a step of its own went far beyond. Else a step
+    of all is cut off at once, and what others do because of it is in vain.
+    """
     first = at * COLUMNS * L + SMALL
     for i in range(M):
         slope = row_times(c.D, V, i, c.numbers, first) + c.D[i * V + F, 0]
         k = c.numbers[first + i]
-        is_held = (k <= c.low[at * M + i] and slope > 0.0) or (k >= c.high[at * M + i] and slope < 0.0)
+        bound = c.low[at * M + i] if slope > 0.0 else c.high[at * M + i]
+        gap = abs(bound - k)
+        own = c.D[i * V + i // COLUMNS, i % COLUMNS]
+        is_near = gap <= 0.0 or (own > 0.0 and gap * own <= NEAR * abs(slope))
+        is_held = is_near and abs(slope) > 0.0
         free[i] = 0.0 if is_held else 1.0
         slopes[i] = slope
+        begin[i] = bound if is_held else k
 
 
 @kernel(c=Stages, free=F64[:], to=LANES[:], wide=INT)
@@ -322,18 +332,21 @@ def set_within(c, at, free):
     Newton steps of what is free, cut off at the bounds, the longest of some that makes it less: projected Newton. It
     ends when none does, or when nothing was cut off and the same is free behind the step: then k is where the slopes
     of what is free are 0.
+
+    Source: Bertsekas, Projected Newton methods for optimization problems with simple constraints (1982).
     """
     first = at * COLUMNS * L + SMALL
     bound = at * M
     slopes = scratch(M)
     tried = scratch(M)
     found = scratch(M)
+    begin = scratch(M)
     was_free = scratch(M)
     for i in range(M):
         c.numbers[first + i] = min(max(0.0, c.low[bound + i]), c.high[bound + i])
     best = value(c, c.numbers, first)
     going = 1.0
-    set_free(c, at, free, slopes)
+    set_free(c, at, free, slopes, begin)
     for _ in range(PASSES):
         leave_free(c, free, c.E, F + 1)
         for i in range(M):
@@ -346,9 +359,9 @@ def set_within(c, at, free):
         for _ in range(5):
             cut = 0.0
             for i in range(M):
-                moved = c.numbers[first + i] - share * c.E[i * (F + 1) + F, 0]
+                moved = begin[i] - share * c.E[i * (F + 1) + F, 0]
                 tried[i] = min(max(moved, c.low[bound + i]), c.high[bound + i])
-                cut = cut if tried[i] == moved else 1.0
+                cut = cut if tried[i] == moved and begin[i] == c.numbers[first + i] else 1.0
             cost = value(c, tried, 0)
             is_taken = going > 0.0 and not best < before and cost < best
             for i in range(M):
@@ -360,9 +373,9 @@ def set_within(c, at, free):
             share = share * 0.5 if share > 0.25 else share * share
         copy(c.numbers, first, found, 0, M)
         copy(was_free, 0, free, 0, M)
-        set_free(c, at, free, slopes)
+        set_free(c, at, free, slopes, begin)
         for i in range(M):
-            ends = ends if free[i] == was_free[i] else 0.0
+            ends = ends if free[i] == was_free[i] and begin[i] == c.numbers[first + i] else 0.0
         going = going if best < before and ends == 0.0 else 0.0
         if not is_any(going > 0.0):
             break
