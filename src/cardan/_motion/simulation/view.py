@@ -342,8 +342,7 @@ class View(Explained):
         at, beside = self._places[kind] if at is None else (at, None)
         core, count = at.shape + array.shape[2:], len(array)
         if worlds is None and beside is not None:  # a sixth of what places one by one take
-            full = _fitting(name, values, (count, *core), infinite)
-            array[:, beside] = full.reshape(count, at.size, *array.shape[2:])
+            _fill(array[:, beside].reshape(count, *core), name, values, infinite)
             return
         mask = self._mask(worlds, count)
         rows, full = _given(name, values, count, worlds if mask is None else None, core, infinite)
@@ -421,20 +420,20 @@ def _given(
     array = numeric_array("view", name, values)
     if worlds is not None and array.shape == (count, *core):
         array = array[rows]
-    return rows, _fitting(name, array, (len(rows), *core), infinite)
+    full = np.empty((len(rows), *core))
+    _fill(full, name, array, infinite)
+    return rows, full
 
 
-def _fitting(name: str, values: Any, shape: tuple[int, ...], infinite: bool) -> np.ndarray:
-    """Return values for rows of the view, broadcast from what was given."""
+def _fill(rows: np.ndarray, name: str, values: Any, infinite: bool) -> None:
+    """Write what was given into rows of the view, broadcast."""
     array = numeric_array("view", name, values)
-    if array.shape != shape:  # to broadcast what fits takes as long as all that is done to it
-        try:
-            array = np.broadcast_to(array, shape)
-        except ValueError:
-            expected = f"{shape}, or what broadcasts to it"
-            raise ShapeError("view", name, got=array.shape, expected=expected) from None
     check_finite("view", name, np.where(np.isinf(array), 0.0, array) if infinite else array)
-    return array
+    try:
+        rows[...] = array
+    except ValueError:
+        expected = f"{rows.shape}, or what broadcasts to it"
+        raise ShapeError("view", name, got=array.shape, expected=expected) from None
 
 
 def _slice(indices: Sequence[int]) -> slice | None:
