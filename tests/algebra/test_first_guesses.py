@@ -303,7 +303,7 @@ def test_what_the_hints_name_exists(names):
     holders = {"cardan": cardan, "model": arm, "mechanism": names["arm7"], "builder": cardan.WorldBuilder()}
     holders |= {"world": world, "state": world.state(), "control": control, "view": view}
     holders |= {"Joint": cardan.Joint, "X": cardan.SE3(), "V": cardan.Motion.zero(), "F": cardan.Force.zero()}
-    holders |= {"S": arm.joint("joint1").subspace([0.0]), "solver": cardan.solvers.Featherstone}
+    holders |= {"S": arm.joint("joint1").subspace([0.0]), "solver": cardan.solvers.Featherstone(world, 0.01)}
     for phrase in said_elsewhere():
         for path in re.findall(rf"\b(?:{'|'.join(holders)})(?:\.[A-Za-z_]\w*)+", phrase):
             thing, *parts = path.split(".")
@@ -474,6 +474,28 @@ def test_names_of_arguments_are_arguments():
 def test_methods_say_what_was_meant_by_a_keyword(method, word, end):
     with pytest.raises(TypeError, match=re.escape(end)):
         getattr(cardan.robots.four_bar(), method)(**word)
+
+
+@pytest.mark.parametrize(
+    ("written", "end"),
+    [
+        ("cardan.inverse_kinematics(arm, frame='tool', near=q)", "argument 'near'; it is q0, where to begin"),
+        ("cardan.inverse_kinematics(arm, frame='tool', targt=q)", "argument 'targt'; did you mean 'target'"),
+        ("cardan.evaluate_joint(arm.joint('joint1'), 'transform', manifold=1)", "argument 'manifold'; it is "),
+        ("arm.random_configuration(rng=1)", "argument 'rng'; it is seed, which takes a generator of NumPy, too"),
+        ("solver.rollout(None, duration=1.0)", "argument 'duration'; it is steps, of solver.dt each"),
+    ],
+)
+def test_functions_say_what_was_meant_by_a_keyword(written, end, names):
+    world = names["arm7"].world()
+    with pytest.raises(TypeError, match=re.escape(end)):
+        eval(written, {**names, "solver": cardan.solvers.XPBD(world, 0.01)})
+
+
+def test_a_word_that_is_no_text_is_named(names):
+    """It was said that a list cannot be hashed."""
+    with pytest.raises(cardan.errors.UnknownNameError, match=r"no quantity of a joint named \[0.1\]"):
+        cardan.evaluate_joint(names["arm"].joint("joint1"), [0.1], [0.2])
 
 
 @pytest.mark.parametrize("name", ["_repr_html_", "__wrapped__", "program", "content"])

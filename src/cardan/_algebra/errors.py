@@ -162,13 +162,13 @@ class UnknownNameError(CardanError, KeyError):
 
 def check_known(kind: str, name: Any, known: Collection[str], where: str = "") -> None:
     """Raise `UnknownNameError` unless a name is among those there are."""
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise UnknownNameError(kind, name, known, where)
 
 
 def check_one_of(what: str, word: Any, words: Collection[str]) -> None:
     """Raise `ParameterError` unless a word is one of the few there are."""
-    if word not in words:
+    if not isinstance(word, str) or word not in words:
         raise ParameterError(what, got=word, expected=" or ".join(map(repr, words)))
 
 

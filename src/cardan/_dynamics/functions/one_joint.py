@@ -7,6 +7,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from cardan._algebra.errors import ShapeError, check_known
+from cardan._algebra.explained import explained_keywords
 from cardan._algebra.spatial import SE3, Force
 from cardan._dynamics.call.arguments import broadcast, check_core, common_dtype, numeric_array
 from cardan._dynamics.call.results import packed
@@ -20,6 +21,7 @@ def evaluate_joint(  # pyright: ignore[reportOverlappingOverload] -- the one wit
 ) -> tuple[np.ndarray, np.ndarray]: ...
 @overload
 def evaluate_joint(joint: Joint, quantity: str, *arrays: Any) -> np.ndarray: ...
+@explained_keywords
 def evaluate_joint(joint: Joint, quantity: str, *arrays: Any) -> Any:
     """Return a quantity of a joint for a batch of configurations.
 

@@ -44,7 +44,7 @@ from cardan._algebra.arrays import repeat, symbolic, when
 from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.checked_numbers import positive, truth, whole
 from cardan._algebra.errors import ParameterError
-from cardan._algebra.explained import Explained
+from cardan._algebra.explained import Explained, explained_keywords
 from cardan._algebra.scalar import absolute, maximum, minimum, where
 from cardan._algebra.spatial import SE3, Scalar
 from cardan._dynamics.algorithms.configuration import integrate
@@ -103,6 +103,7 @@ class InverseKinematics(Explained):
         return f"{done} of {count} problems solved, largest residual {worst:.3g}, {int(np.sum(self.restarts))} restarts"
 
 
+@explained_keywords
 def inverse_kinematics(
     model: Model,
     tasks: Task | list[Task] | tuple[Task, ...] | None = None,

@@ -13,7 +13,7 @@ import numpy as np
 from cardan._algebra.checked_numbers import batch_shape
 from cardan._algebra.content import Content, UnknownContentError, apart, content_of
 from cardan._algebra.errors import MechanismError, UnknownNameError, check_known
-from cardan._algebra.explained import Explained
+from cardan._algebra.explained import Explained, explained_keywords
 from cardan._algebra.manifolds import Product
 from cardan._algebra.spatial import Inertia
 from cardan._robot.joints import Joint
@@ -329,6 +329,7 @@ class Model(Explained):
         """
         return layout.start_configuration(self)
 
+    @explained_keywords
     def random_configuration(self, shape: int | Sequence[int] = (), *, seed: Any = None) -> np.ndarray:
         """Return random configurations within the position limits, shape (*shape, nq) [rad, m].
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from cardan._algebra.checked_numbers import number, whole
 from cardan._algebra.errors import ParameterError, UnsupportedError, check_one_of
-from cardan._algebra.explained import ExplainedSettings
+from cardan._algebra.explained import ExplainedSettings, explained_keywords
 from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._dynamics.call.function import Function
 from cardan._motion.simulation.articulation import Pattern, select_names
@@ -238,6 +238,7 @@ class Solver(ExplainedSettings):
             expected = f"a state made by this solver's world, {own!r}"
             raise ParameterError("state", got=state, expected=expected, hint=hint)
 
+    @explained_keywords
     def rollout(
         self,
         state: State,
