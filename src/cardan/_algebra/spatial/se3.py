@@ -100,6 +100,9 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
     Args:
         rotation: rotation matrix, 3x3 nested sequences or an array of shape (..., 3, 3); identity by default.
         translation: origin of the inner frame in the outer [m], three scalars or shape (..., 3); zero by default.
+            Scalars may be batches: (a, b, c) are x, y and z, arrays too. A batch of points is np.array((a, b, c)).
+
+    Nothing is looked at but shapes. `from_matrix` refuses what is no rotation.
 
     Examples:
         >>> X = cardan.SE3(np.eye(3), (0.3, 0.0, 0.5))

@@ -19,6 +19,12 @@ from cardan._algebra.errors import ParameterError, ShapeError, users_line
 from cardan._algebra.scalar import Scalar, is_finite, is_symbol, is_zero, sqrt
 from cardan._algebra.spatial.composition import noted
 
+HINTS = {
+    "rotation": "SE3.of takes 4x4 matrices, SE3(translation=p) a place; others: SE3.from_rpy, SE3.from_quaternion.",
+    "inertia": "Principal moments are np.diag((a, b, c)); six numbers, [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]].",
+}
+"""What is likely to be meant where an argument of this name has another shape."""
+
 
 def components(value: Any, shape: tuple[int, ...], name: str) -> tuple[Scalar, ...]:
     """Return the entries of `value`, row by row, as separate scalars.
@@ -38,14 +44,15 @@ def components(value: Any, shape: tuple[int, ...], name: str) -> tuple[Scalar, .
     """
     if isinstance(value, np.ndarray):
         if value.ndim < len(shape) or value.shape[value.ndim - len(shape) :] != shape:
-            raise ShapeError("cardan.spatial", name, got=value.shape, expected=f"(..., {', '.join(map(str, shape))})")
+            expected, hint = f"(..., {', '.join(map(str, shape))})", HINTS.get(name, "")
+            raise ShapeError("cardan.spatial", name, got=value.shape, expected=expected, hint=hint)
         entries = (value[(..., *index)] for index in np.ndindex(*shape))
         # Batches are copied: what is made of an array does not change with it.
         return tuple(e.copy() if e.ndim else float(e) if e.dtype.kind in "fiu" else e[()] for e in entries)
     rows = [value]
     for size in shape:
         if any(not hasattr(row, "__len__") or len(row) != size for row in rows):
-            raise ShapeError("cardan.spatial", name, got=np.shape(value), expected=str(shape))
+            raise ShapeError("cardan.spatial", name, got=np.shape(value), expected=str(shape), hint=HINTS.get(name, ""))
         rows = [entry for row in rows for entry in row]
     return tuple(scalar_of(name, e) for e in rows)
 
