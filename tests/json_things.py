@@ -101,7 +101,7 @@ def everything():
     m.name = 'Mechanism "ü" \\ \u2028 \U0001f916 \ud800'
     m.add_body("empty")
     m.add_body("zero", Inertia.zero())
-    m.add_body("tiny", Inertia.from_parameters(NASTY[:10]))
+    m._add_body("tiny", Inertia.from_parameters(NASTY[:10]))  # as a file has it
     m.add_body("odd \n name", random_inertia(np.random.default_rng(5)))
     signed = SE3([[1, -0.0, 0], [0, 1, -0.0], [0, 0, 1]], [-0.0, 0.0, -0.0])
     limits = Limits(

@@ -11,6 +11,7 @@ consistent inertial parameter identification (2018) for the pseudo-inertia.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from numbers import Real
@@ -23,6 +24,9 @@ from cardan._algebra.errors import ParameterError
 from cardan._algebra.scalar import is_finite, is_zero
 from cardan._algebra.spatial.motion import AppliedByMatmul, Force, ForceSubspace, Motion, MotionSubspace, applied
 from cardan._algebra.spatial.vector import Matrix3, Scalar, Symmetric3, Vector3, scalar_of
+
+NO_INERTIA = 1e-15
+"""Inertias below are taken for zero: rounding of one that was meant to be zero [kg m^2]."""
 
 
 class Inertia(AppliedByMatmul, tuple[Any, Any, Any]):
@@ -132,14 +136,19 @@ class Inertia(AppliedByMatmul, tuple[Any, Any, Any]):
     def faults(self, tolerance: float = 1e-9) -> list[str]:
         """Return why this cannot be the inertia of a body with non-negative density; empty if it can.
 
-        Only for floats.
+        Of symbols and batches nothing is known: they have none.
 
         Args:
-            tolerance: relative to the largest principal moment [-].
+            tolerance: relative to the largest principal moment [-]. What rounding leaves of moments about the centre of
+                mass is no fault, nor is what is below `NO_INERTIA`.
         """
+        if not all(isinstance(e, Real) for e in self.parameters()):
+            return []
+        if not math.isfinite(sum(self.inertia_at_com)):
+            return ["the centre of mass is so far away that the inertia about it is too large for a number"]
         found = [] if self.mass >= 0.0 else [f"the mass {self.mass} kg is negative"]
         moments = np.linalg.eigvalsh(np.array([list(r) for r in self.inertia_at_com.matrix().rows()]))
-        slack = tolerance * max(abs(moments[2]), 1e-300)  # of a point all moments are 0, and none is a fault
+        slack = max(tolerance * abs(moments[2]), 1e-13 * max(map(abs, self.inertia_at_origin)), NO_INERTIA)
         shown = ", ".join(f"{m:.6g}" for m in moments)
         if moments[0] < -slack:
             found.append(f"the inertia is not positive definite (principal moments {shown} kg m^2)")

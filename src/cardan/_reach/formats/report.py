@@ -225,16 +225,13 @@ def _hint(raw: str) -> str:
     return "; use a decimal point, and spaces between numbers" if "," in raw else ""
 
 
-NO_INERTIA = 1e-15  # inertias below are taken for zero: rounding of one that was meant to be zero [kg m^2]
-
-
 def inertia_of(report: Report, at: At, link: str, mass: float, pose: SE3, entries: Sequence[float]) -> Inertia | None:
     """Return the inertia of a link from what a file says about the centre of mass; None, with a fault, if it is none.
 
     The entries, ixx, ixy, ixz, iyy, iyz, izz [kg m^2], are in the axes of the pose. A tensor no body can have, judged
     as it is written, is doubted.
     """
-    if max(map(abs, entries)) >= NO_INERTIA and len(report.doubts) <= MAX_FAULTS:
+    if len(report.doubts) <= MAX_FAULTS:
         with np.errstate(over="ignore", invalid="ignore"):
             faults = Inertia(1.0, (0.0, 0.0, 0.0), Symmetric3(entries)).faults()
         for fault in faults:

@@ -208,8 +208,16 @@ class Mechanism(ExplainedSettings):
             inertia: about the centre of mass, in body axes; None for a body without inertia.
 
         Raises:
-            DuplicateNameError, ParameterError: for a name in use; for an empty name or a wrong inertia.
+            DuplicateNameError, ParameterError: for a name in use; for an empty name, a wrong inertia, or one that no
+                body can have (`Inertia.faults`).
         """
+        if isinstance(inertia, Inertia) and (faults := inertia.faults()):
+            hint = "It is about the centre of mass; cardan.Inertia.from_origin takes that about the origin."
+            raise ParameterError(f"inertia of body {name!r}", got=faults[0], expected="one of a body", hint=hint)
+        return self._add_body(name, inertia)
+
+    def _add_body(self, name: str, inertia: Inertia | None = None) -> Body:
+        """Add a body of a file: its reader has doubted an inertia that no body can have."""
         body = Body(name, inertia)
         self._check_new("body", name)
         self._bodies[name] = body

@@ -5,7 +5,6 @@ A file says what it holds and in which version of the schema: `{"cardan": "mecha
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,7 +22,7 @@ from cardan._reach.formats.json.kinds import FLAG, INERTIA, LIMITS, POSE, TEXT, 
 from cardan._reach.formats.json.text import WrongError, json_text, parsed, path_text, refuse, shown
 from cardan._reach.formats.json.values import CONSTRAINT, JOINT
 from cardan._reach.formats.reading import Description, Options, Places
-from cardan._reach.formats.report import MAX_FAULTS, MAX_SUGGESTIONS, NO_INERTIA, Report
+from cardan._reach.formats.report import MAX_FAULTS, MAX_SUGGESTIONS, Report
 from cardan._reach.formats.source import Source
 from cardan._robot.description import Mechanism, Mesh, Shape
 from cardan._robot.joints import Joint, Limits
@@ -234,7 +233,7 @@ def _mechanism(value: Fields, trusted: bool, faults: _Faults) -> Mechanism:
     gravity = at("gravity", VECTOR.read, given["gravity"], trusted) if "gravity" in given else EARTH_GRAVITY
     m = Mechanism(at("name", TEXT.read, given["name"], trusted), gravity)
     adding: dict[str, Callable[..., Any]] = {
-        "bodies": m.add_body,
+        "bodies": m._add_body,
         "joints": m.add_joint,
         "frames": m.add_frame,
         "shapes": lambda **keywords: m.add_shape(Shape(**keywords)),
@@ -348,23 +347,12 @@ def read(source: Source, options: Options) -> Description:
             (("bodies", k, "inertia"), f"body {quoted(body.name)}: {reason}")
             for k, body in enumerate(thing.bodies)
             if body.inertia is not None
-            for reason in _impossible(body.inertia)
+            for reason in body.inertia.faults()
         )
         report.doubts += faults_of(source.name, islice(told, MAX_FAULTS), "warning")
     if options.package_dirs:
         thing = _with_meshes(thing, Places(source.folder, options.package_dirs))
     return Description(thing, report)
-
-
-def _impossible(inertia: Inertia) -> list[str]:
-    """Return why no body can have this inertia; what rounding leaves of moments about the centre of mass is none."""
-    at_origin, at_com = (max(map(abs, J)) for J in (inertia.inertia_at_origin, inertia.inertia_at_com))
-    if not math.isfinite(sum(inertia.inertia_at_com)):
-        return ["the centre of mass is so far away that the inertia about it is too large for a number"]
-    rounding = 1e-13 * at_origin
-    if inertia.mass >= 0.0 and at_com <= max(NO_INERTIA, rounding):
-        return []
-    return inertia.faults(max(1e-9, rounding / max(at_com, NO_INERTIA)))
 
 
 def _with_meshes(thing: Any, places: Places) -> Any:

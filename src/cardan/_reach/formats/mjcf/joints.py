@@ -147,7 +147,7 @@ class Tree:
         if numbers and numbers[0] in r.marks:
             at, after = r.marks[numbers[0]]
             row = JointRow(row.joint, SE3.identity(), after)
-        r.mechanism.add_body(r.bodies[body], self._inertia(body))
+        r.mechanism._add_body(r.bodies[body], self._inertia(body))
         if m.body_mocapid[body] >= 0:
             what = f"body {r.bodies[body]!r}, moved by motion capture, is read as fixed in the world"
             r.report.remark(r.place("bodies", body), what)
@@ -160,7 +160,7 @@ class Tree:
         for k in numbers:
             is_last = k == numbers[-1]
             child = r.bodies[body] if is_last else self.body_names.new(f"{r.bodies[body]}:{self.joints[k]}")
-            r.mechanism.add_body(child, self._inertia(body) if is_last else None)
+            r.mechanism._add_body(child, self._inertia(body) if is_last else None)
             self._add(self.joints[k], row_of([self._step(k)]), parent, child, at, [k])
             parent, at = child, SE3.identity()
 

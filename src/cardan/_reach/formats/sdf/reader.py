@@ -171,7 +171,7 @@ class _Parts:
         r = self.r
         for link in self.links:
             with self.r.report.described("body", link.entry.full_name, link.entry.element):
-                mechanism.add_body(link.entry.full_name, link.inertia)
+                mechanism._add_body(link.entry.full_name, link.inertia)
         with r.report.blamed(1):
             for shape in refiltered(r.report, [shape for link in self.links for shape in link.shapes]):
                 mechanism.add_shape(shape)

@@ -117,7 +117,7 @@ def _mechanism(report: Report, name: str, robot: _Robot) -> Mechanism | None:
     for link in robot.links:
         with report.described("body", link.name, link.element):
             if link.name != WORLD:
-                mechanism.add_body(link.name, link.inertia)
+                mechanism._add_body(link.name, link.inertia)
             elif link.inertia is not None:
                 report.remark(link.element, "the inertia of the link 'world' has no effect: it is the world")
             for shape in link.shapes:

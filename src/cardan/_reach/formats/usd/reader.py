@@ -269,7 +269,7 @@ class Reading:
             if (posed := stage.pose(prim)) is not None:
                 name = self.names[path]
                 with self.report.described("body", name, stage.where(prim)):
-                    mechanism.add_body(name, body_inertia(stage, prim, posed, colliders.get(path, ())))
+                    mechanism._add_body(name, body_inertia(stage, prim, posed, colliders.get(path, ())))
                 self.poses[name] = posed.pose
                 if flag(prim, "physxRigidBody:disableGravity", False):
                     stage.warn(prim, "physxRigidBody:disableGravity is left out: here, it falls as all others do")
