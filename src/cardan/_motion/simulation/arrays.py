@@ -130,7 +130,7 @@ def is_limit(model: Model, name: str) -> bool:
 
 def check_limits(model: Model, arrays: Mapping[str, np.ndarray]) -> None:
     """Raise `ParameterError` where a smallest position or effort is above the largest one: arrays (worlds, ...)."""
-    ends = _ends(model, arrays)
+    ends = given_limits(model, arrays)
     for low, high in (("lower", "upper"), ("effort_lower", "effort_upper")):
         if low in ends or high in ends:
             both = [ends[end] if end in ends else getattr(model, end) for end in (low, high)]
@@ -144,7 +144,7 @@ def check_limits(model: Model, arrays: Mapping[str, np.ndarray]) -> None:
                 raise ParameterError(f"state.constants: {low}, {high}{list(at)}", got=got, expected=expected, hint=hint)
 
 
-def _ends(model: Model, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def given_limits(model: Model, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the limits that are given for each world, (worlds, nv), by what `Model` calls them."""
     found: dict[str, np.ndarray] = {}
     for name, given in model.inputs.items():

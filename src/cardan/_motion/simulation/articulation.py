@@ -122,13 +122,13 @@ def select_names(kind: str, names: Sequence[str], pattern: Any, where: str = "vi
             raise UnknownNameError(f"{kind} that matches the pattern, nor one", shown, names, where)
         matched |= found
     in_order = isinstance(pattern, (list, tuple)) and matched == {*tests}  # names alone, as those of frames
-    return [*dict.fromkeys(pattern)] if in_order else [name for name in names if name in matched]
+    return [*pattern] if in_order else [name for name in names if name in matched]
 
 
 def tests_of(kind: str, pattern: Any) -> dict[str | re.Pattern[str], Callable[[str], Any]]:
     """Return what says if a name is one that a `Pattern` means, by what it consists of."""
     tests = list(pattern) if isinstance(pattern, (list, tuple, set, frozenset)) else [pattern]
-    if not tests or not all(isinstance(test, (str, re.Pattern)) for test in tests):
-        expected = "a pattern such as 'leg*', a list of names, or a compiled regular expression"
+    if not tests or not all(isinstance(test, (str, re.Pattern)) for test in tests) or len({*tests}) < len(tests):
+        expected = "a pattern such as 'leg*', a list of names, each once, or a compiled regular expression"
         raise ParameterError(f"pattern of {kind}", got=pattern, expected=expected)
     return {t: partial(fnmatch.fnmatchcase, pat=t) if isinstance(t, str) else t.fullmatch for t in tests}

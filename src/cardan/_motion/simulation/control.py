@@ -129,7 +129,7 @@ class Control(Explained):
             at: where the force acts, in the world [m], likewise; by default at the centre of mass. The moment that it
                 has there in `state` is what goes on acting.
             state: where the bodies are; needed for `at` alone.
-            worlds: indices of worlds, or a mask; all by default.
+            worlds: indices of worlds, or a mask of bools; all by default.
 
         Raises:
             UnknownNameError: for an unknown body.

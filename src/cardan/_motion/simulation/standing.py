@@ -39,6 +39,7 @@ from cardan._dynamics.call.arguments import are_open
 from cardan._dynamics.functions.assembly import assemble, closed_near, free_coordinates
 from cardan._motion.collision.support_points import SUPPORT_POINTS
 from cardan._motion.contact.touching import ContactPair
+from cardan._motion.simulation.arrays import given_limits
 from cardan._motion.simulation.articulation import Articulation
 from cardan._motion.simulation.depths import DEEP, depths_in_terrain
 from cardan._motion.simulation.links import body_poses
@@ -376,8 +377,7 @@ def within_limits(model: Model, q: np.ndarray, held: Collection[str]) -> np.ndar
     clusters: list[Any] = [c for c in model.connections if c.joint.is_placed and not c.joint.primaries]
 
     def is_within(at: np.ndarray) -> np.ndarray:
-        x = np.array(model.manifold.limit_coordinates(list(at.T)), dtype=object)
-        x = np.stack([np.broadcast_to(np.asarray(e, dtype=float), len(at)) for e in x], axis=-1)
+        x = _limited(model, at)
         found = (lower <= x) & (x <= upper)
         for c in clusters:  # of all their joints
             iq, iv = model.slices[c.name]
@@ -404,6 +404,12 @@ def within_limits(model: Model, q: np.ndarray, held: Collection[str]) -> np.ndar
         return q
     far = np.square(difference(model, q, found[good])).sum(axis=-1)
     return found[good[np.argmin(far)]]
+
+
+def _limited(model: Model, q: np.ndarray) -> np.ndarray:
+    """Return the coordinates that limits bound of configurations (rows, nq), without compiling: (rows, nv)."""
+    x = model.manifold.limit_coordinates(list(q.T))
+    return np.stack(np.broadcast_arrays(np.zeros(len(q)), *x), axis=-1)[:, 1:].astype(float)
 
 
 def _closed_by(model: Model, q: np.ndarray) -> str:
@@ -475,12 +481,26 @@ def _may_overlap(model: Model, pairs: Iterable[ContactPair], pose_of: PoseOf) ->
 
 
 def warn_of_state(state: State) -> None:
-    """Warn of shapes in planes and terrains, and of loops that are open, in the first `LOOKED_AT` worlds."""
+    """Warn of what is in planes and terrains, of open loops and passed stops, in the first `LOOKED_AT` worlds."""
     if len(state):
         found = depths_in_grounds(state, LOOKED_AT)
         _warn_of_depths(state.world.name, {name: float(own.max()) for name, own in found.items()})
         constants = {name: value[:LOOKED_AT] for name, value in state.model_constants.items()}
         _warn_of_open_loops(state.world, state.q[:LOOKED_AT], constants)
+        _warn_of_stops(state.world, state.q[:LOOKED_AT], constants)
+
+
+def _warn_of_stops(world: WorldContents, q: np.ndarray, constants: Mapping[str, np.ndarray]) -> None:
+    """Warn of joints that begin beyond their stops, worlds (rows, nq): a step throws them back."""
+    model, ends, x = world.model, given_limits(world.model, constants), _limited(world.model, q)
+    over = np.maximum(ends.get("lower", model.lower) - x, x - ends.get("upper", model.upper)).max(axis=0, initial=0.0)
+    moving = [c.name for c in model.connections if not c.joint.primaries and c.name not in world.kinematic]
+    by = {name: over[model.slices[name][1]].max(initial=0.0) for name in moving}
+    if beyond := [name for name in moving if by[name] > DEEP]:
+        shown = first_of([f"{name} by {by[name]:.3g} rad or m" for name in beyond])
+        warn_start(
+            world.name, f" begins beyond stops of joints: {shown}. Angles are in radians: np.radians(q).", beyond
+        )
 
 
 def warn_of_sunken(state: State) -> None:

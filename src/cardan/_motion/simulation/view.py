@@ -51,7 +51,8 @@ class View(Explained):
         state: of the world, read or written in place.
         control: of the world, read or written in place.
         values: what to write, of the shape that is read, or one that broadcasts to it; a row for each of `worlds`.
-        worlds: indices of worlds, a mask of them, or one of worlds and articulations, (worlds, A); all by default.
+        worlds: indices of worlds, a mask of them, or one of worlds and articulations, (worlds, A); all by default. A
+            mask is of bools: of whole numbers [1, 0] are worlds 1 and 0.
         name: of a constant, as `constants` lists them.
 
     Examples:

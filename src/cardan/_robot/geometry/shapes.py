@@ -680,6 +680,9 @@ class Shape(Explained):
 
     def __post_init__(self) -> None:
         check_one_of("role of a shape", self.role, ("visual", "collision"))
+        if not isinstance(self.geometry, Geometry):
+            expected = "a geometry: cardan.description.Box((0.1, 0.1, 0.1)), Sphere(0.1), Mesh(file), ..."
+            raise ParameterError(f"geometry of a shape of {self.body!r}", got=self.geometry, expected=expected)
         object.__setattr__(self, "pose", checked_pose(f"pose of a shape of {self.body!r}", self.pose))
         if self.rgba is not None:
             expected = "four numbers in [0, 1]"
