@@ -1168,3 +1168,19 @@ def test_lists_of_pairs_that_name_other_shapes_are_not_equal():
     assert len(front) == len(rear)
     assert front != rear
     assert front == again
+
+
+def test_no_list_of_all_bodies_is_made_for_each_body():
+    """The world's name is none of a body, so all names were listed for each joint on the world and each shape on it."""
+
+    class Table(dict):
+        def __iter__(self):
+            raise AssertionError("goes through all bodies")
+
+    b = cardan.WorldBuilder()
+    b.add_body("first")
+    b._mechanism._bodies = Table(b._mechanism._bodies)
+    b.add_body("second")
+    b.add_shape("second", cardan.description.Sphere(0.1))
+    b.add_ground()
+    assert "second" in b._mechanism._bodies

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -287,14 +288,7 @@ def lifted_out(pairs: PairList, there: Kinematics, floating: Sequence[Articulati
 
 def _poses_in(kinematics: Kinematics) -> PoseOf:
     """Return where bodies are in one configuration, without compiling anything."""
-    found: dict[str, np.ndarray] = {}
-
-    def pose_of(body: str) -> np.ndarray:
-        if body not in found:
-            found[body] = kinematics.pose(body).matrix().astype(float)
-        return found[body]
-
-    return pose_of
+    return cache(lambda body: kinematics.pose(body).matrix().astype(float))
 
 
 def warn_of_start(world: WorldContents, kinematics: Kinematics) -> None:
