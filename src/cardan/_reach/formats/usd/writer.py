@@ -141,20 +141,21 @@ class _UsdWriter:
         bodies = [body.name for body in thing.bodies]
         forest, second = Forest((WORLD, *bodies)), {c.child for c in joints if c.parent != WORLD}
         self.closing = {c.name for c in joints if not forest.join(c.parent, c.child)}
-        flyers = [c for c in joints if _flies(c) and c.child not in second and c.name not in self.closing]
-        held = Forest((WORLD, *bodies), ((c.parent, c.child) for c in joints if c not in flyers))
-        ends = Counter(map(held.find, (WORLD, *(c.child for c in flyers))))
-        flying = [c for c in flyers if ends[held.find(c.child)] == 1]  # no other way leads to what it lets fly
-        self.joints = [c for c in joints if c not in flying]
+        free = {c.name: c.child for c in joints if _flies(c) and c.child not in second and c.name not in self.closing}
+        held = Forest((WORLD, *bodies), ((c.parent, c.child) for c in joints if c.name not in free))
+        ends = Counter(map(held.find, (WORLD, *free.values())))  # no other way leads to what one lets fly
+        flying = {name: body for name, body in free.items() if ends[held.find(body)] == 1}
+        self.joints = [c for c in joints if c.name not in flying]
         # what the reader lets fly, if nothing says otherwise
         hung = Forest((WORLD, *bodies), ((c.parent, c.child) for c in self.joints))
-        anchors, flown = hung.anchors(bodies, lambda body: body in second), {hung.find(c.child) for c in flying}
+        anchors, flown = hung.anchors(bodies, lambda body: body in second), set(map(hung.find, flying.values()))
         self.loose = [body for body in anchors if hung.find(body) not in flown]
         called = {"root"} if len(anchors) == 1 else {f"root_{body}" for body in anchors}
         self.aims = self._configuration(TARGET)
-        self.renamed = [c.name for c in flying if c.name not in called]
+        self.renamed = [name for name in flying if name not in called]
         moving = [c for c in joints if c.joint.nq and c.name not in self.closing]
-        self.early = [c.name for k, c in enumerate(moving) if c in flying and any(e in self.joints for e in moving[k:])]
+        last = max((k for k, c in enumerate(moving) if c.name not in flying), default=0)
+        self.early = [c.name for c in moving[:last] if c.name in flying]
         self.poses = self._standing(joints)
         prims = prim_names(bodies)
         self.bodies = {name: f"/{self.root}/{own}" for name, own in prims.items()}
