@@ -177,6 +177,8 @@ def test_a_joint_sdf_has_not_is_refused_by_name(joint):
         (Revolute([0, 0, 1]), {"compliance": [1e-6] * 6}, "drive or compliance of joint 'j'"),
         (Revolute([0, 0, 1]), {"limits": Limits(effort=(1.0,), effort_lower=(-2.0,))}, "effort_lower of joint 'j'"),
         (Spherical(), {"limits": Limits(upper=(1.0, 1.0, 1.0))}, "limits of joint 'j'"),
+        # a continuous joint of SDF has no stops: these were lost without a word
+        (UnboundedRevolute([0, 0, 1]), {"limits": Limits(upper=(1.0,))}, "limits of joint 'j'"),
         (Spherical(), {"damping": (1.0, 2.0, 3.0)}, "damping that differs, of joint 'j'"),
     ],
 )

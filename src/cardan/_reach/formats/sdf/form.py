@@ -138,7 +138,8 @@ def _check_joint(c: Connection) -> None:
     for what in ("velocity", "effort"):
         if tuple(-e for e in getattr(c.limits, what)) != tuple(getattr(c.limits, f"{what}_lower")):
             raise UnsupportedError(f"{what}_lower of {name}", _BY, f"one limit holds both ways. {instead}")
-    if isinstance(inner, (J.Spherical, FreeFlyer)) and W.is_bounded(c, "lower", "upper", "velocity", "effort"):
+    ends = ("lower", "upper", *(() if isinstance(inner, J.UnboundedRevolute) else ("velocity", "effort")))
+    if isinstance(inner, (J.Spherical, FreeFlyer, J.UnboundedRevolute)) and W.is_bounded(c, *ends):
         raise UnsupportedError(f"limits of {name} {kind}", _BY, instead)
     differs = any(len(set(e)) > 1 for e in (c.damping or (), c.friction or ()))
     if isinstance(inner, J.Spherical) and (any(c.spring_stiffness) or differs):
