@@ -226,8 +226,7 @@ def report(
     speed, depth = float(np.abs(record.v[-1]).max(initial=0.0)), _depth(found.state)
     at = int(np.abs(record.v[-1]).max(axis=0, initial=0.0).argmax()) if world.model.nv else -1
     fastest = [name for name in world.model.joint_names if at in range(world.model.nv)[world.model.slices[name][1]]]
-    collision = [shape for shape in world.shapes if shape.role == "collision"]
-    hulls = [(shape.geometry.error, shape.body) for shape in collision if isinstance(shape.geometry, Hull)]
+    hulls = [(s.geometry.error, s.body) for s in world.shapes if s.role == "collision" and isinstance(s.geometry, Hull)]
     worst = max(hulls, default=None)
     summary = {
         "robot": world.name,
@@ -259,9 +258,7 @@ def report(
         f"largest residual of a step {summary['largest_residual']:.2g}",
     ]
     lines += [] if depth is None else [f"deepest in the ground at last {1e3 * depth:.3f} mm"]
-    if worst:
-        error, body = worst
-        lines.append(f"meshes reach at most {1e3 * error:.2f} mm beyond their convex hulls ({body})")
+    lines += [f"meshes reach at most {1e3 * worst[0]:.2f} mm beyond their convex hulls ({worst[1]})"] if worst else []
     lines += args.hints
     tell(args, summary, "\n".join(lines))
 
