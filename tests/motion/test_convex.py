@@ -461,3 +461,22 @@ def test_an_ellipsoid_that_is_over_a_rim_meets_the_rim(dtype):
     np.testing.assert_allclose(found, gap, atol=1e-9 if dtype == "float64" else 2e-6)
     np.testing.assert_allclose(point, rim, atol=point_atol)
     np.testing.assert_allclose(normal, -up, atol=normal_atol)
+
+
+@pytest.mark.parametrize("askew", [0.0, 0.5, 1.0, 1.5, 2.0, 2.5])
+def test_planks_that_cross_touch_at_four_corners_of_what_they_share(askew):
+    """Only both tips of such a rhombus were found: nothing held a plank up beside the line between them."""
+    half = np.array([0.5, 0.05, 0.01])
+    turn = np.linspace(0.25, np.pi / 2, 60)
+    R = Rotation.from_rotvec(turn[:, None] * [0.0, 0.0, 1.0]).as_matrix()
+    own = Rotation.from_rotvec([0.0, 0.0, askew])
+    plank = Box(2.0 * half)
+    under = Hull([own.apply(half * corner) for corner in product((-1.0, 1.0), repeat=3)])
+    here = np.tile(own.inv().as_matrix(), (60, 1, 1)), np.zeros((60, 3))
+    gap, point, _ = compiled(plank, (R, np.tile([0.0, 0.0, 0.02 - 1e-4], (60, 1))), under, here)
+    np.testing.assert_allclose(gap, -1e-4, atol=1e-12)
+    x, y = np.moveaxis(point[..., :2], -1, 0)
+    order = np.argsort(np.arctan2(y, x), axis=1)
+    x, y = np.take_along_axis(x, order, axis=1), np.take_along_axis(y, order, axis=1)
+    area = 0.5 * np.abs((x * np.roll(y, -1, 1) - y * np.roll(x, -1, 1)).sum(axis=1))
+    np.testing.assert_allclose(area, 0.01 / np.sin(turn), rtol=1e-3)

@@ -8,11 +8,12 @@ Along the normal n of their least gap, each shape shows the other a quadrilatera
     capsule     the same line
 
 Seen along n, the intersection of two quadrilaterals has at most eight corners: for each of the eight sides, where its
-part inside the other one begins. Of those, the four that are farthest to four sides are the candidates. The gap there
-is the distance along n from the point of one feature to the plane of the other. Two lines have no area: where they
-are nearly parallel, the ends of their overlap are the candidates. There they are x apart, seen along n. With r the sum
-of both radii of curvature and x = r sin t, both surfaces are along n of one another at a part of x, and farther apart
-by r (1 - cos t).
+part inside the other one begins. The candidates are the first one to one side, that which is farthest from it, that
+which is farthest from the line between these, and that which is farthest out of the triangle of all three. The gap
+there is the distance along n from the point of one feature to the plane of the other. Two lines have no area: where
+they are nearly parallel, the ends of their overlap are the candidates. There they are x apart, seen along n. With r
+the sum of both radii of curvature and x = r sin t, both surfaces are along n of one another at a part of x, and farther
+apart by r (1 - cos t).
 
 The least gap belongs to one of the candidates: if it is none of these, the first is the point where the shapes touch;
 of lines the last, so that both ends stay.
@@ -23,7 +24,7 @@ Cost: 1500 operations, and four support points of each.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -234,18 +235,19 @@ def _along(of_a: Feature, of_b: Feature, n: Vector3, both: Any) -> list[Corner]:
 def _four(
     corners: Sequence[Corner], deepest: Witness, u: Vector3, v: Vector3, margin: Scalar, are_lines: Any
 ) -> list[Candidate]:
-    """Return the corners that are farthest to four sides, each once, and the deepest point if it is none of these."""
+    """Return the corners that are farthest apart, each once, and the deepest point if it is none of these."""
     n = deepest.n
+    one = _farthest(corners, (u + v).dot)
+    two = _farthest(corners, lambda at: (at - one[1].at).norm_squared())
+    three = _farthest(corners, lambda at: absolute(n.cross(two[1].at - one[1].at).dot(at - one[1].at)))
+    triangle = [corner.at for _, corner in (one, two, three)]
+    sides = [(p, n.cross(p - q)) for p, q in zip(triangle, (triangle[1], triangle[2], triangle[0]), strict=True)]
+    outwards = where(sides[0][1].dot(triangle[2] - triangle[0]) < 0.0, 1.0, -1.0)
+    four = _farthest(corners, lambda at: reduce(maximum, (out.dot(at - p) * outwards for p, out in sides)))
     picked: list[tuple[Scalar, Corner]] = []
-    for direction in (u + v, v - u, -u - v, u - v):
-        best, number, farthest = -0.5 * FAR, -1.0, corners[0]._replace(exists=False)
-        for k, corner in enumerate(corners):
-            along = where(corner.exists, direction.dot(corner.at), -FAR)
-            better = along > best
-            best, number = where(better, along, best), where(better, float(k), number)
-            farthest = _chosen(better, corner, farthest)
+    for number, corner in (one, two, three, four):
         new = reduce(logical_and, (number != other for other, _ in picked), number >= 0.0)
-        picked.append((number, farthest._replace(exists=new)))
+        picked.append((number, corner._replace(exists=new)))
     # What the features leave out cannot be deeper than the least gap.
     gaps = [where(corner.exists, maximum(corner.gap, deepest.gap), FAR) for _, corner in picked]
     least = reduce(minimum, gaps)
@@ -255,6 +257,17 @@ def _four(
     own = Candidate(deepest.gap, deepest.on_a, n)
     first = chosen(logical_and(missed, logical_not(are_lines)), own, first)
     return [first, *others, chosen(logical_and(missed, are_lines), own, last)]
+
+
+def _farthest(corners: Sequence[Corner], measure: Callable[[Vector3], Scalar]) -> tuple[Scalar, Corner]:
+    """Return which corner has the most of a measure, and that one; -1 if there is none."""
+    best, number, farthest = -0.5 * FAR, -1.0, corners[0]._replace(exists=False)
+    for k, corner in enumerate(corners):
+        most = where(corner.exists, measure(corner.at), -FAR)
+        better = most > best
+        best, number = where(better, most, best), where(better, float(k), number)
+        farthest = _chosen(better, corner, farthest)
+    return number, farthest
 
 
 def _chosen(condition: Any, one: Corner, two: Corner) -> Corner:
