@@ -16,7 +16,6 @@ from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import Scalar
 from cardan._dynamics.algorithms.linear import Rows
 from cardan._dynamics.call.arguments import is_symbolic
-from cardan._dynamics.call.function import function
 from cardan._dynamics.call.public import ArrayLike, Reals, public
 from cardan._robot.model import Model
 
@@ -128,7 +127,8 @@ def interpolate(model: Model, q0: ArrayLike, q1: ArrayLike, u: ArrayLike) -> Seq
 def distance(model: Model, q0: ArrayLike, q1: ArrayLike) -> Scalar:
     """Return the length of `difference`: how far apart two configurations are. Metres and radians count alike.
 
-    The distance between shapes is `World.collide`, as a gap.
+    All joints of a cluster count, since two of its assembly modes may have independent coordinates in common. The
+    distance between shapes is `World.collide`, as a gap.
 
     Returns:
         Distances [rad, m], shape (...): of one state a number. At 0, where a length has no slope, its slope is 0.
@@ -139,7 +139,7 @@ def distance(model: Model, q0: ArrayLike, q1: ArrayLike) -> Scalar:
 
     Peers: Pinocchio `distance` (and `squaredDistance`, by joint: np.square(cardan.difference(model, q0, q1))).
     """
-    return norm(as_argument(model.manifold.difference(q0, q1)))
+    return norm(as_argument(model.manifold.apart(q0, q1)))
 
 
 def is_same_configuration(
@@ -153,7 +153,7 @@ def is_same_configuration(
         model: the robot.
         q0: configurations [rad, m], shape (..., nq).
         q1: others [rad, m], shape (..., nq).
-        tolerance: largest accepted entry of `difference`, of a cluster of that of all its joints [rad, m].
+        tolerance: largest accepted `distance` [rad, m].
 
     Returns:
         Booleans [-], shape (...), in an array of the library of q0 and q1. Where an entry is not a number: False.
@@ -174,15 +174,7 @@ def is_same_configuration(
     if not is_symbolic(tolerance) and not (isinstance(tolerance, Real) and tolerance >= 0.0):
         raise ParameterError("is_same_configuration: tolerance", got=tolerance, expected="a number >= 0 [rad, m]")
     # a comparison with NaN is False, so that what is not a number is no configuration
-    near = abs(apart(model, q0, q1)) <= tolerance
-    # arrays of other libraries stay such, with their own `all`
-    return np.all(near, axis=-1) if isinstance(near, np.ndarray) else near.all(-1)
-
-
-@function
-def apart(model: Model, q0: ArrayLike, q1: ArrayLike) -> ArrayLike:
-    """Return what is 0 for the same configuration alone [rad, m]: of a cluster, of all its joints."""
-    return as_argument(model.manifold.apart(q0, q1))
+    return distance(model, q0, q1) <= tolerance
 
 
 @public(returns=("nq",))
