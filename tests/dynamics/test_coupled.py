@@ -8,7 +8,7 @@ import pytest
 import cardan
 from cardan import joints as J
 from cardan import scalar as s
-from cardan.errors import MechanismError, ParameterError, UnsupportedError
+from cardan.errors import DescriptionWarning, MechanismError, ParameterError, UnsupportedError
 from duals import duals, tangent
 from mechanisms import random_inertia, random_pose
 
@@ -321,3 +321,25 @@ def test_a_geared_rotor_has_gyroscopic_moments(scale):
     alone = cardan.inverse_dynamics(armature.model(), q, v, a) - cardan.inverse_dynamics(still, q, v, a)
     np.testing.assert_allclose(alone[:3], 0.0, atol=1e-12 * moment * ratio**2)
     np.testing.assert_allclose(alone[3], moment * ratio**2 * a[3], rtol=1e-10)
+
+
+@quick
+def test_a_slide_without_mass_is_a_tendon_with_a_spring():
+    """Beside MuJoCo's fixed tendon, which is as long as a sum of coordinates."""
+    mujoco = pytest.importorskip("mujoco")
+    geom = '<geom type="capsule" fromto="0 0 0 0 0 -.3" size=".03" contype="0" conaffinity="0"/>'
+    text = f"""<mujoco><worldbody><body><joint name="hip" axis="0 1 0"/>{geom}
+    <body name="shank" pos="0 0 -.3"><joint name="knee" axis="0 1 0" ref="0.2"/>{geom}</body></body></worldbody>
+    <tendon><fixed name="band" stiffness="20" damping="0.3" springlength="0.2" armature="0.01">
+    <joint joint="hip" coef="0.5"/><joint joint="knee" coef="-1.2"/></fixed></tendon></mujoco>"""
+    with pytest.warns(DescriptionWarning, match=r"tendon 'band' is left out.*a Coupled slide may have them"):
+        m = cardan.load_mechanism(text)
+    m.add_body("band")
+    length = J.Coupled(J.Prismatic((1.0, 0.0, 0.0)), ("hip", "knee"), J.Linear([0.5, -1.2]))
+    m.add_joint("band", length, "world", "band", damping=[0.3], armature=[0.01], spring=cardan.Spring([20.0], [0.2]))
+    model, there = m.model(), mujoco.MjModel.from_xml_string(text)
+    data, q, v = mujoco.MjData(there), np.array([0.5, -0.7]), np.array([0.3, 1.0])
+    data.qpos[:], data.qvel[:] = q, v
+    mujoco.mj_forward(there, data)
+    found = cardan.forward_dynamics(model, q, v, -cardan.passive_forces(model, q, v))
+    np.testing.assert_allclose(found, data.qacc, rtol=1e-9)

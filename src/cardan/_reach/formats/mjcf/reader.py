@@ -205,7 +205,7 @@ def _warn_of_tendons(r: MjcfReading) -> None:
         name, place = r.name("TENDON", k), r.place("tendons", k)
         acts = (m.tendon_stiffness[k], m.tendon_damping[k], m.tendon_frictionloss[k], m.tendon_armature[k])
         if any((*acts, *m.tendon_stiffnesspoly[k], *m.tendon_dampingpoly[k])):
-            why = "its stiffness, damping, friction and armature act on no joint here"
+            why = "its stiffness, damping, friction and armature act on no joint; a Coupled slide may have them"
             r.report.warn(place, f"tendon {name!r} is left out: {why}")
         elif not m.tendon_limited[k]:
             r.report.remark(place, f"tendon {name!r} is left out")
