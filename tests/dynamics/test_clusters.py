@@ -137,6 +137,30 @@ def test_slices_in_a_world_of_two_clusters_are_those_of_each():
     assert "joint 'b_" in "".join(_why(model, name) for name in model.joint_names)  # by its name in the world
 
 
+def test_views_have_the_coordinates_of_each_joint_of_a_cluster():
+    """The first joint had those of the whole cluster, and all others had none, without a word."""
+    m = four_bar()
+    world = m.world(loops="clusters")
+    model, state = world.model, world.state(v=[2.0])
+    for name in model.joint_names[1:]:
+        assert world.view(joints=[name]).positions(state).ravel().tolist() == state.q[0, model.q_slice(name)].tolist()
+    assert world.view(joints=["crank_joint"]).velocities(state).tolist() == [[[2.0]]]
+    rocker = world.view(joints=["rocker_joint"])
+    assert rocker.velocities(state).shape == (1, 1, 0)
+    with pytest.raises(MechanismError, match="view: velocities: 'rocker_joint' follows"):
+        rocker.set_velocities(state, 1.0)
+    assert world.view().v_indices.tolist() == [[0]]
+
+
+def test_joints_that_are_independent_in_part_have_that_part_in_v():
+    m = cardan.Mechanism("sleeve")
+    m.add_body("sleeve", linkages.inertia(0))
+    m.add_joint("cylinder", cardan.joints.Cylindrical(), "world", "sleeve")
+    m.add_joint("collar", cardan.joints.Revolute((0, 0, 1)), "world", "sleeve")
+    model = cardan.clustered(m.model(closing=["collar"]))
+    assert (model.nv, model.v_slice("cylinder")) == (1, slice(0, 1))
+
+
 def test_worlds_begin_with_velocities_and_targets_by_independent_joint():
     first, second = (c.name for c in five_bar().model().connections if c.joint.nv and c.parent == "base")
     driven, _ = five_bar().with_drives({name: cardan.Drive(10.0, 1.0) for name in (first, second)})

@@ -508,14 +508,15 @@ class ClusterMember(Follower):
         part = self.closed.part
         if along == 0:
             return part.q_slice(self.name)
-        v, free = range(part.nv)[part.v_slice(self.name)], self.closed.free
-        if not set(v) <= set(free):
+        free = self.closed.free
+        own = [free.index(j) for j in range(part.nv)[part.v_slice(self.name)] if j in free]
+        if not own:
             raise MechanismError(
                 f"v_slice: joint {self.name!r} of a cluster is dependent and has no place in v: it follows "
                 f"{self.closed.leading}. Give velocities, efforts and targets of these, or convert those of all joints "
                 "(cardan.converter). clustered(independent=...) chooses others."
             )
-        return slice(free.index(v[0]), free.index(v[-1]) + 1)
+        return slice(own[0], own[-1] + 1)
 
     def rotors(self, armature: Sequence[Scalar]) -> list[tuple[Scalar, Joint]]:
         """Return those of dependent velocities: others have the armature of the joint that has the coordinates."""

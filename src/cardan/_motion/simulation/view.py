@@ -98,8 +98,8 @@ class View(Explained):
     def __post_init__(self) -> None:
         model, place = self.world.model, {body: k for k, body in enumerate(self.world.model.body_names)}
         indices = {
-            "q_indices": [[i for j in own for i in range(model.nq)[model.slices[j][0]]] for own in self.joints],
-            "v_indices": [[i for j in own for i in range(model.nv)[model.slices[j][1]]] for own in self.joints],
+            "q_indices": [[i for j in own for i in range(model.nq)[model.q_slice(j)]] for own in self.joints],
+            "v_indices": [[i for j in own for i in _velocities(model, j)] for own in self.joints],
             "body_indices": [[place[link] for link in own] for own in self.links],
         }
         for name, rows in indices.items():
@@ -341,6 +341,10 @@ class View(Explained):
     ) -> None:
         """Write values at the view's places of an array (worlds, ...): `kind` tells what these belong to."""
         at, beside = self._places[kind] if at is None else (at, None)
+        if kind == "v" and any(self.joints) and not at.size:
+            raise MechanismError(
+                f"view: {name}: {self.joints[0][0]!r} follows other joints, which have all velocities."
+            )
         core, count = at.shape + array.shape[2:], len(array)
         if worlds is None and beside is not None:  # a sixth of what places one by one take
             _fill(array[:, beside].reshape(count, *core), name, values, infinite)
@@ -404,6 +408,14 @@ def pick(kind: str, names: Sequence[str], usual: Sequence[str], pattern: Any, ex
     if found and not kept:
         raise UnknownNameError(f"{kind} that is left when those are excluded", str(excluded), names, where="view")
     return kept
+
+
+def _velocities(model: Model, joint: str) -> range:
+    """Return where the velocities of a joint are in v: nowhere, if it is a dependent one of a cluster."""
+    try:
+        return range(model.nv)[model.v_slice(joint)]
+    except MechanismError:
+        return range(0)
 
 
 def _rectangle(rows: Sequence[Sequence[int]]) -> np.ndarray:
