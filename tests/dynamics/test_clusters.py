@@ -240,7 +240,9 @@ def test_assembly_modes_with_the_same_independent_coordinates_are_not_the_same()
         lambda: cardan.trajectories.Trapezoidal(model, here, ahead, 1.0),
         lambda: cardan.trajectories.Spline(model, [0.0, 1.0, 2.0], [here, here, ahead]),
     ):
-        with pytest.raises(ParameterError, match=r": configuration [12]: got 'another', .* in the assembly mode of"):
+        with pytest.raises(
+            ParameterError, match=r": configuration [12]: got 'another', expected one of the assembly mode"
+        ):
             make()
     assert cardan.trajectories.MinimumJerk(model, there, ahead, duration=1.0).at(1.0).q.tolist() == ahead.tolist()
 
