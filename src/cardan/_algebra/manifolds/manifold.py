@@ -47,8 +47,8 @@ class Manifold(ExplainedABC):
         (True, ((2, 4),))
         >>> plane.limit_coordinates(plane.neutral()), plane.nearest_image(q, q) == q
         ((0.0, 0.0, 0.0), True)
-        >>> list(plane.openings(np.zeros((1, 4))))
-        []
+        >>> list(plane.openings(np.zeros((1, 4)))), plane.apart(q, q)
+        ([], (0.0, 0.0, 0.0))
         >>> plane.toward(plane.neutral(), (1.0, 0.0, 0.0))
         (1.0, 0.0, 0.0)
         >>> plane.random(np.random.default_rng(0), (10,), np.full(3, -1.0), np.full(3, 1.0)).shape
