@@ -44,7 +44,7 @@ from cardan._compiler.kernels import (
 # pyright: analyzeUnannotatedFunctions=false
 
 TOGETHER = 8  # problems side by side
-PASSES = 20  # of the search for what is at its bound: three to five are usual
+PASSES = 20  # of the search for what is at its bound: two or three are usual
 NEAR = 0.02  # a bound nearer than this part of a step is gone to at once: 4 of 6000 problems end early, not 287
 LEAST_UNIT = 1e-8  # of mu, beside the largest entry of Q_uu: one of the diagonal may be 0 where Q_uu is not definite
 
@@ -339,7 +339,6 @@ def set_within(c, at, free):
     bound = at * M
     slopes = scratch(M)
     tried = scratch(M)
-    found = scratch(M)
     begin = scratch(M)
     was_free = scratch(M)
     for i in range(M):
@@ -354,7 +353,6 @@ def set_within(c, at, free):
         solve(c.E, M, F + 1, F)
         before = best
         ends = 0.0
-        copy(found, 0, c.numbers, first, M)
         share = 1.0
         for _ in range(5):
             cut = 0.0
@@ -365,13 +363,12 @@ def set_within(c, at, free):
             cost = value(c, tried, 0)
             is_taken = going > 0.0 and not best < before and cost < best
             for i in range(M):
-                found[i] = tried[i] if is_taken else found[i]
+                c.numbers[first + i] = tried[i] if is_taken else c.numbers[first + i]
             ends = 1.0 if is_taken and share == 1.0 and cut == 0.0 else ends
             best = cost if is_taken else best
             if not is_any(going > 0.0 and not best < before):
                 break
             share = share * 0.5 if share > 0.25 else share * share
-        copy(c.numbers, first, found, 0, M)
         copy(was_free, 0, free, 0, M)
         set_free(c, at, free, slopes, begin)
         for i in range(M):
