@@ -392,6 +392,30 @@ def test_functions_and_models_that_are_none(ca):
         wrap(still, PENDULUM)
 
 
+@pytest.mark.parametrize("compiler", [None, ""])
+@pytest.mark.filterwarnings("ignore::cardan.errors.CallbackWarning")
+@pytest.mark.parametrize("given", [lambda rows: rows, np.ravel])
+def test_loops_over_rows_of_a_matrix_read_its_rows(ca, compiler, given):
+    """They read the columns one after the other as if these were rows. Of all entries in one row, too."""
+
+    @cardan.function(shapes={"rows": (7, 2)}, returns=())
+    def polynomial(model, q, rows):
+        def step(x, row):
+            x = 0.7 * x + cardan.sin(x) * row[0] if np.ndim(row) else 0.7 * x + cardan.sin(x) * row
+            return x + (0.3 * row[1] * x if np.ndim(row) else 0.0), None
+
+        return cardan.scan(step, q[0], given(rows))[0]
+
+    arm, rng = cardan.robots.double_pendulum().model(), np.random.default_rng(0)
+    q, rows = rng.normal(size=2), rng.normal(size=(7, 2))
+    made = wrap(polynomial, arm, compiler=compiler)
+    np.testing.assert_allclose(float(made(q, rows)), polynomial(arm, q, rows), rtol=1e-12)
+    x, y = ca.MX.sym("q", 2), ca.MX.sym("rows", 7, 2)
+    slope = ca.Function("slope", [x, y], [ca.gradient(made(x, y), y)])
+    expected = cardan.gradient(polynomial, "rows")(arm, q, rows)
+    np.testing.assert_allclose(np.array(slope(q, rows)), expected, rtol=1e-9)
+
+
 def test_arrays_of_three_dimensions_are_refused(ca):
     with pytest.raises(ParameterError, match="two dimensions"):
         wrap(cardan.derivative(cardan.jacobian, "q"), ARM, frame="tool")
