@@ -86,7 +86,7 @@ def is_open(c, n):
         done = own[6] + own[12] + own[17]  # what any part of a law but the open one has along the axes
         for e in range(6):
             done += abs(own[e])
-        if not done == 0.0:
+        if done != 0.0:
             return False
     return True
 
