@@ -483,13 +483,29 @@ def test_methods_say_what_was_meant_by_a_keyword(method, word, end):
         ("cardan.inverse_kinematics(arm, frame='tool', targt=q)", "argument 'targt'; did you mean 'target'"),
         ("cardan.evaluate_joint(arm.joint('joint1'), 'transform', manifold=1)", "argument 'manifold'; it is "),
         ("arm.random_configuration(rng=1)", "argument 'rng'; it is seed, which takes a generator of NumPy, too"),
+        ("builder.add_body('a', mass=1.0)", "argument 'mass'; it is a part of the inertia: cardan.Inertia("),
+        ("builder.add_shape('a', None, friction=0.5)", "argument 'friction'; it is a part of the material"),
+        ("arm7.world(floating=True)", 'it is base="floating" of mechanism.world'),
+        ("cardan.integrate(arm, q, q, dt=0.1)", "argument 'dt'; it is v * dt in the place of v"),
         ("solver.rollout(None, duration=1.0)", "argument 'duration'; it is steps, of solver.dt each"),
     ],
 )
 def test_functions_say_what_was_meant_by_a_keyword(written, end, names):
-    world = names["arm7"].world()
+    made = {"solver": cardan.solvers.XPBD(names["arm7"].world(), 0.01), "builder": cardan.WorldBuilder()}
     with pytest.raises(TypeError, match=re.escape(end)):
-        eval(written, {**names, "solver": cardan.solvers.XPBD(world, 0.01)})
+        eval(written, {**names, **made})
+
+
+def test_a_place_where_a_pose_is_asked_for_is_told_how_to_be_one(names):
+    for target in ((0.3, 0.0, 0.5), (0.3, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0)):
+        with pytest.raises(cardan.errors.ShapeError, match=r"expected \(..., 4, 4\). Of a place alone: cardan.SE3"):
+            cardan.inverse_kinematics(names["arm"], frame="tool", target=target)
+
+
+def test_arguments_in_another_order_are_named(names, tmp_path):
+    """A model as a path was an error of Python's pathlib."""
+    with pytest.raises(cardan.errors.DTypeError, match="generate: argument 'model' is a"):
+        cardan.generate(cardan.mass_matrix, tmp_path / "out.c", names["arm"])
 
 
 def test_a_word_that_is_no_text_is_named(names):

@@ -317,6 +317,8 @@ def check_shape_of(where: str, name: str, shape: tuple[int, ...], *wanted: Seque
             return
     shapes = (str(tuple(one)).replace("Ellipsis", "...").replace("'", "") if one else "a number" for one in wanted)
     hint = "The batch comes first: is it transposed?" if any(_fits(shape[::-1], one) for one in wanted) else ""
+    if not hint and wanted[0][-2:] == (4, 4):
+        hint = "Of a place alone: cardan.SE3(translation=p); with a quaternion: cardan.SE3.from_quaternion(xyzw, p)."
     raise ShapeError(where, name, got=shape, expected=" or ".join(shapes) + told, hint=hint)
 
 

@@ -128,6 +128,7 @@ class WorldBuilder(ExplainedSettings):
         self._above: dict[str, np.ndarray] = {}  # coordinates of some of these, of which the height does not count
         self._lifts = False  # whether what a description puts in the ground shall stand on it
 
+    @explained_keywords
     def add_link(self, name: str, pose: Any = None, inertia: Inertia | None = None, lock_inertia: bool = False) -> str:
         """Add a body that joints will hold.
 
@@ -144,6 +145,7 @@ class WorldBuilder(ExplainedSettings):
         self._poses |= poses
         return name
 
+    @explained_keywords
     def add_body(self, name: str, pose: Any = None, inertia: Inertia | None = None, lock_inertia: bool = False) -> str:
         """Add a body that moves freely: a link, its joint `<name>_free` and its articulation.
 
@@ -160,6 +162,7 @@ class WorldBuilder(ExplainedSettings):
         self.add_joint(joint, LOOSE, WORLD, name)
         return self.add_articulation(name, [joint])
 
+    @explained_keywords
     def add_shape(
         self,
         link: str,

@@ -71,7 +71,10 @@ class Control(Explained):
 
     @property
     def position(self) -> np.ndarray:
-        """What the drives go to [rad, m], shape (worlds, nv), in the coordinates limits are stated in."""
+        """What the drives go to [rad, m], shape (worlds, nv), in the coordinates limits are stated in.
+
+        Joints without a drive do not follow: `mechanism.with_drives({"knee": cardan.Drive(100.0, 10.0)})`.
+        """
         return self._arrays[1]
 
     @position.setter

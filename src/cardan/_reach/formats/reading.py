@@ -226,7 +226,8 @@ COMMON = frozenset({"package_dirs", "on_inertia", "srdf", "trusted"})  # options
 # What is meant by options that are none.
 CLUSTERS = "loops are the model's: cardan.clustered(cardan.load(file))"
 INSTEAD: dict[str, str] = dict.fromkeys(("loops", "clusters", "closing"), CLUSTERS)
-INSTEAD |= dict.fromkeys(("base", "root_joint", "floating_base"), 'cardan.load(file, base="floating") makes it float')
+FLOATING = ("base", "root_joint", "floating_base", "floating", "free_flyer")
+INSTEAD |= dict.fromkeys(FLOATING, 'cardan.load(file, base="floating") makes it float')
 _WORDS = {
     "on_inertia": ("warn", "error", "ignore"),
     "continuous": ("angle", "unit_complex"),

@@ -32,6 +32,7 @@ from cardan._compiler.targets.c import HEADERS, RESERVED, CFunction, c_function,
 from cardan._compiler.targets.cpp_header import CppFunction, CppJoint, Sizes, cpp_header
 from cardan._dynamics.algorithms.drives import is_driven
 from cardan._dynamics.call.function import Function, function
+from cardan._dynamics.call.signature import check_model
 from cardan._motion.simulation.solvers.solver import Solver, checked_steps
 from cardan._motion.simulation.solvers.step_function import ARRAYS
 from cardan._robot.model import Model
@@ -103,6 +104,7 @@ def generate(
         306 operations: 119 additions, 175 multiplications, 6 sin, 6 cos
     """
     check_one_of("workspace", workspace, ("stack", "argument"))
+    check_model("cardan.generate", model)
     place, chosen = Path(output), _chosen(functions)
     write = _one_file if place.suffix == ".c" else _package
     _check_place(place, chosen)  # before anything is compiled, which takes time
