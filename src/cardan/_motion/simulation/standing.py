@@ -488,10 +488,9 @@ def _warn_of_stops(world: WorldContents, q: np.ndarray, constants: Mapping[str, 
     """Warn of joints that begin beyond their stops, worlds (rows, nq): a step throws them back."""
     model, ends, x = world.model, given_limits(world.model, constants), _limited(world.model, q)
     over = np.maximum(ends.get("lower", model.lower) - x, x - ends.get("upper", model.upper)).max(axis=0, initial=0.0)
-    moving = [c.name for c in model.connections if not c.joint.primaries and c.name not in world.kinematic]
-    by = {name: over[model.slices[name][1]].max(initial=0.0) for name in moving}
-    if beyond := [name for name in moving if by[name] > DEEP]:
-        shown = first_of([f"{name} by {by[name]:.3g} rad or m" for name in beyond])
+    own = {c.name: over[model.slices[c.name][1]] for c in model.connections if not c.joint.primaries}
+    if beyond := [name for name in own if name not in world.kinematic and own[name].max(initial=0.0) > DEEP]:
+        shown = first_of([f"{name} by {own[name].max():.3g} rad or m" for name in beyond])
         warn_start(
             world.name, f" begins beyond stops of joints: {shown}. Angles are in radians: np.radians(q).", beyond
         )

@@ -413,9 +413,7 @@ def _remedy(c: Connection) -> str:
 
 
 def _is_real(inertia: Inertia | None) -> bool:
-    if inertia is None or inertia.mass <= 0.0:
-        return False
-    return not inertia.faults()
+    return inertia is not None and inertia.mass > 0.0 and not inertia.faults()
 
 
 def _stands_alone(body: Body, moves: bool) -> bool:

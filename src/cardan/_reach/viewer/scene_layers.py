@@ -361,8 +361,6 @@ def _primitive(geometry: S.Geometry) -> Any:
             return trimesh().Trimesh(0.5 * PLANE_SIDE * np.array(corners), faces, process=False)
         case S.HeightField() | S.Hull() | S.TriangleMesh():
             return trimesh().Trimesh(*geometry.surface(), process=False)
-        case _:
-            raise ParameterError("geometry of a shape", got=geometry, expected="a shape of cardan.description")
 
 
 _POINT = 1e-6  # least radius [m]: what has none cannot be turned the right side out
