@@ -315,7 +315,7 @@ def repeated(program: Program, count: int, carried: Mapping[str, str]) -> Progra
     `carried` names inputs, and the outputs of the same size that take their place in the next pass.
     """
     if any(column.start is not None for column in program.columns):
-        return repeated(_with_inputs_put(program), count, carried)
+        return repeated(with_inputs_put(program), count, carried)
     program = with_entries(program)
     instructions = program.instructions
     number = {int(instructions[k].value): k for k in instructions.places(Op.INPUT)}
@@ -333,7 +333,7 @@ def repeated(program: Program, count: int, carried: Mapping[str, str]) -> Progra
     return replace(program, regions=(Region(0, len(program.instructions), count, pairs), *inside))
 
 
-def _with_inputs_put(program: Program) -> Program:
+def with_inputs_put(program: Program) -> Program:
     """Return a program in which no column is of inputs, for these will be others in each pass."""
     graph = Graph(regions=True, order=program.order or 0)
     graph.implicit = program.order is not None

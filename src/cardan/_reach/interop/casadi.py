@@ -32,7 +32,7 @@ from cardan._compiler.program.instructions import Instructions
 from cardan._compiler.program.ops import Op
 from cardan._compiler.program.passes import with_entries
 from cardan._compiler.program.program import places_of
-from cardan._compiler.program.replay import replayed_results, straight
+from cardan._compiler.program.replay import replayed_results, straight, with_inputs_put
 from cardan._compiler.program.trace import assemble
 from cardan._compiler.runtime import disk_cache
 from cardan._compiler.runtime.extras import package
@@ -401,18 +401,13 @@ def _matrices(program: Program, where: str) -> Program:
         if len(a.shape) > 2:
             expected = "at most two dimensions, as CasADi's matrices have; return the parts of it one by one"
             raise ParameterError(f"{a.name} of {where}", got=f"shape {a.shape}", expected=expected)
+    if any(column.start is not None for column in program.columns):  # which lie in rows
+        program = with_inputs_put(program)
     order = [
         at for a, place in zip(program.inputs, places_of(program.inputs), strict=True) for at in _order(a, place.start)
     ]
-    place = {old: new for new, old in enumerate(order)}
-    columns = []
-    for c in program.columns:  # rows of arguments that loops go through
-        at = [] if c.start is None else [place[c.start + c.stride * k] for k in range(c.rows)]
-        stride = at[1] - at[0] if len(at) > 1 else 1
-        if at and at != [at[0] + stride * k for k in range(c.rows)]:
-            return _matrices(straight(program), where)
-        columns.append(c._replace(start=at[0], stride=stride) if at else c)
-    moved = [i._replace(value=float(place[int(i.value)])) if i.op is Op.INPUT else i for i in program.instructions]
+    place = {float(old): float(new) for new, old in enumerate(order)}
+    moved = [i._replace(value=place[i.value]) if i.op is Op.INPUT else i for i in program.instructions]
     results = [
         at for a, p in zip(program.outputs, places_of(program.outputs), strict=True) for at in _order(a, p.start)
     ]
@@ -421,7 +416,6 @@ def _matrices(program: Program, where: str) -> Program:
     return replace(
         program,
         instructions=Instructions(moved),
-        columns=tuple(columns),
         inputs=turned[0],
         outputs=turned[1],
         results=tuple(program.results[k] for k in results),
