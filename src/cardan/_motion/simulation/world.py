@@ -118,8 +118,8 @@ class World(WorldContents):
             ShapeError, DTypeError, ParameterError, ConfigurationError: for values that do not fit.
 
         Warns:
-            StartWarning: if q has shapes more than 1 cm deep in a plane or terrain of the world, or loops that are open
-                by more than 1 mm or 1 mrad.
+            StartWarning: if q has shapes more than 1 cm deep in a plane or terrain of the world, loops that are open by
+                more than 1 mm or 1 mrad, or joints beyond their stops by more than 1 cm or 0.01 rad.
         """
         state = State(self, worlds, dtype, q, v, constants)
         if q is not None or constants:  # where it begins by itself was looked at when it was made
