@@ -9,6 +9,7 @@ import cardan
 from cardan import joints as J
 from cardan import scalar as s
 from cardan.errors import DescriptionWarning, MechanismError, ParameterError, UnsupportedError
+from closeness import close
 from duals import duals, tangent
 from mechanisms import random_inertia, random_pose
 
@@ -343,3 +344,13 @@ def test_a_slide_without_mass_is_a_tendon_with_a_spring():
     mujoco.mj_forward(there, data)
     found = cardan.forward_dynamics(model, q, v, -cardan.passive_forces(model, q, v))
     np.testing.assert_allclose(found, data.qacc, rtol=1e-9)
+
+
+@pytest.mark.usefixtures("reference_target")
+def test_a_drive_of_a_coupled_joint_is_no_body():
+    """Its inertia was in the robot's as one body, and no wrenches through joints could be had."""
+    driven, free = (robot(COUPLED["cubic"], armature=[e]).model() for e in (0.4, 0.0))
+    q, v, a = states(driven)
+    close(cardan.locked_inertia(driven, q), cardan.locked_inertia(free, q))
+    close(cardan.average_velocity(driven, q, v), cardan.average_velocity(free, q, v))
+    close(cardan.joint_wrenches(driven, q, v, a), cardan.joint_wrenches(free, q, v, a))

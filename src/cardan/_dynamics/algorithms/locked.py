@@ -123,8 +123,9 @@ class _Whole:
         """Return the inertia in a reference."""
         X_rw = X_wr.inverse()
         total = X_rw @ self.model.world_inertia()
-        # each tree in the reference, without the detour by the world's origin, from where digits would be lost
-        for node in self.model.nodes:
+        # Each tree in the reference, without the detour by the world's origin, from where digits would be lost. Wheels
+        # for the drives of joints that follow others come behind the links: they are no bodies.
+        for node in self.model.nodes[: self.model.nlinks]:
             if node.parent < 0:
                 total = total + (X_rw @ self.relative.X[node.index]) @ self.composite[node.index]
         return total
