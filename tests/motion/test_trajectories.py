@@ -120,6 +120,15 @@ def test_spline_turns_with_its_points():
     np.testing.assert_allclose(one.a, other.a, atol=1e-10)
 
 
+def test_what_flies_far_away_is_not_taken_for_another_assembly_mode():
+    """Rounding of 1e9 m was more than two configurations may differ by: a path there was refused as one that jumps."""
+    probe = one_joint(FreeFlyer())
+    q = np.array(
+        [[1e9, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], [0.0, 1e9, 0.0, 0.6, 0.0, 0.0, 0.8], [3e8, 0.0, 9e8, 0.0, 0.6, 0.8, 0.0]]
+    )
+    assert np.allclose(Spline(probe, [0.0, 1.0, 2.0], q).at(1.0).q, q[1])
+
+
 def test_spline_does_not_see_signs_of_quaternions_and_gives_none_that_jump(ball):
     q = ball.random_configuration(5, seed=5)
     t = np.linspace(0.0, 3.7, 2000)

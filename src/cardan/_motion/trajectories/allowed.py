@@ -36,7 +36,8 @@ def way(where: str, model: Model, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
     In a cluster it does where the assembly modes are two, or a toggle is between.
     """
     step = difference(model, q0, q1)
-    reached = np.atleast_1d(is_same_configuration(model, integrate(model, q0, step), q1))
+    tolerance = 1e-6 + 1e-12 * float(np.abs(q1).max(initial=0.0))  # far away rounding alone is more
+    reached = np.atleast_1d(is_same_configuration(model, integrate(model, q0, step), q1, tolerance=tolerance))
     if not reached.all():
         what = f"{where}: configuration {np.argmin(reached) + 1}"
         raise ParameterError(what, got="another", expected="one of the assembly mode before it, and no toggle between")
