@@ -35,9 +35,7 @@ ELEMENTS: dict[str, dict[str, str]] = {
         "<GeomSubset>": "remark: a part of a mesh has no look of its own",
         "<PointInstancer>": "remark: its instances are not written out",
         **verdicts("<TetMesh> <BasisCurves> <Points>", _SOFT),
-        **verdicts(
-            "<MjcActuator> <MjcTendon> <NewtonActuator>", "remark: it is not read from USD, which a warning says"
-        ),
+        **verdicts("<MjcActuator> <MjcTendon> <NewtonActuator>", "remark: what moves a robot is not read from USD"),
     },
     "metadata": {
         **_read("metersPerUnit kilogramsPerUnit upAxis defaultPrim active instanceable"),
