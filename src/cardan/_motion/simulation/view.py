@@ -341,10 +341,9 @@ class View(Explained):
     ) -> None:
         """Write values at the view's places of an array (worlds, ...): `kind` tells what these belong to."""
         at, beside = self._places[kind] if at is None else (at, None)
-        if kind == "v" and any(self.joints) and not at.size:
-            raise MechanismError(
-                f"view: {name}: {self.joints[0][0]!r} follows other joints, which have all velocities."
-            )
+        if kind == "v" and not at.size:
+            for joint in chain(*self.joints):
+                self.world.model.v_slice(joint)  # raises for one that follows others, and names these
         core, count = at.shape + array.shape[2:], len(array)
         if worlds is None and beside is not None:  # a sixth of what places one by one take
             _fill(array[:, beside].reshape(count, *core), name, values, infinite)
