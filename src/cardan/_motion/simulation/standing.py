@@ -402,7 +402,7 @@ def within_limits(model: Model, q: np.ndarray, held: Collection[str]) -> np.ndar
 
 def _limited(model: Model, q: np.ndarray) -> np.ndarray:
     """Return the coordinates that limits bound of configurations (rows, nq), without compiling: (rows, nv)."""
-    x = model.manifold.limit_coordinates(list(q.T))
+    x: list[Any] = [*model.manifold.limit_coordinates(list(q.T))]
     return np.stack(np.broadcast_arrays(np.zeros(len(q)), *x), axis=-1)[:, 1:].astype(float)
 
 
