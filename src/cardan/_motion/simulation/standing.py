@@ -491,9 +491,8 @@ def _warn_of_stops(world: WorldContents, q: np.ndarray, constants: Mapping[str, 
     own = {c.name: over[model.slices[c.name][1]] for c in model.connections if not c.joint.primaries}
     if beyond := [name for name in own if name not in world.kinematic and own[name].max(initial=0.0) > DEEP]:
         shown = first_of([f"{name} by {own[name].max():.3g} rad or m" for name in beyond])
-        warn_start(
-            world.name, f" begins beyond stops of joints: {shown}. Angles are in radians: np.radians(q).", beyond
-        )
+        what = f" begins beyond stops of joints: {shown}. Angles are in radians: np.radians(q)."
+        warn_start(world.name, what, beyond)
 
 
 def warn_of_sunken(state: State) -> None:
