@@ -480,3 +480,21 @@ def test_planks_that_cross_touch_at_four_corners_of_what_they_share(askew):
     x, y = np.take_along_axis(x, order, axis=1), np.take_along_axis(y, order, axis=1)
     area = 0.5 * np.abs((x * np.roll(y, -1, 1) - y * np.roll(x, -1, 1)).sum(axis=1))
     np.testing.assert_allclose(area, 0.01 / np.sin(turn), rtol=1e-3)
+
+
+@pytest.mark.parametrize("askew", np.linspace(0.0, np.pi, 7)[:-1])
+def test_a_long_hexagon_shows_a_face_whichever_way_it_lies(askew):
+    """Its tips were farthest to all four sides at half of the angles, so that it lay on one point, and rocked."""
+    angle = np.arange(6) * np.pi / 3.0
+    under = Hull([(0.3 * np.cos(a), 0.1 * np.sin(a), z) for z in (-0.01, 0.01) for a in angle])
+    own, turn = Rotation.from_rotvec([0.0, 0.0, askew]), np.linspace(0.0, np.pi, 40)
+    over = Hull(own.apply(under.vertices))
+    R = Rotation.from_rotvec(turn[:, None] * [0.0, 0.0, 1.0]).as_matrix()
+    here = np.tile(np.eye(3), (40, 1, 1)), np.zeros((40, 3))
+    gap, point, _ = compiled(over, (R, np.tile([0.0, 0.0, 0.02 - 1e-4], (40, 1))), under, here)
+    touching = np.abs(gap + 1e-4) < 1e-9
+    assert (touching.sum(axis=1) >= 3).all()
+    point = np.where(touching[..., None], point, point[:, :1])
+    centred = point[..., :2] - point[..., :2].mean(axis=1, keepdims=True)
+    width = np.sqrt(np.linalg.eigvalsh(np.einsum("kpi,kpj->kij", centred, centred)))[:, 0]
+    assert (width > 0.05).all()

@@ -2,7 +2,8 @@
 
 Along the normal n of their least gap, each shape shows the other a quadrilateral, its *feature*:
 
-    box, hull   the points farthest along d, tilted a little to four sides: a face's corners, or an edge's ends
+    box, hull   the points farthest along d, tilted a little to both sides, then across the line between these two: a
+                face's corners, or an edge's ends
     cylinder    standing: four points of its rim; lying: both ends of the line that is farthest along d
     cone        the same, of which one end is the tip
     capsule     the same line
@@ -15,8 +16,7 @@ they are nearly parallel, the ends of their overlap are the candidates. There th
 the sum of both radii of curvature and x = r sin t, both surfaces are along n of one another at a part of x, and farther
 apart by r (1 - cos t).
 
-The least gap belongs to one of the candidates: if it is none of these, the first is the point where the shapes touch;
-of lines the last, so that both ends stay.
+The least gap belongs to one of the candidates: if it is none of these, the last is the point where the shapes touch.
 
 Source: Liang and Barsky, A new concept and method for line clipping (1984); as `box_box`.
 Cost: 1500 operations, and four support points of each.
@@ -111,9 +111,7 @@ def manifold(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, deepest: Witness) -> 
         first, second, *others = corners
         along = zip(_along(of_a, of_b, n, both), (first, second), strict=True)
         corners = [*(_chosen(both, *pair) for pair in along), *others]
-    else:
-        both = False
-    return _four(corners, deepest, u, v, MARGIN * size, both)
+    return _four(corners, deepest, u, v, MARGIN * size)
 
 
 # --- features -------------------------------------------------------------------------------------------------------
@@ -126,9 +124,14 @@ def _feature(shape: Geometry, d: Vector3) -> Feature:
         return Feature((ends[0], ends[0], ends[1], ends[1]), absolute(d.z) < STANDING, (shape.radius,) * 2)
     if isinstance(shape, (Cylinder, Cone)):
         return _of_rim(shape, d)
+
+    def both_ways(side: Vector3) -> list[Vector3]:
+        return each(lambda direction: support(shape, direction), [d + side * TILT, d - side * TILT])
+
     u, v = across(d)
-    tilted = [d + side * TILT for side in (u, v, -u, -v)]
-    return Feature(tuple(each(lambda direction: support(shape, direction), tilted)), False)
+    one, other = both_ways(u)
+    left, right = both_ways(length_and_direction(d.cross(one - other), v)[1])  # v alone may find the same two
+    return Feature((one, left, other, right), False)
 
 
 def _of_rim(shape: Cylinder | Cone, d: Vector3) -> Feature:
@@ -232,9 +235,7 @@ def _along(of_a: Feature, of_b: Feature, n: Vector3, both: Any) -> list[Corner]:
 # --- the candidates -------------------------------------------------------------------------------------------------
 
 
-def _four(
-    corners: Sequence[Corner], deepest: Witness, u: Vector3, v: Vector3, margin: Scalar, are_lines: Any
-) -> list[Candidate]:
+def _four(corners: Sequence[Corner], deepest: Witness, u: Vector3, v: Vector3, margin: Scalar) -> list[Candidate]:
     """Return the corners that are farthest apart, each once, and the deepest point if it is none of these."""
     n = deepest.n
     one = _farthest(corners, (u + v).dot)
@@ -253,10 +254,8 @@ def _four(
     least = reduce(minimum, gaps)
     missed = least > deepest.gap + margin
     gaps = [where(gap > least, gap, where(missed, gap, deepest.gap)) for gap in gaps]
-    first, *others, last = (Candidate(gap, corner.at, n) for gap, (_, corner) in zip(gaps, picked, strict=True))
-    own = Candidate(deepest.gap, deepest.on_a, n)
-    first = chosen(logical_and(missed, logical_not(are_lines)), own, first)
-    return [first, *others, chosen(logical_and(missed, are_lines), own, last)]
+    *others, last = (Candidate(gap, corner.at, n) for gap, (_, corner) in zip(gaps, picked, strict=True))
+    return [*others, chosen(missed, Candidate(deepest.gap, deepest.on_a, n), last)]
 
 
 def _farthest(corners: Sequence[Corner], measure: Callable[[Vector3], Scalar]) -> tuple[Scalar, Corner]:
