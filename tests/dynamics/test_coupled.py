@@ -348,9 +348,11 @@ def test_a_slide_without_mass_is_a_tendon_with_a_spring():
 
 @pytest.mark.usefixtures("reference_target")
 def test_a_drive_of_a_coupled_joint_is_no_body():
-    """Its inertia was in the robot's as one body, and no wrenches through joints could be had."""
+    """Its inertia was in the robot's as one body, and neither wrenches nor quantities of joints could be had."""
     driven, free = (robot(COUPLED["cubic"], armature=[e]).model() for e in (0.4, 0.0))
     q, v, a = states(driven)
     close(cardan.locked_inertia(driven, q), cardan.locked_inertia(free, q))
     close(cardan.average_velocity(driven, q, v), cardan.average_velocity(free, q, v))
     close(cardan.joint_wrenches(driven, q, v, a), cardan.joint_wrenches(free, q, v, a))
+    for found, expected in zip(cardan.joint_quantities(driven, q, v), cardan.joint_quantities(free, q, v), strict=True):
+        close(found, expected)

@@ -70,5 +70,7 @@ def joint_quantities(model: Model, q: ArrayLike, v: ArrayLike) -> JointQuantitie
         for c in model.connections
         if c.name not in at
     }
-    found = nodes_of(model, q).tables(across, [place[node.name] for node in model.nodes], fixed)
+    # wheels for the drives of joints that follow others are no joints
+    rows = [place[node.name] for node in model.nodes[: model.nlinks]]
+    found = nodes_of(model, q).tables(across, rows, fixed)
     return JointQuantities(*(found or ([], [], [], [])))

@@ -80,9 +80,10 @@ class Nodes:
     ) -> list[Any]:
         """Return arrays of what a body makes of each node, several things each: in rows that are given, beside others.
 
-        `at` says in which row those of each node are, and `others` what is in all other rows.
+        `at` says in which row those of each node are, and `others` what is in all other rows. The last nodes may have
+        none.
         """
-        rows = {**others, **{k: body(node) for k, node in zip(at, self.model.nodes, strict=True)}}
+        rows = {**others, **{k: body(node) for k, node in zip(at, self.model.nodes, strict=False)}}
         return [list(column) for column in zip(*(rows[k] for k in range(len(rows))), strict=True)]
 
     def table(self, body: Callable[[Node], Sequence[Any]]) -> Any:

@@ -70,18 +70,16 @@ def joint_wrenches(
     fixed = _through_fixed_joints(model, relative, motions, f, external_forces)
     place = {name: k for k, name in enumerate(model.joint_names)}
     frames = {c.name: model.attachments[c.child].pose @ c.child_pose for c in model.connections}
-    # wheels for the drives of joints that follow others have no bearing: their rows are behind those of the joints
-    wheels = range(len(place), len(place) + len(model.nodes) - model.nlinks)
-    at = [*(place[node.name] for node in model.nodes[: model.nlinks]), *wheels]
-    rows = nodes.rows_of([list(entries_of(frames.get(node.name, SE3.identity()))) for node in model.nodes])
+    joints = [node.name for node in model.nodes[: model.nlinks]]  # wheels behind them have no bearing
+    rows = nodes.rows_of([list(entries_of(frames[name])) for name in joints])
 
     def through(node: Node) -> tuple[Force]:
         frame: SE3 = rebuilt(SE3.identity(), iter(rows[node.index]))
         return (frame.inverse_act(f[node.index]),)
 
     others = {place[name]: (frames[name].inverse_act(force),) for name, force in fixed.items()}
-    found, *_ = nodes.tables(through, at, others) or ([],)
-    return found[: len(place)] if wheels else found
+    found = nodes.tables(through, [place[name] for name in joints], others)
+    return found[0] if found else []
 
 
 def _through_fixed_joints(
