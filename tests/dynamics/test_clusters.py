@@ -1320,3 +1320,16 @@ def test_the_table_of_a_model_says_what_leads_a_cluster_and_limits_of_all_its_jo
     assert "Universal of a cluster led by ankle " in lines["ankle"]
     assert re.search(r"Revolute of a cluster  .*\[-0.2, 0.2\]$", lines["left_motor"])
     assert lines["left_top"].endswith("free")
+
+
+@pytest.mark.usefixtures("reference_target")
+def test_a_drive_of_a_dependent_joint_is_no_body():
+    """Its inertia was in the robot's as one body, and quantities of joints could not be had."""
+    bar = cardan.robots.four_bar()
+    driven = bar.replace_joint("rocker_joint", bar.model().joint("rocker_joint"), armature=(0.3,)).mechanism
+    found, expected = (cardan.clustered(m.model(), near=cardan.assemble(m.model())) for m in (driven, bar))
+    q, v = found.neutral(), np.ones(found.nv)
+    assert cardan.kinetic_energy(found, q, v) > cardan.kinetic_energy(expected, q, v) + 0.01
+    close(cardan.locked_inertia(found, q), cardan.locked_inertia(expected, q))
+    for a, b in zip(cardan.joint_quantities(found, q, v), cardan.joint_quantities(expected, q, v), strict=True):
+        close(a, b)
