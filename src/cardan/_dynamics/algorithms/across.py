@@ -71,6 +71,5 @@ def joint_quantities(model: Model, q: ArrayLike, v: ArrayLike) -> JointQuantitie
         if c.name not in at
     }
     # wheels for the drives of joints that follow others are no joints
-    rows = [place[node.name] for node in model.nodes[: model.nlinks]]
-    found = nodes_of(model, q).tables(across, rows, fixed)
+    found = nodes_of(model, q).tables(across, [place[node.name] for node in model.nodes[: model.nlinks]], fixed)
     return JointQuantities(*(found or ([], [], [], [])))
