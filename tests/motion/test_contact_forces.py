@@ -13,7 +13,7 @@ from cardan.description import Box, HeightField, Sphere
 from cardan.errors import ParameterError, UnknownNameError, UnsupportedError
 from contact_worlds import ball_world, box_world, stack_world
 
-LAWS = ("convex", "compliant")
+LAWS = ("convex", "coulomb", "compliant")
 
 
 def made(law, world, dt):
@@ -25,7 +25,7 @@ def made(law, world, dt):
     return getattr(solvers, law)(world, dt)
 
 
-slow = [pytest.param(name, marks=pytest.mark.full) for name in ("Variational", "SemiImplicit")]
+slow = [pytest.param(name, marks=pytest.mark.full) for name in ("coulomb", "Variational", "SemiImplicit")]
 every = pytest.mark.parametrize("law", ["convex", "compliant", "XPBD", *slow, "MuJoCo"])
 """Every solver, and every law of contact of the default one."""
 

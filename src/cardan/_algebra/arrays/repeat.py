@@ -131,7 +131,7 @@ def _run(
         condition = True if going is None else going(*values)
         if not _holds_for_any(condition):
             return condition, values
-        return condition, when(condition if first is None or _is_ours(condition) else True, changed, values, *values)
+        return condition, when(condition if first is None or is_ours(condition) else True, changed, values, *values)
 
     def in_loop(values: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
         """Return whether another pass follows, and what one leaves: a state that does not go on keeps what it has.
@@ -168,7 +168,7 @@ def _run(
             continue
         condition, values = once(values)
         done += 1
-        if first is not None and not _is_ours(condition):
+        if first is not None and not is_ours(condition):
             passes = first
         if not _holds_for_any(condition):
             break
@@ -270,7 +270,7 @@ def _is_known(condition: Any) -> bool:
     return isinstance(condition, (bool, np.bool_)) or (isinstance(condition, np.ndarray) and condition.dtype == bool)
 
 
-def _is_ours(condition: Any) -> bool:
+def is_ours(condition: Any) -> bool:
     """Return whether a condition is known or traced, and no symbol of another library."""
     return _is_known(condition) or hasattr(type(condition), "__skipped__")
 

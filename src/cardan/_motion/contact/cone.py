@@ -28,9 +28,18 @@ negative:
     stick     W = R^-1
     slide     W = e e^T / (R_n + mu^2 R_t) + (1 - n n^T - t t^T) / (w (|z_t| / mu z_n' - 1) + R_t)
 
-with t = z_t / |z_t|, e = n + mu t and z_n' the normal part of z's projection. Torsional and rolling friction add slips,
-the angular velocities about the normal and across it times lengths: the cone is elliptic in all of them. So it is
-with two coefficients: mu is the larger one, and slips along `narrow` count by the smaller one's share of it.
+with t = z_t / |z_t|, e = n + mu t and z_n' the normal part of z's projection.
+
+That law opens a contact by mu |v_t|: it lifts what slips, and throws up what slips fast. Coulomb's law does not. It
+projects z along the surface alone, and friction does not follow the normal impulse within an iteration:
+
+    slide     z_n' = max(z_n, 0),  e = n,  g = W (v* - v) + mu z_n' t
+
+Where nothing couples the normal with the slip, as on a ball, that is right at once. Elsewhere it converges linearly.
+
+Torsional and rolling friction add slips, the angular velocities about the normal and across it times lengths: the cone
+is elliptic in all of them. So it is with two coefficients: mu is the larger one, and slips along `narrow` count by the
+smaller one's share of it.
 
 Source: Castro, Permenter and Han, An unconstrained convex formulation of compliant contact (2022), equations 17 to 25;
 Hintermueller, Ito and Kunisch, The primal-dual active set strategy as a semismooth Newton method (2003), for z.
@@ -110,6 +119,7 @@ class FrictionCone(NamedTuple):
     rolling: Scalar = 0.0  # and across it [m]
     narrow: Vector3 | None = None  # the direction of the smaller coefficient, if there are two
     share: Scalar = 1.0  # of it in the larger
+    lifts: Scalar = 1.0  # 1 by the convex law, which opens by mu times the slip; 0 by Coulomb's
 
     @staticmethod
     def of(contact: Contact, dt: float) -> FrictionCone:
@@ -172,26 +182,27 @@ class FrictionCone(NamedTuple):
         """Return the projection of y."""
         along = 1.0 / R_n
         y = Impulse((self.wanted - self.normal.dot(twist.linear)) * along, _against(self.slip(twist)) * (1.0 / R_t))
-        return self.project(y, self.friction * R_t * along)
+        return self.project(y, self.lifts * self.friction * R_t * along)
 
     def part(self, z: Impulse) -> Part:
         mu = self.friction
         if not self.has_friction:
             return Part(self, where(z.normal > 0.0, 1.0 / self.R_n, 0.0), 0.0, Force.zero())
-        size = self._size(z)
-        sticks, reach = size <= mu * z.normal, z.normal + mu * size
+        size, m = self._size(z), self.lifts * mu
+        sticks, reach = size <= mu * z.normal, z.normal + m * size
         touches = reach > 0.0
-        bound = mu * reach  # mu z_n', times 1 + mu^2
-        beyond = maximum(size * (1.0 + mu * mu) - bound, 0.0)
+        bound = mu * reach  # mu z_n', times 1 + mu m
+        beyond = maximum(size * (1.0 + mu * m) - bound, 0.0)
         # What does not touch divides by 1: both branches stay finite, and so do their derivatives.
         drag = bound / where(touches, self.inverse_mass * beyond + self.R_t * bound, 1.0)
-        along = where(sticks, 1.0 / self.R_n, 1.0 / (self.R_n + mu * mu * self.R_t))
+        along = where(sticks, 1.0 / self.R_n, 1.0 / (self.R_n + mu * m * self.R_t))
         t = z.slip * where(sticks, 0.0, 1.0 / size)
-        return Part(self, where(touches, along, 0.0), where(touches, drag, 0.0), t)
+        held = (1.0 - self.lifts) * where(touches, bound, 0.0)
+        return Part(self, where(touches, along, 0.0), where(touches, drag, 0.0), t, held)
 
     def squared_error(self, g: Impulse, z: Impulse) -> Scalar:
         """Return the square of by how much velocities are wrong: w |g - projection of z| [m/s]."""
-        right = self.project(z, self.friction)
+        right = self.project(z, self.lifts * self.friction)
         normal, slip = g.normal - right.normal, g.slip - right.slip
         return (self.inverse_mass * self.inverse_mass) * (normal * normal + _squared(slip))
 
@@ -230,26 +241,27 @@ class FrictionCone(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A part of the cone, on which the impulse is W (v* - v)."""
+    """A part of the cone, on which the impulse is W (v* - v), and what friction is held."""
 
     law: FrictionCone  # whose it is
     along: Scalar  # of W, along the normal, or the edge that slides
     drag: Scalar  # of W, along slips that do not change the edge
     t: Force  # the direction of friction that slides; 0 where it sticks
+    held: Scalar = 0.0  # friction along t that does not follow the normal impulse: all of it by Coulomb's law
 
     def at(self, twist: Motion) -> Impulse:
-        """Return W (v* - v)."""
+        """Return W (v* - v), and what friction is held."""
         law, slip = self.law, self.law.slip(twist)
-        with_t = self.t.dot(slip)
-        normal = self.along * (law.wanted - law.normal.dot(twist.linear) - law.friction * with_t)
-        return Impulse(normal, _against(slip) * self.drag + self.t * (self.drag * with_t + law.friction * normal))
+        with_t, m = self.t.dot(slip), law.lifts * law.friction
+        normal = self.along * (law.wanted - law.normal.dot(twist.linear) - m * with_t)
+        return Impulse(normal, _against(slip) * self.drag + self.t * (self.drag * with_t + m * normal + self.held))
 
     @property
     def impedance(self) -> ArticulatedInertia:
         """W, at the point."""
         law, n = self.law, self.law.normal
         t = law.wrench(Impulse(0.0, self.t))
-        edge = Force(n, Vector3.zero()) + t * law.friction
+        edge = Force(n, Vector3.zero()) + t * (law.lifts * law.friction)
         sliding = _square(edge, self.along) + _square(t, -self.drag)
         about = Symmetric3.outer_square(n)
         across = Symmetric3.isotropic(1.0) - about

@@ -40,7 +40,7 @@ def downhill(problem: Problem, decided: Sequence[Tests], old: Vector, new: Estim
     s = way.lowest(new)
     a = [x + y * s for x, y in zip(way.a, way.d, strict=True)]
     left = reduce(maximum, (abs(y) for y in way.d), 0.0) * ((1.0 - s) * problem.equation.dt)
-    at = Estimate(a, maximum(new.residual, left), new.of_joints, problem.elements.at(a))
+    at = Estimate(a, maximum(new.residual, left), new.of_joints, problem.elements.at(a), new.lifts)
     tests = way.over_patches(partial(_asked, problem.equation.dt), _changes(problem, a))
     return Decision(at.efforts, tests), at
 

@@ -51,6 +51,7 @@ class Estimate(NamedTuple):
     residual: Scalar  # by how much velocities are wrong, at most [m/s, rad/s]
     of_joints: Scalar  # the same of joints alone, beyond rounding
     efforts: Vector  # held by the elements of the joints
+    lifts: Vector  # of the laws it was found with, as of a `Problem`
 
 
 class Row(NamedTuple):
@@ -70,6 +71,10 @@ class Row(NamedTuple):
         places = None if patch.is_single else [contact.place for contact in contacts]
         ahead = [contact.ahead(dt) for contact in contacts]
         return Row([FrictionCone.of(contact, dt) for contact in contacts], ahead, places, patch.nearness)
+
+    def lifting(self, lifts: Vector) -> Row:
+        """Return the row with laws that are convex or Coulomb's, as a `Problem` says."""
+        return self._replace(laws=[law._replace(lifts=e) for law in self.laws for e in lifts]) if lifts else self
 
     @property
     def kind(self) -> Any:
@@ -116,18 +121,19 @@ class Problem:
     elements: JointForces
     rows: Sequence[Row]
     first: list[Tests]  # of patches, at their present velocities
+    lifts: Vector  # one of all laws (`cone`), as long as they are Coulomb's 0; none of those that are convex
 
     @staticmethod
-    def of(equation: Equation, elements: JointForces) -> Problem:
-        found = equation.of_each_patch(lambda k: _row_and_tests(equation.patches[k], equation.dt))
+    def of(equation: Equation, elements: JointForces, lifts: Vector = ()) -> Problem:
+        found = equation.of_each_patch(lambda k: _row_and_tests(equation.patches[k], equation.dt, lifts))
         rows = [row._replace(nearness=patch.nearness) for (row, _), patch in zip(found, equation.patches, strict=True)]
-        return Problem(equation, elements, rows, [tests for _, tests in found])
+        return Problem(equation, elements, rows, [tests for _, tests in found], lifts)
 
     def start(self) -> tuple[Decision, Estimate]:
         """Return what keeps the velocities as they are."""
         still = [0.0] * self.equation.moment.model.nv
         efforts = self.elements.at(still)
-        nothing = Estimate(still, 1.0, 1.0, efforts)
+        nothing = Estimate(still, 1.0, 1.0, efforts, self.lifts)
         return Decision(efforts, self.first), nothing
 
     def solved(self, decided: Callable[[int], Tests], lines: Lines) -> tuple[list[Tests], Decision, Estimate]:
@@ -149,14 +155,14 @@ class Problem:
         of_joints = self.elements.residual(efforts, a)
         residual = maximum(of_joints, sqrt(reduce(maximum, errors, 0.0)))
         tests = equation.of_patches([reaction.tests for reaction in reactions])
-        return held, Decision(efforts, tests), Estimate(a, residual, of_joints, efforts)
+        return held, Decision(efforts, tests), Estimate(a, residual, of_joints, efforts, self.lifts)
 
-    def impulses(self, decided: Callable[[int], Tests], a: Vector) -> list[Impulse]:
+    def impulses(self, decided: Callable[[int], Tests], a: Vector, lifts: Vector = ()) -> list[Impulse]:
         """Return the impulses of contacts at accelerations, on the parts of their laws that are decided on."""
         changes, dt = self.equation.changes(a), self.equation.dt
 
         def of(k: int) -> list[Impulse]:
-            row = self.rows[k]
+            row = self.rows[k].lifting(lifts)
             acting = zip(row.laws, decided(k), row.twists(changes(k), dt), strict=True)
             return [law.part(z).at(twist) for law, z, twist in acting]
 
@@ -166,7 +172,7 @@ class Problem:
         """Return the tests of a group's patches, with the parts of laws they decide on, and add what they do."""
 
         def of(k: int) -> tuple[Tests, list[Part]]:
-            row, tests = self.rows[k], decided(k)
+            row, tests = self.rows[k].lifting(self.lifts), decided(k)
             parts = [law.part(z) for law, z in zip(row.laws, tests, strict=True)]
             added.respond(group, k, row.response(parts, self.equation.dt))
             return tests, parts
@@ -181,7 +187,7 @@ class Problem:
 
         def of(k: int) -> _Reaction:
             found, worst = [], 0.0
-            row = self.rows[k]
+            row = self.rows[k].lifting(self.lifts)
             for law, part, twist in zip(row.laws, parts[k], row.twists(of_patches[k], self.equation.dt), strict=True):
                 g = part.at(twist)
                 test = law.test(g, twist)
@@ -196,8 +202,8 @@ class Problem:
         return _Reaction([own.tests for own in reactions], reduce(maximum, errors))
 
 
-def _row_and_tests(patch: Patch, dt: float) -> tuple[Row, Tests]:
+def _row_and_tests(patch: Patch, dt: float, lifts: Vector) -> tuple[Row, Tests]:
     """Return a patch's row, and the tests at its present velocities."""
     row = Row.of(patch, dt)
-    both = [(law, contact.velocity) for law, contact in zip(row.laws, patch.contacts, strict=True)]
+    both = [(law, c.velocity) for law, c in zip(row.lifting(lifts).laws, patch.contacts, strict=True)]
     return row, [law.test(law.first(velocity), velocity) for law, velocity in both]

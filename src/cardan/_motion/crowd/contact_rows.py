@@ -59,13 +59,14 @@ class ContactRows:
 
     `lengths` says whether surfaces have torsional or rolling friction, and `running` whether some run by themselves.
     Under XPBD contacts are `rigid`: their law is that of `rigid_impulses`, and the last three numbers of a decision are
-    its s.
+    its s. If the law is Coulomb's, a column has what `FrictionCone` says of it.
     """
 
     dt: float
     lengths: bool
     running: bool
     rigid: bool = False
+    coulomb: bool = False
 
     @property
     def twist(self) -> int:
@@ -95,11 +96,13 @@ class ContactRows:
             is_own = given["surface"][SURFACE.index("dissipation")] < 0.0
             cone = FrictionCone.of(contact, self.dt)  # the laws differ in two numbers
             R_n = where(is_own, cone.R_n, dissipating.R_n)
-            cone = cone._replace(R_n=R_n, wanted=where(is_own, cone.wanted, dissipating.wanted))
+            wanted, lifts = where(is_own, cone.wanted, dissipating.wanted), 0.0 if self.coulomb else 1.0
+            cone = cone._replace(R_n=R_n, wanted=wanted, lifts=lifts)
             twist = contact.ahead(self.dt)
             ahead = Motion(twist.linear + Vector3(*given["turning"]) * (0.5 * self.dt), twist.angular)
             test = cone.test(cone.first(contact.velocity), contact.velocity)
-            return {"law": _numbers(cone, contact), "ahead": self._twist(ahead), "test": self._impulse(test)}
+            found = {"law": _numbers(cone, contact), "ahead": self._twist(ahead), "test": self._impulse(test)}
+            return found | ({"lifts": [lifts]} if self.coulomb else {})
 
         columns = COLUMNS | ({"runs_a": 6, "runs_b": 6} if self.running else {})
         return row_program("contact", columns, begin, by=BY)
@@ -127,8 +130,8 @@ class ContactRows:
         `answer` has the wrench without accelerations, then the impedance: its upper half, row by row.
         """
 
-        def response(law: Any, ahead: Any, test: Any) -> dict[str, Any]:
-            cone, place = self._law_of(law)
+        def response(law: Any, ahead: Any, test: Any, **lifts: Any) -> dict[str, Any]:
+            cone, place = self._law_of(law, **lifts)
             part, s = self._decided(cone, test)
             force = place @ (cone.wrench(part.at(self._twist_of(ahead) - s)) * (1.0 / self.dt))
             rows = (place @ part.impedance).rows()
@@ -139,8 +142,8 @@ class ContactRows:
     def reaction(self) -> Program:
         """Return the program of what an acceleration of its node does to a contact: the impulse, the next decision."""
 
-        def reaction(law: Any, ahead: Any, test: Any, row_change: Any) -> dict[str, Any]:
-            cone, place = self._law_of(law)
+        def reaction(law: Any, ahead: Any, test: Any, row_change: Any, **lifts: Any) -> dict[str, Any]:
+            cone, place = self._law_of(law, **lifts)
             own = place.inverse_act(_motion(row_change))
             twist = self._twist_of(ahead) + own * self.dt
             part, s = self._decided(cone, test)
@@ -183,10 +186,10 @@ class ContactRows:
 
     @property
     def _columns(self) -> dict[str, Any]:
-        return {"law": LAW, "ahead": self.twist, "test": self.impulse}
+        return {"law": LAW, "ahead": self.twist, "test": self.impulse} | ({"lifts": 1} if self.coulomb else {})
 
-    def _law_of(self, row: Any) -> tuple[FrictionCone, SE3]:
-        values = dict(zip(CONE, row[6:], strict=True))
+    def _law_of(self, row: Any, lifts: Any = (1.0,)) -> tuple[FrictionCone, SE3]:
+        values = dict(zip((*CONE, "lifts"), (*row[6:], *lifts), strict=True))
         if not self.lengths:
             values |= {"torsional": 0.0, "rolling": 0.0}
         return FrictionCone(Vector3(*row[:3]), **values), SE3(None, Vector3(*row[3:6]))

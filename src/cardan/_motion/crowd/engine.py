@@ -74,6 +74,7 @@ class Engine:
         pushed: bool = False,
         iterations: int | None = None,
         sleep: float | None = None,
+        law: str = "convex",
     ) -> None:
         self.scene, self.dt, self.worlds = scene, dt, worlds
         self.layout = layout = Layout(scene, worlds)
@@ -82,14 +83,14 @@ class Engine:
         layout.fill_trees(c)
         layout.fill_nodes(c)
         c.numbers_w = len(c.w_source) if pushed else 0
-        self.trees = [TreeRows(kind, dt, limits, pushed, iterations, scene.closing) for kind in layout.kinds]
+        self.trees = [TreeRows(kind, dt, limits, pushed, iterations, scene.closing, law) for kind in layout.kinds]
         c.hinged = int(any(kind.hinges for kind in layout.kinds))
         c.allocate(parts=len(PARTS))
         self._parts: list[BoundKernel] = []
         self._add_trees()
         self.pairs = layout.fill_shapes(c)
         lengths, running = (bool(np.any(own)) for own in (c.surfaces[:, 4:], c.shape_runs))
-        self.contacts = ContactRows(dt, lengths, running, rigid=scene.closing is not None)
+        self.contacts = ContactRows(dt, lengths, running, scene.closing is not None, law == "coulomb")
         c.twist_size = self.contacts.twist
         self._forget_pairs()
         self._add_room()
@@ -294,7 +295,7 @@ class Engine:
             "approach": own.approach,
             "begin_body": lambda: body_program(self.dt),
             "accelerate_body": lambda: accelerated_program(self.dt),
-            "meet": lambda: meeting_program(own.twist, own.rigid),
+            "meet": lambda: meeting_program(own.twist, own.rigid, own.coulomb),
             "visit": lambda: visit_program(own.rigid),
         }
         made = self._contact_programs[name] = RowProgram(make[name](), self._contact_arrays())

@@ -22,7 +22,7 @@ from cardan._motion.crowd.tables import Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
-ITERATIONS, TOWARDS, EXACT, CONVERGED = 4, 0.7, 1e-9, 1e-3  # as of `contact/convex.py`
+ITERATIONS, LINEAR, TOWARDS, EXACT, CONVERGED = 4, 16, 0.7, 1e-9, 1e-3  # as of `contact/convex.py`
 # From iteration `LATE` on each goes a shorter part of the way than the one before, n / (n + its number since), which
 # ends circles. What ends before goes its own way: shorter steps there would end less exactly.
 LATE, SLOWLY = 30, 8.0
@@ -203,11 +203,17 @@ def goes_on(c, i):
 
 @kernel(c=Crowd, i=INT)
 def decide_again(c, i):
-    """Take the next decision of an island; from some iterations on from part of the way, and ever less of it."""
+    """Take the next decision of an island; from some iterations on from part of the way, and ever less of it.
+
+    From `LINEAR` on all its laws are convex.
+    """
     count = c.island_count[i]
     first, end = contacts_of(c, i, i + 1)
     share = TOWARDS if count >= ITERATIONS and count % 2 == 1 else 1.0
     share = SLOWLY / (SLOWLY + float(count - LATE)) if count > LATE else share
+    if count == LINEAR:
+        for k in range(first, end):
+            c.lifts[k] = 1.0
     size = 1 + c.twist_size
     for e in range(first * size, end * size):
         c.test[e] = c.after[e] if share == 1.0 else c.test[e] + share * (c.after[e] - c.test[e])

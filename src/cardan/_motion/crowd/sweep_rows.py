@@ -83,7 +83,7 @@ class Meeting(NamedTuple):
         rows = [[absolute(e.dot(answer)) for answer in answers] for e in axes]
         totals = [row[0] + row[1] + row[2] for row in rows]
         E_n, E_t = totals[0] + law.R_n, maximum(totals[1], totals[2]) + law.R_t
-        m = law.friction * E_t / E_n
+        m = law.lifts * law.friction * E_t / E_n
         return Meeting(a, b, ahead, law, (over / E_n, over / E_t), m, 1.0 / (1.0 + law.friction * m))
 
     @property
@@ -147,26 +147,27 @@ def accelerated_program(dt: float) -> Program:
     return row_program("accelerated", {"node": NODE, "com": 3, "twist": LANES}, accelerate, by=MEMBERS)
 
 
-def meeting_program(twist: int, rigid: bool = False) -> Program:
+def meeting_program(twist: int, rigid: bool = False, coulomb: bool = False) -> Program:
     """Return the program of what sweeps know of a contact: `met` from its node, its law, and both bodies.
 
     Also what its impulse does to both, which is added to their twists.
     """
 
     def begin(
-        node: Any, point: Any, law: Any, ahead: Any, body_a: Any, body_b: Any, twist_a: Any, twist_b: Any, pushed: Any
+        node: Any, point: Any, law: Any, ahead: Any, pushed: Any, lifts: Any = (1.0,), **own: Any
     ) -> dict[str, Any]:
         X = pose_of(node)
         at, n = X @ Vector3(*point), X.rotation @ Vector3(*law[:3])
-        cone = FrictionCone(n, *law[6:11])
-        end_a, end_b = (End(at - Vector3(*body[:3]), body[3], Symmetric3(body[4:])) for body in (body_a, body_b))
+        cone = FrictionCone(n, *law[6:11], lifts=lifts[0])
+        end_a, end_b = (End(at - Vector3(*e[:3]), e[3], Symmetric3(e[4:])) for e in (own["body_a"], own["body_b"]))
         over = 1.0 if rigid else OVER
         met, g = Meeting.between(end_a, end_b, X.rotation @ Vector3(*ahead[:3]), cone, over).numbers, Vector3(*pushed)
-        return {"met": met, "met_impulse": [*g, 0.0]} | _moved((end_a, end_b), (twist_a, twist_b), g)
+        return {"met": met, "met_impulse": [*g, 0.0]} | _moved((end_a, end_b), (own["twist_a"], own["twist_b"]), g)
 
     columns = {"node": NODE, "point": 3, "law": LAW, "ahead": twist, "body_a": BODY, "body_b": BODY}
-    columns |= {"twist_a": LANES, "twist_b": LANES, "pushed": 3}
+    columns |= {"twist_a": LANES, "twist_b": LANES, "pushed": 3} | ({"lifts": 1} if coulomb else {})
     by = {"node": "met_node", "point": "met_found", "law": "met_contact", "ahead": "met_contact", "pushed": "met_found"}
+    by |= {"lifts": "met_contact"}
     return row_program("meeting", columns, begin, in_lanes=IN_LANES, by=by | BODIES)
 
 

@@ -398,6 +398,7 @@ class Crowd(Record):
     node_b = I32["contacts"]
     surface_of = I32["contacts"]
     law = F64["contacts", 13]
+    lifts = F64["contacts"]  # of a law that is Coulomb's at first (`contact/cone.py`)
     ahead = F64["twists"]
     test = F64["impulses"]
     answer = F64["contacts", 27]

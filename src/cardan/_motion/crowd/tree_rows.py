@@ -31,7 +31,7 @@ from cardan._dynamics.algorithms.linear import lumped, on_axes, with_diagonal
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.algorithms.whips import followed, middle_velocities, slowing, solved_in_step
-from cardan._motion.contact.convex import convex
+from cardan._motion.contact import LAWS
 from cardan._motion.contact.touching import AHEAD, SKIN, at_most, contacts
 from cardan._motion.crowd.kinds import BASE, Kind
 from cardan._motion.crowd.rows import (
@@ -70,6 +70,7 @@ class TreeRows:
     pushed: bool
     iterations: int | None
     closing: Closing | None
+    law: str
 
     @property
     def model(self) -> Model:
@@ -276,7 +277,7 @@ class TreeRows:
             touching = contacts(state, pairs, self.dt)
 
             def find(at: Snapshot, is_first: bool) -> stepping.Solved:
-                return convex(at, forces, touching, self.dt, 1 if is_first else self.iterations)
+                return LAWS[self.law](at, forces, touching, self.dt, 1 if is_first else self.iterations)
 
             solved, state = solved_in_step(state, forces, self.dt, find)
             solved = without_gain(solved, state, forces, touching, self.dt)

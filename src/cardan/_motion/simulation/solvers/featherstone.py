@@ -38,7 +38,9 @@ from cardan._robot.records import Material
 
 Integrator = Literal["implicit", "semi_implicit", "midpoint", "rk4"]
 """The first is of this page, the others are functions of `stepping`."""
-Law = Literal["convex", "compliant"]
+Law = Literal["convex", "coulomb", "compliant"]
+CONES = ("convex", "coulomb")
+"""The laws that are solved by friction cones: they know all of a surface, and the bounds of joints."""
 LEFT_OUT = ("restitution", "torsional", "rolling", "anisotropy")
 """What of a surface the compliant law does not know; nor does it take springs as stiff as the bounds of a distance."""
 
@@ -54,7 +56,8 @@ class Featherstone(CompiledSolver):
         world: what moves.
         dt: length of a step [s].
         integrator: see above.
-        contact: `"convex"` (friction cones solved as a convex problem: right at every step and stiffness),
+        contact: `"convex"` (friction cones solved as a convex problem: right at every step and stiffness, but what
+            slips fast is lifted), `"coulomb"` (the same cones by Coulomb's law, which lifts nothing: no derivatives),
             `"compliant"` (Hunt-Crossley forces: smooth, for derivatives and small steps), or None to let everything
             pass through everything else.
         iterations: of the solve for contacts, friction, stops and saturated drives; None for what each law needs. With
@@ -119,13 +122,15 @@ class Featherstone(CompiledSolver):
 
     def _no_row(self) -> NoRow | None:
         """See `CompiledSolver._no_row`."""
-        if self.contact != "convex" or self.integrator != "implicit":
-            return NoRow("a law or an integrator but 'convex' and 'implicit'", "leave out contact= and integrator=")
+        if self.contact not in CONES or self.integrator != "implicit":
+            asked = f"contact={self.contact!r} with integrator={self.integrator!r}"
+            return NoRow(asked, "leave out contact= and integrator=")
         return what_is_no_row(self.world)
 
     @cached_property
     def _by_tables(self) -> TableSteps:
-        return TableSteps(self.world, self.dt, limits=self.limits, iterations=self.iterations, sleep=self.sleep)
+        options = {"limits": self.limits, "iterations": self.iterations, "sleep": self.sleep, "law": self.contact}
+        return TableSteps(self.world, self.dt, **options)
 
     @property
     def _bounded(self) -> list[str]:
@@ -145,7 +150,7 @@ class Featherstone(CompiledSolver):
                     raise UnsupportedError(f"the {key} of a surface ({pair.name})", by, "ask for contact='convex'")
         if self.contact:  # here, and not in the first step
             self._check_touching()
-        if self._bounded and self.contact != "convex":
+        if self._bounded and self.contact not in CONES:
             by = f"solver Featherstone with contact={self.contact!r}"
             raise UnsupportedError(f"the bounds of joint {self._bounded[0]!r}", by, "ask for contact='convex'")
         if self.integrator != "implicit":
@@ -179,7 +184,7 @@ class Featherstone(CompiledSolver):
         """What a step is made for."""
         pairs, dt, limits = tuple(self.world.pairs) if self.contact else (), self.dt, self.limits
         # where nothing touches, the convex law decides on which part of its line each force of a joint is
-        options = (self.contact if pairs or self._bounded else "convex", self.iterations)
+        options = (self.contact if pairs else "convex", self.iterations)
         return Settings(self.integrator, dt, pairs, limits, self.world.kinematic, options)
 
     @property
@@ -219,14 +224,14 @@ def solve(given: StepInputs) -> tuple[stepping.Solved, Sequence[Contact], Snapsh
     law, iterations = settings.options
     start = followed(Snapshot(given.joints.model, given.q, given.joints.v), dt)
     forces = JointForces(start.model, start.q, start.v, given.command, dt, limits=settings.limits)
-    touching = contacts(start, given.pairs, dt if law == "convex" else None)
+    touching = contacts(start, given.pairs, dt if law in CONES else None)
     both = [*touching, *lengths(start)]
 
     def find(at: Snapshot, is_first: bool) -> stepping.Solved:
         return LAWS[law](at, forces, both, dt, 1 if is_first else iterations)
 
     solved, start = solved_in_step(start, forces, dt, find)
-    if law == "convex":
+    if law in CONES:
         solved = without_gain(solved, start, forces, touching, dt)
     return solved, touching, start
 
