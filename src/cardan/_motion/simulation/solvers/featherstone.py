@@ -124,7 +124,7 @@ class Featherstone(CompiledSolver):
         """See `CompiledSolver._no_row`."""
         if self.contact not in CONES or self.integrator != "implicit":
             asked = f"contact={self.contact!r} with integrator={self.integrator!r}"
-            return NoRow(asked, "leave out contact= and integrator=")
+            return NoRow(asked, "ask for contact='convex' and integrator='implicit'")
         return what_is_no_row(self.world)
 
     @cached_property
