@@ -22,8 +22,9 @@ from cardan._robot.model import Model, Node
 def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> list[Scalar]:
     """Return damping v + friction sign(v) + stiffness (x - rest): what joints resist, and take from the drives.
 
-    x are the coordinates of `limit_coordinates`. What joints exert by themselves (`Joint.efforts`), as a cable does, is
-    subtracted. `inverse_dynamics(...) + passive_forces(model, q, v)` is what the drives must give.
+    x are the coordinates of `limit_coordinates`. Of orientations rest - x is the turn to where x is rest, as
+    `difference` gives it. What joints exert by themselves (`Joint.efforts`), as a cable does, is subtracted.
+    `inverse_dynamics(...) + passive_forces(model, q, v)` is what the drives must give.
 
     Returns:
         Efforts [N m, N], shape (..., nv).
