@@ -236,7 +236,7 @@ def lossy():
     """A mechanism with what MJCF cannot say."""
     m = two_bodies(J.Revolute(AXIS)).with_drives({"j": Drive(2.0)}).mechanism
     m.add_body("copying", random_inertia(np.random.default_rng(1)))
-    m.add_body("odd", cardan.Inertia(1e-3, (0, 0, 0), ((1e-6, 0, 0), (0, 1e-6, 0), (0, 0, 5e-6))))
+    m._add_body("odd", cardan.Inertia(1e-3, (0, 0, 0), ((1e-6, 0, 0), (0, 1e-6, 0), (0, 0, 5e-6))))
     m.add_joint("glue", J.Fixed(), "tool", "odd")
     limits = J.Limits((-1.0,), (1.0,), (3.0,))
     m.add_joint("copy", J.Mimic(J.Revolute(), "j"), "tool", "copying", limits=limits, compliance=[0.1] * 6)
