@@ -656,6 +656,13 @@ def test_two_faults_are_both_named():
     assert len(Inertia.from_origin(-1.0, Vector3.zero(), Symmetric3.isotropic(-1.0)).faults()) == 2
 
 
+def test_faults_of_an_inertia_near_the_largest_number_are_found_without_a_warning():
+    """NumPy warned of the sum of two moments."""
+    large = [2.2471164185778984e307, 6.355805030766955e307, 1.7976931348623145e308, 1.7976931348623151e308]
+    with np.errstate(all="raise"):
+        Inertia.from_parameters([large[0], 0.0, 0.0, large[1], 0.0, 0.0, 0.0, *large[2:], 0.0]).faults()
+
+
 def test_a_rod_and_a_plate_are_possible():
     assert Inertia(1.0, inertia=np.diag([1.0, 1.0, 0.0])).faults() == []
     assert Inertia(1.0, inertia=np.diag([1.0, 1.0, 2.0])).faults() == []

@@ -147,7 +147,7 @@ class Inertia(AppliedByMatmul, tuple[Any, Any, Any]):
         if not math.isfinite(sum(self.inertia_at_com)):
             return ["the centre of mass is so far away that the inertia about it is too large for a number"]
         found = [] if self.mass >= 0.0 else [f"the mass {self.mass} kg is negative"]
-        moments = np.linalg.eigvalsh(np.array([list(r) for r in self.inertia_at_com.matrix().rows()]))
+        moments = np.linalg.eigvalsh(np.array([list(r) for r in self.inertia_at_com.matrix().rows()])).tolist()
         slack = max(tolerance * abs(moments[2]), 1e-13 * max(map(abs, self.inertia_at_origin)), NO_INERTIA)
         shown = ", ".join(f"{m:.6g}" for m in moments)
         if moments[0] < -slack:
