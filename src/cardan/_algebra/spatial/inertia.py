@@ -304,4 +304,5 @@ def _outer_upper(a: Vector3, b: Vector3) -> Symmetric3:
 
 
 def _full(value: Any) -> Matrix3:
-    return value.matrix() if isinstance(value, Symmetric3) else Matrix3.of(value, "inertia")
+    hint = "Principal moments are np.diag((a, b, c)); six numbers, [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]."
+    return value.matrix() if isinstance(value, Symmetric3) else Matrix3.of(value, "inertia", hint)

@@ -126,7 +126,8 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
     __slots__ = ()
 
     def __new__(cls, rotation: Any = None, translation: Any = None) -> SE3:
-        R = Matrix3.identity() if rotation is None else Matrix3.of(rotation, "rotation")
+        hint = "SE3.of takes 4x4 matrices, SE3(translation=p) a place; others: SE3.from_rpy, SE3.from_quaternion."
+        R = Matrix3.identity() if rotation is None else Matrix3.of(rotation, "rotation", hint)
         p = Vector3.zero() if translation is None else Vector3.of(translation, "translation")
         return tuple.__new__(cls, (R, p))
 

@@ -19,14 +19,8 @@ from cardan._algebra.errors import ParameterError, ShapeError, users_line
 from cardan._algebra.scalar import Scalar, is_finite, is_symbol, is_zero, sqrt
 from cardan._algebra.spatial.composition import noted
 
-HINTS = {
-    "rotation": "SE3.of takes 4x4 matrices, SE3(translation=p) a place; others: SE3.from_rpy, SE3.from_quaternion.",
-    "inertia": "Principal moments are np.diag((a, b, c)); six numbers, [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]].",
-}
-"""What is likely to be meant where an argument of this name has another shape."""
 
-
-def components(value: Any, shape: tuple[int, ...], name: str) -> tuple[Scalar, ...]:
+def components(value: Any, shape: tuple[int, ...], name: str, hint: str = "") -> tuple[Scalar, ...]:
     """Return the entries of `value`, row by row, as separate scalars.
 
     Args:
@@ -34,6 +28,7 @@ def components(value: Any, shape: tuple[int, ...], name: str) -> tuple[Scalar, .
             are arrays of the leading shape.
         shape: `(3,)`, `(3, 3)`, ...
         name: what to call it in an error.
+        hint: what is likely to be meant by another shape.
 
     Raises:
         ShapeError: if the shape does not fit.
@@ -44,7 +39,7 @@ def components(value: Any, shape: tuple[int, ...], name: str) -> tuple[Scalar, .
     """
     if isinstance(value, np.ndarray):
         if value.ndim < len(shape) or value.shape[value.ndim - len(shape) :] != shape:
-            expected, hint = f"(..., {', '.join(map(str, shape))})", HINTS.get(name, "")
+            expected = f"(..., {', '.join(map(str, shape))})"
             raise ShapeError("cardan.spatial", name, got=value.shape, expected=expected, hint=hint)
         entries = (value[(..., *index)] for index in np.ndindex(*shape))
         # Batches are copied: what is made of an array does not change with it.
@@ -52,7 +47,7 @@ def components(value: Any, shape: tuple[int, ...], name: str) -> tuple[Scalar, .
     rows = [value]
     for size in shape:
         if any(not hasattr(row, "__len__") or len(row) != size for row in rows):
-            raise ShapeError("cardan.spatial", name, got=np.shape(value), expected=str(shape), hint=HINTS.get(name, ""))
+            raise ShapeError("cardan.spatial", name, got=np.shape(value), expected=str(shape), hint=hint)
         rows = [entry for row in rows for entry in row]
     return tuple(scalar_of(name, e) for e in rows)
 
@@ -253,9 +248,15 @@ class Matrix3(_Arrays, tuple[Vector3, Vector3, Vector3]):
         return tuple.__new__(cls, map(_vector, flat))
 
     @staticmethod
-    def of(value: Any, name: str = "matrix") -> Matrix3:
-        """Return `value` (3x3 nested sequences, or an array of shape (..., 3, 3)) as a matrix."""
-        return value if type(value) is Matrix3 else Matrix3(components(value, (3, 3), name))
+    def of(value: Any, name: str = "matrix", hint: str = "") -> Matrix3:
+        """Return a value as a matrix.
+
+        Args:
+            value: 3x3 nested sequences, or an array of shape (..., 3, 3).
+            name: what to call it in an error.
+            hint: what is likely to be meant by another shape.
+        """
+        return value if type(value) is Matrix3 else Matrix3(components(value, (3, 3), name, hint))
 
     @staticmethod
     def identity() -> Matrix3:

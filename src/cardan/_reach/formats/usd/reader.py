@@ -360,8 +360,8 @@ class Reading:
     def add_configurations(self, mechanism: Mechanism, joints: Sequence[UsdJoint]) -> None:
         """Name where the bodies stand `"initial"`, and where drives want to go `"target"`."""
         starts = {c.name: q for c in mechanism.joints if (q := self.start(c)) is not None}
-        initial = {name: starts[name] for name in mechanism.model().joint_names if name in starts}  # none that closes
-        if initial:
+        names = mechanism.model().joint_names if starts else ()  # none that closes a loop
+        if initial := {name: starts[name] for name in names if name in starts}:
             mechanism.add_configuration("initial", initial)
         for name in (TARGET, "state"):
             own = [joint for joint in joints if joint.copying is None]
