@@ -11,8 +11,9 @@ other e, and M = t (t . H t)^-1 t for the t across all e (all of H^-1, one line,
 
     delta = delta_e + M (r - H delta_e)           delta_e = -sum (e . n) e~
 
-It converges quadratically from what the search found. What is nearest is settled on the way: a point that went beyond
-an edge is on it next, and what n does not press against an edge leaves it. If the separation along n is then less than
+It converges quadratically from what the search found. Points stay where they were found along edges and in faces, as
+others may be as near. What is nearest is settled on the way: a point that went beyond an edge is on it next, and what n
+does not press against an edge leaves it. If the separation along n is then less than
 that which was found, the step is not used: shapes that touch in more than one way.
 
 As A and B move, what was nearest goes with them. Let r be the way from B's point to A's, across the n that goes with A,
@@ -159,8 +160,7 @@ def _witness(a: Geometry, b: Geometry, n: Vector3, on_a: Vector3, separation: Sc
 class Side(NamedTuple):
     """What of a shape is nearest, in A's frame, as functions of n and of the point that seems nearest."""
 
-    point: Callable[[Vector3, Vector3], Vector3]
-    goes_on: Callable[[Vector3, Vector3], list[Vector3]]  # directions e; 0 where it does not
+    at: Callable[[Vector3, Vector3], tuple[Vector3, list[Vector3]]]  # a point of it, and directions e; 0 where it ends
     bend: Callable[[Vector3, Vector3], Matrix3]  # K
 
 
@@ -173,32 +173,34 @@ def _sides(a: Geometry, b: Geometry, X_ab: SE3, on_a: Any, x: Any, weights: Sequ
 def _side(shape: Geometry, X: SE3, sign: float, points: Sequence[Vector3], weights: Sequence[Scalar]) -> Side:
     """Return what of the shape at X is nearest; its points along sign n carry the nearest one."""
     if type(shape) not in SURFACES:
-        corner, edges = (X.translation, []) if isinstance(shape, Sphere) else _corner(extent_of(shape), points, weights)
-        return Side(lambda n, p: corner, lambda n, p: edges, lambda n, p: Matrix3.zero())
+        corner = (X.translation, []) if isinstance(shape, Sphere) else _corner(extent_of(shape), points, weights)
+        return Side(lambda n, p: corner, lambda n, p: Matrix3.zero())
     R, surface = X.rotation, SURFACES[type(shape)]
 
     def outwards(n: Vector3) -> Vector3:
         return R.transpose_apply(n * sign)
 
-    return Side(
-        lambda n, p: X @ surface.point(shape, outwards(n), X.inverse_act(p)),
-        lambda n, p: [R @ e for e in surface.goes_on(shape, outwards(n), X.inverse_act(p))],
-        lambda n, p: surface.bend(shape, outwards(n), X.inverse_act(p)).rotated(R),
-    )
+    def at(n: Vector3, p: Vector3) -> tuple[Vector3, list[Vector3]]:
+        d, p = outwards(n), X.inverse_act(p)
+        corner, ways = surface.point(shape, d, p), surface.goes_on(shape, d, p)
+        return X @ sum((e * e.dot(p - corner) for e in ways), corner), [R @ e for e in ways]
+
+    return Side(at, lambda n, p: surface.bend(shape, outwards(n), X.inverse_act(p)).rotated(R))
 
 
 def _corner(size: Scalar, points: Sequence[Vector3], weights: Sequence[Scalar]) -> tuple[Vector3, list[Vector3]]:
-    """Return the corner that carries most, and the ways from there to those that carry something."""
+    """Return the point that corners carry, and the ways to those that carry something from that which carries most."""
     most, corner = weights[0], points[0]
     for point, weight in zip(points[1:], weights[1:], strict=True):
         corner, most = select(weight > most, point, corner), where(weight > most, weight, most)
     least, apart = in_precision(most, *CARRIES), in_precision(most, *CARRIES) * size
-    ways = []
+    carried, ways = corner, []
     for point, weight in zip(points, weights, strict=True):
         e = point - corner
         carries = logical_and(weight > least, e.norm_squared() > apart * apart)
         ways.append(select(carries, e, Vector3.zero()))
-    return corner, ways
+        carried = carried + ways[-1] * weight
+    return carried, ways
 
 
 # --- Newton's step --------------------------------------------------------------------------------------------------
@@ -222,11 +224,11 @@ class Way(NamedTuple):
 
 def _conditions(A: Side, B: Side, n: Vector3, on_a: Vector3, on_b: Vector3) -> Conditions:
     """Return what they say where points of both seem nearest."""
-    p_a, p_b = A.point(n, on_a), B.point(n, on_b)
+    (p_a, ways_a), (p_b, ways_b) = A.at(n, on_a), B.at(n, on_b)
     x = p_a - p_b
     d = n.dot(x)
     r = x - n * d
-    ways = _two_of(n, [*(Way(e, 0.0) for e in A.goes_on(n, on_a)), *(Way(e, 1.0) for e in B.goes_on(n, on_b))])
+    ways = _two_of(n, [*(Way(e, 0.0) for e in ways_a), *(Way(e, 1.0) for e in ways_b)])
     on_a, on_b, along, of_a, of_b = p_a, p_b, Vector3.zero(), Matrix3.zero(), Matrix3.zero()
     for way, dual in zip(ways, _duals(n, *ways), strict=True):
         tau = -dual.dot(r)
