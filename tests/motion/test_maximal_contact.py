@@ -175,6 +175,18 @@ def test_springs_creep_where_others_stick_and_slide_as_they_do():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("dt", [1e-3, 5e-3])
+def test_velocities_of_a_robot_that_stands_on_springs_are_the_rates_of_its_coordinates(dt):
+    dog, _ = cardan.robots.quadruped().with_drives({"*": cardan.Drive(stiffness=60.0, damping=2.0)})
+    world = dog.world(base="floating", ground=True)
+    solver = SemiImplicit(world, dt)
+    before = solver.step(world.state(), steps=round(1.0 / dt))
+    after = solver.step(before)
+    rates = world.model.manifold.difference(before.q[0].tolist(), after.q[0].tolist())
+    np.testing.assert_allclose(after.v[0], np.divide(rates, dt), atol=0.02)  # efforts acted after contacts: 1.4 rad/s
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [XPBD, Variational, SemiImplicit])
 def test_a_ball_bounces_to_the_square_of_its_restitution(make):
     e = np.array([0.0, 0.5, 0.8, 0.9])

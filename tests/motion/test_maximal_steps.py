@@ -6,7 +6,7 @@ import pytest
 import cardan
 from cardan import SE3, Inertia
 from cardan._dynamics.algorithms import stepping
-from cardan._motion.maximal_steps import Efforts, rigid_start, semi_implicit_start, variational, xpbd
+from cardan._motion.maximal_steps import Efforts, rigid_start, semi_implicit_step, variational, xpbd
 from cardan._robot.joints.catalogue.of_another import renamed_primaries
 from cardan.errors import UnsupportedError
 from cardan.joints import CATALOGUE, Cable, Distance, FreeFlyer, Reversed, Revolute, Spherical
@@ -18,14 +18,14 @@ pytestmark = pytest.mark.usefixtures("quick_target")
 ORDERS = {"variational": 2, "xpbd": 1, "semi_implicit": 1}
 
 
-STARTS = {
-    "variational": lambda *state, **options: rigid_start(variational(**options), *state),
-    "xpbd": lambda *state: rigid_start(xpbd(), *state),
-    "semi_implicit": semi_implicit_start,
+STEPS = {
+    "variational": lambda acting, *state, **options: acting(rigid_start(variational(**options), *state)),
+    "xpbd": lambda acting, *state: acting(rigid_start(xpbd(), *state)),
+    "semi_implicit": semi_implicit_step,
 }
 QUICK = {("variational", "Revolute"), ("xpbd", "Revolute"), ("semi_implicit", "Revolute")}
 QUICK |= {("variational", "SphericalZYX"), ("semi_implicit", "SphericalZYX"), ("variational", "Mimic")}
-methods = pytest.mark.parametrize("method", STARTS)
+methods = pytest.mark.parametrize("method", STEPS)
 every_joint = pytest.mark.parametrize(
     ("joint", "method"),
     [
@@ -33,17 +33,19 @@ every_joint = pytest.mark.parametrize(
             j, m, id=f"{type(j).__name__}-{m}", marks=() if (m, type(j).__name__) in QUICK else pytest.mark.full
         )
         for j in CATALOGUE
-        for m in STARTS
+        for m in STEPS
     ],
 )
 
 
 def step_of(method, h, **options):
-    start = STARTS[method]
 
     @cardan.function
     def maximal_step(model, q, v, tau):
-        return start(model, q, v, h, **options).finish(Efforts(list(tau), [0.0] * model.nv))
+        def acting(begun, *_):
+            return begun.finish(Efforts(list(tau), [0.0] * model.nv))
+
+        return STEPS[method](acting, model, q, v, h, **options)
 
     return maximal_step
 
@@ -296,7 +298,8 @@ def test_a_stop_gives_nothing_of_the_speed_back(solver, dt, native_target):
     start = world.state(q=[[0.1 - 2.3 * dt * 5.0]], v=[[5.0]])
     state = SOLVERS[solver](world, dt).step(start, steps=20)
     assert -1e-4 * 5.0 < state.v[0, 0] <= 1e-12
-    np.testing.assert_allclose(state.q, 0.1, atol=1e-5)
+    chords = 1e-4 if solver == "SemiImplicit" else 1e-5  # its bodies go straight on in each part of a step
+    np.testing.assert_allclose(state.q, 0.1, atol=chords)
 
 
 @each

@@ -57,7 +57,7 @@ class Flight(NamedTuple):
     @property
     def bodies(self) -> list[BodyState]:
         """The bodies where they start, with the velocities they take."""
-        return self.system.started(self.start, self.kick, self.h, 0.0)
+        return self.system.started(self.start, self.kick, self.h)
 
 
 class Closing(NamedTuple):
