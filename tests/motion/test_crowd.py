@@ -299,7 +299,7 @@ def test_lists_grow_when_they_are_too_short():
     solver = Featherstone(world, DT)
     state = solver.step(world.state(), steps=2)
     (engine,) = solver._by_tables._idle[0, 1, False]
-    for name in ("near_most", "contact_most", "patch_most", "block_most", "triple_most", "side_most"):
+    for name in ("near_most", "contact_most", "patch_most", "block_most", "side_most"):
         assert getattr(engine.c, name) >= 64
     small = Featherstone(world, DT)
     tighten(small)

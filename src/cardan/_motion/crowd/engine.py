@@ -35,7 +35,6 @@ from cardan._motion.crowd.tables import (
     PROGRAM,
     SIDES,
     TREES,
-    TRIPLES,
     Crowd,
 )
 from cardan._motion.crowd.tree_rows import TreeRows
@@ -226,7 +225,6 @@ class Engine:
                 "patch_most",
             ),
             BLOCKS: (lambda most: c.allocate(np.empty, blocks=most), "block_most"),
-            TRIPLES: (lambda most: c.allocate(np.empty, triples=most), "triple_most"),
             SIDES: (lambda most: c.allocate(np.empty, sides=most), "side_most"),
         }
         for give, name in self._room.values():

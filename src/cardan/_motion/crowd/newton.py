@@ -139,7 +139,7 @@ def solve_island(c, i):
     for n in range(c.island_patches[i], c.island_patches[i + 1]):
         add_patch(c, n, starts, rows)
     columns = c.island_vector[i + 1] - vector
-    is_positive = factor(starts, columns, tail(c.triples, c.island_triple[i]), tail(c.ends, vector), c.L)
+    is_positive = factor(starts, rows, columns, tail(c.lefts, c.island_block[i]), tail(c.ends, vector), c.at, c.L)
     if c.island_long[i] == 1:
         add_ties(c, i)
     solve(starts, rows, columns, c.L, c.x)

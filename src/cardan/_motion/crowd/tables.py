@@ -346,9 +346,8 @@ class Crowd(Record):
     member_of = I32["islands"]  # the number of a tree within its island
     island_patches = I32["islands"]  # where its patches begin in `patch_order`
     patch_order = I32["patches"]
-    island_vector = I32["islands"]  # where its vectors, columns, blocks and triples begin
+    island_vector = I32["islands"]  # where its vectors, columns and blocks begin
     island_block = I32["islands"]
-    island_triple = I32["islands"]
     island_going = I32["islands"]
     island_count = I32["islands"]  # iterations, or sweeps
     island_swept = I32["islands"]
@@ -375,9 +374,9 @@ class Crowd(Record):
     starts = I32["columns"]
     ends = I32["columns"]
     rows = I32["blocks"]
-    triples = I32["triples", 3]
+    lefts = I32["blocks", 2]  # blocks row by row, and where the columns of these end
+    at = I32["columns"]  # the blocks of a column, by their rows
     block_most = INT
-    triple_most = INT
     L = LANES["blocks", 6]
     x = LANES["columns"]
     # --- patches, island by island ---
@@ -448,4 +447,4 @@ class Crowd(Record):
 
 
 # What may be lacking.
-NEAR, PATCHES, CONTACTS, BLOCKS, TRIPLES, SIDES, PROGRAM, ORDER, TREES, APART, PART, WOKEN = range(1, 13)
+NEAR, PATCHES, CONTACTS, BLOCKS, SIDES, PROGRAM, ORDER, TREES, APART, PART, WOKEN = range(1, 12)
