@@ -528,7 +528,7 @@ REMARKS = [
     ),
     (
         ("", "", '<actuator><motor name="m" joint="j" armature="1"/><muscle name="n" joint="j"/></actuator>'),
-        "'n' has no",
+        "have no constant gain and affine bias: their laws are not kept: 'n'",
     ),
     (("", '<extension><plugin plugin="mujoco.pid"/></extension>'), "plugins are code, which cardan does not run"),
     (('<flexcomp name="f" type="grid" count="2 2 2"/>',), "deformable bodies are not read"),

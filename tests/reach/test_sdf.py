@@ -642,3 +642,16 @@ def test_the_corpus_is_read_or_refused_with_a_place():
     for file in files:
         found = cardan.formats.check(file, package_dirs=folders)
         assert all(fault.line for fault in found if fault.severity == "error"), found
+
+
+@pytest.mark.parametrize(
+    ("decay", "is_warned_of"), [("<linear>0.1</linear>", True), ("<linear>0</linear>", False), ("", False)]
+)
+def test_a_damping_that_is_not_read_is_warned_of(decay, is_warned_of):
+    text = (
+        f'<sdf version="1.9"><model name="m">{link("l", "", f"<velocity_decay>{decay}</velocity_decay>")}</model></sdf>'
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        cardan.load_mechanism(text)
+    assert any("<velocity_decay> in <link> is skipped" in str(warning.message) for warning in caught) == is_warned_of

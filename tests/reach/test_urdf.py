@@ -74,14 +74,29 @@ def test_a_joint_may_have_the_name_of_a_link():
 
 
 def test_elements_of_other_programs_are_skipped():
-    foreign = '<gazebo reference="a"><x y="z"/></gazebo><sensor/>'
+    foreign = '<gazebo reference="a"><plugin y="z"/></gazebo><sensor/>'
     text = two_links(LIMIT).replace("</robot>", foreign + "</robot>")
     assert len(load_mechanism(text).joints) == 1
     told = [fault.message for fault in check_urdf(text)]
-    assert [message.partition(" in <robot> is skipped")[0] for message in told] == [
-        "<gazebo>",
-        "<sensor>",
-    ]
+    assert [message.partition(" is skipped")[0] for message in told] == ["<sensor> in <robot>", "<plugin> in <gazebo>"]
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ('<gazebo reference="a"><mu1>0</mu1></gazebo>', "<mu1> in <gazebo> is skipped: friction"),
+        ('<gazebo reference="a"><turnGravityOff>true</turnGravityOff></gazebo>', "<turnGravityOff> in <gazebo>"),
+        ('<gazebo reference="a"><turnGravityOff>false</turnGravityOff></gazebo>', None),
+        ('<loop_joint name="l"/>', "<loop_joint> in <robot> is skipped: the robot is read without it"),
+        ('<constraint name="c" type="fixed"><predecessor link="a"/></constraint>', "read without this older kind"),
+    ],
+)
+def test_what_would_move_a_robot_is_warned_of(more, told):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        load_mechanism(two_links(LIMIT).replace("</robot>", more + "</robot>"))
+    messages = [str(warning.message) for warning in caught if warning.category is DescriptionWarning]
+    assert not messages if told is None else any(told in message for message in messages)
 
 
 # --- poses -------------------------------------------------------------------------------------------------------

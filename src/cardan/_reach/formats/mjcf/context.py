@@ -226,34 +226,34 @@ def _drive(r: MjcfReading, k: int, gear: float, this: Driven) -> None:
 def read_actuators(r: MjcfReading) -> None:
     m = r.there.model
     given = r.names("ACTUATOR", m.nactuator)
-    names = Names(given)
+    names, lost = Names(given), dict[str, list[int]]()
     for k in range(m.nactuator):
         place, name = r.place("actuators", k), given[k] or names.new(f"actuator{k}")
-        gears = _gears(r, k, name)
+        gears = _gears(r, k)
         if not gears:
+            lost.setdefault("are left out: they act along no joint's axes here", []).append(k)
             continue
         kind, gain, bias = _law(r, k)
         ranges = _range(r, k, "ctrl"), _range(r, k, "force")
         with r.report.described("actuator", name, place):
             r.mechanism.add_actuator(Actuator(name, tuple(gears), tuple(gears.values()), kind, gain, bias, *ranges))
         if gain is None:
-            r.report.remark(place, f"actuator {name!r} has no constant gain and affine bias; its law is not kept")
-        if not is_(m.actuator_dyntype[k], r.there.mj.mjtDyn.mjDYN_NONE):
-            r.report.remark(place, f"the activation of actuator {name!r}, which filters its control, is not kept")
+            lost.setdefault("have no constant gain and affine bias: their laws are not kept", []).append(k)
+        elif not is_(m.actuator_dyntype[k], r.there.mj.mjtDyn.mjDYN_NONE):
+            lost.setdefault("filter their control by an activation, which is not kept", []).append(k)
+    for why, numbers in lost.items():
+        names = listed((r.name("ACTUATOR", k) or f"actuator{k}" for k in numbers), 3)
+        r.report.warn(r.place("actuators", numbers[0]), f"these actuators {why}: {names}")
 
 
-def _gears(r: MjcfReading, k: int, name: str) -> dict[str, tuple[float, ...]]:
-    """Return, by joint, the gear along each velocity; nothing, with a remark, for another transmission."""
-    m, mj, spread = r.there.model, r.there.mj, dict[str, list[float]]()
+def _gears(r: MjcfReading, k: int) -> dict[str, tuple[float, ...]]:
+    """Return, by joint, the gear along each velocity; nothing for another transmission."""
+    spread = dict[str, list[float]]()
     for joint, own in _gears_in_mujoco(r, k).items():
         part = r.parts[joint]
         row = spread.setdefault(part.joint, [0.0] * part.all)
         for i, gear in enumerate(own):
             row[part.v + i] += gear
-    if not spread:
-        along = mj.mjtTrn(int(m.actuator_trntype[k])).name.removeprefix("mjTRN_").lower()
-        why = f"a transmission of kind {along} here is along no joint's axes"
-        r.report.remark(r.place("actuators", k), f"actuator {name!r} is left out: {why}")
     return {joint: tuple(row) for joint, row in spread.items()}
 
 

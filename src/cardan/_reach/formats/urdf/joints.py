@@ -109,7 +109,7 @@ def read_constraint(r: UrdfReading, element: Element) -> UrdfJoint | None:
     """Return a <constraint>, which closes a loop; None if it lacks what makes it one."""
     report = r.report
     if any(True for _ in element.all(LOOP_ENDS[0])):
-        report.remark(element, "the robot is read without this older kind of constraint; write it as <loop>")
+        report.warn(element, "the robot is read without this older kind of constraint; write it as <loop>")
         return None
     for lost in (e for tag in ("origin", "axis") for e in element.all(tag)):
         report.error(lost, f"a constraint has <parent_{lost.tag}> and <child_{lost.tag}>, not <{lost.tag}>")

@@ -2,8 +2,8 @@
 
 Types stand under `stage`; an attribute under the type or the applied schema that has it, whole namespaces at the end.
 A name with `*` stands for every instance of a schema that is applied several times. Attributes are looked up by name
-alone: their namespaces make them unique. What is in no table, and in a namespace of physics, is remarked on, too;
-looks, cameras and lights are told of by the types of their prims.
+alone: their namespaces make them unique, but for `physics:collisionEnabled`, of which joints warn. What is in no table,
+and in a namespace of physics, is remarked on, too; looks, cameras and lights are told of by the types of their prims.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from cardan._reach.formats.report import Report
-from cardan._reach.formats.usd.values import GEOMETRIES, JOINTS, Scene
-from cardan._reach.formats.vocabulary import verdicts
+from cardan._reach.formats.usd.values import GEOMETRIES, JOINTS, Scene, value
+from cardan._reach.formats.vocabulary import READ, Verdict, verdicts
 
 _SOLVER = "remark: a parameter of a solver"
 _STATE = "remark: a velocity; a description holds no velocities"
 _CONTACT = "remark: a parameter of contact that cardan's materials do not have"
 _COUNTER = "remark: a number that a program wrote for its own use"
 _SOFT = "remark: bodies are rigid, and their shapes solid"
-_BREAK = "remark: joints of cardan do not break"
+_BREAK = "warning: joints of cardan do not break"
+_OTHER = "warning: it changes the motion"
 
 
 def _read(names: str, start: str = "") -> dict[str, str]:
@@ -33,9 +34,9 @@ ELEMENTS: dict[str, dict[str, str]] = {
         **verdicts("<Xform> <Scope> <Camera> <Material> <Shader> <PhysicsScene>"),
         **{f"<{kind}>": "read" for kind in (*JOINTS, "PhysicsCollisionGroup", *GEOMETRIES)},
         "<GeomSubset>": "remark: a part of a mesh has no look of its own",
-        "<PointInstancer>": "remark: its instances are not written out",
+        "<PointInstancer>": "warning: its instances are not written out",
         **verdicts("<TetMesh> <BasisCurves> <Points>", _SOFT),
-        **verdicts("<MjcActuator> <MjcTendon> <NewtonActuator>", "remark: what moves a robot is not read from USD"),
+        **verdicts("<MjcActuator> <MjcTendon> <NewtonActuator>", "warning: what moves a robot is not read from USD"),
     },
     "metadata": {
         **_read("metersPerUnit kilogramsPerUnit upAxis defaultPrim active instanceable"),
@@ -56,7 +57,6 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "PhysicsJoint": {
         **_read("body0 body1 localPos0 localPos1 localRot0 localRot1", "physics:"),
         **_read("jointEnabled excludeFromArticulation", "physics:"),
-        "physics:collisionEnabled": "remark: bodies that a joint connects do not touch, but by World's own rules",
         **verdicts("physics:breakForce physics:breakTorque", _BREAK),
     },
     "PhysicsRevoluteJoint": _read("axis lowerLimit upperLimit", "physics:"),
@@ -74,16 +74,32 @@ ELEMENTS: dict[str, dict[str, str]] = {
         "physics:simulationOwner": "remark: a description is of one world",
         **verdicts("physics:velocity physics:linearVelocity physics:angularVelocity", _STATE),
     },
-    "PhysxRigidBodyAPI": _read("disableGravity", "physxRigidBody:"),
+    "PhysxRigidBodyAPI": {
+        "physxRigidBody:disableGravity": "warning: here, it falls as all others do",
+        **verdicts("physxRigidBody:linearDamping physxRigidBody:angularDamping", _OTHER),
+        "physxRigidBody:enableGyroscopicForces": "warning unless True: forces of a body's spin are always there",
+    },
     "PhysicsMassAPI": _read("mass density centerOfMass diagonalInertia principalAxes", "physics:"),
     "PhysicsCollisionAPI": _read("collisionEnabled", "physics:"),
-    "NewtonCollisionAPI": _read("massModel", "newton:"),
-    "MjcCollisionAPI": _read("shellinertia", "mjc:"),
-    "PhysicsMeshCollisionAPI": {"physics:approximation": "remark: meshes are kept as they are"},
+    "NewtonCollisionAPI": {
+        **_read("massModel", "newton:"),
+        **verdicts("newton:contactMargin newton:contactAdhesion", _OTHER),
+    },
+    "MjcCollisionAPI": {
+        **_read("shellinertia", "mjc:"),
+        **verdicts("mjc:contype mjc:conaffinity", "warning unless 1: groups of collision say here what touches"),
+        "mjc:condim": "warning unless 3: contacts have friction here, and none of spin",
+        **verdicts("mjc:margin mjc:gap mjc:priority", _OTHER),
+    },
+    "PhysxCollisionAPI": {"physxCollision:restOffset": _OTHER},
+    "PhysicsMeshCollisionAPI": {"physics:approximation": "warning unless convexHull: a mesh touches as its hull"},
     "PhysicsMaterialAPI": _read("dynamicFriction staticFriction restitution density", "physics:"),
+    "MjcMaterialAPI": verdicts("mjc:torsionalfriction mjc:rollingfriction", _OTHER),
+    "NewtonMaterialAPI": verdicts("newton:torsionalFriction newton:rollingFriction", _OTHER),
     "PhysicsFilteredPairsAPI": _read("filteredPairs", "physics:"),
     "PhysicsDriveAPI": {
-        **_read("type stiffness damping maxForce targetPosition targetVelocity", "drive:*:physics:"),
+        **_read("type stiffness damping maxForce targetPosition", "drive:*:physics:"),
+        "drive:*:physics:targetVelocity": "warning: a drive of cardan gets its target velocity in use",
     },
     "PhysicsLimitAPI": _read("low high", "limit:*:physics:"),
     "PhysicsJointStateAPI": {
@@ -93,7 +109,7 @@ ELEMENTS: dict[str, dict[str, str]] = {
     },
     "PhysxJointAPI": {
         **_read("armature maxJointVelocity", "physxJoint:"),
-        "physxJoint:jointFriction": "remark: a share of the force the joint transmits, not an effort",
+        "physxJoint:jointFriction": "warning: a share of the force the joint transmits, not an effort",
     },
     "PhysxLimitAPI": {f"physxLimit:*:{key}": _SOLVER for key in ("stiffness", "damping", "restitution")},
     "NewtonJointAPI": {
@@ -108,30 +124,40 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "NewtonArticulationRootAPI": _read("selfCollisionEnabled", "newton:"),
     "NewtonSceneAPI": _read("gravityEnabled", "newton:"),
     "MjcJointAPI": {
-        **_read("armature damping frictionloss stiffness springref", "mjc:"),
+        **_read("armature damping frictionloss stiffness springref ref", "mjc:"),
         **verdicts("mjc:solreflimit mjc:solimplimit", _SOLVER),
+        **verdicts("mjc:dampingPoly mjc:stiffnessPoly mjc:actuatorgravcomp mjc:actuatorfrcrange:min", _OTHER),
+        "mjc:actuatorfrcrange:max": _OTHER,
     },
+    "MjcSceneAPI": {
+        "mjc:compiler:angle": "read",
+        **verdicts("mjc:option:density mjc:option:viscosity mjc:option:wind", _OTHER),
+    },
+    "MjcBodyAPI": {"mjc:gravcomp": _OTHER},
     "MaterialBindingAPI": _read("material:binding material:binding:physics"),
     "namespaces": {
-        **verdicts("physxScene:* physxArticulation:* newton:kamino:* mjc:option:* mjc:flag:* mjc:sol*", _SOLVER),
-        "physxRigidBody:*": "remark: PhysX's own damping and bounds of bodies",
-        **verdicts("physxCollision:* physxMaterial:* mjc:condim*", _CONTACT),
+        **verdicts("physxScene:* physxArticulation:* newton:kamino:* mjc:option:* mjc:sol*", _SOLVER),
+        **verdicts(
+            "mjc:flag:* mjc:compiler:*", "warning unless True: flags and rules of MuJoCo's compiler are not kept"
+        ),
+        "physxRigidBody:*": "remark: PhysX's own bounds of bodies",
+        **verdicts("physxCollision:* physxMaterial:* newton:contact*", _CONTACT),
         "newton:mpm:*": "remark: cardan has no such thing",
         **verdicts("physics:tensor:* physics:newton:* physics:engine*", _COUNTER),
     },
 }
+_UNKNOWN = "remark: this reader does not know it"
 _PHYSICAL = re.compile(r"(physics|drive|limit|state|newton|physx\w*|mjc|omniphysics|warpSim|collection:colliders):")
 _INSTANCE = re.compile(r"^(drive|limit|state|physxLimit|physxMimicJoint|collection):[^:]+:")
 TYPES = ELEMENTS["stage"]
 ATTRIBUTES = {name: verdict for known in ELEMENTS.values() for name, verdict in known.items() if known is not TYPES}
 
 
-def verdict_of(name: str) -> str:
-    """Return what becomes of an attribute or relationship: "read", "remark: why", or "" where it is not known."""
+def verdict_of(name: str) -> Verdict:
+    """Return what becomes of an attribute or relationship, by the table."""
     key = _INSTANCE.sub(r"\1:*:", name)
-    if key in ATTRIBUTES:
-        return ATTRIBUTES[key]
-    return next((told for start, told in ELEMENTS["namespaces"].items() if name.startswith(start[:-1])), "")
+    known = (told for start, told in ELEMENTS["namespaces"].items() if name.startswith(start[:-1]))
+    return Verdict.of(ATTRIBUTES.get(key) or next(known, _UNKNOWN))
 
 
 def remark_unread(report: Report, scene: Scene) -> None:
@@ -139,29 +165,22 @@ def remark_unread(report: Report, scene: Scene) -> None:
 
     It is said once for each name and type, at the first place, with their number.
     """
-    places: dict[tuple[str, str], list[Any]] = {}
-    verdicts: dict[str, tuple[str, str] | None] = {}
+    places: dict[tuple[str, Verdict], list[Any]] = {}
+    verdicts: dict[str, Verdict] = {}
     for prim in scene.prims:
         for key in _unread(prim, verdicts):
             places.setdefault(key, []).append(prim)
-    for (what, why), prims in places.items():
+    for (what, verdict), prims in places.items():
         more = f" (so on {len(prims) - 1} more)" if len(prims) > 1 else ""
-        note = report.warn if what.startswith(("Mjc", "Newton")) else report.remark  # actuators, tendons
-        note(str(prims[0].GetPath()), f"{what} is not used: {why}{more}")
+        verdict.teller(report)(str(prims[0].GetPath()), f"{what} is not used: {verdict.why}{more}")
 
 
-def _unread(prim: Any, verdicts: dict[str, tuple[str, str] | None]) -> Iterator[tuple[str, str]]:
+def _unread(prim: Any, verdicts: dict[str, Verdict]) -> Iterator[tuple[str, Verdict]]:
     kind = str(prim.GetTypeName())
     if kind not in verdicts:
-        verdicts[kind] = _told(kind, TYPES.get(f"<{kind}>", "") if kind else "read")
+        verdicts[kind] = Verdict.of(TYPES.get(f"<{kind}>", _UNKNOWN)) if kind else READ
     for name in (kind, *prim.GetAuthoredPropertyNames()):
         if name not in verdicts:
-            verdicts[name] = _told(name, verdict_of(name)) if _PHYSICAL.match(name) else None
-        if (found := verdicts[name]) is not None:
-            yield found
-
-
-def _told(name: str, verdict: str) -> tuple[str, str] | None:
-    if verdict == "read":
-        return None
-    return name, verdict.partition(": ")[2] or "this reader does not know it"
+            verdicts[name] = verdict_of(name) if _PHYSICAL.match(name) else READ
+        if verdicts[name] != READ:
+            yield name, verdicts[name].on(str(value(prim, name) if name != kind else kind))
