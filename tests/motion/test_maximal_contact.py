@@ -186,6 +186,19 @@ def test_velocities_of_a_robot_that_stands_on_springs_are_the_rates_of_its_coord
     np.testing.assert_allclose(after.v[0], np.divide(rates, dt), atol=0.02)  # efforts acted after contacts: 1.4 rad/s
 
 
+@pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), (0.0, 0.0, 1.0)])
+def test_springs_bear_what_a_slide_moves_along_the_normal_alone_or_not_at_all(axis):
+    b = cardan.WorldBuilder()
+    b.add_link("x", inertia=cardan.Inertia(2.0, (0.0, 0.0, 0.0), 0.01 * np.eye(3)))
+    place = cardan.SE3(translation=[0.0, 0.0, 0.06])
+    b.add_joint("slide", cardan.joints.Prismatic(axis), "world", "x", parent_pose=place)
+    b.add_shape("x", Box((0.1, 0.1, 0.1)))
+    b.add_ground()
+    world = b.finalize(check_orphans=False)
+    after = SemiImplicit(world, 1e-3).step(world.state(v=[[1.0]]), steps=1000)  # ended with a ZeroDivisionError
+    assert after.q[0, 0] == pytest.approx(1.0 if axis[0] else -0.01, abs=1e-3)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [XPBD, Variational, SemiImplicit])
 def test_a_ball_bounces_to_the_square_of_its_restitution(make):

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.repeat import repeat
 from cardan._algebra.scalar import log, maximum, minimum, sqrt, where
-from cardan._algebra.spatial import Matrix3, Motion, Scalar, Vector3
+from cardan._algebra.spatial import Force, Matrix3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.linear import dot
 from cardan._dynamics.algorithms.tree import Vector
@@ -109,9 +109,10 @@ def semi_implicit_step(
         pulled = system.impulses(rows, [part * f for f in forces])
         moves = system.twists(moment.relative, [new - old for new, old in zip(found.v, u, strict=True)])
         allowed = [body.impulse(twist) for body, twist in zip(system.bodies, moves, strict=True)]
-        # Contacts push where bodies are now: along the axes of bodies that have turned they would make momentum.
+        # What acts keeps its axes in the world, and contacts push both bodies at one point: no momentum is made.
         own, here = (on_bodies(meetings, impulses, bodies) for bodies in (start, placed))
-        kick = [a + b - c + d for a, b, c, d in zip(pulled, allowed, own, here, strict=True)]
+        others = [_in_axes_of(b, a, p - q) for a, b, p, q in zip(start, placed, allowed, own, strict=True)]
+        kick = [a + b + c for a, b, c in zip(pulled, others, here, strict=True)]
         placed = [b.moved(part) for b in system.started(placed, kick, part)]
         # The velocity of the turn is not that after it: the momentum is, in axes that have turned.
         slowed = zip(system.bodies, placed, strict=True)
@@ -149,13 +150,14 @@ class Cushion(NamedTuple):
         moved = [felt(row) for row in zip(*columns, strict=True)]
         G = Matrix3(dot(row, other) for row in zip(*columns, strict=True) for other in moved)
         material, n = contact.material, contact.normal
-        along = n.dot(G @ n)
+        least = SMALL * contact.inverse_mass  # slides may let a contact move along the normal alone, or not at all
+        along = maximum(n.dot(G @ n), least)
         k = minimum(material.stiffness, STIFFNESS / (h * h * along))
         # A spring that may pull gives back the part e of a velocity with the share z = -log e / sqrt(pi^2 + log^2 e) of
         # critical damping; one that pushes alone gives back a little more. Below 1e-3 nobody sees it return.
         rate = -log(maximum(material.restitution, 1e-3))
         damping = 2.0 * rate / sqrt(math.pi**2 + rate * rate) * sqrt(k / along)
-        return Cushion(contact, columns, k, damping, 1.0 / (h * among * (G.trace() - along)))
+        return Cushion(contact, columns, k, damping, 1.0 / (h * among * maximum(G.trace() - along, least)))
 
     def velocity(self, v: Vector) -> Vector3:
         return sum((column * rate for column, rate in zip(self.columns, v, strict=True)), Vector3.zero())
@@ -169,6 +171,12 @@ class Cushion(NamedTuple):
         # SMALL keeps the root's derivative finite where nothing slips.
         size = self.drag * sqrt(slip.norm_squared() + SMALL * SMALL)
         return n * f_n - slip * (self.drag * minimum(1.0, mu * f_n / size))
+
+
+def _in_axes_of(now: BodyState, start: BodyState, wrench: Force) -> Force:
+    """Return a wrench on a body, in its axes where it starts, in those of now."""
+    turn = now.pose.rotation.T @ start.pose.rotation
+    return Force(turn @ wrench.linear, turn @ wrench.angular)
 
 
 def _cushions(touching: Sequence[Contact], moment: Snapshot, h: float) -> list[Cushion]:
