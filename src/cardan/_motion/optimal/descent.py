@@ -102,7 +102,7 @@ class Solution:
         converged: whether that is less than the tolerance, and constraints are met, shape (...).
         iterations: how many each problem took, shape (...).
         violation: of the worst constraint [its unit], or the largest gap that is left [rad, m, rad/s, m/s], shape
-            (...); 0 without any.
+            (...); 0 without any. An inequality that is met, but pushes as though it were not, counts by its distance.
 
     Examples:
         >>> list(cardan.optimal.Solution.__slots__)[-3:]
