@@ -81,12 +81,20 @@ def test_elements_of_other_programs_are_skipped():
     assert [message.partition(" is skipped")[0] for message in told] == ["<sensor> in <robot>", "<plugin> in <gazebo>"]
 
 
+def test_what_is_not_used_refuses_no_file():
+    """A soft limit without a gain was an error, though soft limits are not read."""
+    more = "<safety_controller/><calibration rising='up'/>"
+    assert load_mechanism(two_links(LIMIT + more)).joints == load_mechanism(two_links(LIMIT)).joints
+
+
 @pytest.mark.parametrize(
     ("more", "told"),
     [
         ('<gazebo reference="a"><mu1>0</mu1></gazebo>', "<mu1> in <gazebo> is skipped: friction"),
         ('<gazebo reference="a"><turnGravityOff>true</turnGravityOff></gazebo>', "<turnGravityOff> in <gazebo>"),
         ('<gazebo reference="a"><turnGravityOff>false</turnGravityOff></gazebo>', None),
+        ('<mujoco><compiler balanceinertia="true"/></mujoco>', "<mujoco> in <robot>"),
+        ('<drake:joint name="k" xmlns:drake="d"/>', "<drake:joint> in <robot> is skipped: Drake alone reads it"),
         ('<loop_joint name="l"/>', "<loop_joint> in <robot> is skipped: the robot is read without it"),
         ('<constraint name="c" type="fixed"><predecessor link="a"/></constraint>', "read without this older kind"),
     ],

@@ -76,7 +76,7 @@ class Verdict(NamedTuple):
 
 
 READ = Verdict("read")
-UNKNOWN = Verdict("remark")
+UNKNOWN, DRAKES = Verdict("remark"), Verdict("warning", "Drake alone reads it")
 
 
 def verdicts(names: str, verdict: str = "read") -> dict[str, str]:
@@ -144,7 +144,7 @@ class Vocabulary:
         """Where each tag may stand."""
         found: dict[str, list[str]] = {}
         for key, known in self.elements.items():
-            for child in (name[1:-1] for name in known if name.startswith("<")):
+            for child in (name[1:-1] for name, verdict in known.items() if name[0] == "<" and verdict == "read"):
                 found.setdefault(child, []).append(key.rpartition("/")[2])
         return {child: list(dict.fromkeys(parents)) for child, parents in found.items()}
 
@@ -166,7 +166,7 @@ class Vocabulary:
         for element, known in self._read_elements(root):
             names = [(name, element) for name in element.attributes if not name.startswith("xmlns")]
             for key, at in names + [(f"<{child.tag}>", child) for child in element.children]:
-                verdict = known.get(key, UNKNOWN)
+                verdict = known.get(key, DRAKES if key.startswith("<drake:") else UNKNOWN)
                 if verdict != READ:
                     verdict = verdict.on(*_texts(at) if at is not element else (element.attributes[key],))
                     unread.setdefault((element.tag, key, verdict), _Unread(at, verdict, known)).lines.append(at.line)

@@ -20,6 +20,7 @@ ELEMENTS: dict[str, dict[str, str]] = {
         "<coupling>": "refused: put <mimic joint=... multiplier=.../> into the joint that follows",
         "<gazebo>": "read",
         "<sensor>": "remark: sensors are not read",
+        "<mujoco>": "warning: what MuJoCo alone reads changes nothing here",
         **verdicts("<loop_joint> <loop_constraint>", _CLOSURE),
     },
     "gazebo": {
