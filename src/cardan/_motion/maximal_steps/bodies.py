@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.repeat import converging, repeat_while
 from cardan._algebra.errors import UnsupportedError
-from cardan._algebra.scalar import absolute, held, is_zero, logical_and, maximum, sqrt, where
+from cardan._algebra.scalar import absolute, held, logical_and, maximum, sqrt, where
 from cardan._algebra.spatial import SE3, Force, Inertia, Matrix3, Motion, MotionSubspace, Scalar, Vector3
 from cardan._algebra.spatial import rotations as ro
 from cardan._dynamics.algorithms.closed import inverse
@@ -378,11 +378,6 @@ def responses(bodies: Sequence[MovingBody], rows: Sequence[Row], compliances: Ve
             G[k][m] = G[m][k] = sum((f.dot(r[b]) for b, f in rows[k].wrenches.items() if b in r), 0.0)
         G[k][k] = G[k][k] * (1.0 + small) + compliances[k]
     return Factor(G, order)
-
-
-def rotors(units: Sequence[Row], armature: Vector, twists: Sequence[Motion]) -> list[Scalar]:
-    """Return the momentum of the drives at the bodies' twists, along v."""
-    return [0.0 if is_zero(a) else a * row.velocity(twists) for a, row in zip(armature, units, strict=True)]
 
 
 class ContactImpulse(NamedTuple):
