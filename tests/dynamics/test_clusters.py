@@ -825,6 +825,31 @@ def test_a_step_of_clusters_accelerates_as_one_of_constraints(name, friction):
         assert error(found, accelerations(loops, dt, *of_loops)) < 1e-11
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"friction": [0.3]},
+        {"drive": cardan.Drive([40.0], [2.0])},
+        {"limits": cardan.Limits([-1e-3], [1e-3])},
+        {"friction": [0.3], "damping": [0.2]},
+    ],
+)
+def test_what_acts_along_dependent_joints_acts_in_turned_frames(own):
+    """Where constraints are those of the simplified tree, friction, drives and stops without a damper were lost."""
+    mechanism = linkages.tilted(linkages.slider_crank_of_bars())
+    crank, rod = (c for c in mechanism.joints if c.name in ("crank_joint", "rod_joint"))
+    mechanism = mechanism.replace_joint("crank_joint", crank.joint, drive=cardan.Drive([20.0], [1.0])).mechanism
+    mechanism = mechanism.replace_joint("rod_joint", rod.joint, **own).mechanism
+    world, loops = mechanism.world(loops="clusters"), mechanism.world()
+    assert world.model.joint("rod_joint").simplified
+    out, dt = cardan.converter(world.model, loops.model), 2e-3
+    q, v, rate, goal = driven_state(world.model, 0)
+    of_loops = out.configuration(q), out.velocity(q, v), out.configuration(goal), out.velocity(q, rate)
+    found = out.acceleration(q, v, accelerations(world, dt, q, v, goal, rate))
+    assert error(found, accelerations(loops, dt, *of_loops)) < 1e-3  # stops see how a step bends; it was 0.2
+
+
 @pytest.mark.full
 def test_a_step_with_drives_and_friction_of_dependent_joints_has_derivatives():
     world = with_all(five_bar(), **GAINS, friction=lambda n: [0.3] * n).world(loops="clusters")

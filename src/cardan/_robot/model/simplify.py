@@ -114,14 +114,23 @@ def _turn_frames(nodes: Sequence[Node], symbolic: Sequence[bool]) -> tuple[list[
         moves.append(after.inverse() @ move)
         inertia = moves[-1].inverse() @ node.inertia
         inertia = _clear(inertia, inertia)
-        joint = replaced(node.joint, joint=joint) if own is not node.joint else joint
+        for outer in _around(node):
+            joint = replaced(outer, joint=joint)
         changed.append(replace(node, joint=joint, placement=snapped(placement @ move), inertia=inertia))
     return changed, moves
 
 
 def _moving(node: Node) -> Any:
-    """Return the joint that moves a node: of a follower that says so, the joint within."""
-    return node.joint.joint if isinstance(node.joint, Follower) and node.joint.simplified else node.joint
+    """Return the joint that moves a node: of a follower that says so, the joint within, without what acts along it."""
+    around = _around(node)
+    return around[0].joint if around else node.joint
+
+
+def _around(node: Node) -> list[Any]:
+    """Return the joints around the one that moves a node, outwards."""
+    if not (isinstance(node.joint, Follower) and node.joint.simplified):
+        return []
+    return [node.joint.own, node.joint] if node.joint.own else [node.joint]
 
 
 def _align(placed: JointBetween) -> JointBetween:
