@@ -1232,6 +1232,20 @@ def test_forces_of_a_robot_on_itself_are_those_of_one_program_before_any_step(to
 
 
 @pytest.mark.slow
+def test_forces_of_a_robot_on_itself_do_not_hang_on_the_state_that_was_asked_for_before():
+    """Pairs that were listed where it was stretched out were taken for all that there are, and it did not touch."""
+    world = arm().world(self_collision=True)
+    apart, solver = world.state(1), Featherstone(world, DT, tables=True)
+    apart.q = [[0.1, 0.0, 0.0]]
+    touching = world.state(1)
+    touching.q, touching.v = [folded(world, 1e-3)], [[0.0, 0.0, 10.0]]
+    assert not solver.contact_forces(apart).force.any()
+    expected = Featherstone(world, DT, tables=True).contact_forces(touching).force
+    assert np.abs(expected).max() > 1.0
+    np.testing.assert_array_equal(solver.contact_forces(touching).force, expected)
+
+
+@pytest.mark.slow
 def test_what_is_known_of_a_robot_ends_where_its_state_is_no_number(touching_arms):
     state, solver = touching_arms.state(2), Featherstone(touching_arms, DT, tables=True)
     state.q = [[0.1, 0.0, 0.0], folded(touching_arms, 1e-3)]
