@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from cardan._algebra.errors import OverlapWarning, UnsupportedError, check_known, levels_inside
+from cardan._algebra.spatial import Vector3
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.tree import supports
 from cardan._motion.collision import Candidate, points
@@ -294,8 +295,9 @@ def contact_pairs(
 
     Left out are shapes that do not move relative to one another, shapes of two bodies that a joint connects (also
     through bodies fixed on them; joints on the world count as none), groups that are in no mask of the other, and pairs
-    of bodies that are disabled. So are pairs that overlap at rest and cannot be meant to touch, with a warning: two
-    shapes of one tree; a shape and the world, if no joint moves it along the contact's normal.
+    of bodies that are disabled. So are planes of the world and what joints move along them alone: friction would brake
+    what they do not bear. So are pairs that overlap at rest and cannot be meant to touch, with a warning: two shapes of
+    one tree; a shape and the world, if no joint moves it along the contact's normal.
 
     Args:
         model: whose bodies the shapes are on.
@@ -327,18 +329,23 @@ def contact_pairs(
     rules = _rules(model, solids, disabled, families or {}, enabled)
     rules = replace(rules, surfaces=_surfaces(solids, surfaces))
     overlapping: dict[tuple[int, int], str] = {}
+    gliding: set[tuple[int, int]] = set()
     if rest is not None and not keep_overlapping:
         is_suspect = _suspicion(model, solids)
         kinematics = rest if isinstance(rest, Kinematics) else Kinematics(model, rest)
         pairs = PairList(rules, [LIGHT] * len(rules.solids))
+        gliding = set(_gliding(model, rules, is_suspect, kinematics))
         near = pairs.near_places(lambda body: kinematics.pose(body).matrix().astype(float))
         for i, j in (both for both in near if is_suspect(*both) and both not in rules.surfaces):
             pair = pairs.pair(i, j)
-            if depth(kinematics, pair) > ROUNDING and (is_of_one_tree(model, pair) or not _can_part(kinematics, pair)):
+            deep, lies = depth(kinematics, pair), (i, j) in gliding
+            if deep > -ROUNDING and (
+                lies or (deep > ROUNDING and (is_of_one_tree(model, pair) or not _can_part(kinematics, pair)))
+            ):
                 overlapping[i, j] = pair.name
     if overlapping:
         warnings.warn(OverlapWarning(model.name, list(overlapping.values())), stacklevel=levels_inside())
-    stiffness, gone = bearing(model, rules), overlapping.keys()  # none of which has a surface of its own
+    stiffness, gone = bearing(model, rules), overlapping.keys() | gliding  # none of which has a surface of its own
     rules = replace(rules, apart=rules.apart | gone, together=rules.together - gone)
     return Pairs(PairList(rules, stiffness), tuple(overlapping.values()))
 
@@ -395,6 +402,24 @@ def _suspicion(model: Model, solids: Sequence[_Solid]) -> Callable[[int, int], b
         return ends[0] == ends[1] or (WORLD_NODE in ends and loose.isdisjoint(ends))
 
     return is_suspect
+
+
+def _gliding(
+    model: Model, rules: Rules, is_suspect: Callable[[int, int], bool], rest: Kinematics
+) -> Iterator[tuple[int, int]]:
+    """Yield pairs with planes of the world of which no joint moves the other shape but along the plane, wherever it is.
+
+    Nothing would bear such a shape but its joints, whatever force along the normal a law of contact asks for.
+    """
+    planes = [k for k, solid in enumerate(rules.solids) if isinstance(solid.shape.geometry, Plane)]
+    pairs = [(i, j) for i in planes for j in rules.partners(i).tolist() if is_suspect(i, j)]
+    anywhere = [rest, Kinematics(model, model.random_configuration(seed=0).tolist())] if pairs else []
+    for i, j in pairs:
+        plane, node, both = rules.solids[i].shape, rules.solids[j].node, (min(i, j), max(i, j))
+        x, y, z = (rest.pose(plane.body) @ plane.pose).rotation.columns()
+        moving = (_moves(at, node, point, z) for at in anywhere for point in (Vector3.zero(), x, y))
+        if both not in rules.surfaces and not any(moving):
+            yield both
 
 
 def bearing(model: Model, rules: Rules) -> list[float]:
@@ -553,17 +578,23 @@ def _can_part(kinematics: Kinematics, pair: ContactPair) -> bool:
 
     Otherwise no force between it and the world could part them, and friction would only hold what shall turn.
     """
-    model, X = kinematics.model, kinematics.pose(pair.a) @ pair.pose_a
+    X = kinematics.pose(pair.a) @ pair.pose_a
     for candidate in _candidates(kinematics, pair):
         if float(candidate.gap) < -ROUNDING:
-            point, normal = X @ candidate.point, X.rotation @ candidate.normal
-            for node in supports(model, model.attachment(pair.a).node):
-                across = kinematics.poses[node]
-                for column in kinematics.relative.S[node]:
-                    twist = across @ column  # at the world's origin
-                    speed = twist.linear + twist.angular.cross(point)
-                    if abs(float(speed.dot(normal))) > ROUNDING * math.hypot(*map(float, speed)):
-                        return True
+            node = kinematics.model.attachment(pair.a).node
+            if _moves(kinematics, node, X @ candidate.point, X.rotation @ candidate.normal):
+                return True
+    return False
+
+
+def _moves(kinematics: Kinematics, node: int, point: Vector3, normal: Vector3) -> bool:
+    """Return whether a joint moves a point of a node's body along a normal."""
+    for own in supports(kinematics.model, node):
+        for column in kinematics.relative.S[own]:
+            twist = kinematics.poses[own] @ column  # at the world's origin
+            speed = twist.linear + twist.angular.cross(point)
+            if abs(float(speed.dot(normal))) > ROUNDING * math.hypot(*map(float, speed)):
+                return True
     return False
 
 
