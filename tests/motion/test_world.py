@@ -982,7 +982,7 @@ def test_urdf_refuses_what_it_has_no_word_for():
     with pytest.warns(DescriptionWarning, match="URDF does not hold surfaces, groups, .* on 'bob'"):
         cardan.to_urdf(m)
     m = pendulum().replace_joint("hinge", Revolute([0, 1, 0]), drive=Drive(100.0)).mechanism
-    with pytest.raises(ParameterError, match="drive_stiffness of joint 'hinge' in URDF"):
+    with pytest.raises(MechanismError, match="URDF cannot take drive_stiffness of joint 'hinge'"):
         cardan.to_urdf(m)
 
 

@@ -173,8 +173,8 @@ def test_a_joint_sdf_has_not_is_refused_by_name(joint):
 @pytest.mark.parametrize(
     ("joint", "more", "message"),
     [
-        (Revolute([0, 0, 1]), {"drive": Drive(1.0, 1.0)}, "drive or compliance of joint 'j'"),
-        (Revolute([0, 0, 1]), {"compliance": [1e-6] * 6}, "drive or compliance of joint 'j'"),
+        (Revolute([0, 0, 1]), {"drive": Drive(1.0, 1.0)}, "drive_stiffness of joint 'j'"),
+        (Revolute([0, 0, 1]), {"compliance": [1e-6] * 6}, "compliance of joint 'j'"),
         (Revolute([0, 0, 1]), {"limits": Limits(effort=(1.0,), effort_lower=(-2.0,))}, "effort_lower of joint 'j'"),
         (Spherical(), {"limits": Limits(upper=(1.0, 1.0, 1.0))}, "limits of joint 'j'"),
         # a continuous joint of SDF has no stops: these were lost without a word
