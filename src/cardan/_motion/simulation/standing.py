@@ -481,12 +481,14 @@ def warn_of_state(state: State) -> None:
         _warn_of_depths(state.world.name, {name: float(own.max()) for name, own in found.items()})
         constants = {name: value[:LOOKED_AT] for name, value in state.model_constants.items()}
         _warn_of_open_loops(state.world, state.q[:LOOKED_AT], constants)
-        _warn_of_stops(state.world, state.q[:LOOKED_AT], constants)
+        warn_of_stops(state)
 
 
-def _warn_of_stops(world: WorldContents, q: np.ndarray, constants: Mapping[str, np.ndarray]) -> None:
-    """Warn of joints that begin beyond their stops, worlds (rows, nq): a step throws them back."""
-    model, ends, x = world.model, given_limits(world.model, constants), _limited(world.model, q)
+def warn_of_stops(state: State) -> None:
+    """Warn of joints that begin beyond their stops, in the first worlds: a step throws them back."""
+    first = state[:LOOKED_AT]
+    world, model, x = first.world, first.world.model, _limited(first.world.model, first.q)
+    ends = given_limits(model, first.model_constants)
     over = np.maximum(ends.get("lower", model.lower) - x, x - ends.get("upper", model.upper)).max(axis=0, initial=0.0)
     own = {c.name: over[model.slices[c.name][1]] for c in model.connections if not c.joint.primaries}
     if beyond := [name for name in own if name not in world.kinematic and own[name].max(initial=0.0) > DEEP]:

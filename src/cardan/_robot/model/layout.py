@@ -22,7 +22,7 @@ from cardan._algebra.spatial import SE3, Inertia, Scalar, Symmetric3, Vector3, s
 from cardan._robot.joints import Coupled, Fixed, Joint, Mimic, Revolute
 from cardan._robot.joints.catalogue.of_another import Follower, equipped, following_directly, following_fewer
 from cardan._robot.joints.derivation.programs import replaced
-from cardan._robot.joints.limits import Limits, move_to_middle
+from cardan._robot.joints.limits import Limits, move_to_middle, warn_of_stops
 from cardan._robot.model.annotations import names_told
 from cardan._robot.records import WORLD, Body, Configuration, Connection, Frame
 
@@ -338,6 +338,8 @@ def locked(connections: Sequence[Connection], configurations: Mapping[str, Any])
     def lock(c: Connection) -> Connection:
         if c.name not in at:
             return replace(c, joint=following_fewer(mimics[c.name], at)) if c.name in moved else c
+        if not c.joint.primaries:
+            warn_of_stops(c.name, c.joint, c.limits, at[c.name])
         X = mimics.get(c.name, c.joint).transform(at[c.name])
         return replace(c, joint=Fixed(), parent_pose=c.parent_pose @ X, **WITHOUT_MOTION)
 
