@@ -106,8 +106,9 @@ def _turn_frames(nodes: Sequence[Node], symbolic: Sequence[bool]) -> tuple[list[
             changed.append(replace(node, placement=placement))
             continue
         own = _moving(node)
-        hinge = None if type(own) is UnboundedRevolute else hinge_of(own)
-        joint, before, after = _align(hinge or (own, SE3.identity(), SE3.identity()))
+        # What follows others within a cluster says which, and a hinge in its place would not.
+        is_hinge = type(own) is not UnboundedRevolute and (own is node.joint or not own.primaries)
+        joint, before, after = _align((is_hinge and hinge_of(own)) or (own, SE3.identity(), SE3.identity()))
         placement = placement @ before
         beyond = [after @ child.placement for child in children]
         move = _best_move(joint, placement, beyond)
