@@ -1107,6 +1107,10 @@ def test_followers_that_are_no_part_of_a_cluster_are_refused_by_name():
     damped = geared(four_bar(), "gear", J.Mimic(J.Revolute(), "crank_joint", -2.0), damping=[0.1])
     with pytest.raises(MechanismError, match=r"'gear' follows 'crank_joint'.*properties .* of its own; give these to"):
         cardan.clustered(damped.model())
+    own = {"drive": cardan.Drive(3.0, 0.1)}  # whose effort limits are not those of the joint that it copies
+    driven = geared(five_bar(), "right_joint", J.Mimic(J.Revolute((0, 1, 0)), "left_joint", -1.0), **own)
+    with pytest.raises(MechanismError, match=r"'right_joint' follows 'left_joint'.*give these to 'left_joint'"):
+        cardan.clustered(driven.model())
     still = geared(four_bar(), "rocker_joint", J.Mimic(J.Revolute((0, 1, 0)), "crank_joint", 0.5))
     with pytest.raises(MechanismError, match="closed by 'closing_joint'"):
         cardan.clustered(still.model())

@@ -231,8 +231,8 @@ def _followers(model: Model, part: Model, names: set[str]) -> dict[str, tuple[Co
                 f"{what}, and others that are not; the `constrained_*` functions take that, and clustered(closing=...) "
                 "the other loops."
             )
-        # those of a mimic joint within the loops count along the joint it copies
-        counted = isinstance(c.joint, Mimic) and c.name in part.joint_names
+        # those of a mimic joint within the loops count along the joint it copies, but for its drive
+        counted = isinstance(node.joint, Mimic) and not node.joint.own and c.name in part.joint_names
         acts = c.name in acting or any(any(getattr(c, name) or ()) for name in ACTING)
         if c.name in acting or (acts and not counted):
             raise MechanismError(

@@ -75,6 +75,7 @@ class Attachment(ByFields):
 Slices = dict[str, tuple[slice, slice]]
 SQUARED = ("armature", "damping", "drive_stiffness", "drive_damping", "spring_stiffness")
 FELT = ("friction", "spring_rest")
+DRIVEN = ("drive_stiffness", "drive_damping")
 
 
 def check_unique(bodies: Sequence[Body], frames: Sequence[Frame], connections: Sequence[Connection]) -> None:
@@ -264,19 +265,21 @@ def _node(index: int, c: Connection, parent: int, placement: SE3, inertia: Inert
         # Where the primary is when the mimic is at its rest; one that does not move with it has no stiffness.
         spring_rest=tuple((e - offset) / k if k else 0.0 for e in c.spring_rest),
     )
-    return _coupled(node, c.limits) if joint.primaries and not isinstance(joint, Mimic) else node
+    return _equipped(node, c, DRIVEN if isinstance(joint, Mimic) else (*SQUARED, *FELT)) if joint.primaries else node
 
 
-def _coupled(node: Node, limits: Limits) -> Node:
-    """Return the node of a coupled joint with what acts along its coordinate at its inner joint.
+def _equipped(node: Node, c: Connection, moved: Sequence[str]) -> Node:
+    """Return the node of a joint that follows others with what acts along its own coordinates at its inner joint.
 
-    There it is not constant along the velocities of the joints it follows.
+    Of a coupled joint that is not constant along the velocities of the joints it follows. Of a mimic joint all but the
+    drive is, whose efforts have bounds of their own.
     """
     joint: Any = node.joint
-    acting = {name.removeprefix("spring_"): getattr(node, name)[:1] for name in (*SQUARED[1:], *FELT)}
-    efforts = Limits(effort=(limits.effort or ())[:1], effort_lower=(limits.effort_lower or ())[:1])
+    n = joint.joint.nv
+    acting = {name.removeprefix("spring_"): getattr(c, name)[:n] for name in moved if name != "armature"}
+    efforts = Limits(effort=(c.limits.effort or ())[:n], effort_lower=(c.limits.effort_lower or ())[:n])
     joint = replaced(joint, joint=equipped(joint.joint, efforts, **acting))
-    return replaced(node, joint=joint, **dict.fromkeys((*SQUARED, *FELT), (0.0,) * joint.nv))
+    return replaced(node, joint=joint, **dict.fromkeys(moved, (0.0,) * joint.nv))
 
 
 def _rotors(nodes: Sequence[Node], connections: Sequence[Connection]) -> list[Node]:

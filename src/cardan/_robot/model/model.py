@@ -391,7 +391,7 @@ class Model(Explained):
         return bool(self.constraint_names)
 
     def passive(self, name: str) -> tuple[float, ...]:
-        """Return a property along v, nv floats, those of mimic joints included, not those of coupled ones.
+        """Return a property along v, nv floats, those of mimic joints but their drives included, not of coupled ones.
 
         Args:
             name: `"armature"`, `"damping"`, `"friction"`, `"drive_stiffness"`, `"drive_damping"`, `"spring_stiffness"`

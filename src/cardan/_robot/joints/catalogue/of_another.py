@@ -323,7 +323,7 @@ def equipped(joint: Joint, limits: Limits, **acting: tuple[Scalar, ...]) -> Join
     """Return a joint with those fields of `Equipped` that act along its coordinates; itself if nothing does."""
 
     def acts(*names: str) -> bool:
-        return not all(is_zero(e) for name in names for e in acting[name])
+        return not all(is_zero(e) for name in names for e in acting.get(name, ()))
 
     is_driven = acts("drive_stiffness", "drive_damping")
     kept = ["drive_stiffness", "drive_damping"] if is_driven else []
