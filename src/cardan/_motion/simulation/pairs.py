@@ -578,24 +578,17 @@ def _can_part(kinematics: Kinematics, pair: ContactPair) -> bool:
 
     Otherwise no force between it and the world could part them, and friction would only hold what shall turn.
     """
-    X = kinematics.pose(pair.a) @ pair.pose_a
-    for candidate in _candidates(kinematics, pair):
-        if float(candidate.gap) < -ROUNDING:
-            node = kinematics.model.attachment(pair.a).node
-            if _moves(kinematics, node, X @ candidate.point, X.rotation @ candidate.normal):
-                return True
-    return False
+    node, X = kinematics.model.attachment(pair.a).node, kinematics.pose(pair.a) @ pair.pose_a
+    deep = (candidate for candidate in _candidates(kinematics, pair) if float(candidate.gap) < -ROUNDING)
+    return any(_moves(kinematics, node, X @ own.point, X.rotation @ own.normal) for own in deep)
 
 
 def _moves(kinematics: Kinematics, node: int, point: Vector3, normal: Vector3) -> bool:
     """Return whether a joint moves a point of a node's body along a normal."""
-    for own in supports(kinematics.model, node):
-        for column in kinematics.relative.S[own]:
-            twist = kinematics.poses[own] @ column  # at the world's origin
-            speed = twist.linear + twist.angular.cross(point)
-            if abs(float(speed.dot(normal))) > ROUNDING * math.hypot(*map(float, speed)):
-                return True
-    return False
+    path, S = supports(kinematics.model, node), kinematics.relative.S
+    twists = (kinematics.poses[own] @ column for own in path for column in S[own])  # at the world's origin
+    speeds = (twist.linear + twist.angular.cross(point) for twist in twists)
+    return any(abs(float(speed.dot(normal))) > ROUNDING * math.hypot(*map(float, speed)) for speed in speeds)
 
 
 def _solids(model: Model, shapes: Iterable[Shape]) -> list[_Solid]:
