@@ -127,7 +127,7 @@ class ContactRows:
     def response(self) -> Program:
         """Return the program of what a contact does, on the part of its law that is decided on, at its node's origin.
 
-        `answer` has the wrench without accelerations, then the impedance: its upper half, row by row.
+        `answer` has the wrench without accelerations, then the impedance: its upper half, row by row. Both are vectors.
         """
 
         def response(law: Any, ahead: Any, test: Any, **lifts: Any) -> dict[str, Any]:
@@ -135,7 +135,8 @@ class ContactRows:
             part, s = self._decided(cone, test)
             force = place @ (cone.wrench(part.at(self._twist_of(ahead) - s)) * (1.0 / self.dt))
             rows = (place @ part.impedance).rows()
-            return {"answer": [*force.scalars(), *(rows[i][j] for i in range(6) for j in range(i, 6))]}
+            upper = [rows[i][j] for i in range(6) for j in range(i, 6)]
+            return {"answer": [*force.scalars(), *(0.0,) * 2, *upper, *(0.0,) * 3]}
 
         return row_program("response", self._columns, response)
 

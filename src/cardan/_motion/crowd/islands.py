@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from cardan._compiler.kernels import INT, TRUTH, kernel, tail
 from cardan._motion.crowd.contact_rows import TORSIONAL
-from cardan._motion.crowd.sparse import connect, eliminate, find_lefts, find_pattern
+from cardan._motion.crowd.sparse import connect, eliminate, find_pattern, find_rows
 from cardan._motion.crowd.tables import BLOCKS, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -167,7 +167,7 @@ def lay_out_island(c, i):
         c.lacking = BLOCKS
         return
     columns = c.columns[n]
-    find_lefts(starts, rows, columns, tail(c.lefts, block), tail(c.ends, vector))
+    find_rows(starts, rows, columns, tail(c.row_first, vector), tail(c.row_next, block))
     for k in range(n):
         c.tree_column[c.members[first + k]] = c.columns[c.place[k]]
     c.island_vector[i + 1] = vector + columns

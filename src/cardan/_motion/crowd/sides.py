@@ -9,7 +9,7 @@ A side of a loose body that comes first is the identity; one of a long tree has 
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, INT, LANES, REAL, fma, kernel
+from cardan._compiler.kernels import F64, INT, LANES, REAL, fma, kernel, unrolled, vectors
 from cardan._motion.crowd.tables import SIDES, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -139,16 +139,17 @@ def find_sides(c, n, count):
 @kernel(c=Crowd, n=INT)
 def sum_answers(c, n):
     """Sum what the contacts of a patch do, at the origin of their node: Z and f."""
-    clear(c.Z, 0)
-    c.wrench[0] = 0.0
+    totals = vectors(4)
+    for m in unrolled(4):
+        totals[m] = 0.0
     for k in range(c.patch_first[n], c.patch_first[n + 1]):
-        for e in range(6):
-            c.wrench[0, e] += c.answer[k, e]
-        m = 6
-        for i in range(6):
-            for j in range(i, 6):
-                c.Z[0, i, j] += c.answer[k, m]
-                m += 1
+        for m in unrolled(4):
+            totals[m] = totals[m] + c.answer[k, m]
+    c.wrench[0] = totals[0]
+    clear(c.Z, 0)
+    e = 8
     for i in range(6):
-        for j in range(i):
-            c.Z[0, i, j] = c.Z[0, j, i]
+        for j in range(i, 6):
+            c.Z[0, i, j] = totals[e // 8, e % 8]
+            c.Z[0, j, i] = c.Z[0, i, j]
+            e += 1

@@ -4,7 +4,8 @@
 
 A block is six columns of eight lanes, of which six count: a vector for each column. L takes the place of A; instead of
 the diagonal of L_jj its inverse is kept. All that is subtracted from a column is, before that is divided: so what is
-written stays near the processor, and the rest is read in the order of memory.
+written stays near the processor, and the rest is read in the order of memory. The pattern has all contacts that are
+near, of which most may be open: nothing is done with blocks that nothing was added to.
 
 The order is that of least degree: what has the fewest neighbours goes first, of equals the first. It hangs on the
 graph alone, so that the bits of a solution do as well.
@@ -15,7 +16,8 @@ Cost: 432 operations a product of two blocks.
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import I32, INT, LANES, TRUTH, fma, kernel, scratch, sqrt, unrolled, vectors
+from cardan._compiler.kernels import I32, INT, LANES, TRUTH, fma, kernel, scratch, sqrt, tail, unrolled, vectors
+from cardan._motion.crowd.sides import clear
 from cardan._motion.crowd.tables import CROWDED, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -45,24 +47,20 @@ def subtract_two(C, c, d, A, a, b, B, r):
         C[d, j] = two
 
 
-@kernel(L=LANES[:, 6], d=INT, returns=TRUTH)
+@kernel(L=LANES[:, 6], d=INT)
 def factor_block(L, d):
     """Factor a diagonal block in its place, the inverse of the diagonal in that of the diagonal.
 
-    False if it is not positive definite: then what is left are no numbers.
+    If it is not positive definite, what is left are no numbers.
     """
-    is_positive = True
     for j in range(6):
         column = L[d, j]
         for k in range(j):
             column = fma(L[d, k], -L[d, k, j], column)
         L[d, j] = column
-        pivot = L[d, j, j]
-        is_positive = is_positive and pivot > 0.0
-        inverse = 1.0 / sqrt(pivot)
+        inverse = 1.0 / sqrt(L[d, j, j])
         L[d, j] = column * inverse
         L[d, j, j] = inverse
-    return is_positive
 
 
 @kernel(L=LANES[:, 6], i=INT, d=INT)
@@ -75,70 +73,94 @@ def divide_block(L, i, d):
         L[i, j] = column * L[d, j, j]
 
 
-@kernel(starts=I32[:], rows=I32[:], n=INT, lefts=I32[:, 2], ends=I32[:], at=I32[:], L=LANES[:, 6], returns=TRUTH)
-def factor(starts, rows, n, lefts, ends, at, L):
-    """Factor a matrix in its place: columns of blocks one after the other, the diagonal block of each first.
+@kernel(c=Crowd, b=INT, inlined=True)
+def begin_block(c, b):
+    """Begin a block with zeros, if nothing was added to it yet."""
+    if c.filled[b] == 0:
+        c.filled[b] = 1
+        clear(c.L, b)
 
-    Column j is L[starts[j] : starts[j + 1]]; of lefts[ends[j - 1] : ends[j]] see `find_lefts`.
+
+@kernel(c=Crowd, rows=I32[:], right=INT, end=INT, inlined=True)
+def subtract_column(c, rows, right, end):
+    """Subtract what a column of L does to that of one of its rows: the products of its blocks with that of the row."""
+    waiting = -1
+    for left in range(right, end):
+        if c.filled[left] == 1:
+            begin_block(c, c.at[rows[left]])
+            if waiting < 0:
+                waiting = left
+            else:
+                subtract_two(c.L, c.at[rows[waiting]], c.at[rows[left]], c.L, waiting, left, c.L, right)
+                waiting = -1
+    if waiting >= 0:
+        subtract_product(c.L, c.at[rows[waiting]], c.L, waiting, c.L, right)
+
+
+@kernel(c=Crowd, i=INT)
+def factor(c, i):
+    """Factor the matrix of an island in its place: columns of blocks one after the other, the diagonal block first.
+
+    Column j is L[starts[j] : starts[j + 1]]. What is not `filled` is zero, and nothing is done with it.
     """
-    is_positive = True
-    first = 0
-    for j in range(n):
-        diagonal = starts[j]
-        for i in range(diagonal, starts[j + 1]):
-            at[rows[i]] = i
-        for m in range(first, ends[j]):
-            right = lefts[m, 0]
-            left = right
-            while left + 1 < lefts[m, 1]:
-                subtract_two(L, at[rows[left]], at[rows[left + 1]], L, left, left + 1, L, right)
-                left += 2
-            if left < lefts[m, 1]:
-                subtract_product(L, at[rows[left]], L, left, L, right)
-        first = ends[j]
-        is_positive = factor_block(L, diagonal) and is_positive
-        for i in range(diagonal + 1, starts[j + 1]):
-            divide_block(L, i, diagonal)
-    return is_positive
+    starts = tail(c.starts, c.island_vector[i] + i)
+    rows = tail(c.rows, c.island_block[i])
+    row_first = tail(c.row_first, c.island_vector[i])
+    row_next = tail(c.row_next, c.island_block[i])
+    for j in range(c.island_vector[i + 1] - c.island_vector[i]):
+        for b in range(starts[j], starts[j + 1]):
+            c.at[rows[b]] = b
+        right = row_first[j]
+        while right >= 0:
+            if c.filled[right] == 1:
+                subtract_column(c, rows, right, row_next[right, 1])
+            right = row_next[right, 0]
+        factor_block(c.L, starts[j])
+        for b in range(starts[j] + 1, starts[j + 1]):
+            if c.filled[b] == 1:
+                divide_block(c.L, b, starts[j])
 
 
-@kernel(starts=I32[:], rows=I32[:], n=INT, L=LANES[:, 6], x=LANES[:])
-def solve(starts, rows, n, L, x):
-    """Replace x, a vector for each column in the order of elimination, by A^-1 x."""
+@kernel(c=Crowd, i=INT)
+def solve(c, i):
+    """Replace x, a vector for each column of an island's matrix in the order of elimination, by A^-1 x."""
+    starts = tail(c.starts, c.island_vector[i] + i)
+    rows = tail(c.rows, c.island_block[i])
+    n = c.island_vector[i + 1] - c.island_vector[i]
     for j in range(n):
         d = starts[j]
         own = scratch(8)
         for e in range(6):
-            total = x[j, e]
+            total = c.x[j, e]
             for k in range(e):
-                total = fma(-L[d, k, e], own[k], total)
-            own[e] = total * L[d, e, e]
-            x[j, e] = own[e]
-        for i in range(d + 1, starts[j + 1]):
-            row = rows[i]
-            rest = x[row]
-            for k in range(6):
-                rest = fma(L[i, k], -own[k], rest)
-            x[row] = rest
+                total = fma(-c.L[d, k, e], own[k], total)
+            own[e] = total * c.L[d, e, e]
+            c.x[j, e] = own[e]
+        for b in range(d + 1, starts[j + 1]):
+            if c.filled[b] == 1:
+                rest = c.x[rows[b]]
+                for k in range(6):
+                    rest = fma(c.L[b, k], -own[k], rest)
+                c.x[rows[b]] = rest
     for m in range(n):
         j = n - 1 - m
         d = starts[j]
         products = vectors(6)
         for k in unrolled(6):
             products[k] = 0.0
-        for i in range(d + 1, starts[j + 1]):
-            below = x[rows[i]]
-            for k in unrolled(6):
-                products[k] = fma(L[i, k], below, products[k])
-        for k in range(6):
-            for e in range(6):
-                x[j, k] -= products[k, e]
+        for b in range(d + 1, starts[j + 1]):
+            if c.filled[b] == 1:
+                below = c.x[rows[b]]
+                for k in unrolled(6):
+                    products[k] = fma(c.L[b, k], below, products[k])
         for m_e in range(6):
             e = 5 - m_e
-            total = x[j, e]
+            total = c.x[j, e]
+            for k in range(6):
+                total -= products[e, k]
             for k in range(e + 1, 6):
-                total = fma(-L[d, e, k], x[j, k], total)
-            x[j, e] = total * L[d, e, e]
+                total = fma(-c.L[d, e, k], c.x[j, k], total)
+            c.x[j, e] = total * c.L[d, e, e]
 
 
 @kernel(c=Crowd, i=INT, j=INT, returns=TRUTH)
@@ -178,22 +200,16 @@ def take(c, i, degree):
         c.list_before[c.list_after[i]] = c.list_before[i]
 
 
-@kernel(c=Crowd, i=INT, j=INT)
-def forget(c, i, j):
-    """Take j out of the neighbours of i."""
-    last = c.degree[i] - 1
-    for k in range(last):
-        if c.neighbours[i, k] == j:
-            c.neighbours[i, k] = c.neighbours[i, last]
-    c.degree[i] = last
-
-
 @kernel(c=Crowd, i=INT, j=INT, returns=TRUTH)
 def join_neighbours(c, i, j):
-    """Make the other neighbours of i those of its neighbour j; False if there is no room for them."""
-    count = c.degree[j]
-    for k in range(count):
-        c.seen[c.neighbours[j, k]] = j
+    """Make the other neighbours of i those of its neighbour j, in its place; False if there is no room for them."""
+    count = 0
+    for k in range(c.degree[j]):
+        other = c.neighbours[j, k]
+        if other != i:
+            c.neighbours[j, count] = other
+            c.seen[other] = j
+            count += 1
     for m in range(c.degree[i]):
         other = c.neighbours[i, m]
         if other != j and c.seen[other] != j:
@@ -237,7 +253,6 @@ def eliminate(c, n, most):
         for m in range(d):
             j = c.neighbours[i, m]
             take(c, j, c.degree[j])
-            forget(c, j, i)
             if not join_neighbours(c, i, j):
                 return False
         for m in range(d):
@@ -289,24 +304,17 @@ def find_pattern(c, n, starts, rows, most):
     return count
 
 
-@kernel(starts=I32[:], rows=I32[:], n=INT, lefts=I32[:, 2], ends=I32[:])
-def find_lefts(starts, rows, n, lefts, ends):
-    """List the blocks of each row before the diagonal, lefts[ends[j - 1] : ends[j]], each with the end of its column."""
+@kernel(starts=I32[:], rows=I32[:], n=INT, row_first=I32[:], row_next=I32[:, 2])
+def find_rows(starts, rows, n, row_first, row_next):
+    """Find the first block of each row, -1 if that is the diagonal; behind each the next one, and its column's end."""
     for j in range(n):
-        ends[j] = 0
-    for j in range(n):
-        for i in range(starts[j] + 1, starts[j + 1]):
-            ends[rows[i]] += 1
-    count = 0
-    for j in range(n):
-        count += ends[j]
-        ends[j] = count - ends[j]  # where the next one goes
-    for j in range(n):
-        for i in range(starts[j] + 1, starts[j + 1]):
-            k = ends[rows[i]]
-            lefts[k, 0] = i
-            lefts[k, 1] = starts[j + 1]
-            ends[rows[i]] = k + 1
+        row_first[j] = -1
+    for m in range(n):
+        j = n - 1 - m
+        for b in range(starts[j] + 1, starts[j + 1]):
+            row_next[b, 0] = row_first[rows[b]]
+            row_next[b, 1] = starts[j + 1]
+            row_first[rows[b]] = b
 
 
 @kernel(starts=I32[:], rows=I32[:], row=INT, column=INT, returns=INT)

@@ -372,10 +372,11 @@ class Crowd(Record):
     list_before = I32["world_trees"]
     seen = I32["world_trees"]
     starts = I32["columns"]
-    ends = I32["columns"]
+    row_first = I32["columns"]  # the first block of a row, likewise
     rows = I32["blocks"]
-    lefts = I32["blocks", 2]  # blocks row by row, and where the columns of these end
+    row_next = I32["blocks", 2]  # of a block: the next one of its row, -1 for the diagonal, and where its column ends
     at = I32["columns"]  # the blocks of a column, by their rows
+    filled = I32["blocks"]  # whether they are not zero
     block_most = INT
     L = LANES["blocks", 6]
     x = LANES["columns"]
@@ -400,7 +401,7 @@ class Crowd(Record):
     lifts = F64["contacts"]  # of a law that is Coulomb's at first (`contact/cone.py`)
     ahead = F64["twists"]
     test = F64["impulses"]
-    answer = F64["contacts", 27]
+    answer = LANES["contacts", 4]
     row_change = F64["contacts", 6]
     speeds = F64["contacts", 3]  # of two shapes towards one another: at the middle of each, and of turning
     after = F64["impulses"]
