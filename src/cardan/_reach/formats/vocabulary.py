@@ -70,12 +70,15 @@ class Verdict(NamedTuple):
         harmless = all(text == self.usual if self.usual else _NOTHING.fullmatch(text) for text in values)
         return Verdict("remark", self.why) if self.kind == "warning" and harmless else self
 
-    def teller(self, report: Report) -> Callable[[At, str], None]:
-        """Return what tells of it: an error, a warning or a remark of a report."""
-        return {"refused": report.error, "warning": report.warn}.get(self.kind, report.remark)
-
 
 READ = Verdict("read")
+
+
+def teller(report: Report, verdict: Verdict) -> Callable[[At, str], None]:
+    """Return what tells of a verdict: an error, a warning or a remark."""
+    return {"refused": report.error, "warning": report.warn}.get(verdict.kind, report.remark)
+
+
 UNKNOWN, DRAKES = Verdict("remark"), Verdict("warning", "Drake alone reads it")
 
 
@@ -174,7 +177,7 @@ class Vocabulary:
             lines, more = found.lines[1:], len(found.lines) - 1 - MORE_LINES
             again = ", ".join(map(str, lines[:MORE_LINES])) + (f" and {more} more" if more > 0 else "")
             told = self._message(report, tag, key, found) + (f" (so in line {again}, too)" if lines else "")
-            verdict.teller(report)(found.at, told)
+            teller(report, verdict)(found.at, told)
 
     def _read_elements(self, root: Element) -> Iterator[tuple[Element, Mapping[str, Verdict]]]:
         """Yield the elements that are read and what is known of each, in document order."""

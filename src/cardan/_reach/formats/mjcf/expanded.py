@@ -18,7 +18,7 @@ from cardan._reach.formats.mjcf.schema import NAMES, VOCABULARY, key_of
 from cardan._reach.formats.reading import Options, Places
 from cardan._reach.formats.report import NUMBER, At, Report
 from cardan._reach.formats.source import MAX_BYTES, Source
-from cardan._reach.formats.vocabulary import READ, Verdict
+from cardan._reach.formats.vocabulary import READ, Verdict, teller
 from cardan._reach.formats.xml import MAX_DEPTH, MAX_ELEMENTS, Element, escaped, parse
 
 MAX_INCLUDES = 16
@@ -79,7 +79,7 @@ class MjcfExpansion:
             count = max(attributes.values())
             often = f" ({count} times, here first)" if count > 1 else ""
             what = ", ".join(filter(None, attributes))
-            verdict.teller(self.report)(place, f"<{tag}{' ' * bool(what)}{what}> is left out{often}: {verdict.why}")
+            teller(self.report, verdict)(place, f"<{tag}{' ' * bool(what)}{what}> is left out{often}: {verdict.why}")
         return Expanded("\n".join(self.lines), self.places, self.textures, self.unread)
 
     def _write(self, line: str, place: At) -> None:

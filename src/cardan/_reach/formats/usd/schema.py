@@ -14,7 +14,7 @@ from typing import Any
 
 from cardan._reach.formats.report import Report
 from cardan._reach.formats.usd.values import GEOMETRIES, JOINTS, Scene, value
-from cardan._reach.formats.vocabulary import READ, Verdict, verdicts
+from cardan._reach.formats.vocabulary import READ, Verdict, teller, verdicts
 
 _SOLVER = "remark: a parameter of a solver"
 _STATE = "remark: a velocity; a description holds no velocities"
@@ -172,7 +172,7 @@ def remark_unread(report: Report, scene: Scene) -> None:
             places.setdefault(key, []).append(prim)
     for (what, verdict), prims in places.items():
         more = f" (so on {len(prims) - 1} more)" if len(prims) > 1 else ""
-        verdict.teller(report)(str(prims[0].GetPath()), f"{what} is not used: {verdict.why}{more}")
+        teller(report, verdict)(str(prims[0].GetPath()), f"{what} is not used: {verdict.why}{more}")
 
 
 def _unread(prim: Any, verdicts: dict[str, Verdict]) -> Iterator[tuple[str, Verdict]]:
