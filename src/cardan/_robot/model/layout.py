@@ -263,7 +263,7 @@ def _node(index: int, c: Connection, parent: int, placement: SE3, inertia: Inert
         **{name: tuple(k * k * e for e in getattr(c, name) or ()) for name in SQUARED},
         friction=tuple(abs(k) * e for e in c.friction or ()),
         # Where the primary is when the mimic is at its rest; one that does not move with it has no stiffness.
-        spring_rest=tuple((e - offset) / k if k else 0.0 for e in c.spring_rest),
+        spring_rest=tuple(0.0 if is_zero(k) else (e - offset) / k for e in c.spring_rest),
     )
     return _equipped(node, c, DRIVEN if isinstance(joint, Mimic) else (*SQUARED, *FELT)) if joint.primaries else node
 

@@ -186,8 +186,8 @@ class Mimic(Follower):
 
     def of_mimic(self, primary: Mimic) -> Mimic:
         """Return the same joint, copying directly what its primary, itself a mimic, copies."""
-        multiplier = self.multiplier * primary.multiplier
-        return Mimic(self.joint, primary.primary, multiplier, self.multiplier * primary.offset + self.offset)
+        offset = self.multiplier * primary.offset + self.offset
+        return replaced(self, primary=primary.primary, multiplier=self.multiplier * primary.multiplier, offset=offset)
 
     def copying(self, primary: Joint) -> Mimic | None:
         """Return the same joint reading the coordinates of a primary; None if these are of another kind.
