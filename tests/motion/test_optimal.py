@@ -785,11 +785,18 @@ def test_what_sampling_refuses():
     held = dataclasses.replace(problem, final_equality=cardan.function(lambda model, q, v: v))
     with pytest.raises(UnsupportedError, match="constraints"):
         optimal.predictive_sampling(held, HANGING, STILL, u, noise=1.0)
-    for wrong in ({"noise": -1.0}, {"noise": 1.0, "temperature": -1.0}, {"noise": 1.0, "samples": -1}):
+    for wrong in (
+        {"noise": -1.0},
+        {"noise": 1.0, "temperature": -1.0},
+        {"noise": 1.0, "samples": -1},
+        {"noise": 1.0, "seed": -1},
+    ):
         with pytest.raises(ParameterError, match="predictive_sampling"):
             optimal.predictive_sampling(problem, HANGING, STILL, u, **wrong)
     with pytest.raises(ShapeError, match="noise"):
         optimal.predictive_sampling(problem, HANGING, STILL, u, noise=[1.0, 2.0])
+    with pytest.raises(ShapeError, match="temperature"):  # it was an error of Python's float
+        optimal.predictive_sampling(problem, HANGING, STILL, u, noise=1.0, temperature=[1.0, 2.0])
     with pytest.raises(NotFiniteError, match="predictive_sampling"):
         optimal.predictive_sampling(problem, HANGING, STILL, u + 1e200, noise=1.0, temperature=1.0, samples=3)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from cardan._algebra.checked_numbers import batch_shape
+from cardan._algebra.checked_numbers import batch_shape, generator
 from cardan._algebra.content import Content, UnknownContentError, apart, content_of
 from cardan._algebra.errors import MechanismError, UnknownNameError, check_known
 from cardan._algebra.explained import Explained, explained_keywords
@@ -338,7 +338,7 @@ class Model(Explained):
         Peers: Pinocchio `randomConfiguration`, RigidBodyDynamics.jl `rand_configuration`.
         """
         size = batch_shape("shape of random configurations", shape)
-        return self.manifold.random(np.random.default_rng(seed), size, self.lower, self.upper)
+        return self.manifold.random(generator("seed of random configurations", seed), size, self.lower, self.upper)
 
     # --- limits and passive properties, along v ---
 
