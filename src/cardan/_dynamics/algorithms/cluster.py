@@ -497,8 +497,7 @@ class ClusterMember(Follower):
     @property
     def _siblings(self) -> tuple[tuple[Joint, ...], int]:
         names = self.closed.joint_names
-        inner = self.own.joint if self.own else self.joint
-        if self.along is not None or self.name not in names or inner != self.closed.part.joint(self.name):
+        if self.along is not None or self.name not in names or self.bare != self.closed.part.joint(self.name):
             return (self,), 0
         return tuple(ClusterMember(joint, name, self.closed) for name, joint in self._joints()), names.index(self.name)
 

@@ -75,6 +75,7 @@ class Attachment(ByFields):
 Slices = dict[str, tuple[slice, slice]]
 SQUARED = ("armature", "damping", "drive_stiffness", "drive_damping", "spring_stiffness")
 FELT = ("friction", "spring_rest")
+PASSIVE = (*SQUARED, *FELT)
 DRIVEN = ("drive_stiffness", "drive_damping")
 
 
@@ -265,7 +266,7 @@ def _node(index: int, c: Connection, parent: int, placement: SE3, inertia: Inert
         # Where the primary is when the mimic is at its rest; one that does not move with it has no stiffness.
         spring_rest=tuple(0.0 if is_zero(k) else (e - offset) / k for e in c.spring_rest),
     )
-    return _equipped(node, c, DRIVEN if isinstance(joint, Mimic) else (*SQUARED, *FELT)) if joint.primaries else node
+    return _equipped(node, c, DRIVEN if isinstance(joint, Mimic) else PASSIVE) if joint.primaries else node
 
 
 def _equipped(node: Node, c: Connection, moved: Sequence[str]) -> Node:
@@ -301,7 +302,7 @@ def _rotors(nodes: Sequence[Node], connections: Sequence[Connection]) -> list[No
         wheel = Inertia.from_origin(0.0, Vector3.zero(), Symmetric3((0.0, 0.0, 0.0, 0.0, 0.0, inertia * 0.5)))
         for side in (-1.0, 1.0):
             own: Any = replaced(joint, joint=Revolute((0.0, 0.0, side)))
-            still = dict.fromkeys((*SQUARED, "friction", "spring_rest"), (0.0,) * own.nv)
+            still = dict.fromkeys(PASSIVE, (0.0,) * own.nv)
             at = {"index": len(nodes) + len(found), "name": f"{node.name} (armature)", "parent": -1}
             found.append(replaced(node, **at, **still, joint=own, placement=SE3.identity(), inertia=wheel))
     return found

@@ -26,7 +26,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import wraps
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 from weakref import ref
 
 import numpy as np
@@ -107,7 +107,7 @@ def _turn_frames(nodes: Sequence[Node], symbolic: Sequence[bool]) -> tuple[list[
             continue
         own = _moving(node)
         # What follows others within a cluster says which, and a hinge in its place would not.
-        is_hinge = type(own) is not UnboundedRevolute and (own is node.joint or not own.primaries)
+        is_hinge = own is node.joint or not own.primaries
         joint, before, after = _align((is_hinge and hinge_of(own)) or (own, SE3.identity(), SE3.identity()))
         placement = placement @ before
         beyond = [after @ child.placement for child in children]
@@ -115,23 +115,14 @@ def _turn_frames(nodes: Sequence[Node], symbolic: Sequence[bool]) -> tuple[list[
         moves.append(after.inverse() @ move)
         inertia = moves[-1].inverse() @ node.inertia
         inertia = _clear(inertia, inertia)
-        for outer in _around(node):
-            joint = replaced(outer, joint=joint)
+        joint = cast("Follower", node.joint).around(joint) if own is not node.joint else joint
         changed.append(replace(node, joint=joint, placement=snapped(placement @ move), inertia=inertia))
     return changed, moves
 
 
 def _moving(node: Node) -> Any:
     """Return the joint that moves a node: of a follower that says so, the joint within, without what acts along it."""
-    around = _around(node)
-    return around[0].joint if around else node.joint
-
-
-def _around(node: Node) -> list[Any]:
-    """Return the joints around the one that moves a node, outwards."""
-    if not (isinstance(node.joint, Follower) and node.joint.simplified):
-        return []
-    return [node.joint.own, node.joint] if node.joint.own else [node.joint]
+    return node.joint.bare if isinstance(node.joint, Follower) and node.joint.simplified else node.joint
 
 
 def _align(placed: JointBetween) -> JointBetween:

@@ -38,6 +38,15 @@ class Follower(JointOfAnother):
         """What acts along x, if anything does."""
         return self.joint if isinstance(self.joint, Equipped) else None
 
+    @property
+    def bare(self) -> Joint:
+        """The joint within, without what acts along x."""
+        return self.own.joint if self.own else self.joint
+
+    def around(self, joint: Joint) -> Follower:
+        """Return the same with another joint of the same motion within, and what acts along x."""
+        return replaced(self, joint=replaced(self.own, joint=joint) if self.own else joint)
+
     def inner_configuration(self, q: Scalars) -> tuple[Scalar, ...]:
         """Return the inner joint's configuration."""
         raise NotImplementedError
