@@ -39,6 +39,18 @@ def between_nodes(node_a, node_b, X):
         X[3 + j, 2] = u * X[j, 1] - v * X[j, 0]
 
 
+@kernel(c=Crowd, a=INT, b=INT)
+def find_twists(c, a, b):
+    """Find the twist of a node relative to another one, before a step and after one alone, in its own axes."""
+    between_nodes(c.node[a], c.node[b], c.T[0])
+    for e in range(6):
+        c.wrench[0, e] = c.node[a, 12 + e]
+        c.wrench[1, e] = c.node_after[a, e]
+    for j in range(6):
+        c.wrench[0] = fma(c.T[0, j], c.node[b, 12 + j], c.wrench[0])
+        c.wrench[1] = fma(c.T[0, j], c.node_after[b, j], c.wrench[1])
+
+
 @kernel(c=Crowd, row=INT, node=F64[27], sign=REAL, first=INT, v=INT)
 def add_axis(c, row, node, sign, first, v):
     """Add to a column of G how an axis moves what is at a node's origin."""
