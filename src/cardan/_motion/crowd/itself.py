@@ -54,7 +54,7 @@ from cardan._motion.crowd.close_pairs import (
     sum_paths,
     time_of_far,
 )
-from cardan._motion.crowd.placing import place, speed_of
+from cardan._motion.crowd.placing import locate, speed_of
 from cardan._motion.crowd.sides import find_twists
 from cardan._motion.crowd.tables import APART, BITS, MASK, Crowd
 
@@ -243,7 +243,7 @@ def look_at_kind(c, k, count):
         rows = gather_alike(c, k, flag, c.kind_tree[k])
         while rows > 0:
             first = c.kind_tree[k] + c.run_rows[0] + 1
-            run(c.placing[k], rows)
+            run(c.looking[k], rows)
             count = look_at_group(c, k, flag, rows, count)
             rows = gather_alike(c, k, flag, first)
     return count
@@ -281,8 +281,8 @@ def gather_searched(c, first, behind):
     for k in range(first, behind):
         if c.key_reach[k] != AT_ONCE:
             gather_pair(c, rows, c.keys[k], c.key_reach[k])
-            place(c, c.pair_a[rows])
-            place(c, c.pair_b[rows])
+            locate(c, c.pair_a[rows])
+            locate(c, c.pair_b[rows])
             rows += 1
     return rows
 
@@ -343,11 +343,11 @@ def look_at_robots(c):
 def closing_speed(c, a, b):
     """Return how fast a shape moves towards another one, at most, before a step and after one alone [m/s]."""
     find_twists(c, c.shape_node[a], c.shape_node[b])
-    V = scratch(27)
+    V = scratch(16)
     most = 0.0
     for k in range(2):
         for e in range(6):
-            V[12 + e] = c.wrench[k, e]
+            V[e] = c.wrench[k, e]
         most = max(most, speed_of(V, c.shape_centre[a], c.shape_extent[a]))
     return most
 

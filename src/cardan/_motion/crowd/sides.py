@@ -17,7 +17,7 @@ from cardan._motion.crowd.tables import SIDES, Crowd
 IDENTITY, NONE, BORNE = -1, -2, -3  # in place of a side's first block; `BORNE` of a long tree
 
 
-@kernel(node_a=F64[27], node_b=F64[27], X=LANES[6])
+@kernel(node_a=F64[16], node_b=F64[16], X=LANES[6])
 def between_nodes(node_a, node_b, X):
     """Find how twists of b look in a, with the opposite sign: -X_ab = -[[R, [p] R], [0, R]], column by column."""
     for j in range(6):
@@ -44,14 +44,14 @@ def find_twists(c, a, b):
     """Find the twist of a node relative to another one, before a step and after one alone, in its own axes."""
     between_nodes(c.node[a], c.node[b], c.T[0])
     for e in range(6):
-        c.wrench[0, e] = c.node[a, 12 + e]
+        c.wrench[0, e] = c.motion[a, e]
         c.wrench[1, e] = c.node_after[a, e]
     for j in range(6):
-        c.wrench[0] = fma(c.T[0, j], c.node[b, 12 + j], c.wrench[0])
+        c.wrench[0] = fma(c.T[0, j], c.motion[b, j], c.wrench[0])
         c.wrench[1] = fma(c.T[0, j], c.node_after[b, j], c.wrench[1])
 
 
-@kernel(c=Crowd, row=INT, node=F64[27], sign=REAL, first=INT, v=INT)
+@kernel(c=Crowd, row=INT, node=F64[16], sign=REAL, first=INT, v=INT)
 def add_axis(c, row, node, sign, first, v):
     """Add to a column of G how an axis moves what is at a node's origin."""
     axis = c.axis[row]

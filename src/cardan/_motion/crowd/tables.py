@@ -69,7 +69,8 @@ class Crowd(Record):
     kind_tree = I32[:]  # its first tree
     # of kinds whose trees may be stepped alone: node rows, how much room to move is left, a whole step; 0 of others
     placing = I64["kinds"]
-    ending = I64["kinds"]  # of kinds that may touch themselves besides: twists after a step alone
+    looking = I64["kinds"]  # of kinds that may touch themselves besides: poses; twists before and after a step alone
+    ending = I64["kinds"]
     moving = I64["kinds"]
     alone = I64["kinds"]
     start = I64["kinds"]
@@ -194,7 +195,8 @@ class Crowd(Record):
     asleep = INT  # how many trees are asleep
     world_awake = I32["worlds"]  # how many trees of a world are to be stepped or placed
     # --- nodes that carry shapes ---
-    node = F64["nodes", 27]
+    node = F64["nodes", 16]  # its pose, in twelve of these: rows that begin where a line of the caches does
+    motion = F64["nodes", 16]  # its twist, the acceleration of its origin, its spin
     node_after = F64["nodes", 6]  # its twist at the velocities after a step alone
     node_shift = F64["nodes", 3]  # under XPBD: how far its body's centre of mass goes; what contacts do after that
     node_kick = F64["nodes", 6]
