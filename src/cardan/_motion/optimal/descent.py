@@ -355,7 +355,8 @@ def first(where: str, motions: Motions, begin: Begin, given: Given) -> Found:
         own = [a[:, bad[0]] for a in (q, v)]
         hint = NO_COST if all(np.isfinite(a).all() for a in own) else FAR
         raise NotFiniteError(where, "cost", (int(bad[0]),), float(cost[bad[0]]), hint)
-    size = np.maximum(np.abs(q).max((0, 2)), np.abs(v).max((0, 2)))
-    gap[gap <= ROUNDING * np.maximum(size, 1.0)] = 0.0
+    if motions.has_gaps:
+        size = np.maximum(np.abs(q).max((0, 2)), np.abs(v).max((0, 2)))
+        gap[gap <= ROUNDING * np.maximum(size, 1.0)] = 0.0
     K = np.zeros((N, T, m, motions.n)).swapaxes(0, 1)  # as a solution has it: it is most of what is returned
     return Found(q, v, u, K, cost, left, np.zeros(N, dtype=bool), np.zeros(N, dtype=int), gap)

@@ -140,7 +140,7 @@ class Problem(Explained):
     def _core(self, of: Function[..., Any], name: str) -> tuple[int, ...]:
         return of.interface.cores(self.model)[name]
 
-    @property
+    @cached_property
     def control(self) -> str:
         """The name of the control, which is that of the step's third argument."""
         return list(self.step.interface.arguments)[2]
@@ -155,7 +155,7 @@ class Problem(Explained):
         """The further arguments of the functions, and their shapes."""
         return {name: core for name, core in self._cores.items() if name not in (*STATE, self.control)}
 
-    @property
+    @cached_property
     def defaults(self) -> dict[str, Any]:
         """The parameters that may be left out: numbers whose default is the same in all functions that have one."""
         found = [of.interface.defaults for of in self.functions.values()]
