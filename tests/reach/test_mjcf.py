@@ -504,7 +504,7 @@ REMARKS = [
             "",
             '<equality><joint joint1="k" joint2="j"/></equality>',
         ),
-        "its range limits joint 'j', which it follows, in MuJoCo alone",
+        "its range limits 'j', which it follows, in MuJoCo alone",
     ),
     (("", '<option density="1"/>'), "forces of the medium"),
     (("", '<option><flag contact="disable"/></option>'), "MuJoCo has no contacts"),

@@ -96,7 +96,10 @@ def test_what_is_not_used_refuses_no_file():
         ('<mujoco><compiler balanceinertia="true"/></mujoco>', "<mujoco> in <robot>"),
         ('<drake:joint name="k" xmlns:drake="d"/>', "<drake:joint> in <robot> is skipped: Drake alone reads it"),
         ('<loop_joint name="l"/>', "<loop_joint> in <robot> is skipped: the robot is read without it"),
-        ('<constraint name="c" type="fixed"><predecessor link="a"/></constraint>', "read without this older kind"),
+        (
+            '<constraint name="c" type="fixed"><predecessor link="a"/></constraint>',
+            "<predecessor> in <constraint> is skipped: the robot is read without it",
+        ),
     ],
 )
 def test_what_would_move_a_robot_is_warned_of(more, told):

@@ -43,8 +43,7 @@ class Control(Explained):
     def __init__(self, world: WorldContents, worlds: int = 1, dtype: Any = "float64") -> None:
         shape, kind = (whole("number of worlds", worlds, 0), world.model.nv), checked_dtype(dtype)
         self.world: WorldContents = world
-        joints = (*world.model.connections, *world.model.closures)
-        gains = (e for c in joints for e in (*c.drive_stiffness, *c.drive_damping))
+        gains = (e for c in world.mechanism.joints for e in (*c.drive_stiffness, *c.drive_damping))
         self._is_driven = bool(world.model.inputs) or any(gains)  # of which some may be inputs
         # drives stay where the world says until somebody asks for more
         position = np.array(np.broadcast_to(world.targets, shape), kind, order="C")

@@ -19,7 +19,6 @@ from cardan._reach.formats.vocabulary import READ, Verdict, teller, verdicts
 _SOLVER = "remark: a parameter of a solver"
 _STATE = "remark: a velocity; a description holds no velocities"
 _CONTACT = "remark: a parameter of contact that cardan's materials do not have"
-_COUNTER = "remark: a number that a program wrote for its own use"
 _SOFT = "remark: bodies are rigid, and their shapes solid"
 _BREAK = "warning: joints of cardan do not break"
 _OTHER = "warning: it changes the motion"
@@ -142,8 +141,6 @@ ELEMENTS: dict[str, dict[str, str]] = {
         ),
         "physxRigidBody:*": "remark: PhysX's own bounds of bodies",
         **verdicts("physxCollision:* physxMaterial:* newton:contact*", _CONTACT),
-        "newton:mpm:*": "remark: cardan has no such thing",
-        **verdicts("physics:tensor:* physics:newton:* physics:engine*", _COUNTER),
     },
 }
 _UNKNOWN = "remark: this reader does not know it"
