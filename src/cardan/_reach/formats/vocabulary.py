@@ -101,7 +101,6 @@ class _Unread:
     """Something that is not used: where it is found first, what is known of it, and all its lines."""
 
     at: Element
-    verdict: Verdict
     known: Mapping[str, Verdict]
     lines: list[int] = field(default_factory=list)
 
@@ -172,12 +171,12 @@ class Vocabulary:
                 verdict = known.get(key, DRAKES if key.startswith("<drake:") else UNKNOWN)
                 if verdict != READ:
                     verdict = verdict.on(*_texts(at) if at is not element else (element.attributes[key],))
-                    unread.setdefault((element.tag, key, verdict), _Unread(at, verdict, known)).lines.append(at.line)
+                    unread.setdefault((element.tag, key, verdict), _Unread(at, known)).lines.append(at.line)
         for (tag, key, verdict), found in unread.items():
             lines, more = found.lines[1:], len(found.lines) - 1 - MORE_LINES
             again = ", ".join(map(str, lines[:MORE_LINES])) + (f" and {more} more" if more > 0 else "")
-            told = self._message(report, tag, key, found) + (f" (so in line {again}, too)" if lines else "")
-            teller(report, verdict)(found.at, told)
+            also = f" (so in line {again}, too)" if lines else ""
+            teller(report, verdict)(found.at, self._message(report, tag, key, verdict, found.known) + also)
 
     def _read_elements(self, root: Element) -> Iterator[tuple[Element, Mapping[str, Verdict]]]:
         """Yield the elements that are read and what is known of each, in document order."""
@@ -194,16 +193,16 @@ class Vocabulary:
             above = path[-longest:] if longest else ()
             waiting.extend((child, (*above, child.tag)) for child in reversed(inside))
 
-    def _message(self, report: Report, tag: str, key: str, found: _Unread) -> str:
+    def _message(self, report: Report, tag: str, key: str, verdict: Verdict, known: Mapping[str, Verdict]) -> str:
         is_element = key.startswith("<")
         what = f"{key[:62]} in <{tag}>" if is_element else f"<{tag} {key[:60]}=...>"
-        if found.verdict != UNKNOWN:
-            said = "refused" if found.verdict.kind == "refused" else "skipped"
-            return f"{what} is {said}: {found.verdict.why}"
+        if verdict != UNKNOWN:
+            said = "refused" if verdict.kind == "refused" else "skipped"
+            return f"{what} is {said}: {verdict.why}"
         if not is_element:
-            attributes = [name for name in found.known if not name.startswith("<")]
+            attributes = [name for name in known if not name.startswith("<")]
             return f"<{tag}> has no attribute {key[:60]!r}{report.nearest(key, attributes)}"
-        return f"{what} is skipped{self._unknown(report, key[1:-1], found.known)}"
+        return f"{what} is skipped{self._unknown(report, key[1:-1], known)}"
 
     def _unknown(self, report: Report, child: str, known: Mapping[str, Verdict]) -> str:
         """Return what an element that is not known where it stands may be meant to be."""
