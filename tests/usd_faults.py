@@ -101,6 +101,10 @@ DOUBTED = {
 }  # fmt: skip
 
 REMARKED = {
+    "unbreakable": (world(A_B, joint("Fixed", "float physics:breakForce = 3.4028235e38")), "joints of cardan do not break"),
+    "usual flags": (world(body("A", MASS), prim("PhysicsScene", "scene", "bool mjc:flag:multiccd = false")), "mjc:flag:multiccd is not used"),
+    "usual rule": (world(body("A", MASS), prim("PhysicsScene", "scene", 'token mjc:compiler:inertiaFromGeom = "auto"')), "inertiaFromGeom is not used"),
+    "rolling": (world(body("A", MASS), prim("Material", "M", "double mjc:rollingfriction = 0.1")), "it acts where mjc:condim is above 3"),
     "nothing": (world(body("A", MASS + "\nfloat physxRigidBody:linearDamping = 0")), "linearDamping is not used: it changes the motion"),
     "attribute": (world(body("A", MASS + "\nvector3f physics:velocity = (1, 0, 0)")), "physics:velocity is not used"),
     "unknown": (world(body("A", MASS + "\nfloat physics:colour = 3")), "physics:colour is not used: this reader does not know it"),

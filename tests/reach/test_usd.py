@@ -253,6 +253,12 @@ def test_what_would_move_a_robot_is_warned_about_whenever_the_file_is_read(kind:
         cardan.formats.load_mechanism(world(body("A"), prim(kind, "M")))
 
 
+def test_only_meshes_have_an_approximation() -> None:
+    """Balls were told to touch as their hulls, which they do not."""
+    ball = prim("Sphere", "S", 'uniform token physics:approximation = "boundingSphere"', COLLIDES)
+    assert "approximation" not in remarks(world(body("A", MASS, ball)))
+
+
 def test_several_colliders_are_one_body() -> None:
     far = prim("Sphere", "S", "double radius = 0.5\n" + at(x=2), COLLIDES)
     inertia = inertia_of("float physics:density = 1", prim("Cube", "C", BOX, COLLIDES), far)

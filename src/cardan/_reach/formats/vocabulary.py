@@ -19,8 +19,8 @@ from cardan._reach.formats.report import MAX_SUGGESTIONS, At, Report
 from cardan._reach.formats.xml import Element
 
 Elements = Mapping[str, Mapping[str, str]]
-# Nothing, whoever says it: zeros, false and bounds that are infinite
-_NOTHING = re.compile(r"([-+.,0\s()\[\]]|e[-+]?\d|false|inf(inity)?)*", re.IGNORECASE)
+# Nothing, whoever says it: zeros, false, bounds that are infinite, and the largest float32, which stands for them
+_NOTHING = re.compile(r"([-+.,0\s()\[\]]|e[-+]?\d|false|inf(inity)?|3\.4028\d{1,20}e\+?38)*", re.IGNORECASE)
 MORE_LINES = 3  # in which what is told of once is found again, as far as they are named
 
 

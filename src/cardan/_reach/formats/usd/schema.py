@@ -93,7 +93,9 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "PhysxCollisionAPI": {"physxCollision:restOffset": _OTHER},
     "PhysicsMeshCollisionAPI": {"physics:approximation": "warning unless convexHull: a mesh touches as its hull"},
     "PhysicsMaterialAPI": _read("dynamicFriction staticFriction restitution density", "physics:"),
-    "MjcMaterialAPI": verdicts("mjc:torsionalfriction mjc:rollingfriction", _OTHER),
+    "MjcMaterialAPI": verdicts(
+        "mjc:torsionalfriction mjc:rollingfriction", "remark: it acts where mjc:condim is above 3"
+    ),
     "NewtonMaterialAPI": verdicts("newton:torsionalFriction newton:rollingFriction", _OTHER),
     "PhysicsFilteredPairsAPI": _read("filteredPairs", "physics:"),
     "PhysicsDriveAPI": {
@@ -130,15 +132,18 @@ ELEMENTS: dict[str, dict[str, str]] = {
     },
     "MjcSceneAPI": {
         "mjc:compiler:angle": "read",
+        "mjc:compiler:inertiaFromGeom": "warning unless auto: bodies keep the inertia that they are given",
         **verdicts("mjc:option:density mjc:option:viscosity mjc:option:wind", _OTHER),
+        **verdicts("mjc:compiler:balanceInertia mjc:compiler:boundInertia mjc:compiler:boundMass", _OTHER),
+        "mjc:compiler:setTotalMass": _OTHER,
+        **verdicts("mjc:flag:energy mjc:flag:fwdinv mjc:flag:invdiscrete mjc:flag:multiccd mjc:flag:sleep", _SOLVER),
     },
     "MjcBodyAPI": {"mjc:gravcomp": _OTHER},
     "MaterialBindingAPI": _read("material:binding material:binding:physics"),
     "namespaces": {
         **verdicts("physxScene:* physxArticulation:* newton:kamino:* mjc:option:* mjc:sol*", _SOLVER),
-        **verdicts(
-            "mjc:flag:* mjc:compiler:*", "warning unless True: flags and rules of MuJoCo's compiler are not kept"
-        ),
+        "mjc:flag:*": "warning unless True: flags of MuJoCo are not kept",
+        "mjc:compiler:*": "remark: rules of MuJoCo's compiler are not kept",
         "physxRigidBody:*": "remark: PhysX's own bounds of bodies",
         **verdicts("physxCollision:* physxMaterial:* newton:contact*", _CONTACT),
     },
@@ -179,5 +184,7 @@ def _unread(prim: Any, verdicts: dict[str, Verdict]) -> Iterator[tuple[str, Verd
     for name in (kind, *prim.GetAuthoredPropertyNames()):
         if name not in verdicts:
             verdicts[name] = verdict_of(name) if _PHYSICAL.match(name) else READ
-        if verdicts[name] != READ:
+        # exporters give balls an approximation, too, which only meshes have
+        is_idle = name == "physics:approximation" and kind in GEOMETRIES and kind != "Mesh"
+        if verdicts[name] != READ and not is_idle:
             yield name, verdicts[name].on(str(value(prim, name) if name != kind else kind))
