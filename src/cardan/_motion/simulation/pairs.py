@@ -338,10 +338,8 @@ def contact_pairs(
         near = pairs.near_places(lambda body: kinematics.pose(body).matrix().astype(float))
         for i, j in (both for both in near if is_suspect(*both) and both not in rules.surfaces):
             pair = pairs.pair(i, j)
-            deep, lies = depth(kinematics, pair), (i, j) in gliding
-            if deep > -ROUNDING and (
-                lies or (deep > ROUNDING and (is_of_one_tree(model, pair) or not _can_part(kinematics, pair)))
-            ):
+            least = -ROUNDING if (i, j) in gliding else ROUNDING  # what lies on a plane there is named, too
+            if depth(kinematics, pair) > least and (is_of_one_tree(model, pair) or not _can_part(kinematics, pair)):
                 overlapping[i, j] = pair.name
     if overlapping:
         warnings.warn(OverlapWarning(model.name, list(overlapping.values())), stacklevel=levels_inside())

@@ -213,28 +213,27 @@ def _drive(r: MjcfReading, k: int, gear: float, this: Driven) -> None:
 def read_actuators(r: MjcfReading) -> None:
     m = r.there.model
     given = r.names("ACTUATOR", m.nactuator)
-    names, servos, lost = Names(given), _servos(r), defaultdict[str, list[int]](list)
+    names, servos, lost = Names(given), _servos(r), defaultdict[str, dict[int, str]](dict)
     for k in range(m.nactuator):
         place, name = r.place("actuators", k), given[k] or names.new(f"actuator{k}")
         gears = _gears(r, k)
         if _acts_uncalled(r, k, servos):
-            lost["push in MuJoCo without a control, too, by a bias or a range without 0, and not here"].append(k)
+            lost["push in MuJoCo without a control, too, by a bias or a range without 0, and not here"][k] = name
         if _scalar_joint(r, k) is None and (m.actuator_armature[k] or m.actuator_damping[k]):
-            lost["act on no single hinge or slide, and have armature or damping, which is left out"].append(k)
+            lost["act on no single hinge or slide, and have armature or damping, which is left out"][k] = name
         if not gears:
-            lost["are left out: they act along no joint's axes here"].append(k)
+            lost["are left out: they act along no joint's axes here"][k] = name
             continue
         kind, gain, bias = _law(r, k)
         ranges = _range(r, k, "ctrl"), _range(r, k, "force")
         with r.report.described("actuator", name, place):
             r.mechanism.add_actuator(Actuator(name, tuple(gears), tuple(gears.values()), kind, gain, bias, *ranges))
         if gain is None:
-            lost["have no constant gain and affine bias: their laws are not kept"].append(k)
+            lost["have no constant gain and affine bias: their laws are not kept"][k] = name
         elif not is_(m.actuator_dyntype[k], r.there.mj.mjtDyn.mjDYN_NONE):
-            lost["filter their control by an activation, which is not kept"].append(k)
-    for why, numbers in lost.items():
-        names = listed((r.name("ACTUATOR", k) or f"actuator{k}" for k in numbers), 3)
-        r.report.warn(r.place("actuators", numbers[0]), f"these actuators {why}: {names}")
+            lost["filter their control by an activation, which is not kept"][k] = name
+    for why, those in lost.items():
+        r.report.warn(r.place("actuators", min(those)), f"these actuators {why}: {listed(those.values(), 3)}")
 
 
 def _acts_uncalled(r: MjcfReading, k: int, servos: Mapping[int, int]) -> bool:

@@ -139,10 +139,8 @@ def _check_joint(c: Connection, *, closing: bool) -> None:
     if closing and isinstance(c.joint, Mimic):
         raise W.refused("URDF", f"joint {c.name!r}", "a Mimic that closes a loop")
     if not _is_known(c.joint):
-        kinds = (
-            "Revolute, UnboundedRevolute, Prismatic, Fixed, FreeFlyer, Planar, Spherical, and mimics of the first three"
-        )
-        why = f"it has {kinds}; put others together with bodies between"
+        kinds = ", ".join(kind.__name__ for kind in KINDS)
+        why = f"it has {kinds}, and mimics of the first three; put others together with bodies between"
         raise W.refused("URDF", f"joint {c.name!r}", _described(c.joint), why)
     inner = W.without_mimic(c.joint)
     if isinstance(inner, J.UnboundedRevolute) and inner.order != "cos_sin":

@@ -251,9 +251,7 @@ def read_joint(stage: Stage, scene: Scene, prim: Any) -> UsdJoint | None:
         stage.remark(prim, "physics:jointEnabled is false: the joint is left out")
         return None
     if values.flag(prim, "physics:collisionEnabled", False):
-        stage.warn(
-            prim, "physics:collisionEnabled is left out: bodies that a joint connects touch by the world's rules"
-        )
+        stage.warn(prim, "physics:collisionEnabled is left out: bodies that it joins touch by the world's rules")
     first, second = (_side(stage, scene, prim, side) for side in (0, 1))
     made = _JOINTS[str(prim.GetTypeName())](stage, prim)
     if first is None or second is None or stage.report.error_count > before:

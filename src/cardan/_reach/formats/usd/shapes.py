@@ -125,9 +125,8 @@ def read_solid(stage: Stage, scene: values.Scene, prim: Any) -> Solid | None:
     pose = posed.pose if owner is None else owner.pose.inverse() @ posed.pose
     seen, purpose = pxr().UsdGeom.Imageable(prim), ("default", "render")
     is_seen = seen.ComputeVisibility() != "invisible" and seen.ComputePurpose() in purpose
-    return Solid(
-        prim, body, geometry, pose @ SE3(turn), collides, is_seen and not (collides and isinstance(geometry, Plane))
-    )
+    is_seen = is_seen and not (collides and isinstance(geometry, Plane))
+    return Solid(prim, body, geometry, pose @ SE3(turn), collides, is_seen)
 
 
 def shapes_of(stage: Stage, solid: Solid, body: str, group: tuple[int, int]) -> list[Shape]:
