@@ -41,6 +41,16 @@ def test_a_target_of_a_drive_is_not_warned_of():
         assert (driven.control(2)[:1].position == driven.targets).all()
 
 
+def test_a_velocity_of_a_kinematic_joint_is_not_warned_of():
+    """It went at that velocity, and was said to go nowhere."""
+    control = robots.arm7().world().with_kinematic("joint1").control()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        goes_in_place(control)
+    with pytest.warns(UndrivenWarning, match=NO_DRIVE):
+        goes_by_position(control)
+
+
 def test_efforts_in_a_world_without_drives_are_not_warned_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

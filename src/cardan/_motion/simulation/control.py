@@ -95,7 +95,8 @@ class Control(Explained):
         self._aims(2)[...] = fitting("control", "velocity", value, self._arrays[2])
 
     def _aims(self, which: int) -> np.ndarray:
-        if not self._is_driven:
+        # kinematic joints go at the velocity that is asked for
+        if not self._is_driven and not (which == 2 and self.world.kinematic):
             told = "has no drive, and goes nowhere by itself: mechanism.with_drives({'*': cardan.Drive(100.0, 10.0)})"
             warnings.warn(UndrivenWarning(f"world {self.world.name!r} {told}"), stacklevel=levels_inside())
         return self._arrays[which]
