@@ -18,7 +18,7 @@ Cost: a recursion an iteration, and one more for each step of conjugate gradient
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, INT, LANES, REAL, TRUTH, fma, kernel
+from cardan._compiler.kernels import F64, INT, LANES, REAL, fma, kernel
 from cardan._motion.crowd.batches import copy, run_joints
 from cardan._motion.crowd.parts import TIES, call_part
 from cardan._motion.crowd.sides import BORNE, IDENTITY, between_nodes, sum_answers
@@ -140,18 +140,13 @@ def see_side(c, n, side, a, first):
 # --- ties -------------------------------------------------------------------------------------------------------------
 
 
-@kernel(c=Crowd, n=INT, returns=TRUTH)
-def is_tie(c, n):
-    """Return whether a patch holds a body of a long tree and another that moves."""
-    is_long = c.patch_sides[n, 0] == BORNE or c.patch_sides[n, 1] == BORNE
-    return is_long and c.patch_trees[n, 0] >= 0 and c.patch_trees[n, 1] >= 0
-
-
 @kernel(c=Crowd, i=INT)
 def find_ties(c, i):
+    """Find the patches that hold a body of a long tree and another that moves."""
     c.ties = 0
     for n in range(c.island_patches[i], c.island_patches[i + 1]):
-        if is_tie(c, n):
+        is_long = c.patch_sides[n, 0] == BORNE or c.patch_sides[n, 1] == BORNE
+        if is_long and c.patch_trees[n, 0] >= 0 and c.patch_trees[n, 1] >= 0:
             c.tie_patch[c.ties] = n
             c.ties += 1
 

@@ -23,28 +23,28 @@ from cardan._motion.crowd.tables import CROWDED, Crowd
 # pyright: analyzeUnannotatedFunctions=false
 
 
-@kernel(C=LANES[:, 6], c=INT, A=LANES[:, 6], a=INT, B=LANES[:, 6], b=INT)
-def subtract_product(C, c, A, a, B, b):
-    """C_c -= A_a B_b^T."""
+@kernel(L=LANES[:, 6], c=INT, a=INT, b=INT)
+def subtract_product(L, c, a, b):
+    """L_c -= L_a L_b^T."""
     for j in range(6):
-        column = C[c, j]
+        column = L[c, j]
         for k in range(6):
-            column = fma(A[a, k], -B[b, k, j], column)
-        C[c, j] = column
+            column = fma(L[a, k], -L[b, k, j], column)
+        L[c, j] = column
 
 
-@kernel(C=LANES[:, 6], c=INT, d=INT, A=LANES[:, 6], a=INT, b=INT, B=LANES[:, 6], r=INT)
-def subtract_two(C, c, d, A, a, b, B, r):
-    """C_c -= A_a B_r^T and C_d -= A_b B_r^T, where B_r is read once."""
+@kernel(L=LANES[:, 6], c=INT, d=INT, a=INT, b=INT, r=INT)
+def subtract_two(L, c, d, a, b, r):
+    """L_c -= L_a L_r^T and L_d -= L_b L_r^T, where L_r is read once."""
     for j in range(6):
-        one = C[c, j]
-        two = C[d, j]
+        one = L[c, j]
+        two = L[d, j]
         for k in range(6):
-            x = -B[r, k, j]
-            one = fma(A[a, k], x, one)
-            two = fma(A[b, k], x, two)
-        C[c, j] = one
-        C[d, j] = two
+            x = -L[r, k, j]
+            one = fma(L[a, k], x, one)
+            two = fma(L[b, k], x, two)
+        L[c, j] = one
+        L[d, j] = two
 
 
 @kernel(L=LANES[:, 6], d=INT)
@@ -91,10 +91,10 @@ def subtract_column(c, rows, right, end):
             if waiting < 0:
                 waiting = left
             else:
-                subtract_two(c.L, c.at[rows[waiting]], c.at[rows[left]], c.L, waiting, left, c.L, right)
+                subtract_two(c.L, c.at[rows[waiting]], c.at[rows[left]], waiting, left, right)
                 waiting = -1
     if waiting >= 0:
-        subtract_product(c.L, c.at[rows[waiting]], c.L, waiting, c.L, right)
+        subtract_product(c.L, c.at[rows[waiting]], waiting, right)
 
 
 @kernel(c=Crowd, i=INT)
