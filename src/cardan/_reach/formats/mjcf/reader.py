@@ -70,7 +70,8 @@ def _read(r: MjcfReading) -> None:
         return
     read_loops(r, locked)
     _read_frames(r)
-    bits = _bits(r)
+    # Groups and masks: where MuJoCo asks one of two, cardan asks both.
+    bits = bits_of_either(r.report, sorted({bits for bits in r.there.touching if any(bits)}))
     geoms = {geom.id: geom for geom in r.there.spec.geoms}
     paired = {int(e) for ends in (r.there.model.pair_geom1, r.there.model.pair_geom2) for e in ends}
     untouched = [k for k in range(r.there.model.ngeom) if not any(r.there.touching[k]) and k not in paired]
@@ -224,12 +225,7 @@ WRITTEN = 128  # points of a mesh without a file that are kept whole: hulls of m
 GREY = (0.5, 0.5, 0.5, 1.0)  # the colour of a geom that names none: then its material's counts
 
 
-def _bits(r: MjcfReading) -> dict[Bits, Bits]:
-    """Return groups and masks for what geoms may touch: where MuJoCo asks one of two, cardan asks both."""
-    return bits_of_either(r.report, sorted({bits for bits in r.there.touching if any(bits)}))
-
-
-def _read_shape(r: MjcfReading, geom: Any, bits: dict[Bits, Bits], is_paired: bool, seen: Collection[int]) -> None:
+def _read_shape(r: MjcfReading, geom: Any, bits: Mapping[Bits, Bits], is_paired: bool, seen: Collection[int]) -> None:
     m, number = r.there.model, geom.id
     shaped = _geometry(r, number, pose(m.geom_pos[number], m.geom_quat[number]))
     if shaped is None:
