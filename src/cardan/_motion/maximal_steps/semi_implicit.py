@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.repeat import repeat
 from cardan._algebra.scalar import log, maximum, minimum, sqrt, where
-from cardan._algebra.spatial import Force, Matrix3, Motion, Scalar, Vector3
+from cardan._algebra.spatial import SE3, Matrix3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.linear import dot
 from cardan._dynamics.algorithms.tree import Vector
@@ -110,8 +110,9 @@ def semi_implicit_step(
         moves = system.twists(moment.relative, [new - old for new, old in zip(found.v, u, strict=True)])
         allowed = [body.impulse(twist) for body, twist in zip(system.bodies, moves, strict=True)]
         # What acts keeps its axes in the world, and contacts push both bodies at one point: no momentum is made.
-        own, here = (on_bodies(meetings, impulses, bodies) for bodies in (start, placed))
-        others = [_in_axes_of(b, a, p - q) for a, b, p, q in zip(start, placed, allowed, own, strict=True)]
+        there, here = (on_bodies(meetings, impulses, bodies) for bodies in (start, placed))
+        turns = [SE3(b.pose.rotation.T @ a.pose.rotation) for a, b in zip(start, placed, strict=True)]
+        others = [turn @ (a - b) for turn, a, b in zip(turns, allowed, there, strict=True)]
         kick = [a + b + c for a, b, c in zip(pulled, others, here, strict=True)]
         placed = [b.moved(part) for b in system.started(placed, kick, part)]
         # The velocity of the turn is not that after it: the momentum is, in axes that have turned.
@@ -171,12 +172,6 @@ class Cushion(NamedTuple):
         # SMALL keeps the root's derivative finite where nothing slips.
         size = self.drag * sqrt(slip.norm_squared() + SMALL * SMALL)
         return n * f_n - slip * (self.drag * minimum(1.0, mu * f_n / size))
-
-
-def _in_axes_of(now: BodyState, start: BodyState, wrench: Force) -> Force:
-    """Return a wrench on a body, in its axes where it starts, in those of now."""
-    turn = now.pose.rotation.T @ start.pose.rotation
-    return Force(turn @ wrench.linear, turn @ wrench.angular)
 
 
 def _cushions(touching: Sequence[Contact], moment: Snapshot, h: float) -> list[Cushion]:

@@ -89,9 +89,7 @@ class Problem(Explained):
             control = control or "".join(names[2:3])  # of the step, which is the first
             state = [*STATE] if what.startswith("final") else [*STATE, control]
             if names[: len(state)] != state:
-                expected = (
-                    "a function made by @cardan.function: (model, q, v, u, ...), that of the last state without u"
-                )
+                expected = "a function of @cardan.function: (model, q, v, u, ...), that of the last state without u"
                 raise ParameterError(f"{what} of {WHERE}", got=names or of, expected=expected)
         if len(self._core(self.step, self.control)) != 1 or not self.controls:
             expected = f'one dimension, m >= 1: @cardan.function(shapes={{"{self.control}": (m,)}})'

@@ -75,8 +75,7 @@ class VectorisedWorlds(VectorEnv):
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         self.metadata["render_fps"] = round(1.0 / (self.task.every * self.task.solver.dt))
         self.num_envs = whole("num_envs", num_envs, 1)
-        limit = max_episode_steps
-        self.max_episode_steps = None if limit is None else whole("max_episode_steps", limit, 1)
+        self.max_episode_steps = None if max_episode_steps is None else whole("max_episode_steps", max_episode_steps, 1)
         world = self.task.solver.world
         self._camera = Camera(world.model)
         self.state: State = world.state(num_envs, dtype)
