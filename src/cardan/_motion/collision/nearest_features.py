@@ -13,8 +13,8 @@ other e, and M = t (t . H t)^-1 t for the t across all e (all of H^-1, one line,
 
 It converges quadratically from what the search found. Points stay where they were found along edges and in faces, as
 others may be as near. What is nearest is settled on the way: a point that went beyond an edge is on it next, and what n
-does not press against an edge leaves it. If the separation along n is then less than
-that which was found, the step is not used: shapes that touch in more than one way.
+does not press against an edge leaves it. If the separation along n is then less than that which was found, the step is
+not used: shapes that touch in more than one way.
 
 As A and B move, what was nearest goes with them. Let r be the way from B's point to A's, across the n that goes with A,
 and beta how far the n that goes with B is turned from that. The same conditions say how n turns, and to second order

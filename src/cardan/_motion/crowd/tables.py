@@ -374,9 +374,9 @@ class Crowd(Record):
     list_before = I32["world_trees"]
     seen = I32["world_trees"]
     starts = I32["columns"]
-    row_first = I32["columns"]  # the first block of a row, likewise
+    row_first = I32["columns"]  # the first block of a row, -1 if that is the diagonal
     rows = I32["blocks"]
-    row_next = I32["blocks", 2]  # of a block: the next one of its row, -1 for the diagonal, and where its column ends
+    row_next = I32["blocks", 2]  # of a block: the next one of its row, -1 for the diagonal; where its column ends
     at = I32["columns"]  # the blocks of a column, by their rows
     filled = I32["blocks"]  # whether they are not zero
     block_most = INT

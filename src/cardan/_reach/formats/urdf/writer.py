@@ -38,6 +38,7 @@ def to_urdf(thing: Mechanism | Model) -> str:
     Raises:
         UnsupportedError: for what URDF cannot say, such as a joint of another type; JSON can.
         MechanismError: if the bodies are not one connected whole.
+        ParameterError: for what is no mechanism or model, and for constraints in code.
 
     Examples:
         >>> cardan.load_mechanism(cardan.to_urdf(mechanism)).name
@@ -53,7 +54,7 @@ def write_urdf(thing: Mechanism | Model) -> W.Written:
         thing: a mechanism or a model.
 
     Raises:
-        MechanismError: as for `to_urdf`.
+        UnsupportedError, MechanismError, ParameterError: as for `to_urdf`.
 
     Examples:
         >>> cardan.formats.write_urdf(mechanism).losses
