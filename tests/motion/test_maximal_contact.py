@@ -215,6 +215,52 @@ def test_what_slides_askew_touches_a_plane_as_before():
         assert not on_slide((1.0, 0.0, 0.0), 0.0, Plane()).pairs
 
 
+def test_a_slide_that_an_input_tilts_touches_a_plane():
+    world = on_slide((1.0, 0.0, 0.0), 0.25)
+    assert not world.pairs
+    assert not world.with_inputs("mass", "damping").pairs
+    tilted = world.with_inputs(place=("slide", "parent_pose"))
+    place = SE3(Rotation.from_rotvec((0.0, 0.5, 0.0)).as_matrix(), (0.0, 0.0, 0.3))
+    after = Featherstone(tilted, 1e-3).step(tilted.state(place=place.matrix()[None]), steps=2000)
+    assert 0.3 - np.sin(0.5) * after.q[0, 0] > 0.06  # the box slid through the ground, to -5 m
+
+
+def test_a_slide_whose_base_is_movable_touches_a_plane():
+    b = cardan.WorldBuilder()
+    b.add_link("x", inertia=cardan.Inertia(2.0, (0.0, 0.0, 0.0), 0.01 * np.eye(3)))
+    b.add_joint("slide", Prismatic((1.0, 0.0, 0.0)), "world", "x", cardan.SE3(translation=[0.0, 0.0, 0.3]))
+    b.add_shape("x", Box((0.1, 0.1, 0.1)))
+    b.add_articulation("drawer", ["slide"])
+    b.add_shape("world", Plane(), SE3(Rotation.from_rotvec((0.0, 0.5 * np.pi, 0.0)).as_matrix(), (-1.0, 0.0, 0.0)))
+    b.add_ground()
+    assert len(b.finalize().pairs) == 1 < len(b.finalize(movable_bases=True).pairs)
+
+
+def test_a_plane_that_joints_lift_touches_a_slide_of_the_same_robot():
+    b = cardan.WorldBuilder(gravity=(0.0, 0.0, 0.0))
+    for name in ("base", "table", "box"):
+        b.add_link(name, inertia=cardan.Inertia(2.0, (0.0, 0.0, 0.0), 0.01 * np.eye(3)))
+    x, z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+    b.add_joint("base", cardan.joints.Prismatic(x), "world", "base")
+    b.add_joint("lift", cardan.joints.Prismatic(z), "base", "table")
+    b.add_joint("slide", cardan.joints.Prismatic(x), "base", "box", cardan.SE3(translation=[0.0, 0.0, 0.06]))
+    b.add_shape("box", Box((0.1, 0.1, 0.1)))
+    b.add_shape("table", Plane(), density=0.0)
+    assert len(b.finalize(check_orphans=False).pairs) == 1
+
+
+def test_a_rail_that_falls_between_two_level_parts_touches_a_plane():
+    b = cardan.WorldBuilder()
+    b.add_link("x", inertia=cardan.Inertia(2.0, (0.0, 0.0, 0.0), 0.01 * np.eye(3)))
+    heights = (0.0, 0.0, 0.0, -0.2, -0.4, -0.4, -0.4)
+    frames = [cardan.SE3(translation=(0.25 * k, 0.0, z)) for k, z in enumerate(heights)]
+    rail = cardan.joints.Spline(frames, (0.0, 1.5))
+    b.add_joint("rail", rail, "world", "x", cardan.SE3(translation=[0.0, 0.0, 0.2]))
+    b.add_shape("x", Box((0.1, 0.1, 0.1)))
+    b.add_ground()
+    assert len(b.finalize(check_orphans=False).pairs) == 1  # random configurations were beyond the rail's ends
+
+
 @pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), (0.0, 0.0, 1.0)])
 def test_springs_bear_what_a_slide_moves_along_the_normal_alone_or_not_at_all(axis):
     world = on_slide(axis, 0.01, Box((10.0, 1.0, 1e-9)))

@@ -24,6 +24,7 @@ from cardan._motion.simulation.articulation import Pattern, select_names, tests_
 from cardan._robot.description import Shape
 from cardan._robot.geometry.shapes import GROUNDS, Plane, Sphere, TriangleMesh
 from cardan._robot.geometry.support import ENDING, box_about
+from cardan._robot.joints.recognise import is_unbiased
 from cardan._robot.model import WORLD, Material, Model
 from cardan._robot.records import ContactSurface
 
@@ -72,6 +73,7 @@ class Rules:
     # And what contact of some pairs feels, which touch whatever else keeps them apart
     surfaces: Mapping[tuple[int, int], ContactSurface] = field(default_factory=dict)
     strangers: frozenset[int] = frozenset()  # places of shapes of which no two touch
+    gliding: frozenset[tuple[int, int]] = frozenset()  # pairs that are apart as long as joints stay where they are
 
     def partners(self, i: int) -> np.ndarray:
         """Return the places of all shapes that may touch one, in order."""
@@ -185,6 +187,11 @@ class PairList(Sequence["ContactPair"]):
         """Return those that are not between two of some bodies."""
         others = np.array([solid.shape.body not in bodies for solid in self.rules.solids], dtype=bool)
         return PairList(self.rules.only(others), self.stiffness)
+
+    def on_joints_that_turn(self) -> PairList:
+        """Return these and what is left out because joints move it along a plane: inputs may turn them."""
+        rules = replace(self.rules, apart=self.rules.apart - self.rules.gliding, gliding=frozenset())
+        return PairList(rules, self.stiffness)
 
     def on_grounds(self) -> list[ContactPair]:
         """Return the pairs of a shape and something without an end."""
@@ -329,12 +336,12 @@ def contact_pairs(
     rules = _rules(model, solids, disabled, families or {}, enabled)
     rules = replace(rules, surfaces=_surfaces(solids, surfaces))
     overlapping: dict[tuple[int, int], str] = {}
-    gliding: set[tuple[int, int]] = set()
+    gliding: frozenset[tuple[int, int]] = frozenset()
     if rest is not None and not keep_overlapping:
         is_suspect = _suspicion(model, solids)
         kinematics = rest if isinstance(rest, Kinematics) else Kinematics(model, rest)
         pairs = PairList(rules, [LIGHT] * len(rules.solids))
-        gliding = set(_gliding(model, rules, is_suspect, kinematics))
+        gliding = frozenset(_gliding(rules, is_suspect, kinematics))
         near = pairs.near_places(lambda body: kinematics.pose(body).matrix().astype(float))
         for i, j in (both for both in near if is_suspect(*both) and both not in rules.surfaces):
             pair = pairs.pair(i, j)
@@ -345,6 +352,7 @@ def contact_pairs(
         warnings.warn(OverlapWarning(model.name, list(overlapping.values())), stacklevel=levels_inside())
     stiffness, gone = bearing(model, rules), overlapping.keys() | gliding  # none of which has a surface of its own
     rules = replace(rules, apart=rules.apart | gone, together=rules.together - gone)
+    rules = replace(rules, gliding=gliding - overlapping.keys())
     return Pairs(PairList(rules, stiffness), tuple(overlapping.values()))
 
 
@@ -402,22 +410,22 @@ def _suspicion(model: Model, solids: Sequence[_Solid]) -> Callable[[int, int], b
     return is_suspect
 
 
-def _gliding(
-    model: Model, rules: Rules, is_suspect: Callable[[int, int], bool], rest: Kinematics
-) -> Iterator[tuple[int, int]]:
+def _gliding(rules: Rules, is_suspect: Callable[[int, int], bool], rest: Kinematics) -> Iterator[tuple[int, int]]:
     """Yield pairs with planes of the world of which no joint moves the other shape but along the plane, wherever it is.
 
-    Nothing would bear such a shape but its joints, whatever force along the normal a law of contact asks for.
+    Nothing would bear such a shape but its joints, whatever force along the normal a law of contact asks for. Motions
+    along a plane are a group: what is one at rest is one everywhere, if joints move bodies alike wherever they are.
     """
-    planes = [k for k, solid in enumerate(rules.solids) if isinstance(solid.shape.geometry, Plane)]
-    pairs = [(i, j) for i in planes for j in rules.partners(i).tolist() if is_suspect(i, j)]
-    anywhere = [rest, Kinematics(model, model.random_configuration(seed=0).tolist())] if pairs else []
-    for i, j in pairs:
-        plane, node, both = rules.solids[i].shape, rules.solids[j].node, (min(i, j), max(i, j))
-        x, y, z = (rest.pose(plane.body) @ plane.pose).rotation.columns()
-        moving = (_moves(at, node, point, z) for at in anywhere for point in (Vector3.zero(), x, y))
-        if both not in rules.surfaces and not any(moving):
-            yield both
+    model = rest.model
+    for i, solid in enumerate(rules.solids):
+        if isinstance(solid.shape.geometry, Plane) and solid.node == WORLD_NODE:
+            x, y, z = (rest.pose(solid.shape.body) @ solid.shape.pose).rotation.columns()
+            for j in rules.partners(i).tolist():
+                node, both = rules.solids[j].node, (min(i, j), max(i, j))
+                if is_suspect(i, j) and both not in rules.surfaces:
+                    moving = any(_moves(rest, node, point, z) for point in (Vector3.zero(), x, y))
+                    if not moving and all(is_unbiased(model.nodes[k].joint) for k in supports(model, node)):
+                        yield both
 
 
 def bearing(model: Model, rules: Rules) -> list[float]:

@@ -60,6 +60,11 @@ class Input(ByFields):
         """Whether it holds poses, whose tangent has six directions each."""
         return self.constant in (*POSES, "frame_pose", "pose")
 
+    @property
+    def is_of_motion(self) -> bool:
+        """Whether it may change how a joint moves bodies: where it is, or a parameter of its own."""
+        return self.constant not in (*INERTIAL, *ALONG_V, "frame_pose", "pose", "gravity")
+
 
 def find_inputs(model: Any, names: tuple[str, ...], owned: Mapping[str, Any]) -> dict[str, Input]:
     """Return the new inputs, by name, after those the model has; raise if one does not exist, or is there twice."""
