@@ -359,11 +359,12 @@ def test_a_drive_of_a_coupled_joint_is_no_body():
 
 
 @quick
-def test_a_mimic_joints_drive_has_effort_limits_of_its_own():
+@pytest.mark.parametrize("k", [-2.0, 1.0, -1.0])  # those of 1 and -1 were taken for hinges
+def test_a_mimic_joints_drive_has_effort_limits_of_its_own(k):
     """It was added to that of the joint it copies, and both together were cut off at that one's limits."""
     arm = {name: random_inertia(np.random.default_rng(k)) for k, name in enumerate("ab")}
     found = []
-    for follower in (J.Mimic(J.Revolute(), "a", -2.0, 0.1), J.Coupled(J.Revolute(), "a", J.Polynomial([0.1, -2.0]))):
+    for follower in (J.Mimic(J.Revolute(), "a", k, 0.1), J.Coupled(J.Revolute(), "a", J.Polynomial([0.1, k]))):
         m = cardan.Mechanism("hand")
         for (name, inertia), joint, gains, most in zip(
             arm.items(), (J.Revolute(), follower), ((20.0, 1.0), (30.0, 2.0)), (3.0, 0.5), strict=True
@@ -375,5 +376,5 @@ def test_a_mimic_joints_drive_has_effort_limits_of_its_own():
         control = world.control()
         control.position[:] = 1.0
         found.append(cardan.solvers.Featherstone(world, dt=1e-3).step(world.state(q=[0.2]), control).v[0, 0])
-    M = arm["a"].inertia_at_origin[5] + 4.0 * arm["b"].inertia_at_origin[5]
-    np.testing.assert_allclose(found, 1e-3 * (3.0 + 2.0 * 0.5) / M, rtol=1e-9)
+    M = arm["a"].inertia_at_origin[5] + k * k * arm["b"].inertia_at_origin[5]
+    np.testing.assert_allclose(found, 1e-3 * (3.0 + abs(k) * 0.5) / M, rtol=1e-9)

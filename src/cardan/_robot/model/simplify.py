@@ -106,8 +106,8 @@ def _turn_frames(nodes: Sequence[Node], symbolic: Sequence[bool]) -> tuple[list[
             changed.append(replace(node, placement=placement))
             continue
         own = _moving(node)
-        # What follows others within a cluster says which, and a hinge in its place would not.
-        is_hinge = own is node.joint or not own.primaries
+        # No hinge says what it follows within a cluster, or what acts along coordinates that are a follower's own.
+        is_hinge = not own.primaries or (own is node.joint and not own.own)
         joint, before, after = _align((is_hinge and hinge_of(own)) or (own, SE3.identity(), SE3.identity()))
         placement = placement @ before
         beyond = [after @ child.placement for child in children]
