@@ -220,6 +220,18 @@ def test_parameters_of_joints(joint, path):
     assert np.abs(exact).max() > 1e-3
 
 
+def test_a_multiplier_that_is_an_input_may_be_0_and_is_taken_by_states_of_worlds():
+    """Its spring was at rest nowhere, so that every step diverged; states took no multipliers."""
+    m = Mechanism("copies")
+    copy = joints.Mimic(joints.Prismatic((1.0, 0.0, 0.0)), "a", 1.0, 0.1)
+    for name, joint, spring in (("a", joints.Prismatic((1.0, 0.0, 0.0)), None), ("b", copy, cardan.Spring([30.0]))):
+        m.add_body(name + "_body", Inertia(1.0, (0.0, 0.0, 0.0), 0.01 * np.eye(3)))
+        m.add_joint(name, joint, "world", name + "_body", spring=spring)
+    world = m.world().with_inputs(k=("b", "multiplier"))
+    after = cardan.solvers.Featherstone(world, 1e-3).step(world.state(v=[1.0], k=0.0), steps=10)
+    assert (after.q[0, 0], after.v[0, 0]) == pytest.approx((0.01, 1.0))
+
+
 @pytest.mark.usefixtures("reference_target")
 def test_the_multiplier_of_a_joint_that_copies_another():
     """No function took it; of one that copies a copy, neither offset nor multiplier."""

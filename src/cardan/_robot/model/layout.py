@@ -17,7 +17,7 @@ import numpy as np
 
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import MechanismError, ParameterError, ShapeError, check_known, check_new, visible
-from cardan._algebra.scalar import is_finite, is_symbol, is_zero
+from cardan._algebra.scalar import is_finite, is_symbol, is_zero, where
 from cardan._algebra.spatial import SE3, Inertia, Scalar, Symmetric3, Vector3, snapped
 from cardan._robot.joints import Coupled, Fixed, Joint, Mimic, Revolute
 from cardan._robot.joints.catalogue.of_another import Follower, equipped, following_directly, following_fewer
@@ -187,7 +187,7 @@ def resolve_mimics(connections: Sequence[Connection]) -> dict[str, Any]:
 def _check_finite(name: str, joint: Any, joints: Mapping[str, Joint]) -> None:
     """Raise if a joint is nowhere while those it follows are neutral."""
     x = joint.inner_configuration([e for of in joint.primaries for e in joints[of].neutral()])
-    if not all(is_finite(e) for e in x if not is_symbol(e)):
+    if not (isinstance(joint, Mimic) or all(is_finite(e) for e in x if not is_symbol(e))):
         raise MechanismError(
             f"coupled joint {name!r} is at {x[0]} while {', '.join(joint.primaries)} are neutral: its function "
             f"{joint.function!r} must be defined wherever they may be."
@@ -264,7 +264,7 @@ def _node(index: int, c: Connection, parent: int, placement: SE3, inertia: Inert
         **{name: tuple(k * k * e for e in getattr(c, name) or ()) for name in SQUARED},
         friction=tuple(abs(k) * e for e in c.friction or ()),
         # Where the primary is when the mimic is at its rest; one that does not move with it has no stiffness.
-        spring_rest=tuple(0.0 if is_zero(k) else (e - offset) / k for e in c.spring_rest),
+        spring_rest=tuple(0.0 if is_zero(k) else (e - offset) / where(k == 0.0, 1.0, k) for e in c.spring_rest),
     )
     return _equipped(node, c, DRIVEN if isinstance(joint, Mimic) else PASSIVE) if joint.primaries else node
 
