@@ -8,7 +8,8 @@ which is their Lagrangian lambda . c with a penalty rho/2 |c|^2, but for a const
 t. What is unmet is |t - lambda| / rho: |c|, or by how much an inequality is violated, or how far away it is where it
 pushes all the same. What is found then is allowed, and not the best. A problem ends when its descent has, and nothing
 is unmet by more than is allowed. Until then rho becomes ten times as large if what is unmet has not become a quarter.
-It also ends where rho is 1e10 times a first one, which makes penalties ten times the cost. Of penalties those count
+Where all is met and a descent has not ended, rho is too stiff for it, and becomes a tenth. It also ends where rho is
+1e14 times a first one, which makes penalties ten times the cost. Of penalties those count
 whose constraint is violated at some knot: limits that are far away say nothing of rho. If none is, all count.
 
 Problems of a batch have multipliers and weights of their own.
@@ -36,7 +37,7 @@ from cardan._robot.model import Model
 
 MULTIPLIERS, WEIGHT = "cardan_multipliers_", "cardan_weight"  # names of arrays beside the user's begin like this
 GROWTH, ENOUGH, FIRST = 10.0, 0.25, 10.0
-ROUNDS, MOST = 50, 1e10  # descents, and growth of rho: a problem that needs more has no motion nearby that is allowed
+ROUNDS, MOST = 50, 1e14  # descents, and growth of rho: a problem that needs more has no motion nearby that is allowed
 Begin = tuple[np.ndarray, ...]  # configurations, velocities and controls, knots first
 Given = Mapping[str, np.ndarray]
 
@@ -157,6 +158,7 @@ def descended(
             break
         multipliers[:, live] += (weight[:, None] * pushed)[:, live]
         weight[live[unmet[live] > np.maximum(ENOUGH * before[live], allowed)]] *= GROWTH
+        weight[live[unmet[live] <= allowed]] /= GROWTH  # too stiff for its descent to end
     unmet = np.maximum(unmet, found.gap)
     converged = found.converged & (unmet <= allowed)
     return found._replace(cost=constraints.cost(found, given), converged=converged, gap=unmet)
