@@ -73,10 +73,9 @@ class Attachment(ByFields):
 
 
 Slices = dict[str, tuple[slice, slice]]
-SQUARED = ("armature", "damping", "drive_stiffness", "drive_damping", "spring_stiffness")
-FELT = ("friction", "spring_rest")
-PASSIVE = (*SQUARED, *FELT)
 DRIVEN = ("drive_stiffness", "drive_damping")
+SQUARED = ("armature", "damping", *DRIVEN, "spring_stiffness")
+PASSIVE = ("armature", "damping", "friction", *DRIVEN, "spring_stiffness", "spring_rest")
 
 
 def check_unique(bodies: Sequence[Body], frames: Sequence[Frame], connections: Sequence[Connection]) -> None:
