@@ -592,7 +592,7 @@ def test_each_axis_of_a_constraint_is_in_the_frame_of_its_own_origin():
 
 def test_faults_of_constraints_are_told():
     older = with_constraint('type="revolute"><predecessor link="coupler"/><successor link="rocker"/>')
-    assert any("older kind of constraint" in fault.message for fault in check_urdf(older))
+    assert any("write it as <loop>" in fault.message for fault in check_urdf(older))
     assert not read(older).model().closures
     axes = '<parent_axis xyz="0 0 1"/><child_axis xyz="0 0 -1"/>'
     for text, said in (

@@ -9,8 +9,8 @@ t. What is unmet is |t - lambda| / rho: |c|, or by how much an inequality is vio
 pushes all the same. What is found then is allowed, and not the best. A problem ends when its descent has, and nothing
 is unmet by more than is allowed. Until then rho becomes ten times as large if what is unmet has not become a quarter.
 Where all is met and a descent has not ended, rho is too stiff for it, and becomes a tenth. It also ends where rho is
-1e14 times a first one, which makes penalties ten times the cost. Of penalties those count
-whose constraint is violated at some knot: limits that are far away say nothing of rho. If none is, all count.
+1e14 times a first one, which makes penalties ten times the cost. They are taken to be as large as the geometric mean of
+those of all components: neither a limit that is far away nor one that is just met says much of rho.
 
 Problems of a batch have multipliers and weights of their own.
 
@@ -107,13 +107,13 @@ class Constraints:
         return total(knots) + last[0]
 
     def first_weight(self, values: np.ndarray, cost: np.ndarray) -> np.ndarray:
-        """Return of each problem the rho that makes penalties of what is violated `FIRST` times the cost."""
-        squares = np.where(np.isfinite(values), values, 0.0) ** 2
-        is_violated = (self.pushed(values, 0.0) != 0.0).any(axis=0)  # (problems, k)
-        is_violated |= ~is_violated.any(axis=1, keepdims=True)
-        size = total((total(squares) * is_violated).T)
-        known = (size > 0.0) & (cost != 0.0)
-        return np.where(known, FIRST * np.abs(cost) / np.where(known, size, 1.0), 1.0)
+        """Return of each problem the rho that makes penalties of usual components `FIRST` times the cost."""
+        squares = total(np.where(np.isfinite(values), values, 0.0) ** 2)  # (problems, k)
+        counted = squares > 0.0
+        count = np.maximum(counted.sum(axis=1), 1)
+        size = count * np.exp(np.log(np.where(counted, squares, 1.0)).sum(axis=1) / count)
+        known = counted.any(axis=1) & (cost != 0.0)
+        return np.where(known, FIRST * np.abs(cost) / size, 1.0)
 
     def pushed(self, values: np.ndarray, least: Any) -> np.ndarray:
         """Return c, of inequalities max(c, least)."""
