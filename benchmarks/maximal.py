@@ -17,7 +17,7 @@ import numpy as np
 import cardan
 from benchmarks.robots import robot
 from cardan._dynamics.algorithms import stepping
-from cardan._motion.maximal_steps import Closing, Efforts, rigid_start, semi_implicit_start, variational, xpbd
+from cardan._motion.maximal_steps import Closing, Efforts, rigid_start, semi_implicit_step, variational, xpbd
 
 STEP, BATCH, ROUNDS = 1e-3, 1024, 5
 
@@ -62,15 +62,14 @@ def generalised(name: str) -> Any:
     return generalised_step
 
 
-def maximal(start: Callable[..., Any], substeps: int = 1, **options: Any) -> Any:
+def maximal(take: Callable[..., Any], substeps: int = 1) -> Any:
     """Return a step in maximal coordinates."""
-    settings = tuple(options.items())
 
     @cardan.function
     def maximal_step(model: Any, q: Any, v: Any) -> dict[str, Any]:
-        none, gaps = [0.0] * model.nv, []
+        gaps = []
         for _ in range(substeps):
-            step = start(model, q, v, STEP / substeps, **dict(settings)).finish(Efforts(none, none))
+            step = take(_without_efforts, model, q, v, STEP / substeps)
             q, v, gaps = step.q, step.v, gaps + step.gaps
         return {"q": q, "v": v, "gaps": gaps}
 
@@ -79,7 +78,12 @@ def maximal(start: Callable[..., Any], substeps: int = 1, **options: Any) -> Any
 
 def rigid(closing: Closing, substeps: int = 1) -> Any:
     """Return a step that closes joints in some way."""
-    return maximal(lambda *state: rigid_start(closing, *state), substeps)
+    return maximal(lambda acting, *state: acting(rigid_start(closing, *state)), substeps)
+
+
+def _without_efforts(begun: Any, *_: Any) -> Any:
+    none = [0.0] * len(begun.q)
+    return begun.finish(Efforts(none, none))
 
 
 METHODS = {
@@ -89,7 +93,7 @@ METHODS = {
     "XPBD, 1 iteration": rigid(xpbd(1)),
     "XPBD, 4 iterations": rigid(xpbd(4)),
     "XPBD, 5 substeps of 1": rigid(xpbd(1), 5),
-    "semi-implicit, 4 parts": maximal(semi_implicit_start, parts=4),
+    "semi-implicit, 4 parts": maximal(semi_implicit_step),
 }
 
 

@@ -23,6 +23,8 @@ After this page you know whether an element of your file has an effect. `cardan.
 file's ending. If the ending does not decide (`.xml`, text), the beginning of the content does.
 
 - **Read**: the element has an effect.
+- **Warning**: the element has no effect, and another value than the usual one would move or shape the robot otherwise.
+  `cardan.load` warns of it, with file and line.
 - **Remark**: the element has no effect. `cardan check` reports it with file and line.
 - **Refused**: the element is an error, because without it the robot would be another one.
 
@@ -66,21 +68,21 @@ def _formats() -> Iterator[str]:
 def _section(vocabulary: Vocabulary) -> str:
     rows = [_row(key, known) for key, known in vocabulary.table.items()]
     foreign = [f"- `<{tag}>` {_worded(why)}." for tag, why in vocabulary.foreign.items()]
-    table = ["| element | read | remark | refused |", "|---|---|---|---|", *rows]
+    table = ["| element | read | warning | remark | refused |", "|---|---|---|---|---|", *rows]
     also = ["", "These elements do not belong to the format, but occur in its files:", "", *foreign] if foreign else []
     return "\n".join([f"## {vocabulary.name}", "", *table, *also, ""])
 
 
 def _row(key: str, known: Mapping[str, Verdict]) -> str:
     read = " ".join(f"`{name}`" for name, verdict in known.items() if verdict.kind == "read")
-    return _escaped(f"`{key}`", read, _why(known, "remark"), _why(known, "refused"))
+    return _escaped(f"`{key}`", read, *(_why(known, kind) for kind in ("warning", "remark", "refused")))
 
 
 def _why(known: Mapping[str, Verdict], kind: str) -> str:
     """Return the names with a verdict, those with one reason together."""
     reasons = dict.fromkeys(verdict.why for verdict in known.values() if verdict.kind == kind)
     return "; ".join(
-        " ".join(f"`{name}`" for name, verdict in known.items() if verdict == (kind, why)) + f": {_worded(why)}"
+        " ".join(f"`{name}`" for name, verdict in known.items() if verdict[:2] == (kind, why)) + f": {_worded(why)}"
         for why in reasons
     )
 

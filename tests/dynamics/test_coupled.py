@@ -356,3 +356,25 @@ def test_a_drive_of_a_coupled_joint_is_no_body():
     close(cardan.joint_wrenches(driven, q, v, a), cardan.joint_wrenches(free, q, v, a))
     for found, expected in zip(cardan.joint_quantities(driven, q, v), cardan.joint_quantities(free, q, v), strict=True):
         close(found, expected)
+
+
+@quick
+@pytest.mark.parametrize("k", [-2.0, 1.0, -1.0])  # those of 1 and -1 were taken for hinges
+def test_a_mimic_joints_drive_has_effort_limits_of_its_own(k):
+    """It was added to that of the joint it copies, and both together were cut off at that one's limits."""
+    arm = {name: random_inertia(np.random.default_rng(k)) for k, name in enumerate("ab")}
+    found = []
+    for follower in (J.Mimic(J.Revolute(), "a", k, 0.1), J.Coupled(J.Revolute(), "a", J.Polynomial([0.1, k]))):
+        m = cardan.Mechanism("hand")
+        for (name, inertia), joint, gains, most in zip(
+            arm.items(), (J.Revolute(), follower), ((20.0, 1.0), (30.0, 2.0)), (3.0, 0.5), strict=True
+        ):
+            m.add_body(name + "_link", inertia)
+            limits = cardan.Limits(effort=[most])
+            m.add_joint(name, joint, "world", name + "_link", drive=cardan.Drive(*gains), limits=limits)
+        world = m.world()
+        control = world.control()
+        control.position[:] = 1.0
+        found.append(cardan.solvers.Featherstone(world, dt=1e-3).step(world.state(q=[0.2]), control).v[0, 0])
+    M = arm["a"].inertia_at_origin[5] + k * k * arm["b"].inertia_at_origin[5]
+    np.testing.assert_allclose(found, 1e-3 * (3.0 + abs(k) * 0.5) / M, rtol=1e-9)

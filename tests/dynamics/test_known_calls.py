@@ -43,7 +43,8 @@ def robot():
     for k, joint in enumerate((cardan.joints.Spherical(), cardan.joints.Revolute(axis=[0, 1, 0]))):
         made.add_body(f"b{k}", cardan.Inertia(mass=1.0 + k, com=[0.1, 0.2, 0.1 * k], inertia=np.diag([0.5, 0.6, 0.7])))
         place = cardan.SE3(rotation=np.eye(3), translation=[0.1, 0.2, 0.3])
-        made.add_joint(f"j{k}", joint, parent=parent, child=f"b{k}", parent_pose=place)
+        # inertias of drives: pulled back through inverse dynamics, weights of accelerations left them out
+        made.add_joint(f"j{k}", joint, parent, f"b{k}", place, armature=[0.1, 0.2, 0.3][: joint.nv])
         parent = f"b{k}"
     return made.model(root="world", base="fixed")
 

@@ -429,6 +429,30 @@ def test_nearest_points_of_small_things_beside_large_ones_are_on_them(own, other
     assert away.max() < 4e-3 + 1e-6 * size
 
 
+ALONG = [
+    (Box((1.0, 0.1, 0.02)), Box((0.6, 0.5, 0.04))),
+    (Hull([(x, y, z) for x in (-0.5, 0.5) for y in (-0.05, 0.05) for z in (-0.01, 0.01)]), Box((0.6, 0.5, 0.04))),
+    (Box((1.0, 0.01, 0.01)), Cylinder(0.5, 0.01)),
+    (Cylinder(0.01, 1.0), Box((0.6, 0.5, 0.04))),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("own", "other"), ALONG, ids=lambda shape: type(shape).__name__)
+def test_nearest_points_of_edges_and_faces_along_one_another_are_on_both(own, other, dtype):
+    """One of 100 boxes had a point beside it, by up to half of its length. An edge along a cap had so in float32."""
+    rng, n, model = np.random.default_rng(0), 3000, solid_body(own)
+    askew = Rotation.from_rotvec([0.3, -0.8, 1.9])
+    turns = askew * Rotation.create_group("O")[rng.integers(24, size=n)]
+    q = np.concatenate([askew.apply(rng.uniform(-0.8, 0.8, (n, 3))), turns.as_quat()], axis=1).astype(dtype)
+    near = cardan.clearance(model, q, obstacles=[(other, SE3(askew.as_matrix(), (0.0, 0.0, 0.0)))])
+    is_apart = near.distance[:, 0] > 1e-6
+    in_own = turns.inv().apply(near.on_a[:, 0] - q[:, :3])
+    off = np.maximum(from_surface(own, in_own), from_surface(other, askew.inv().apply(near.on_b[:, 0])))[is_apart]
+    assert is_apart.sum() > 1000
+    assert off.max() < (1e-12 if dtype == "float64" else 3e-4)
+
+
 @pytest.mark.full
 def test_single_precision_is_near(every):
     model, q = every

@@ -175,6 +175,100 @@ def test_springs_creep_where_others_stick_and_slide_as_they_do():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("dt", [1e-3, 5e-3])
+def test_velocities_of_a_robot_that_stands_on_springs_are_the_rates_of_its_coordinates(dt):
+    dog, _ = cardan.robots.quadruped().with_drives({"*": cardan.Drive(stiffness=60.0, damping=2.0)})
+    world = dog.world(base="floating", ground=True)
+    solver = SemiImplicit(world, dt)
+    before = solver.step(world.state(), steps=round(1.0 / dt))
+    after = solver.step(before)
+    rates = world.model.manifold.difference(before.q[0].tolist(), after.q[0].tolist())
+    np.testing.assert_allclose(after.v[0], np.divide(rates, dt), atol=0.02)  # efforts acted after contacts: 1.4 rad/s
+
+
+def on_slide(axis, gap, ground=None, **options):
+    """A box on a slide above the ground."""
+    b = cardan.WorldBuilder()
+    b.add_link("x", inertia=cardan.Inertia(2.0, (0.0, 0.0, 0.0), 0.01 * np.eye(3)))
+    place = cardan.SE3(translation=[0.0, 0.0, 0.05 + gap])
+    b.add_joint("slide", cardan.joints.Prismatic(axis), "world", "x", parent_pose=place)
+    b.add_shape("x", Box((0.1, 0.1, 0.1)))
+    if ground is None:
+        b.add_ground()
+    else:
+        b.add_shape("world", ground)
+    return b.finalize(check_orphans=False, **options)
+
+
+@pytest.mark.parametrize("make", [Featherstone, XPBD, Variational, SemiImplicit])
+@pytest.mark.parametrize("gap", [1e-3, 1e-9, 0.0])
+@pytest.mark.filterwarnings("ignore::cardan.errors.OverlapWarning")
+def test_a_plane_does_not_brake_what_slides_along_it_on_joints_that_bear_it(make, gap):
+    world = on_slide((1.0, 0.0, 0.0), gap)
+    after = make(world, 1e-3).step(world.state(v=[[1.0]]), steps=100)  # the convex law took two thirds, others all
+    assert after.v[0, 0] == pytest.approx(1.0, abs=1e-12)
+
+
+def test_what_slides_askew_touches_a_plane_as_before():
+    assert len(on_slide((1.0, 0.0, 1e-3), 1e-3).pairs) == 1
+    with pytest.warns(cardan.errors.OverlapWarning, match="x/world"):
+        assert not on_slide((1.0, 0.0, 0.0), 0.0, Plane()).pairs
+
+
+def test_a_slide_that_an_input_tilts_touches_a_plane():
+    world = on_slide((1.0, 0.0, 0.0), 0.25)
+    assert not world.pairs
+    assert not world.with_inputs("mass", "damping").pairs
+    tilted = world.with_inputs(place=("slide", "parent_pose"))
+    place = SE3(Rotation.from_rotvec((0.0, 0.5, 0.0)).as_matrix(), (0.0, 0.0, 0.3))
+    after = Featherstone(tilted, 1e-3).step(tilted.state(place=place.matrix()[None]), steps=2000)
+    assert 0.3 - np.sin(0.5) * after.q[0, 0] > 0.06  # the box slid through the ground, to -5 m
+
+
+def test_a_slide_whose_base_is_movable_touches_a_plane():
+    b = cardan.WorldBuilder()
+    b.add_link("x", inertia=cardan.Inertia(2.0, (0.0, 0.0, 0.0), 0.01 * np.eye(3)))
+    b.add_joint("slide", Prismatic((1.0, 0.0, 0.0)), "world", "x", cardan.SE3(translation=[0.0, 0.0, 0.3]))
+    b.add_shape("x", Box((0.1, 0.1, 0.1)))
+    b.add_articulation("drawer", ["slide"])
+    b.add_shape("world", Plane(), SE3(Rotation.from_rotvec((0.0, 0.5 * np.pi, 0.0)).as_matrix(), (-1.0, 0.0, 0.0)))
+    b.add_ground()
+    assert len(b.finalize().pairs) == 1 < len(b.finalize(movable_bases=True).pairs)
+
+
+def test_a_plane_that_joints_lift_touches_a_slide_of_the_same_robot():
+    b = cardan.WorldBuilder(gravity=(0.0, 0.0, 0.0))
+    for name in ("base", "table", "box"):
+        b.add_link(name, inertia=cardan.Inertia(2.0, (0.0, 0.0, 0.0), 0.01 * np.eye(3)))
+    x, z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+    b.add_joint("base", cardan.joints.Prismatic(x), "world", "base")
+    b.add_joint("lift", cardan.joints.Prismatic(z), "base", "table")
+    b.add_joint("slide", cardan.joints.Prismatic(x), "base", "box", cardan.SE3(translation=[0.0, 0.0, 0.06]))
+    b.add_shape("box", Box((0.1, 0.1, 0.1)))
+    b.add_shape("table", Plane(), density=0.0)
+    assert len(b.finalize(check_orphans=False).pairs) == 1
+
+
+def test_a_rail_that_falls_between_two_level_parts_touches_a_plane():
+    b = cardan.WorldBuilder()
+    b.add_link("x", inertia=cardan.Inertia(2.0, (0.0, 0.0, 0.0), 0.01 * np.eye(3)))
+    heights = (0.0, 0.0, 0.0, -0.2, -0.4, -0.4, -0.4)
+    frames = [cardan.SE3(translation=(0.25 * k, 0.0, z)) for k, z in enumerate(heights)]
+    rail = cardan.joints.Spline(frames, (0.0, 1.5))
+    b.add_joint("rail", rail, "world", "x", cardan.SE3(translation=[0.0, 0.0, 0.2]))
+    b.add_shape("x", Box((0.1, 0.1, 0.1)))
+    b.add_ground()
+    assert len(b.finalize(check_orphans=False).pairs) == 1  # random configurations were beyond the rail's ends
+
+
+@pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), (0.0, 0.0, 1.0)])
+def test_springs_bear_what_a_slide_moves_along_the_normal_alone_or_not_at_all(axis):
+    world = on_slide(axis, 0.01, Box((10.0, 1.0, 1e-9)))
+    after = SemiImplicit(world, 1e-3).step(world.state(v=[[1.0]]), steps=1000)  # ended with a ZeroDivisionError
+    assert after.q[0, 0] == pytest.approx(1.0 if axis[0] else -0.01, abs=1e-3)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [XPBD, Variational, SemiImplicit])
 def test_a_ball_bounces_to_the_square_of_its_restitution(make):
     e = np.array([0.0, 0.5, 0.8, 0.9])

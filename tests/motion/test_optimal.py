@@ -696,6 +696,83 @@ def test_constraints_beside_scipy(railed):
     np.testing.assert_allclose(found.cost, theirs.fun, rtol=1e-5)
 
 
+@cardan.function(shapes={"u": (2,), "B": (2,)})
+def pulled(model, q, v, u, B):
+    v_next = v + np.stack([B @ u])
+    return cardan.integrate(model, q, 0.1 * v_next), v_next
+
+
+@cardan.function(shapes={"u": (2,), "H": (4, 4), "g": (4,)}, returns=())
+def bowl(model, q, v, u, H, g):
+    z = np.concatenate([q, v, u])
+    return 0.5 * z @ H @ z + g @ z
+
+
+@cardan.function(shapes={"u": (2,), "C": (3, 4), "d": (3,)}, returns=(3,))
+def beyond(model, q, v, u, C, d):
+    return C @ np.concatenate([q, v, u]) - d
+
+
+@pytest.mark.slow
+def test_an_inequality_does_not_push_from_afar():
+    """Convex problems end at one cost, from wherever they begin: two of these had converged 5 and 8 percent above."""
+    rng, N, T = np.random.default_rng(0), 256, 10
+    F, g, B = rng.normal(size=(N, 1, 4, 4)), rng.normal(size=(N, 1, 4)), rng.normal(size=(N, 1, 2))
+    C = 10.0 ** rng.uniform(-2.0, 2.0, (N, 1, 3, 1)) * rng.normal(size=(N, 1, 3, 4))
+    given = {"H": F @ F.swapaxes(2, 3) + 0.01 * np.eye(4), "g": g, "B": B, "C": C, "d": rng.uniform(size=(N, 1, 3))}
+    problem, start = optimal.Problem(block(), pulled, bowl, nothing, inequality=beyond), np.zeros((N, 1))
+    begin = [np.zeros((N, T, 2)), *rng.normal(size=(2, N, T, 2))]
+    found = [optimal.solve(problem, start, start, u, given, tolerance=1e-9) for u in begin]
+    costs, converged = (np.array([getattr(f, name) for f in found]) for name in ("cost", "converged"))
+    costs = costs[:, converged.all(axis=0)]
+    assert costs.shape[1] > 250
+    assert (np.ptp(costs, axis=0) <= 1e-4 * np.abs(costs).max(axis=0)).all()
+
+
+def limited(*limits):
+    """Return the constraint that a cart and a pole are within limits on both sides."""
+
+    @cardan.function(shapes={"u": (1,)}, returns=(4,))
+    def out_of_limits(model, q, v, u):
+        return np.concatenate([q - limits, -q - limits])
+
+    return out_of_limits
+
+
+@pytest.mark.slow
+def test_limits_that_are_far_away_say_nothing():
+    """A wheel has none: its infinite limit made the cost NaN, and one of 1e7 made penalties of the other too small."""
+    u, found = np.full((40, 1), 5.0), []
+    for limit in (1e3, 1e7, np.inf):
+        problem = optimal.Problem(CART, step, weak, final, -50.0, 50.0, inequality=limited(0.52, limit))
+        found.append(optimal.solve(problem, [0.5, 0.3], STILL, u))
+        assert found[-1].converged
+        assert found[-1].iterations < 5 * found[0].iterations
+    close(found[1].cost / found[0].cost, 1.0, 1e-5)
+
+
+@cardan.function(shapes={"b": (2,), "c": ()}, returns=(1,))
+def past(model, q, v, b, c):
+    return np.stack([b @ np.concatenate([q, v]) - c])
+
+
+@pytest.mark.slow
+def test_a_start_that_hardly_violates_a_constraint_is_no_stiff_one():
+    """Penalties were weighed by what was violated alone: 1e-5 made them so stiff that descents did not end."""
+    N, T, rng = 64, 10, np.random.default_rng(0)
+    F, g, B = rng.normal(size=(N, 1, 4, 4)), rng.normal(size=(N, 1, 4)), rng.normal(size=(N, 1, 2))
+    C, d, b = rng.normal(size=(N, 1, 3, 4)), rng.uniform(size=(N, T + 1, 3)), rng.normal(size=(N, 1, 2))
+    z = np.zeros((N, T + 1, 4))
+    z[..., 0], z[..., 1] = 0.1 * np.arange(T + 1), 1.0  # without controls
+    given = {"H": F @ F.swapaxes(2, 3) + 0.01 * np.eye(4), "g": g, "B": B, "C": C, "b": b}
+    given |= {"d": np.sum(C * z[:, :, None], axis=3) + d, "c": np.sum(b[:, 0] * z[:, -1, :2], axis=1)[:, None] - 1e-5}
+    problem = optimal.Problem(block(), pulled, bowl, nothing, inequality=beyond, final_inequality=past)
+    start = np.zeros((N, 1))
+    found = optimal.solve(problem, start, start + 1.0, np.zeros((N, T, 2)), given)
+    assert found.converged.all()
+    assert found.iterations.sum() < 5000
+
+
 # --- samples ---
 
 
@@ -730,11 +807,18 @@ def test_what_sampling_refuses():
     held = dataclasses.replace(problem, final_equality=cardan.function(lambda model, q, v: v))
     with pytest.raises(UnsupportedError, match="constraints"):
         optimal.predictive_sampling(held, HANGING, STILL, u, noise=1.0)
-    for wrong in ({"noise": -1.0}, {"noise": 1.0, "temperature": -1.0}, {"noise": 1.0, "samples": -1}):
+    for wrong in (
+        {"noise": -1.0},
+        {"noise": 1.0, "temperature": -1.0},
+        {"noise": 1.0, "samples": -1},
+        {"noise": 1.0, "seed": -1},
+    ):
         with pytest.raises(ParameterError, match="predictive_sampling"):
             optimal.predictive_sampling(problem, HANGING, STILL, u, **wrong)
     with pytest.raises(ShapeError, match="noise"):
         optimal.predictive_sampling(problem, HANGING, STILL, u, noise=[1.0, 2.0])
+    with pytest.raises(ShapeError, match="temperature"):  # it was an error of Python's float
+        optimal.predictive_sampling(problem, HANGING, STILL, u, noise=1.0, temperature=[1.0, 2.0])
     with pytest.raises(NotFiniteError, match="predictive_sampling"):
         optimal.predictive_sampling(problem, HANGING, STILL, u + 1e200, noise=1.0, temperature=1.0, samples=3)
 

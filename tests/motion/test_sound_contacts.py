@@ -100,3 +100,19 @@ def test_hulls_that_all_but_touch_are_as_near_as_they_are(least):
     lowest = corners[np.arange(n), np.einsum("nki,ni->nk", corners, up).argmin(axis=1)]
     gap = compiled(a, (A, p), BRICK, (R, p + lowest - up * (0.35 + least)))[0].min(axis=1)
     np.testing.assert_allclose(gap, least, atol=2e-10)
+
+
+def test_thin_rods_that_cross_are_as_near_in_single_precision_as_in_double():
+    """Rounding put the point where edges cross beside a rod, and a corner half a metre away was the nearest."""
+    rod, rng, n = Box((1.0, 0.01, 0.01)), np.random.default_rng(23), 1000
+    A, R = (Rotation.random(n, random_state=rng).as_matrix() for _ in range(2))
+    across = np.cross(A[:, :, 0], R[:, :, 0])
+    across /= np.linalg.norm(across, axis=1)[:, None]
+    p = rng.normal(size=(n, 3))
+    r = p + across * (0.01 + 10.0 ** rng.uniform(-3.0, -1.0, n))[:, None]
+    r += 0.3 * (A[:, :, 0] * rng.uniform(-1, 1, (n, 1)) + R[:, :, 0] * rng.uniform(-1, 1, (n, 1)))
+    double, single = (
+        compiled(rod, (A.astype(t), p.astype(t)), rod, (R.astype(t), r.astype(t)))[0].min(axis=1)
+        for t in (np.float64, np.float32)
+    )
+    np.testing.assert_allclose(single, double, atol=2e-6)

@@ -181,6 +181,11 @@ def test_faults_are_told():
         worlds(autoreset_mode="sometimes")
     with pytest.raises(ParameterError, match="rgb_array"):
         worlds(render_mode="human")
+    for limit in (0, -5, "a"):  # which cut every episode off at once, or were found in a step
+        with pytest.raises(ParameterError, match="max_episode_steps"):
+            worlds(max_episode_steps=limit)
+    with pytest.raises(ParameterError, match="num_envs"):
+        cardan.gym.VectorisedWorlds(cardan.gym.CartPoleSwingUp, 0)
 
 
 @pytest.mark.slow

@@ -504,7 +504,7 @@ REMARKS = [
             "",
             '<equality><joint joint1="k" joint2="j"/></equality>',
         ),
-        "its range limits joint 'j', which it follows, in MuJoCo alone",
+        "its range limits 'j', which it follows, in MuJoCo alone",
     ),
     (("", '<option density="1"/>'), "forces of the medium"),
     (("", '<option><flag contact="disable"/></option>'), "MuJoCo has no contacts"),
@@ -528,7 +528,7 @@ REMARKS = [
     ),
     (
         ("", "", '<actuator><motor name="m" joint="j" armature="1"/><muscle name="n" joint="j"/></actuator>'),
-        "'n' has no",
+        "have no constant gain and affine bias: their laws are not kept: 'n'",
     ),
     (("", '<extension><plugin plugin="mujoco.pid"/></extension>'), "plugins are code, which cardan does not run"),
     (('<flexcomp name="f" type="grid" count="2 2 2"/>',), "deformable bodies are not read"),

@@ -328,7 +328,7 @@ def test_joints_that_come_elsewhere_in_q_are_named():
 
 def test_a_robot_too_deep_to_be_read_again_is_refused_before_mujoco_has_it():
     assert len(load_mechanism(write(chain(197))).bodies) == 197
-    with pytest.raises(UnsupportedError, match=r"body 'b197', 198 bodies deep: at most 197 .*; write it as JSON"):
+    with pytest.raises(UnsupportedError, match=r"body 'b197', 198 bodies deep; at most 197 .*\. JSON holds it"):
         write(chain(198))
 
 

@@ -382,7 +382,7 @@ def test_a_urdf_may_be_included(folder):
     assert [b.name for b in m.bodies] == ["a", "b"]
     assert close(next(c for c in m.joints if c.name == "j").parent_pose, SE3(translation=(1, 0, 0)))
     (folder / "r.urdf").write_text(urdf.replace("continuous", "planar"))
-    with pytest.raises(DescriptionError, match=r"r.urdf:1: error: SDF cannot take joint 'j' \(Planar\)"):
+    with pytest.raises(DescriptionError, match=r"r.urdf:1: error: SDF cannot take joint 'j', Planar"):
         included(folder, "<include><uri>r.urdf</uri></include>")
 
 
@@ -642,3 +642,16 @@ def test_the_corpus_is_read_or_refused_with_a_place():
     for file in files:
         found = cardan.formats.check(file, package_dirs=folders)
         assert all(fault.line for fault in found if fault.severity == "error"), found
+
+
+@pytest.mark.parametrize(
+    ("decay", "is_warned_of"), [("<linear>0.1</linear>", True), ("<linear>0</linear>", False), ("", False)]
+)
+def test_a_damping_that_is_not_read_is_warned_of(decay, is_warned_of):
+    text = (
+        f'<sdf version="1.9"><model name="m">{link("l", "", f"<velocity_decay>{decay}</velocity_decay>")}</model></sdf>'
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        cardan.load_mechanism(text)
+    assert any("<velocity_decay> in <link> is skipped" in str(warning.message) for warning in caught) == is_warned_of

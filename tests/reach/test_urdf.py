@@ -74,14 +74,40 @@ def test_a_joint_may_have_the_name_of_a_link():
 
 
 def test_elements_of_other_programs_are_skipped():
-    foreign = '<gazebo reference="a"><x y="z"/></gazebo><sensor/>'
+    foreign = '<gazebo reference="a"><plugin y="z"/></gazebo><sensor/>'
     text = two_links(LIMIT).replace("</robot>", foreign + "</robot>")
     assert len(load_mechanism(text).joints) == 1
     told = [fault.message for fault in check_urdf(text)]
-    assert [message.partition(" in <robot> is skipped")[0] for message in told] == [
-        "<gazebo>",
-        "<sensor>",
-    ]
+    assert [message.partition(" is skipped")[0] for message in told] == ["<sensor> in <robot>", "<plugin> in <gazebo>"]
+
+
+def test_what_is_not_used_refuses_no_file():
+    """A soft limit without a gain was an error, though soft limits are not read."""
+    more = "<safety_controller/><calibration rising='up'/>"
+    assert load_mechanism(two_links(LIMIT + more)).joints == load_mechanism(two_links(LIMIT)).joints
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ('<gazebo reference="a"><mu1>0</mu1></gazebo>', "<mu1> in <gazebo> is skipped: friction"),
+        ('<gazebo reference="a"><turnGravityOff>true</turnGravityOff></gazebo>', "<turnGravityOff> in <gazebo>"),
+        ('<gazebo reference="a"><turnGravityOff>false</turnGravityOff></gazebo>', None),
+        ('<mujoco><compiler balanceinertia="true"/></mujoco>', "<mujoco> in <robot>"),
+        ('<drake:joint name="k" xmlns:drake="d"/>', "<drake:joint> in <robot> is skipped: Drake alone reads it"),
+        ('<loop_joint name="l"/>', "<loop_joint> in <robot> is skipped: the robot is read without it"),
+        (
+            '<constraint name="c" type="fixed"><predecessor link="a"/></constraint>',
+            "<predecessor> in <constraint> is skipped: the robot is read without it",
+        ),
+    ],
+)
+def test_what_would_move_a_robot_is_warned_of(more, told):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        load_mechanism(two_links(LIMIT).replace("</robot>", more + "</robot>"))
+    messages = [str(warning.message) for warning in caught if warning.category is DescriptionWarning]
+    assert not messages if told is None else any(told in message for message in messages)
 
 
 # --- poses -------------------------------------------------------------------------------------------------------

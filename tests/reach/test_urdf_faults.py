@@ -208,9 +208,6 @@ FAULTS = {
     ),
     "axis of no length": (in_joint('<axis xyz="0 0 -0.0"/>'), 4, "joint 'j': the axis has length 0"),
     "axis without xyz": (in_joint("<axis/>"), 4, "<axis> needs the attribute 'xyz'"),
-    "safety": (in_joint('<safety_controller k_velocity="x"/>'), 4, "<safety_controller k_velocity=...>: 'x' is not"),
-    "safety incomplete": (in_joint("<safety_controller/>"), 4, "<safety_controller> needs the attribute 'k_velocity'"),
-    "calibration": (in_joint('<calibration rising="up"/>'), 4, "<calibration rising=...>: 'up' is not a number"),
     "mimic without joint": (in_joint("<mimic/>"), 4, "<mimic> needs a non-empty attribute 'joint'"),
     "mimic of nothing": (in_joint('<mimic joint="i"/>'), 4, "joint 'j' .revolute. mimics 'i', which does not exist"),
     "mimic of itself": (in_joint('<mimic joint="j"/>'), 4, "these joints mimic each other: 'j' mimics 'j'"),
@@ -297,8 +294,6 @@ FAULTS = {
         "axis": 'xyz="0 0 1"',
         "dynamics": 'damping="1"',
         "mimic": 'joint="i"',
-        "calibration": "",
-        "safety_controller": 'k_velocity="1"',
     }.items()
 }
 

@@ -253,6 +253,12 @@ def test_what_would_move_a_robot_is_warned_about_whenever_the_file_is_read(kind:
         cardan.formats.load_mechanism(world(body("A"), prim(kind, "M")))
 
 
+def test_only_meshes_have_an_approximation() -> None:
+    """Balls were told to touch as their hulls, which they do not."""
+    ball = prim("Sphere", "S", 'uniform token physics:approximation = "boundingSphere"', COLLIDES)
+    assert "approximation" not in remarks(world(body("A", MASS, ball)))
+
+
 def test_several_colliders_are_one_body() -> None:
     far = prim("Sphere", "S", "double radius = 0.5\n" + at(x=2), COLLIDES)
     inertia = inertia_of("float physics:density = 1", prim("Cube", "C", BOX, COLLIDES), far)
@@ -663,6 +669,19 @@ def test_references_and_instances_are_followed_within_the_folder(tmp_path: Path)
     assert len(m.shapes) == 2
 
 
+@pytest.mark.parametrize(("unit", "scene"), [(np.pi / 180.0, ""), (1.0, 'uniform token mjc:compiler:angle = "radian"')])
+def test_springs_of_mujoco_rest_in_its_angles_and_from_its_zero(unit: float, scene: str) -> None:
+    spring = "float mjc:stiffness = 2\nfloat mjc:springref = 1\nfloat mjc:ref = 0.25"
+    m = read(world(body("A"), body("B"), joint("Revolute", spring), prim("PhysicsScene", "scene", scene)))
+    assert m.joints[0].spring.stiffness == (2.0,)
+    assert m.joints[0].spring.rest == pytest.approx((0.75 * unit,))
+
+
+def test_a_plane_that_is_only_seen_is_not_lost() -> None:
+    m = read(world(body("A", MASS), prim("Plane", "floor")))
+    assert [(shape.role, shape.geometry) for shape in m.shapes] == [("visual", cardan.description.Plane())]
+
+
 # --- faults ----------------------------------------------------------------------------------------------------------
 
 
@@ -684,6 +703,10 @@ def test_a_doubtful_thing_is_warned_of(name: str) -> None:
 def test_what_is_not_used_is_remarked_on(name: str) -> None:
     text, message = REMARKED[name]
     assert message in remarks(text)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        cardan.formats.load_mechanism(text)
+    assert not any(message in str(warning.message) for warning in caught if name != "shear")
     read(text)
 
 

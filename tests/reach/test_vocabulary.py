@@ -21,7 +21,12 @@ import build_formats as build  # noqa: E402
 WORDS = Vocabulary(
     "TOY",
     {
-        "toy": {"name": "read", "colour": "remark: it cannot be seen", "<joint>": "read", "<loop>": "read"},
+        "toy": {"name": "read", "colour": "remark: it cannot be seen", "<joint>": "read", "<loop>": "read"}
+        | {
+            "weight": "warning: toys weigh nothing",
+            "sides": "warning unless 6: dice have 6",
+            "<motor>": "warning: no motors",
+        },
         "joint": {"name": "read", "<limit>": "read", "<spring>": "refused: it would be another toy without"},
         "loop": {"<joint>": "read"},
         "loop/joint": {"first": "read", "second": "read"},
@@ -85,6 +90,26 @@ def test_an_attribute_may_be_remarked_upon():
     assert told('<toy colour="red"/>') == [(1, "warning", "<toy colour=...> is skipped: it cannot be seen")]
 
 
+@pytest.mark.parametrize(
+    ("text", "is_warned_of"),
+    [
+        ('<toy weight="2"/>', True),
+        ('<toy weight="0.0"/>', False),
+        ('<toy weight="false"/>', False),
+        ('<toy weight="-inf"/>', False),
+        ('<toy sides="6"/>', False),
+        ('<toy sides="0"/>', True),
+        ("<toy><motor><power>3</power></motor></toy>", True),
+        ('<toy><motor name="m"/></toy>', True),
+        ("<toy><motor><power> 0 </power></motor></toy>", False),
+    ],
+)
+def test_what_would_matter_is_a_warning_and_what_changes_nothing_a_remark(text, is_warned_of):
+    report = Report("toy")
+    WORDS.review(report, parse(Source.of(text)))
+    assert [len(report.warnings), len(report.remarks)] == [is_warned_of, not is_warned_of]
+
+
 def test_what_occurs_often_is_told_once():
     (fault,) = told("<toy>" + "\n<wheel/>" * 9 + "</toy>")
     assert fault[0] == 2
@@ -106,7 +131,6 @@ def test_all_of_a_urdf_is_read_or_told():
     text = '<robot name="r"><link name="a"/>\n<sensor/><gazebo/><gazebo/><thing/></robot>'
     assert [fault.message.split(" is skipped")[0] for fault in check(text)] == [
         "<sensor> in <robot>",
-        "<gazebo> in <robot>",
         "<thing> in <robot>",
     ]
     load(text)

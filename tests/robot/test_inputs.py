@@ -220,6 +220,37 @@ def test_parameters_of_joints(joint, path):
     assert np.abs(exact).max() > 1e-3
 
 
+def test_a_multiplier_that_is_an_input_may_be_0_and_is_taken_by_states_of_worlds():
+    """Its spring was at rest nowhere, so that every step diverged; states took no multipliers."""
+    m = Mechanism("copies")
+    copy = joints.Mimic(joints.Prismatic((1.0, 0.0, 0.0)), "a", 1.0, 0.1)
+    for name, joint, spring in (("a", joints.Prismatic((1.0, 0.0, 0.0)), None), ("b", copy, cardan.Spring([30.0]))):
+        m.add_body(name + "_body", Inertia(1.0, (0.0, 0.0, 0.0), 0.01 * np.eye(3)))
+        m.add_joint(name, joint, "world", name + "_body", spring=spring)
+    world = m.world().with_inputs(k=("b", "multiplier"))
+    after = cardan.solvers.Featherstone(world, 1e-3).step(world.state(v=[1.0], k=0.0), steps=10)
+    assert (after.q[0, 0], after.v[0, 0]) == pytest.approx((0.01, 1.0))
+
+
+@pytest.mark.usefixtures("reference_target")
+def test_the_multiplier_of_a_joint_that_copies_another():
+    """No function took it; of one that copies a copy, neither offset nor multiplier."""
+    m, above = Mechanism("copies"), "world"
+    hinge, first = joints.Revolute((0.0, 0.6, 0.8)), joints.Mimic(joints.Revolute((1.0, 0.0, 0.0)), "j0", -0.5, 0.2)
+    for k, joint in enumerate((hinge, first, joints.Mimic(hinge, "j1", 2.0))):
+        m.add_body(f"b{k}", Inertia(1.0, (0.1, 0.2, -0.1), np.diag([0.1, 0.2, 0.15])))
+        m.add_joint(f"j{k}", joint, above, f"b{k}", armature=[0.1], spring=cardan.Spring([2.0], [0.3]))
+        above = f"b{k}"
+    varied = m.model().with_inputs(multiplier=("j1", "multiplier"), offset=("j1", "offset"))
+    values, (q, v, a) = {"multiplier": np.array(-0.7), "offset": np.array(0.1)}, random_state(varied, 0)
+    rebuilt = varied.with_values(**values)
+    for function, args in ((cardan.inverse_dynamics, (q, v, a)), (cardan.passive_forces, (q, v))):
+        np.testing.assert_allclose(function(varied, *args, **values), function(rebuilt, *args), atol=1e-13)
+        exact = cardan.derivative(function, "multiplier")(varied, *args, **values)
+        reference = differences(lambda w, f=function, x=args: f(varied, *x, **w), values, "multiplier", False)
+        np.testing.assert_allclose(exact.ravel(), reference.ravel(), atol=1e-7)
+
+
 class Short(cardan.Joint):
     """An ellipsoid by its transform alone, its radii a plain attribute."""
 

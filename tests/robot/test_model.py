@@ -280,6 +280,14 @@ def test_random_configurations_keep_limits_and_are_reproducible():
             Revolute().random_configuration(no_shape)
 
 
+@pytest.mark.parametrize("seed", [-1, "a", 1.5])
+def test_a_seed_of_random_configurations_that_is_none_is_named(seed):
+    """These were NumPy's errors, which say nothing of seeds."""
+    for of in (cardan.robots.arm7().model(), cardan.joints.Revolute()):
+        with pytest.raises(ParameterError, match="seed of random configurations: got"):
+            of.random_configuration(seed=seed)
+
+
 def test_limit_coordinates_of_a_floating_robot():
     m = Mechanism("m")
     m.add_body("b", Inertia(1.0, (0, 0, 0), np.eye(3)))

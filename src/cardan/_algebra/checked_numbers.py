@@ -1,4 +1,4 @@
-"""Numbers as they are given: a whole one, one above 0 or not below it, or several; or a truth value."""
+"""Numbers as they are given: a whole one, one above 0 or not below it, or several; a truth value, or a seed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import operator
 import sys
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from cardan._algebra.errors import ParameterError
 
@@ -21,6 +23,14 @@ def whole(what: str, value: Any, least: int, most: int | None = None, hint: str 
         expected = f"a whole number >= {least}" if most is None else f"a whole number from {least} to {most}"
         raise ParameterError(what, got=value, expected=expected, hint=hint)
     return number
+
+
+def generator(what: str, seed: Any) -> np.random.Generator:
+    """Return what makes random numbers, of anything that NumPy makes one of; `ParameterError` for all else."""
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise ParameterError(what, got=seed, expected="a whole number >= 0, or a numpy.random.Generator") from None
 
 
 def batch_shape(what: str, shape: Any) -> tuple[int, ...]:

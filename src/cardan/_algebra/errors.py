@@ -24,7 +24,7 @@ __all__ = [
     "OverlapWarning", "ParameterError", "PluginError",
     "ProgramError", "ReachError", "RecompilationWarning", "ResultError", "ShapeError", "SizeWarning",
     "StaleProgramError", "StartWarning", "SunkenWarning", "TargetError", "TraceError",
-    "UnknownNameError", "UnsupportedError",
+    "UndrivenWarning", "UnknownNameError", "UnsupportedError",
 ]  # fmt: skip
 
 MAX_MESSAGE = 1000  # characters: names and numbers of a stranger's file must not fill a terminal or a log
@@ -532,11 +532,15 @@ class CallbackWarning(_Warning):
 
 
 class StartWarning(_Warning):
-    """A world begins where nobody would put it; `things` are the pairs, articulations or shapes it is about."""
+    """A world begins, or a joint is locked, where nobody would put it; `things` are those it is about."""
 
     def __init__(self, message: str, things: Sequence[str]) -> None:
         self.things: tuple[str, ...] = tuple(things)
         super().__init__(message)
+
+
+class UndrivenWarning(_Warning):
+    """Where to go is asked of a world without a drive, in which nothing goes there."""
 
 
 class SunkenWarning(_Warning):

@@ -497,8 +497,7 @@ class ClusterMember(Follower):
     @property
     def _siblings(self) -> tuple[tuple[Joint, ...], int]:
         names = self.closed.joint_names
-        inner = self.own.joint if self.own else self.joint
-        if self.along is not None or self.name not in names or inner != self.closed.part.joint(self.name):
+        if self.along is not None or self.name not in names or self.bare != self.closed.part.joint(self.name):
             return (self,), 0
         return tuple(ClusterMember(joint, name, self.closed) for name, joint in self._joints()), names.index(self.name)
 
@@ -557,7 +556,7 @@ def openings(model: Model, q: np.ndarray) -> Iterator[tuple[str, np.ndarray, lis
     At configurations of shape (n, nq). Constants of the model may be arrays of as many.
     """
     if model.closures:
-        for loop in loops(model, relative_kinematics(model, list(q.T))):
+        for loop in loops(model, relative_kinematics(model, list[Any](q.T))):
             columns = [np.broadcast_to(np.asarray(e), len(q)) for e in loop.residual]  # none of what has bounds alone
             yield loop.name, np.reshape(columns, (-1, len(q))).T, units_of_rows(model, [loop])
     yield from model.manifold.openings(q)

@@ -155,7 +155,7 @@ def inverse_dynamics_pulled(
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """Return the gradient of weights . `inverse_dynamics` by q, along the tangent, v and a: (1) to (3)."""
     by_q: list[Scalar] = [0.0] * model.nv
-    by_v, by_a = [*by_q], [*by_q]
+    by_v, by_a = [*by_q], [e * w for e, w in zip(model.passive("armature"), weights, strict=True)]
     for i in _sums(model, q, v, a, weights, external_forces):
         j, f, P, b = i.joint, i.sums.real.f, i.sums.virtual.f, i.sums.b
         changes = zip(j.v, i.omega, j.Psi_ddot, j.Psi_dot, j.Upsilon_dot, j.S, strict=True)

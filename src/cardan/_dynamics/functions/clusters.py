@@ -33,7 +33,7 @@ from cardan._robot.joints import Fixed, Limits, Mimic
 from cardan._robot.joints.catalogue.of_another import equipped
 from cardan._robot.model import WORLD, Body, Connection, Model
 from cardan._robot.model.annotations import Annotations, check_coordinates
-from cardan._robot.model.layout import configuration_of
+from cardan._robot.model.layout import PASSIVE, SQUARED, configuration_of
 from cardan._robot.records import Actuator, Configuration, Drive, Spring
 
 NEAR_TOGGLE = 0.05
@@ -193,10 +193,10 @@ def _cluster(
     """Return the joints of a cluster as they are in it, by name."""
     part = _part(model, nodes, closing, carried)
     joints = [c for c in part.connections if c.joint.nv and not c.joint.primaries]
-    followers = _followers(model, part, {c.name for c in joints})
+    acting = {name for a in model.annotations.actuators for name in a.joints}
+    followers = _followers(model, part, {c.name for c in joints}, acting)
     start = None if near is None else tuple(e for c in joints for e in near[model.slices[c.name][0]].tolist())
     along = {i: j for c in joints for i, j in zip(_v(model, c), _v(part, c), strict=True)}
-    acting = {name for a in model.annotations.actuators for name in a.joints}
     driven = {j for c in joints for j in _v(part, c) if c.name in acting or any((*c.drive_stiffness, *c.drive_damping))}
     own = {along[i] for i in kept if i in along}
     key = with_plain_names(part), frozenset(own), frozenset(driven), start
@@ -216,10 +216,9 @@ def _cluster(
     return found
 
 
-def _followers(model: Model, part: Model, names: set[str]) -> dict[str, tuple[Connection, Any]]:
+def _followers(model: Model, part: Model, names: set[str], acting: set[str]) -> dict[str, tuple[Connection, Any]]:
     """Return the joints that follow joints of a cluster alone, by name: as they are, and as they follow these."""
     found: dict[str, tuple[Connection, Any]] = {}
-    acting = {name for a in model.annotations.actuators for name in a.joints}
     for node in model.nodes:
         followed = sorted(names.intersection(node.joint.primaries))
         if not followed:
@@ -231,9 +230,9 @@ def _followers(model: Model, part: Model, names: set[str]) -> dict[str, tuple[Co
                 f"{what}, and others that are not; the `constrained_*` functions take that, and clustered(closing=...) "
                 "the other loops."
             )
-        # those of a mimic joint within the loops count along the joint it copies
-        counted = isinstance(c.joint, Mimic) and c.name in part.joint_names
-        acts = c.name in acting or any(any(getattr(c, name) or ()) for name in ACTING)
+        # those of a mimic joint within the loops count along the joint it copies, but for its drive
+        counted = isinstance(node.joint, Mimic) and not node.joint.own and c.name in part.joint_names
+        acts = any(any(getattr(c, name) or ()) for name in (*SQUARED, "friction"))
         if c.name in acting or (acts and not counted):
             raise MechanismError(
                 f"{what}, and has properties or an actuator of its own; give these to {followed[0]!r}."
@@ -378,8 +377,6 @@ def _along(part: Model, free: Sequence[int]) -> dict[str, Any]:
 
 
 LIMITS = ("lower", "upper", "velocity_upper", "effort_upper", "velocity_lower", "effort_lower")
-ACTING = ("damping", "friction", "armature", "drive_stiffness", "drive_damping", "spring_stiffness")
-PASSIVE = ("damping", "friction", "armature", "drive_stiffness", "drive_damping", "spring_stiffness", "spring_rest")
 
 
 def _member(part: Model, closed: ClosedSet, c: Connection, by: tuple[str, ...]) -> ClusterMember:

@@ -191,8 +191,9 @@ def _edge_candidate(edges: Edges, A: OrientedBox, B: OrientedBox) -> tuple[Candi
     inverse = 1.0 / where(squared > PARALLEL, squared, 1.0)
     s, t = ((e - f * cosine).dot(d) * inverse, (e * cosine - f).dot(d) * inverse)
     on_a, on_b = corner + e * s, corner + d + f * t - B.centre
-    inside = [absolute(x) <= h * (1.0 + MARGIN) for x, h in zip(on_a, A.half, strict=True)]
-    inside += [absolute(axis.dot(on_b)) <= h * (1.0 + MARGIN) for axis, h in zip(B.axes, B.half, strict=True)]
+    margin = MARGIN * (sum(A.half) + sum(B.half))  # more than rounding leaves, also across what is thin
+    inside = [absolute(x) <= h + margin for x, h in zip(on_a, A.half, strict=True)]
+    inside += [absolute(axis.dot(on_b)) <= h + margin for axis, h in zip(B.axes, B.half, strict=True)]
     point = (clip(x, -h, h) for x, h in zip(on_a, A.half, strict=True))
     return Candidate(separation, Vector3(*point), -n), reduce(logical_and, inside)
 

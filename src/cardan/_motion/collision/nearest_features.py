@@ -11,9 +11,10 @@ other e, and M = t (t . H t)^-1 t for the t across all e (all of H^-1, one line,
 
     delta = delta_e + M (r - H delta_e)           delta_e = -sum (e . n) e~
 
-It converges quadratically from what the search found. What is nearest is settled on the way: a point that went beyond
-an edge is on it next, and what n does not press against an edge leaves it. If the separation along n is then less than
-that which was found, the step is not used: shapes that touch in more than one way.
+It converges quadratically from what the search found. Points stay where they were found along edges and in faces, as
+others may be as near. What is nearest is settled on the way: a point that went beyond an edge is on it next, and what n
+does not press against an edge leaves it. If the separation along n is then less than that which was found, the step is
+not used: shapes that touch in more than one way.
 
 As A and B move, what was nearest goes with them. Let r be the way from B's point to A's, across the n that goes with A,
 and beta how far the n that goes with B is turned from that. The same conditions say how n turns, and to second order
@@ -32,20 +33,22 @@ Cost: 400 operations and the support points of both for a step; 200 for the dist
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.repeat import repeat, when
-from cardan._algebra.scalar import absolute, logical_and, logical_not, maximum, where
+from cardan._algebra.scalar import clip, logical_and, logical_not, maximum, where
 from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
 from cardan._motion.collision.candidate import NOWHERE, Candidate, chosen, in_precision, select
 from cardan._motion.collision.convex import REACHED, TOLERANCE, Search, Witness, search
 from cardan._motion.collision.simplex import SMALL, unit
-from cardan._motion.collision.support_points import CURVED, SURFACES, Triangle, extent_of, middle_of, radius_of, support
+from cardan._motion.collision.support_points import CURVED, SURFACES, Triangle, extent_of, radius_of, support
 from cardan._robot.geometry.shapes import Geometry, Hull, Sphere
+from cardan._robot.geometry.support import box_about
 
 CONTACT_STEPS = 2  # from a search that ended `ROUGHLY`, for contact
 STEPS = 6  # of Newton's, where a surface is curved; between corners one is exact
-SETTLED = 1e-3  # of the sizes, by which another step would move a nearest point: by more, and it is anywhere
+SETTLED = 1e-3  # of the sizes: how far beside the edge or face that it is on a nearest point may be
 ROUGHLY = 1e-8, 3e-7  # where a search among curved surfaces ends, of the sizes, in double and single precision
 OBLIQUE = 1e-12  # squared sine of two directions below which they are one
 # Of corners that carry the nearest point the least weight, and how far they are apart, of the sizes.
@@ -99,24 +102,17 @@ def _to_rounding(a: Geometry, b: Geometry, X_ab: SE3, found: Search, steps: int)
         c = _conditions(A, B, n, on_a, on_b)
         return unit(n + c.delta, n), c.on_a, c.on_b
 
-    n, on_a, on_b = repeat(steps, step, found.n, found.on_a, found.on_a - found.nearest)
+    begin = found.n, found.on_a, found.on_a - found.nearest
+    n, on_a, on_b = repeat(steps, step, *begin)
     separation = n.dot(support(a, -n) - X_ab @ support(b, X_ab.rotation.transpose_apply(n)))
     tolerance = in_precision(found.separation, *TOLERANCE) * (extent_of(a) + extent_of(b))
     used = separation >= found.separation - tolerance
-    n, separation = select(used, n, found.n), where(used, separation, found.separation)
+    n, on_a, on_b, separation = chosen(used, (n, on_a, on_b, separation), (*begin, found.separation))
     c = _conditions(A, B, n, on_a, on_b)
-    rounding = tolerance + in_precision(separation, *TOLERANCE) * absolute(separation)
-    on_both = logical_and(_is_on(a, c.on_a, rounding), _is_on(b, X_ab.inverse_act(c.on_a - n * separation), rounding))
-    has_settled = (c.on_a - on_a).norm() < SETTLED * (extent_of(a) + extent_of(b))
-    used = logical_and(logical_and(used, on_both), has_settled)
+    off = [(side.at(n, p)[0] - p).norm_squared() for side, p in ((A, c.on_a), (B, c.on_a - n * separation))]
+    used = logical_and(used, reduce(maximum, off) < (SETTLED * (extent_of(a) + extent_of(b))) ** 2)
     on_a, matrices = chosen(used, (c.on_a, c.matrices), (found.on_a, (Matrix3.zero(),) * len(c.matrices)))
     return _known(a, b, X_ab, n, on_a, separation, matrices)
-
-
-def _is_on(shape: Geometry, p: Vector3, rounding: Scalar) -> Any:
-    """Return whether a point is no farther from the middle of a shape's core than its corners may be."""
-    away, most = p - middle_of(shape), 4.0 * extent_of(shape) + rounding
-    return away.norm_squared() <= most * most
 
 
 def features_at(a: Geometry, b: Geometry, X_ab: SE3, found: Candidate) -> tuple[Witness, Local]:
@@ -159,8 +155,7 @@ def _witness(a: Geometry, b: Geometry, n: Vector3, on_a: Vector3, separation: Sc
 class Side(NamedTuple):
     """What of a shape is nearest, in A's frame, as functions of n and of the point that seems nearest."""
 
-    point: Callable[[Vector3, Vector3], Vector3]
-    goes_on: Callable[[Vector3, Vector3], list[Vector3]]  # directions e; 0 where it does not
+    at: Callable[[Vector3, Vector3], tuple[Vector3, list[Vector3]]]  # a point of it, and directions e; 0 where it ends
     bend: Callable[[Vector3, Vector3], Matrix3]  # K
 
 
@@ -173,32 +168,35 @@ def _sides(a: Geometry, b: Geometry, X_ab: SE3, on_a: Any, x: Any, weights: Sequ
 def _side(shape: Geometry, X: SE3, sign: float, points: Sequence[Vector3], weights: Sequence[Scalar]) -> Side:
     """Return what of the shape at X is nearest; its points along sign n carry the nearest one."""
     if type(shape) not in SURFACES:
-        corner, edges = (X.translation, []) if isinstance(shape, Sphere) else _corner(extent_of(shape), points, weights)
-        return Side(lambda n, p: corner, lambda n, p: edges, lambda n, p: Matrix3.zero())
-    R, surface = X.rotation, SURFACES[type(shape)]
+        corner = (X.translation, []) if isinstance(shape, Sphere) else _corner(extent_of(shape), points, weights)
+        return Side(lambda n, p: corner, lambda n, p: Matrix3.zero())
+    R, surface, (_, sides) = X.rotation, SURFACES[type(shape)], box_about(shape)
 
     def outwards(n: Vector3) -> Vector3:
         return R.transpose_apply(n * sign)
 
-    return Side(
-        lambda n, p: X @ surface.point(shape, outwards(n), X.inverse_act(p)),
-        lambda n, p: [R @ e for e in surface.goes_on(shape, outwards(n), X.inverse_act(p))],
-        lambda n, p: surface.bend(shape, outwards(n), X.inverse_act(p)).rotated(R),
-    )
+    def at(n: Vector3, p: Vector3) -> tuple[Vector3, list[Vector3]]:
+        d = outwards(n)
+        p = Vector3(*(clip(e, -half, half) for e, half in zip(X.inverse_act(p), sides, strict=True)))
+        corner, ways = surface.point(shape, d, p), surface.goes_on(shape, d, p)
+        return X @ sum((e * e.dot(p - corner) for e in ways), corner), [R @ e for e in ways]
+
+    return Side(at, lambda n, p: surface.bend(shape, outwards(n), X.inverse_act(p)).rotated(R))
 
 
 def _corner(size: Scalar, points: Sequence[Vector3], weights: Sequence[Scalar]) -> tuple[Vector3, list[Vector3]]:
-    """Return the corner that carries most, and the ways from there to those that carry something."""
+    """Return the point that corners carry, and the ways to those that carry something from that which carries most."""
     most, corner = weights[0], points[0]
     for point, weight in zip(points[1:], weights[1:], strict=True):
         corner, most = select(weight > most, point, corner), where(weight > most, weight, most)
     least, apart = in_precision(most, *CARRIES), in_precision(most, *CARRIES) * size
-    ways = []
+    carried, ways = corner, []
     for point, weight in zip(points, weights, strict=True):
         e = point - corner
         carries = logical_and(weight > least, e.norm_squared() > apart * apart)
         ways.append(select(carries, e, Vector3.zero()))
-    return corner, ways
+        carried = carried + ways[-1] * weight
+    return carried, ways
 
 
 # --- Newton's step --------------------------------------------------------------------------------------------------
@@ -222,11 +220,11 @@ class Way(NamedTuple):
 
 def _conditions(A: Side, B: Side, n: Vector3, on_a: Vector3, on_b: Vector3) -> Conditions:
     """Return what they say where points of both seem nearest."""
-    p_a, p_b = A.point(n, on_a), B.point(n, on_b)
+    (p_a, ways_a), (p_b, ways_b) = A.at(n, on_a), B.at(n, on_b)
     x = p_a - p_b
     d = n.dot(x)
     r = x - n * d
-    ways = _two_of(n, [*(Way(e, 0.0) for e in A.goes_on(n, on_a)), *(Way(e, 1.0) for e in B.goes_on(n, on_b))])
+    ways = _two_of(n, [*(Way(e, 0.0) for e in ways_a), *(Way(e, 1.0) for e in ways_b)])
     on_a, on_b, along, of_a, of_b = p_a, p_b, Vector3.zero(), Matrix3.zero(), Matrix3.zero()
     for way, dual in zip(ways, _duals(n, *ways), strict=True):
         tau = -dual.dot(r)

@@ -56,7 +56,7 @@ def look_at_room(c):
     for w in range(c.worlds):
         c.world_moved[w] = 0
     for t in range(c.trees):
-        c.tree_near[t] = 0 if c.tree_lonely[t] == 1 and c.tree_hinges[t] > 0 else 1
+        c.tree_near[t] = 0 if c.joined == 0 and c.tree_lonely[t] == 1 and c.tree_hinges[t] > 0 else 1
     run_kinds(c, c.tree_near, c.moving, 1)
     for t in range(c.trees):
         if c.tree_near[t] == 1 and c.tree_alike[t] == 1 and not c.tree_slack[t] >= 0.0:

@@ -72,10 +72,10 @@ def end_of_kind(c, first, count):
     return stop
 
 
-@kernel(node=F64[27], at=INT, returns=REAL)
-def length_from(node, at):
+@kernel(row=F64[16], at=INT, returns=REAL)
+def length_from(row, at):
     """Return the length of a vector in the row of a node."""
-    return sqrt(node[at] * node[at] + node[at + 1] * node[at + 1] + node[at + 2] * node[at + 2])
+    return sqrt(row[at] * row[at] + row[at + 1] * row[at + 1] + row[at + 2] * row[at + 2])
 
 
 @kernel(c=Crowd, row=INT, key=INT, reach=REAL)
@@ -89,10 +89,10 @@ def gather_pair(c, row, key, reach):
     copy(c.size_b, row * c.pair_sizes[kind, 1], c.shape_sizes, c.shape_first[b], c.pair_sizes[kind, 1])
     c.pair_reach[row, 0] = reach
     if c.pair_fixed[kind] == 1:
-        node = c.node[c.shape_node[a]]
-        turn = c.dt / MOST * length_from(node, 21)
+        motion = c.motion[c.shape_node[a]]
+        turn = c.dt / MOST * length_from(motion, 9)
         for e in range(3):
-            c.w[row, e] = node[21 + e] / max(turn, 1.0)  # as `turn_followed`
+            c.w[row, e] = motion[9 + e] / max(turn, 1.0)  # as `turn_followed`
         c.w[row, 3] = c.dt
 
 

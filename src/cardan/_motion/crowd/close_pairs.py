@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from cardan._compiler.kernels import F64, INT, LANES, REAL, TRUTH, VECTOR, WIDTH, are_positive, greater, kernel, sqrt
 from cardan._motion.crowd.batches import copy
-from cardan._motion.crowd.placing import place
+from cardan._motion.crowd.placing import locate
 from cardan._motion.crowd.tables import BITS, MASK, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -168,7 +168,7 @@ def put_shapes(c, k, rows):
     for lane in range(WIDTH):
         t = c.kind_tree[k] + c.run_rows[lane if lane < rows else 0]
         for n in range(c.tree_ball[t], c.tree_ball[t + 1]):
-            place(c, c.ball_shape[n])
+            locate(c, c.ball_shape[n])
             put_shape(c, c.ball_shape[n], lane)
         first = c.tree_world[t] * c.shapes
         for s in range(first, first + c.shapes):

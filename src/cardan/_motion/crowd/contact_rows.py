@@ -30,16 +30,17 @@ INVERSE_MASS = 6 + CONE.index("inverse_mass")
 WANTED = 6 + CONE.index("wanted")
 TORSIONAL = 6 + CONE.index("torsional")  # where the lengths of torsional and rolling friction are
 
-COLUMNS = {"a": NODE, "b": NODE, "gap": 1, "point": 3, "normal": 3, "turning": 3, "surface": len(SURFACE)}
+NODES = dict.fromkeys(("a", "b", "motion_a", "motion_b"), NODE)
+COLUMNS = NODES | {"gap": 1, "point": 3, "normal": 3, "turning": 3, "surface": len(SURFACE)}
 COLUMNS |= {"centre_a": 3, "centre_b": 3, "weight_a": 2, "weight_b": 2, "stiffness": 1}
-BY = {"a": "node_a", "b": "node_b", "surface": "surface_of", "stiffness": "shape_a"}
+BY = {name: f"node_{name[-1]}" for name in NODES} | {"surface": "surface_of", "stiffness": "shape_a"}
 BY |= {f"{name}_{end}": f"shape_{end}" for name in ("centre", "weight", "runs") for end in "ab"}
 BY |= dict.fromkeys(("gap", "point", "normal", "turning"), "found_of")
 
 
 def contact_of(a: Any, b: Any, given: dict[str, Any]) -> Contact:
     """Return the contact of rows: those of its nodes, and what `COLUMNS` names."""
-    ends, surface = (NodeRow.of(a), NodeRow.of(b)), list(given["surface"])
+    ends, surface = (NodeRow.of(a, given["motion_a"]), NodeRow.of(b, given["motion_b"])), list(given["surface"])
     surface[2] = where(surface[2] < 0.0, given["stiffness"][0], surface[2])
     poses, V, motions = ([e[k] for e in ends] for k in range(3))
     moment: Any = SimpleNamespace(poses=poses, V=V, motions=motions, q=[given["gap"][0]])
@@ -127,7 +128,7 @@ class ContactRows:
     def response(self) -> Program:
         """Return the program of what a contact does, on the part of its law that is decided on, at its node's origin.
 
-        `answer` has the wrench without accelerations, then the impedance: its upper half, row by row.
+        `answer` has the wrench without accelerations, then the impedance: its upper half, row by row. Both are vectors.
         """
 
         def response(law: Any, ahead: Any, test: Any, **lifts: Any) -> dict[str, Any]:
@@ -135,7 +136,8 @@ class ContactRows:
             part, s = self._decided(cone, test)
             force = place @ (cone.wrench(part.at(self._twist_of(ahead) - s)) * (1.0 / self.dt))
             rows = (place @ part.impedance).rows()
-            return {"answer": [*force.scalars(), *(rows[i][j] for i in range(6) for j in range(i, 6))]}
+            upper = [rows[i][j] for i in range(6) for j in range(i, 6)]
+            return {"answer": [*force.scalars(), *(0.0,) * 2, *upper, *(0.0,) * 3]}
 
         return row_program("response", self._columns, response)
 
@@ -162,9 +164,11 @@ class ContactRows:
 
         These are speeds at the middles of both, and that of turning. After the step they are as the law has them.
         """
+        more = {"ending_a": 6, "ending_b": 6, "centre_a": 3, "centre_b": 3}
 
-        def approach(a: Any, b: Any, ending_a: Any, ending_b: Any, centre_a: Any, centre_b: Any) -> dict[str, Any]:
-            ends = NodeRow.of(a), NodeRow.of(b)
+        def approach(a: Any, b: Any, motion_a: Any, motion_b: Any, **given: Any) -> dict[str, Any]:
+            ends = NodeRow.of(a, motion_a), NodeRow.of(b, motion_b)
+            ending_a, ending_b, centre_a, centre_b = (given[name] for name in more)
             centres = Vector3(*centre_a), Vector3(*centre_b)
             pair: Any = SimpleNamespace(nodes=(0, 1), centres=centres, lever_rate=None, runs=(None, None))
             poses, motions = [end.X for end in ends], [end.motion for end in ends]
@@ -181,8 +185,7 @@ class ContactRows:
             speeds = [reduce(maximum, (twist.linear.norm() for twist in own)) for own in (of_a, of_b)]
             return {"speeds": [*speeds, reduce(maximum, (twist.angular.norm() for twist in of_a))]}
 
-        columns = {"a": NODE, "b": NODE, "ending_a": 6, "ending_b": 6, "centre_a": 3, "centre_b": 3}
-        return row_program("approach", columns, approach, by=BY | {f"ending_{end}": f"node_{end}" for end in "ab"})
+        return row_program("approach", NODES | more, approach, by=BY | {f"ending_{end}": f"node_{end}" for end in "ab"})
 
     @property
     def _columns(self) -> dict[str, Any]:

@@ -35,7 +35,6 @@ from cardan._motion.crowd.tables import (
     PROGRAM,
     SIDES,
     TREES,
-    TRIPLES,
     Crowd,
 )
 from cardan._motion.crowd.tree_rows import TreeRows
@@ -121,7 +120,7 @@ class Engine:
                 made = rows_of.placing(), rows_of.moving(), rows_of.alone()
                 c.placing[k], c.moving[k], c.alone[k] = (self._made(p, k) for p in made)
                 if rows_of.kind.hinges:
-                    c.ending[k] = self._made(rows_of.ending(), k, v="v_after")
+                    c.looking[k], c.ending[k] = (self._made(p, k) for p in (rows_of.placing("node"), rows_of.ending()))
             else:
                 self._add_tree_programs(k)
 
@@ -158,11 +157,9 @@ class Engine:
         if not self.trees[k].kind.is_long:
             self.c.weighing[k] = self._made(weighed_program(self.trees[k]), k)
 
-    def _made(self, program: Any, k: int, **others: str) -> int:
-        """Make what runs a program over the trees of a kind, some arrays in place of others; return where it is."""
-        arrays = self._tree_arrays[k]
-        arrays = arrays | {name: arrays[other] for name, other in others.items()}
-        self._programs.append(RowProgram(program, arrays, int(self.c.kind_rows[k])))
+    def _made(self, program: Any, k: int) -> int:
+        """Make what runs a program over the trees of a kind; return where it is."""
+        self._programs.append(RowProgram(program, self._tree_arrays[k], int(self.c.kind_rows[k])))
         return self._programs[-1].address
 
     def _arrays_of(self, k: int, held: int) -> dict[str, np.ndarray]:
@@ -181,7 +178,7 @@ class Engine:
             (layout.first_v[k], model.nv, along_v),
             (layout.first_vector[k], blocks, vectors),
             (layout.first_matrix[k], kind.matrix_blocks, {"mass": "mass"}),
-            (layout.first_node[k], touching, {"node": "node", "node_after": "node_after"}),
+            (layout.first_node[k], touching, {name: name for name in ("node", "motion", "node_after")}),
             (layout.first_node[k], touching, {"shift": "node_shift", "kick": "node_kick"}),
             (layout.first_axis[k], len(kind.axes), {"axis": "axis"}),
             (layout.first_borne[k], touching * kind.is_long, {name: name for name in ("borne", "asked", "moved")}),
@@ -226,7 +223,6 @@ class Engine:
                 "patch_most",
             ),
             BLOCKS: (lambda most: c.allocate(np.empty, blocks=most), "block_most"),
-            TRIPLES: (lambda most: c.allocate(np.empty, triples=most), "triple_most"),
             SIDES: (lambda most: c.allocate(np.empty, sides=most), "side_most"),
         }
         for give, name in self._room.values():
@@ -313,7 +309,7 @@ class Engine:
         named |= {name: f"tree_{name}" for name in ("com", "inverse_mass", "inverse")} | {"twist": "body_change"}
         for end in "ab":
             named |= {f"{name}_{end}": f"shape_{name}" for name in ("centre", "weight", "runs")}
-            named |= {f"ending_{end}": "node_after"}
+            named |= {f"ending_{end}": "node_after", f"motion_{end}": "motion"}
             named |= {f"body_{end}": "body"} | dict.fromkeys((f"twist_{end}", f"after_{end}"), "body_change")
         tables = vars(self.c)
         return tables | {name: tables[array] for name, array in named.items()}

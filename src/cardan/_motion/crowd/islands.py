@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from cardan._compiler.kernels import INT, TRUTH, kernel, tail
 from cardan._motion.crowd.contact_rows import TORSIONAL
-from cardan._motion.crowd.sparse import connect, eliminate, find_pattern, find_triples
-from cardan._motion.crowd.tables import BLOCKS, TRIPLES, Crowd
+from cardan._motion.crowd.sparse import connect, eliminate, find_pattern, find_rows
+from cardan._motion.crowd.tables import BLOCKS, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
@@ -160,7 +160,6 @@ def lay_out_island(c, i):
     n = c.island_trees[i + 1] - first
     vector = c.island_vector[i]
     block = c.island_block[i]
-    triple = c.island_triple[i]
     starts = tail(c.starts, vector + i)  # one more for each island
     rows = tail(c.rows, block)
     blocks = find_pattern(c, n, starts, rows, c.block_most - block)
@@ -168,15 +167,11 @@ def lay_out_island(c, i):
         c.lacking = BLOCKS
         return
     columns = c.columns[n]
-    triples = find_triples(starts, rows, columns, tail(c.triples, triple), tail(c.ends, vector), c.triple_most - triple)
-    if triples < 0:
-        c.lacking = TRIPLES
-        return
+    find_rows(starts, rows, columns, tail(c.row_first, vector), tail(c.row_next, block))
     for k in range(n):
         c.tree_column[c.members[first + k]] = c.columns[c.place[k]]
     c.island_vector[i + 1] = vector + columns
     c.island_block[i + 1] = block + blocks
-    c.island_triple[i + 1] = triple + triples
 
 
 @kernel(c=Crowd, returns=TRUTH)

@@ -37,7 +37,7 @@ seldom a search. To read all pairs takes 12 operations for each, and boxes of wh
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import INT, REAL, TRUTH, WIDTH, greater, kernel, run, tail, vectors
+from cardan._compiler.kernels import INT, REAL, TRUTH, WIDTH, greater, kernel, run, scratch, tail, vectors
 from cardan._motion.contact.touching import AHEAD, SKIN
 from cardan._motion.crowd.batches import add_key, copy, end_of_kind, gather_pair, order_keys, run_pairs
 from cardan._motion.crowd.close_pairs import (
@@ -54,7 +54,8 @@ from cardan._motion.crowd.close_pairs import (
     sum_paths,
     time_of_far,
 )
-from cardan._motion.crowd.placing import place
+from cardan._motion.crowd.placing import locate, speed_of
+from cardan._motion.crowd.sides import find_twists
 from cardan._motion.crowd.tables import APART, BITS, MASK, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -242,7 +243,7 @@ def look_at_kind(c, k, count):
         rows = gather_alike(c, k, flag, c.kind_tree[k])
         while rows > 0:
             first = c.kind_tree[k] + c.run_rows[0] + 1
-            run(c.placing[k], rows)
+            run(c.looking[k], rows)
             count = look_at_group(c, k, flag, rows, count)
             rows = gather_alike(c, k, flag, first)
     return count
@@ -280,8 +281,8 @@ def gather_searched(c, first, behind):
     for k in range(first, behind):
         if c.key_reach[k] != AT_ONCE:
             gather_pair(c, rows, c.keys[k], c.key_reach[k])
-            place(c, c.pair_a[rows])
-            place(c, c.pair_b[rows])
+            locate(c, c.pair_a[rows])
+            locate(c, c.pair_b[rows])
             rows += 1
     return rows
 
@@ -340,23 +341,15 @@ def look_at_robots(c):
 
 @kernel(c=Crowd, a=INT, b=INT, returns=REAL)
 def closing_speed(c, a, b):
-    """Return how fast two shapes of a robot close by the hinges between their nodes, at most, since its look [m/s]."""
-    t = c.node_tree[c.shape_node[a]]
-    i = c.path_first[a]
-    j = c.path_first[b]
-    travel_a = 0.0
-    travel_b = 0.0
-    total = 0.0
-    while c.path_node[i] != c.path_node[j]:  # parents have lower numbers
-        if c.path_node[i] > c.path_node[j]:
-            total += c.hinge_speed[c.hinge_v[t] + c.path_v[i]] * (c.path_lever[i] + c.path_turn[i] * travel_a)
-            travel_a += abs(c.q_rows[c.hinge_q[t] + c.path_v[i]]) * c.path_slide[i]
-            i += 1
-        else:
-            total += c.hinge_speed[c.hinge_v[t] + c.path_v[j]] * (c.path_lever[j] + c.path_turn[j] * travel_b)
-            travel_b += abs(c.q_rows[c.hinge_q[t] + c.path_v[j]]) * c.path_slide[j]
-            j += 1
-    return total
+    """Return how fast a shape moves towards another one, at most, before a step and after one alone [m/s]."""
+    find_twists(c, c.shape_node[a], c.shape_node[b])
+    V = scratch(16)
+    most = 0.0
+    for k in range(2):
+        for e in range(6):
+            V[e] = c.wrench[k, e]
+        most = max(most, speed_of(V, c.shape_centre[a], c.shape_extent[a]))
+    return most
 
 
 @kernel(c=Crowd, a=INT, b=INT, returns=REAL)
@@ -365,8 +358,10 @@ def reach_of(c, a, b):
     most = c.further[a] + c.further[b]
     if not are_looked_at(c, a, b):
         return most
-    skin = c.shape_room[a] + c.shape_room[b] + SKIN * (c.shape_extent[a] + c.shape_extent[b])
-    return min(most, skin + max(c.horizon, AHEAD) * c.dt * closing_speed(c, a, b))
+    skin = SKIN * (c.shape_extent[a] + c.shape_extent[b])
+    changed = max(skin, 0.5 * (c.pace[a] + c.pace[b]))  # how much more contacts may let them close in the step
+    room = c.shape_room[a] + c.shape_room[b]
+    return min(most, room + changed + max(c.horizon, AHEAD) * c.dt * closing_speed(c, a, b))
 
 
 @kernel(c=Crowd, t=INT, count=INT, returns=INT)
@@ -374,11 +369,12 @@ def list_touching(c, t, count):
     """List the pairs of a robot that may touch, of one that does touch itself."""
     first = number_of(c, t, c.tree_inner[t])
     for k in range(first, first + c.tree_close[t]):
-        p = c.close_pair[k]
-        key = key_of(c, t, p)
-        # Of a gap above that, which is not rounding above the reach, no candidate is within reach.
-        ahead = max(c.horizon, AHEAD) * c.dt
-        near = margin_with(c, p, WHOLE) + ahead * closing_speed(c, (key >> BITS) & MASK, key & MASK)
-        if not measured(c, t, k, near) >= near:
-            count = add_key(c, count, key, k, 0.0)
+        key = key_of(c, t, c.close_pair[k])
+        a = (key >> BITS) & MASK
+        b = key & MASK
+        beyond = margin_with(c, c.close_pair[k], BARE)  # of a gap that is above the reach by that, no candidate is near
+        if not c.close_gap[k] >= c.further[a] + c.further[b] + beyond:  # else twists need not be looked at
+            near = reach_of(c, a, b) + beyond
+            if not measured(c, t, k, near) >= near:
+                count = add_key(c, count, key, k, 0.0)
     return count

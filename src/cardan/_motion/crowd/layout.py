@@ -19,7 +19,7 @@ from cardan._motion.collision import has_page
 from cardan._motion.contact.point import AtRest
 from cardan._motion.contact.touching import SKIN, ContactPair
 from cardan._motion.crowd.kinds import BASE, Ball, Kind, Tree, bounds_of, hinges_of, kinds_of
-from cardan._motion.crowd.rows import numbers_of, still_row
+from cardan._motion.crowd.rows import numbers_of, pose_row
 from cardan._motion.crowd.shape_rows import ShapePair, ShapeSizes, row_kind
 from cardan._motion.crowd.sleep import SPIN
 from cardan._motion.crowd.tables import BITS, MASK, Crowd
@@ -309,7 +309,7 @@ class Layout:
         fill(c, {name: np.concatenate([*parts, [-1]]) for name, parts in columns.items()})
         c.axis_number, c.axis_v = wholes(a for a, _ in paths), wholes(j for _, j in paths)
         c.allocate(nodes=c.nodes + 1, axes=self.first_axis[-1])
-        c.node[-1] = still_row(self.scene.model.gravity)
+        c.node[-1], c.motion[-1, 6:9] = pose_row(SE3()), [-float(e) for e in self.scene.model.gravity]
 
     def _sources(self, size: int, places: Callable[[Tree], Sequence[int]]) -> np.ndarray:
         """Return which of so many numbers of each world, in all of them, each one of the trees' is."""

@@ -18,7 +18,7 @@ Cost: a recursion an iteration, and one more for each step of conjugate gradient
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, I32, INT, LANES, REAL, TRUTH, fma, kernel, tail
+from cardan._compiler.kernels import F64, INT, LANES, REAL, fma, kernel
 from cardan._motion.crowd.batches import copy, run_joints
 from cardan._motion.crowd.parts import TIES, call_part
 from cardan._motion.crowd.sides import BORNE, IDENTITY, between_nodes, sum_answers
@@ -140,18 +140,13 @@ def see_side(c, n, side, a, first):
 # --- ties -------------------------------------------------------------------------------------------------------------
 
 
-@kernel(c=Crowd, n=INT, returns=TRUTH)
-def is_tie(c, n):
-    """Return whether a patch holds a body of a long tree and another that moves."""
-    is_long = c.patch_sides[n, 0] == BORNE or c.patch_sides[n, 1] == BORNE
-    return is_long and c.patch_trees[n, 0] >= 0 and c.patch_trees[n, 1] >= 0
-
-
 @kernel(c=Crowd, i=INT)
 def find_ties(c, i):
+    """Find the patches that hold a body of a long tree and another that moves."""
     c.ties = 0
     for n in range(c.island_patches[i], c.island_patches[i + 1]):
-        if is_tie(c, n):
+        is_long = c.patch_sides[n, 0] == BORNE or c.patch_sides[n, 1] == BORNE
+        if is_long and c.patch_trees[n, 0] >= 0 and c.patch_trees[n, 1] >= 0:
             c.tie_patch[c.ties] = n
             c.ties += 1
 
@@ -169,10 +164,10 @@ def cross_ties(c, given, seen):
                 seen[12 * t + 6 * side + i] = total
 
 
-@kernel(c=Crowd, i=INT, columns=INT, w=F64[:])
-def push_ties(c, i, columns, w):
+@kernel(c=Crowd, i=INT, w=F64[:])
+def push_ties(c, i, w):
     """Put b + G^T w on the right side, and in what long trees bear."""
-    for k in range(columns):
+    for k in range(c.island_vector[i + 1] - c.island_vector[i]):
         c.x[k] = c.right[k]
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
         tree = c.members[m]
@@ -186,11 +181,11 @@ def push_ties(c, i, columns, w):
             push_side(c, c.tie_patch[t], side)
 
 
-@kernel(c=Crowd, i=INT, starts=I32[:], rows=I32[:], columns=INT, w=F64[:], u=F64[:])
-def respond(c, i, starts, rows, columns, w, u):
+@kernel(c=Crowd, i=INT, w=F64[:], u=F64[:])
+def respond(c, i, w, u):
     """Find u = G a at ties of the solution P^-1 (b + G^T w)."""
-    push_ties(c, i, columns, w)
-    solve(starts, rows, columns, c.L, c.x)
+    push_ties(c, i, w)
+    solve(c, i)
     run_joints(c, c.bearing, i, i + 1)
     for t in range(c.ties):
         for side in range(2):
@@ -208,10 +203,10 @@ def dot(c, a, b):
     return total
 
 
-@kernel(c=Crowd, i=INT, starts=I32[:], rows=I32[:], columns=INT)
-def follow_gradients(c, i, starts, rows, columns):
+@kernel(c=Crowd, i=INT)
+def follow_gradients(c, i):
     """Find what the cross terms of ties do, w, by conjugate gradients from w = 0 on."""
-    respond(c, i, starts, rows, columns, c.tie_w, c.tie_free)
+    respond(c, i, c.tie_w, c.tie_free)
     cross_ties(c, c.tie_free, c.tie_r)
     for k in range(12 * c.ties):
         c.tie_r[k] = -c.tie_r[k]
@@ -221,7 +216,7 @@ def follow_gradients(c, i, starts, rows, columns):
     change = 1.0
     count = 0
     while change > 0.0 and count < STEPS * c.ties:
-        respond(c, i, starts, rows, columns, c.tie_r, c.tie_u)
+        respond(c, i, c.tie_r, c.tie_u)
         for k in range(12 * c.ties):
             c.tie_u[k] -= c.tie_free[k]
         now = dot(c, c.tie_r, c.tie_u)
@@ -245,10 +240,10 @@ def follow_gradients(c, i, starts, rows, columns):
     c.island_left[i] = c.dt * change
 
 
-@kernel(c=Crowd, i=INT, columns=INT)
-def keep_right(c, i, columns):
+@kernel(c=Crowd, i=INT)
+def keep_right(c, i):
     """Note the right side without what the cross terms of ties do."""
-    for k in range(columns):
+    for k in range(c.island_vector[i + 1] - c.island_vector[i]):
         c.right[k] = c.x[k]
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
         tree = c.members[m]
@@ -261,13 +256,11 @@ def keep_right(c, i, columns):
 def follow_ties(c):
     """Add what the cross terms of the ties of `tied_island` do."""
     i = c.tied_island
-    vector = c.island_vector[i]
-    columns = c.island_vector[i + 1] - vector
-    keep_right(c, i, columns)
+    keep_right(c, i)
     for k in range(12 * c.ties):
         c.tie_w[k] = 0.0
-    follow_gradients(c, i, tail(c.starts, vector + i), tail(c.rows, c.island_block[i]), columns)
-    push_ties(c, i, columns, c.tie_w)
+    follow_gradients(c, i)
+    push_ties(c, i, c.tie_w)
 
 
 @kernel(c=Crowd, i=INT)

@@ -17,7 +17,7 @@ from cardan._motion.crowd.islands import contacts_of
 from cardan._motion.crowd.long_trees import add_borne, add_ties, clear_borne, push_side, see_side
 from cardan._motion.crowd.narrow import key_in_world, place_among
 from cardan._motion.crowd.sides import BORNE, IDENTITY, NONE, add_block, add_product, clear, find_sides, sum_answers
-from cardan._motion.crowd.sparse import factor, find_block, solve
+from cardan._motion.crowd.sparse import begin_block, factor, find_block, solve
 from cardan._motion.crowd.tables import Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -43,7 +43,7 @@ def fill_contacts(c):
         c.patch_first[n] = count
         c.patch_trees[n, 0] = c.node_tree[node_a]
         c.patch_trees[n, 1] = c.node_tree[node_b]
-        own = place_among(c.own, c.own_count, key_in_world(c, a, b))
+        own = place_among(c.own, c.own_count, key_in_world(c, a, b)) if c.own_count > 0 else -1
         both = c.shape_surface[a] * c.surface_count + c.shape_surface[b]
         surface = c.surface_count * c.surface_count + own if own >= 0 else both
         for k in range(c.found_first[p], c.found_first[p] + c.found_count[p]):
@@ -72,6 +72,7 @@ def add_column(c, n, column, starts, rows):
                 row = c.tree_column[tree] + k
                 if row >= column:
                     at = find_block(starts, rows, row, column)
+                    begin_block(c, at)
                     if G == IDENTITY:
                         add_block(c.L, at, c.T, 0)
                     else:
@@ -114,23 +115,23 @@ def add_tree(c, tree, starts):
         diagonal = starts[first + k]
         c.x[first + k] = c.force[vector] + c.line[vector]
         for r in range(c.tree_blocks[tree] - k):
+            begin_block(c, diagonal + r)
             add_block(c.L, diagonal + r, c.mass, block)
             block += 1
         for e in range(6):
             c.L[diagonal, e, e] += c.armature[vector, e]
 
 
-@kernel(c=Crowd, i=INT, returns=TRUTH)
+@kernel(c=Crowd, i=INT)
 def solve_island(c, i):
-    """Solve the equation of motion of an island with its forces as they are decided; False if it has no solution.
+    """Solve the equation of motion of an island with its forces as they are decided; no numbers if it has no solution.
 
     What long trees bear is made ready for their programs.
     """
-    vector = c.island_vector[i]
-    starts = tail(c.starts, vector + i)
+    starts = tail(c.starts, c.island_vector[i] + i)
     rows = tail(c.rows, c.island_block[i])
     for b in range(c.island_block[i + 1] - c.island_block[i]):
-        clear(c.L, b)  # of one island after the other
+        c.filled[b] = 0  # of one island after the other
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
         if c.tree_borne[c.members[m]] >= 0:
             clear_borne(c, c.members[m])
@@ -138,17 +139,15 @@ def solve_island(c, i):
             add_tree(c, c.members[m], starts)
     for n in range(c.island_patches[i], c.island_patches[i + 1]):
         add_patch(c, n, starts, rows)
-    columns = c.island_vector[i + 1] - vector
-    is_positive = factor(starts, columns, tail(c.triples, c.island_triple[i]), tail(c.ends, vector), c.L)
+    factor(c, i)
     if c.island_long[i] == 1:
         add_ties(c, i)
-    solve(starts, rows, columns, c.L, c.x)
+    solve(c, i)
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
         tree = c.members[m]
         if c.tree_borne[tree] < 0:
             for k in range(c.tree_blocks[tree]):
                 c.change[c.tree_first[tree] + k] = c.x[c.tree_column[tree] + k]
-    return is_positive
 
 
 @kernel(c=Crowd, n=INT)

@@ -10,7 +10,7 @@ from cardan._motion.crowd.tables import Crowd
 # pyright: analyzeUnannotatedFunctions=false
 
 
-@kernel(node=F64[27], local=F64[12], found=F64[12])
+@kernel(node=F64[16], local=F64[12], found=F64[12])
 def place_shape(node, local, found):
     """Find the pose of a shape in the world from that of its node and its own in it."""
     for i in range(3):
@@ -22,18 +22,18 @@ def place_shape(node, local, found):
         found[9 + i] = fma(node[3 * i + 2], local[11], moved)
 
 
-@kernel(node=F64[27], centre=F64[3], extent=REAL, returns=REAL)
-def speed_of(node, centre, extent):
-    """Return how far a point of a shape moves in a second, at most [m/s]."""
-    x = node[12] + node[16] * centre[2] - node[17] * centre[1]
-    y = node[13] + node[17] * centre[0] - node[15] * centre[2]
-    z = node[14] + node[15] * centre[1] - node[16] * centre[0]
-    return sqrt(x * x + y * y + z * z) + extent * length_from(node, 15)
+@kernel(V=F64[16], centre=F64[3], extent=REAL, returns=REAL)
+def speed_of(V, centre, extent):
+    """Return how far a point of a shape moves in a second, at most, by a motion that begins with a twist [m/s]."""
+    x = V[0] + V[4] * centre[2] - V[5] * centre[1]
+    y = V[1] + V[5] * centre[0] - V[3] * centre[2]
+    z = V[2] + V[3] * centre[1] - V[4] * centre[0]
+    return sqrt(x * x + y * y + z * z) + extent * length_from(V, 3)
 
 
 @kernel(c=Crowd, s=INT)
-def place(c, s):
-    """Find where a shape is, and the ball about what it may touch in this step."""
+def locate(c, s):
+    """Find where a shape is, and the middle of the ball about it."""
     node = c.node[c.shape_node[s]]
     centre = c.shape_centre[s]
     place_shape(node, c.shape_local[s], c.shape_pose[s])
@@ -41,8 +41,14 @@ def place(c, s):
         total = fma(node[3 * i], centre[0], node[9 + i])
         total = fma(node[3 * i + 1], centre[1], total)
         c.ball[s, i] = fma(node[3 * i + 2], centre[2], total)
+
+
+@kernel(c=Crowd, s=INT)
+def place(c, s):
+    """Find where a shape is, and the ball about what it may touch in this step."""
+    locate(c, s)
     extent = c.shape_extent[s]
-    c.pace[s] = c.dt * speed_of(node, centre, extent)
+    c.pace[s] = c.dt * speed_of(c.motion[c.shape_node[s]], c.shape_centre[s], extent)
     c.further[s] = c.shape_room[s] + SKIN * extent + AHEAD * c.pace[s]
     radius = c.shape_half[s, 0] if c.shape_round[s] == 1 else extent
     c.reach[s] = radius + c.further[s] if c.shape_endless[s] == 0 else -1.0

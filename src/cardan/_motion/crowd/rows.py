@@ -15,7 +15,7 @@ from cardan._compiler.runtime.memory import collection_paused
 from cardan._dynamics.algorithms.spin import BodyMotion, Spin
 
 LANES, BLOCK = 8, 6  # entries of a column of a block, and how many of them count
-NODE = 27  # numbers of a node row
+NODE = 16  # numbers of a row of a pose, and of a motion; the last ones do not count
 
 Columns = Mapping[str, int | tuple[int, ...]]
 
@@ -62,19 +62,17 @@ class NodeRow(NamedTuple):
     motion: BodyMotion  # the acceleration of its origin, and how it turns: of chains as `whips` has it
 
     @staticmethod
-    def of(row: Sequence[Any]) -> NodeRow:
-        motion = BodyMotion(Vector3(*row[18:21]), Spin(Vector3(*row[21:24]), Vector3(*row[24:27])))
-        return NodeRow(pose_of(row), Motion(tuple(row[12:15]), tuple(row[15:18])), motion)
-
-    @property
-    def numbers(self) -> list[Any]:
-        origin, spin = self.motion
-        return [*numbers_of(self.X), *self.V.scalars(), *origin, *spin.w, *spin.rate]
+    def of(pose: Sequence[Any], row: Sequence[Any]) -> NodeRow:
+        motion = BodyMotion(Vector3(*row[6:9]), Spin(Vector3(*row[9:12]), Vector3(*row[12:15])))
+        return NodeRow(pose_of(pose), Motion(tuple(row[:3]), tuple(row[3:6])), motion)
 
 
-def still_row(gravity: Sequence[float]) -> list[float]:
-    """Return the row of the world at rest."""
-    return [*numbers_of(SE3()), *[0.0] * 6, *(-float(e) for e in gravity), *[0.0] * 6]
+def pose_row(X: SE3) -> list[Any]:
+    return [*numbers_of(X), *[0.0] * 4]
+
+
+def motion_row(V: Motion, motion: BodyMotion) -> list[Any]:
+    return [*V.scalars(), *motion.origin, *motion.spin.w, *motion.spin.rate, 0.0]
 
 
 def impedance_of(upper: Sequence[Any]) -> ArticulatedInertia:

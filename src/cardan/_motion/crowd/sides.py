@@ -9,7 +9,7 @@ A side of a loose body that comes first is the identity; one of a long tree has 
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, INT, LANES, REAL, fma, kernel
+from cardan._compiler.kernels import F64, INT, LANES, REAL, fma, kernel, unrolled, vectors
 from cardan._motion.crowd.tables import SIDES, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -17,7 +17,7 @@ from cardan._motion.crowd.tables import SIDES, Crowd
 IDENTITY, NONE, BORNE = -1, -2, -3  # in place of a side's first block; `BORNE` of a long tree
 
 
-@kernel(node_a=F64[27], node_b=F64[27], X=LANES[6])
+@kernel(node_a=F64[16], node_b=F64[16], X=LANES[6])
 def between_nodes(node_a, node_b, X):
     """Find how twists of b look in a, with the opposite sign: -X_ab = -[[R, [p] R], [0, R]], column by column."""
     for j in range(6):
@@ -39,7 +39,19 @@ def between_nodes(node_a, node_b, X):
         X[3 + j, 2] = u * X[j, 1] - v * X[j, 0]
 
 
-@kernel(c=Crowd, row=INT, node=F64[27], sign=REAL, first=INT, v=INT)
+@kernel(c=Crowd, a=INT, b=INT)
+def find_twists(c, a, b):
+    """Find the twist of a node relative to another one, before a step and after one alone, in its own axes."""
+    between_nodes(c.node[a], c.node[b], c.T[0])
+    for e in range(6):
+        c.wrench[0, e] = c.motion[a, e]
+        c.wrench[1, e] = c.node_after[a, e]
+    for j in range(6):
+        c.wrench[0] = fma(c.T[0, j], c.motion[b, j], c.wrench[0])
+        c.wrench[1] = fma(c.T[0, j], c.node_after[b, j], c.wrench[1])
+
+
+@kernel(c=Crowd, row=INT, node=F64[16], sign=REAL, first=INT, v=INT)
 def add_axis(c, row, node, sign, first, v):
     """Add to a column of G how an axis moves what is at a node's origin."""
     axis = c.axis[row]
@@ -139,16 +151,17 @@ def find_sides(c, n, count):
 @kernel(c=Crowd, n=INT)
 def sum_answers(c, n):
     """Sum what the contacts of a patch do, at the origin of their node: Z and f."""
-    clear(c.Z, 0)
-    c.wrench[0] = 0.0
+    totals = vectors(4)
+    for m in unrolled(4):
+        totals[m] = 0.0
     for k in range(c.patch_first[n], c.patch_first[n + 1]):
-        for e in range(6):
-            c.wrench[0, e] += c.answer[k, e]
-        m = 6
-        for i in range(6):
-            for j in range(i, 6):
-                c.Z[0, i, j] += c.answer[k, m]
-                m += 1
+        for m in unrolled(4):
+            totals[m] = totals[m] + c.answer[k, m]
+    c.wrench[0] = totals[0]
+    clear(c.Z, 0)
+    e = 8
     for i in range(6):
-        for j in range(i):
-            c.Z[0, i, j] = c.Z[0, j, i]
+        for j in range(i, 6):
+            c.Z[0, i, j] = totals[e // 8, e % 8]
+            c.Z[0, j, i] = c.Z[0, i, j]
+            e += 1

@@ -3,66 +3,64 @@
     A = P^T L L^T P,      L_jj L_jj^T = A_jj - sum_k L_jk L_jk^T,   L_ij = (A_ij - sum_k L_ik L_jk^T) L_jj^-T
 
 A block is six columns of eight lanes, of which six count: a vector for each column. L takes the place of A; instead of
-the diagonal of L_jj its inverse is kept. What is subtracted where is a list of triples (target, left, right), made once
-for a pattern, and run for each matrix of it.
+the diagonal of L_jj its inverse is kept. All that is subtracted from a column is, before that is divided: so what is
+written stays near the processor, and the rest is read in the order of memory. The pattern has all contacts that are
+near, of which most may be open: nothing is done with blocks that nothing was added to.
 
 The order is that of least degree: what has the fewest neighbours goes first, of equals the first. It hangs on the
 graph alone, so that the bits of a solution do as well.
 
 Source: George and Liu, Computer Solution of Large Sparse Positive Definite Systems (1981), chapters 2 and 5.
-Cost: 432 operations a triple.
+Cost: 432 operations a product of two blocks.
 """
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import I32, INT, LANES, TRUTH, fma, kernel, scratch, sqrt
+from cardan._compiler.kernels import I32, INT, LANES, TRUTH, fma, kernel, scratch, sqrt, tail, unrolled, vectors
+from cardan._motion.crowd.sides import clear
 from cardan._motion.crowd.tables import CROWDED, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
 
-@kernel(C=LANES[:, 6], c=INT, A=LANES[:, 6], a=INT, B=LANES[:, 6], b=INT)
-def subtract_product(C, c, A, a, B, b):
-    """C_c -= A_a B_b^T."""
+@kernel(L=LANES[:, 6], c=INT, a=INT, b=INT)
+def subtract_product(L, c, a, b):
+    """L_c -= L_a L_b^T."""
     for j in range(6):
-        column = C[c, j]
+        column = L[c, j]
         for k in range(6):
-            column = fma(A[a, k], -B[b, k, j], column)
-        C[c, j] = column
+            column = fma(L[a, k], -L[b, k, j], column)
+        L[c, j] = column
 
 
-@kernel(C=LANES[:, 6], c=INT, d=INT, A=LANES[:, 6], a=INT, b=INT, B=LANES[:, 6], r=INT)
-def subtract_two(C, c, d, A, a, b, B, r):
-    """C_c -= A_a B_r^T and C_d -= A_b B_r^T, where B_r is read once."""
+@kernel(L=LANES[:, 6], c=INT, d=INT, a=INT, b=INT, r=INT)
+def subtract_two(L, c, d, a, b, r):
+    """L_c -= L_a L_r^T and L_d -= L_b L_r^T, where L_r is read once."""
     for j in range(6):
-        one = C[c, j]
-        two = C[d, j]
+        one = L[c, j]
+        two = L[d, j]
         for k in range(6):
-            x = -B[r, k, j]
-            one = fma(A[a, k], x, one)
-            two = fma(A[b, k], x, two)
-        C[c, j] = one
-        C[d, j] = two
+            x = -L[r, k, j]
+            one = fma(L[a, k], x, one)
+            two = fma(L[b, k], x, two)
+        L[c, j] = one
+        L[d, j] = two
 
 
-@kernel(L=LANES[:, 6], d=INT, returns=TRUTH)
+@kernel(L=LANES[:, 6], d=INT)
 def factor_block(L, d):
     """Factor a diagonal block in its place, the inverse of the diagonal in that of the diagonal.
 
-    False if it is not positive definite: then what is left are no numbers.
+    If it is not positive definite, what is left are no numbers.
     """
-    is_positive = True
     for j in range(6):
         column = L[d, j]
         for k in range(j):
             column = fma(L[d, k], -L[d, k, j], column)
         L[d, j] = column
-        pivot = L[d, j, j]
-        is_positive = is_positive and pivot > 0.0
-        inverse = 1.0 / sqrt(pivot)
+        inverse = 1.0 / sqrt(L[d, j, j])
         L[d, j] = column * inverse
         L[d, j, j] = inverse
-    return is_positive
 
 
 @kernel(L=LANES[:, 6], i=INT, d=INT)
@@ -75,66 +73,94 @@ def divide_block(L, i, d):
         L[i, j] = column * L[d, j, j]
 
 
-@kernel(starts=I32[:], n=INT, triples=I32[:, 3], ends=I32[:], L=LANES[:, 6], returns=TRUTH)
-def factor(starts, n, triples, ends, L):
-    """Factor a matrix in its place: columns of blocks one after the other, the diagonal block of each first.
+@kernel(c=Crowd, b=INT, inlined=True)
+def begin_block(c, b):
+    """Begin a block with zeros, if nothing was added to it yet."""
+    if c.filled[b] == 0:
+        c.filled[b] = 1
+        clear(c.L, b)
 
-    Column j is L[starts[j] : starts[j + 1]]; triples[ends[j - 1] : ends[j]] are what is subtracted with it.
-    """
-    is_positive = True
-    first = 0
-    for j in range(n):
-        diagonal = starts[j]
-        is_positive = factor_block(L, diagonal) and is_positive
-        for i in range(diagonal + 1, starts[j + 1]):
-            divide_block(L, i, diagonal)
-        while first < ends[j]:
-            right = triples[first, 2]
-            if first + 1 < ends[j] and triples[first + 1, 2] == right:
-                subtract_two(
-                    L, triples[first, 0], triples[first + 1, 0], L, triples[first, 1], triples[first + 1, 1], L, right
-                )
-                first += 2
+
+@kernel(c=Crowd, rows=I32[:], right=INT, end=INT, inlined=True)
+def subtract_column(c, rows, right, end):
+    """Subtract what a column of L does to that of one of its rows: the products of its blocks with that of the row."""
+    waiting = -1
+    for left in range(right, end):
+        if c.filled[left] == 1:
+            begin_block(c, c.at[rows[left]])
+            if waiting < 0:
+                waiting = left
             else:
-                subtract_product(L, triples[first, 0], L, triples[first, 1], L, right)
-                first += 1
-    return is_positive
+                subtract_two(c.L, c.at[rows[waiting]], c.at[rows[left]], waiting, left, right)
+                waiting = -1
+    if waiting >= 0:
+        subtract_product(c.L, c.at[rows[waiting]], waiting, right)
 
 
-@kernel(starts=I32[:], rows=I32[:], n=INT, L=LANES[:, 6], x=LANES[:])
-def solve(starts, rows, n, L, x):
-    """Replace x, a vector for each column in the order of elimination, by A^-1 x."""
+@kernel(c=Crowd, i=INT)
+def factor(c, i):
+    """Factor the matrix of an island in its place: columns of blocks one after the other, the diagonal block first.
+
+    Column j is L[starts[j] : starts[j + 1]]. What is not `filled` is zero, and nothing is done with it.
+    """
+    starts = tail(c.starts, c.island_vector[i] + i)
+    rows = tail(c.rows, c.island_block[i])
+    row_first = tail(c.row_first, c.island_vector[i])
+    row_next = tail(c.row_next, c.island_block[i])
+    for j in range(c.island_vector[i + 1] - c.island_vector[i]):
+        for b in range(starts[j], starts[j + 1]):
+            c.at[rows[b]] = b
+        right = row_first[j]
+        while right >= 0:
+            if c.filled[right] == 1:
+                subtract_column(c, rows, right, row_next[right, 1])
+            right = row_next[right, 0]
+        factor_block(c.L, starts[j])
+        for b in range(starts[j] + 1, starts[j + 1]):
+            if c.filled[b] == 1:
+                divide_block(c.L, b, starts[j])
+
+
+@kernel(c=Crowd, i=INT)
+def solve(c, i):
+    """Replace x, a vector for each column of an island's matrix in the order of elimination, by A^-1 x."""
+    starts = tail(c.starts, c.island_vector[i] + i)
+    rows = tail(c.rows, c.island_block[i])
+    n = c.island_vector[i + 1] - c.island_vector[i]
     for j in range(n):
         d = starts[j]
         own = scratch(8)
         for e in range(6):
-            total = x[j, e]
+            total = c.x[j, e]
             for k in range(e):
-                total = fma(-L[d, k, e], own[k], total)
-            own[e] = total * L[d, e, e]
-            x[j, e] = own[e]
-        for i in range(d + 1, starts[j + 1]):
-            row = rows[i]
-            rest = x[row]
-            for k in range(6):
-                rest = fma(L[i, k], -own[k], rest)
-            x[row] = rest
+                total = fma(-c.L[d, k, e], own[k], total)
+            own[e] = total * c.L[d, e, e]
+            c.x[j, e] = own[e]
+        for b in range(d + 1, starts[j + 1]):
+            if c.filled[b] == 1:
+                rest = c.x[rows[b]]
+                for k in range(6):
+                    rest = fma(c.L[b, k], -own[k], rest)
+                c.x[rows[b]] = rest
     for m in range(n):
         j = n - 1 - m
         d = starts[j]
-        for i in range(d + 1, starts[j + 1]):
-            row = rows[i]
-            for k in range(6):
-                total = x[j, k]
-                for e in range(6):
-                    total = fma(-L[i, k, e], x[row, e], total)
-                x[j, k] = total
+        products = vectors(6)
+        for k in unrolled(6):
+            products[k] = 0.0
+        for b in range(d + 1, starts[j + 1]):
+            if c.filled[b] == 1:
+                below = c.x[rows[b]]
+                for k in unrolled(6):
+                    products[k] = fma(c.L[b, k], below, products[k])
         for m_e in range(6):
             e = 5 - m_e
-            total = x[j, e]
+            total = c.x[j, e]
+            for k in range(6):
+                total -= products[e, k]
             for k in range(e + 1, 6):
-                total = fma(-L[d, e, k], x[j, k], total)
-            x[j, e] = total * L[d, e, e]
+                total = fma(-c.L[d, e, k], c.x[j, k], total)
+            c.x[j, e] = total * c.L[d, e, e]
 
 
 @kernel(c=Crowd, i=INT, j=INT, returns=TRUTH)
@@ -174,22 +200,16 @@ def take(c, i, degree):
         c.list_before[c.list_after[i]] = c.list_before[i]
 
 
-@kernel(c=Crowd, i=INT, j=INT)
-def forget(c, i, j):
-    """Take j out of the neighbours of i."""
-    last = c.degree[i] - 1
-    for k in range(last):
-        if c.neighbours[i, k] == j:
-            c.neighbours[i, k] = c.neighbours[i, last]
-    c.degree[i] = last
-
-
 @kernel(c=Crowd, i=INT, j=INT, returns=TRUTH)
 def join_neighbours(c, i, j):
-    """Make the other neighbours of i those of its neighbour j; False if there is no room for them."""
-    count = c.degree[j]
-    for k in range(count):
-        c.seen[c.neighbours[j, k]] = j
+    """Make the other neighbours of i those of its neighbour j, in its place; False if there is no room for them."""
+    count = 0
+    for k in range(c.degree[j]):
+        other = c.neighbours[j, k]
+        if other != i:
+            c.neighbours[j, count] = other
+            c.seen[other] = j
+            count += 1
     for m in range(c.degree[i]):
         other = c.neighbours[i, m]
         if other != j and c.seen[other] != j:
@@ -233,7 +253,6 @@ def eliminate(c, n, most):
         for m in range(d):
             j = c.neighbours[i, m]
             take(c, j, c.degree[j])
-            forget(c, j, i)
             if not join_neighbours(c, i, j):
                 return False
         for m in range(d):
@@ -285,24 +304,17 @@ def find_pattern(c, n, starts, rows, most):
     return count
 
 
-@kernel(starts=I32[:], rows=I32[:], n=INT, triples=I32[:, 3], ends=I32[:], most=INT, returns=INT)
-def find_triples(starts, rows, n, triples, ends, most):
-    """Find what is subtracted with each column; return how many triples there are, -1 if more than `most`."""
-    count = 0
+@kernel(starts=I32[:], rows=I32[:], n=INT, row_first=I32[:], row_next=I32[:, 2])
+def find_rows(starts, rows, n, row_first, row_next):
+    """Find the first block of each row, -1 if that is the diagonal; behind each the next one, and its column's end."""
     for j in range(n):
-        for p in range(starts[j] + 1, starts[j + 1]):
-            if count + starts[j + 1] - p > most:
-                return -1
-            target = starts[rows[p]]
-            for q in range(p, starts[j + 1]):
-                while rows[target] != rows[q]:
-                    target += 1
-                triples[count, 0] = target
-                triples[count, 1] = q
-                triples[count, 2] = p
-                count += 1
-        ends[j] = count
-    return count
+        row_first[j] = -1
+    for m in range(n):
+        j = n - 1 - m
+        for b in range(starts[j] + 1, starts[j + 1]):
+            row_next[b, 0] = row_first[rows[b]]
+            row_next[b, 1] = starts[j + 1]
+            row_first[rows[b]] = b
 
 
 @kernel(starts=I32[:], rows=I32[:], row=INT, column=INT, returns=INT)

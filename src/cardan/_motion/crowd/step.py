@@ -171,11 +171,9 @@ def lay_out_anew(c):
     """Lay out the matrices of islands that are not swept, but for those of loose bodies with costly factors."""
     c.island_vector[0] = 0
     c.island_block[0] = 0
-    c.island_triple[0] = 0
     for i in range(c.islands):
         c.island_vector[i + 1] = c.island_vector[i]
         c.island_block[i + 1] = c.island_block[i]
-        c.island_triple[i + 1] = c.island_triple[i]
         if c.island_swept[i] == 0:
             is_loose = may_be_swept(c, i)
             if order_island(c, i, COSTLY if is_loose else 1 << 40):

@@ -69,7 +69,8 @@ class Crowd(Record):
     kind_tree = I32[:]  # its first tree
     # of kinds whose trees may be stepped alone: node rows, how much room to move is left, a whole step; 0 of others
     placing = I64["kinds"]
-    ending = I64["kinds"]  # of kinds that may touch themselves besides: twists after a step alone
+    looking = I64["kinds"]  # of kinds that may touch themselves besides: poses; twists before and after a step alone
+    ending = I64["kinds"]
     moving = I64["kinds"]
     alone = I64["kinds"]
     start = I64["kinds"]
@@ -194,7 +195,8 @@ class Crowd(Record):
     asleep = INT  # how many trees are asleep
     world_awake = I32["worlds"]  # how many trees of a world are to be stepped or placed
     # --- nodes that carry shapes ---
-    node = F64["nodes", 27]
+    node = F64["nodes", 16]  # its pose, in twelve of these: rows that begin where a line of the caches does
+    motion = F64["nodes", 16]  # its twist, the acceleration of its origin, its spin
     node_after = F64["nodes", 6]  # its twist at the velocities after a step alone
     node_shift = F64["nodes", 3]  # under XPBD: how far its body's centre of mass goes; what contacts do after that
     node_kick = F64["nodes", 6]
@@ -346,9 +348,8 @@ class Crowd(Record):
     member_of = I32["islands"]  # the number of a tree within its island
     island_patches = I32["islands"]  # where its patches begin in `patch_order`
     patch_order = I32["patches"]
-    island_vector = I32["islands"]  # where its vectors, columns, blocks and triples begin
+    island_vector = I32["islands"]  # where its vectors, columns and blocks begin
     island_block = I32["islands"]
-    island_triple = I32["islands"]
     island_going = I32["islands"]
     island_count = I32["islands"]  # iterations, or sweeps
     island_swept = I32["islands"]
@@ -373,11 +374,12 @@ class Crowd(Record):
     list_before = I32["world_trees"]
     seen = I32["world_trees"]
     starts = I32["columns"]
-    ends = I32["columns"]
+    row_first = I32["columns"]  # the first block of a row, -1 if that is the diagonal
     rows = I32["blocks"]
-    triples = I32["triples", 3]
+    row_next = I32["blocks", 2]  # of a block: the next one of its row, -1 for the diagonal; where its column ends
+    at = I32["columns"]  # the blocks of a column, by their rows
+    filled = I32["blocks"]  # whether they are not zero
     block_most = INT
-    triple_most = INT
     L = LANES["blocks", 6]
     x = LANES["columns"]
     # --- patches, island by island ---
@@ -401,7 +403,7 @@ class Crowd(Record):
     lifts = F64["contacts"]  # of a law that is Coulomb's at first (`contact/cone.py`)
     ahead = F64["twists"]
     test = F64["impulses"]
-    answer = F64["contacts", 27]
+    answer = LANES["contacts", 4]
     row_change = F64["contacts", 6]
     speeds = F64["contacts", 3]  # of two shapes towards one another: at the middle of each, and of turning
     after = F64["impulses"]
@@ -448,4 +450,4 @@ class Crowd(Record):
 
 
 # What may be lacking.
-NEAR, PATCHES, CONTACTS, BLOCKS, TRIPLES, SIDES, PROGRAM, ORDER, TREES, APART, PART, WOKEN = range(1, 13)
+NEAR, PATCHES, CONTACTS, BLOCKS, SIDES, PROGRAM, ORDER, TREES, APART, PART, WOKEN = range(1, 12)

@@ -8,7 +8,7 @@ iteration as in `contact/convex.py`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
@@ -34,13 +34,7 @@ from cardan._dynamics.algorithms.whips import followed, middle_velocities, slowi
 from cardan._motion.contact import LAWS
 from cardan._motion.contact.touching import AHEAD, SKIN, at_most, contacts
 from cardan._motion.crowd.kinds import BASE, Kind
-from cardan._motion.crowd.rows import (
-    LANES,
-    NodeRow,
-    block_of,
-    impedance_of,
-    row_program,
-)
+from cardan._motion.crowd.rows import LANES, block_of, impedance_of, motion_row, pose_row, row_program
 from cardan._motion.maximal_steps.bodies import finished, mean_rates
 from cardan._motion.maximal_steps.dissipation import without_gain
 from cardan._motion.maximal_steps.rigid_step import Closing, rigid_start
@@ -158,7 +152,7 @@ class TreeRows:
             if self.is_chain:
                 forces.slow(state.v, slowing(state, forces.inertias, self.dt))
             tau, W = forces.without_decisions()  # all that need not be decided on: tau - W a
-            found = {"node": self._node_rows(state), "held": forces.at([0.0] * joints.model.nv)}
+            found = self._node_rows(state) | {"held": forces.at([0.0] * joints.model.nv)}
             if self.is_chain:
                 found |= {"coriolis_of": state.coriolis_of, "tau": tau}
             if self.kind.is_long:
@@ -214,32 +208,34 @@ class TreeRows:
 
         return state.relative.nodes(state.model).table(asked)
 
-    def _node_rows(self, state: Snapshot) -> Any:
+    def _node_rows(self, state: Snapshot) -> dict[str, Any]:
         X, V, motions = state.poses, state.V, state.motions
 
-        def numbers(node: Node) -> list[Any]:
-            return NodeRow(X[node.index], V[node.index], motions[node.index]).numbers
+        def rows(numbers: Callable[[int], list[Any]]) -> Any:
+            if self.kind.is_long:
+                return state.relative.nodes(state.model).table(lambda node: numbers(node.index))
+            return [numbers(i) for i in self.kind.touching]
 
-        if self.kind.is_long:
-            return state.relative.nodes(state.model).table(numbers)
-        return [numbers(state.model.nodes[i]) for i in self.kind.touching]
+        return {"node": rows(lambda i: pose_row(X[i])), "motion": rows(lambda i: motion_row(V[i], motions[i]))}
 
-    def placing(self) -> Program:
-        """Return the program of its node rows alone."""
+    def placing(self, *names: str) -> Program:
+        """Return the program of its node rows alone: of all, or of those in some tables."""
 
         def placing(**given: Any) -> dict[str, Any]:
-            return {"node": self._node_rows(self.begun(**given).state)}
+            found = self._node_rows(self.begun(**given).state)
+            return {name: found[name] for name in names or found}
 
         return row_program("placing", self.columns, placing, by="run_rows")
 
     def ending(self) -> Program:
-        """Return the program of the twists of its nodes at other velocities."""
+        """Return the program of the motions of its nodes, and of their twists at other velocities."""
 
-        def ending(**given: Any) -> dict[str, Any]:
-            V = self.begun(**given).state.V
-            return {"node_after": [list(V[i].scalars()) for i in self.kind.touching]}
+        def ending(v_after: Any, **given: Any) -> dict[str, Any]:
+            V = self.begun(**given | {"v": v_after}).state.V
+            after = [list(V[i].scalars()) for i in self.kind.touching]
+            return {"motion": self._node_rows(self.begun(**given).state)["motion"], "node_after": after}
 
-        return row_program("ending", self.columns, ending, by="run_rows")
+        return row_program("ending", self.columns | {"v_after": self.model.nv}, ending, by="run_rows")
 
     def moving(self) -> Program:
         """Return the program of the room that is left to its shapes before pairs have to be listed again [m].

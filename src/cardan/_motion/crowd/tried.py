@@ -11,14 +11,14 @@ Cost: the twists of those robots, 300 operations for each pair, and the contacts
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import INT, TRUTH, fma, kernel, run
+from cardan._compiler.kernels import INT, TRUTH, kernel, run
 from cardan._motion.crowd.batches import run_kinds
 from cardan._motion.crowd.close_pairs import BARE, STILL, margin_with, robot_of
 from cardan._motion.crowd.itself import look_at_robots
 from cardan._motion.crowd.narrow import find_patches
 from cardan._motion.crowd.newton import fill_contacts
 from cardan._motion.crowd.placing import place
-from cardan._motion.crowd.sides import between_nodes
+from cardan._motion.crowd.sides import find_twists
 from cardan._motion.crowd.tables import BITS, CONTACTS, MASK, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -27,15 +27,9 @@ from cardan._motion.crowd.tables import BITS, CONTACTS, MASK, Crowd
 @kernel(c=Crowd, k=INT)
 def change_contact(c, k):
     """Find by how much the step alone changes the twist of a contact in a second; the contact is taken as open."""
-    a = c.node_a[k]
-    b = c.node_b[k]
-    between_nodes(c.node[a], c.node[b], c.T[0])
+    find_twists(c, c.node_a[k], c.node_b[k])
     for e in range(6):
-        c.wrench[0, e] = c.node_after[a, e] - c.node[a, 12 + e]
-    for j in range(6):
-        c.wrench[0] = fma(c.T[0, j], c.node_after[b, j] - c.node[b, 12 + j], c.wrench[0])
-    for e in range(6):
-        c.row_change[k, e] = c.wrench[0, e] / c.dt
+        c.row_change[k, e] = (c.wrench[1, e] - c.wrench[0, e]) / c.dt
     size = 1 + c.twist_size
     for e in range(size):
         c.test[size * k + e] = 0.0
@@ -46,7 +40,7 @@ def change_contact(c, k):
 def move_nodes(c, closing):
     """Find how the nodes of robots move after the step, of whose pairs keys are given; the look has placed them."""
     for t in range(c.trees):
-        c.tree_near[t] = 0
+        c.tree_near[t] = c.tree_touched[t]  # reaches of robots that may meet others hang on that, too
     for k in range(closing):
         c.tree_near[robot_of(c, c.keys[k])] = 1
     run_kinds(c, c.tree_near, c.ending, 1)

@@ -16,7 +16,7 @@ import numpy as np
 
 from cardan._algebra.checked_numbers import truth
 from cardan._algebra.errors import ExcitationError, ParameterError
-from cardan._dynamics.call.arguments import check_finite
+from cardan._dynamics.call.arguments import shaped_array
 from cardan._motion.identification.combinations import (
     BaseParameters,
     Measured,
@@ -25,7 +25,6 @@ from cardan._motion.identification.combinations import (
     natural_units,
     regressor,
 )
-from cardan._motion.trajectories.allowed import one_or_each
 from cardan._robot.model import Model
 
 WHERE = "identify"
@@ -183,8 +182,7 @@ def _check_excited(W: np.ndarray, base: BaseParameters) -> None:
 
 def checked_noise(where: str, noise: Any, nv: int) -> np.ndarray:
     """Return standard deviations of noise, shape (nv,), of one or nv positive numbers."""
-    array = one_or_each(where, "noise", noise, nv)
-    check_finite(where, "noise", array)
+    array = shaped_array(where, "noise", noise, (nv,), ())
     if not (array > 0.0).all():
         raise ParameterError(f"{where}: noise", got=float(array.min()), expected="standard deviations > 0 [N m, N]")
     return np.broadcast_to(array, (nv,)).copy()

@@ -2,7 +2,7 @@
 
 from cardan._motion.maximal_steps.bodies import Efforts, StepResult
 from cardan._motion.maximal_steps.rigid_step import Closing, rigid_start
-from cardan._motion.maximal_steps.semi_implicit import semi_implicit_start
+from cardan._motion.maximal_steps.semi_implicit import semi_implicit_step
 from cardan._motion.maximal_steps.variational import variational
 from cardan._motion.maximal_steps.xpbd import xpbd
 
@@ -11,7 +11,7 @@ __all__ = [
     "Efforts",
     "StepResult",
     "rigid_start",
-    "semi_implicit_start",
+    "semi_implicit_step",
     "variational",
     "xpbd",
 ]

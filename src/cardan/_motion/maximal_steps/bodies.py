@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.repeat import converging, repeat_while
 from cardan._algebra.errors import UnsupportedError
-from cardan._algebra.scalar import absolute, held, is_zero, logical_and, maximum, sqrt, where
+from cardan._algebra.scalar import absolute, held, logical_and, maximum, sqrt, where
 from cardan._algebra.spatial import SE3, Force, Inertia, Matrix3, Motion, MotionSubspace, Scalar, Vector3
 from cardan._algebra.spatial import rotations as ro
 from cardan._dynamics.algorithms.closed import inverse
@@ -307,29 +307,26 @@ class System:
             found[k] = b._replace(p=b.p + b.pose.rotation @ change.linear, r=turned(b.r, change.angular))
         return found
 
-    def started(self, start: Sequence[BodyState], kick: Sequence[Force], h: float, fall: float) -> list[BodyState]:
-        """Return the bodies with the velocities, over a step of h, that impulses and gravity for a time `fall` make."""
+    def started(self, start: Sequence[BodyState], kick: Sequence[Force], h: float) -> list[BodyState]:
+        """Return the bodies with the velocities, over a step of h, that impulses make."""
         found = []
         for body, b, impulse in zip(self.bodies, start, kick, strict=True):
-            v = b.v + self.model.gravity * fall + b.pose.rotation @ impulse.linear * (1.0 / body.mass)
+            v = b.v + b.pose.rotation @ impulse.linear * (1.0 / body.mass)
             momentum = body.J @ b.w + impulse.angular
             found.append(b._replace(v=v, w=body.turn_of_momentum(momentum, body.J_inverse @ momentum, h)))
         return found
 
-    def coordinates_after(
-        self, placed: Sequence[BodyState], q: Vector, turned_for: float, own: Vector, W: Vector | None = None
-    ) -> StepResult:
+    def coordinates_after(self, placed: Sequence[BodyState], q: Vector, turned_for: float, own: Vector) -> StepResult:
         """Return the coordinates of bodies that have moved from q: their velocity has all momentum along the joints.
 
         Angular velocities of bodies are those of the turn for a time `turned_for` [s]; if it is 0, they are those of
-        now. `own` is the momentum along v that is not the bodies', W the inertia there that is neither theirs nor the
-        drives'.
+        now. `own` is the momentum along v that is not the bodies'.
         """
         after, gaps = self.configuration_of(placed, q)
         parts = zip(self.bodies, placed, strict=True)
         momenta = [body.momentum(b, body.momentum_after_turn(b.w, turned_for)) for body, b in parts]
         p = self.along(relative_kinematics(self.model, after), momenta, own)
-        return StepResult(after, response(self.model, after, W)(p), gaps)
+        return StepResult(after, response(self.model, after)(p), gaps)
 
 
 def response(model: Model, q: Vector, W: Vector | None = None) -> Callable[[Vector], list[Scalar]]:
@@ -381,11 +378,6 @@ def responses(bodies: Sequence[MovingBody], rows: Sequence[Row], compliances: Ve
             G[k][m] = G[m][k] = sum((f.dot(r[b]) for b, f in rows[k].wrenches.items() if b in r), 0.0)
         G[k][k] = G[k][k] * (1.0 + small) + compliances[k]
     return Factor(G, order)
-
-
-def rotors(units: Sequence[Row], armature: Vector, twists: Sequence[Motion]) -> list[Scalar]:
-    """Return the momentum of the drives at the bodies' twists, along v."""
-    return [0.0 if is_zero(a) else a * row.velocity(twists) for a, row in zip(armature, units, strict=True)]
 
 
 class ContactImpulse(NamedTuple):

@@ -120,15 +120,6 @@ class Meeting(NamedTuple):
                 turn = b.pose.rotation.transpose_apply
                 yield k, Force(turn(own), turn((point - b.p).cross(own)))
 
-    def velocity(self, placed: Sequence[BodyState]) -> Vector3:
-        """Return the velocity of the first body's point relative to the other's, along the contact's axes."""
-        point, found = placed[self.contact.a].p + self.offset, Vector3.zero()
-        for k, sign in zip(self.contact.nodes, (1.0, -1.0), strict=True):
-            if k != WORLD:
-                b = placed[k]
-                found = found + (b.v + (b.pose.rotation @ b.w).cross(point - b.p)) * sign
-        return self.axes.transpose_apply(found)
-
 
 def on_bodies(meetings: Iterable[Meeting], impulses: Sequence[Vector3], placed: Sequence[BodyState]) -> list[Force]:
     parts = zip(meetings, impulses, strict=True)

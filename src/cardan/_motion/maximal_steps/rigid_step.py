@@ -4,7 +4,7 @@ With A of the rotors, efforts tau - W a, and s the share of what does not answer
 
     (M_q + A + W) (u - v) = s h (tau + weight) + J^T g          u the mean velocity, g of `non_penetration`
     pi = M V + M X (u - v) + what closes the joints             of each body; it moves with the velocity of pi
-    v' = M_q^-1 (X^T pi' + A u' + (1 - s) h (tau + weight))     u' as the bodies have moved
+    v' = M_q^-1 (X^T pi' + A u' + (1 - s) h (tau + weight))     u' as the bodies have moved if A closes joints, else u
 
 and then contacts give velocities what they leave with. Joints feel efforts, drives and contacts at once: bodies alone
 would hand them on slowly, and a drive that holds an arm would feel one link of it. What is left to close is what the
@@ -34,7 +34,6 @@ from cardan._motion.maximal_steps.bodies import (
     StepResult,
     System,
     response,
-    rotors,
 )
 from cardan._motion.maximal_steps.dissipation import Fall
 from cardan._motion.maximal_steps.non_penetration import Touched
@@ -57,7 +56,7 @@ class Flight(NamedTuple):
     @property
     def bodies(self) -> list[BodyState]:
         """The bodies where they start, with the velocities they take."""
-        return self.system.started(self.start, self.kick, self.h, 0.0)
+        return self.system.started(self.start, self.kick, self.h)
 
 
 class Closing(NamedTuple):
@@ -125,7 +124,9 @@ def carried(
     units, inertias = system.effort_rows(joined), [a + w for a, w in zip(armature, loads.W, strict=True)]
     mean = [e + more for e, more in zip(moment.v, change, strict=True)]
     moving = closing.close(Flight(system, start, kick, q, mean, h, joined, units, inertias), closing.iterations)
+    # Where rotors close the joints as well, they turn as the bodies do; else they keep what they had before that.
     twists = [a._replace(v=b.v, w=b.w).twist() for a, b in zip(start, moving, strict=True)]
-    own = [p + after * tau for p, tau in zip(rotors(units, armature, twists), loads.tau, strict=True)]
+    rates = [row.velocity(twists) for row in units] if closing.in_halves else mean
+    own = [a * u + after * tau for a, u, tau in zip(armature, rates, loads.tau, strict=True)]
     moving = [b._replace(v=b.v + model.gravity * after) for b in moving]
     return system.coordinates_after(moving, q, h, own), moving

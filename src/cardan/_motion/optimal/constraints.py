@@ -5,9 +5,12 @@ For equalities c = 0 and inequalities c <= 0 at a knot, its cost gets
     1/(2 rho) |t|^2,      t = lambda + rho c,      of an inequality max(t, 0) in place of t
 
 which is their Lagrangian lambda . c with a penalty rho/2 |c|^2, but for a constant. After each descent lambda becomes
-t, and rho ten times as large if the violation has not become a quarter of the last one. A problem ends when its descent
-has, and no constraint is violated by more than is allowed; or where rho is 1e10 times the first one, which makes
-penalties ten times the first cost.
+t. What is unmet is |t - lambda| / rho: |c|, or by how much an inequality is violated, or how far away it is where it
+pushes all the same. What is found then is allowed, and not the best. A problem ends when its descent has, and nothing
+is unmet by more than is allowed. Until then rho becomes ten times as large if what is unmet has not become a quarter.
+Where all is met and a descent has not ended, rho is too stiff for it, and becomes a tenth. It also ends where rho is
+1e14 times a first one, which makes penalties ten times the cost. They are taken to be as large as the geometric mean of
+those of all components: neither a limit that is far away nor one that is just met says much of rho.
 
 Problems of a batch have multipliers and weights of their own.
 
@@ -21,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -33,7 +37,7 @@ from cardan._robot.model import Model
 
 MULTIPLIERS, WEIGHT = "cardan_multipliers_", "cardan_weight"  # names of arrays beside the user's begin like this
 GROWTH, ENOUGH, FIRST = 10.0, 0.25, 10.0
-ROUNDS, MOST = 50, 1e10  # descents, and growth of rho: a problem that needs more has no motion nearby that is allowed
+ROUNDS, MOST = 50, 1e14  # descents, and growth of rho: a problem that needs more has no motion nearby that is allowed
 Begin = tuple[np.ndarray, ...]  # configurations, velocities and controls, knots first
 Given = Mapping[str, np.ndarray]
 
@@ -55,17 +59,12 @@ def _with_terms(problem: Problem, cost: Function[..., Any], *, at_end: bool) -> 
     def cost_with_terms(model: Model, given: Mapping[str, Any]) -> Any:
         total, weight = called(cost, model, given), given[WEIGHT]
         for name, of in constraints.items():
-            t = _next(name, given[MULTIPLIERS + name], weight, called(of, model, given))
+            t = given[MULTIPLIERS + name] + weight * called(of, model, given)
+            t = t if _is_equality(name) else maximum(t, 0.0)
             total = total + 0.5 * (t @ t) / weight
         return total
 
     return named(cost_with_terms, shapes, returns=())
-
-
-def _next(name: str, multipliers: Any, weight: Any, c: Any) -> Any:
-    """Return t."""
-    t = multipliers + weight * c
-    return t if _is_equality(name) else maximum(t, 0.0)
 
 
 def _is_equality(name: str) -> bool:
@@ -83,16 +82,23 @@ class Constraints:
         # not the problem itself, which shall end when nobody has it
         self.control = problem.control
         self.of = {name: ByName.of(of, problem.model) for name, of in problem.constraints.items()}
-        self.sizes = {name: _size(of, problem.model) for name, of in problem.constraints.items()}
+        sizes = [_size(of, problem.model)[0] for of in problem.constraints.values()]
+        ends = pairwise(accumulate(sizes, initial=0))
+        self.places = {name: slice(*own) for name, own in zip(self.of, ends, strict=True)}
+        self.is_equality = np.repeat([_is_equality(name) for name in self.of], sizes)
         self.costs = [ByName.of(of, problem.model) for of in (problem.cost, problem.final_cost)]
 
     def _values(self, of: ByName, motion: Found, given: Given, at_end: bool) -> np.ndarray:
         rows = slice(-1, None) if at_end else slice(len(motion.u))
         return np.asarray(of.at(rows, {"q": motion.q, "v": motion.v, self.control: motion.u, **given}))
 
-    def values(self, motion: Found, given: Given) -> dict[str, np.ndarray]:
-        """Return c of each constraint, shape (knots, problems, k)."""
-        return {name: self._values(of, motion, given, _is_at_end(name)) for name, of in self.of.items()}
+    def values(self, motion: Found, given: Given) -> np.ndarray:
+        """Return c of all constraints, shape (knots + 1, problems, k); 0 at knots that one is not of."""
+        found = np.zeros((*motion.q.shape[:2], len(self.is_equality)))
+        for name, of in self.of.items():
+            own = found[-1:] if _is_at_end(name) else found[:-1]
+            own[..., self.places[name]] = self._values(of, motion, given, _is_at_end(name))
+        return found
 
     def cost(self, motion: Found, given: Given) -> np.ndarray:
         """Return what motions cost, without what constraints add."""
@@ -100,63 +106,62 @@ class Constraints:
         knots, last = self._values(of_knot, motion, given, False), self._values(of_last, motion, given, True)
         return total(knots) + last[0]
 
+    def first_weight(self, values: np.ndarray, cost: np.ndarray) -> np.ndarray:
+        """Return of each problem the rho that makes penalties of usual components `FIRST` times the cost."""
+        squares = total(np.where(np.isfinite(values), values, 0.0) ** 2)  # (problems, k)
+        counted = squares > 0.0
+        count = np.maximum(counted.sum(axis=1), 1)
+        size = count * np.exp(np.log(np.where(counted, squares, 1.0)).sum(axis=1) / count)
+        known = counted.any(axis=1) & (cost != 0.0)
+        return np.where(known, FIRST * np.abs(cost) / size, 1.0)
+
+    def pushed(self, values: np.ndarray, least: Any) -> np.ndarray:
+        """Return c, of inequalities max(c, least)."""
+        return np.where(self.is_equality, values, np.maximum(values, least))
+
 
 def _size(of: Function[..., Any], model: Model) -> tuple[int, ...]:
     """Return the shape of a constraint's result."""
     return of.program(model).outputs[0].shape
 
 
-def _violation(values: Given) -> np.ndarray:
-    """Return of each problem by how much its worst constraint is violated."""
-    own = [np.abs(c) if _is_equality(name) else np.maximum(c, 0.0) for name, c in values.items()]
-    return np.max([c.max(axis=(0, 2), initial=0.0) for c in own], axis=0)
-
-
-def _first_weight(values: Given, cost: np.ndarray) -> np.ndarray:
-    """Return of each problem the rho that makes penalties of such values `FIRST` times the cost."""
-    entries = [np.swapaxes(c, 1, 2).reshape(len(c) * c.shape[2], len(cost)) for c in values.values()]
-    size = total(np.concatenate(entries) ** 2)
-    known = (size > 0.0) & (cost != 0.0)
-    return np.where(known, FIRST * np.abs(cost) / np.where(known, size, 1.0), 1.0)
-
-
 def descended(
     constraints: Constraints, descend: Callable[..., Found], begin: Begin, given: Given, allowed: float
 ) -> Found:
-    """Return what descents of the problem with terms find in the end; `gap` is the violation, or a gap that is larger.
+    """Return what descents of the problem with terms find in the end; `gap` is what is unmet, or a gap that is larger.
 
     `descend(begin, parameters)` returns what problems find from states and controls; with a third argument, after so
     many iterations.
     """
     T, N = begin[2].shape[:2]
     weight, every = np.ones(N), np.arange(N)
-    multipliers = {name: np.zeros((T + 1, N, *size)) for name, size in constraints.sizes.items()}
+    multipliers = np.zeros((T + 1, N, len(constraints.is_equality)))
 
     def of(problems: np.ndarray, begin: Begin, *most: int) -> Found:
-        terms = {MULTIPLIERS + name: m for name, m in multipliers.items()}
+        terms = {MULTIPLIERS + name: multipliers[..., place] for name, place in constraints.places.items()}
         parameters = {**given, **terms, WEIGHT: np.broadcast_to(weight, (T + 1, N))}
         own = {name: a[:, problems] for name, a in parameters.items()}
         return descend(tuple(a[:, problems] for a in begin), own, *most)
 
     found = of(every, begin, 0)
-    values, violation, live = constraints.values(found, given), np.full(N, np.inf), every
-    weight = _first_weight(values, constraints.cost(found, given))
+    values, unmet, live = constraints.values(found, given), np.full(N, np.inf), every
+    weight = constraints.first_weight(values, constraints.cost(found, given))
     most = MOST * weight
     for _ in range(ROUNDS):
         _place(found, live, of(live, found[:3]))
-        values, before = constraints.values(found, given), violation
-        violation = _violation(values)
-        live = live[(~found.converged | (violation > allowed))[live] & (weight < most)[live]]
+        values, before = constraints.values(found, given), unmet.copy()
+        pushed = constraints.pushed(values, -multipliers / weight[:, None])  # (t - lambda) / rho
+        unmet[live] = np.abs(pushed).max(axis=(0, 2), initial=0.0)[live]
+        most = np.maximum(most, MOST * constraints.first_weight(values, constraints.cost(found, given)))
+        live = live[(~found.converged | (unmet > allowed))[live] & (weight < most)[live]]
         if not live.size:
             break
-        for name, c in values.items():
-            rows = slice(-1, None) if _is_at_end(name) else slice(T)
-            old = multipliers[name][rows][:, live]
-            multipliers[name][rows, live] = _next(name, old, weight[live, None], c[:, live])
-        weight[live[violation[live] > ENOUGH * before[live]]] *= GROWTH
-    violation = np.maximum(violation, found.gap)
-    converged = found.converged & (violation <= allowed)
-    return found._replace(cost=constraints.cost(found, given), converged=converged, gap=violation)
+        multipliers[:, live] += (weight[:, None] * pushed)[:, live]
+        weight[live[unmet[live] > np.maximum(ENOUGH * before[live], allowed)]] *= GROWTH
+        weight[live[unmet[live] <= allowed]] /= GROWTH  # too stiff for its descent to end
+    unmet = np.maximum(unmet, found.gap)
+    converged = found.converged & (unmet <= allowed)
+    return found._replace(cost=constraints.cost(found, given), converged=converged, gap=unmet)
 
 
 def _place(found: Found, problems: np.ndarray, new: Found) -> None:

@@ -102,7 +102,7 @@ class Solution:
         converged: whether that is less than the tolerance, and constraints are met, shape (...).
         iterations: how many each problem took, shape (...).
         violation: of the worst constraint [its unit], or the largest gap that is left [rad, m, rad/s, m/s], shape
-            (...); 0 without any.
+            (...); 0 without any. An inequality that is met, but pushes as though it were not, counts by its distance.
 
     Examples:
         >>> list(cardan.optimal.Solution.__slots__)[-3:]
@@ -355,7 +355,8 @@ def first(where: str, motions: Motions, begin: Begin, given: Given) -> Found:
         own = [a[:, bad[0]] for a in (q, v)]
         hint = NO_COST if all(np.isfinite(a).all() for a in own) else FAR
         raise NotFiniteError(where, "cost", (int(bad[0]),), float(cost[bad[0]]), hint)
-    size = np.maximum(np.abs(q).max((0, 2)), np.abs(v).max((0, 2)))
-    gap[gap <= ROUNDING * np.maximum(size, 1.0)] = 0.0
+    if motions.has_gaps:
+        size = np.maximum(np.abs(q).max((0, 2)), np.abs(v).max((0, 2)))
+        gap[gap <= ROUNDING * np.maximum(size, 1.0)] = 0.0
     K = np.zeros((N, T, m, motions.n)).swapaxes(0, 1)  # as a solution has it: it is most of what is returned
     return Found(q, v, u, K, cost, left, np.zeros(N, dtype=bool), np.zeros(N, dtype=int), gap)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._algebra.explained import Explained
-from cardan._dynamics.call.arguments import numeric_array
+from cardan._dynamics.call.arguments import shaped_array
 from cardan._dynamics.call.function import Function
 from cardan._motion.tasks.task import check_model_without_inputs
 from cardan._robot.model import Model
@@ -83,14 +83,13 @@ class Problem(Explained):
         for name in ("lower", "upper"):  # its own: else what is written into them changes some uses of it, not all
             if isinstance(value := getattr(self, name), np.ndarray):
                 object.__setattr__(self, name, value.copy())
+        control = ""
         for what, of in self.functions.items():
             names = list(of.interface.arguments) if isinstance(of, Function) else []
-            has_control = not what.startswith("final")
-            state = [*STATE, self._control(names[2])] if has_control and len(names) > 2 else [*STATE]
-            if names[: len(state)] != state or (has_control and len(names) < 3):
-                expected = (
-                    "a function made by @cardan.function: (model, q, v, u, ...), that of the last state without u"
-                )
+            control = control or "".join(names[2:3])  # of the step, which is the first
+            state = [*STATE] if what.startswith("final") else [*STATE, control]
+            if names[: len(state)] != state:
+                expected = "a function of @cardan.function: (model, q, v, u, ...), that of the last state without u"
                 raise ParameterError(f"{what} of {WHERE}", got=names or of, expected=expected)
         if len(self._core(self.step, self.control)) != 1 or not self.controls:
             expected = f'one dimension, m >= 1: @cardan.function(shapes={{"{self.control}": (m,)}})'
@@ -100,10 +99,6 @@ class Problem(Explained):
         low, high = self.bounds
         if not ((low <= high) & (low < np.inf) & (high > -np.inf)).all():
             raise ParameterError(f"bounds of {WHERE}", got=(low, high), expected="lower <= upper, with numbers between")
-
-    def _control(self, name: str) -> str:
-        """Return the name of the control, which is that of the step's third argument."""
-        return list(self.step.interface.arguments)[2] if isinstance(self.step, Function) else name
 
     @cached_property
     def _cores(self) -> dict[str, tuple[int, ...]]:
@@ -143,10 +138,10 @@ class Problem(Explained):
     def _core(self, of: Function[..., Any], name: str) -> tuple[int, ...]:
         return of.interface.cores(self.model)[name]
 
-    @property
+    @cached_property
     def control(self) -> str:
-        """The name of the control."""
-        return self._control("u")
+        """The name of the control, which is that of the step's third argument."""
+        return list(self.step.interface.arguments)[2]
 
     @cached_property
     def controls(self) -> int:
@@ -158,7 +153,7 @@ class Problem(Explained):
         """The further arguments of the functions, and their shapes."""
         return {name: core for name, core in self._cores.items() if name not in (*STATE, self.control)}
 
-    @property
+    @cached_property
     def defaults(self) -> dict[str, Any]:
         """The parameters that may be left out: numbers whose default is the same in all functions that have one."""
         found = [of.interface.defaults for of in self.functions.values()]
@@ -170,9 +165,7 @@ class Problem(Explained):
         """The bounds on the controls [the caller's unit], infinite where there is none, shape (m,) each."""
         found = []
         for name, given, none in (("lower", self.lower, -np.inf), ("upper", self.upper, np.inf)):
-            array = numeric_array(WHERE, name, none if given is None else given)
-            if array.shape not in ((), (self.controls,)):
-                raise ShapeError(WHERE, name, got=array.shape, expected=f"a number, or ({self.controls},)")
+            array = shaped_array(WHERE, name, none if given is None else given, (self.controls,), (), finite=False)
             found.append(np.broadcast_to(array, (self.controls,)).astype(float))
             found[-1].flags.writeable = False
         return found[0], found[1]

@@ -21,14 +21,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cardan._algebra.checked_numbers import whole
-from cardan._algebra.errors import ParameterError, ShapeError, UnsupportedError
+from cardan._algebra.checked_numbers import generator, whole
+from cardan._algebra.errors import ParameterError, UnsupportedError
+from cardan._dynamics.call.arguments import shaped_array
 from cardan._dynamics.call.public import Reals
 from cardan._motion.optimal.descent import batched, checked_problem, compiled, first, rolled
 from cardan._motion.optimal.descent_kernel import Descent
 from cardan._motion.optimal.motions import total
 from cardan._motion.optimal.problem import Problem
-from cardan._motion.tasks.task import checked_array
 
 WHERE = "optimal.predictive_sampling"
 
@@ -110,13 +110,10 @@ def predictive_sampling(
     if problem.constraints:
         raise UnsupportedError("a problem with constraints", WHERE, "add them to its costs, which may jump")
     count, (T, _, m), motions = 1 + whole(f"{WHERE}: samples", samples, 0), controls.shape, compiled(problem)[0]
-    sigma, heat = checked_array(WHERE, "noise", noise, ()), float(checked_array(WHERE, "temperature", temperature, ()))
-    if sigma.shape not in ((), (m,)):
-        raise ShapeError(WHERE, "noise", got=sigma.shape, expected=f"a number, or ({m},)")
+    sigma, heat = shaped_array(WHERE, "noise", noise, (m,), ()), shaped_array(WHERE, "temperature", temperature, ())
     if (sigma < 0.0).any() or heat < 0.0:
         raise ParameterError(f"noise and temperature of {WHERE}", got=(noise, temperature), expected="numbers >= 0")
-    rng = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(whole(f"{WHERE}: seed", seed, 0))
-    e = sigma * rng.standard_normal((T, count, 1, m))
+    e = sigma * generator(f"{WHERE}: seed", seed).standard_normal((T, count, 1, m))
     e[:, 0] = 0.0
     tried = controls[:, None] + e  # (T, count, problems, m)
     np.clip(tried, *motions.bounds, out=tried)
@@ -131,7 +128,7 @@ def predictive_sampling(
 
     many = tiled(q), tiled(v), tried.reshape(T, -1, m)
     rolled(motions, many, {name: tiled(a) for name, a in given.items()}, take)
-    best = np.clip(_chosen(tried, costs, heat), *motions.bounds)
+    best = np.clip(_chosen(tried, costs, float(heat)), *motions.bounds)
     found = first(WHERE, motions, (q, v, best), given)
     return Rollout(*(batched(a, batch) for a in (found.q, found.v, found.u, found.cost)))
 

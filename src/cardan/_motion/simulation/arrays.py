@@ -10,7 +10,8 @@ import numpy as np
 from cardan._algebra.errors import ParameterError, ShapeError, UnknownNameError
 from cardan._dynamics.call.arguments import check_finite, numeric_array
 from cardan._robot.model import Model
-from cardan._robot.model.inputs import LIMITS, PASSIVE, without_limit
+from cardan._robot.model.inputs import LIMITS, without_limit
+from cardan._robot.model.layout import PASSIVE
 
 DTYPES = ("float64", "float32")
 NOT_NEGATIVE = (0.0, np.inf, "a number >= 0")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from cardan._algebra.checked_numbers import whole
-from cardan._algebra.errors import ParameterError, check_known
+from cardan._algebra.errors import ParameterError, UndrivenWarning, check_known, levels_inside
 from cardan._algebra.explained import Explained
 from cardan._motion.simulation.arrays import checked_dtype, chosen_rows, filled, fitting
 from cardan._motion.simulation.links import mass_centers
@@ -37,11 +38,13 @@ class Control(Explained):
         >>> control.hold()
     """
 
-    __slots__ = ("_arrays", "_held", "world")
+    __slots__ = ("_arrays", "_held", "_is_driven", "world")
 
     def __init__(self, world: WorldContents, worlds: int = 1, dtype: Any = "float64") -> None:
         shape, kind = (whole("number of worlds", worlds, 0), world.model.nv), checked_dtype(dtype)
         self.world: WorldContents = world
+        gains = (e for c in world.mechanism.joints for e in (*c.drive_stiffness, *c.drive_damping))
+        self._is_driven = bool(world.model.inputs) or any(gains)  # of which some may be inputs
         # drives stay where the world says until somebody asks for more
         position = np.array(np.broadcast_to(world.targets, shape), kind, order="C")
         self._arrays: tuple[np.ndarray, ...] = np.zeros(shape, kind), position, np.zeros(shape, kind)
@@ -73,22 +76,30 @@ class Control(Explained):
     def position(self) -> np.ndarray:
         """What the drives go to [rad, m], shape (worlds, nv), in the coordinates limits are stated in.
 
-        Joints without a drive do not follow: `mechanism.with_drives({"knee": cardan.Drive(100.0, 10.0)})`.
+        Joints without a drive do not follow: `mechanism.with_drives({"knee": cardan.Drive(100.0, 10.0)})`. In a world
+        without a single one, an `UndrivenWarning` says so.
         """
-        return self._arrays[1]
+        return self._aims(1)
 
     @position.setter
     def position(self, value: Any) -> None:
-        self._arrays[1][...] = fitting("control", "position", value, self._arrays[1])
+        self._aims(1)[...] = fitting("control", "position", value, self._arrays[1])
 
     @property
     def velocity(self) -> np.ndarray:
         """The velocities the drives go to [rad/s, m/s], shape (worlds, nv)."""
-        return self._arrays[2]
+        return self._aims(2)
 
     @velocity.setter
     def velocity(self, value: Any) -> None:
-        self._arrays[2][...] = fitting("control", "velocity", value, self._arrays[2])
+        self._aims(2)[...] = fitting("control", "velocity", value, self._arrays[2])
+
+    def _aims(self, which: int) -> np.ndarray:
+        # kinematic joints go at the velocity that is asked for
+        if not self._is_driven and not (which == 2 and self.world.kinematic):
+            told = "has no drive, and goes nowhere by itself: mechanism.with_drives({'*': cardan.Drive(100.0, 10.0)})"
+            warnings.warn(UndrivenWarning(f"world {self.world.name!r} {told}"), stacklevel=levels_inside())
+        return self._arrays[which]
 
     @property
     def wrenches(self) -> np.ndarray:
@@ -210,6 +221,6 @@ class Control(Explained):
 
 def _rebuilt(world: WorldContents, *arrays: np.ndarray) -> Control:
     """Return the control that holds these very arrays, in the order of `Control.names`."""
-    control = Control.__new__(Control)
-    control.world, control._arrays, control._held = world, arrays, False
+    control = Control(world, 0)
+    control._arrays = arrays
     return control

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from cardan._algebra.errors import OverlapWarning, UnsupportedError, check_known, levels_inside
+from cardan._algebra.spatial import Vector3
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.tree import supports
 from cardan._motion.collision import Candidate, points
@@ -23,6 +24,7 @@ from cardan._motion.simulation.articulation import Pattern, select_names, tests_
 from cardan._robot.description import Shape
 from cardan._robot.geometry.shapes import GROUNDS, Plane, Sphere, TriangleMesh
 from cardan._robot.geometry.support import ENDING, box_about
+from cardan._robot.joints.recognise import is_unbiased
 from cardan._robot.model import WORLD, Material, Model
 from cardan._robot.records import ContactSurface
 
@@ -71,6 +73,7 @@ class Rules:
     # And what contact of some pairs feels, which touch whatever else keeps them apart
     surfaces: Mapping[tuple[int, int], ContactSurface] = field(default_factory=dict)
     strangers: frozenset[int] = frozenset()  # places of shapes of which no two touch
+    gliding: frozenset[tuple[int, int]] = frozenset()  # pairs that are apart as long as joints stay where they are
 
     def partners(self, i: int) -> np.ndarray:
         """Return the places of all shapes that may touch one, in order."""
@@ -185,6 +188,11 @@ class PairList(Sequence["ContactPair"]):
         others = np.array([solid.shape.body not in bodies for solid in self.rules.solids], dtype=bool)
         return PairList(self.rules.only(others), self.stiffness)
 
+    def on_joints_that_turn(self) -> PairList:
+        """Return these and what is left out because joints move it along a plane: inputs may turn them."""
+        rules = replace(self.rules, apart=self.rules.apart - self.rules.gliding, gliding=frozenset())
+        return PairList(rules, self.stiffness)
+
     def on_grounds(self) -> list[ContactPair]:
         """Return the pairs of a shape and something without an end."""
         grounds = [k for k, s in enumerate(self.rules.solids) if isinstance(s.shape.geometry, GROUNDS)]
@@ -294,8 +302,9 @@ def contact_pairs(
 
     Left out are shapes that do not move relative to one another, shapes of two bodies that a joint connects (also
     through bodies fixed on them; joints on the world count as none), groups that are in no mask of the other, and pairs
-    of bodies that are disabled. So are pairs that overlap at rest and cannot be meant to touch, with a warning: two
-    shapes of one tree; a shape and the world, if no joint moves it along the contact's normal.
+    of bodies that are disabled. So are planes of the world and what joints move along them alone: friction would brake
+    what they do not bear. So are pairs that overlap at rest and cannot be meant to touch, with a warning: two shapes of
+    one tree; a shape and the world, if no joint moves it along the contact's normal.
 
     Args:
         model: whose bodies the shapes are on.
@@ -327,19 +336,23 @@ def contact_pairs(
     rules = _rules(model, solids, disabled, families or {}, enabled)
     rules = replace(rules, surfaces=_surfaces(solids, surfaces))
     overlapping: dict[tuple[int, int], str] = {}
+    gliding: frozenset[tuple[int, int]] = frozenset()
     if rest is not None and not keep_overlapping:
         is_suspect = _suspicion(model, solids)
         kinematics = rest if isinstance(rest, Kinematics) else Kinematics(model, rest)
         pairs = PairList(rules, [LIGHT] * len(rules.solids))
+        gliding = frozenset(_gliding(rules, is_suspect, kinematics))
         near = pairs.near_places(lambda body: kinematics.pose(body).matrix().astype(float))
         for i, j in (both for both in near if is_suspect(*both) and both not in rules.surfaces):
             pair = pairs.pair(i, j)
-            if depth(kinematics, pair) > ROUNDING and (is_of_one_tree(model, pair) or not _can_part(kinematics, pair)):
+            least = -ROUNDING if (i, j) in gliding else ROUNDING  # what lies on a plane there is named, too
+            if depth(kinematics, pair) > least and (is_of_one_tree(model, pair) or not _can_part(kinematics, pair)):
                 overlapping[i, j] = pair.name
     if overlapping:
         warnings.warn(OverlapWarning(model.name, list(overlapping.values())), stacklevel=levels_inside())
-    stiffness, gone = bearing(model, rules), overlapping.keys()  # none of which has a surface of its own
+    stiffness, gone = bearing(model, rules), overlapping.keys() | gliding  # none of which has a surface of its own
     rules = replace(rules, apart=rules.apart | gone, together=rules.together - gone)
+    rules = replace(rules, gliding=gliding - overlapping.keys())
     return Pairs(PairList(rules, stiffness), tuple(overlapping.values()))
 
 
@@ -395,6 +408,24 @@ def _suspicion(model: Model, solids: Sequence[_Solid]) -> Callable[[int, int], b
         return ends[0] == ends[1] or (WORLD_NODE in ends and loose.isdisjoint(ends))
 
     return is_suspect
+
+
+def _gliding(rules: Rules, is_suspect: Callable[[int, int], bool], rest: Kinematics) -> Iterator[tuple[int, int]]:
+    """Yield pairs with planes of the world of which no joint moves the other shape but along the plane, wherever it is.
+
+    Nothing would bear such a shape but its joints, whatever force along the normal a law of contact asks for. Motions
+    along a plane are a group: what is one at rest is one everywhere, if joints move bodies alike wherever they are.
+    """
+    model = rest.model
+    for i, solid in enumerate(rules.solids):
+        if isinstance(solid.shape.geometry, Plane) and solid.node == WORLD_NODE:
+            x, y, z = (rest.pose(solid.shape.body) @ solid.shape.pose).rotation.columns()
+            for j in rules.partners(i).tolist():
+                node, both = rules.solids[j].node, (min(i, j), max(i, j))
+                if is_suspect(i, j) and both not in rules.surfaces:
+                    moving = any(_moves(rest, node, point, z) for point in (Vector3.zero(), x, y))
+                    if not moving and all(is_unbiased(model.nodes[k].joint) for k in supports(model, node)):
+                        yield both
 
 
 def bearing(model: Model, rules: Rules) -> list[float]:
@@ -553,18 +584,17 @@ def _can_part(kinematics: Kinematics, pair: ContactPair) -> bool:
 
     Otherwise no force between it and the world could part them, and friction would only hold what shall turn.
     """
-    model, X = kinematics.model, kinematics.pose(pair.a) @ pair.pose_a
-    for candidate in _candidates(kinematics, pair):
-        if float(candidate.gap) < -ROUNDING:
-            point, normal = X @ candidate.point, X.rotation @ candidate.normal
-            for node in supports(model, model.attachment(pair.a).node):
-                across = kinematics.poses[node]
-                for column in kinematics.relative.S[node]:
-                    twist = across @ column  # at the world's origin
-                    speed = twist.linear + twist.angular.cross(point)
-                    if abs(float(speed.dot(normal))) > ROUNDING * math.hypot(*map(float, speed)):
-                        return True
-    return False
+    node, X = kinematics.model.attachment(pair.a).node, kinematics.pose(pair.a) @ pair.pose_a
+    deep = (candidate for candidate in _candidates(kinematics, pair) if float(candidate.gap) < -ROUNDING)
+    return any(_moves(kinematics, node, X @ own.point, X.rotation @ own.normal) for own in deep)
+
+
+def _moves(kinematics: Kinematics, node: int, point: Vector3, normal: Vector3) -> bool:
+    """Return whether a joint moves a point of a node's body along a normal."""
+    path, S = supports(kinematics.model, node), kinematics.relative.S
+    twists = (kinematics.poses[own] @ column for own in path for column in S[own])  # at the world's origin
+    speeds = (twist.linear + twist.angular.cross(point) for twist in twists)
+    return any(abs(float(speed.dot(normal))) > ROUNDING * math.hypot(*map(float, speed)) for speed in speeds)
 
 
 def _solids(model: Model, shapes: Iterable[Shape]) -> list[_Solid]:

@@ -477,16 +477,18 @@ def _may_overlap(model: Model, pairs: Iterable[ContactPair], pose_of: PoseOf) ->
 def warn_of_state(state: State) -> None:
     """Warn of what is in planes and terrains, of open loops and passed stops, in the first `LOOKED_AT` worlds."""
     if len(state):
-        found = depths_in_grounds(state, LOOKED_AT)
-        _warn_of_depths(state.world.name, {name: float(own.max()) for name, own in found.items()})
-        constants = {name: value[:LOOKED_AT] for name, value in state.model_constants.items()}
-        _warn_of_open_loops(state.world, state.q[:LOOKED_AT], constants)
-        _warn_of_stops(state.world, state.q[:LOOKED_AT], constants)
+        first = state[:LOOKED_AT]
+        deep = {name: float(own.max()) for name, own in depths_in_grounds(first).items()}
+        _warn_of_depths(state.world.name, deep)
+        _warn_of_open_loops(state.world, first.q, first.model_constants)
+        warn_of_stops(state)
 
 
-def _warn_of_stops(world: WorldContents, q: np.ndarray, constants: Mapping[str, np.ndarray]) -> None:
-    """Warn of joints that begin beyond their stops, worlds (rows, nq): a step throws them back."""
-    model, ends, x = world.model, given_limits(world.model, constants), _limited(world.model, q)
+def warn_of_stops(state: State) -> None:
+    """Warn of joints that begin beyond their stops, in the first worlds: a step throws them back."""
+    first = state[:LOOKED_AT]
+    world, model, x = first.world, first.world.model, _limited(first.world.model, first.q)
+    ends = given_limits(model, first.model_constants)
     over = np.maximum(ends.get("lower", model.lower) - x, x - ends.get("upper", model.upper)).max(axis=0, initial=0.0)
     own = {c.name: over[model.slices[c.name][1]] for c in model.connections if not c.joint.primaries}
     if beyond := [name for name in own if name not in world.kinematic and own[name].max(initial=0.0) > DEEP]:
@@ -514,11 +516,10 @@ def warn_of_sunken(state: State) -> None:
         warnings.warn(SunkenWarning(what + "add_shape.", deep), stacklevel=levels_inside())
 
 
-def depths_in_grounds(state: State, worlds: int | None = None) -> dict[str, np.ndarray]:
-    """Return how deep shapes are in planes and terrains of the world, as `depths`: in the first so many, or in all."""
-    world, q = state.world, state.q[:worlds]
-    constants = {name: value[:worlds] for name, value in state.model_constants.items()}
-    return depths(world.model, world.pairs.on_grounds(), _poses_of(world, q, constants))
+def depths_in_grounds(state: State) -> dict[str, np.ndarray]:
+    """Return how deep shapes are in planes and terrains of the world, as `depths`."""
+    world = state.world
+    return depths(world.model, world.pairs.on_grounds(), _poses_of(world, state.q, state.model_constants))
 
 
 def _warn_of_depths(world: str, depths: Mapping[str, float], held: Mapping[str, str] = MappingProxyType({})) -> None:

@@ -181,7 +181,9 @@ class World(WorldContents):
         others = [name for name in names if name not in CONTACT_INPUTS]
         # Else the same model, so that programs made for it serve on.
         model = self.model.with_inputs(*others, **owned) if others or owned else self.model
-        return replace(self, model=model, contact_inputs=(*self.contact_inputs, *touching))
+        turns = any(given.is_of_motion for given in model.inputs.values())
+        pairs = self.pairs.on_joints_that_turn() if turns else self.pairs
+        return replace(self, model=model, pairs=pairs, contact_inputs=(*self.contact_inputs, *touching))
 
     def with_constraints(self, *constraints: Callable[..., Any]) -> World:
         """Return the world with constraints that are functions of yours of its model: see `Model.with_constraints`.

@@ -52,7 +52,7 @@ from cardan._dynamics.algorithms.linear import Factor, Rows, dot, transposed
 from cardan._dynamics.call.function import Function
 from cardan._motion.tasks.bounds import WithinLimits, bounds_of, clipped, freedoms, other_limits
 from cardan._motion.tasks.shipped import ClosedLoops, FramePose
-from cardan._motion.tasks.stack import Stack, by_problem, errors_of, stacked, targets_shape
+from cardan._motion.tasks.stack import Stack, by_problem, stacked, targets_shape
 from cardan._motion.tasks.task import Structure, Task, check_model_without_inputs, checked_array, checked_tasks
 from cardan._robot.model import Model
 
@@ -413,7 +413,7 @@ class Guards(NamedTuple):
 
     def errors(self, rows: np.ndarray, q: np.ndarray) -> np.ndarray:
         """Return the sum of all errors of some problems."""
-        errors = errors_of(self.stack.structure)(self.stack.model, q, self.targets[rows].astype(q.dtype))
+        errors, _ = self.stack.function(self.stack.model, q, self.targets[rows].astype(q.dtype))
         return np.abs(errors).sum(axis=1)
 
 

@@ -88,18 +88,6 @@ def _function(structure: Structure) -> Function[..., Any]:
     return Function(linearized_tasks, {"targets": targets_shape(tasks)})
 
 
-@functools.lru_cache(maxsize=256)
-def errors_of(structure: Structure) -> Function:
-    """Return the compiled function (model, q, targets) -> errors of tasks, (..., m)."""
-    tasks = structure.kept()
-
-    def errors_of_tasks(model: Model, q: Any, targets: Any) -> np.ndarray:
-        errors, _ = stacked(tasks, model, q, targets)
-        return symbolic(errors, (len(errors),))
-
-    return Function(errors_of_tasks, {"targets": targets_shape(tasks)})
-
-
 class Stack(Explained):
     """The tasks of one model as one: what solvers of inverse kinematics work on.
 

@@ -44,11 +44,6 @@ def way(where: str, model: Model, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
     return step
 
 
-def one_or_each(where: str, name: str, given: Any, nv: int) -> np.ndarray:
-    """Return one number or nv as floats of shape () or (nv,); raise `ShapeError` or `DTypeError` for another thing."""
-    return shaped_array(where, name, given, (nv,), (), finite=False)
-
-
 def bounds(where: str, name: str, given: Any, model: Model, own: tuple[np.ndarray, np.ndarray] | None = None) -> Bounds:
     """Return the bounds of an argument: what is given, in both directions; for None the model's own, if it has some.
 
@@ -56,7 +51,7 @@ def bounds(where: str, name: str, given: Any, model: Model, own: tuple[np.ndarra
     """
     if given is None:
         return Bounds(*own) if own else Bounds(np.full(model.nv, -np.inf), np.full(model.nv, np.inf))
-    values = np.broadcast_to(one_or_each(where, name, given, model.nv), (model.nv,))
+    values = np.broadcast_to(shaped_array(where, name, given, (model.nv,), (), finite=False), (model.nv,))
     wrong = np.flatnonzero(~(values > 0.0))
     if wrong.size:
         k = int(wrong[0])

@@ -30,9 +30,9 @@ import numpy as np
 from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._dynamics.algorithms.configuration import integrate, normalize
-from cardan._dynamics.call.arguments import check_finite, shaped_array
+from cardan._dynamics.call.arguments import shaped_array
 from cardan._dynamics.call.signature import check_model
-from cardan._motion.trajectories.allowed import one_or_each, way
+from cardan._motion.trajectories.allowed import way
 from cardan._motion.trajectories.piecewise import Jet, PiecewisePolynomial
 from cardan._motion.trajectories.trajectory import Sample, Trajectory, checked_configurations, local_rates, moved
 from cardan._robot.model import Model
@@ -147,8 +147,7 @@ def _checked_velocity(name: str, value: Any, model: Model) -> np.ndarray | None:
     """Return a velocity, shape (nv,), of one number or nv; None stays None."""
     if value is None:
         return None
-    v = one_or_each("Spline", name, value, model.nv)
-    check_finite("Spline", name, v)
+    v = shaped_array("Spline", name, value, (model.nv,), ())
     return np.broadcast_to(v, (model.nv,))
 
 

@@ -6,13 +6,10 @@ import argparse
 import time
 from typing import Any
 
-import numpy as np
-
 from cardan._dynamics.call.function import Function
+from cardan._reach.cli.bench import random_arrays
 from cardan._reach.cli.options import ROBOT, add, frame_option, function_named, load_robot, say
 from cardan._robot.model import Model
-
-STATES = ("q", "q0", "q1")
 
 
 def fill(parser: argparse.ArgumentParser) -> None:
@@ -34,8 +31,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def compiled(function: Function, model: Model, options: dict[str, Any]) -> int:
-    """Compile a function by calling it at the neutral configuration, at rest, and return its operations."""
+    """Compile a function by calling it, and return its operations."""
     program = function.program(model, **options)
-    arrays = [model.neutral() if a.name in STATES else np.zeros(a.shape) for a in program.inputs]
-    function.bind(model, **options)(*arrays)
+    function.bind(model, **options)(*(a[0] for a in random_arrays(model, program.inputs, 1)))
     return program.operations

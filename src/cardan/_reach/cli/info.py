@@ -13,7 +13,7 @@ from cardan._dynamics.functions.assembly import assemble, loop_rank
 from cardan._reach.cli.options import ROBOT, add, load_robot, table, tell
 from cardan._robot.joints import Mimic
 from cardan._robot.model import WORLD, Model
-from cardan._robot.model.inputs import PASSIVE
+from cardan._robot.model.layout import PASSIVE
 
 
 def fill(parser: argparse.ArgumentParser) -> None:

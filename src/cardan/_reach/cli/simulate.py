@@ -93,6 +93,7 @@ def run(args: argparse.Namespace) -> int:
     steps = checked_steps(args, solver.world)
     state = begun(args, solver.world)
     control = holding(state) if args.pd else None
+    solver.rollout(state, control, steps=1)  # which compiles: it would be said of the steps
     started = time.perf_counter()
     found = solver.rollout(state, control, steps=steps, every=args.every)
     taken = time.perf_counter() - started
@@ -249,7 +250,7 @@ def report(
     many = f"{args.worlds} worlds" if args.worlds > 1 else "1 world"
     written = f"{args.output}: " if args.output else ""
     lines = [
-        f"{written}{world.name}, {many}, {steps} steps of {args.dt:g} s in {taken:.2f} s ({solver!r})",
+        f"{written}{world.name}, {many}, {steps} steps of {args.dt:g} s in {taken:.3g} s ({solver!r})",
         "no body has mass"
         if height[0] is None
         else f"mean height of the centre of mass {height[0]:.4g} m at first, {height[1]:.4g} m at last",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -13,6 +13,7 @@ import numpy as np
 from cardan._algebra.errors import CardanError, DescriptionError, Fault, close_names, did_you_mean, first_of, quoted
 from cardan._algebra.spatial import SE3, Inertia, Symmetric3
 from cardan._reach.formats.xml import Element
+from cardan._robot.geometry.touching import MAX_CLASSES, Bits, either_way, groups_and_masks
 
 MAX_FAULTS = 1000  # of a kind that are kept: nobody reads more
 MAX_SUGGESTIONS = 30  # faults from which no nearest name is looked for: each takes milliseconds
@@ -217,6 +218,15 @@ class Report:
 def listed(names: Iterable[str], most: int | None) -> str:
     """Return the first of some names, and how many there are."""
     return first_of([quoted(name) for name in names], most)
+
+
+def bits_of_either(report: Report, kinds: Sequence[Bits]) -> Mapping[Bits, Bits]:
+    """Return groups and masks for kinds of shapes of which one of two lets both touch; of too many, with a warning."""
+    if len(kinds) > MAX_CLASSES and any(group != mask for group, mask in kinds):
+        message = f"{len(kinds)} different pairs of bits, of which {MAX_CLASSES} can be kept exactly"
+        report.warn(0, f"{message}; shapes touch only where both shapes' bits let them")
+        return {bits: bits for bits in kinds}
+    return groups_and_masks(kinds, either_way)
 
 
 def _hint(raw: str) -> str:

@@ -1,23 +1,26 @@
 """What a format's elements and attributes mean to its reader: one table, which drives the remarks and makes the page.
 
 A room states it in its `schema.py` as `ELEMENTS`: for each element its attributes and, in angle brackets, what may
-stand in it, each with a verdict: `"read"`, `"remark: why it is not"` or `"refused: why"`. A name that means something
-else elsewhere has a second entry under the end of its path, `"equality/joint"` beside `"joint"`; the longer one counts.
-docs/build_formats.py makes docs/formats.md of all tables.
+stand in it, each with a verdict: `"read"`, `"remark: why it is not"`, `"warning: why"` of what would move or shape a
+robot, or `"refused: why"`. A name that means something else elsewhere has a second entry under the end of its path,
+`"equality/joint"` beside `"joint"`; the longer one counts. docs/build_formats.py makes docs/formats.md of all tables.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from cardan._reach.formats.report import MAX_SUGGESTIONS, Report
+from cardan._reach.formats.report import MAX_SUGGESTIONS, At, Report
 from cardan._reach.formats.xml import Element
 
 Elements = Mapping[str, Mapping[str, str]]
+# Nothing, whoever says it: zeros, false, bounds that are infinite, and the largest float32, which stands for them
+_NOTHING = re.compile(r"([-+.,0\s()\[\]]|e[-+]?\d|false|inf(inity)?|3\.4028\d{1,20}e\+?38)*", re.IGNORECASE)
 MORE_LINES = 3  # in which what is told of once is found again, as far as they are named
 
 
@@ -25,8 +28,9 @@ class Verdict(NamedTuple):
     """What becomes of an element or attribute.
 
     Args:
-        kind: `"read"`, `"remark"` or `"refused"`.
+        kind: `"read"`, `"remark"`, `"warning"` or `"refused"`.
         why: it is not read.
+        usual: the value that changes nothing, and needs no warning; by default zeros, false and infinity do not.
 
     Examples:
         >>> cardan.formats.Verdict.of("remark: sensors are not read").kind
@@ -35,24 +39,47 @@ class Verdict(NamedTuple):
 
     kind: str
     why: str = ""
+    usual: str = ""
 
     @staticmethod
     def of(text: str) -> Verdict:
         """Return a verdict as a table states it.
 
         Args:
-            text: the verdict and, behind a colon, why.
+            text: the verdict and, behind a colon, why; a warning may say what is usual, as `"warning unless 1: why"`.
 
         Raises:
             ValueError: for what is none.
         """
-        kind, _, why = text.partition(": ")
-        if kind not in ("read", "remark", "refused") or bool(why) == (kind == "read"):
-            raise ValueError(f"verdict {text!r}: expected 'read', 'remark: why' or 'refused: why'")
-        return Verdict(kind, why)
+        said, _, why = text.partition(": ")
+        kind, _, usual = said.partition(" unless ")
+        if kind not in ("read", "remark", "warning", "refused") or bool(why) == (kind == "read"):
+            raise ValueError(f"verdict {text!r}: expected 'read', 'remark: why', 'warning: why' or 'refused: why'")
+        return Verdict(kind, why, usual)
+
+    def on(self, *values: str) -> Verdict:
+        """Return the verdict on something that has these values: a warning of what changes nothing is a remark.
+
+        Args:
+            values: the texts of an attribute, or of all that is in an element.
+
+        Examples:
+            >>> cardan.formats.Verdict.of("warning: nothing is damped here").on("0.0").kind
+            'remark'
+        """
+        harmless = all(text == self.usual if self.usual else _NOTHING.fullmatch(text) for text in values)
+        return Verdict("remark", self.why) if self.kind == "warning" and harmless else self
 
 
 READ = Verdict("read")
+
+
+def teller(report: Report, verdict: Verdict) -> Callable[[At, str], None]:
+    """Return what tells of a verdict: an error, a warning or a remark."""
+    return {"refused": report.error, "warning": report.warn}.get(verdict.kind, report.remark)
+
+
+UNKNOWN, DRAKES = Verdict("remark"), Verdict("warning", "Drake alone reads it")
 
 
 def verdicts(names: str, verdict: str = "read") -> dict[str, str]:
@@ -74,7 +101,6 @@ class _Unread:
     """Something that is not used: where it is found first, what is known of it, and all its lines."""
 
     at: Element
-    verdict: Verdict | None
     known: Mapping[str, Verdict]
     lines: list[int] = field(default_factory=list)
 
@@ -120,7 +146,7 @@ class Vocabulary:
         """Where each tag may stand."""
         found: dict[str, list[str]] = {}
         for key, known in self.elements.items():
-            for child in (name[1:-1] for name in known if name.startswith("<")):
+            for child in (name[1:-1] for name, verdict in known.items() if name[0] == "<" and verdict == "read"):
                 found.setdefault(child, []).append(key.rpartition("/")[2])
         return {child: list(dict.fromkeys(parents)) for child, parents in found.items()}
 
@@ -138,18 +164,19 @@ class Vocabulary:
 
         What occurs often is told of once, where it is first, with the lines of others.
         """
-        unread: dict[tuple[str, str], _Unread] = {}
+        unread: dict[tuple[str, str, Verdict], _Unread] = {}
         for element, known in self._read_elements(root):
             names = [(name, element) for name in element.attributes if not name.startswith("xmlns")]
             for key, at in names + [(f"<{child.tag}>", child) for child in element.children]:
-                verdict = known.get(key)
+                verdict = known.get(key, DRAKES if key.startswith("<drake:") else UNKNOWN)
                 if verdict != READ:
-                    unread.setdefault((element.tag, key), _Unread(at, verdict, known)).lines.append(at.line)
-        for (tag, key), found in unread.items():
-            note = report.error if found.verdict is not None and found.verdict.kind == "refused" else report.remark
+                    verdict = verdict.on(*_texts(at) if at is not element else (element.attributes[key],))
+                    unread.setdefault((element.tag, key, verdict), _Unread(at, known)).lines.append(at.line)
+        for (tag, key, verdict), found in unread.items():
             lines, more = found.lines[1:], len(found.lines) - 1 - MORE_LINES
             again = ", ".join(map(str, lines[:MORE_LINES])) + (f" and {more} more" if more > 0 else "")
-            note(found.at, self._message(report, tag, key, found) + (f" (so in line {again}, too)" if lines else ""))
+            also = f" (so in line {again}, too)" if lines else ""
+            teller(report, verdict)(found.at, self._message(report, tag, key, verdict, found.known) + also)
 
     def _read_elements(self, root: Element) -> Iterator[tuple[Element, Mapping[str, Verdict]]]:
         """Yield the elements that are read and what is known of each, in document order."""
@@ -166,16 +193,16 @@ class Vocabulary:
             above = path[-longest:] if longest else ()
             waiting.extend((child, (*above, child.tag)) for child in reversed(inside))
 
-    def _message(self, report: Report, tag: str, key: str, found: _Unread) -> str:
+    def _message(self, report: Report, tag: str, key: str, verdict: Verdict, known: Mapping[str, Verdict]) -> str:
         is_element = key.startswith("<")
         what = f"{key[:62]} in <{tag}>" if is_element else f"<{tag} {key[:60]}=...>"
-        if found.verdict is not None:
-            said = "refused" if found.verdict.kind == "refused" else "skipped"
-            return f"{what} is {said}: {found.verdict.why}"
+        if verdict != UNKNOWN:
+            said = "refused" if verdict.kind == "refused" else "skipped"
+            return f"{what} is {said}: {verdict.why}"
         if not is_element:
-            attributes = [name for name in found.known if not name.startswith("<")]
+            attributes = [name for name in known if not name.startswith("<")]
             return f"<{tag}> has no attribute {key[:60]!r}{report.nearest(key, attributes)}"
-        return f"{what} is skipped{self._unknown(report, key[1:-1], found.known)}"
+        return f"{what} is skipped{self._unknown(report, key[1:-1], known)}"
 
     def _unknown(self, report: Report, child: str, known: Mapping[str, Verdict]) -> str:
         """Return what an element that is not known where it stands may be meant to be."""
@@ -189,3 +216,8 @@ class Vocabulary:
             children = [name[1:-1] for name in known if name.startswith("<")]
             near = difflib.get_close_matches(child[:40], children, n=1, cutoff=0.7)
         return f"; did you mean <{near[0]}>?" if near else f": it is no element of {self.name}"
+
+
+def _texts(element: Element) -> Iterator[str]:
+    """Yield all that an element says, and what is in it."""
+    return (text for inner in element.walk() for text in (inner.text, *inner.attributes.values()))

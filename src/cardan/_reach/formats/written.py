@@ -34,6 +34,23 @@ from cardan._robot.model.layout import outwards
 from cardan._robot.model.user_constraints import name_of
 
 Joints = tuple[Connection, ...]
+INSTEAD = "JSON holds it: cardan.save(thing, 'robot.json')"
+
+
+def refused(form: str, what: str, values: Any, why: str = "") -> UnsupportedError:
+    """Return the error that a format cannot say what the motion needs."""
+    return UnsupportedError(f"{what}, {values}", form, f"{why}. {INSTEAD}" if why else INSTEAD)
+
+
+def check_is_said(c: Connection, form: str, *unsaid: str) -> None:
+    """Refuse properties of a joint that a format has no word for, and limits that differ both ways."""
+    for key in unsaid:
+        if any(getattr(c, key) or ()):
+            raise refused(form, f"{key} of joint {c.name!r}", getattr(c, key))
+    for key in ("velocity", "effort"):
+        upper, lower = (tuple(getattr(c.limits, name) or ()) for name in (key, f"{key}_lower"))
+        if lower != tuple(-e for e in upper):
+            raise refused(form, f"{key}_lower of joint {c.name!r}", lower, "it has the same limit both ways")
 
 
 def without_mimic(joint: Joint) -> Any:

@@ -12,6 +12,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._motion.simulation import Control, State
 from cardan._motion.simulation.state import SAVED
@@ -73,8 +74,8 @@ class VectorisedWorlds(VectorEnv):
             raise ParameterError("autoreset_mode", got=autoreset_mode, expected=expected) from None
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         self.metadata["render_fps"] = round(1.0 / (self.task.every * self.task.solver.dt))
-        self.num_envs = num_envs
-        self.max_episode_steps = max_episode_steps
+        self.num_envs = whole("num_envs", num_envs, 1)
+        self.max_episode_steps = None if max_episode_steps is None else whole("max_episode_steps", max_episode_steps, 1)
         world = self.task.solver.world
         self._camera = Camera(world.model)
         self.state: State = world.state(num_envs, dtype)

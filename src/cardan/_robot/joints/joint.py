@@ -25,7 +25,7 @@ import numpy as np
 
 from cardan._algebra.arrays import stack
 from cardan._algebra.by_fields import computed
-from cardan._algebra.checked_numbers import batch_shape
+from cardan._algebra.checked_numbers import batch_shape, generator
 from cardan._algebra.content import attributes
 from cardan._algebra.errors import JointError
 from cardan._algebra.explained import ExplainedABC
@@ -305,7 +305,7 @@ class Joint(ExplainedABC):
         """
         lower, upper = narrow_limits(self, limits)
         size = batch_shape("shape of random configurations", shape)
-        return self.manifold.random(np.random.default_rng(seed), size, lower, upper)
+        return self.manifold.random(generator("seed of random configurations", seed), size, lower, upper)
 
     def parameters(self) -> dict[str, Any]:
         """Return the joint's own parameters by name."""

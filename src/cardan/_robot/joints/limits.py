@@ -8,6 +8,7 @@ orientations or positions in a moving frame.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,11 +17,13 @@ import numpy as np
 
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.checked_numbers import numbers
-from cardan._algebra.errors import ParameterError
+from cardan._algebra.errors import ParameterError, StartWarning, levels_inside
 from cardan._algebra.manifolds import Manifold
 from cardan._algebra.manifolds.product import configuration_of
 from cardan._algebra.scalar import clip
 from cardan._algebra.spatial import Scalar
+
+PASSED = 0.01  # how far a joint may be locked beyond a stop without a warning [rad, m]: files give few digits
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -139,6 +142,15 @@ def move_to_middle(manifold: Manifold, q: Sequence[float], lower: np.ndarray, up
         is_between = math.isfinite(low) and math.isfinite(high) and not low <= value <= high
         allowed.append(0.5 * low + 0.5 * high if is_between else max(min(value, high), low))
     return q if allowed == values else configuration_of(manifold, allowed)
+
+
+def warn_of_stops(name: str, joint: Any, limits: Limits, q: Sequence[float]) -> None:
+    """Warn of a joint that is locked beyond its stops: mostly degrees are meant."""
+    x = np.array(joint.manifold.limit_coordinates(q), dtype=float)
+    over = np.maximum(np.array(limits.lower) - x, x - np.array(limits.upper)).max(initial=0.0)
+    if over > PASSED:
+        told = f"joint {name!r} is locked {over:.3g} rad or m beyond its stops. Angles are in radians: np.radians(q)."
+        warnings.warn(StartWarning(told, [name]), stacklevel=levels_inside())
 
 
 def is_bounded(joint: Any) -> bool:

@@ -172,9 +172,13 @@ def _moves_by(joint: Joint, S: Motion) -> bool:
         gaps = _constant_twist(joint_program("motion_subspace", joint, own, q=1)) - S
         if not max(map(abs, gaps.scalars())) <= ROUNDING * max(map(abs, S.scalars())):
             return False
-    if not joint._has_own("bias"):
-        return True
-    bias = joint_program("bias", joint, lambda joint, q, v: {"b": joint.bias(q, v).scalars()}, q=1, v=1)
+    return not joint._has_own("bias") or is_unbiased(joint)
+
+
+def is_unbiased(joint: Joint) -> bool:
+    """Return whether the bias of a joint is written as 0, so that S is proven to be the same at every configuration."""
+    write = lambda joint, q, v: {"b": joint.bias(q, v).scalars()}  # noqa: E731
+    bias = joint_program("bias", joint, write, q=joint.nq, v=joint.nv)
     return all(i.op is Op.CONST and i.value == 0.0 for i in bias.instructions)
 
 

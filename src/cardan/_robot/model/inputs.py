@@ -22,6 +22,7 @@ from cardan._algebra.manifolds.product import scalar_coordinates
 from cardan._algebra.spatial import SE3, Inertia, Symmetric3, Vector3
 from cardan._robot.joints.derivation.derived import rates_program, subspace_program
 from cardan._robot.joints.derivation.programs import EmptySlot, parameter, replaced, with_parameter
+from cardan._robot.model.layout import PASSIVE
 from cardan._robot.records import Body, Connection
 
 # Constants of a body: mass [kg], centre of mass [m] and inertia about it [kg m^2] in body axes; or, instead of the
@@ -33,7 +34,6 @@ POSES = ("parent_pose", "child_pose")
 _PARTS = {"drive": ("stiffness", "damping"), "spring": ("stiffness", "rest")}
 # Constants of a joint's drive and spring: the part, and what they are called there.
 OF_A_PART = {f"{part}_{key}": (part, key) for part, keys in _PARTS.items() for key in keys}
-PASSIVE = ("armature", "damping", "friction", *OF_A_PART)  # constants along the degrees of freedom
 
 # Limits along the degrees of freedom as `Model` names them, and what `Limits` calls them. A degree of freedom
 # whose position is no coordinate, as of an orientation, cannot be given a limit that it has not: it stays infinite.
@@ -59,6 +59,11 @@ class Input(ByFields):
     def is_pose(self) -> bool:
         """Whether it holds poses, whose tangent has six directions each."""
         return self.constant in (*POSES, "frame_pose", "pose")
+
+    @property
+    def is_of_motion(self) -> bool:
+        """Whether it may change how a joint moves bodies: where it is, or a parameter of its own."""
+        return self.constant not in (*INERTIAL, *ALONG_V, "frame_pose", "pose", "gravity")
 
 
 def find_inputs(model: Any, names: tuple[str, ...], owned: Mapping[str, Any]) -> dict[str, Input]:

@@ -17,12 +17,12 @@ import numpy as np
 
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import MechanismError, ParameterError, ShapeError, check_known, check_new, visible
-from cardan._algebra.scalar import is_finite, is_symbol, is_zero
+from cardan._algebra.scalar import is_finite, is_symbol, is_zero, where
 from cardan._algebra.spatial import SE3, Inertia, Scalar, Symmetric3, Vector3, snapped
 from cardan._robot.joints import Coupled, Fixed, Joint, Mimic, Revolute
 from cardan._robot.joints.catalogue.of_another import Follower, equipped, following_directly, following_fewer
 from cardan._robot.joints.derivation.programs import replaced
-from cardan._robot.joints.limits import Limits, move_to_middle
+from cardan._robot.joints.limits import Limits, move_to_middle, warn_of_stops
 from cardan._robot.model.annotations import names_told
 from cardan._robot.records import WORLD, Body, Configuration, Connection, Frame
 
@@ -73,8 +73,9 @@ class Attachment(ByFields):
 
 
 Slices = dict[str, tuple[slice, slice]]
-SQUARED = ("armature", "damping", "drive_stiffness", "drive_damping", "spring_stiffness")
-FELT = ("friction", "spring_rest")
+DRIVEN = ("drive_stiffness", "drive_damping")
+SQUARED = ("armature", "damping", *DRIVEN, "spring_stiffness")
+PASSIVE = ("armature", "damping", "friction", *DRIVEN, "spring_stiffness", "spring_rest")
 
 
 def check_unique(bodies: Sequence[Body], frames: Sequence[Frame], connections: Sequence[Connection]) -> None:
@@ -185,7 +186,7 @@ def resolve_mimics(connections: Sequence[Connection]) -> dict[str, Any]:
 def _check_finite(name: str, joint: Any, joints: Mapping[str, Joint]) -> None:
     """Raise if a joint is nowhere while those it follows are neutral."""
     x = joint.inner_configuration([e for of in joint.primaries for e in joints[of].neutral()])
-    if not all(is_finite(e) for e in x if not is_symbol(e)):
+    if not (isinstance(joint, Mimic) or all(is_finite(e) for e in x if not is_symbol(e))):
         raise MechanismError(
             f"coupled joint {name!r} is at {x[0]} while {', '.join(joint.primaries)} are neutral: its function "
             f"{joint.function!r} must be defined wherever they may be."
@@ -262,21 +263,23 @@ def _node(index: int, c: Connection, parent: int, placement: SE3, inertia: Inert
         **{name: tuple(k * k * e for e in getattr(c, name) or ()) for name in SQUARED},
         friction=tuple(abs(k) * e for e in c.friction or ()),
         # Where the primary is when the mimic is at its rest; one that does not move with it has no stiffness.
-        spring_rest=tuple((e - offset) / k if k else 0.0 for e in c.spring_rest),
+        spring_rest=tuple(0.0 if is_zero(k) else (e - offset) / where(k == 0.0, 1.0, k) for e in c.spring_rest),
     )
-    return _coupled(node, c.limits) if joint.primaries and not isinstance(joint, Mimic) else node
+    return _equipped(node, c, DRIVEN if isinstance(joint, Mimic) else PASSIVE) if joint.primaries else node
 
 
-def _coupled(node: Node, limits: Limits) -> Node:
-    """Return the node of a coupled joint with what acts along its coordinate at its inner joint.
+def _equipped(node: Node, c: Connection, moved: Sequence[str]) -> Node:
+    """Return the node of a joint that follows others with what acts along its own coordinates at its inner joint.
 
-    There it is not constant along the velocities of the joints it follows.
+    Of a coupled joint that is not constant along the velocities of the joints it follows. Of a mimic joint all but the
+    drive is, whose efforts have bounds of their own.
     """
     joint: Any = node.joint
-    acting = {name.removeprefix("spring_"): getattr(node, name)[:1] for name in (*SQUARED[1:], *FELT)}
-    efforts = Limits(effort=(limits.effort or ())[:1], effort_lower=(limits.effort_lower or ())[:1])
+    n = joint.joint.nv
+    acting = {name.removeprefix("spring_"): getattr(c, name)[:n] for name in moved if name != "armature"}
+    efforts = Limits(effort=(c.limits.effort or ())[:n], effort_lower=(c.limits.effort_lower or ())[:n])
     joint = replaced(joint, joint=equipped(joint.joint, efforts, **acting))
-    return replaced(node, joint=joint, **dict.fromkeys((*SQUARED, *FELT), (0.0,) * joint.nv))
+    return replaced(node, joint=joint, **dict.fromkeys(moved, (0.0,) * joint.nv))
 
 
 def _rotors(nodes: Sequence[Node], connections: Sequence[Connection]) -> list[Node]:
@@ -298,7 +301,7 @@ def _rotors(nodes: Sequence[Node], connections: Sequence[Connection]) -> list[No
         wheel = Inertia.from_origin(0.0, Vector3.zero(), Symmetric3((0.0, 0.0, 0.0, 0.0, 0.0, inertia * 0.5)))
         for side in (-1.0, 1.0):
             own: Any = replaced(joint, joint=Revolute((0.0, 0.0, side)))
-            still = dict.fromkeys((*SQUARED, "friction", "spring_rest"), (0.0,) * own.nv)
+            still = dict.fromkeys(PASSIVE, (0.0,) * own.nv)
             at = {"index": len(nodes) + len(found), "name": f"{node.name} (armature)", "parent": -1}
             found.append(replaced(node, **at, **still, joint=own, placement=SE3.identity(), inertia=wheel))
     return found
@@ -338,6 +341,8 @@ def locked(connections: Sequence[Connection], configurations: Mapping[str, Any])
     def lock(c: Connection) -> Connection:
         if c.name not in at:
             return replace(c, joint=following_fewer(mimics[c.name], at)) if c.name in moved else c
+        if not c.joint.primaries:
+            warn_of_stops(c.name, c.joint, c.limits, at[c.name])
         X = mimics.get(c.name, c.joint).transform(at[c.name])
         return replace(c, joint=Fixed(), parent_pose=c.parent_pose @ X, **WITHOUT_MOTION)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from cardan._algebra.checked_numbers import batch_shape
+from cardan._algebra.checked_numbers import batch_shape, generator
 from cardan._algebra.content import Content, UnknownContentError, apart, content_of
 from cardan._algebra.errors import MechanismError, UnknownNameError, check_known
 from cardan._algebra.explained import Explained, explained_keywords
@@ -338,7 +338,7 @@ class Model(Explained):
         Peers: Pinocchio `randomConfiguration`, RigidBodyDynamics.jl `rand_configuration`.
         """
         size = batch_shape("shape of random configurations", shape)
-        return self.manifold.random(np.random.default_rng(seed), size, self.lower, self.upper)
+        return self.manifold.random(generator("seed of random configurations", seed), size, self.lower, self.upper)
 
     # --- limits and passive properties, along v ---
 
@@ -391,7 +391,7 @@ class Model(Explained):
         return bool(self.constraint_names)
 
     def passive(self, name: str) -> tuple[float, ...]:
-        """Return a property along v, nv floats, those of mimic joints included, not those of coupled ones.
+        """Return a property along v, nv floats, those of mimic joints but their drives included, not of coupled ones.
 
         Args:
             name: `"armature"`, `"damping"`, `"friction"`, `"drive_stiffness"`, `"drive_damping"`, `"spring_stiffness"`

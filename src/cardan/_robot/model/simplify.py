@@ -26,7 +26,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import wraps
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 from weakref import ref
 
 import numpy as np
@@ -106,22 +106,23 @@ def _turn_frames(nodes: Sequence[Node], symbolic: Sequence[bool]) -> tuple[list[
             changed.append(replace(node, placement=placement))
             continue
         own = _moving(node)
-        hinge = None if type(own) is UnboundedRevolute else hinge_of(own)
-        joint, before, after = _align(hinge or (own, SE3.identity(), SE3.identity()))
+        # No hinge says what it follows within a cluster, or what acts along coordinates that are a follower's own.
+        is_hinge = not own.primaries or (own is node.joint and not own.own)
+        joint, before, after = _align((is_hinge and hinge_of(own)) or (own, SE3.identity(), SE3.identity()))
         placement = placement @ before
         beyond = [after @ child.placement for child in children]
         move = _best_move(joint, placement, beyond)
         moves.append(after.inverse() @ move)
         inertia = moves[-1].inverse() @ node.inertia
         inertia = _clear(inertia, inertia)
-        joint = replaced(node.joint, joint=joint) if own is not node.joint else joint
+        joint = cast("Follower", node.joint).around(joint) if own is not node.joint else joint
         changed.append(replace(node, joint=joint, placement=snapped(placement @ move), inertia=inertia))
     return changed, moves
 
 
 def _moving(node: Node) -> Any:
-    """Return the joint that moves a node: of a follower that says so, the joint within."""
-    return node.joint.joint if isinstance(node.joint, Follower) and node.joint.simplified else node.joint
+    """Return the joint that moves a node: of a follower that says so, the joint within, without what acts along it."""
+    return node.joint.bare if isinstance(node.joint, Follower) and node.joint.simplified else node.joint
 
 
 def _align(placed: JointBetween) -> JointBetween:

@@ -6,7 +6,7 @@ They differ in the page of `maximal_steps` that brings the joints together, and 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,16 +15,17 @@ from cardan._algebra.checked_numbers import not_negative, truth
 from cardan._algebra.spatial import Vector3
 from cardan._dynamics.algorithms.chains import trees_of
 from cardan._dynamics.algorithms.drives import JointForces, coupling, is_solid
+from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.touching import ContactPair
 from cardan._motion.crowd.kinds import are_long
 from cardan._motion.maximal_steps import (
     StepResult,
     rigid_start,
-    semi_implicit_start,
+    semi_implicit_step,
     variational,
     xpbd,
 )
-from cardan._motion.maximal_steps.bodies import finished, mean_rates
+from cardan._motion.maximal_steps.bodies import PartialStep, finished, mean_rates
 from cardan._motion.simulation.pairs import roots_of
 from cardan._motion.simulation.solvers.compiled_solver import CompiledSolver
 from cardan._motion.simulation.solvers.solver import SHARED, YES, checked_steps, left_out
@@ -138,12 +139,15 @@ def find_forces(given: StepInputs) -> dict[str, Any]:
 
 def take_step(given: StepInputs) -> StepResult:
     """Return the step as the bodies take it."""
-    settings, joints, v, h = given.settings, given.joints, given.joints.v, given.settings.dt
-    options, closing = dict(settings.options), CLOSINGS.get(settings.method)
-    start = partial(rigid_start, closing(**options)) if closing else partial(semi_implicit_start, **options)
-    begun = start(joints.model, given.q, v, h, pairs=given.pairs)
-    forces = JointForces(joints.model, begun.q, v, given.command, h, limits=settings.limits)
-    return finished(begun, forces, v, h)
+    settings, model, v, h = given.settings, given.joints.model, given.joints.v, given.settings.dt
+    options = dict(settings.options)
+
+    def acting(begun: PartialStep, v: Vector, h: float) -> StepResult:
+        return finished(begun, JointForces(model, begun.q, v, given.command, h, limits=settings.limits), v, h)
+
+    if closing := CLOSINGS.get(settings.method):
+        return acting(rigid_start(closing(**options), model, given.q, v, h, given.pairs), v, h)
+    return semi_implicit_step(acting, model, given.q, v, h, pairs=given.pairs, **options)
 
 
 class Rigid(Maximal):

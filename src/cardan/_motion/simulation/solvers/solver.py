@@ -221,7 +221,7 @@ class Solver(ExplainedSettings):
                 self._kept[key] = np.tile(own.targets.astype(v.dtype), (len(v), 1))
                 self._kept[key].flags.writeable = False
             return (self._kept[key],)
-        is_ours = isinstance(control, Control) and (control.world is own or control.world.moves_like(own))
+        is_ours = isinstance(control, Control) and (control.world is state.world or control.world.moves_like(own))
         if not is_ours or control.dtype != v.dtype or len(control) not in (1, len(v)):
             expected = f"a control of {len(v)} worlds (or 1) {own.name!r}, {v.dtype}"
             hint = (
@@ -233,10 +233,12 @@ class Solver(ExplainedSettings):
 
     def _check_state(self, state: Any) -> None:
         own = self.world
-        if not isinstance(state, State) or not (state.world is own or state.world.moves_like(own)):
+        known = own, self._kept.get("alike")  # to compare those of a thousand bodies takes longer than a step of theirs
+        if not isinstance(state, State) or not (state.world in known or state.world.moves_like(own)):
             hint = "World.state_from(state) is the state of a world that has other bodies."
             expected = f"a state made by this solver's world, {own!r}"
             raise ParameterError("state", got=state, expected=expected, hint=hint)
+        self._kept["alike"] = state.world
 
     @explained_keywords
     def rollout(

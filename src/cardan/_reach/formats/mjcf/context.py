@@ -9,8 +9,8 @@ free     X_world_child  = X(qpos)               = parent_pose X(q) child_pose^-1
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -154,29 +154,16 @@ class Driven:
 
 def drives(r: MjcfReading) -> dict[int, Driven]:
     """Return what actuators do to hinges and slides, by their numbers; before joints are added."""
-    m, driven, servos, unbiased = r.there.model, {}, _servos(r), r.there.mj.mjtBias.mjBIAS_NONE
-    uncalled = []  # that act without a control, which is no target of a drive
+    m, driven, servos = r.there.model, {}, _servos(r)
     for k in range(m.nactuator):
-        joint, (lower, upper) = _scalar_joint(r, k), _range(r, k, "ctrl")
-        is_biased = not is_(m.actuator_biastype[k], unbiased) and any(m.actuator_biasprm[k])
-        is_aimed = k in servos and _law(r, k)[0] == "position"
-        if not is_aimed and (not lower <= 0.0 <= upper or (is_biased and k not in servos)):
-            uncalled.append(k)
+        joint = _scalar_joint(r, k)
         if joint is None:
-            if m.actuator_armature[k] or m.actuator_damping[k]:
-                whose = f"actuator {r.name('ACTUATOR', k)!r}, which acts on no single hinge or slide"
-                message = f"armature and damping of {whose}, are left out; M and forces are MuJoCo's without them"
-                r.report.warn(r.place("actuators", k), message)
             continue
         this, gear = driven.setdefault(joint, Driven()), float(m.actuator_gear[k][0])
         this.armature += gear * gear * float(m.actuator_armature[k])
         this.friction += gear * gear * float(m.actuator_damping[k])
         if k in servos:
             _drive(r, k, gear, this)
-    if uncalled:
-        names = listed((r.name("ACTUATOR", k) or f"actuator{k}" for k in uncalled), 3)
-        message = "these push in MuJoCo without a control, too, by a bias or a range without 0, and not here"
-        r.report.warn(r.place("actuators", uncalled[0]), f"{message}: {names}")
     return driven
 
 
@@ -226,34 +213,45 @@ def _drive(r: MjcfReading, k: int, gear: float, this: Driven) -> None:
 def read_actuators(r: MjcfReading) -> None:
     m = r.there.model
     given = r.names("ACTUATOR", m.nactuator)
-    names = Names(given)
+    names, servos, lost = Names(given), _servos(r), defaultdict[str, dict[int, str]](dict)
     for k in range(m.nactuator):
         place, name = r.place("actuators", k), given[k] or names.new(f"actuator{k}")
-        gears = _gears(r, k, name)
+        gears = _gears(r, k)
+        if _acts_uncalled(r, k, servos):
+            lost["push in MuJoCo without a control, too, by a bias or a range without 0, and not here"][k] = name
+        if _scalar_joint(r, k) is None and (m.actuator_armature[k] or m.actuator_damping[k]):
+            lost["act on no single hinge or slide, and have armature or damping, which is left out"][k] = name
         if not gears:
+            lost["are left out: they act along no joint's axes here"][k] = name
             continue
         kind, gain, bias = _law(r, k)
         ranges = _range(r, k, "ctrl"), _range(r, k, "force")
         with r.report.described("actuator", name, place):
             r.mechanism.add_actuator(Actuator(name, tuple(gears), tuple(gears.values()), kind, gain, bias, *ranges))
         if gain is None:
-            r.report.remark(place, f"actuator {name!r} has no constant gain and affine bias; its law is not kept")
-        if not is_(m.actuator_dyntype[k], r.there.mj.mjtDyn.mjDYN_NONE):
-            r.report.remark(place, f"the activation of actuator {name!r}, which filters its control, is not kept")
+            lost["have no constant gain and affine bias: their laws are not kept"][k] = name
+        elif not is_(m.actuator_dyntype[k], r.there.mj.mjtDyn.mjDYN_NONE):
+            lost["filter their control by an activation, which is not kept"][k] = name
+    for why, those in lost.items():
+        r.report.warn(r.place("actuators", min(those)), f"these actuators {why}: {listed(those.values(), 3)}")
 
 
-def _gears(r: MjcfReading, k: int, name: str) -> dict[str, tuple[float, ...]]:
-    """Return, by joint, the gear along each velocity; nothing, with a remark, for another transmission."""
-    m, mj, spread = r.there.model, r.there.mj, dict[str, list[float]]()
+def _acts_uncalled(r: MjcfReading, k: int, servos: Mapping[int, int]) -> bool:
+    """Return whether an actuator acts without a control, which is no target of a drive."""
+    m, (lower, upper) = r.there.model, _range(r, k, "ctrl")
+    is_biased = not is_(m.actuator_biastype[k], r.there.mj.mjtBias.mjBIAS_NONE) and any(m.actuator_biasprm[k])
+    is_aimed = k in servos and _law(r, k)[0] == "position"
+    return not is_aimed and (not lower <= 0.0 <= upper or (is_biased and k not in servos))
+
+
+def _gears(r: MjcfReading, k: int) -> dict[str, tuple[float, ...]]:
+    """Return, by joint, the gear along each velocity; nothing for another transmission."""
+    spread = dict[str, list[float]]()
     for joint, own in _gears_in_mujoco(r, k).items():
         part = r.parts[joint]
         row = spread.setdefault(part.joint, [0.0] * part.all)
         for i, gear in enumerate(own):
             row[part.v + i] += gear
-    if not spread:
-        along = mj.mjtTrn(int(m.actuator_trntype[k])).name.removeprefix("mjTRN_").lower()
-        why = f"a transmission of kind {along} here is along no joint's axes"
-        r.report.remark(r.place("actuators", k), f"actuator {name!r} is left out: {why}")
     return {joint: tuple(row) for joint, row in spread.items()}
 
 

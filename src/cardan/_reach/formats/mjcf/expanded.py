@@ -14,11 +14,11 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from cardan._algebra.errors import DescriptionError
-from cardan._reach.formats.mjcf.schema import NAMES, VOCABULARY, WHY, key_of
+from cardan._reach.formats.mjcf.schema import NAMES, VOCABULARY, key_of
 from cardan._reach.formats.reading import Options, Places
 from cardan._reach.formats.report import NUMBER, At, Report
 from cardan._reach.formats.source import MAX_BYTES, Source
-from cardan._reach.formats.vocabulary import READ, Verdict
+from cardan._reach.formats.vocabulary import READ, Verdict, teller
 from cardan._reach.formats.xml import MAX_DEPTH, MAX_ELEMENTS, Element, escaped, parse
 
 MAX_INCLUDES = 16
@@ -26,8 +26,6 @@ MAX_INCLUDES = 16
 LARGEST = {"params": 100, "count": 1e4, "actdim": 1e3}
 MAX_ALL_BYTES = 4 * MAX_BYTES
 MAX_NUMBER = 1e15  # counts, sizes and lengths beyond this are no robot's, and MuJoCo counts with 32 bits
-# What changes the motion when it is left out, or makes MuJoCo refuse the file
-MOVING = tuple(Verdict.of(WHY[reason]) for reason in ("flex", "fluid", "gravcomp", "groups", "misplaced", "plugin"))
 COUNTS = ("count", "nrow", "ncol", "actdim", "params", "group", "condim", "contype", "conaffinity", "inertiagrouprange")
 
 
@@ -81,8 +79,7 @@ class MjcfExpansion:
             count = max(attributes.values())
             often = f" ({count} times, here first)" if count > 1 else ""
             what = ", ".join(filter(None, attributes))
-            say = self.report.warn if verdict in MOVING else self.report.remark
-            say(place, f"<{tag}{' ' * bool(what)}{what}> is left out{often}: {verdict.why}")
+            teller(self.report, verdict)(place, f"<{tag}{' ' * bool(what)}{what}> is left out{often}: {verdict.why}")
         return Expanded("\n".join(self.lines), self.places, self.textures, self.unread)
 
     def _write(self, line: str, place: At) -> None:
@@ -112,6 +109,7 @@ class MjcfExpansion:
         if verdict.kind == "refused":
             self.report.error(element, f"<{tag}{' ' * bool(attribute)}{attribute}>: {verdict.why}")
             return
+        verdict = verdict.on(element.attributes[attribute]) if attribute else verdict
         _, attributes = self.left_out.setdefault((tag, verdict), (element, Counter()))
         attributes[attribute] += 1
 

@@ -182,7 +182,8 @@ class Tree:
         primaries = [self.joints[other] for other in others]
         if self.m.jnt_limited[numbers[0]]:
             named = ", ".join(map(repr, primaries))
-            self._remark(numbers[0], f"its range limits joint {named}, which it follows, in MuJoCo alone")
+            told = f"joint {self.joints[numbers[0]]!r}: its range limits {named}, which it follows, in MuJoCo alone"
+            self.r.report.remark(self.r.place("joints", numbers[0]), told)
         if len(primaries) > 1:
             return J.Coupled(joint, primaries, J.Linear(coefficients[1:], coefficients[0]))
         return following(joint, primaries[0], coefficients)
@@ -254,9 +255,6 @@ class Tree:
 
     def _warn(self, k: int, message: str) -> None:
         self.r.report.warn(self.r.place("joints", k), f"joint {self.joints[k]!r}: {message}")
-
-    def _remark(self, k: int, message: str) -> None:
-        self.r.report.remark(self.r.place("joints", k), f"joint {self.joints[k]!r}: {message}")
 
 
 def _joined(names: Sequence[str]) -> str:

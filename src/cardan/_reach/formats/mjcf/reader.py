@@ -28,14 +28,14 @@ from cardan._reach.formats.mjcf.context import (
 from cardan._reach.formats.mjcf.expanded import MjcfExpansion
 from cardan._reach.formats.mjcf.joints import KINDS, SIZES, Tree, ends_of_loops, read_loops, read_mimics
 from cardan._reach.formats.reading import Description, Options
-from cardan._reach.formats.report import Report, listed
+from cardan._reach.formats.report import Report, bits_of_either, listed
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.xml import parse
 from cardan._reach.interop.mujoco_collision import APART, HULL_ERROR, OF_SIZES
 from cardan._reach.interop.mujoco_package import mujoco
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry.shapes import GROUNDS, Geometry, HeightField, Hull, Mesh, Plane, Shape
-from cardan._robot.geometry.touching import EVERYTHING, MAX_CLASSES, Bits, either_way, groups_and_masks
+from cardan._robot.geometry.touching import EVERYTHING, Bits
 from cardan._robot.model.layout import TARGET
 from cardan._robot.records import Material
 
@@ -70,7 +70,8 @@ def _read(r: MjcfReading) -> None:
         return
     read_loops(r, locked)
     _read_frames(r)
-    bits = _bits(r)
+    # Groups and masks: where MuJoCo asks one of two, cardan asks both.
+    bits = bits_of_either(r.report, sorted({bits for bits in r.there.touching if any(bits)}))
     geoms = {geom.id: geom for geom in r.there.spec.geoms}
     paired = {int(e) for ends in (r.there.model.pair_geom1, r.there.model.pair_geom2) for e in ends}
     untouched = [k for k in range(r.there.model.ngeom) if not any(r.there.touching[k]) and k not in paired]
@@ -224,17 +225,7 @@ WRITTEN = 128  # points of a mesh without a file that are kept whole: hulls of m
 GREY = (0.5, 0.5, 0.5, 1.0)  # the colour of a geom that names none: then its material's counts
 
 
-def _bits(r: MjcfReading) -> dict[Bits, Bits]:
-    """Return groups and masks for what geoms may touch: where MuJoCo asks one of two, cardan asks both."""
-    solid = sorted({bits for bits in r.there.touching if any(bits)})
-    if len(solid) > MAX_CLASSES:
-        message = f"{len(solid)} different pairs of contype and conaffinity, of which {MAX_CLASSES} can be kept exactly"
-        r.report.warn(0, f"{message}; shapes touch only where both geoms' bits let them")
-        return {bits: bits for bits in solid}
-    return groups_and_masks(solid, either_way)
-
-
-def _read_shape(r: MjcfReading, geom: Any, bits: dict[Bits, Bits], is_paired: bool, seen: Collection[int]) -> None:
+def _read_shape(r: MjcfReading, geom: Any, bits: Mapping[Bits, Bits], is_paired: bool, seen: Collection[int]) -> None:
     m, number = r.there.model, geom.id
     shaped = _geometry(r, number, pose(m.geom_pos[number], m.geom_quat[number]))
     if shaped is None:

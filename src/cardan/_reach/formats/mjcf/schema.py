@@ -13,26 +13,27 @@ from cardan._reach.formats.vocabulary import Vocabulary, stated
 WHY = {  # why things are not read
     "looks": "remark: it is about how things are shown",
     "softness": "remark: softness and speed of a constraint belong to MuJoCo's solver and are not kept",
+    "yield": "warning: springs do not yield here",
     "own": "remark: numbers of the file's author's own are not kept",
     "solver": "remark: it is about how MuJoCo computes; it is not kept",
     "sizes": "remark: it is about MuJoCo's memory",
     "saving": "remark: it is about how MuJoCo saves files",
     "shown": "remark: groups of MuJoCo's viewer are not kept",
-    "misplaced": "remark: MuJoCo knows it in <geom>, <site> and others, and refuses the file; it moves nothing",
+    "misplaced": "warning: MuJoCo knows it in <geom>, <site> and others, and refuses the file; it moves nothing",
     "sensor": "remark: sensors are not read; sites and cameras, on which they are, become frames",
-    "flex": "remark: deformable bodies are not read",
-    "plugin": "remark: plugins are code, which cardan does not run; what they would do is left out",
-    "fluid": "remark: forces of the medium are not modelled",
-    "contact": "remark: this part of contact is not kept",
-    "delay": "remark: delays of controls are not kept",
+    "flex": "warning: deformable bodies are not read",
+    "plugin": "warning: plugins are code, which cardan does not run; what they would do is left out",
+    "fluid": "warning: forces of the medium are not modelled",
+    "contact": "warning: this part of contact is not kept",
+    "delay": "warning: delays of controls are not kept",
     "state": "remark: a named configuration holds positions alone",
     "light": "remark: lights move nothing",
     "optics": "remark: only the pose of a camera is kept, as a frame",
-    "gravcomp": "remark: the compensation of gravity is not kept; without it the body has its weight",
+    "gravcomp": "warning: the compensation of gravity is not kept; without it the body has its weight",
     "area": "remark: only the poses of sites are kept, as frames",
     "outside": "remark: MuJoCo ignores bodies outside of <worldbody>",
     "model": "refused: other models are not attached; compile the whole in MuJoCo, save that, and read it",
-    "groups": "remark: groups of actuators are not kept; those that it disables act as all others do",
+    "groups": "warning unless none: groups of actuators are not kept; those that it disables act as all others do",
     "passive": 'refused: MuJoCo 4 has no such flag; write spring="disable" and damper="disable"',
     "composite": "refused: MuJoCo 4 has no composites; save the file with an earlier version, which expands them",
 }
@@ -48,7 +49,7 @@ _TENDON = (
     "name class limited range actuatorfrclimited actuatorfrcrange springlength stiffness damping frictionloss armature"
 )
 _SOFT = "; softness: solref solimp"
-_STOPS = "; softness: solreflimit solimplimit solreffriction solimpfriction margin springyield"
+_STOPS = "; softness: solreflimit solimplimit solreffriction solimpfriction margin; yield: springyield"
 _OWN = "; shown: group; own: user"
 _UNMOVING = "; light: <light>; flex: <flexcomp>; model: <attach>"
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import CardanError, MechanismError, ParameterError, UnsupportedError
+from cardan._algebra.errors import CardanError, MechanismError, ParameterError
 from cardan._reach.formats.mjcf.expanded import MAX_NUMBER
-from cardan._reach.formats.written import Written, check_is_robot, is_bounded, losses_of, text_of
+from cardan._reach.formats.written import Written, check_is_robot, is_bounded, losses_of, refused, text_of
 from cardan._reach.formats.xml import MAX_DEPTH, UNWRITABLE, Lines, element, escaped
 from cardan._reach.interop.mujoco_collision import HULL_ERROR, as_there, geom_names
 from cardan._reach.interop.mujoco_package import heard, mujoco
@@ -34,7 +34,6 @@ from cardan._robot.records import ContactSurface, Material
 
 Attributes = Mapping[str, Any]
 MAX_BODIES_DEEP = MAX_DEPTH - 3  # of elements, two are above all bodies, and one is in the last
-INSTEAD = "write it as JSON, URDF or SDF, or parts of it"
 KINDS = {0: "none", 1: "affine"}  # of MuJoCo's biases
 PAIR = {"geom1": "geomname1", "geom2": "geomname2", "condim": "condim", "friction": "friction", "margin": "margin"}
 
@@ -82,8 +81,8 @@ def _check_size(robot: Model) -> None:
         depths[below] = depths[body] + 1
     deepest = max(depths, key=lambda body: depths[body])
     if depths[deepest] > MAX_BODIES_DEEP:
-        what = f"body {deepest!r}, {depths[deepest]} bodies deep: at most {MAX_BODIES_DEEP} are read again"
-        raise UnsupportedError(what, "a file of MJCF", INSTEAD)
+        why = f"at most {MAX_BODIES_DEEP} are read again"
+        raise refused("a file of MJCF", f"body {deepest!r}", f"{depths[deepest]} bodies deep", why)
 
 
 def _element(tag: str, attributes: Attributes, inside: Sequence[str] = ()) -> Lines:

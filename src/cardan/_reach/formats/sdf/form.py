@@ -35,7 +35,6 @@ KINDS: dict[type[Joint], str] = {  # joints SDF has, by type
     J.Spherical: "ball",
     J.Universal: "universal",
 }
-INSTEAD = "JSON holds it: cardan.save(thing, 'robot.json')"
 _PARALLEL = 1.0 - 1e-9  # cosine from which two axes are one: a universal joint would be singular
 CLOSED = 1e-9  # how far a loop may be open at rest [m], and in the entries of its rotation
 _BY = "SDF"
@@ -98,7 +97,7 @@ def _joints_of(thing: Mechanism | Model) -> Sequence[Connection]:
     if not isinstance(thing, Model):
         return W.joints_of(thing)
     if thing.inputs:
-        raise UnsupportedError(f"inputs of a model {tuple(thing.inputs)}", _BY, INSTEAD)
+        raise W.refused(_BY, "inputs of a model", tuple(thing.inputs))
     falls_otherwise = tuple(map(float, thing.gravity)) != EARTH_GRAVITY
     may_be_world = falls_otherwise or all(SEPARATOR in body.name for body in thing.bodies)
     return W.joints_of(thing)[W.has_given_base(thing) and not may_be_world :]
@@ -123,27 +122,21 @@ def _recognised(c: Connection) -> Connection:
 
 def _check_joint(c: Connection) -> None:
     """Raise `UnsupportedError` for what SDF cannot say of a joint."""
-    inner, instead = W.without_mimic(c.joint), INSTEAD
-    name = f"joint {c.name!r}"
-    kind = f"({type(inner).__name__})"
+    inner, name = W.without_mimic(c.joint), f"joint {c.name!r}"
+    kind = type(inner).__name__
     if isinstance(inner, FreeFlyer):
         if c.parent != WORLD or isinstance(c.joint, J.Mimic):
-            raise UnsupportedError(f"{name} {kind}", _BY, f"only what floats in the world is free there. {instead}")
+            raise W.refused(_BY, name, kind, "only what floats in the world is free there")
     elif type(inner) not in KINDS:
         kinds = ", ".join(kind.__name__ for kind in KINDS)
-        instead = f"it has {kinds}; put others together with bodies between. {instead}"
-        raise UnsupportedError(f"{name} {kind}", _BY, instead)
-    if any((*c.drive_stiffness, *c.drive_damping, *(c.compliance or ()))):
-        raise UnsupportedError(f"drive or compliance of {name}", _BY, instead)
-    for what in ("velocity", "effort"):
-        if tuple(-e for e in getattr(c.limits, what)) != tuple(getattr(c.limits, f"{what}_lower")):
-            raise UnsupportedError(f"{what}_lower of {name}", _BY, f"one limit holds both ways. {instead}")
+        raise W.refused(_BY, name, kind, f"it has {kinds}; put others together with bodies between")
+    W.check_is_said(c, _BY, "drive_stiffness", "drive_damping", "compliance")
     ends = ("lower", "upper", *(() if isinstance(inner, J.UnboundedRevolute) else ("velocity", "effort")))
     if isinstance(inner, (J.Spherical, FreeFlyer, J.UnboundedRevolute)) and W.is_bounded(c, *ends):
-        raise UnsupportedError(f"limits of {name} {kind}", _BY, instead)
+        raise W.refused(_BY, f"limits of {name}", c.limits, f"a {kind} has none there")
     differs = any(len(set(e)) > 1 for e in (c.damping or (), c.friction or ()))
     if isinstance(inner, J.Spherical) and (any(c.spring_stiffness) or differs):
-        raise UnsupportedError(f"spring, or damping that differs, of {name} (Spherical)", _BY, instead)
+        raise W.refused(_BY, f"spring, or damping that differs, of {name}", kind)
 
 
 def _check_closed(c: Connection, poses: dict[str, SE3]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Inertia, Matrix3
 from cardan._reach.formats.reading import Meshes
-from cardan._reach.formats.report import Report, finite, inertia_of
+from cardan._reach.formats.report import Report, bits_of_either, finite, inertia_of
 from cardan._reach.formats.sdf import values
 from cardan._reach.formats.sdf.frames import SdfReading
 from cardan._reach.formats.sdf.scopes import SEPARATOR, Entry
@@ -20,7 +20,7 @@ from cardan._reach.formats.written import rotation_onto, unit_axis
 from cardan._reach.formats.xml import Element
 from cardan._robot.geometry import shapes as S
 from cardan._robot.geometry.shapes import Geometry, Mesh, Plane, Shape
-from cardan._robot.geometry.touching import EVERYTHING, MAX_CLASSES, either_way, groups_and_masks
+from cardan._robot.geometry.touching import EVERYTHING
 from cardan._robot.records import Frame, Material
 
 WATER = 1000.0  # the density where none is said [kg/m^3]
@@ -125,11 +125,7 @@ def refiltered(report: Report, shapes: Sequence[Shape]) -> list[Shape]:
     every kind of both gets a bit of its own.
     """
     kinds = list(dict.fromkeys((s.group, s.mask) for s in shapes if s.role == "collision"))
-    if len(kinds) > MAX_CLASSES and any(group != mask for group, mask in kinds):
-        message = f"{len(kinds)} different pairs of category and bitmask, of which {MAX_CLASSES} can be kept exactly"
-        report.warn(0, f"{message}; shapes touch only where both shapes' bits let them")
-        return list(shapes)
-    bits = groups_and_masks(kinds, either_way)
+    bits = bits_of_either(report, kinds)
     new = [bits.get((s.group, s.mask), EVERYTHING) if s.role == "collision" else (s.group, s.mask) for s in shapes]
     return [replace(s, group=group, mask=mask) for s, (group, mask) in zip(shapes, new, strict=True)]
 

@@ -21,8 +21,8 @@ WHY = {  # why things are not read
     "stops": "remark: the stops of joints are rigid",
     "no_shape": "remark: cardan has no such shape; it is left out",
     "auto": "remark: meshes are integrated over their triangles",
-    "slippery": "remark: friction is the same in all directions here",
-    "forceless": "remark: shapes that touch without force are not modelled",
+    "slippery": "warning: friction is Coulomb's, and the same in all directions here",
+    "forceless": "warning: shapes that touch without force are not modelled",
     "gearbox": "remark: only for gearbox joints, which are refused",
     "sensor": "remark: a sensor is a frame here; what it measures, and how, is not read",
 }
@@ -38,7 +38,7 @@ ELEMENTS: dict[str, dict[str, str]] = {
         ),
         "<physics>": "remark: choose a solver and a step when simulating",
         "<actor>": "remark: actors move by a script, not by dynamics",
-        "<population>": "remark: copies that a simulator makes are not made here",
+        "<population>": "warning: copies that a simulator makes are not made here",
     },
     "model": _of(
         "name canonical_link placement_frame <static> <pose> <link> <joint> <frame> <model> <include> <self_collide>; "
@@ -61,7 +61,7 @@ ELEMENTS: dict[str, dict[str, str]] = {
             "<particle_emitter>; program: <battery>"
         ),
         "<must_be_base_link>": "remark: choose a base with base= of cardan.load",
-        "<velocity_decay>": "remark: damping of a body against space is no part of the model",
+        "<velocity_decay>": "warning: damping of a body against space is no part of the model",
     },
     "inertial": _of(
         "auto <mass> <density> <pose> <inertia>; auto: <auto_inertia_params>; medium: <fluid_added_mass>; "
@@ -89,7 +89,7 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "plane": verdicts("<normal>") | {"<size>": "remark: a plane has no end here"},
     "mesh": {
         **_of("<uri> <scale>; engine: <convex_decomposition> optimization"),
-        "<submesh>": "remark: the whole file is meant here",
+        "<submesh>": "warning: the whole file is meant here",
     },
     "material": _of(
         "cardan:name <diffuse> <pbr>; look: <ambient> <specular> <emissive> <script> <shader> <lighting> "
@@ -102,11 +102,11 @@ ELEMENTS: dict[str, dict[str, str]] = {
     ),
     "surface": verdicts("<friction> <bounce> <contact>") | {"<soft_contact>": "remark: bodies are rigid here"},
     "surface/friction": verdicts("<ode> <torsional> <bullet>"),
-    "friction/ode": _of("<mu> <mu2>; slippery: <fdir1>; engine: <slip1> <slip2>"),
-    "friction/bullet": _of("<friction> <friction2>; slippery: <fdir1>; engine: <rolling_friction>"),
+    "friction/ode": _of("<mu> <mu2>; slippery: <fdir1> <slip1> <slip2>"),
+    "friction/bullet": _of("<friction> <friction2>; slippery: <fdir1> <rolling_friction>"),
     "torsional": {
         **_of("<coefficient> <patch_radius> <use_patch_radius>; engine: <ode>"),
-        "<surface_radius>": "remark: a patch that grows with the depth of contact is not modelled",
+        "<surface_radius>": "warning: a patch that grows with the depth of contact is not modelled",
     },
     "bounce": _of("<restitution_coefficient>; engine: <threshold>"),
     "contact": _of(

@@ -14,7 +14,7 @@ from typing import Any
 from cardan._algebra.errors import ParameterError, UnsupportedError, first_of
 from cardan._algebra.spatial import SE3, Inertia
 from cardan._reach.formats import written as W
-from cardan._reach.formats.sdf.form import INSTEAD, KINDS, ModelParts, checked_steps, sdf_form
+from cardan._reach.formats.sdf.form import KINDS, ModelParts, checked_steps, sdf_form
 from cardan._reach.formats.sdf.joints import PASSIVE
 from cardan._reach.formats.sdf.links import ENTRIES, PATCH
 from cardan._reach.formats.xml import DECLARATION, UNWRITABLE, Lines, element, escaped, numbers, on_a_line, value
@@ -132,9 +132,9 @@ class _SdfWriter:
     def _shape(self, shape: Shape, name: str) -> Lines:
         what = f"shape {name!r} of {shape.body!r}"
         if shape.margin:
-            raise UnsupportedError(f"the margin of {what}", "SDF", INSTEAD)
+            raise W.refused("SDF", f"the margin of {what}", shape.margin)
         if shape.surface_velocity is not None:
-            raise UnsupportedError(f"the surface velocity of {what}", "SDF", INSTEAD)
+            raise W.refused("SDF", f"the surface velocity of {what}", shape.surface_velocity)
         inside = [_pose(shape.pose), on_a_line(element("geometry", {}, _geometry(shape, what)))]
         if shape.role == "visual":
             inside.append(_look(shape))
@@ -181,7 +181,7 @@ def _stands_in_parent(group: ModelParts, c: Connection) -> bool:
 def _inertial(body: Body | None) -> Lines:
     inertia: Any = Inertia.zero() if body is None or body.inertia is None else body.inertia
     if inertia.mass == 0.0 and any(inertia.first_moment):
-        raise UnsupportedError(f"inertia of body {body.name!r}: a first moment of no mass", "SDF", INSTEAD)  # pyright: ignore
+        raise W.refused("SDF", f"inertia of body {body.name!r}", "a first moment of no mass")  # pyright: ignore
     com, entries = W.inertial(inertia)
     moments = [value(tag, repr(float(e))) for tag, e in zip(ENTRIES, entries, strict=True)]
     mass = value("mass", repr(float(inertia.mass)))
@@ -207,7 +207,7 @@ def _geometry(shape: Shape, what: str) -> Lines:
     if isinstance(geometry, Plane):
         return element("plane", {}, value("normal", "0 0 1"))
     if not isinstance(geometry, Mesh) or not geometry.uri.strip():
-        raise UnsupportedError(f"the geometry of {what} ({geometry})", "SDF", INSTEAD)
+        raise W.refused("SDF", f"the geometry of {what}", geometry)
     scale = [] if geometry.scale == (1.0, 1.0, 1.0) else value("scale", numbers(geometry.scale))
     return element("mesh", {}, value("uri", _text(geometry.uri)), scale)
 
@@ -224,9 +224,9 @@ def _material(surface: Material, what: str) -> list[Lines]:
     default = Material()
     for key in ("stiffness", "dissipation", "rolling", "anisotropy", "priority"):
         if getattr(surface, key) != getattr(default, key):
-            raise UnsupportedError(f"the {key} of the surface of {what}", "SDF", INSTEAD)
+            raise W.refused("SDF", f"the {key} of the surface of {what}", getattr(surface, key))
     if surface.torsional and not surface.friction:
-        raise UnsupportedError(f"torsional friction without friction of {what}", "SDF", INSTEAD)
+        raise W.refused("SDF", f"the surface of {what}", "torsional friction without friction")
     number = repr(surface.friction or 0.0)
     mu = value("mu", number) + value("mu2", number)
     torsional = value("patch_radius", repr(surface.torsional / PATCH)) + value("coefficient", "1.0")
@@ -244,7 +244,7 @@ def _masks(shapes: Sequence[Shape]) -> dict[Bits, Lines]:
     if all(group == mask < 1 << _BITS for group, mask in kinds):
         return {kind: value("collide_bitmask", str(kind[0])) for kind in kinds}
     if len(kinds) > _BITS:
-        raise UnsupportedError(f"{len(kinds)} kinds of groups and masks of shapes", "SDF", f"it has 16 bits. {INSTEAD}")
+        raise W.refused("SDF", "groups and masks of shapes", f"{len(kinds)} kinds", "it has 16 bits")
     bits = one_bit_each(kinds, both_ways).items()
     return {k: value("collide_bitmask", str(b)) + value("category_bitmask", str(a)) for k, (a, b) in bits}
 
@@ -300,5 +300,5 @@ def _pose(pose: SE3, relative_to: str = "") -> Lines:
 def _text(text: str) -> str:
     if UNWRITABLE.search(text) or text != text.strip():
         expected = "characters XML can hold, and no white space around"
-        raise ParameterError("a name in SDF", got=text, expected=expected, hint=f"{INSTEAD}.")
+        raise ParameterError("a name in SDF", got=text, expected=expected, hint=f"{W.INSTEAD}.")
     return escaped(text)

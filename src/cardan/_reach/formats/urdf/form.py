@@ -15,7 +15,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cardan._algebra.errors import MechanismError, ParameterError
+from cardan._algebra.errors import MechanismError
 from cardan._algebra.spatial import SE3, Vector3
 from cardan._reach.formats import written as W
 from cardan._robot import joints as J
@@ -36,7 +36,6 @@ KINDS: dict[type[Joint], str] = {  # joints URDF has, by type
     J.Spherical: "spherical",
 }
 TURNING, MIMICABLE = (J.Revolute, J.UnboundedRevolute), (J.Revolute, J.UnboundedRevolute, J.Prismatic)
-HINT = "JSON holds it: cardan.save(thing, 'robot.json')."
 _BASE = "\0base"  # no joint of a mechanism that can be written is named so
 _STANDARD_GRAVITY = Vector3(0.0, 0.0, -9.81)
 
@@ -59,7 +58,7 @@ class UrdfForm:
 
 
 def urdf_form(thing: Mechanism | Model) -> UrdfForm:
-    """Return a mechanism or model as URDF has it; ParameterError for what it cannot say, MechanismError for parts."""
+    """Return a mechanism or model as URDF has it; MechanismError for what it cannot say, and for parts."""
     tree, loops = _model_tree(thing) if isinstance(thing, Model) else _directed(thing)
     for c in (*tree, *loops):
         _check_joint(c, closing=c in loops)
@@ -92,10 +91,9 @@ def urdf_form(thing: Mechanism | Model) -> UrdfForm:
 def _model_tree(model: Model) -> tuple[W.Joints, W.Joints]:
     """Return a model's joints and closures, without the base joint that `cardan.load` adds by itself."""
     if model.gravity != _STANDARD_GRAVITY:
-        hint = f"Write model.with_gravity((0, 0, -9.81)). {HINT}"
-        raise ParameterError("gravity in URDF", got=tuple(model.gravity), expected="(0, 0, -9.81)", hint=hint)
+        raise W.refused("URDF", "gravity", tuple(model.gravity), "write model.with_gravity((0, 0, -9.81))")
     if model.inputs:
-        raise ParameterError("inputs of a model in URDF", got=tuple(model.inputs), expected="none", hint=HINT)
+        raise W.refused("URDF", "inputs of a model", tuple(model.inputs))
     tree = model.connections[1:] if W.has_given_base(model) else model.connections
     return tuple(map(_recognised, tree)), tuple(map(_recognised, model.closures))
 
@@ -112,7 +110,7 @@ def _directed(m: Mechanism) -> tuple[W.Joints, W.Joints]:
     if loose := [body for body in bodies if forest.find(body) != forest.find(root)]:
         raise MechanismError(
             f"{m.name!r} cannot be written as URDF, which has one root: {loose[0]!r} is not connected to {root!r}; "
-            "join them with a joint (Fixed or FreeFlyer, say). " + HINT
+            f"join them with a joint (Fixed or FreeFlyer, say). {W.INSTEAD}."
         )
     if on_world:
         return rooted(bodies, joints, (), Fixed(), ())
@@ -138,16 +136,15 @@ def _is_known(joint: Joint) -> bool:
 
 
 def _check_joint(c: Connection, *, closing: bool) -> None:
-    kinds = "Revolute, UnboundedRevolute, Prismatic, Fixed, FreeFlyer, Planar or Spherical"
     if closing and isinstance(c.joint, Mimic):
-        raise ParameterError(f"joint {c.name!r} in URDF", got="a Mimic that closes a loop", expected=kinds, hint=HINT)
+        raise W.refused("URDF", f"joint {c.name!r}", "a Mimic that closes a loop")
     if not _is_known(c.joint):
-        expected = f"{kinds}, or a Mimic of one of the first three; others put together of these with bodies between"
-        raise ParameterError(f"joint {c.name!r} in URDF", got=_described(c.joint), expected=expected, hint=HINT)
+        kinds = ", ".join(kind.__name__ for kind in KINDS)
+        why = f"it has {kinds}, and mimics of the first three; put others together with bodies between"
+        raise W.refused("URDF", f"joint {c.name!r}", _described(c.joint), why)
     inner = W.without_mimic(c.joint)
     if isinstance(inner, J.UnboundedRevolute) and inner.order != "cos_sin":
-        got = f"UnboundedRevolute of order {inner.order!r}"
-        raise ParameterError(f"joint {c.name!r} in URDF", got=got, expected="order 'cos_sin'", hint=HINT)
+        raise W.refused("URDF", f"joint {c.name!r}", f"of order {inner.order!r}", "it has the order 'cos_sin'")
 
 
 def _described(joint: Joint) -> str:

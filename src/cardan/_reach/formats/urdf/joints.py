@@ -82,8 +82,6 @@ def read_joint(r: UrdfReading, element: Element) -> UrdfJoint | None:
     origins = [read_origin(r, element), SE3.identity()]
     if is_loop:
         origins = [read_origin(r, end) for tag in LOOP_ENDS for end in list(element.all(tag))[:1]]
-    else:
-        _check_unused(report, element)
     if kind is None:
         return None
     axis = _axis(report, element, kind, "axis")
@@ -109,8 +107,7 @@ def read_constraint(r: UrdfReading, element: Element) -> UrdfJoint | None:
     """Return a <constraint>, which closes a loop; None if it lacks what makes it one."""
     report = r.report
     if any(True for _ in element.all(LOOP_ENDS[0])):
-        report.remark(element, "the robot is read without this older kind of constraint; write it as <loop>")
-        return None
+        return None  # of an older kind, which the table warns of
     for lost in (e for tag in ("origin", "axis") for e in element.all(tag)):
         report.error(lost, f"a constraint has <parent_{lost.tag}> and <child_{lost.tag}>, not <{lost.tag}>")
     name, kind = report.text(element, "name"), kind_of(report, element, (*_KINDS, UNIVERSAL))
@@ -195,9 +192,7 @@ def _limits(r: UrdfReading, element: Element, kind: str, nv: int) -> Limits:
     for what in ("velocity", "effort"):
         if r.version != "1.2" or what in limit.attributes:  # URDF 1.2 allows to leave it out
             rates[what] = (_bound(r.report.non_negative(limit, what, None, owner)),) * nv
-    _check_optional(r.report, limit, ("acceleration", "deceleration", "jerk"))
     if kind not in NEEDS_LIMIT:
-        _check_optional(r.report, limit, ("lower", "upper"))
         if not limit.attributes.keys().isdisjoint(("lower", "upper")):
             r.report.remark(limit, f"{owner} is {kind}: its lower and upper have no effect")
         return Limits(**rates)
@@ -222,21 +217,6 @@ def _dynamics(report: Report, element: Element, nv: int) -> tuple[Any, Any, Any]
     values = (report.non_negative(dynamics, what, 0.0, _owner(element)) for what in PASSIVE)
     damping, friction, armature = ((value,) * nv for value in values)
     return damping, friction, armature
-
-
-def _check_unused(report: Report, element: Element) -> None:
-    """Read the numbers of elements that have no meaning for the dynamics, so that a typo in them is found."""
-    safety, calibration = report.one(element, "safety_controller"), report.one(element, "calibration")
-    if safety is not None:
-        report.number(safety, "k_velocity", None)
-        _check_optional(report, safety, ("soft_lower_limit", "soft_upper_limit", "k_position"))
-    if calibration is not None:
-        _check_optional(report, calibration, ("rising", "falling", "reference_position"))
-
-
-def _check_optional(report: Report, element: Element, names: tuple[str, ...]) -> None:
-    for name in names:
-        report.number(element, name, 0.0)
 
 
 # --- actuators: <transmission> of ROS, and the command interfaces of <ros2_control> ---

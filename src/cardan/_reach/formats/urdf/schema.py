@@ -12,19 +12,27 @@ VERSIONS = ("1", "1.0", "1.1", "1.2")
 _SOFT = "remark: soft limits are a controller's"
 _RATES = "remark: acceleration, deceleration and jerk are not limited"
 _OF_A_MECHANISM = verdicts("<role> <offset>", "remark: a transmission between motor and joint is a ratio alone")
-_CLOSURE = "remark: the robot is read without it; write it as <loop>"
+_GAZEBO = "warning: it changes the motion in Gazebo alone"
+_CLOSURE = "warning: the robot is read without it; write it as <loop>"
 ELEMENTS: dict[str, dict[str, str]] = {
     "robot": {
         **verdicts("name version <link> <joint> <material> <loop> <constraint> <frame> <transmission> <ros2_control>"),
         "<coupling>": "refused: put <mimic joint=... multiplier=.../> into the joint that follows",
-        "<gazebo>": "remark: it is the simulator Gazebo's",
+        "<gazebo>": "read",
         "<sensor>": "remark: sensors are not read",
+        "<mujoco>": "warning: what MuJoCo alone reads changes nothing here",
         **verdicts("<loop_joint> <loop_constraint>", _CLOSURE),
+    },
+    "gazebo": {
+        "reference": "read",
+        **verdicts("<mu1> <mu2>", "warning unless none: friction of Gazebo is not read; give shapes a surface"),
+        **verdicts("<springStiffness> <dampingFactor> <selfCollide> <self_collide> <turnGravityOff> <static>", _GAZEBO),
+        **verdicts("<plugin> <sensor> <material> <visual> <collision> <inertial> <axis>", "remark: it is Gazebo's"),
     },
     "link": {
         **verdicts("name <inertial> <visual> <collision>"),
         "type": "remark: links have no types",
-        "<contact>": "remark: it is Bullet's",
+        "<contact>": "warning: contact of Bullet's is not read",
     },
     "inertial": verdicts("<origin> <mass> <inertia>"),
     "mass": verdicts("value"),

@@ -14,11 +14,10 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3
 from cardan._reach.formats import written as W
 from cardan._reach.formats.urdf import joints
-from cardan._reach.formats.urdf.form import HINT, KINDS, across, urdf_form
+from cardan._reach.formats.urdf.form import KINDS, across, urdf_form
 from cardan._reach.formats.urdf.schema import VOCABULARY
 from cardan._reach.formats.xml import DECLARATION, UNWRITABLE, element, escaped, numbers, on_a_line, value
 from cardan._robot.description import Box, Capsule, Cylinder, Mechanism, Mesh, Shape, Sphere
@@ -37,8 +36,9 @@ def to_urdf(thing: Mechanism | Model) -> str:
         thing: a mechanism or a model.
 
     Raises:
-        ParameterError: for what URDF cannot say, such as a joint of another type; JSON can.
+        UnsupportedError: for what URDF cannot say, such as a joint of another type; JSON can.
         MechanismError: if the bodies are not one connected whole.
+        ParameterError: for what is no mechanism or model, and for constraints in code.
 
     Examples:
         >>> cardan.load_mechanism(cardan.to_urdf(mechanism)).name
@@ -54,7 +54,7 @@ def write_urdf(thing: Mechanism | Model) -> W.Written:
         thing: a mechanism or a model.
 
     Raises:
-        ParameterError, MechanismError: as for `to_urdf`.
+        UnsupportedError, MechanismError, ParameterError: as for `to_urdf`.
 
     Examples:
         >>> cardan.formats.write_urdf(mechanism).losses
@@ -72,7 +72,7 @@ def write_urdf(thing: Mechanism | Model) -> W.Written:
     inside = [*links, *map(_joint, form.tree), *map(_loop, form.loops), *map(_frame, form.frames), *driven]
     name = {"name": _text(form.name, "name of a robot")}
     if not form.name.strip():
-        raise ParameterError("name of a robot in URDF", got=form.name, expected="a text that is not empty")
+        raise W.refused("URDF", "the name of a robot", repr(form.name), "it has names that are not empty")
     version = {"version": "1.2"} if any(isinstance(s.geometry, Capsule) for s in form.shapes) else {}
     lines = [DECLARATION, *element("robot", name | version, *inside, open=True)]
     return W.Written("\n".join([*lines, ""]), tuple(_losses(thing)), form.moved)
@@ -96,7 +96,6 @@ def _losses(thing: Mechanism | Model) -> Iterator[str]:
     yield from W.losses_of(lost)
 
 
-RATES = ("velocity", "effort")
 _PLAIN_SHAPE = {"surface": None, "group": 1, "mask": ALL_BITS, "margin": 0.0, "surface_velocity": None, "density": None}
 
 
@@ -105,8 +104,7 @@ def _inertial(body: Body) -> list[str]:
     if inertia is None:
         return []
     if inertia.mass == 0.0 and any(inertia.first_moment):
-        got = f"first moment {tuple(inertia.first_moment)} of no mass"
-        raise ParameterError(f"inertia of body {body.name!r} in URDF", got=got, expected="a mass > 0", hint=HINT)
+        raise W.refused("URDF", f"inertia of body {body.name!r}", "a first moment of no mass")
     com, entries = W.inertial(inertia)
     moments = dict(zip(VOCABULARY.attributes("inertia"), map(repr, entries), strict=True))
     mass = element("mass", {"value": repr(float(inertia.mass))})
@@ -125,8 +123,8 @@ def _geometry(shape: Shape, what: str) -> list[str]:
     if isinstance(geometry, (Box, Sphere, Capsule, Cylinder)):
         return element(type(geometry).__name__.lower(), W.dimensions(geometry))
     if not isinstance(geometry, Mesh) or not geometry.uri.strip():
-        expected = "a Box, Sphere, Cylinder, Capsule, or a Mesh with a uri"
-        raise ParameterError(f"geometry of {what} in URDF", got=geometry, expected=expected, hint=HINT)
+        why = "it has Box, Sphere, Cylinder, Capsule, and a Mesh with a uri"
+        raise W.refused("URDF", f"geometry of {what}", geometry, why)
     scale = {} if geometry.scale == (1.0, 1.0, 1.0) else {"scale": numbers(geometry.scale)}
     return element("mesh", {"filename": _text(geometry.uri, f"mesh of {what}")} | scale)
 
@@ -147,9 +145,8 @@ def _check_materials(shapes: Sequence[Shape]) -> None:
         if shape.rgba is not None or shape.texture:
             seen.add(shape.material)
         elif shape.material and shape.material in seen:
-            got = f"material {shape.material!r} without colour, which has one on an earlier shape"
-            expected = "the same colour and texture for a material everywhere"
-            raise ParameterError(f"a shape of {shape.body!r} in URDF", got=got, expected=expected, hint=HINT)
+            what = f"material {shape.material!r} without colour, which has one on an earlier shape"
+            raise W.refused("URDF", f"a shape of {shape.body!r}", what, "a material looks the same everywhere there")
 
 
 def _joint(c: Connection) -> list[str]:
@@ -188,19 +185,11 @@ def _axis(c: Connection) -> list[str]:
 
 def _limit(c: Connection, kind: str) -> list[str]:
     """Return the limits; a number too large to be one stands for none where URDF wants a number."""
-    names = ("lower", "upper", *RATES, *(f"{rate}_lower" for rate in RATES))
-    of: dict[str, Sequence[float]] = {what: getattr(c.limits, what) or () for what in names}
-    bounds = {what: _one(c, what, of[what]) for what in RATES}
-    for what in RATES:
-        mirrored = tuple(-bound for bound in of[what])
-        if of[f"{what}_lower"] != mirrored:
-            got, expected = of[f"{what}_lower"], f"{mirrored}: the same limit both ways"
-            raise ParameterError(f"{what}_lower of joint {c.name!r} in URDF", got=got, expected=expected, hint=HINT)
+    bounds = {what: _one(c, what, getattr(c.limits, what) or ()) for what in ("velocity", "effort")}
     if kind in ("revolute", "prismatic"):
-        bounds = {"lower": of["lower"][0], "upper": of["upper"][0]} | bounds
+        bounds = {what: _one(c, what, getattr(c.limits, what)) for what in ("lower", "upper")} | bounds
     elif W.is_bounded(c, "lower", "upper"):
-        got, expected = (tuple(of["lower"]), tuple(of["upper"])), f"none: a {kind} joint has no position limits"
-        raise ParameterError(f"limits of joint {c.name!r} in URDF", got=got, expected=expected, hint=HINT)
+        raise W.refused("URDF", f"limits of joint {c.name!r}", c.limits, f"a {kind} joint has no position limits")
     elif kind == "fixed" or not any(map(math.isfinite, bounds.values())):
         return []
     finite = {w: b if math.isfinite(b) else math.copysign(joints.UNLIMITED, b) for w, b in bounds.items()}
@@ -208,10 +197,7 @@ def _limit(c: Connection, kind: str) -> list[str]:
 
 
 def _dynamics(c: Connection) -> list[str]:
-    for what in ("drive_stiffness", "drive_damping", "compliance", "spring_stiffness"):
-        if any(getattr(c, what)):
-            told = f"{what} of joint {c.name!r} in URDF"
-            raise ParameterError(told, got=getattr(c, what), expected="none", hint=HINT)
+    W.check_is_said(c, "URDF", "drive_stiffness", "drive_damping", "compliance", "spring_stiffness")
     values = {what: _one(c, what, getattr(c, what)) for what in joints.PASSIVE}
     if not any(values.values()):
         return []
@@ -222,8 +208,8 @@ def _dynamics(c: Connection) -> list[str]:
 
 def _one(c: Connection, what: str, values: Sequence[float]) -> float:
     if len(set(values)) > 1:
-        expected = "one number for all degrees of freedom"
-        raise ParameterError(f"{what} of joint {c.name!r} in URDF", got=tuple(values), expected=expected, hint=HINT)
+        why = "it has one number for all degrees of freedom"
+        raise W.refused("URDF", f"{what} of joint {c.name!r}", tuple(values), why)
     return float(values[0]) + 0.0 if values else 0.0
 
 
@@ -252,5 +238,5 @@ def _pose(pose: SE3) -> dict[str, str]:
 
 def _text(text: str, what: str) -> str:
     if UNWRITABLE.search(text):
-        raise ParameterError(f"{what} in URDF", got=text, expected="characters XML can hold", hint=HINT)
+        raise W.refused("URDF", what, repr(text), "it has the characters that XML can hold")
     return escaped(text)

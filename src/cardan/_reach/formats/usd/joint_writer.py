@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import UnsupportedError
 from cardan._algebra.spatial import Matrix3, Vector3
 from cardan._reach.formats import written as W
 from cardan._reach.formats.usd.joints import DIRECTIONS, SINGLE, UNSAID, Units
-from cardan._reach.formats.usd.prims import INSTEAD, SI, Lines, called, in_unit, prim, quaternion, single
+from cardan._reach.formats.usd.prims import SI, Lines, called, in_unit, prim, quaternion, single
 from cardan._robot import joints as J
 from cardan._robot.joints.catalogue.of_another import following_directly, kind_within, polynomial_of
 from cardan._robot.model import WORLD, Connection
@@ -87,12 +86,8 @@ def _kind(c: Connection) -> tuple[str, Matrix3, list[Dof], Lines]:
             return f"Physics{kind}Joint", R, [dof], [f'uniform token physics:axis = "{letter}"']
     found = GENERIC.get(type(inner), lambda _: None)(inner)
     if found is None:
-        raise UnsupportedError(f"joint {c.name!r}, a {type(inner).__name__}", "USD", INSTEAD)
+        raise W.refused("USD", f"joint {c.name!r}", f"a {type(inner).__name__}")
     return "PhysicsJoint", found[0], found[1], []
-
-
-def _refuse(c: Any, what: str, values: Any, instead: str) -> UnsupportedError:
-    return UnsupportedError(f"{what} of joint {c.name!r}, {values}", "USD", f"{instead}. {INSTEAD}")
 
 
 def _properties(c: Any, dofs: Sequence[Dof]) -> Said:
@@ -103,16 +98,11 @@ def _properties(c: Any, dofs: Sequence[Dof]) -> Said:
         own = tuple(getattr(c.limits if key == "velocity" else c, key) or ())
         numbers = {in_unit(getattr(Units.of(SI, turns), unit), e) for (_, turns), e in zip(dofs, own, strict=True)}
         if len(numbers) > 1:
-            raise _refuse(c, key, own, "it has one number for all degrees of freedom")
+            raise W.refused("USD", f"{key} of joint {c.name!r}", own, "it has one number for all degrees of freedom")
         if numbers - {getattr(UNSAID, key)}:
             applied.append("MjcJointAPI" if name.startswith("mjc") else "NewtonJointAPI")
             lines += single("float", name, *numbers)
-    if any(c.compliance):
-        raise _refuse(c, "compliance", c.compliance, "its joints do not give way")
-    for key in ("velocity", "effort"):
-        upper, lower = (tuple(getattr(c.limits, name) or ()) for name in (key, f"{key}_lower"))
-        if lower != tuple(-e for e in upper):
-            raise _refuse(c, f"{key}_lower", lower, "it has the same limit both ways")
+    W.check_is_said(c, "USD", "compliance")
     return applied, lines
 
 
@@ -126,7 +116,8 @@ def _drives(c: Any, dofs: Sequence[Dof], aim: Sequence[float]) -> Said:
         if not (stiffness or damping or math.isfinite(effort) or (is_angular and isinstance(c.joint, J.D6))):
             continue
         if name.startswith(("ball", "free")):
-            raise _refuse(c, "a drive or an effort limit", (stiffness, damping, effort), "such joints have no drives")
+            what = f"a drive or an effort limit of joint {c.name!r}"
+            raise W.refused("USD", what, (stiffness, damping, effort), "such joints have no drives")
         unit, start = Units.of(SI, is_angular), f"drive:{name}:physics"
         applied.append(f"PhysicsDriveAPI:{name}")
         lines.append(f'uniform token {start}:type = "force"')
@@ -152,7 +143,7 @@ def _limits(c: Any, kind: str, dofs: Sequence[Dof]) -> Said:
     elif kind in ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint"):
         bounds, keys = {"physics": scaled[dofs[0][0]]}, ("lowerLimit", "upperLimit")
     elif W.is_bounded(c, "lower", "upper"):
-        raise _refuse(c, "limits", c.limits, f"a {kind} has no such limits")
+        raise W.refused("USD", f"limits of joint {c.name!r}", c.limits, f"a {kind} has no such limits")
     else:
         return [], []
     bounded = {start: both for start, both in bounds.items() if len(bounds) > 1 or any(map(math.isfinite, both))}
@@ -170,7 +161,7 @@ def _following(c: Connection, leading: Mapping[str, tuple[str, J.Joint]]) -> Sai
     coefficients = polynomial_of(joint) or ()
     are_alike = isinstance(primary, (J.Revolute, J.Prismatic)) and type(primary) is type(joint.joint)
     if not (are_alike and 1 <= len(coefficients) <= 5):
-        raise UnsupportedError(f"how joint {c.name!r} follows {', '.join(joint.primaries)}", "USD", INSTEAD)
+        raise W.refused("USD", f"joint {c.name!r}", f"how it follows {', '.join(joint.primaries)}")
     numbers = [*coefficients, 0.0][: max(2, len(coefficients))]
     if len(numbers) > 2:
         start, applied, named_by = "mjc:coef", "MjcEqualityJointAPI", "mjc:target"

@@ -62,26 +62,26 @@ class Units(NamedTuple):
 
     position: float
     effort: float
-    inertia: float
+    inertia: float  # also of an effort per radian or metre, as MuJoCo's gains are
     gain: float  # of an effort per position
-    mujoco_gain: float  # the same, where angles are in radians all the same
+    mujoco_position: float
 
     @staticmethod
     def of(stage: Stage, is_angular: bool) -> Units:
         if is_angular:
             moment = stage.mass * stage.length**2
-            return Units(DEGREE, moment, moment, moment / DEGREE, moment / DEGREE * DEGREE)
+            return Units(DEGREE, moment, moment, moment / DEGREE, stage.mujoco_angle)
         force = stage.mass * stage.length
-        return Units(stage.length, force, stage.mass, force / stage.length, force / stage.length)
+        return Units(stage.length, force, stage.mass, force / stage.length, stage.length)
 
 
 SINGLE = {
     "velocity": {"newton:velocityLimit": "position", "physxJoint:maxJointVelocity": "position"},
-    "damping": {"newton:damping": "gain", "mjc:damping": "mujoco_gain"},
+    "damping": {"newton:damping": "gain", "mjc:damping": "inertia"},
     "friction": {"newton:friction": "effort", "mjc:frictionloss": "effort"},
     "armature": dict.fromkeys(("newton:armature", "physxJoint:armature", "mjc:armature"), "inertia"),
-    "spring_stiffness": {"mjc:stiffness": "mujoco_gain"},
-    "spring_rest": {"mjc:springref": "position"},
+    "spring_stiffness": {"mjc:stiffness": "inertia"},
+    "spring_rest": {"mjc:springref": "mujoco_position"},
 }
 """What one number says of a degree of freedom: attributes and their units; the first that is authored counts.
 
@@ -100,9 +100,13 @@ def limited(stage: Stage, prim: Any, name: str, is_angular: bool, low: str, high
 
 
 def equipped(stage: Stage, prim: Any, dof: Dof) -> Dof:
-    """Return a degree of freedom with all that is said of it beside its limits."""
+    """Return a degree of freedom with all that is said of it beside its limits.
+
+    Springs of MuJoCo's rest at a coordinate that is `mjc:ref` where USD's is 0.
+    """
     own = {what: _single_dof(stage, prim, dof, what) for what in SINGLE}
-    own["spring_rest"] = own["spring_rest"] if own["spring_stiffness"] else 0.0
+    at_zero = values.number(stage, prim, "mjc:ref", 0.0) * Units.of(stage, dof.is_angular).mujoco_position
+    own["spring_rest"] = own["spring_rest"] - at_zero if own["spring_stiffness"] else 0.0
     state = values.number(stage, prim, f"state:{dof.name}:physics:position", 0.0)
     return replace(_driven(stage, prim, dof), **own, state=state * Units.of(stage, dof.is_angular).position)
 
@@ -133,8 +137,6 @@ def _driven(stage: Stage, prim: Any, dof: Dof) -> Dof:
     damping = values.non_negative(stage, prim, f"{start}:damping", 0.0) * unit.gain
     effort = values.number(stage, prim, f"{start}:maxForce", math.inf, infinite=True) * unit.effort
     target = values.number(stage, prim, f"{start}:targetPosition", 0.0) * unit.position
-    if values.number(stage, prim, f"{start}:targetVelocity", 0.0):
-        stage.warn(prim, f"{start}:targetVelocity is left out: a drive of cardan gets its target velocity in use")
     if effort < 0.0:
         stage.error(prim, f"{start}:maxForce is negative, expected a number >= 0")
     dof = replace(dof, effort=max(effort, 0.0))
@@ -157,7 +159,7 @@ def _single_dof(stage: Stage, prim: Any, dof: Dof, what: str) -> float:
     taken, *others = said or [""]
     for other in others:
         if not math.isclose(said[other], said[taken], rel_tol=1e-6):
-            stage.remark(prim, f"{other} is {said[other]:.6g}, {taken} {said[taken]:.6g} [SI units]: {taken} is taken")
+            stage.warn(prim, f"{other} is {said[other]:.6g}, {taken} {said[taken]:.6g} [SI units]: {taken} is taken")
     return said.get(taken, usual)
 
 
@@ -248,6 +250,8 @@ def read_joint(stage: Stage, scene: Scene, prim: Any) -> UsdJoint | None:
     if not values.flag(prim, "physics:jointEnabled", True):
         stage.remark(prim, "physics:jointEnabled is false: the joint is left out")
         return None
+    if values.flag(prim, "physics:collisionEnabled", False):
+        stage.warn(prim, "physics:collisionEnabled is left out: bodies that it joins touch by the world's rules")
     first, second = (_side(stage, scene, prim, side) for side in (0, 1))
     made = _JOINTS[str(prim.GetTypeName())](stage, prim)
     if first is None or second is None or stage.report.error_count > before:
@@ -331,7 +335,7 @@ def _distance(stage: Stage, prim: Any) -> Made:
 def _generic(stage: Stage, prim: Any) -> Made:
     dofs = [dof for kind in ("trans", "rot") for axis in "XYZ" if (dof := _free(stage, prim, kind + axis)) is not None]
     if any(values.authored(prim, f"limit:distance:physics:{key}") for key in ("low", "high")):
-        stage.remark(prim, "its limit on the distance is not read: a PhysicsDistanceJoint is")
+        stage.warn(prim, "its limit on the distance is not read: a PhysicsDistanceJoint is")
     return joint_of(dofs, bool(_driven_axes(prim))), dofs
 
 

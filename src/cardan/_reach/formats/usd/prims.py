@@ -21,9 +21,8 @@ from cardan._algebra.spatial.rotations import quaternion_xyzw_from_matrix
 from cardan._reach.formats import written as W
 
 Lines = list[str]
-INSTEAD = "JSON holds it: cardan.save(thing, 'robot.json')"
 DOUBLE = {"float": "double", "point3f": "double3", "float3": "double3", "vector3f": "double3", "quatf": "quatd"}
-SI: Any = SimpleNamespace(mass=1.0, length=1.0)  # the stage's units
+SI: Any = SimpleNamespace(mass=1.0, length=1.0, mujoco_angle=math.pi / 180.0)  # the stage's units
 
 
 def number(x: float) -> str:

@@ -271,8 +271,6 @@ class Reading:
                 with self.report.described("body", name, stage.where(prim)):
                     mechanism._add_body(name, body_inertia(stage, prim, posed, colliders.get(path, ())))
                 self.poses[name] = posed.pose
-                if flag(prim, "physxRigidBody:disableGravity", False):
-                    stage.warn(prim, "physxRigidBody:disableGravity is left out: here, it falls as all others do")
                 if posed.is_sheared:
                     self.stage.remark(prim, "its transform shears it; its pose is the nearest one without")
         for solid, bits in zip(solids, bits_of(stage, scene, solids), strict=True):

@@ -125,7 +125,8 @@ def read_solid(stage: Stage, scene: values.Scene, prim: Any) -> Solid | None:
     pose = posed.pose if owner is None else owner.pose.inverse() @ posed.pose
     seen, purpose = pxr().UsdGeom.Imageable(prim), ("default", "render")
     is_seen = seen.ComputeVisibility() != "invisible" and seen.ComputePurpose() in purpose
-    return Solid(prim, body, geometry, pose @ SE3(turn), collides, is_seen and not isinstance(geometry, Plane))
+    is_seen = is_seen and not (collides and isinstance(geometry, Plane))
+    return Solid(prim, body, geometry, pose @ SE3(turn), collides, is_seen)
 
 
 def shapes_of(stage: Stage, solid: Solid, body: str, group: tuple[int, int]) -> list[Shape]:
@@ -169,7 +170,7 @@ def _round(
     across = [abs(s) for k, s in enumerate(posed.scale) if k != axis]
     if abs(across[0] - across[1]) > 1e-6 * max(across):
         told = f"is scaled by {across[0]:g} and {across[1]:g} across its axis; it is read as round, with the larger"
-        stage.remark(prim, told)
+        stage.warn(prim, told)
     return kind(radius * max(across), height * along), _TURNS[AXES[axis]]
 
 
@@ -178,7 +179,7 @@ def _radius(stage: Stage, prim: Any, default: float) -> float:
         return values.non_negative(stage, prim, "radius", default)
     ends = [values.non_negative(stage, prim, f"radius{end}", default) for end in ("Top", "Bottom")]
     if ends[0] != ends[1]:
-        stage.remark(prim, f"has two radii, {ends[0]:g} and {ends[1]:g}; it is read with the larger")
+        stage.warn(prim, f"has two radii, {ends[0]:g} and {ends[1]:g}; it is read with the larger")
     return max(ends)
 
 

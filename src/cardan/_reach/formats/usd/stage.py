@@ -95,6 +95,7 @@ class Stage:
     turn: np.ndarray
     cache: Any
     posed: dict[str, Posed | None] = field(default_factory=dict)
+    mujoco_angle: float = math.pi / 180.0  # what MuJoCo's angles are in [rad]: degrees, if no scene says otherwise
 
     def where(self, prim: Any) -> str:
         return str(prim.GetPath())

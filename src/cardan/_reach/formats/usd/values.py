@@ -216,3 +216,4 @@ def _sort(stage: Stage, scene: Scene, prim: Any) -> None:
         scene.groups.append(prim)
     elif kind == "PhysicsScene":
         scene.scenes.append(prim)
+        stage.mujoco_angle = 1.0 if value(prim, "mjc:compiler:angle") == "radian" else stage.mujoco_angle

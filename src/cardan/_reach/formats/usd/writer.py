@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import ParameterError, UnsupportedError
+from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Matrix3
 from cardan._reach.formats import written as W
 from cardan._reach.formats.usd.joint_writer import OTHER_COORDINATES, directly, joint_prim
 from cardan._reach.formats.usd.prims import (
-    INSTEAD,
     Lines,
     called,
     number,
@@ -69,7 +68,7 @@ def _mass(name: str, inertia: Any) -> Lines:
     about_origin = inertia.mass * sum(float(e) ** 2 for e in inertia.com)
     rounding = POINT * about_origin
     if moments[0] < -max(ROUNDED * abs(moments).max(), rounding):
-        raise UnsupportedError(f"the inertia of body {name!r}, of principal moments {moments.tolist()}", "USD", INSTEAD)
+        raise W.refused("USD", f"the inertia of body {name!r}", f"of principal moments {moments.tolist()}")
     axes = axes * np.sign(np.linalg.det(axes))
     # Moments 0 are not said in USD: those of a point are written as tiny ones, and which these are.
     is_point = moments.max() <= rounding
@@ -120,7 +119,7 @@ def _surface(shape: G.Shape) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(geometry, G.Hull):
         return geometry.surface()
     if not isinstance(geometry, G.Mesh):
-        raise UnsupportedError(f"a {type(geometry).__name__} on {shape.body!r}", "USD", INSTEAD)
+        raise W.refused("USD", f"a shape on {shape.body!r}", f"a {type(geometry).__name__}")
     found = surface_of_file(geometry.uri, geometry.path)
     return np.asarray(found.vertices) * np.array(geometry.scale), np.asarray(found.faces)
 

@@ -38,6 +38,15 @@ class Follower(JointOfAnother):
         """What acts along x, if anything does."""
         return self.joint if isinstance(self.joint, Equipped) else None
 
+    @property
+    def bare(self) -> Joint:
+        """The joint within, without what acts along x."""
+        return self.own.joint if self.own else self.joint
+
+    def around(self, joint: Joint) -> Follower:
+        """Return the same with another joint of the same motion within, and what acts along x."""
+        return replaced(self, joint=replaced(self.own, joint=joint) if self.own else joint)
+
     def inner_configuration(self, q: Scalars) -> tuple[Scalar, ...]:
         """Return the inner joint's configuration."""
         raise NotImplementedError
@@ -186,8 +195,8 @@ class Mimic(Follower):
 
     def of_mimic(self, primary: Mimic) -> Mimic:
         """Return the same joint, copying directly what its primary, itself a mimic, copies."""
-        multiplier = self.multiplier * primary.multiplier
-        return Mimic(self.joint, primary.primary, multiplier, self.multiplier * primary.offset + self.offset)
+        offset = self.multiplier * primary.offset + self.offset
+        return replaced(self, primary=primary.primary, multiplier=self.multiplier * primary.multiplier, offset=offset)
 
     def copying(self, primary: Joint) -> Mimic | None:
         """Return the same joint reading the coordinates of a primary; None if these are of another kind.
@@ -323,7 +332,7 @@ def equipped(joint: Joint, limits: Limits, **acting: tuple[Scalar, ...]) -> Join
     """Return a joint with those fields of `Equipped` that act along its coordinates; itself if nothing does."""
 
     def acts(*names: str) -> bool:
-        return not all(is_zero(e) for name in names for e in acting[name])
+        return not all(is_zero(e) for name in names for e in acting.get(name, ()))
 
     is_driven = acts("drive_stiffness", "drive_damping")
     kept = ["drive_stiffness", "drive_damping"] if is_driven else []
