@@ -499,7 +499,8 @@ class MeshWarning(_Warning):
     """Neighbours in a surface of triangles face different ways; `sides` says at how many sides they do."""
 
     def __init__(self, mesh: str, sides: int) -> None:
-        self.mesh, self.sides = mesh, sides
+        self.mesh = mesh
+        self.sides = sides
         super().__init__(
             f"{mesh}: at {sides} sides the triangles face different ways. What is behind a triangle is not met: turn "
             "those that face inwards, by exchanging two of their corners."
