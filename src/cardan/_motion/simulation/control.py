@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan._algebra.by_identity import known_of_each
 from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import ParameterError, UndrivenWarning, check_known, levels_inside
 from cardan._algebra.explained import Explained
@@ -43,8 +44,7 @@ class Control(Explained):
     def __init__(self, world: WorldContents, worlds: int = 1, dtype: Any = "float64") -> None:
         shape, kind = (whole("number of worlds", worlds, 0), world.model.nv), checked_dtype(dtype)
         self.world: WorldContents = world
-        gains = (e for c in world.mechanism.joints for e in (*c.drive_stiffness, *c.drive_damping))
-        self._is_driven = bool(world.model.inputs) or any(gains)  # of which some may be inputs
+        self._is_driven = _is_driven(world)
         # drives stay where the world says until somebody asks for more
         position = np.array(np.broadcast_to(world.targets, shape), kind, order="C")
         self._arrays: tuple[np.ndarray, ...] = np.zeros(shape, kind), position, np.zeros(shape, kind)
@@ -221,6 +221,12 @@ class Control(Explained):
 
 def _rebuilt(world: WorldContents, *arrays: np.ndarray) -> Control:
     """Return the control that holds these very arrays, in the order of `Control.names`."""
-    control = Control(world, 0)
-    control._arrays = arrays
+    control = Control.__new__(Control)
+    control.world, control._arrays, control._held, control._is_driven = world, arrays, False, _is_driven(world)
     return control
+
+
+@known_of_each
+def _is_driven(world: WorldContents) -> bool:
+    """Return whether a world has a drive, or inputs, of which some may be gains."""
+    return bool(world.model.inputs) or any(any((*c.drive_stiffness, *c.drive_damping)) for c in world.mechanism.joints)
