@@ -9,7 +9,7 @@ t. What is unmet is |t - lambda| / rho: |c|, or by how much an inequality is vio
 pushes all the same. What is found then is allowed, and not the best. A problem ends when its descent has, and nothing
 is unmet by more than is allowed. Until then rho becomes ten times as large if what is unmet has not become a quarter.
 Where all is met and a descent has not ended, rho is too stiff for it, and becomes a tenth. It also ends where rho is
-1e14 times a first one, which makes penalties ten times the cost. They are taken to be as large as the geometric mean of
+1e14 times its first, which makes penalties ten times the cost. They are taken to be as large as the geometric mean of
 those of all components: neither a limit that is far away nor one that is just met says much of rho.
 
 Problems of a batch have multipliers and weights of their own.
@@ -152,7 +152,6 @@ def descended(
         values, before = constraints.values(found, given), unmet.copy()
         pushed = constraints.pushed(values, -multipliers / weight[:, None])  # (t - lambda) / rho
         unmet[live] = np.abs(pushed).max(axis=(0, 2), initial=0.0)[live]
-        most = np.maximum(most, MOST * constraints.first_weight(values, constraints.cost(found, given)))
         live = live[(~found.converged | (unmet > allowed))[live] & (weight < most)[live]]
         if not live.size:
             break
