@@ -213,7 +213,7 @@ def batched(array: np.ndarray, batch: tuple[int, ...]) -> Any:
 def checked_problem(where: str, problem: Any, q0: Any, v0: Any, u: Any, parameters: Any, states: Any = None) -> Any:
     """Return the batch, what to begin with, and the parameters of all states, as they are computed with.
 
-    Without states to begin with, all are the first one.
+    Without states to begin with, all are the first one. Controls may be outside the bounds: motions move them there.
     """
     if not isinstance(problem, Problem):
         raise DTypeError(where, "problem", got=f"a {type(problem).__name__}", expected="a cardan.optimal.Problem")
@@ -254,8 +254,7 @@ def checked_problem(where: str, problem: Any, q0: Any, v0: Any, u: Any, paramete
     check_configuration(where, "q0", q[0], model.unit_parts)
     for at in q if has_states else ():
         check_configuration(where, THROUGH + "q", at, model.unit_parts)
-    u = _spread(u, batch, T, (problem.controls,))
-    return batch, (q, v, np.clip(u, *problem.bounds, out=u)), given
+    return batch, (q, v, _spread(u, batch, T, (problem.controls,))), given
 
 
 def _spread(array: np.ndarray, batch: tuple[int, ...], knots: int, core: tuple[int, ...]) -> np.ndarray:
