@@ -339,7 +339,7 @@ def rolled(motions: Motions, begin: Begin, given: Given, take: Callable[[Any, De
         held = workspace(motions, T, N, CROWD)
         take(problems, held.c, held.run(problems, arrays, {}, BEGIN))
 
-    _split(CROWD, motions.steps.operations * T, np.arange(N), N, move)
+    _split(CROWD, len(motions.steps.instructions) * T, np.arange(N), N, move)
 
 
 def first(where: str, motions: Motions, begin: Begin, given: Given) -> Found:
