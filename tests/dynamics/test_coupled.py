@@ -448,3 +448,16 @@ def test_steps_with_far_followers_are_those_of_the_mass_matrix(monkeypatch):
         state.v[:] = 0.5 * np.random.default_rng(0).normal(size=state.v.shape)
         worlds.append(cardan.solvers.Featherstone(world, 1e-3).step(state, steps=20))
     np.testing.assert_allclose(worlds[0].v, worlds[1].v, atol=1e-9)
+
+
+def test_a_far_follower_may_have_a_rotor():
+    """A rotor on a curve is two wheels, which follow as well and have no mass."""
+    mechanism = cardan.robots.humanoid()
+    mechanism.add_body("sensor", cardan.Inertia(mass=0.3, com=(0.0, 0.1, 0.0), inertia=np.diag([1e-3, 2e-3, 1e-3])))
+    joint = J.Coupled(J.Revolute((0, 0, 1)), ("left_shank_joint",), lambda x: 0.5 * s.sin(x) + 0.2 * x)
+    mechanism.add_joint("turned", joint, "head", "sensor", armature=[0.02])
+    model = mechanism.model(base="floating")
+    assert is_tree(model)
+    q, (v, tau) = model.random_configuration(seed=0), np.random.default_rng(0).normal(size=(2, model.nv))
+    a = cardan.forward_dynamics(model, q, v, tau)
+    np.testing.assert_allclose(cardan.inverse_dynamics(model, q, v, a), tau, atol=1e-11)

@@ -130,9 +130,10 @@ def borne_by_bodies(
         together = groups(model)
         if together is not None:
             return Accelerations(*grouped_accelerations(model, relative, together, p, tau, W, felt))
+        check_outweighed(model, lambda node: node.armature, known=felt is None)
         free = free_tree(model, relative)
         rotors = [a + b for a, b in zip_longest(free.rotors, diagonal(W) if W else (), fillvalue=0.0)]
-        articulated = articulated_inertias(free.model, free.relative, rotors, felt)
+        articulated = articulated_inertias(free.model, free.relative, rotors, felt or (lambda node: node.inertia))
         efforts = [*tau, *[0.0] * len(free.rows)]
         a, dA = accelerations_of(free.model, free.relative, articulated, p, efforts, free.hold)
         return Accelerations(a[: model.nv], dA)
