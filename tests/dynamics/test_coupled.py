@@ -8,6 +8,9 @@ import pytest
 import cardan
 from cardan import joints as J
 from cardan import scalar as s
+from cardan._dynamics.algorithms import far_followers
+from cardan._dynamics.algorithms.aba import is_tree
+from cardan._dynamics.algorithms.grouped import groups
 from cardan.errors import DescriptionWarning, MechanismError, ParameterError, UnsupportedError
 from closeness import close
 from duals import duals, tangent
@@ -276,8 +279,8 @@ def test_friction_of_a_fine_screw_holds_its_shaft(pitch, dtype):
     m = cardan.Mechanism("screw", gravity=(0, 0, 0))
     for name in ("shaft", "nut"):
         m.add_body(name, cardan.Inertia(1.0, (0, 0, 0), np.eye(3)))
-    m.add_joint("turn", cardan.joints.Revolute((0, 0, 1)), "world", "shaft")
-    rise = cardan.joints.Coupled(cardan.joints.Prismatic((0, 0, 1)), ["turn"], cardan.joints.Polynomial([0.0, pitch]))
+    m.add_joint("turn", J.Revolute((0, 0, 1)), "world", "shaft")
+    rise = J.Coupled(cardan.joints.Prismatic((0, 0, 1)), ["turn"], cardan.joints.Polynomial([0.0, pitch]))
     m.add_joint("rise", rise, "world", "nut", friction=[10.0 / pitch])
     world = m.world()
     control = world.control(dtype=dtype)
@@ -378,3 +381,83 @@ def test_a_mimic_joints_drive_has_effort_limits_of_its_own(k):
         found.append(cardan.solvers.Featherstone(world, dt=1e-3).step(world.state(q=[0.2]), control).v[0, 0])
     M = arm["a"].inertia_at_origin[5] + k * k * arm["b"].inertia_at_origin[5]
     np.testing.assert_allclose(found, 1e-3 * (3.0 + abs(k) * 0.5) / M, rtol=1e-9)
+
+
+# --- followers that are far from what they follow ---------------------------------------------------------------------
+
+FAR = {
+    "one": [("right_forearm_joint", "left_shank_joint")],
+    "three": [
+        ("head_joint", "left_hip_roll_joint"),
+        ("left_ankle_joint", "waist_joint"),
+        ("right_thigh_joint", "head_joint"),
+    ],
+    "a row": [("left_shank_joint", "neck_joint"), ("left_ankle_roll_joint", "neck_joint")],
+    "beyond": [("waist_joint", "left_wrist_roll_joint")],
+}
+
+
+def humanoid_with_far_followers(pairs):
+    mechanism = cardan.robots.humanoid()
+    for k, (follower, primary) in enumerate(pairs):
+        joint = next(c.joint for c in mechanism.joints if c.name == follower)
+        made = (
+            J.Mimic(joint, primary, -0.7, 0.1),
+            J.Coupled(joint, (primary,), lambda x: 0.5 * s.sin(x) + 0.2 * x),
+        )[k % 2]
+        mechanism = mechanism.replace_joint(follower, made).mechanism
+    return mechanism
+
+
+@pytest.mark.parametrize("name", FAR)
+def test_few_followers_far_away_take_little_more_than_the_tree(name):
+    """They went by the mass matrix, at one and a half times the operations."""
+    model, tree = (
+        humanoid_with_far_followers(FAR[name]).model(base="floating"),
+        cardan.robots.humanoid().model(base="floating"),
+    )
+    assert is_tree(model)
+    assert groups(model) is None
+    counts = [cardan.forward_dynamics.program(m).operations for m in (model, tree)]
+    assert counts[0] < (1.0 + 0.14 * len(FAR[name])) * counts[1]
+    q = model.random_configuration((5,), seed=0)
+    v, tau = np.random.default_rng(0).normal(size=(2, 5, model.nv))
+    a = cardan.forward_dynamics(model, q, v, tau)
+    np.testing.assert_allclose(cardan.inverse_dynamics(model, q, v, a), tau, atol=1e-11)
+
+
+def test_a_far_follower_without_inertia_of_its_own_goes_by_the_mass_matrix():
+    mechanism = humanoid_with_far_followers(FAR["one"])
+    mechanism.add_body("sensor")
+    mechanism.add_joint("turned", J.Mimic(J.Revolute((0, 0, 1)), "waist_joint", 2.0), "head", "sensor")
+    model = mechanism.model(base="floating")
+    assert not is_tree(model)
+    q, (v, tau) = model.random_configuration(seed=0), np.random.default_rng(0).normal(size=(2, model.nv))
+    a = cardan.forward_dynamics(model, q, v, tau)
+    np.testing.assert_allclose(cardan.inverse_dynamics(model, q, v, a), tau, atol=1e-11)
+
+
+@pytest.mark.slow
+def test_steps_with_far_followers_are_those_of_the_mass_matrix(monkeypatch):
+    worlds = []
+    for most in (far_followers.MOST, 0):
+        monkeypatch.setattr(far_followers, "MOST", most)
+        mechanism = humanoid_with_far_followers(FAR["three"]).with_drives({"*": cardan.Drive(200.0, 5.0)}).mechanism
+        world = mechanism.world("floating", ground=True)
+        state = world.state(3)
+        state.v[:] = 0.5 * np.random.default_rng(0).normal(size=state.v.shape)
+        worlds.append(cardan.solvers.Featherstone(world, 1e-3).step(state, steps=20))
+    np.testing.assert_allclose(worlds[0].v, worlds[1].v, atol=1e-9)
+
+
+def test_a_far_follower_may_have_a_rotor():
+    """A rotor on a curve is two wheels, which follow as well and have no mass."""
+    mechanism = cardan.robots.humanoid()
+    mechanism.add_body("sensor", cardan.Inertia(mass=0.3, com=(0.0, 0.1, 0.0), inertia=np.diag([1e-3, 2e-3, 1e-3])))
+    joint = J.Coupled(J.Revolute((0, 0, 1)), ("left_shank_joint",), lambda x: 0.5 * s.sin(x) + 0.2 * x)
+    mechanism.add_joint("turned", joint, "head", "sensor", armature=[0.02])
+    model = mechanism.model(base="floating")
+    assert is_tree(model)
+    q, (v, tau) = model.random_configuration(seed=0), np.random.default_rng(0).normal(size=(2, model.nv))
+    a = cardan.forward_dynamics(model, q, v, tau)
+    np.testing.assert_allclose(cardan.inverse_dynamics(model, q, v, a), tau, atol=1e-11)

@@ -735,3 +735,28 @@ def test_the_lever_of_a_lowest_point_changes_as_its_differences(shape):
     r = R.rotation.transpose_apply(now)
     found = Vector3.zero() if rate is None else R.rotation @ rate(w, n, r, 0.0)
     np.testing.assert_allclose(list(found), list(expected), atol=2e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("speed", [0.0, 1.0])
+def test_second_derivatives_of_a_contact_that_slips_have_the_turn_of_friction(speed):
+    """They were those of friction whose direction stays: 1 % of what they are for the ball, and for a quadruped."""
+    b = WorldBuilder()
+    b.add_body("ball", inertia=cardan.Inertia(1.0, (0.0, 0.0, 0.0), 0.004 * np.eye(3)))
+    b.add_shape("ball", Sphere(0.1))
+    b.add_ground()
+    world = b.finalize()
+    step, model, rng = Featherstone(world, dt=0.002).function, world.model, np.random.default_rng(0)
+
+    @cardan.function(shapes={"weights": ("nv",)}, returns=())
+    def weighed(model, q, v, weights):
+        return weights @ step(model, q, v, 0.0, position=np.zeros(6))["v"]
+
+    q, v = model.neutral(), speed * np.array([0.6, 0.8, 0.0, 2.0, 1.0, 3.0])
+    q[2] = 0.099
+    weights, d = rng.normal(size=(2, model.nv))
+    slope = cardan.gradient(weighed, "v")
+    expected = (slope(model, q, v + 1e-5 * d, weights) - slope(model, q, v - 1e-5 * d, weights)) / 2e-5
+    found = cardan.hessian(weighed, "v")(model, q, v, weights) @ d
+    np.testing.assert_allclose(found, expected, atol=1e-6 * max(np.abs(expected).max(), 1e-3))
+    assert speed == 0.0 or np.abs(expected).max() > 0.1

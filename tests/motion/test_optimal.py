@@ -773,6 +773,34 @@ def test_a_start_that_hardly_violates_a_constraint_is_no_stiff_one():
     assert found.iterations.sum() < 5000
 
 
+@cardan.function(shapes={"u": (2,)})
+def moved_for(model, q, v, u):
+    """Return the state after a time that is a control."""
+    a = cardan.forward_dynamics(model, q, v, u[:1])
+    return cardan.integrate(model, q, u[1] * (v + 0.5 * u[1] * a)), v + u[1] * a
+
+
+@cardan.function(shapes={"u": (2,)}, returns=())
+def duration(model, q, v, u):
+    return u[1]
+
+
+@cardan.function(returns=(2,))
+def at_one(model, q, v):
+    return np.concatenate([q - 1.0, v])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("length", [0.05, 0.1, 0.2])
+def test_what_a_start_meets_but_for_rounding_errors_makes_no_penalty_stiff(length):
+    """The block of 2 kg is moved 1 m, from rest to rest, by 2 N in 2 s. It had converged with up to 3.8 s."""
+    problem = optimal.Problem(block(), moved_for, duration, nothing, [-2.0, 0.01], [2.0, 0.5], final_equality=at_one)
+    push = np.repeat([1.0, -1.0], 10)  # so that it is at rest in the end, but for 1e-17
+    found = optimal.solve(problem, [0.0], [0.0], np.stack([push, np.full(20, length)], axis=1))
+    assert found.converged
+    close(found.cost, 2.0, 1e-5)
+
+
 # --- samples ---
 
 

@@ -13,8 +13,8 @@ import pytest
 
 import cardan
 from cardan._dynamics.algorithms.kinematics import Kinematics
-from cardan._reach.pictures.scene import coarsened, facets_of, normals_of
-from cardan.description import Box, Capsule, Cone, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
+from cardan._reach.pictures.scene import coarsened, facets_of, normals_of, scene_of
+from cardan.description import Box, Capsule, Cone, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
 from cardan.errors import (
     ConfigurationError,
     DTypeError,
@@ -94,6 +94,16 @@ def test_a_surface_is_closed_faces_outwards_and_encloses_the_volume(geometry):
     lengths = np.linalg.norm(normals_of(facets), axis=-1)
     np.testing.assert_allclose(lengths, 1.0, atol=1e-12)
     assert (np.einsum("ni,ni->n", facets.mean(axis=1), area) > 0.0).all()
+
+
+@pytest.mark.parametrize(("size", "drawn"), [(4.0, True), (60.0, False)])
+def test_vast_terrain_is_left_out_as_a_half_space_is(size, drawn):
+    """A quadruped on 60 m of terrain was a dot in its middle."""
+    robot = cardan.robots.quadruped()
+    robot.add_shape(Shape("world", "collision", HeightField(np.zeros((2, 2)), (size, size), 0.1)))
+    model = robot.model(base="floating")
+    reach = np.ptp(scene_of(model, model.neutral(), ("visual", "collision")).points(), axis=0).max()
+    assert (reach >= size) == drawn
 
 
 def test_a_half_space_has_no_surface_and_a_mesh_that_is_missing_says_so():

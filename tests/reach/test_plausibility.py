@@ -52,6 +52,10 @@ ODD = {
     "massless arm": (arm(None, tip=None), "body 'arm', 'tip': it moves and nothing"),
     "zero outside": (arm(limits=Limits((0.5,), (1.0,))), "joint 'hinge': 0 is outside of the limits"),
     "zero above": (arm(limits=Limits((-2.0,), (-1.0,))), "joint 'hinge': 0 is outside of the limits"),
+    "degrees": (
+        arm(limits=Limits((-180.0,), (180.0,))),
+        "joint 'hinge': its limits are more than four turns; are they",
+    ),
     "no effort": (arm(limits=Limits(effort=(0.0,))), "joint 'hinge': the limit of effort is 0"),
     "no velocity": (arm(limits=Limits(velocity=(0.0,))), "joint 'hinge': the limit of velocity is 0"),
 }

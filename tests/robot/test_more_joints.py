@@ -107,6 +107,17 @@ SCREW = Motion((0.3, -0.1, 0.2), (0.4, 0.7, -0.3))
 FRAMES = [SE3(), TILTED, TILTED @ TILTED, TILTED @ exp_se3(Motion((0.1, 0.4, 0.2), (-0.6, 0.2, 0.9))), exp_se3(SCREW)]
 
 
+def test_a_rail_that_is_straight_but_for_its_middle_has_no_constant_subspace():
+    """Four random configurations said that it had, and loops that it closed lacked its bias."""
+    straight = [SE3(translation=(0.0, 0.0, 0.05 * k)) for k in range(21)]
+    assert Spline(straight).has_constant_motion_subspace is False  # not as it is written
+    aside = [SE3(translation=(0.01 * (8 <= k <= 12), 0.0, 0.05 * k)) for k in range(21)]
+    rail = Spline(aside)
+    ends = [rail.subspace(q) for q in rail.random_configuration((4,), seed=1)]
+    assert np.ptp(ends, axis=0).max() < 1e-12
+    assert rail.has_constant_motion_subspace is False
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, pytest.param(5, marks=pytest.mark.full)])
 def test_frames_along_a_screw_give_the_screw_everywhere(n):
     spline = Spline([TILTED @ exp_se3(SCREW * (k / n)) for k in range(n + 1)], span=(-1.0, 1.0))

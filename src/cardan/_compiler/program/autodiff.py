@@ -214,7 +214,9 @@ def _met(opened: _Open, rows: Sequence[Derivatives], found: Sequence[Derivatives
     for i, r, weight in [(i, *each) for i, row in enumerate(rows) if len(row) > 1 for each in row.items()]:
         back.setdefault(r, {})[i] = weight
     for k in range(max(back, default=-1), -1, -1):
-        own, op, args = back.pop(k, {}), ops[k], operands[k]
+        if k not in back:
+            continue
+        own, op, args = back.pop(k), ops[k], operands[k]
         in_loop = any(k in region.instructions for region in program.regions)
         if in_loop or op not in LINEAR or len(own) >= len(found[k]):
             for i, weight in own.items():

@@ -19,8 +19,9 @@ because I^a c moves from every solve into the one outward pass that inverse dyna
 same; the definition takes 1.12 (Talos) to 1.20 (7 hinges) times the operations. It stands in
 `tests/dynamics/test_textbook.py`, which compares the two.
 
-Clusters, and in deep trees mimic joints, take the recursion over groups (`grouped`), since they share velocities. Where
-mimic joints are shallow or no groups, M a = tau - bias is solved.
+Clusters, and in deep trees mimic joints, take the recursion over groups (`grouped`), since they share velocities. Few
+that are no groups are held in a tree in which they are free (`far_followers`). For others, and in shallow trees,
+M a = tau - bias is solved.
 
 Source: Featherstone (1983); Featherstone (2008), table 7.1; numbered here.
 Cost: O(n).
@@ -29,10 +30,12 @@ Cost: O(n).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Scalar
 from cardan._dynamics.algorithms.crba import inertia_along, mass_matrix
+from cardan._dynamics.algorithms.far_followers import are_few, free_tree
 from cardan._dynamics.algorithms.grouped import (
     Felt,
     check_moves,
@@ -108,7 +111,7 @@ def is_tree(model: Model) -> bool:
     if model.has_loops or not model.has_mimics:
         return not model.has_loops
     clusters = any(node.joint.is_placed for node in model.nodes)
-    return (clusters or deepest(model) > SHALLOW) and groups(model) is not None
+    return (clusters or deepest(model) > SHALLOW) and (groups(model) is not None or are_few(model))
 
 
 def borne_by_bodies(
@@ -125,9 +128,15 @@ def borne_by_bodies(
     """
     if model.has_mimics:
         together = groups(model)
-        if together is None:
-            raise AssertionError("joints that share velocities are no groups")
-        return Accelerations(*grouped_accelerations(model, relative, together, p, tau, W, felt))
+        if together is not None:
+            return Accelerations(*grouped_accelerations(model, relative, together, p, tau, W, felt))
+        check_outweighed(model, lambda node: node.armature, known=felt is None)
+        free = free_tree(model, relative)
+        rotors = [a + b for a, b in zip_longest(free.rotors, diagonal(W) if W else (), fillvalue=0.0)]
+        articulated = articulated_inertias(free.model, free.relative, rotors, felt or (lambda node: node.inertia))
+        efforts = [*tau, *[0.0] * len(free.rows)]
+        a, dA = accelerations_of(free.model, free.relative, articulated, p, efforts, free.hold)
+        return Accelerations(a[: model.nv], dA)
     articulated = articulated_inertias(model, relative, diagonal(W) if W else None, felt)
     return accelerations_of(model, relative, articulated, p, tau)
 
@@ -194,8 +203,9 @@ def accelerations_of(
     articulated: Sequence[Articulated],
     p: Sequence[Force],
     tau: Vector,
+    hold: Callable[[Sequence[Articulated], list[list[Scalar]]], list[list[Scalar]]] | None = None,
 ) -> Accelerations:
-    """Return the accelerations, of the bias forces p."""
+    """Return the accelerations, of the bias forces p; `hold` adds to u (3) what holds joints."""
     nodes, X, S = relative.nodes(model), relative.X, relative.S
 
     def inward(node: Node, borne: Force) -> tuple[list[Scalar], Callable[[], Force]]:
@@ -204,6 +214,7 @@ def accelerations_of(
         return u, lambda: X[i] @ (borne + combined(U, D.solve(u)))  # (5)
 
     u, a = nodes.inwards(p, inward), nodes.efforts()
+    u = hold(articulated, list(u)) if hold else u
 
     def outward(node: Node, above: Motion) -> Motion:
         i, (U, D, _) = node.index, articulated[node.index]

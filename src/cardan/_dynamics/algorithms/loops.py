@@ -159,9 +159,8 @@ class Loop:
         parting = Vector3.zero() if self.holds else (w_c + w_p).cross(V.linear)
         A = Motion(c.origin - p.origin - parting, c.spin.rate - p.spin.rate + w_c.cross(w_p))
         gaps = [0.0 if stiffness == 0.0 else stiffness * gap for gap in self.residual]
-        if not self.joint.has_constant_motion_subspace:
-            # a joint whose S changes as it moves accelerates by its bias: that opens nothing
-            A = A - self.joint.bias(self.q, coordinates(self.S, V))
+        # a joint whose S changes as it moves accelerates by its bias: that opens nothing
+        A = A - self.joint.bias(self.q, coordinates(self.S, V))
         A = A if rate == 0.0 else A + V * rate
         return [wrench.dot(A) + gap for wrench, gap in zip(self.T, gaps, strict=True)]
 

@@ -4,7 +4,8 @@
 
 with every force on the part of its law that the minimum is on: efforts tau - W a (`drives`), impulses g = W (v* - v) on
 a part of the cone (`cone`). The part is decided at the solution, and held. What it turns by does not matter: along an
-edge the turn of t cancels between the force on the edge and its drag, and `drag` multiplies a slip that is 0.
+edge the turn of t cancels between the force on the edge and its drag, and `drag` multiplies a slip that is 0. Second
+derivatives need that turn: for them t is against the slip of a.
 
 Where loops are closed, r has the forces K^T l of the closing joints, too, and K a + k = 0 goes with it (`closed`).
 
@@ -18,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from cardan._algebra.arrays.implicit_function import all_held, implicit
+from cardan._algebra.arrays.implicit_function import all_held, derivatives_taken, implicit
 from cardan._algebra.spatial import ArticulatedInertia, Motion, Scalar
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.drives import JointForces
@@ -54,7 +55,8 @@ class AtMinimum:
         return [contact.ahead(self.dt) + contact.change(dA) * self.dt for contact in self.contacts]
 
     def impulses_at(self, a: Vector) -> list[Impulse]:
-        return [part.at(twist) for part, twist in zip(self.parts, self._twists(a), strict=True)]
+        found, is_twice = zip(self.parts, self._twists(a), strict=True), derivatives_taken(self.a) > 1
+        return [(part.turned(twist) if is_twice else part).at(twist) for part, twist in found]
 
     def forces(self, a: Vector) -> NodeForces:
         found = zip(self.contacts, self.parts, self.impulses_at(a), strict=True)

@@ -256,6 +256,11 @@ class Part(NamedTuple):
         normal = self.along * (law.wanted - law.normal.dot(twist.linear) - m * with_t)
         return Impulse(normal, _against(slip) * self.drag + self.t * (self.drag * with_t + m * normal + self.held))
 
+    def turned(self, twist: Motion) -> Part:
+        """Return the same part with t against the slip, for second derivatives: t turns, and so does its drag."""
+        slip, slides = self.law.slip(twist), _squared(self.t) > 0.0
+        return self._replace(t=_against(slip) * where(slides, 1.0 / sqrt(where(slides, _squared(slip), 1.0)), 0.0))
+
     @property
     def impedance(self) -> ArticulatedInertia:
         """W, at the point."""

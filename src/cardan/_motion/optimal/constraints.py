@@ -9,8 +9,9 @@ t. What is unmet is |t - lambda| / rho: |c|, or by how much an inequality is vio
 pushes all the same. What is found then is allowed, and not the best. A problem ends when its descent has, and nothing
 is unmet by more than is allowed. Until then rho becomes ten times as large if what is unmet has not become a quarter.
 Where all is met and a descent has not ended, rho is too stiff for it, and becomes a tenth. It also ends where rho is
-1e14 times a first one, which makes penalties ten times the cost. They are taken to be as large as the geometric mean of
-those of all components: neither a limit that is far away nor one that is just met says much of rho.
+1e14 times its first, which makes penalties ten times the cost. They are taken to be as large as the geometric mean of
+those of all components: neither a limit that is far away nor one that is just met says much of rho. What is 0 but for
+what is allowed says nothing: it may be a rounding error, and its square would make rho 1e17.
 
 Problems of a batch have multipliers and weights of their own.
 
@@ -106,14 +107,13 @@ class Constraints:
         knots, last = self._values(of_knot, motion, given, False), self._values(of_last, motion, given, True)
         return total(knots) + last[0]
 
-    def first_weight(self, values: np.ndarray, cost: np.ndarray) -> np.ndarray:
+    def first_weight(self, values: np.ndarray, cost: np.ndarray, allowed: float) -> np.ndarray:
         """Return of each problem the rho that makes penalties of usual components `FIRST` times the cost."""
         squares = total(np.where(np.isfinite(values), values, 0.0) ** 2)  # (problems, k)
-        counted = squares > 0.0
+        counted = squares > allowed * allowed  # what is met says nothing, and may be a rounding error
         count = np.maximum(counted.sum(axis=1), 1)
         size = count * np.exp(np.log(np.where(counted, squares, 1.0)).sum(axis=1) / count)
-        known = counted.any(axis=1) & (cost != 0.0)
-        return np.where(known, FIRST * np.abs(cost) / size, 1.0)
+        return np.where(cost != 0.0, FIRST * np.abs(cost) / size, 1.0)
 
     def pushed(self, values: np.ndarray, least: Any) -> np.ndarray:
         """Return c, of inequalities max(c, least)."""
@@ -145,14 +145,13 @@ def descended(
 
     found = of(every, begin, 0)
     values, unmet, live = constraints.values(found, given), np.full(N, np.inf), every
-    weight = constraints.first_weight(values, constraints.cost(found, given))
+    weight = constraints.first_weight(values, constraints.cost(found, given), allowed)
     most = MOST * weight
     for _ in range(ROUNDS):
         _place(found, live, of(live, found[:3]))
         values, before = constraints.values(found, given), unmet.copy()
         pushed = constraints.pushed(values, -multipliers / weight[:, None])  # (t - lambda) / rho
         unmet[live] = np.abs(pushed).max(axis=(0, 2), initial=0.0)[live]
-        most = np.maximum(most, MOST * constraints.first_weight(values, constraints.cost(found, given)))
         live = live[(~found.converged | (unmet > allowed))[live] & (weight < most)[live]]
         if not live.size:
             break

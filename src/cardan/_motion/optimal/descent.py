@@ -52,6 +52,7 @@ Cost: of an iteration, T steps one after the other, their derivatives all at onc
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -63,7 +64,7 @@ from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import DTypeError, NotFiniteError, ParameterError, ShapeError, check_known, check_one_of
 from cardan._compiler.runtime.threads import split
-from cardan._dynamics.call.arguments import check_configuration, checked_batch, numeric_array
+from cardan._dynamics.call.arguments import broadcast, check_configuration, numeric_array
 from cardan._dynamics.call.public import Reals
 from cardan._dynamics.functions.derivatives import derivative, gradient, hessian
 from cardan._motion.optimal.constraints import Begin, Constraints, Given, descended, penalised
@@ -212,7 +213,7 @@ def batched(array: np.ndarray, batch: tuple[int, ...]) -> Any:
 def checked_problem(where: str, problem: Any, q0: Any, v0: Any, u: Any, parameters: Any, states: Any = None) -> Any:
     """Return the batch, what to begin with, and the parameters of all states, as they are computed with.
 
-    Without states to begin with, all are the first one.
+    Without states to begin with, all are the first one. Controls may be outside the bounds: motions move them there.
     """
     if not isinstance(problem, Problem):
         raise DTypeError(where, "problem", got=f"a {type(problem).__name__}", expected="a cardan.optimal.Problem")
@@ -223,10 +224,11 @@ def checked_problem(where: str, problem: Any, q0: Any, v0: Any, u: Any, paramete
         check_known("parameter", name, cores, where)
     if parameters.keys() != cores.keys():
         raise ParameterError(f"parameters of {where}", got=list(parameters), expected=f"all of {cores}, by name")
-    arrays = {"q0": checked_array(where, "q0", q0, (model.nq,)), "v0": checked_array(where, "v0", v0, (model.nv,))}
+    first = [checked_array(where, "q0", q0, (model.nq,)), checked_array(where, "v0", v0, (model.nv,))]
+    leads = {"q0": first[0].shape[:-1], "v0": first[1].shape[:-1]}
+    first = [array[..., None, :] for array in first]  # at one knot
     has_states = states is not None
-    if not has_states:
-        states = tuple(a[..., None, :] for a in arrays.values())
+    states = states if has_states else tuple(first)
     if not isinstance(states, (tuple, list)) or len(states) != 2:
         got = f"a {type(states).__name__}"
         raise DTypeError(where, "states", got=got, expected="a tuple: configurations and velocities")
@@ -235,28 +237,31 @@ def checked_problem(where: str, problem: Any, q0: Any, v0: Any, u: Any, paramete
     u = numeric_array(where, "u", u)
     if u.ndim < 2 or not u.shape[-2]:
         raise ShapeError(where, "u", got=u.shape, expected=f"(..., T, {problem.controls}): one for each knot")
-    arrays["u"] = checked_array(where, "u", u, (problem.controls,))
-    T = arrays["u"].shape[-2]
-    shapes = {"q0": (model.nq,), "v0": (model.nv,), "u": (T, problem.controls)}
+    u = checked_array(where, "u", u, (problem.controls,))
+    T, leads["u"], given = u.shape[-2], u.shape[:-2], dict[str, np.ndarray]()
     for name, core in cores.items():
         array = checked_array(where, name, parameters[name], core)
-        array = array if array.ndim > len(core) else array[None]
-        lead = array.shape[: array.ndim - len(core)]
-        if lead[-1] not in (1, T + 1):
+        given[name] = array = array if array.ndim > len(core) else array[None]
+        *lead, knots = array.shape[: array.ndim - len(core)]
+        if knots not in (1, T + 1):
             expected = f"(..., {', '.join(map(str, (T + 1, *core)))}), or one for all states"
             raise ShapeError(where, name, got=np.shape(parameters[name]), expected=expected)
-        what, whole = f"parameters[{name!r}]", (T + 1, *core)
-        arrays[what], shapes[what] = np.broadcast_to(array, (*lead[:-1], *whole)), whole
-    batch = checked_batch(where, arrays, shapes)
-    of_all = zip(batch.arrays, shapes.values(), strict=True)
-    q0, v0, u, *values = (array.reshape(batch.size, *shape) for array, shape in of_all)
-    check_configuration(where, "q0", q0, model.unit_parts)
-    given = {name: array.swapaxes(0, 1).copy() for name, array in zip(cores, values, strict=True)}
+        leads[f"parameters[{name!r}]"] = tuple(lead)
+    batch = broadcast(where, leads)
+    given = {name: _spread(array, batch, T + 1, cores[name]) for name, array in given.items()}
     q, v = (given.pop(THROUGH + name) for name in STATE)
-    q[0], v[0] = q0, v0
+    q[0], v[0] = (_spread(array, batch, 1, array.shape[-1:])[0] for array in first)
+    check_configuration(where, "q0", q[0], model.unit_parts)
     for at in q if has_states else ():
         check_configuration(where, THROUGH + "q", at, model.unit_parts)
-    return batch.shape, (q, v, np.clip(u.swapaxes(0, 1), *problem.bounds, order="C")), given
+    return batch, (q, v, _spread(u, batch, T, (problem.controls,))), given
+
+
+def _spread(array: np.ndarray, batch: tuple[int, ...], knots: int, core: tuple[int, ...]) -> np.ndarray:
+    """Return an array (..., knots, *core), or (..., 1, *core), for all problems of a batch, knots first."""
+    found = np.empty((knots, math.prod(batch), *core))
+    found.swapaxes(0, 1).reshape(*batch, knots, *core)[...] = array
+    return found
 
 
 def _descended(
@@ -334,7 +339,7 @@ def rolled(motions: Motions, begin: Begin, given: Given, take: Callable[[Any, De
         held = workspace(motions, T, N, CROWD)
         take(problems, held.c, held.run(problems, arrays, {}, BEGIN))
 
-    _split(CROWD, motions.steps.operations * T, np.arange(N), N, move)
+    _split(CROWD, len(motions.steps.instructions) * T, np.arange(N), N, move)
 
 
 def first(where: str, motions: Motions, begin: Begin, given: Given) -> Found:

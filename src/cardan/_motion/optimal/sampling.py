@@ -115,8 +115,7 @@ def predictive_sampling(
         raise ParameterError(f"noise and temperature of {WHERE}", got=(noise, temperature), expected="numbers >= 0")
     e = sigma * generator(f"{WHERE}: seed", seed).standard_normal((T, count, 1, m))
     e[:, 0] = 0.0
-    tried = controls[:, None] + e  # (T, count, problems, m)
-    np.clip(tried, *motions.bounds, out=tried)
+    tried = np.clip(np.clip(controls, *motions.bounds)[:, None] + e, *motions.bounds)  # (T, count, problems, m)
     costs = np.empty((count, controls.shape[1]))
 
     def take(samples: Any, c: Descent, size: int) -> None:
@@ -128,8 +127,7 @@ def predictive_sampling(
 
     many = tiled(q), tiled(v), tried.reshape(T, -1, m)
     rolled(motions, many, {name: tiled(a) for name, a in given.items()}, take)
-    best = np.clip(_chosen(tried, costs, float(heat)), *motions.bounds)
-    found = first(WHERE, motions, (q, v, best), given)
+    found = first(WHERE, motions, (q, v, _chosen(tried, costs, float(heat))), given)
     return Rollout(*(batched(a, batch) for a in (found.q, found.v, found.u, found.cost)))
 
 

@@ -27,6 +27,7 @@ class Control(Explained):
 
     Attributes:
         world: what it drives.
+        arrays: the arrays themselves, in the order of `names` [their units].
 
     Examples:
         >>> control = cardan.robots.arm7().world().control(worlds=4)
@@ -39,7 +40,7 @@ class Control(Explained):
         >>> control.hold()
     """
 
-    __slots__ = ("_arrays", "_held", "_is_driven", "world")
+    __slots__ = ("_held", "_is_driven", "arrays", "world")
 
     def __init__(self, world: WorldContents, worlds: int = 1, dtype: Any = "float64") -> None:
         shape, kind = (whole("number of worlds", worlds, 0), world.model.nv), checked_dtype(dtype)
@@ -47,30 +48,30 @@ class Control(Explained):
         self._is_driven = _is_driven(world)
         # drives stay where the world says until somebody asks for more
         position = np.array(np.broadcast_to(world.targets, shape), kind, order="C")
-        self._arrays: tuple[np.ndarray, ...] = np.zeros(shape, kind), position, np.zeros(shape, kind)
+        self.arrays: tuple[np.ndarray, ...] = np.zeros(shape, kind), position, np.zeros(shape, kind)
         self._held = False  # whether a stepper reads its arrays
 
     @property
     def worlds(self) -> int:
         """How many worlds."""
-        return len(self._arrays[0])
+        return len(self.arrays[0])
 
     @property
     def dtype(self) -> np.dtype:
         """float64 or float32."""
-        return self._arrays[0].dtype
+        return self.arrays[0].dtype
 
     def __len__(self) -> int:
-        return len(self._arrays[0])
+        return len(self.arrays[0])
 
     @property
     def effort(self) -> np.ndarray:
         """Efforts that are added to those of the drives [N m, N], shape (worlds, nv)."""
-        return self._arrays[0]
+        return self.arrays[0]
 
     @effort.setter
     def effort(self, value: Any) -> None:
-        self._arrays[0][...] = fitting("control", "effort", value, self._arrays[0])
+        self.arrays[0][...] = fitting("control", "effort", value, self.arrays[0])
 
     @property
     def position(self) -> np.ndarray:
@@ -83,7 +84,7 @@ class Control(Explained):
 
     @position.setter
     def position(self, value: Any) -> None:
-        self._aims(1)[...] = fitting("control", "position", value, self._arrays[1])
+        self._aims(1)[...] = fitting("control", "position", value, self.arrays[1])
 
     @property
     def velocity(self) -> np.ndarray:
@@ -92,14 +93,14 @@ class Control(Explained):
 
     @velocity.setter
     def velocity(self, value: Any) -> None:
-        self._aims(2)[...] = fitting("control", "velocity", value, self._arrays[2])
+        self._aims(2)[...] = fitting("control", "velocity", value, self.arrays[2])
 
     def _aims(self, which: int) -> np.ndarray:
         # kinematic joints go at the velocity that is asked for
         if not self._is_driven and not (which == 2 and self.world.kinematic):
             told = "has no drive, and goes nowhere by itself: mechanism.with_drives({'*': cardan.Drive(100.0, 10.0)})"
             warnings.warn(UndrivenWarning(f"world {self.world.name!r} {told}"), stacklevel=levels_inside())
-        return self._arrays[which]
+        return self.arrays[which]
 
     @property
     def wrenches(self) -> np.ndarray:
@@ -110,13 +111,13 @@ class Control(Explained):
 
         There are none before they are first asked for: steps read them from then on, by a program of their own.
         """
-        if len(self._arrays) == len(NAMES):
+        if len(self.arrays) == len(NAMES):
             if self._held:
                 hint = "ask for control.wrenches once before solver.stepper(state, control)"
                 got = "the first of them, under a stepper that was made without"
                 raise ParameterError("control: wrenches", got=got, expected="them when it was made", hint=hint)
-            self._arrays += (np.zeros((len(self), self.world.model.nbodies, 6), self.dtype),)
-        return self._arrays[-1]
+            self.arrays += (np.zeros((len(self), self.world.model.nbodies, 6), self.dtype),)
+        return self.arrays[-1]
 
     @wrenches.setter
     def wrenches(self, value: Any) -> None:
@@ -187,12 +188,7 @@ class Control(Explained):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of its arrays: `wrenches` is among them once it has been asked for."""
-        return (*NAMES, "wrenches")[: len(self._arrays)]
-
-    @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """The arrays themselves, in the order of `names` [their units]."""
-        return self._arrays
+        return (*NAMES, "wrenches")[: len(self.arrays)]
 
     def hold(self) -> None:
         """Let no array be added: a stepper reads those there are."""
@@ -222,7 +218,7 @@ class Control(Explained):
 def _rebuilt(world: WorldContents, *arrays: np.ndarray) -> Control:
     """Return the control that holds these very arrays, in the order of `Control.names`."""
     control = Control.__new__(Control)
-    control.world, control._arrays, control._held, control._is_driven = world, arrays, False, _is_driven(world)
+    control.world, control.arrays, control._held, control._is_driven = world, arrays, False, _is_driven(world)
     return control
 
 

@@ -505,8 +505,8 @@ def warn_of_sunken(state: State) -> None:
     light = sorted({*world.links} - {shape.body for shape in solid})
     if not light or not planes or not len(state):
         return
-    constants = {name: value[:LOOKED_AT] for name, value in state.model_constants.items()}
-    poses = np.asarray(body_poses(world.model, state.q[:LOOKED_AT], bodies=light, **constants), dtype=float)
+    first = state[:LOOKED_AT]
+    poses = np.asarray(body_poses(world.model, first.q, bodies=light, **first.model_constants), dtype=float)
     heights = [(poses[..., :3] - X[:3, 3].astype(float)) @ X[:3, 2].astype(float) for X in planes]
     depth = dict(zip(light, -np.min(heights, axis=(0, 1)), strict=True))
     deep = sorted((name for name in light if depth[name] > DEEP), key=lambda name: -depth[name])

@@ -51,12 +51,12 @@ MOST = 2**20
 
 
 class Since(NamedTuple):
-    """Where steps of length dt [s] are counted from; states that come of one another share it, and do not write it."""
+    """Where steps of length dt [s] are counted from; states that come of one another share it, and nobody writes it."""
 
     time: np.ndarray  # then, but for the steps before [s], shape (worlds,)
     diverged: np.ndarray  # which worlds had diverged by then, likewise
     before: np.ndarray  # how many steps of this length had been taken by then, likewise
-    dt: float | None  # None for the arrays of one state, which somebody may hold and write into
+    dt: float  # 0 before any are counted
 
 
 Clock = tuple[Since, int, np.ndarray]
@@ -66,7 +66,7 @@ A compiled step counts on from the last. A named tuple of these would take as lo
 """
 
 
-def clock_at(time: np.ndarray, diverged: np.ndarray, dtype: np.dtype, dt: float | None = 0.0) -> Clock:
+def clock_at(time: np.ndarray, diverged: np.ndarray, dtype: np.dtype, dt: float = 0.0) -> Clock:
     """Return the clock that begins at a time [s]; the arrays become its own.
 
     A time of whole steps counts on from zero. So it is the same to the last bit, whoever reads or saves it between.
@@ -82,8 +82,6 @@ def clock_at(time: np.ndarray, diverged: np.ndarray, dtype: np.dtype, dt: float 
 def read_clock(clock: Clock) -> tuple[np.ndarray, np.ndarray]:
     """Return time [s] and divergence of each world: arrays of their own."""
     since, taken, good = clock
-    if since.dt is None:
-        return since.time.copy(), since.diverged.copy()
     return since.time + (since.before + good) * since.dt, since.diverged | (good < taken)
 
 
@@ -114,7 +112,7 @@ class State(Explained):
         True
     """
 
-    __slots__ = ("_clock", "_constants", "_q", "_residual", "_v", "_warm", "kept_impulses", "world")
+    __slots__ = ("_clock", "_constants", "_q", "_residual", "_shown", "_v", "_warm", "kept_impulses", "world")
 
     def __init__(
         self,
@@ -130,6 +128,7 @@ class State(Explained):
         self._q, self._v = np.empty((count, model.nq), kind), np.empty((count, model.nv), kind)
         self._warm, self._residual = np.zeros((count, model.nv), kind), np.zeros(count, kind)
         self._clock: Clock = clock_at(np.zeros(count), np.zeros(count, bool), kind)
+        self._shown: tuple[np.ndarray, np.ndarray] | None = None
         self.kept_impulses: KeptImpulses | None = None
         self.q = world.initial if q is None else q  # by the setter, which checks what is given
         self.v = world.initial_velocity if v is None else v
@@ -174,7 +173,7 @@ class State(Explained):
     @property
     def time(self) -> np.ndarray:
         """Time in each world [s], shape (worlds,)."""
-        return self._read_clock().time
+        return self._show()[0]
 
     @time.setter
     def time(self, value: Any) -> None:
@@ -205,7 +204,7 @@ class State(Explained):
     @property
     def diverged(self) -> np.ndarray:
         """Whether a solver found no finite result [-], shape (worlds,)."""
-        return self._read_clock().diverged  # who clears a flag lets that world go on
+        return self._show()[1]  # who clears a flag lets that world go on
 
     @diverged.setter
     def diverged(self, value: Any) -> None:
@@ -347,11 +346,11 @@ class State(Explained):
             state.v = np.zeros(world.model.nv)
         return state
 
-    def _read_clock(self) -> Since:
-        """Return time and divergence in arrays that may be held and written into from now on, so that these count."""
-        if self._clock[0].dt is not None:
-            self._clock = clock_at(*read_clock(self._clock), self.dtype, None)
-        return self._clock[0]
+    def _show(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return time and divergence in arrays that may be held and written into, so that these count from now on."""
+        if self._shown is None:
+            self._shown = read_clock(self._clock)
+        return self._shown
 
     def divergences(self) -> list[Divergence]:
         """Return where solvers found no finite result: the world, the time it stands at since, and the joint."""
@@ -380,7 +379,7 @@ class State(Explained):
     def copy(self) -> State:
         """Return a state that can be changed without changing this one."""
         found = {name: getattr(self, name).copy() for name in FOUND} | {"kept_impulses": self.kept_impulses}
-        *_, clock = start_of(self, self._clock[0].dt or 0.0)  # arrays that somebody holds are this state's alone
+        *_, clock = start_of(self, self._clock[0].dt)  # arrays that somebody holds are this state's alone
         return state_of(self.world, clock, found, self._constants.copy())
 
     __copy__ = copy
@@ -460,7 +459,7 @@ class State(Explained):
         return _rebuilt(world, given | kept, constants)
 
     def __repr__(self) -> str:
-        count = int(read_clock(self._clock)[1].sum())
+        count = int(self.diverged.sum())
         gone = f", {count} diverged" if count else ""
         return f"<State of {len(self)} worlds {self.world.name!r}, {self.dtype}{gone}>"
 
@@ -472,6 +471,7 @@ def state_of(world: WorldContents, clock: Clock, found: Mapping[str, Any], const
     state.world = world
     state.kept_impulses = found.get("kept_impulses")
     state._clock = clock
+    state._shown = None
     state._constants = constants
     state._q = found["q"]
     state._v = found["v"]
@@ -501,11 +501,13 @@ def coordinates_of(name: str, model: Model, q: Any) -> tuple[Any, dict[str, np.n
 def start_of(state: State, dt: float) -> tuple[np.ndarray, np.ndarray, Clock]:
     """Return where steps of a length [s] begin: q and v themselves, and what counts steps from here on.
 
-    That goes on as long as steps are of one length and nobody has read the time, or written it.
+    That goes on as long as steps are of one length and nobody has written the time.
     """
-    clock = state._clock
-    if clock[0].dt != dt or clock[1] >= MOST:
-        clock = clock_at(*read_clock(clock), state.dtype, dt)
+    clock, shown = state._clock, state._shown
+    is_written = shown and [a.tobytes() for a in shown] != [a.tobytes() for a in read_clock(clock)]
+    if is_written or clock[0].dt != dt or clock[1] >= MOST:
+        time, diverged = state._show()
+        clock = clock_at(time.copy(), diverged.copy(), state.dtype, dt)
     return state._q, state._v, clock
 
 
@@ -526,10 +528,9 @@ def next_state(state: State, found: Mapping[str, Any], clock: Clock, out: State 
     for name in FOUND:
         getattr(out, name)[...] = found[name]
     out.kept_impulses = found.get("kept_impulses")
-    if out._clock[0].dt is None:  # arrays of time that somebody holds go on with the clock
+    out._clock = clock
+    if out._shown is not None:  # arrays of time that somebody holds go on with the clock
         out.time[...], out.diverged[...] = read_clock(clock)
-    else:
-        out._clock = clock
     return out
 
 

@@ -18,6 +18,8 @@ from cardan._reach.formats.report import Report, listed
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry.shapes import Mesh, Shape
 from cardan._robot.geometry.support import PRIMITIVES, SUPPORT, reach
+from cardan._robot.joints import Revolute
+from cardan._robot.joints.recognise import hinge_of
 from cardan._robot.model import Connection
 
 # Densities of what robots are made of [kg/m^3]: aerogel and shells drawn as solids are above 1, osmium is 22 600
@@ -27,6 +29,7 @@ SLACK = 0.25  # how far a centre of mass may be outside of the shapes' box, in d
 STRETCH = 2.0
 SHRINK = 0.02  # which part of the shapes' half diagonal a radius of gyration may fall to: a homogeneous rod has 0.58
 RATIO = 1000.0  # of masses: beyond it forward dynamics loses three digits and integrators take tiny steps
+TURNS, MANY = 8.0 * np.pi, 720.0  # limits of hinges are four turns at most, or far more: between these they are degrees
 SHOWN = 3
 
 # What it is about, `"body"`, and its name; what is odd about it, without numbers where many are alike
@@ -176,6 +179,11 @@ def _odd_joints(is_odd: Callable[[Connection], Any], odd: str) -> Callable[[_Rob
     return lambda robot: (("joint", c.name, odd) for c in robot.mechanism.joints if is_odd(c))
 
 
+def _is_limited_in_degrees(c: Connection) -> bool:
+    limits, hinge = [*(c.limits.lower or ()), *(c.limits.upper or ())], hinge_of(c.joint)
+    return hinge is not None and isinstance(hinge.joint, Revolute) and any(TURNS < abs(e) <= MANY for e in limits)
+
+
 CHECKS: tuple[Callable[[_RobotAndShapes], Iterator[Finding]], ...] = (  # A new check is one function, and its name here
     centre_outside,
     impossible_size,
@@ -186,6 +194,7 @@ CHECKS: tuple[Callable[[_RobotAndShapes], Iterator[Finding]], ...] = (  # A new 
         lambda c: any(low > 0.0 for low in c.limits.lower or ()) or any(high < 0.0 for high in c.limits.upper or ()),
         "0 is outside of the limits, and so is the neutral configuration",
     ),
+    _odd_joints(_is_limited_in_degrees, "its limits are more than four turns; are they in degrees?"),
     _odd_joints(lambda c: max(c.limits.effort or (1.0,)) == 0.0, "the limit of effort is 0: no motor can move it"),
     _odd_joints(lambda c: max(c.limits.velocity or (1.0,)) == 0.0, "the limit of velocity is 0"),
 )

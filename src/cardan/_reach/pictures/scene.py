@@ -25,6 +25,7 @@ PALETTE = (
     / 255.0
 )  # fmt: skip -- muted, so that what is drawn over bodies is seen; one after the other, so that they are told apart
 LIGHT = np.array([0.35, -0.5, 0.79])  # towards the lamp, in world axes: above, in front and to the right
+VAST = 5.0  # times the sizes of all bodies' shapes together: such ground is drawn as a plane is, not at all
 DIM = 0.45  # of the light comes from all around
 
 
@@ -49,7 +50,11 @@ def scene_of(model: Model, q: np.ndarray, roles: Roles) -> Scene:
     """
     kinematics = Kinematics(model, tuple(float(e) for e in q))
     facets, colours, drawn = [], [], set()
-    for shape, corners in drawn_shapes(model, roles):
+    shapes = [(shape, corners, np.ptp(corners, axis=(0, 1)).max()) for shape, corners in drawn_shapes(model, roles)]
+    size = sum(own for shape, _, own in shapes if shape.body != WORLD) or np.inf
+    for shape, corners, own in shapes:
+        if shape.body == WORLD and own > VAST * size:
+            continue
         drawn.add(shape.body)
         facets.append(moved((kinematics.pose(shape.body) @ shape.pose).matrix(), corners))
         place = model.body_names.index(shape.body) if shape.body != WORLD else -1

@@ -32,7 +32,7 @@ from cardan._algebra.explained import ExplainedABC
 from cardan._algebra.manifolds import Manifold
 from cardan._algebra.spatial import SE3, Force, ForceSubspace, Motion, MotionSubspace, Scalar
 from cardan._algebra.spatial.motion import orthogonal_complement
-from cardan._robot.joints.derivation.derived import derived_bias, derived_subspace, subspace_rate
+from cardan._robot.joints.derivation.derived import derived_bias, derived_subspace, is_subspace_constant, subspace_rate
 from cardan._robot.joints.inverse import check_reached, search_configuration
 from cardan._robot.joints.limits import Limits, narrow_limits, neutral_within
 from cardan._robot.joints.quantities import complete_methods, nearest_image, refuse_batches
@@ -201,10 +201,8 @@ class Joint(ExplainedABC):
 
     @property
     def has_constant_motion_subspace(self) -> bool:
-        """Whether S is the same at every configuration (seen at random ones)."""
-        # The seed is fixed: the answer may not differ from call to call.
-        samples = [np.array(self.subspace(q), dtype=float) for q in self.random_configuration((4,), seed=1)]
-        return all(np.abs(s - samples[0]).max(initial=0.0) < 1e-12 for s in samples)
+        """Whether S is the same at every configuration: dS/dt is written as 0."""
+        return is_subspace_constant(self)
 
     def subspace(self, q: Scalars) -> MotionSubspace:
         """Return S(q), with `S @ v` and `S.T @ f`; the same as `motion_subspace`."""

@@ -379,6 +379,14 @@ def _subspace_rate_program(template: Any) -> Program:
     return jacobian_vector_product(joint_program("subspace", template, columns, q=template.nq), ["q"])
 
 
+@keep_by_joint("transform", "motion_subspace")
+def is_subspace_constant(joint: Any) -> bool:
+    """Return whether dS/dt is 0 as it is written, whatever q and v: then S is the same at every configuration."""
+    rate = lambda joint, q, v: {"rate": [e for S in subspace_rate(joint, q, v) for e in S.scalars()]}  # noqa: E731
+    program = joint_program("rate", joint, rate, q=joint.nq, v=joint.nv)
+    return all(i.op is Op.CONST and i.value == 0.0 for i in program.instructions)
+
+
 # --- how the efforts that it exerts change ---
 
 
