@@ -156,8 +156,8 @@ def search(
     """Return what the best search leaves.
 
     It ends once what is found says all that is to be known (`is_known`). Up to a depth `shallow`, of the sizes,
-    the first that is found is taken for the least; if that is 0, no depth of a hull is 1 % less. `reached` says where a
-    search has found its point.
+    the first that is found is taken for the least; if that is 0, no depth of a hull beyond `DEEP` is 1 % less.
+    `reached` says where a search has found its point.
     """
     size = extent_of(a) + extent_of(b)
     # No entry is a plain number, so that batches of NumPy's keep their shape from pass to pass.
