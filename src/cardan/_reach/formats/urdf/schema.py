@@ -26,7 +26,12 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "gazebo": {
         "reference": "read",
         **verdicts("<mu1> <mu2>", "warning unless none: friction of Gazebo is not read; give shapes a surface"),
-        **verdicts("<springStiffness> <dampingFactor> <selfCollide> <self_collide> <turnGravityOff> <static>", _GAZEBO),
+        **verdicts(
+            "<springStiffness> <dampingFactor> <selfCollide> <self_collide> <turnGravityOff> <static> <kinematic>",
+            _GAZEBO,
+        ),
+        "<gravity>": "warning unless true: " + _GAZEBO.partition(": ")[2],
+        "<velocity_decay>": _GAZEBO,
         **verdicts("<plugin> <sensor> <material> <visual> <collision> <inertial> <axis>", "remark: it is Gazebo's"),
     },
     "link": {
