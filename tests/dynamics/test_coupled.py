@@ -461,3 +461,24 @@ def test_a_far_follower_may_have_a_rotor():
     q, (v, tau) = model.random_configuration(seed=0), np.random.default_rng(0).normal(size=(2, model.nv))
     a = cardan.forward_dynamics(model, q, v, tau)
     np.testing.assert_allclose(cardan.inverse_dynamics(model, q, v, a), tau, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("multiplier", "moment", "bare"),
+    [(1.0, 0.01, 0), (-1.0, 0.01, 0), (2.0, 1e-12, 0), (2.0, 0.01, 6)],
+    ids=["copies", "copies backwards", "has next to no inertia", "hangs on six hinges without mass"],
+)
+def test_a_far_follower_moves_as_the_mass_matrix_says(multiplier, moment, bare):
+    """One by 1 or -1 moved by itself, and others were found from what rounding left."""
+    m, axes, pose = cardan.Mechanism("chain"), np.eye(3)[::-1], cardan.SE3(translation=(0.1, 0.1, 0.2))
+    for k in range(12 + bare):
+        m.add_body(f"b{k}", cardan.Inertia(1.0, (0.05, 0.1, 0.0), np.diag([0.01, 0.012, 0.014])) if k < 12 else None)
+        m.add_joint(f"j{k}", J.Revolute(tuple(axes[k % 3])), f"b{k - 1}" if k else "world", f"b{k}", pose)
+    m.add_body("follower", cardan.Inertia(100.0 * moment, (0.0, 0.0, 0.0), moment * np.eye(3)))
+    m.add_joint("follows", J.Mimic(J.Revolute((0, 0, 1)), "j1", multiplier), f"b{11 + bare}", "follower", pose)
+    m.add_body("load", cardan.Inertia(10.0, (0.0, 0.0, 0.1), np.diag([0.1, 0.12, 0.14])))
+    m.add_joint("ball", J.Spherical() if not bare else J.Fixed(), "follower", "load")
+    model = m.model()
+    q, (v, tau) = model.random_configuration(seed=0), np.random.default_rng(0).normal(size=(2, model.nv))
+    a = cardan.forward_dynamics(model, q, v, tau)
+    np.testing.assert_allclose(cardan.inverse_dynamics(model, q, v, a), tau, atol=1e-10)

@@ -18,17 +18,18 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any, NamedTuple
 
+from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import Force, MotionSubspace, Scalar
 from cardan._dynamics.algorithms.grouped import own_motion
 from cardan._dynamics.algorithms.linear import Factor, combined, dot
-from cardan._dynamics.algorithms.tree import Relative
+from cardan._dynamics.algorithms.tree import Relative, supports
 from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.model import Model, Node
 
 MOST = 3
 """Equations up to which joint space takes more operations (counted)."""
-LEAST = 1e-9
-"""The least square of a radius of gyration that a follower has [m^2]; of a slide it is 1."""
+LEAST = 1e-6
+"""The least inertia of a follower's own, beside the mass of all that it carries [m^2; of a slide, 1]."""
 
 
 class FreeTree(NamedTuple):
@@ -70,19 +71,35 @@ class FreeTree(NamedTuple):
 
 def are_few(model: Model) -> bool:
     """Return whether the followers of a model are held by few equations, and each of them has inertia of its own."""
-    followers = [node for node in model.nodes if node.joint.primaries]
+    followers = _followers(model)
     one_each = all(len(node.v) == 1 and not node.joint.is_placed for node in followers)
-    return one_each and sum(len(_subspace(node)) for node in followers) <= MOST and all(map(_has_inertia, followers))
+    return one_each and sum(len(_subspace(node)) for node in followers) <= MOST and _have_inertia(model, followers)
+
+
+def _followers(model: Model) -> list[Node]:
+    """Return all nodes but one of each velocity; what copies by 1 or -1 may be a hinge that says nothing of it."""
+    first = {node.v: node for node in reversed(model.nodes) if not node.joint.primaries}
+    return [node for node in model.nodes if first.get(node.v) is not node]
 
 
 def _subspace(node: Node) -> MotionSubspace:
     return own_motion(node.joint.subspace(node.joint.neutral()))[0]
 
 
-def _has_inertia(node: Node) -> bool:
-    """Return whether a joint moves inertia of its own node; what is no number counts as some."""
-    along = (s.dot(node.inertia @ s) for s in _subspace(node))
-    return not any(isinstance(e, Real) and e <= LEAST * node.inertia.mass for e in along)
+def _have_inertia(model: Model, followers: Sequence[Node]) -> bool:
+    """Return whether joints move enough inertia of their own nodes, and hang on mass; what is no number is enough.
+
+    Hinges in a row without mass, which a body beyond them can just resist, cannot be resisted if that is free as well.
+    """
+    bodies = [(model.attachments[b.name].node, b.inertia.mass) for b in model.bodies if b.inertia is not None]
+    if not {node.parent for node in followers} <= {-1, *(k for k, mass in bodies if not is_zero(mass))}:
+        return False
+    carried: list[Any] = [0.0] * len(model.nodes)  # by bodies: nodes of a simplified tree have others'
+    for k, mass in bodies:
+        for i in supports(model, k):
+            carried[i] += mass if isinstance(mass, Real) else 0.0
+    along = [(s.dot(node.inertia @ s), carried[node.index]) for node in followers for s in _subspace(node)]
+    return not any(isinstance(e, Real) and e <= LEAST * mass for e, mass in along)
 
 
 def free_tree(model: Model, relative: Relative) -> FreeTree:
@@ -90,13 +107,12 @@ def free_tree(model: Model, relative: Relative) -> FreeTree:
     nodes, rows = list(model.nodes), list[dict[int, Scalar]]()
     rotors: list[Scalar] = [0.0] * (model.nv + MOST)
     S = [own_motion(own)[0] for own in relative.S]
-    for node in model.nodes:
-        if node.joint.primaries:
-            own = range(model.nv + len(rows), model.nv + len(rows) + len(S[node.index]))
-            nodes[node.index] = replace(node, v=tuple(own), armature=(0.0,) * len(own))
-            (j,), (armature,) = node.v, node.armature
-            rotors[j] = rotors[j] + armature
-            slopes = own_motion(relative.S[node.index])[1]
-            rows += [{k: 1.0, j: -slope} for k, (slope,) in zip(own, slopes, strict=True)]
+    for node in _followers(model):
+        own = range(model.nv + len(rows), model.nv + len(rows) + len(S[node.index]))
+        nodes[node.index] = replace(node, v=tuple(own), armature=(0.0,) * len(own))
+        (j,), (armature,) = node.v, node.armature
+        rotors[j] = rotors[j] + armature
+        slopes = own_motion(relative.S[node.index])[1]
+        rows += [{k: 1.0, j: -slope} for k, (slope,) in zip(own, slopes, strict=True)]
     free = replaced(model, nodes=tuple(nodes), nv=model.nv + len(rows))
     return FreeTree(free, relative._replace(S=S), rotors[: free.nv], rows)
