@@ -20,10 +20,11 @@ from typing import Any, NamedTuple
 
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import Force, MotionSubspace, Scalar
-from cardan._dynamics.algorithms.grouped import own_motion
 from cardan._dynamics.algorithms.linear import Factor, combined, dot
 from cardan._dynamics.algorithms.tree import Relative, supports
+from cardan._robot.joints.catalogue.of_another import Follower
 from cardan._robot.joints.derivation.programs import replaced
+from cardan._robot.joints.joint import Joint
 from cardan._robot.model import Model, Node
 
 MOST = 3
@@ -72,8 +73,11 @@ class FreeTree(NamedTuple):
 def are_few(model: Model) -> bool:
     """Return whether the followers of a model are held by few equations, and each of them has inertia of its own."""
     followers = _followers(model)
-    one_each = all(len(node.v) == 1 and not node.joint.is_placed for node in followers)
-    return one_each and sum(len(_subspace(node)) for node in followers) <= MOST and _have_inertia(model, followers)
+    known = all(
+        len(node.v) == 1 and not node.joint.is_placed and _own(node.joint).has_constant_motion_subspace
+        for node in followers
+    )
+    return known and len(followers) <= MOST and _have_inertia(model, followers)
 
 
 def _followers(model: Model) -> list[Node]:
@@ -82,8 +86,13 @@ def _followers(model: Model) -> list[Node]:
     return [node for node in model.nodes if first.get(node.v) is not node]
 
 
+def _own(joint: Joint) -> Joint:
+    return joint.bare if isinstance(joint, Follower) else joint
+
+
 def _subspace(node: Node) -> MotionSubspace:
-    return own_motion(node.joint.subspace(node.joint.neutral()))[0]
+    """Return S of a follower by its own velocity, which slopes of 0 leave as it is."""
+    return _own(node.joint).subspace(_own(node.joint).neutral())
 
 
 def _have_inertia(model: Model, followers: Sequence[Node]) -> bool:
@@ -106,13 +115,14 @@ def free_tree(model: Model, relative: Relative) -> FreeTree:
     """Return the tree in which followers are free, with what holds them."""
     nodes, rows = list(model.nodes), list[dict[int, Scalar]]()
     rotors: list[Scalar] = [0.0] * (model.nv + MOST)
-    S = [own_motion(own)[0] for own in relative.S]
-    for node in _followers(model):
-        own = range(model.nv + len(rows), model.nv + len(rows) + len(S[node.index]))
-        nodes[node.index] = replace(node, v=tuple(own), armature=(0.0,) * len(own))
+    S = list(relative.S)
+    for k, node in enumerate(_followers(model), model.nv):
+        nodes[node.index] = replace(node, v=(k,), armature=(0.0,))
         (j,), (armature,) = node.v, node.armature
         rotors[j] = rotors[j] + armature
-        slopes = own_motion(relative.S[node.index])[1]
-        rows += [{k: 1.0, j: -slope} for k, (slope,) in zip(own, slopes, strict=True)]
+        S[node.index] = _subspace(node)
+        ((own,), (along,)) = S[node.index], relative.S[node.index]
+        slope = dot(own.scalars(), along.scalars()) / dot(own.scalars(), own.scalars())
+        rows.append({k: 1.0, j: -slope})
     free = replaced(model, nodes=tuple(nodes), nv=model.nv + len(rows))
     return FreeTree(free, relative._replace(S=S), rotors[: free.nv], rows)
