@@ -24,7 +24,6 @@ from cardan._dynamics.algorithms.linear import Factor, combined, dot
 from cardan._dynamics.algorithms.tree import Relative, supports
 from cardan._robot.joints.catalogue.of_another import Follower
 from cardan._robot.joints.derivation.programs import replaced
-from cardan._robot.joints.joint import Joint
 from cardan._robot.model import Model, Node
 
 MOST = 3
@@ -73,10 +72,7 @@ class FreeTree(NamedTuple):
 def are_few(model: Model) -> bool:
     """Return whether the followers of a model are held by few equations, and each of them has inertia of its own."""
     followers = _followers(model)
-    known = all(
-        len(node.v) == 1 and not node.joint.is_placed and _own(node.joint).has_constant_motion_subspace
-        for node in followers
-    )
+    known = all(len(node.v) == 1 and not node.joint.is_placed and _own(node) for node in followers)
     return known and len(followers) <= MOST and _have_inertia(model, followers)
 
 
@@ -86,13 +82,10 @@ def _followers(model: Model) -> list[Node]:
     return [node for node in model.nodes if first.get(node.v) is not node]
 
 
-def _own(joint: Joint) -> Joint:
-    return joint.bare if isinstance(joint, Follower) else joint
-
-
-def _subspace(node: Node) -> MotionSubspace:
-    """Return S of a follower by its own velocity, which slopes of 0 leave as it is."""
-    return _own(node.joint).subspace(_own(node.joint).neutral())
+def _own(node: Node) -> MotionSubspace | None:
+    """Return S of a follower by its own velocity, which slopes of 0 leave as it is; None if it is no constant."""
+    joint = node.joint.bare if isinstance(node.joint, Follower) else node.joint
+    return joint.subspace(joint.neutral()) if joint.has_constant_motion_subspace else None
 
 
 def _have_inertia(model: Model, followers: Sequence[Node]) -> bool:
@@ -107,7 +100,7 @@ def _have_inertia(model: Model, followers: Sequence[Node]) -> bool:
     for k, mass in bodies:
         for i in supports(model, k):
             carried[i] += mass if isinstance(mass, Real) else 0.0
-    along = [(s.dot(node.inertia @ s), carried[node.index]) for node in followers for s in _subspace(node)]
+    along = [(s.dot(node.inertia @ s), carried[node.index]) for node in followers for s in _own(node) or ()]
     return not any(isinstance(e, Real) and e <= LEAST * mass for e, mass in along)
 
 
@@ -120,8 +113,8 @@ def free_tree(model: Model, relative: Relative) -> FreeTree:
         nodes[node.index] = replace(node, v=(k,), armature=(0.0,))
         (j,), (armature,) = node.v, node.armature
         rotors[j] = rotors[j] + armature
-        S[node.index] = _subspace(node)
-        ((own,), (along,)) = S[node.index], relative.S[node.index]
+        S[node.index] = _own(node) or S[node.index]
+        (own,), (along,) = S[node.index], relative.S[node.index]
         slope = dot(own.scalars(), along.scalars()) / dot(own.scalars(), own.scalars())
         rows.append({k: 1.0, j: -slope})
     free = replaced(model, nodes=tuple(nodes), nv=model.nv + len(rows))
