@@ -412,7 +412,7 @@ def humanoid_with_far_followers(pairs):
     return mechanism
 
 
-@pytest.mark.parametrize("name", FAR)
+@pytest.mark.parametrize("name", ["one", *(pytest.param(name, marks=pytest.mark.slow) for name in list(FAR)[1:])])
 def test_few_followers_far_away_take_little_more_than_the_tree(name):
     """They went by the mass matrix, at one and a half times the operations."""
     model, tree = (
