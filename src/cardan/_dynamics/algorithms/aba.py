@@ -30,12 +30,11 @@ Cost: O(n).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import zip_longest
 from typing import NamedTuple
 
 from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Scalar
 from cardan._dynamics.algorithms.crba import inertia_along, mass_matrix
-from cardan._dynamics.algorithms.far_followers import are_few, free_tree
+from cardan._dynamics.algorithms.far_followers import are_few, free_tree, held
 from cardan._dynamics.algorithms.grouped import (
     Felt,
     check_moves,
@@ -130,12 +129,12 @@ def borne_by_bodies(
         together = groups(model)
         if together is not None:
             return Accelerations(*grouped_accelerations(model, relative, together, p, tau, W, felt))
+        # followers that are free outweigh bodies which they do not as they are held
         check_outweighed(model, lambda node: node.armature, known=felt is None)
-        free = free_tree(model, relative)
-        rotors = [a + b for a, b in zip_longest(free.rotors, diagonal(W) if W else (), fillvalue=0.0)]
-        articulated = articulated_inertias(free.model, free.relative, rotors, felt or (lambda node: node.inertia))
+        free = free_tree(model, relative, diagonal(W) if W else [0.0] * model.nv)
+        articulated = articulated_inertias(free.model, free.relative, free.rotors, felt or (lambda node: node.inertia))
         efforts = [*tau, *[0.0] * len(free.rows)]
-        a, dA = accelerations_of(free.model, free.relative, articulated, p, efforts, free.hold)
+        a, dA = accelerations_of(free.model, free.relative, articulated, p, efforts, free.rows)
         return Accelerations(a[: model.nv], dA)
     articulated = articulated_inertias(model, relative, diagonal(W) if W else None, felt)
     return accelerations_of(model, relative, articulated, p, tau)
@@ -203,18 +202,21 @@ def accelerations_of(
     articulated: Sequence[Articulated],
     p: Sequence[Force],
     tau: Vector,
-    hold: Callable[[Sequence[Articulated], list[list[Scalar]]], list[list[Scalar]]] | None = None,
+    rows: Sequence[Vector] = (),
 ) -> Accelerations:
-    """Return the accelerations, of the bias forces p; `hold` adds to u (3) what holds joints."""
+    """Return the accelerations, of the bias forces p, where rows C a = 0 hold joints (`far_followers`)."""
     nodes, X, S = relative.nodes(model), relative.X, relative.S
 
-    def inward(node: Node, borne: Force) -> tuple[list[Scalar], Callable[[], Force]]:
-        i, (U, D, _) = node.index, articulated[node.index]
-        u = [t - f for t, f in zip(node.velocity(tau), S[i].T @ borne, strict=True)]  # (3)
-        return u, lambda: X[i] @ (borne + combined(U, D.solve(u)))  # (5)
+    def borne(p: Sequence[Force], tau: Vector) -> Sequence[list[Scalar]]:
+        def inward(node: Node, force: Force) -> tuple[list[Scalar], Callable[[], Force]]:
+            i, (U, D, _) = node.index, articulated[node.index]
+            u = [t - f for t, f in zip(node.velocity(tau), S[i].T @ force, strict=True)]  # (3)
+            return u, lambda: X[i] @ (force + combined(U, D.solve(u)))  # (5)
 
-    u, a = nodes.inwards(p, inward), nodes.efforts()
-    u = hold(articulated, list(u)) if hold else u
+        return nodes.inwards(p, inward)
+
+    u, a = borne(p, tau), nodes.efforts()
+    u = held(articulated, u, [borne([Force.zero()] * len(model.nodes), row) for row in rows]) if rows else u
 
     def outward(node: Node, above: Motion) -> Motion:
         i, (U, D, _) = node.index, articulated[node.index]

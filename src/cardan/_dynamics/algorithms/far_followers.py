@@ -13,15 +13,16 @@ Cost: of each equation some 60 operations for each joint on the paths.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from numbers import Real
 from typing import Any, NamedTuple
 
 from cardan._algebra.scalar import is_zero
-from cardan._algebra.spatial import Force, MotionSubspace, Scalar
-from cardan._dynamics.algorithms.linear import Factor, combined, dot
-from cardan._dynamics.algorithms.tree import Relative, supports
+from cardan._algebra.spatial import MotionSubspace, Scalar
+from cardan._dynamics.algorithms.linear import Factor, Rows, dot, zeros
+from cardan._dynamics.algorithms.tree import Relative, Vector, supports
 from cardan._robot.joints.catalogue.of_another import Follower
 from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.model import Model, Node
@@ -37,36 +38,22 @@ class FreeTree(NamedTuple):
 
     model: Model
     relative: Relative
-    rotors: list[Scalar]  # what followers add to the armatures
-    rows: list[dict[int, Scalar]]  # of C, by velocities: those of followers come last
+    rotors: list[Scalar]  # along its velocities, with those of followers
+    rows: Rows  # of C, by its velocities: those of followers come last
 
-    def hold(self, articulated: Sequence[Any], u: list[list[Scalar]]) -> list[list[Scalar]]:
-        """Return u + y l of every node (2)."""
-        columns = [self._response(row, articulated) for row in self.rows]
-        over = [{i: articulated[i].D.solve(own) for i, own in y.items()} for y in columns]
-        A = [[sum((dot(own, x[i]) for i, own in y.items() if i in x), 0.0) for x in over] for y in columns]
-        efforts = Factor(A).solve([-sum((dot(u[i], own) for i, own in x.items()), 0.0) for x in over])
-        for y, e in zip(columns, efforts, strict=True):
-            for i, own in y.items():
-                u[i] = [a + b * e for a, b in zip(u[i], own, strict=True)]
-        return u
 
-    def _response(self, row: dict[int, Scalar], articulated: Sequence[Any]) -> dict[int, list[Scalar]]:
-        """Return y of the nodes on the paths (1), for a row of C."""
-        found: dict[int, list[Scalar]] = {}
-        borne: dict[int, Force] = {}
-        for node in reversed(self.model.nodes):
-            i, force = node.index, borne.get(node.index)
-            if force is None and row.keys().isdisjoint(node.v):
-                continue
-            found[i] = [row.get(j, 0.0) for j in node.v]
-            if force is not None:
-                found[i] = [e - f for e, f in zip(found[i], self.relative.S[i].T @ force, strict=True)]
-            given = combined(articulated[i].U, articulated[i].D.solve(found[i]))
-            if node.parent >= 0:
-                given = self.relative.X[i] @ (given if force is None else force + given)
-                borne[node.parent] = borne[node.parent] + given if node.parent in borne else given
-        return found
+def held(articulated: Sequence[Any], u: Sequence[Vector], columns: Sequence[Sequence[Vector]]) -> Sequence[Vector]:
+    """Return u + y l of every node (2), of the columns of y, each for every node."""
+    solved = [_flat(own.D.solve(e) for own, e in zip(articulated, y, strict=True)) for y in columns]
+    A = [[dot(_flat(y), x) for x in solved] for y in columns]
+    efforts = Factor(A).solve([-dot(_flat(u), x) for x in solved])
+    for y, effort in zip(columns, efforts, strict=True):
+        u = [[a + b * effort for a, b in zip(*both, strict=True)] for both in zip(u, y, strict=True)]
+    return u
+
+
+def _flat(parts: Iterable[Vector]) -> list[Scalar]:
+    return list(chain.from_iterable(parts))
 
 
 def are_few(model: Model) -> bool:
@@ -104,18 +91,16 @@ def _have_inertia(model: Model, followers: Sequence[Node]) -> bool:
     return not any(isinstance(e, Real) and e <= LEAST * mass for e, mass in along)
 
 
-def free_tree(model: Model, relative: Relative) -> FreeTree:
-    """Return the tree in which followers are free, with what holds them."""
-    nodes, rows = list(model.nodes), list[dict[int, Scalar]]()
-    rotors: list[Scalar] = [0.0] * (model.nv + MOST)
-    S = list(relative.S)
-    for k, node in enumerate(_followers(model), model.nv):
+def free_tree(model: Model, relative: Relative, armature: Vector) -> FreeTree:
+    """Return the tree in which followers are free, with what holds them; the armature, nv inertias, is felt as well."""
+    nodes, S, followers = list(model.nodes), list(relative.S), _followers(model)
+    nv = model.nv + len(followers)
+    rotors, rows = [*armature, *[0.0] * len(followers)], zeros(len(followers), nv)
+    for k, (node, row) in enumerate(zip(followers, rows, strict=True), model.nv):
         nodes[node.index] = replace(node, v=(k,), armature=(0.0,))
-        (j,), (armature,) = node.v, node.armature
-        rotors[j] = rotors[j] + armature
+        (j,), (own,) = node.v, node.armature
+        rotors[j] = rotors[j] + own
         S[node.index] = _own(node) or S[node.index]
-        (own,), (along,) = S[node.index], relative.S[node.index]
-        slope = dot(own.scalars(), along.scalars()) / dot(own.scalars(), own.scalars())
-        rows.append({k: 1.0, j: -slope})
-    free = replaced(model, nodes=tuple(nodes), nv=model.nv + len(rows))
-    return FreeTree(free, relative._replace(S=S), rotors[: free.nv], rows)
+        (free,), (along,) = S[node.index], relative.S[node.index]
+        row[k], row[j] = 1.0, -dot(free.scalars(), along.scalars()) / dot(free.scalars(), free.scalars())
+    return FreeTree(replaced(model, nodes=tuple(nodes), nv=nv), relative._replace(S=S), rotors, rows)
