@@ -14,7 +14,7 @@ from cardan._compiler.runtime.extras import package
 from cardan._dynamics.call.arguments import check_configuration, check_finite, checked_batch
 from cardan._dynamics.call.signature import check_model
 from cardan._motion.simulation import World
-from cardan._reach.pictures.scene import Scene, frames_at, joined, lit, scene_of
+from cardan._reach.pictures.scene import Scene, extent, frames_at, joined, lit, scene_of
 from cardan._robot.description import Mechanism
 from cardan._robot.model import Model
 
@@ -144,8 +144,8 @@ def plot(
     """Draw a robot, and return the axes.
 
     Bodies are drawn by their shapes, those without any as lines from their origin to their joints; joints that close
-    loops and are open are dashed red lines. Of a motion at most `shown` configurations are drawn, from the first to the
-    last, in colours whose bar says which is when.
+    loops and are open are dashed red lines. Ground that is vast beside the robot is left out. At most `shown`
+    configurations of a motion are drawn, from the first to the last, in colours whose bar says which is when.
 
     Args:
         model: the robot: a model, a mechanism on a fixed base, or a world.
@@ -250,11 +250,6 @@ def _draw_paths(ax: Any, model: Model, q: np.ndarray, names: Sequence[str]) -> l
         ax.plot(*path.T, color=colour, linewidth=1.4, label=f"path of {name}", zorder=6)
     plain_legend(ax, loc="upper left", fontsize="small")
     return list(points.reshape(-1, len(names), 3))
-
-
-def extent(points: np.ndarray) -> float:
-    """Return the longest side of the box around points [m]; 1 if they are one."""
-    return float(np.ptp(points, axis=0).max(initial=0.0)) or 1.0
 
 
 def finish(ax: Any, title: str, points: np.ndarray) -> None:

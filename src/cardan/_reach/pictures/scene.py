@@ -50,11 +50,7 @@ def scene_of(model: Model, q: np.ndarray, roles: Roles) -> Scene:
     """
     kinematics = Kinematics(model, tuple(float(e) for e in q))
     facets, colours, drawn = [], [], set()
-    shapes = [(shape, corners, np.ptp(corners, axis=(0, 1)).max()) for shape, corners in drawn_shapes(model, roles)]
-    size = sum(own for shape, _, own in shapes if shape.body != WORLD) or np.inf
-    for shape, corners, own in shapes:
-        if shape.body == WORLD and own > VAST * size:
-            continue
+    for shape, corners in drawn_shapes(model, roles):
         drawn.add(shape.body)
         facets.append(moved((kinematics.pose(shape.body) @ shape.pose).matrix(), corners))
         place = model.body_names.index(shape.body) if shape.body != WORLD else -1
@@ -69,7 +65,10 @@ def scene_of(model: Model, q: np.ndarray, roles: Roles) -> Scene:
 
 
 def drawn_shapes(model: Model, roles: Roles) -> Iterator[tuple[S.Shape, np.ndarray]]:
-    """Yield shapes and their facets, of each body those of one role; what cannot be drawn is logged."""
+    """Yield shapes and their facets, of each body those of one role, without vast ground.
+
+    What cannot be drawn is logged.
+    """
     of_body: dict[str, dict[str, list[tuple[S.Shape, np.ndarray]]]] = {}
     refused: dict[str, str] = {}
     done: set[str] = set()
@@ -87,8 +86,9 @@ def drawn_shapes(model: Model, roles: Roles) -> Iterator[tuple[S.Shape, np.ndarr
         message, body = next(iter(refused.items()))
         others = f" (and {len(refused) - 1} others)" if len(refused) > 1 else ""
         log().warning("not drawn, of body %r: %s%s", body, message, others)
-    for by_role in of_body.values():
-        yield from next(iter(by_role.values()))
+    chosen = [both for by_role in of_body.values() for both in next(iter(by_role.values()))]
+    size = sum(extent(corners) for shape, corners in chosen if shape.body != WORLD) or np.inf
+    yield from (both for both in chosen if both[0].body != WORLD or extent(both[1]) <= VAST * size)
 
 
 def _lines(model: Model, kinematics: Kinematics, drawn: set[str]) -> tuple[list[Any], list[Any]]:
@@ -105,6 +105,11 @@ def _lines(model: Model, kinematics: Kinematics, drawn: set[str]) -> tuple[list[
         elif not c.joint.is_floating:
             bones.append((parent, child))
     return [ends for ends in bones if tuple(ends[0]) != tuple(ends[1])], gaps
+
+
+def extent(points: np.ndarray) -> float:
+    """Return the longest side of the box around points (..., 3) [m]; 1 if they are one."""
+    return float(np.ptp(points.reshape(-1, 3), axis=0).max(initial=0.0)) or 1.0
 
 
 def frames_at(model: Model, q: np.ndarray, names: Sequence[str]) -> np.ndarray:
