@@ -24,7 +24,6 @@ from cardan._motion.simulation.articulation import Pattern, select_names, tests_
 from cardan._robot.description import Shape
 from cardan._robot.geometry.shapes import GROUNDS, Plane, Sphere, TriangleMesh
 from cardan._robot.geometry.support import ENDING, box_about
-from cardan._robot.joints.recognise import is_unbiased
 from cardan._robot.model import WORLD, Material, Model
 from cardan._robot.records import ContactSurface
 
@@ -424,7 +423,8 @@ def _gliding(rules: Rules, is_suspect: Callable[[int, int], bool], rest: Kinemat
                 node, both = rules.solids[j].node, (min(i, j), max(i, j))
                 if is_suspect(i, j) and both not in rules.surfaces:
                     moving = any(_moves(rest, node, point, z) for point in (Vector3.zero(), x, y))
-                    if not moving and all(is_unbiased(model.nodes[k].joint) for k in supports(model, node)):
+                    joints = (model.nodes[k].joint for k in supports(model, node))
+                    if not moving and all(joint.has_constant_motion_subspace for joint in joints):
                         yield both
 
 

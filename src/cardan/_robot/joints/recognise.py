@@ -26,7 +26,7 @@ from cardan._compiler.program import Op, Program
 from cardan._robot.joints.catalogue.of_another import Reversed
 from cardan._robot.joints.catalogue.one_axis import Helical, Prismatic, Revolute
 from cardan._robot.joints.derivation.derived import subspace_program
-from cardan._robot.joints.derivation.programs import joint_program, keep_by_joint
+from cardan._robot.joints.derivation.programs import is_zero_as_written, joint_program, keep_by_joint
 from cardan._robot.joints.joint import Joint
 
 ROUNDING = 1e-14  # how far coefficients may be off, relative to the largest: what a few dozen roundings leave
@@ -172,14 +172,8 @@ def _moves_by(joint: Joint, S: Motion) -> bool:
         gaps = _constant_twist(joint_program("motion_subspace", joint, own, q=1)) - S
         if not max(map(abs, gaps.scalars())) <= ROUNDING * max(map(abs, S.scalars())):
             return False
-    return not joint._has_own("bias") or is_unbiased(joint)
-
-
-def is_unbiased(joint: Joint) -> bool:
-    """Return whether the bias of a joint is written as 0, so that S is proven to be the same at every configuration."""
     write = lambda joint, q, v: {"b": joint.bias(q, v).scalars()}  # noqa: E731
-    bias = joint_program("bias", joint, write, q=joint.nq, v=joint.nv)
-    return all(i.op is Op.CONST and i.value == 0.0 for i in bias.instructions)
+    return not joint._has_own("bias") or is_zero_as_written(joint_program("bias", joint, write, q=1, v=1))
 
 
 def _hinge(S: Motion, start: SE3) -> Hinge:

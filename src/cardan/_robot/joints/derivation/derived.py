@@ -32,6 +32,7 @@ from cardan._compiler.program.value_numbering import merge_identities
 from cardan._robot.joints.derivation.factors import Factor, Moving, leaves, moving_leaf, put_together, take_apart
 from cardan._robot.joints.derivation.programs import (
     inputs,
+    is_zero_as_written,
     joint_program,
     keep_by_joint,
     open_slots,
@@ -383,8 +384,7 @@ def _subspace_rate_program(template: Any) -> Program:
 def is_subspace_constant(joint: Any) -> bool:
     """Return whether dS/dt is 0 as it is written, whatever q and v: then S is the same at every configuration."""
     rate = lambda joint, q, v: {"rate": [e for S in subspace_rate(joint, q, v) for e in S.scalars()]}  # noqa: E731
-    program = joint_program("rate", joint, rate, q=joint.nq, v=joint.nv)
-    return all(i.op is Op.CONST and i.value == 0.0 for i in program.instructions)
+    return is_zero_as_written(joint_program("rate", joint, rate, q=joint.nq, v=joint.nv))
 
 
 # --- how the efforts that it exerts change ---

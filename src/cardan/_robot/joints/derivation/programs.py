@@ -26,7 +26,7 @@ from cardan._algebra.content import attributes, content_of
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.scalar import is_symbol
 from cardan._algebra.spatial import SE3, Scalar
-from cardan._compiler.program import Array, Program, trace
+from cardan._compiler.program import Array, Op, Program, trace
 from cardan._compiler.targets.runner import Outline
 
 T = TypeVar("T")
@@ -106,6 +106,11 @@ def joint_program(
         return {key: symbolic(entries, (len(entries),)) for key, entries in results(joint, *vectors).items()}
 
     return trace(name, of_symbols, inputs(template, **sizes))
+
+
+def is_zero_as_written(program: Program) -> bool:
+    """Return whether all that a program computes is 0, whatever it is given."""
+    return all(i.op is Op.CONST and i.value == 0.0 for i in program.instructions)
 
 
 def pose_entries(X: SE3) -> list[Any]:
