@@ -11,9 +11,10 @@ P (U_a - X_ab U_b) more: its linear part across n, and its angular one about n. 
 
 P moves a twist from the node's origin to p, fixed in the axes of the world at rest. At a = 0 the points accelerate by
 d, a + wd x p + w x (w x c) of a's node less the same of b's, and they turn by wd less wd of b. c are the shapes'
-centres, not p: a sphere that rolls does not lift off for the acceleration of its lowest point. On the world, what the
-lever of a point turns by in half a step is added, w x r' / 2 (`moving_point.py`). Both bodies feel the force at one
-point p, so that no momentum is made.
+centres, not p: a sphere that rolls does not lift off for the acceleration of its lowest point. What levers turn by in
+half a step is added. On the world that is w x r' / 2, of a point that goes over its shape (`moving_point.py`). Of two
+bodies it is -w x v_c / 2, where both turn by w and their shapes' centres move apart by v_c: seen from axes that turn
+with both, what sticks is at rest. Both bodies feel the force at one point p, so that no momentum is made.
 
 Source: Featherstone (2008), section 2.8 and 11.2.
 """
@@ -28,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan._algebra.scalar import absolute, is_zero, minimum, sqrt
+from cardan._algebra.scalar import absolute, is_zero, maximum, minimum, sqrt
 from cardan._algebra.spatial import SE3, Force, Matrix3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.chains import is_chain
 from cardan._dynamics.algorithms.crba import composite_inertias
@@ -48,6 +49,7 @@ WORLD = -1  # the node of the world
 # So many times the squared radius of gyration count of a squared lever: of a body whose inertia fits its shape it is 3
 # to 4. What lies flat on corners moves by its mass alone, however little it resists to a push on one of them.
 FIT = 30.0
+STILL = 1e-30  # the square of an angular velocity below which nothing turns [rad^2/s^2]
 STANDS = 1e-12  # the square of the sine of a capsule's tilt, below which it lies along no direction of a plane
 
 
@@ -221,21 +223,29 @@ class Contact:
         """Return dV/dt at zero joint acceleration, in a step."""
         moment, point, (own, other) = self.moment, self.candidate.point, self.pair.centres
         rate = _at_rest(moment.motions[self.a], point, own)
+        turning = self.turning(dt) * 0.5  # half a step on, as its mean sees it
         if self.is_with_world:
             gravity = moment.poses[self.a].rotation.transpose_apply(moment.model.gravity)
-            linear = self.in_axes(rate.linear + gravity) + self.turning(dt) * 0.5  # half a step on, as its mean sees it
-            return Motion(linear, self.in_axes(rate.angular))
+            return Motion(self.in_axes(rate.linear + gravity) + turning, self.in_axes(rate.angular))
         R, p = self.X_ab.rotation, self.X_ab.inverse_act(point)
         by = _at_rest(moment.motions[self.b], p, other)
-        return Motion(self.in_axes(rate.linear - R @ by.linear), self.in_axes(rate.angular - R @ by.angular))
+        linear = self.in_axes(rate.linear - R @ by.linear) + turning
+        return Motion(linear, self.in_axes(rate.angular - R @ by.angular))
 
     def turning(self, dt: float) -> Vector3:
-        """Return by what the points' velocity changes because their lever goes over the shape, w x r'."""
-        if not self.is_with_world or self.pair.lever_rate is None:
+        """Return by what the points' velocity changes because levers turn: on the world w x r', else -w x v_c."""
+        w, (own, other) = self.moment.motions[self.a].spin.w, self.pair.centres
+        if not self.is_with_world:
+            R = self.X_ab.rotation
+            w = turn_followed(_shared(w, R @ self.moment.motions[self.b].spin.w), dt)
+            V, V_b = (self.moment.V[node] for node in self.nodes)
+            apart = V.linear + V.angular.cross(own) - R @ (V_b.linear + V_b.angular.cross(other))
+            return self.in_axes(apart.cross(w))
+        if self.pair.lever_rate is None:
             return Vector3.zero()
-        w, n = turn_followed(self.moment.motions[self.a].spin.w, dt), self.candidate.normal
-        lever = self.candidate.point - self.pair.centres[0]
-        return self.in_axes(w.cross(self.pair.lever_rate(w, n, lever, dt)))
+        w = turn_followed(w, dt)
+        lever = self.candidate.point - own
+        return self.in_axes(w.cross(self.pair.lever_rate(w, self.candidate.normal, lever, dt)))
 
     def change(self, dA: Sequence[Motion]) -> Motion:
         """Return by what dV/dt changes with the accelerations dA of the nodes; in the axes of a's."""
@@ -282,6 +292,12 @@ class Contact:
     @property
     def inverse_mass(self) -> Scalar:
         return self.pair.inverse_mass
+
+
+def _shared(w: Vector3, other: Vector3) -> Vector3:
+    """Return the angular velocity that two bodies share: all of it if they have the same, none if one has none."""
+    squares = maximum(w.norm_squared() + other.norm_squared(), STILL)
+    return (w + other) * (maximum(w.dot(other), 0.0) / squares)
 
 
 def _at_rest(motion: BodyMotion, p: Vector3, centre: Vector3) -> Motion:

@@ -119,7 +119,8 @@ class ContactRows:
             g = Matrix3(a[:9]).transpose_apply(Vector3(*pushed))
             wanted = leaving_velocity(contact, g, self.dt) if leaving else closing_velocity(contact, self.dt)
             law = rigid_law(contact, wanted)
-            ahead = Motion(contact.velocity.linear + Vector3(*given["turning"]) * (0.5 * self.dt), Vector3.zero())
+            turning = Vector3(*given["turning"]) + contact.turning(self.dt)
+            ahead = Motion(contact.velocity.linear + turning * (0.5 * self.dt), Vector3.zero())
             first = first_decision(law, law.components(g), ahead)
             return {"law": _numbers(law, contact), "ahead": self._twist(ahead), "test": _row(*first)}
 
