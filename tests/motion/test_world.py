@@ -357,6 +357,19 @@ def test_loops_and_mimics_survive():
     assert "follower" in world.links
 
 
+def test_what_copies_by_nothing_touches_as_what_carries_it():
+    """A step beside what stands still divided by its inverse mass of 0."""
+    m = pendulum()
+    m.add_body("copy", Inertia(1.0, (0, 0, 0), np.eye(3)))
+    m.add_joint("copy", Mimic(Revolute([0, 1, 0]), "hinge", 0.0, 0.0), "world", "copy")
+    for body, x in (("copy", 9.0), ("bob", 0.0), ("world", 5.0)):
+        m.add_shape(Shape(body, "collision", Sphere(0.1), SE3(translation=[x, 0.0, 9.0])))
+    world = m.world(self_collision=True)
+    assert not any({pair.a, pair.b} == {"copy", "world"} for pair in world.pairs)
+    assert any({pair.a, pair.b} == {"copy", "bob"} for pair in world.pairs)
+    assert np.isfinite(Featherstone(world, dt=1e-3).step(world.state(q=[0.3])).q).all()
+
+
 def test_nothing_is_added_by_what_fails():
     b = WorldBuilder()
     b.add(pendulum())

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from cardan._algebra.errors import OverlapWarning, UnsupportedError, check_known, levels_inside
+from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import Vector3
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.tree import supports
@@ -360,22 +361,35 @@ def _rules(
 ) -> Rules:
     on_body: dict[str, list[int]] = {}
     on_node: dict[int, list[int]] = {}
+    carrier = _carriers(model)
     for k, solid in enumerate(solids):
         on_body.setdefault(solid.shape.body, []).append(k)
-        on_node.setdefault(solid.node, []).append(k)
+        on_node.setdefault(carrier[solid.node], []).append(k)
 
     def places(ends: Iterable[tuple[Any, Any]], of: Mapping[Any, list[int]]) -> set[tuple[int, int]]:
         both = ((i, j) for a, b in ends for i in of.get(a, ()) for j in of.get(b, ()))
         return {(min(i, j), max(i, j)) for i, j in both if i != j}
 
-    node = {body: model.attachment(body).node for body in (WORLD, *model.body_names)}
+    node = {body: carrier[model.attachment(body).node] for body in (WORLD, *model.body_names)}
     ends = ((node[c.parent], node[c.child]) for c in (*model.connections, *model.closures))
     joined = [pair for pair in ends if WORLD_NODE not in pair]  # what hangs on the world may touch it
-    on = places(enabled, on_body)
-    apart = (places(joined, on_node) | places(disabled, on_body)) - on
+    still = places(((own, own) for at, own in carrier.items() if at != own), on_node)
+    on = places(enabled, on_body) - still
+    apart = (places(joined, on_node) | places(disabled, on_body) | still) - on
     numbers = {name: n for n, name in enumerate(dict.fromkeys(families.values()))}
     own = tuple(numbers[families[s.shape.body]] if s.shape.body in families else -1 for s in solids)
     return Rules(tuple(solids), own, frozenset(apart), frozenset(on))
+
+
+def _carriers(model: Model) -> dict[int, int]:
+    """Return the node that moves what is on each: not its own if its joint never moves, as one that copies by 0."""
+    found = {WORLD_NODE: WORLD_NODE}
+    for node in model.nodes:  # a parent comes before its children
+        joint = node.joint
+        columns = joint.motion_subspace(joint.manifold.neutral()) if joint.has_constant_motion_subspace else None
+        is_still = columns is not None and all(is_zero(x) for column in columns for x in column.scalars())
+        found[node.index] = found[node.parent] if is_still else node.index
+    return found
 
 
 def _surfaces(solids: Sequence[_Solid], surfaces: Iterable[ContactSurface]) -> dict[tuple[int, int], ContactSurface]:
