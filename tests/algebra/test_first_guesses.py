@@ -27,6 +27,16 @@ GUESSES = [
     ("cardan.fd", "cardan.forward_dynamics"),
     ("cardan.loadURDF", "cardan.load(file)"),
     ("arm7.world().control(effort=np.zeros(7))", "control.effort"),
+    ("setattr(arm7.world(), 'gravity', 0.0)", "world.model.gravity"),
+    ("setattr(arm7.world(), 'dt', 0.01)", "a solver's"),
+    ("setattr(arm, 'gravity', 0.0)", "dataclasses.replace(it, gravity=...)"),
+    ("setattr(cardan.Material(), 'mu', 0.3)", "'Material' object has no attribute 'mu'"),
+    ("delattr(cardan.joints.Revolute(), 'axis')", "dataclasses.replace(it, axis=...)"),
+    ("arm7.world(dt=0.01)", "cardan.solvers.Featherstone(world, dt=...)"),
+    ("cardan.plot(arm, path='arm.png')", "savefig(path)"),
+    ("cardan.Mechanism('a').add_joint('b', spam=1)", "it takes"),
+    ("cardan.joints.Hinge", "cardan.joints.Revolute"),
+    ("cardan.ilqr", "cardan.optimal.solve"),
     # (what is written, what the message must hold)
     # words of other libraries, asked of the package
     ("cardan.rnea", "Pinocchio's rnea is cardan.inverse_dynamics"),

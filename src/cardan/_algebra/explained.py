@@ -9,6 +9,7 @@ import functools
 import inspect
 from abc import ABCMeta
 from collections.abc import Callable, Collection
+from dataclasses import FrozenInstanceError, fields
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -73,10 +74,24 @@ def explained_keywords(method: Callable[P, R]) -> Callable[P, R]:
     return of_known_keywords
 
 
+def _refuse(self: Any, name: str, _: Any = None) -> None:
+    """Stand for `__setattr__` and `__delattr__` of what does not change."""
+    kind, names = type(self), [field.name for field in fields(self) if field.init]
+    if name not in names:
+        raise UnknownAttributeError(kind, name)
+    raise FrozenInstanceError(f"{kind.__name__} does not change: make another, dataclasses.replace(it, {name}=...)")
+
+
 class _SaysNames(type):
     """The type of `ExplainedNames`: a class says itself what was meant, as in `cardan.SE3.Identity()`."""
 
     if not TYPE_CHECKING:
+
+        def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
+            super().__init__(name, bases, namespace)
+            own = namespace.get("__dataclass_params__")
+            if own is not None and own.frozen:  # the class with slots, whose `super()` is still that without them
+                cls.__setattr__ = cls.__delattr__ = _refuse
 
         def __getattr__(cls, name: str) -> Any:
             raise UnknownAttributeError(cls, name, "type")

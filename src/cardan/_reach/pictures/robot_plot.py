@@ -10,6 +10,7 @@ import numpy as np
 
 from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import DTypeError, ParameterError, ShapeError
+from cardan._algebra.explained import explained_keywords
 from cardan._compiler.runtime.extras import package
 from cardan._dynamics.call.arguments import check_configuration, check_finite, checked_batch
 from cardan._dynamics.call.signature import check_model
@@ -130,6 +131,7 @@ GAP = 1e-3  # of the size of the robot: what is open by less is closed in a pict
 GHOST = 0.45  # opacity of all configurations but the last
 
 
+@explained_keywords
 def plot(
     model: Model,
     q: Any = None,
