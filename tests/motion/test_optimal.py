@@ -631,6 +631,34 @@ def test_constraints_are_met_with_the_least_effort(scale):
     assert (forces[2:] <= 1e-5 * scale).all()
 
 
+def test_constraints_begin_with_the_multipliers_of_a_solution_nearby():
+    T, problem = 30, optimal.Problem(block(), pushed, effort_alone, nothing, inequality=slow, final_equality=at_rest)
+    start, most = [[1.0], [1.1]], {"most": 1.3 * 1.1 / (T * DT)}  # 1.5 of the mean speed without a limit
+    far = optimal.solve(problem, start, [0.0], np.zeros((T, 1)), most)
+    assert far.converged.all()
+    again = optimal.solve(problem, start, [0.0], far.u, most, near=far)
+    assert again.converged.all()
+    assert (again.iterations <= 2).all()
+    np.testing.assert_allclose(again.u, far.u, atol=1e-5)
+    assert (far.multipliers[..., :2] >= 0.0).all()  # of inequalities, which only push
+
+    cold = optimal.solve(problem, [1.02], [0.0], far.u[0], most)
+    one = optimal.Solution(*(getattr(far, name)[0] for name in optimal.Solution.__slots__))
+    near = optimal.solve(problem, [1.02], [0.0], far.u[0], most, near=one)
+    np.testing.assert_allclose(near.cost, cold.cost, rtol=1e-5)
+    assert near.iterations < cold.iterations
+    half = dataclasses.replace(far, converged=np.array([True, False]))  # whose second row says nothing
+    both = optimal.solve(problem, [[1.02], [1.02]], [0.0], far.u[0], most, near=half)
+    for row, alone in enumerate((near, cold)):
+        np.testing.assert_array_equal(both.u[row], alone.u)
+        np.testing.assert_array_equal(both.multipliers[row], alone.multipliers)
+    with pytest.raises(DTypeError, match="near"):
+        optimal.solve(problem, start, [0.0], far.u, most, near=far.u)
+    for fewer in (far.u[:, 1:], far.u[0]):
+        with pytest.raises(ShapeError, match="near"):
+            optimal.solve(problem, start if fewer.ndim > 2 else start[0], [0.0], fewer, most, near=far)
+
+
 @cardan.function(shapes={"u": (1,)}, returns=(2,))
 def on_rail(model, q, v, u):
     return np.stack([q[0] - 0.4, -0.4 - q[0]])

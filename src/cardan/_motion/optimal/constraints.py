@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -125,17 +125,29 @@ def _size(of: Function[..., Any], model: Model) -> tuple[int, ...]:
     return of.program(model).outputs[0].shape
 
 
+class Terms(NamedTuple):
+    """What costs have more for constraints: lambda, shape (T + 1, problems, k), and rho, NaN where nothing says it."""
+
+    multipliers: np.ndarray
+    weight: np.ndarray
+
+    @staticmethod
+    def none(shape: tuple[int, ...], constraints: Constraints | None) -> Terms:
+        """Return those that say nothing, of controls of a shape."""
+        k = len(constraints.is_equality) if constraints else 0
+        return Terms(np.zeros((shape[0] + 1, shape[1], k)), np.full(shape[1], np.nan))
+
+
 def descended(
-    constraints: Constraints, descend: Callable[..., Found], begin: Begin, given: Given, allowed: float
-) -> Found:
+    constraints: Constraints, descend: Callable[..., Found], begin: Begin, given: Given, terms: Terms, allowed: float
+) -> tuple[Found, Terms]:
     """Return what descents of the problem with terms find in the end; `gap` is what is unmet, or a gap that is larger.
 
     `descend(begin, parameters)` returns what problems find from states and controls; with a third argument, after so
-    many iterations.
+    many iterations. Terms are those to begin with, and are returned as they are in the end.
     """
     T, N = begin[2].shape[:2]
-    weight, every = np.ones(N), np.arange(N)
-    multipliers = np.zeros((T + 1, N, len(constraints.is_equality)))
+    weight, every, multipliers = np.ones(N), np.arange(N), terms.multipliers
 
     def of(problems: np.ndarray, begin: Begin, *most: int) -> Found:
         terms = {MULTIPLIERS + name: multipliers[..., place] for name, place in constraints.places.items()}
@@ -145,7 +157,8 @@ def descended(
 
     found = of(every, begin, 0)
     values, unmet, live = constraints.values(found, given), np.full(N, np.inf), every
-    weight = constraints.first_weight(values, constraints.cost(found, given), allowed)
+    first = constraints.first_weight(values, constraints.cost(found, given), allowed)
+    weight = np.where(np.isnan(terms.weight), first, terms.weight)
     most = MOST * weight
     for _ in range(ROUNDS):
         _place(found, live, of(live, found[:3]))
@@ -160,7 +173,8 @@ def descended(
         weight[live[unmet[live] <= allowed]] /= GROWTH  # too stiff for its descent to end
     unmet = np.maximum(unmet, found.gap)
     converged = found.converged & (unmet <= allowed)
-    return found._replace(cost=constraints.cost(found, given), converged=converged, gap=unmet)
+    found = found._replace(cost=constraints.cost(found, given), converged=converged, gap=unmet)
+    return found, Terms(multipliers, weight)
 
 
 def _place(found: Found, problems: np.ndarray, new: Found) -> None:

@@ -67,7 +67,7 @@ from cardan._compiler.runtime.threads import split
 from cardan._dynamics.call.arguments import broadcast, check_configuration, numeric_array
 from cardan._dynamics.call.public import Reals
 from cardan._dynamics.functions.derivatives import derivative, gradient, hessian
-from cardan._motion.optimal.constraints import Begin, Constraints, Given, descended, penalised
+from cardan._motion.optimal.constraints import Begin, Constraints, Given, Terms, descended, penalised
 from cardan._motion.optimal.descent_kernel import Descent
 from cardan._motion.optimal.motions import ByName, Found, Motions
 from cardan._motion.optimal.problem import STATE, Problem
@@ -104,10 +104,13 @@ class Solution:
         iterations: how many each problem took, shape (...).
         violation: of the worst constraint [its unit], or the largest gap that is left [rad, m, rad/s, m/s], shape
             (...); 0 without any. An inequality that is met, but pushes as though it were not, counts by its distance.
+        multipliers: of constraints [cost per unit of theirs], shape (..., T + 1, k): those of equalities and
+            inequalities at all knots, then those of the last state. The others are 0.
+        weight: that of the penalties they came with, rho [cost per squared unit], shape (...); NaN without constraints.
 
     Examples:
-        >>> list(cardan.optimal.Solution.__slots__)[-3:]
-        ['converged', 'iterations', 'violation']
+        >>> list(cardan.optimal.Solution.__slots__)[-5:]
+        ['converged', 'iterations', 'violation', 'multipliers', 'weight']
     """
 
     q: Reals
@@ -119,6 +122,8 @@ class Solution:
     converged: Any
     iterations: Any
     violation: Reals
+    multipliers: Reals
+    weight: Reals
 
 
 def solve(
@@ -129,6 +134,7 @@ def solve(
     parameters: Mapping[str, ArrayLike] | None = None,
     *,
     states: tuple[ArrayLike, ArrayLike] | None = None,
+    near: Solution | None = None,
     iterations: int = 200,
     tolerance: float = 1e-6,
     hessian: Literal["gauss-newton", "exact"] = "gauss-newton",
@@ -148,6 +154,8 @@ def solve(
             1, nv), for multiple shooting. They need not be a motion of the controls, and the first ones are q0 and v0.
             By default they are the motion of the controls, which a system that falls over may take far from what is
             asked for.
+        near: the solution of a problem like this one, such as the last one of a loop of control. Constraints begin
+            with its multipliers and weights, where it has converged. It says nothing of controls and states.
         iterations: at most so many.
         tolerance: of what is left to gain, relative to the cost [-].
         hessian: `"exact"` adds the second derivatives of the step. Each iteration then tries both and takes the better.
@@ -191,8 +199,28 @@ def solve(
         near = first(WHERE, motions, begin, parameters)
         return _descended(motions, near, parameters, most, tolerance, hessian == "exact")
 
-    found = descended(constraints, descend, begin, given, violation) if constraints else descend(begin, given)
-    return Solution(*(batched(a, batch) for a in found))
+    terms = _terms_near(near, batch, Terms.none(begin[2].shape, constraints))
+    if constraints:
+        found, terms = descended(constraints, descend, begin, given, terms, violation)
+    else:
+        found = descend(begin, given)
+    return Solution(*(batched(a, batch) for a in (*found, *terms)))
+
+
+def _terms_near(near: Any, batch: tuple[int, ...], none: Terms) -> Terms:
+    """Return the terms of a solution, of problems that have converged, for all problems of a batch."""
+    if near is None:
+        return none
+    if not isinstance(near, Solution):
+        raise DTypeError(WHERE, "near", got=f"a {type(near).__name__}", expected="a cardan.optimal.Solution")
+    (knots, problems, k), lead = none.multipliers.shape, near.multipliers.shape[:-2]
+    if near.multipliers.shape[-2:] != (knots, k) or broadcast(WHERE, {"near": lead, "the problems": batch}) != batch:
+        expected = f"{(*batch, knots, k)}: a solution with as many knots, constraints and problems, or of one problem"
+        raise ShapeError(WHERE, "near.multipliers", got=near.multipliers.shape, expected=expected)
+    multipliers = np.broadcast_to(near.multipliers, (*batch, knots, k)).reshape(problems, knots, k).swapaxes(0, 1)
+    is_known = np.broadcast_to(near.converged, batch).reshape(-1)
+    weight = np.broadcast_to(near.weight, batch).reshape(-1)
+    return Terms(np.where(is_known[:, None], multipliers, 0.0), np.where(is_known, weight, np.nan))
 
 
 def compiled(problem: Problem, has_gaps: bool = False) -> tuple[Motions, Constraints | None]:
