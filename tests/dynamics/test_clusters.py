@@ -507,6 +507,39 @@ def test_the_assembly_mode_is_in_the_configuration():
     assert np.abs(cardan.loop_residual(loops, q)).max() < 1e-13
 
 
+def near_parallelogram(angle, a=0.5, b=0.8, c=0.501, d=0.8005):
+    """A crank that goes round in bars, opposite ones nearly alike: modes all but meet where it lies flat."""
+    m, z, body = cardan.Mechanism("bars"), cardan.joints.Revolute([0, 0, 1]), cardan.Inertia(1.0, (0, 0, 0), np.eye(3))
+    for name, joint, parent, x in (
+        ("crank", "in", "world", 0.0),
+        ("coupler", "k", "crank", a),
+        ("rocker", "r", "world", d),
+    ):
+        m.add_body(name, body)
+        m.add_joint(joint, z, parent, name, cardan.SE3(translation=[x, 0, 0]))
+    m.add_joint("pin", z, "coupler", "rocker", cardan.SE3(translation=[b, 0, 0]), cardan.SE3(translation=[c, 0, 0]))
+    A, D = a * np.array([np.cos(angle), np.sin(angle)]), np.array([d, 0.0])
+    L = np.hypot(*(D - A))
+    along = (b * b - c * c + L * L) / (2.0 * L)
+    e = (D - A) / L
+    B = A + along * e + np.sqrt(b * b - along**2) * np.array([-e[1], e[0]])
+    k, r = np.arctan2(*(B - A)[::-1]), np.arctan2(*(B - D)[::-1])
+    return cardan.clustered(m.model(), ["in"], near=[angle, k - angle, r])
+
+
+def test_a_long_way_ends_in_its_own_assembly_mode():
+    """Steps of 0.3 rad went through a toggle's neighbourhood into the other mode: 92 of these 200 ways."""
+    model = near_parallelogram(1.0)
+    u = np.linspace(-6.0, 6.0, 200)[:, None]
+    q = np.broadcast_to(model.neutral(), (200, 3))
+    found, fine = cardan.integrate(model, q, u), q
+    for _ in range(1000):
+        fine = cardan.integrate(model, fine, u / 1000)
+    side = np.sign(np.sin(fine[:, 2] - fine[:, 0] - fine[:, 1]))
+    assert (side == side[100]).all()
+    np.testing.assert_allclose(found, fine, atol=1e-9)
+
+
 @cardan.function
 def rk4(model, q, v):
     """Runge and Kutta's fourth order on the manifold, in steps of 1 ms."""

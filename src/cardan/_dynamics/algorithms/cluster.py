@@ -56,7 +56,9 @@ from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
 
 # Of (4): passes at most, and how far one goes [rad, units of length]; the squares of a step after which there is no
 # other, as errors are squared, and of one after which it goes on.
-MOST, REACH = 100, 0.3
+MOST, REACH = 2000, 0.3
+# Of (4): how much shorter passes are of a way that is gone again, the shortest, and the square of one that leaps.
+FINER, FINEST, LEAP = 0.125, 0.01, 1.0
 NEAR, NEAR_IN_SINGLE, AHEAD = 1e-16, 1e-9, 1e-4
 WALK, STARTS = 32, 64  # steps to a random configuration, and how many look for a place within limits to begin at
 SHARED = 1.1  # what the dynamics share with constraints of the same frames: a tenth of these, of slider-cranks
@@ -78,6 +80,7 @@ class Constraints:
         tolerance = where(is_double(q), SINGULAR, SINGULAR_IN_SINGLE)
         self.squares = [square for block in blocks for square in squares_of(self.K, block, tolerance)]
         self.inverses = [square.opposite() for square in self.squares]
+        self.sides = [square.scale for square in self.squares]  # of det K_d, which changes its sign at a toggle
         self.free = of.free
         # a simplified tree turns what a hinge carries as it suits what is on that, which may be more elsewhere
         found = legs(self.loops, self.squares, self.inverses)
@@ -251,7 +254,7 @@ class ClosedSet(Manifold):
         # a short way at once (5): mostly one pass then closes what that has opened
         is_short = self._squared(found.along(v)) < REACH**2
         near = tree.integrate(q, [where(is_short, e, 0.0) for e in found.step(q, v)])
-        end = self._led(near, of_tree, where(is_short, 0.0, 1.0))
+        end = self._led(near, of_tree, where(is_short, 0.0, 1.0), q, found.sides)
         return self._at(end, tree.integrate(q, of_tree))
 
     def _squared(self, x: Scalars) -> Scalar:
@@ -259,25 +262,35 @@ class ClosedSet(Manifold):
         x = [e * (1.0 / size) for e, size in zip(x, lengths(self.part), strict=True)]
         return _dot(x, x)
 
-    def _led(self, q: Scalars, v: Scalars, left: Scalar) -> list[Scalar]:
+    def _led(self, q: Scalars, v: Scalars, left: Scalar, start: Scalars, sides: Scalars) -> list[Scalar]:
         """Return the configuration where independent coordinates have moved by v, times what is left of the way (4).
 
-        Each pass closes the loops to first order. Where they are nearly closed it goes on, too, by `REACH` at most.
-        It is not a number where the way has no end, or after too many passes.
+        Each pass closes the loops to first order. Where they are nearly closed it goes on, too, by `REACH` at most. If
+        it is on another side of a toggle than the start, or leaps, it goes all the way again in smaller steps: a way
+        that passes a toggle by has its end on this side. What changes sides in the smallest steps may do so, as
+        parallelograms. It is not a number where the way has no end, or after too many passes.
         """
         near = where(is_double(q), NEAR, NEAR_IN_SINGLE)
 
-        def on(_: Any, q: list[Scalar], left: Scalar, __: Scalar) -> tuple[Any, ...]:
+        def on(_: Any, q: list[Scalar], left: Scalar, __: Scalar, most: Scalar) -> tuple[Any, ...]:
             found = self.constraints(q)
             step, rates = found.closing_step(), found.rates(v)
-            size = self._squared(step)
-            reach = REACH / sqrt(self._squared(rates) + 1e-30)  # not 0, of a cluster at rest
+            size = step_size = self._squared(step)
+            reach = most / sqrt(self._squared(rates) + 1e-30)  # not 0, of a cluster at rest
             h = where(size < AHEAD, minimum(left, reach), 0.0 * left)
-            moved = self.part.manifold.integrate(q, [c + h * e for c, e in zip(step, rates, strict=True)])
-            return 0.0, list(moved), left - h, where(h > 0.0, 1.0, size)
+            moved = list(self.part.manifold.integrate(q, [c + h * e for c, e in zip(step, rates, strict=True)]))
+            left, size = left - h, where(h > 0.0, 1.0, size)
+            if sides:
+                same = reduce(minimum, (a * b for a, b in zip(sides, found.sides, strict=True)))
+                again = where(where(step_size < AHEAD, same, LEAP - step_size) < 0.0, most, 0.0) > FINEST
+                moved = [where(again, a, b) for a, b in zip(start, moved, strict=True)]
+                left, size = where(again, 1.0, left), where(again, 1.0, size)
+                most = where(again, maximum(most * FINER, FINEST), most)
+            return 0.0, moved, left, size, most
 
-        begun = list(q), left, 1.0 + 0.0 * _dot(q, q)
-        _, end, left_over, size = converging(MOST, 1, lambda _, q, left, size: size > near, on, 0.0, *begun)
+        zero = 0.0 * _dot(q, q)
+        begun = list(q), left, 1.0 + zero, REACH + zero
+        _, end, left_over, size, _ = converging(MOST, 1, lambda _, q, left, size, most: size > near, on, 0.0, *begun)
         return [where((size <= near) & (left_over <= 0.0), e, float("nan")) for e in end]
 
     def _at(self, solution: list[Scalar], goal: Scalars) -> tuple[Scalar, ...]:
@@ -324,7 +337,7 @@ class ClosedSet(Manifold):
 
     def normalize(self, q: Scalars) -> tuple[Scalar, ...]:
         q = self.part.manifold.normalize(q)
-        end = self._led(q, [0.0] * self.part.nv, 0.0)  # by a long way, in which angles may have turned round
+        end = self._led(q, [0.0] * self.part.nv, 0.0, q, [])  # by a long way, in which angles may have turned round
         return self._at(list(chain.from_iterable(self._nearest_images(end, q))), q)
 
     def _nearest_images(self, q: Scalars, near: Scalars) -> Iterator[Scalars]:
