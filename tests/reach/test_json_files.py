@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import cardan
 from cardan import SE3, Inertia, Limits, Mechanism
 from cardan._reach.formats.json.values import SHIPPED
+from cardan._robot.geometry.mesh import surface_of_file
 from cardan.cli import main
 from cardan.description import Mesh, Shape
 from cardan.errors import DescriptionError, MechanismError, ParameterError
@@ -294,6 +295,24 @@ def test_load_and_save(tmp_path):
     with pytest.raises(DescriptionError, match=r"holds a Revolute, expected a mechanism or a model; cardan.from_json"):
         cardan.load(file)
     assert cardan.from_json(str(file)) == Revolute()
+
+
+def test_a_file_of_another_ending_is_read_by_its_content(tmp_path):
+    cardan.save(everything(), tmp_path / "robot.json")
+    (tmp_path / "robot.json").rename(tmp_path / "robot.json.orig")
+    assert cardan.load_mechanism(tmp_path / "robot.json.orig") == everything()
+    copy = tmp_path / "arm7.urdf.in"
+    copy.write_bytes(Path(urdf_path("arm7")).read_bytes())
+    assert cardan.load(copy) == cardan.load(urdf_path("arm7"))
+
+
+def test_a_pointer_of_git_lfs_is_named(tmp_path):
+    pointer = tmp_path / "robot.urdf"
+    pointer.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 123\n")
+    with pytest.raises(DescriptionError, match="git lfs pull"):
+        cardan.load(pointer)
+    with pytest.raises(ParameterError, match="git lfs pull"):
+        surface_of_file("arm.stl", str(pointer))
 
 
 def test_what_cannot_be_saved_or_loaded(tmp_path):

@@ -8,6 +8,7 @@ import pytest
 import cardan
 from cardan import SE3, Inertia, Limits, Mechanism
 from cardan.description import Box, Cylinder, Mesh, Shape, Sphere, inertia_of_shapes
+from cardan.errors import DescriptionWarning
 from cardan.formats import check
 from cardan.joints import Fixed, Revolute
 
@@ -48,6 +49,7 @@ ODD = {
         arm(about(6.1e3, scale=1e3), Box((1.0, 2.0, 3.0)), tip=SOLID),
         "more than 1000 times the mass of its neighbours",
     ),
+    "moments alone": (arm(about(0.0)), "moments of inertia and no"),
     "massless end": (arm(tip=None), "body 'tip': it moves and nothing from there on has mass"),
     "massless arm": (arm(None, tip=None), "body 'arm', 'tip': it moves and nothing"),
     "zero outside": (arm(limits=Limits((0.5,), (1.0,))), "joint 'hinge': 0 is outside of the limits"),
@@ -59,6 +61,11 @@ ODD = {
     "no effort": (arm(limits=Limits(effort=(0.0,))), "joint 'hinge': the limit of effort is 0"),
     "no velocity": (arm(limits=Limits(velocity=(0.0,))), "joint 'hinge': the limit of velocity is 0"),
 }
+
+
+def test_loading_warns_of_limits_in_degrees():
+    with pytest.warns(DescriptionWarning, match="'hinge'.*are they in degrees"):
+        cardan.load(cardan.to_json(ODD["degrees"][0]))
 
 
 @pytest.mark.parametrize(("mechanism", "message"), ODD.values(), ids=ODD.keys())

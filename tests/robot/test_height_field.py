@@ -9,7 +9,7 @@ import pytest
 
 import cardan
 from cardan._algebra.content import digest
-from cardan._reach.formats.plausibility import review
+from cardan._reach.formats.plausibility import CHECKS, review
 from cardan._reach.formats.report import Report
 from cardan._reach.formats.sdf.writer import write_sdf
 from cardan._reach.formats.urdf.writer import write_urdf
@@ -163,5 +163,5 @@ def test_plausibility_knows_how_far_it_reaches():
     robot.add_body("base", cardan.Inertia(1.0, (40.0, 0, 0), np.eye(3)))
     robot.add_shape(Shape("base", "collision", WAVES))
     report = Report("hill")
-    review(robot, report)
+    review(robot, report, CHECKS)
     assert any("outside of its shapes" in str(fault) for fault in report.remarks)

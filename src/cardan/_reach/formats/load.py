@@ -12,7 +12,7 @@ from typing import Any
 from cardan._algebra.errors import DescriptionError, DescriptionWarning, Fault, MechanismError, ParameterError
 from cardan._compiler.runtime.staging import write_whole
 from cardan._reach.formats import reading
-from cardan._reach.formats.plausibility import review
+from cardan._reach.formats.plausibility import CHECKS, LOADED, review
 from cardan._reach.formats.report import listed
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.srdf.reader import add_to
@@ -24,7 +24,7 @@ from cardan._robot.shipped import BUILDERS
 
 RobotSource = str | bytes | os.PathLike[str]
 
-AMBIGUOUS = (".xml", "")  # endings that several formats have: the content decides
+AMBIGUOUS = (".xml", "")  # endings that several formats have
 _ROOM = "cardan._reach.formats"
 _URDF = reading.Format("URDF", f"{_ROOM}.urdf", (".urdf",), "<robot", is_written=True)
 _MJCF = reading.Format("MJCF", f"{_ROOM}.mjcf", (".mjcf",), "<mujoco", is_written=True)
@@ -46,13 +46,13 @@ _LOOKED_AT = 1 << 16  # bytes of a file
 
 def _format(source: Source) -> reading.Format:
     ending = Path(source.name).suffix.lower() if source.folder is not None else ""
-    if ending in AMBIGUOUS:
-        return reading.format_of_content(source.content[:_LOOKED_AT].decode("utf-8-sig", "replace")) or _URDF
-    form = reading.format_of_ending(ending)
-    if form is None:
+    form = None if ending in AMBIGUOUS else reading.format_of_ending(ending)
+    if form is None:  # as of robot.urdf.orig
+        form = reading.format_of_content(source.content[:_LOOKED_AT].decode("utf-8-sig", "replace"))
+    if form is None and ending not in AMBIGUOUS:
         known = ", ".join((*reading.FORMATS, *reading.formats_of_others()))
         raise DescriptionError([Fault(source.name, 0, f"no reader for {ending!r} files; known: {known}")])
-    return form
+    return form or _URDF
 
 
 def _opened(source: RobotSource) -> Source:
@@ -74,6 +74,8 @@ def describe(source: RobotSource, options: reading.Options) -> reading.Descripti
             expected = f"it left out: {form.name} has no such option"
             raise ParameterError(f"option {option.name}", got=given, expected=expected)
     found = reader.read(opened, options)
+    if isinstance(found.thing, Mechanism):
+        review(found.thing, found.report, LOADED)
     if options.srdf is None or found.thing is None:
         return found
     if isinstance(found.thing, Mechanism):
@@ -202,7 +204,7 @@ def check(source: RobotSource, **options: Any) -> list[Fault]:
         if isinstance(found.thing, Mechanism):
             if not found.thing.bodies:
                 found.report.error(0, NO_BODY)
-            review(found.thing, found.report)
+            review(found.thing, found.report, CHECKS)
         return found.report.faults()
     except DescriptionError as error:
         return sorted(error.faults, key=lambda fault: fault.line)

@@ -1,4 +1,4 @@
-"""What is possible and probably not meant: remarks of `cardan check` on a robot of any format.
+"""What is possible and probably not meant: remarks of `cardan check` on a robot of any format, and some of `load`.
 
 Each check is one function over a robot that yields what it is about and what is odd; findings of one kind are one
 remark, at the first. They are tuned to be silent on robots that are right: each bound says where it comes from.
@@ -6,7 +6,7 @@ remark, at the first. They are tuned to be silent on robots that are right: each
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -36,16 +36,17 @@ SHOWN = 3
 Finding = tuple[str, str, str]
 
 
-def review(mechanism: Mechanism, report: Report) -> None:
-    """Remark on what is probably not meant; no file of a mesh is opened."""
+def review(mechanism: Mechanism, report: Report, checks: Iterable[Check]) -> None:
+    """Say what is probably not meant, in warnings of `LOADED` and remarks else; no file of a mesh is opened."""
     robot = _RobotAndShapes(mechanism)
-    for check in CHECKS:
+    for check in checks:
         with np.errstate(all="ignore"):  # numbers of a file may be as large as there are
             found = list(check(robot))
         if found:
             kind, name, odd = found[0]
             names = listed([each for _, each, _ in found], SHOWN)
-            report.remark(report.places.get((kind, name), 0), f"{kind} {names}: {odd}")
+            tell = report.warn if check in LOADED else report.remark
+            tell(report.places.get((kind, name), 0), f"{kind} {names}: {odd}")
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,13 @@ def unlike_neighbours(robot: _RobotAndShapes) -> Iterator[Finding]:
             yield "body", body, odd
 
 
+def moments_without_mass(robot: _RobotAndShapes) -> Iterator[Finding]:
+    """A body that resists to turning, and weighs nothing."""
+    for body in robot.mechanism.bodies:
+        if body.inertia is not None and body.inertia.mass == 0.0 and any(body.inertia.inertia_at_origin):
+            yield "body", body.name, "it has moments of inertia and no mass"
+
+
 def massless_ends(robot: _RobotAndShapes) -> Iterator[Finding]:
     """A body that moves and has no mass, nor has anything that hangs on it; a robot without any mass is meant so."""
     joints = robot.mechanism.joints if robot.inertias else ()
@@ -184,17 +192,21 @@ def _is_limited_in_degrees(c: Connection) -> bool:
     return hinge is not None and isinstance(hinge.joint, Revolute) and any(TURNS < abs(e) <= MANY for e in limits)
 
 
-CHECKS: tuple[Callable[[_RobotAndShapes], Iterator[Finding]], ...] = (  # A new check is one function, and its name here
+Check = Callable[[_RobotAndShapes], Iterator[Finding]]
+CHECKS: tuple[Check, ...] = (  # A new check is one function, and its name here
     centre_outside,
     impossible_size,
     impossible_density,
     unlike_neighbours,
+    moments_without_mass,
     massless_ends,
     _odd_joints(
         lambda c: any(low > 0.0 for low in c.limits.lower or ()) or any(high < 0.0 for high in c.limits.upper or ()),
         "0 is outside of the limits, and so is the neutral configuration",
     ),
-    _odd_joints(_is_limited_in_degrees, "its limits are more than four turns; are they in degrees?"),
     _odd_joints(lambda c: max(c.limits.effort or (1.0,)) == 0.0, "the limit of effort is 0: no motor can move it"),
     _odd_joints(lambda c: max(c.limits.velocity or (1.0,)) == 0.0, "the limit of velocity is 0"),
+)
+LOADED: tuple[Check, ...] = (  # What `load` warns of
+    _odd_joints(_is_limited_in_degrees, "its limits are more than four turns; are they in degrees?"),
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 from cardan._algebra.errors import DescriptionError, DTypeError, Fault
 from cardan._compiler.runtime import reading
+from cardan._robot.geometry.mesh import NO_FILE, POINTER
 from cardan._robot.shipped import BUILDERS
 
 MAX_BYTES = 64 * 2**20
@@ -60,6 +61,8 @@ class Source:
             with open(open_regular(name), "rb") as file:
                 size = os.fstat(file.fileno()).st_size
                 content = file.read(MAX_BYTES + 1) if size <= MAX_BYTES else b""
+            if content.startswith(POINTER):
+                raise OSError(None, f"it is {NO_FILE}")
             return Source(name, _bounded(name, content, size), Path(name).resolve().parent)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)

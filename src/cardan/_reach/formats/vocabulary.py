@@ -168,7 +168,7 @@ class Vocabulary:
         for element, known in self._read_elements(root):
             names = [(name, element) for name in element.attributes if not name.startswith("xmlns")]
             for key, at in names + [(f"<{child.tag}>", child) for child in element.children]:
-                verdict = known.get(key, DRAKES if key.startswith("<drake:") else UNKNOWN)
+                verdict = known.get(key, DRAKES if key.lstrip("<").startswith("drake:") else UNKNOWN)
                 if verdict != READ:
                     verdict = verdict.on(*_texts(at) if at is not element else (element.attributes[key],))
                     unread.setdefault((element.tag, key, verdict), _Unread(at, known)).lines.append(at.line)

@@ -65,6 +65,8 @@ def integrals_of_triangles(triangles: np.ndarray, what: str = "mesh") -> Inertia
     return Inertia(at_mean.mass, mean + at_mean.com, at_mean.inertia_at_com)
 
 
+POINTER = b"version https://git-lfs"  # how a file begins whose content is elsewhere
+NO_FILE = "a pointer of Git LFS; `git lfs pull` in its folder fetches the file"
 HUGE = 1e15
 """[m] from which on a coordinate is a mistake: squares of sums of such are hardly numbers in single precision."""
 
@@ -85,6 +87,9 @@ def surface_of_file(uri: str, path: str | None) -> Any:
         got = "no file that was found, or one outside of the description's folder" if path is None else path
         hint = "package_dirs=[FOLDER] of cardan.load, or --package FOLDER, says where it is and allows it."
         raise ParameterError(f"mesh {uri!r}", got=got, expected="the path of a file that exists", hint=hint)
+    with open(path, "rb") as file:
+        if file.read(len(POINTER)) == POINTER:
+            raise ParameterError(f"mesh {uri!r}", got=f"{path}, {NO_FILE}", expected="the file itself")
     if reader := mesh_reader(path):
         points, triangles = reader(uri, path)
         return trimesh.Trimesh(points, triangles)
