@@ -74,11 +74,13 @@ def explained_keywords(method: Callable[P, R]) -> Callable[P, R]:
     return of_known_keywords
 
 
-def _refuse(self: Any, name: str, _: Any = None) -> None:
-    """Stand for `__setattr__` and `__delattr__` of what does not change."""
-    kind, names = type(self), [field.name for field in fields(self) if field.init]
-    if name not in names:
-        raise UnknownAttributeError(kind, name)
+def _refuse(self: Any, name: str, *value: Any) -> None:
+    """Stand for `__setattr__` and `__delattr__` of what does not change; what a plain subclass has more may."""
+    kind = type(self)
+    if name not in [field.name for field in fields(self) if field.init]:
+        if "__dataclass_params__" in vars(kind):
+            raise UnknownAttributeError(kind, name)
+        return object.__setattr__(self, name, *value) if value else object.__delattr__(self, name)
     raise FrozenInstanceError(f"{kind.__name__} does not change: make another, dataclasses.replace(it, {name}=...)")
 
 
