@@ -13,8 +13,9 @@ P moves a twist from the node's origin to p, fixed in the axes of the world at r
 d, a + wd x p + w x (w x c) of a's node less the same of b's, and they turn by wd less wd of b. c are the shapes'
 centres, not p: a sphere that rolls does not lift off for the acceleration of its lowest point. What levers turn by in
 half a step is added. On the world that is w x r' / 2, of a point that goes over its shape (`moving_point.py`). Of two
-bodies it is -w x v_c / 2, where both turn by w and their shapes' centres move apart by v_c: seen from axes that turn
-with both, what sticks is at rest. Both bodies feel the force at one point p, so that no momentum is made.
+bodies it is -w x v_c / 2, where both turn by w and v_c, of one shape's centre beside the other's, is that of this turn.
+So what sticks is at rest in axes that turn with both; what meets in passing has none of it. Both bodies feel the force
+at one point p, so that no momentum is made.
 
 Source: Featherstone (2008), section 2.8 and 11.2.
 """
@@ -49,7 +50,7 @@ WORLD = -1  # the node of the world
 # So many times the squared radius of gyration count of a squared lever: of a body whose inertia fits its shape it is 3
 # to 4. What lies flat on corners moves by its mass alone, however little it resists to a push on one of them.
 FIT = 30.0
-STILL = 1e-30  # the square of an angular velocity below which nothing turns [rad^2/s^2]
+STILL = 1e-30  # the square of a velocity below which nothing moves [rad^2/s^2, m^2/s^2]
 STANDS = 1e-12  # the square of the sine of a capsule's tilt, below which it lies along no direction of a plane
 
 
@@ -236,11 +237,13 @@ class Contact:
         """Return by what the points' velocity changes because levers turn: on the world w x r', else -w x v_c."""
         w, (own, other) = self.moment.motions[self.a].spin.w, self.pair.centres
         if not self.is_with_world:
-            R = self.X_ab.rotation
-            w = turn_followed(_shared(w, R @ self.moment.motions[self.b].spin.w), dt)
+            X, spin_b = self.X_ab, self.moment.motions[self.b].spin.w
+            w_b = X.rotation @ spin_b
+            w = turn_followed((w + w_b) * (0.5 * _alike(w, w_b)), dt)
             V, V_b = (self.moment.V[node] for node in self.nodes)
-            apart = V.linear + V.angular.cross(own) - R @ (V_b.linear + V_b.angular.cross(other))
-            return self.in_axes(apart.cross(w))
+            apart = V.linear + V.angular.cross(own) - X.rotation @ (V_b.linear + V_b.angular.cross(other))
+            share = _alike(apart, w.cross(own - X @ other))
+            return self.in_axes(apart.cross(w) * (share * share))
         if self.pair.lever_rate is None:
             return Vector3.zero()
         w = turn_followed(w, dt)
@@ -294,10 +297,9 @@ class Contact:
         return self.pair.inverse_mass
 
 
-def _shared(w: Vector3, other: Vector3) -> Vector3:
-    """Return the angular velocity that two bodies share: all of it if they have the same, none if one has none."""
-    squares = maximum(w.norm_squared() + other.norm_squared(), STILL)
-    return (w + other) * (maximum(w.dot(other), 0.0) / squares)
+def _alike(a: Vector3, b: Vector3) -> Scalar:
+    """Return how alike two vectors are: 1 if they are the same, 0 if they are across one another, or one is 0."""
+    return maximum(a.dot(b), 0.0) * 2.0 / maximum(a.norm_squared() + b.norm_squared(), STILL)
 
 
 def _at_rest(motion: BodyMotion, p: Vector3, centre: Vector3) -> Motion:
