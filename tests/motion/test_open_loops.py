@@ -21,6 +21,19 @@ def opened(world, by=0.04):
     return q
 
 
+def test_loops_that_a_view_opens_are_named_by_the_first_step():
+    """Nothing said so, and a crank that was set alone left at 64 rad/s."""
+    world = world_of()
+    state = world.state()
+    world.view().set_positions(state, [[0.5, 0.0, 0.0]])
+    solver = Featherstone(world, 1e-3)
+    with pytest.warns(StartWarning, match="open: closing_joint"):
+        state = solver.step(state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        solver.step(state)
+
+
 @pytest.mark.parametrize("clusters", [False, True])
 def test_a_state_that_begins_open_is_named_and_the_way_to_close_it_works(clusters):
     """A cluster was closed by its first step without a word, whatever that did; so was a state's own loop."""

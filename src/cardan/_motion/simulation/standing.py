@@ -480,13 +480,13 @@ def warn_of_state(state: State) -> None:
         first = state[:LOOKED_AT]
         deep = {name: float(own.max()) for name, own in depths_in_grounds(first).items()}
         _warn_of_depths(state.world.name, deep)
-        _warn_of_open_loops(state.world, first.q, first.model_constants)
-        warn_of_stops(state)
+        warn_of_joints(state)
 
 
-def warn_of_stops(state: State) -> None:
-    """Warn of joints that begin beyond their stops, in the first worlds: a step throws them back."""
+def warn_of_joints(state: State) -> None:
+    """Warn of loops that are open and joints beyond their stops, in the first worlds: a step throws them back."""
     first = state[:LOOKED_AT]
+    _warn_of_open_loops(state.world, first.q, first.model_constants)
     world, model, x = first.world, first.world.model, _limited(first.world.model, first.q)
     ends = given_limits(model, first.model_constants)
     over = np.maximum(ends.get("lower", model.lower) - x, x - ends.get("upper", model.upper)).max(axis=0, initial=0.0)

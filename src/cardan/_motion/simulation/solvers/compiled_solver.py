@@ -20,7 +20,7 @@ from cardan._motion.simulation.pairs import warn_of_many
 from cardan._motion.simulation.solvers.solver import Solver, Stepper, checked_steps, control_names
 from cardan._motion.simulation.solvers.step_function import Outcome, Settings, step_function
 from cardan._motion.simulation.solvers.table_steps import NoRow, TableStepper, TableSteps, has_many
-from cardan._motion.simulation.standing import warn_of_stops
+from cardan._motion.simulation.standing import warn_of_joints
 from cardan._motion.simulation.state import Clock, State, next_state, start_of
 from cardan._robot.geometry.touching import ContactForces
 
@@ -95,7 +95,7 @@ class CompiledSolver(Solver):
         """Return how many steps, what takes them, and what that is given beside q, v and count; keep it."""
         count, asked = checked_steps(steps), self._read_control(state, control)
         if self._kept.setdefault("began", clock) is clock:  # the first step alone: it takes as long as several
-            warn_of_stops(state)
+            warn_of_joints(state)
         if self.tables:  # whose impulses are not those of the next state
             names = ("q", "v", "count", *control_names(control))
 
