@@ -36,6 +36,7 @@ GUESSES = [
     ("cardan.plot(arm, path='arm.png')", "savefig(path)"),
     ("cardan.Mechanism('a').add_joint('b', spam=1)", "it takes"),
     ("cardan.joints.Hinge", "cardan.joints.Revolute"),
+    ("cardan.optimal.solve(None, q, q, q, warm_start=None)", "near= the last solution"),
     ("cardan.ilqr", "cardan.optimal.solve"),
     # (what is written, what the message must hold)
     # words of other libraries, asked of the package

@@ -63,6 +63,7 @@ from numpy.typing import ArrayLike
 from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import DTypeError, NotFiniteError, ParameterError, ShapeError, check_known, check_one_of
+from cardan._algebra.explained import explained_keywords
 from cardan._compiler.runtime.threads import split
 from cardan._dynamics.call.arguments import broadcast, check_configuration, numeric_array
 from cardan._dynamics.call.public import Reals
@@ -126,6 +127,7 @@ class Solution:
     weight: Reals
 
 
+@explained_keywords
 def solve(
     problem: Problem,
     q0: ArrayLike,
