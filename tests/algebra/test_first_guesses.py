@@ -37,6 +37,8 @@ GUESSES = [
     ("cardan.Mechanism('a').add_joint('b', spam=1)", "it takes"),
     ("cardan.joints.Hinge", "cardan.joints.Revolute"),
     ("cardan.optimal.solve(None, q, q, q, warm_start=None)", "near= the last solution"),
+    ("arm7.with_drives({'*': cardan.Drive(1.0)}).world()", ".mechanism.world"),
+    ("cardan.mass_matrix(arm7.world(), q)", "is its .model"),
     ("cardan.ilqr", "cardan.optimal.solve"),
     # (what is written, what the message must hold)
     # words of other libraries, asked of the package

@@ -295,6 +295,19 @@ def test_a_mechanism_and_a_world_are_drawn_as_their_models(arm):
         cardan.plot("arm7.urdf")
 
 
+def test_what_a_rollout_returns_is_drawn_as_its_configurations():
+    world = cardan.robots.double_pendulum().world()
+    found = cardan.solvers.SemiImplicit(world, 1e-2).rollout(world.state(q=[1.0, 0.0]), steps=4, every=2)
+    drawn = [
+        (len(a.collections), a.get_xlim(), a.get_zlim())
+        for a in (cardan.plot(world, q) for q in (found, found.q[:, 0]))
+    ]
+    assert drawn[0] == drawn[1]
+    several = cardan.solvers.SemiImplicit(world, 1e-2).rollout(world.state(2), steps=1)
+    with pytest.raises(ShapeError, match=r"\(T, 2\)"):
+        cardan.plot(world, several)
+
+
 def test_a_quaternion_of_length_0_is_refused():
     model = cardan.robots.quadruped().model(base="floating")
     with pytest.raises(ConfigurationError, match="quaternion"):

@@ -239,6 +239,8 @@ class Signature(ByFields):
 def check_model(where: str, model: Any) -> None:
     if not isinstance(model, Model):
         hint = "Load one with cardan.load(file), or build one with Mechanism(...).model()."
+        if isinstance(getattr(model, "model", None), Model):
+            hint = f"That of a {type(model).__name__} is its .model."
         raise DTypeError(where, "model", got=f"a {type(model).__name__}", expected="a cardan.Model", hint=hint)
 
 

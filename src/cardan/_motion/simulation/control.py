@@ -98,7 +98,8 @@ class Control(Explained):
     def _aims(self, which: int) -> np.ndarray:
         # kinematic joints go at the velocity that is asked for
         if not self._is_driven and not (which == 2 and self.world.kinematic):
-            told = "has no drive, and goes nowhere by itself: mechanism.with_drives({'*': cardan.Drive(100.0, 10.0)})"
+            drives = "mechanism.with_drives({'*': cardan.Drive(100.0, 10.0)}).mechanism.world()"
+            told = f"has no drive, and goes nowhere by itself: {drives}"
             warnings.warn(UndrivenWarning(f"world {self.world.name!r} {told}"), stacklevel=levels_inside())
         return self.arrays[which]
 

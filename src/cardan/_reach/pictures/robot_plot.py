@@ -15,6 +15,7 @@ from cardan._compiler.runtime.extras import package
 from cardan._dynamics.call.arguments import check_configuration, check_finite, checked_batch
 from cardan._dynamics.call.signature import check_model
 from cardan._motion.simulation import World
+from cardan._motion.simulation.solvers import Trajectory
 from cardan._reach.pictures.scene import Scene, extent, frames_at, joined, lit, scene_of
 from cardan._robot.description import Mechanism
 from cardan._robot.model import Model
@@ -33,6 +34,8 @@ def checked_model(where: str, model: Any) -> Model:
 
 def checked_motion(where: str, model: Model, q: Any) -> np.ndarray:
     """Return configurations, shape (T, nq), of one or several; the neutral one for None."""
+    if isinstance(q, Trajectory):
+        q = q.q[:, 0] if q.q.shape[1] == 1 else q.q
     batch = checked_batch(where, {"q": model.neutral() if q is None else q}, {"q": (model.nq,)})
     if len(batch.shape) > 1 or batch.size == 0:
         got = (*batch.shape, model.nq)
@@ -151,7 +154,8 @@ def plot(
 
     Args:
         model: the robot: a model, a mechanism on a fixed base, or a world.
-        q: a configuration [rad, m], shape (nq,), or those of a motion, (T, nq); by default `model.neutral()`.
+        q: a configuration [rad, m], shape (nq,), or those of a motion, (T, nq), or what a solver's `rollout` of one
+            world returns; by default `model.neutral()`.
         ax: matplotlib's axes of three dimensions; by default new ones.
         shapes: True for visual shapes, of bodies without them collision shapes; `"visual"` or `"collision"` for these
             alone; False for lines. Meshes need the extra `mesh` too; what cannot be read is logged and drawn as lines.

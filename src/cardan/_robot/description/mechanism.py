@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -45,6 +45,12 @@ class Edited(NamedTuple):
 
     mechanism: Mechanism
     report: editing.Report
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            where = f"; the mechanism has: .mechanism.{name}" if hasattr(Mechanism, name) else ""
+            raise AttributeError(f"'Edited' object has no attribute {name!r}{where}")
 
 
 class Mechanism(ExplainedSettings):
