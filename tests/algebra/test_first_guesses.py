@@ -39,6 +39,7 @@ GUESSES = [
     ("cardan.optimal.solve(None, q, q, q, warm_start=None)", "near= the last solution"),
     ("arm7.with_drives({'*': cardan.Drive(1.0)}).world()", ".mechanism.world"),
     ("cardan.mass_matrix(arm7.world(), q)", "is its .model"),
+    ("cardan.WorldBuilder().add_terrain", "HeightField"),
     ("cardan.ilqr", "cardan.optimal.solve"),
     # (what is written, what the message must hold)
     # words of other libraries, asked of the package

@@ -200,6 +200,19 @@ def test_usage_errors_exit_with_2(capsys):
 
 
 @pytest.mark.full
+@pytest.mark.parametrize(
+    ("words", "meant"), [("--duration 3", "'--seconds'"), ("--wurlds=3", "'--worlds'"), ("--quick", "--quick\n")]
+)
+def test_an_option_that_does_not_exist_is_said_by_its_command(capsys, words, meant):
+    """The usage of all commands was shown, and nothing was suggested."""
+    with pytest.raises(SystemExit) as info:
+        main(["simulate", "arm7", *words.split()])
+    assert info.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith("usage: cardan simulate")
+    assert meant in said
+
+
 def test_as_a_module_and_into_a_closed_pipe():
     out = subprocess.run([sys.executable, "-m", "cardan", "--version"], capture_output=True, text=True, check=True)
     assert out.stdout == f"cardan {cardan.__version__}\n"

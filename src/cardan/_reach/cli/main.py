@@ -9,6 +9,7 @@ import argparse
 import importlib
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -17,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from cardan._algebra.errors import CardanError, DescriptionWarning
+from cardan._algebra.errors import CardanError, DescriptionWarning, close_names, did_you_mean
 from cardan._version import __version__
 
 # Each command is a module of this folder with `fill(parser)` and `run(args)`; only the given one is imported.
@@ -35,6 +36,7 @@ COMMANDS = {
     "view": "show a robot in the browser, move it, drag it, play a trajectory",
     "cache": "where compiled programs are kept, how much there is, remove them",
 }
+MEANT = dict.fromkeys(("--time", "--duration", "--steps", "-t", "-n"), "--seconds") | {"--timestep": "--dt"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -50,7 +52,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             module = importlib.import_module(f"cardan._reach.cli.{name}")
             command.set_defaults(run=module.run)
             module.fill(command)
-    args = parser.parse_args(argv)
+    args, unknown = parser.parse_known_args(argv)
+    if unknown:
+        own = subparsers.choices.get(args.command, parser)  # argparse would show the usage of all commands
+        known, word = re.findall(r"--[\w-]+", own.format_usage()), unknown[0].partition("=")[0]
+        meant = [MEANT[word]] if MEANT.get(word) in known else close_names(word, known, 0.7)
+        own.error(f"unrecognized arguments: {' '.join(unknown)}{did_you_mean(meant)}")
     for stream in (sys.stdout, sys.stderr):  # a name may hold what the terminal's encoding does not
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

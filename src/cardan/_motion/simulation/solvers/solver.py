@@ -6,13 +6,13 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
 from cardan._algebra.checked_numbers import number, whole
 from cardan._algebra.errors import ParameterError, UnsupportedError, check_one_of
-from cardan._algebra.explained import ExplainedSettings, explained_keywords
+from cardan._algebra.explained import ExplainedNames, ExplainedSettings, explained_keywords
 from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._dynamics.call.function import Function
 from cardan._motion.simulation.articulation import Pattern, select_names
@@ -65,6 +65,9 @@ class Trajectory(NamedTuple):
     v: np.ndarray
     residual: np.ndarray
     state: State
+
+    if not TYPE_CHECKING:
+        __getattr__ = ExplainedNames.__getattr__
 
 
 class Solver(ExplainedSettings):
