@@ -17,6 +17,7 @@ DERIVATIVES += [
     "cardan._dynamics.functions.named_derivatives",
 ]
 register_arrays("torch.Tensor", "cardan._reach.interop.torch_wrapped")
+register_arrays("jax.Tracer", "cardan._reach.interop.jax")
 register_arrays("cupy.ndarray", "cardan._reach.interop.cupy_arrays")
 MAKERS["world"] = later("cardan._motion.simulation.builder:world_of")
 MAKERS["clusters"] = later("cardan._dynamics.functions.clusters:clustered")

@@ -100,6 +100,21 @@ def test_results_are_those_of_the_bare_call_in_every_precision(jax, floating):
     np.testing.assert_array_equal(found, bare(floating, *(x.astype(np.float32) for x in (q, v, a))))
 
 
+def test_a_plain_call_is_one_where_jax_traces(jax, pendulum):
+    """It was written out in JAX's own operations, into arrays that JAX does not know."""
+    q, v = rng.normal(size=(2, 3, 2))
+    np.testing.assert_array_equal(
+        jax.jit(jax.vmap(lambda q: cardan.mass_matrix(pendulum, q)))(q), cardan.mass_matrix(pendulum, q)
+    )
+    by_q = jax.grad(lambda q: cardan.kinetic_energy(pendulum, q, v[0]))(q[0])
+    np.testing.assert_allclose(by_q, cardan.gradient(cardan.kinetic_energy, "q")(pendulum, q[0], v[0]), atol=1e-14)
+    foot = jax.jit(lambda q: cardan.frame_transform(pendulum, q, pendulum.frame_names[-1]))(q[0])
+    np.testing.assert_allclose(foot, cardan.frame_transform(pendulum, q[0], pendulum.frame_names[-1]), atol=1e-15)
+    assert cardan.mass_matrix(pendulum, q[0]).shape == (2, 2)  # and numbers are numbers, as before
+    with pytest.raises(DTypeError, match=r"expected a cardan\.Model"):
+        jax.jit(lambda q: cardan.mass_matrix(cardan.robots.double_pendulum(), q))(q[0])
+
+
 def test_results_come_in_the_form_of_the_function(jax, pendulum):
     q, v, a = state(pendulum, 2)
     for function, arrays, options in (

@@ -33,7 +33,7 @@ from cardan._dynamics.call.arguments import Shape, checked_batch, is_symbolic, n
 from cardan._dynamics.call.compiled import Bound, Compiled, bound, explanation, gufunc_signature
 from cardan._dynamics.call.registry import handler_of
 from cardan._dynamics.call.repeated import Repeated
-from cardan._dynamics.call.signature import Options, Signature, token
+from cardan._dynamics.call.signature import Options, Signature, check_model, token
 from cardan._dynamics.call.sites import CallSites
 from cardan._dynamics.call.traced import Kernel, Source, Traced, stands_for
 from cardan._robot.model import Model
@@ -141,8 +141,9 @@ class Function(Generic[P, R]):
     def __call__(self, model: Model, *args: Any, **kwargs: Any) -> R:
         """Evaluate on arrays of shape (..., core shape), broadcast against each other, or on symbols.
 
-        Tensors of PyTorch come back as such, with their derivatives (`cardan.interop.torch.wrap`). Arrays on a device
-        are computed there.
+        Tensors of PyTorch come back as such, with their derivatives (`cardan.interop.torch.wrap`). Where JAX traces, as
+        in `jax.jit` and `jax.grad`, a call is one of its program (`cardan.interop.jax.wrap`). Arrays on a device are
+        computed there.
 
         Raises:
             ShapeError, DTypeError: for an argument that does not fit.
@@ -159,6 +160,7 @@ class Function(Generic[P, R]):
     def _call(self, model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         handler = handler_of((*args, *kwargs.values()))
         if handler is not None:
+            check_model(self.name, model)
             return handler.called(self, model, args, kwargs)
         arrays, options = self.interface.call(model, args, kwargs)
         cores = self.interface.cores(model)

@@ -51,6 +51,21 @@ def wrap(function: Function[..., Any], model: Model, **options: Any) -> Wrapped:
     return Wrapped(function, model, options)
 
 
+def called(function: Function[..., Any], model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """Return what a function returns that is called where JAX traces, as in `jax.jit` or `jax.grad`."""
+    return _wrapped(function, model)(*args, **kwargs)
+
+
+def called_bound(*_: Any) -> Any:
+    """Leave the arrays of a bound function to NumPy, which refuses what JAX traces."""
+    return NotImplemented
+
+
+@functools.lru_cache(maxsize=64)
+def _wrapped(function: Function[..., Any], model: Model) -> Wrapped:
+    return Wrapped(function, model, {})
+
+
 class Wrapped(Wrapper):
     """A function of a robot, for JAX: what `wrap` returns.
 
