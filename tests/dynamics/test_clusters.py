@@ -1397,3 +1397,11 @@ def test_a_drive_of_a_dependent_joint_is_no_body():
     close(cardan.locked_inertia(found, q), cardan.locked_inertia(expected, q))
     for a, b in zip(cardan.joint_quantities(found, q, v), cardan.joint_quantities(expected, q, v), strict=True):
         close(a, b)
+
+
+def test_a_joint_that_its_cluster_moves_is_locked_by_the_cluster():
+    """It was said to mimic the joint that has the coordinates."""
+    model = four_bar().model(loops="clusters")
+    with pytest.raises(MechanismError, match="'coupler_joint' is moved by its cluster: lock 'crank_joint', which has"):
+        model.lock({"coupler_joint": 0.1})
+    assert model.lock({"crank_joint": model.neutral()}).nv == 0

@@ -341,6 +341,19 @@ def test_what_would_be_left_out_is_refused_by_name(solver):
         make(empty.world(), 1e-3)
 
 
+@pytest.mark.parametrize("solver", [solvers.XPBD, solvers.Variational])
+def test_an_armature_that_follows_is_named_by_its_joint(solver):
+    """A rotor that the layout had added was named, and mass asked for it."""
+    m = cardan.Mechanism("geared")
+    for name in ("shaft", "wheel"):
+        m.add_body(name, Inertia(mass=1.0, com=(0.0, 0.0, 0.0), inertia=0.01 * np.eye(3)))
+    m.add_joint("motor", Revolute(), "world", "shaft")
+    follows = cardan.joints.Coupled(Revolute(), by=("motor",), function=cardan.joints.Polynomial([0.0, 1.0, 0.3]))
+    m.add_joint("cam", follows, "world", "wheel", armature=[0.1])
+    with pytest.raises(UnsupportedError, match=r"armature of joint 'cam', which follows others; take .*or leave"):
+        solver(m.world(), 1e-3)
+
+
 @each
 def test_a_world_that_diverges_is_told(solver):
     world = cardan.robots.double_pendulum().world()

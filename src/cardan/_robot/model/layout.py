@@ -302,7 +302,7 @@ def _rotors(nodes: Sequence[Node], connections: Sequence[Connection]) -> list[No
         for side in (-1.0, 1.0):
             own: Any = replaced(joint, joint=Revolute((0.0, 0.0, side)))
             still = dict.fromkeys(PASSIVE, (0.0,) * own.nv)
-            at = {"index": len(nodes) + len(found), "name": f"{node.name} (armature)", "parent": -1}
+            at = {"index": len(nodes) + len(found), "name": node.name + ARMATURE, "parent": -1}
             found.append(replaced(node, **at, **still, joint=own, placement=SE3.identity(), inertia=wheel))
     return found
 
@@ -322,6 +322,7 @@ def rest_along_v(nodes: Sequence[Node], nv: int) -> tuple[Any, ...]:
     return tuple(rest)
 
 
+ARMATURE = " (armature)"  # follows the name of a joint in the names of its rotors
 # What has no meaning at a joint without degrees of freedom.
 WITHOUT_MOTION: dict[str, Any] = dict.fromkeys(("limits", "damping", "friction", "armature", "drive", "spring"))
 
@@ -353,7 +354,11 @@ def _configuration(joints: Mapping[str, Any], name: str, value: Any) -> tuple[fl
     check_known("joint", name, joints, "lock")
     joint = joints[name]
     if joint.primaries:
-        raise MechanismError(f"joint {name!r} mimics {', '.join(map(repr, joint.primaries))}: lock that one.")
+        by = ", ".join(map(repr, joint.primaries))
+        if joint.is_placed:
+            expected = f"is moved by its cluster: lock {by}, which has the coordinates of all joints of the cluster."
+            raise MechanismError(f"joint {name!r} {expected}")
+        raise MechanismError(f"joint {name!r} mimics {by}: lock {'those' if len(joint.primaries) > 1 else 'that one'}.")
     q = np.atleast_1d(np.asarray(value, dtype=float))
     if q.shape != (joint.nq,):
         raise ShapeError("lock", name, got=q.shape, expected=f"({joint.nq},)", hint=names_told(joint))

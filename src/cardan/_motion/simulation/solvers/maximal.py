@@ -32,6 +32,7 @@ from cardan._motion.simulation.solvers.solver import SHARED, YES, checked_steps,
 from cardan._motion.simulation.solvers.step_function import Outcome, Settings, StepInputs, state_after
 from cardan._motion.simulation.solvers.table_steps import NoRow, TableSteps, what_is_no_row
 from cardan._motion.simulation.world import World
+from cardan._robot.model.layout import ARMATURE
 from cardan._robot.records import Material
 
 CLOSINGS = {"variational": variational, "xpbd": xpbd}
@@ -51,6 +52,7 @@ class Maximal(CompiledSolver):
         "distance": YES,
         "cable": YES,
         "link without inertia": "give it one, or take cardan.solvers.Featherstone",
+        "armature that follows": "take cardan.solvers.Featherstone, or leave the armature out",
         "cluster": 'take cardan.solvers.Featherstone, or loops="constraints"',
         "joint along several velocities": "take cardan.solvers.Featherstone",
         "contact": YES,
@@ -82,7 +84,10 @@ class Maximal(CompiledSolver):
                 f"the drive, dry friction or limits of joint {name!r}, which follows several velocities",
             )
         for node in model.nodes:
-            if not is_solid(node):
+            if node.name.endswith(ARMATURE) and node.name not in model.joint_names:
+                name = node.name.removesuffix(ARMATURE)
+                yield "armature that follows", f"the armature of joint {name!r}, which follows others"
+            elif not is_solid(node):
                 yield "link without inertia", f"what joint {node.name!r} moves, without mass or inertia"
         for pair in self._unusual_pairs() if self.contacts else ():
             if any(pair.surface_velocities):
