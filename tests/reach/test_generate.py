@@ -118,6 +118,16 @@ def test_all_joints_of_loops_follow_the_driven_ones(tmp_path, name):
         np.testing.assert_allclose(found, function(model, *arrays), rtol=1e-12, atol=1e-13)
 
 
+def test_a_header_says_which_number_of_a_cluster_belongs_to_which_joint(tmp_path):
+    """It named the first joint alone, and a publisher could not tell the others."""
+    model = cardan.robots.four_bar().model(loops="clusters")
+    cardan.generate({"f": cardan.gravity_forces}, model, tmp_path / "lib")
+    for header in (tmp_path / "lib" / "include").iterdir():
+        text = header.read_text()
+        for line in ("crank_joint: q[0..2], v[0..0]", "q[1]: coupler_joint.angle", "v[0]: crank_joint.dangle"):
+            assert line in text
+
+
 @pytest.mark.slow
 def test_a_step_is_that_of_its_solver_with_the_inputs_of_its_world():
     """Length of steps, laws and surfaces are part of it; what each world has of its own is an argument."""

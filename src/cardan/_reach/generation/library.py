@@ -249,8 +249,14 @@ def _joints(model: Model) -> list[CppJoint]:
 
 
 def _layout(model: Model) -> str:
-    spans = ((visible(j.name), j.q, j.v) for j in _joints(model))
-    return "\n".join(f"{name}: q[{q.start}..{q.stop - 1}], v[{v.start}..{v.stop - 1}]" for name, q, v in spans)
+    lines: list[str] = []
+    for name, q, v in ((j.name, j.q, j.v) for j in _joints(model)):
+        joint = model.joint(name)
+        lines.append(f"{visible(name)}: q[{q.start}..{q.stop - 1}], v[{v.start}..{v.stop - 1}]")
+        if joint.is_placed:  # of a cluster: they belong to several joints
+            for letter, start, names in (("q", q.start, joint.coordinate_names), ("v", v.start, joint.velocity_names)):
+                lines.extend(f"  {letter}[{start + k}]: {visible(own)}" for k, own in enumerate(names))
+    return "\n".join(lines)
 
 
 def _write(place: Path, files: Files) -> None:
