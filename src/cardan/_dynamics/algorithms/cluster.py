@@ -57,9 +57,9 @@ from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
 # Of (4): passes at most, and how far one goes [rad, units of length]; the squares of a step after which there is no
 # other, as errors are squared, and of one after which it goes on.
 MOST, REACH = 2000, 0.3
+NEAR, NEAR_IN_SINGLE, AHEAD = 1e-16, 1e-9, 1e-4
 # Of (4): how much shorter passes are of a way that is gone again, the shortest, and the square of one that leaps.
 FINER, FINEST, LEAP = 0.125, 0.01, 1.0
-NEAR, NEAR_IN_SINGLE, AHEAD = 1e-16, 1e-9, 1e-4
 WALK, STARTS = 32, 64  # steps to a random configuration, and how many look for a place within limits to begin at
 SHARED = 1.1  # what the dynamics share with constraints of the same frames: a tenth of these, of slider-cranks
 GAP, FAR = 1e-9, 1.0  # what a step may leave open, and how far it may move a joint [rad, units of length]
@@ -268,7 +268,7 @@ class ClosedSet(Manifold):
         Each pass closes the loops to first order. Where they are nearly closed it goes on, too, by `REACH` at most. If
         it is on another side of a toggle than the start, or leaps, it goes all the way again in smaller steps: a way
         that passes a toggle by has its end on this side. What changes sides in the smallest steps may do so, as
-        parallelograms. It is not a number where the way has no end, or after too many passes.
+        parallelograms. It is not a number where it leaps in these, as the way has no end, or after too many passes.
         """
         near = where(is_double(q), NEAR, NEAR_IN_SINGLE)
 
@@ -285,6 +285,8 @@ class ClosedSet(Manifold):
                 again = where(where(step_size < AHEAD, same, LEAP - step_size) < 0.0, most, 0.0) > FINEST
                 moved = [where(again, a, b) for a, b in zip(start, moved, strict=True)]
                 left, size = where(again, 1.0, left), where(again, 1.0, size)
+                is_lost = where(step_size > LEAP, most, 1.0) <= FINEST
+                left, size = where(is_lost, 1.0, left), where(is_lost, 0.0, size)
                 most = where(again, maximum(most * FINER, FINEST), most)
             return 0.0, moved, left, size, most
 
