@@ -117,12 +117,13 @@ def _meant_keyword(owner: type | str, word: str, names: Collection[str]) -> str:
     table = tables()
     others = table["keywords"]["elsewhere"].get(word, "").split(" or ")
     end = did_you_mean([name for name in others if name in names] or close_names(word, names, 0.6))
-    if isinstance(owner, str) and f"{owner}.{word}" in table["keywords"]["instead"]:
-        return f"; it is {table['keywords']['instead'][f'{owner}.{word}']}"
-    if not isinstance(owner, str) and owner.__name__ in table["made"]["by"]:
+    if isinstance(owner, str):
+        if elsewhere := table["keywords"]["instead"].get(f"{owner}.{word}"):
+            return f"; it is {elsewhere}"
+        if "." not in owner:  # a function, whose message names its arguments
+            return end
+    elif owner.__name__ in table["made"]["by"]:
         return f"; it is made by {table['made']['by'][owner.__name__]}"
-    if isinstance(owner, str) and "." not in owner:  # a function, whose message names its arguments
-        return end
     taken = ", ".join(name for name in names if name != "self")
     return (end or f"; it takes {taken or 'nothing'}") if word else ""
 

@@ -215,13 +215,12 @@ def _terms_near(near: Any, batch: tuple[int, ...], none: Terms) -> Terms:
         return none
     if not isinstance(near, Solution):
         raise DTypeError(WHERE, "near", got=f"a {type(near).__name__}", expected="a cardan.optimal.Solution")
-    (knots, problems, k), lead = none.multipliers.shape, near.multipliers.shape[:-2]
+    (knots, _, k), lead = none.multipliers.shape, near.multipliers.shape[:-2]
     if near.multipliers.shape[-2:] != (knots, k) or broadcast(WHERE, {"near": lead, "the problems": batch}) != batch:
         expected = f"{(*batch, knots, k)}: a solution with as many knots, constraints and problems, or of one problem"
         raise ShapeError(WHERE, "near.multipliers", got=near.multipliers.shape, expected=expected)
-    multipliers = np.broadcast_to(near.multipliers, (*batch, knots, k)).reshape(problems, knots, k).swapaxes(0, 1)
-    is_known = np.broadcast_to(near.converged, batch).reshape(-1)
-    weight = np.broadcast_to(near.weight, batch).reshape(-1)
+    is_known, weight = (np.broadcast_to(own, batch).reshape(-1) for own in (near.converged, near.weight))
+    multipliers = _spread(near.multipliers, batch, knots, (k,))
     return Terms(np.where(is_known[:, None], multipliers, 0.0), np.where(is_known, weight, np.nan))
 
 

@@ -188,8 +188,10 @@ def _odd_joints(is_odd: Callable[[Connection], Any], odd: str) -> Callable[[_Rob
 
 
 def _is_limited_in_degrees(c: Connection) -> bool:
-    limits, hinge = [*(c.limits.lower or ()), *(c.limits.upper or ())], hinge_of(c.joint)
-    return hinge is not None and isinstance(hinge.joint, Revolute) and any(TURNS < abs(e) <= MANY for e in limits)
+    if not any(TURNS < abs(e) <= MANY for e in (*(c.limits.lower or ()), *(c.limits.upper or ()))):
+        return False  # before a joint is recognised, which takes longer
+    hinge = hinge_of(c.joint)
+    return hinge is not None and isinstance(hinge.joint, Revolute)
 
 
 Check = Callable[[_RobotAndShapes], Iterator[Finding]]

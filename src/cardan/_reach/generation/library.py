@@ -250,12 +250,12 @@ def _joints(model: Model) -> list[CppJoint]:
 
 def _layout(model: Model) -> str:
     lines: list[str] = []
-    for name, q, v in ((j.name, j.q, j.v) for j in _joints(model)):
-        joint = model.joint(name)
-        lines.append(f"{visible(name)}: q[{q.start}..{q.stop - 1}], v[{v.start}..{v.stop - 1}]")
+    for j in _joints(model):
+        lines.append(f"{visible(j.name)}: q[{j.q.start}..{j.q.stop - 1}], v[{j.v.start}..{j.v.stop - 1}]")
+        joint = model.joint(j.name)
         if joint.is_placed:  # of a cluster: they belong to several joints
-            for letter, start, names in (("q", q.start, joint.coordinate_names), ("v", v.start, joint.velocity_names)):
-                lines.extend(f"  {letter}[{start + k}]: {visible(own)}" for k, own in enumerate(names))
+            for letter, own, names in (("q", j.q, joint.coordinate_names), ("v", j.v, joint.velocity_names)):
+                lines.extend(f"  {letter}[{k}]: {visible(name)}" for k, name in enumerate(names, own.start))
     return "\n".join(lines)
 
 
